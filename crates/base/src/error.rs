@@ -1,0 +1,225 @@
+//! Errors as a client sees them: MySQL's code, SQLSTATE and text; and the classes on which callers act.
+//!
+//! Every crate has typed errors of its own; each can say its [`ErrorClass`] and become a [`SqlError`] at the edge.
+
+use std::fmt;
+
+/// What a caller can do about an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorClass {
+    /// The statement is wrong; the client is told.
+    User,
+    /// Trying the transaction again may work (deadlock, lock wait timeout).
+    Retry,
+    /// Bytes on disk or wire are not what their checksum says; the message names file and offset.
+    Corrupt,
+    /// The operating system failed an operation. After a failed sync the server stops.
+    Io,
+    /// A configured bound or the disk is full.
+    Full,
+    /// The wait was cancelled: KILL, shutdown, client gone.
+    Cancelled,
+    /// A broken invariant of ours.
+    Bug,
+}
+
+/// An error on its way to a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqlError {
+    /// MySQL's number, as in `mysqld_error.h`; see [`codes`].
+    pub code: u16,
+    /// Five characters.
+    pub sqlstate: [u8; 5],
+    /// Without the `ERROR 1064 (42000):` in front.
+    pub message: String,
+}
+
+impl SqlError {
+    /// An error with a code of [`codes`] and its SQLSTATE.
+    pub fn new((code, sqlstate): (u16, &str), message: impl Into<String>) -> Self {
+        let mut state = *b"HY000";
+        state.copy_from_slice(sqlstate.as_bytes());
+        SqlError { code, sqlstate: state, message: message.into() }
+    }
+
+    /// 1235: "This version of commuter doesn't yet support '…'".
+    pub fn not_supported(what: impl fmt::Display) -> Self {
+        SqlError::new(codes::NOT_SUPPORTED_YET, format!("This version of commuter doesn't yet support '{what}'"))
+    }
+
+    /// 1105, for what has no code of its own.
+    pub fn unknown(message: impl fmt::Display) -> Self {
+        SqlError::new(codes::UNKNOWN_ERROR, message.to_string())
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = String::from_utf8_lossy(&self.sqlstate);
+        write!(f, "ERROR {} ({}): {}", self.code, state, self.message)
+    }
+}
+
+impl std::error::Error for SqlError {}
+
+/// MySQL's error codes with their SQLSTATE. Add one here when it is first needed; the names are those of MySQL's
+/// `ER_…` without the prefix.
+#[allow(missing_docs, reason = "the names are MySQL's own, documented in its error reference")]
+pub mod codes {
+    pub type Code = (u16, &'static str);
+
+    pub const CANT_CREATE_TABLE: Code = (1005, "HY000");
+    pub const DB_CREATE_EXISTS: Code = (1007, "HY000");
+    pub const DB_DROP_EXISTS: Code = (1008, "HY000");
+    pub const DISK_FULL: Code = (1021, "HY000");
+    pub const DUP_KEY: Code = (1022, "23000");
+    pub const ERROR_ON_READ: Code = (1024, "HY000");
+    pub const ERROR_ON_WRITE: Code = (1026, "HY000");
+    pub const OUT_OF_RESOURCES: Code = (1041, "08004");
+    pub const CON_COUNT_ERROR: Code = (1040, "08004");
+    pub const HANDSHAKE_ERROR: Code = (1043, "08S01");
+    pub const DBACCESS_DENIED_ERROR: Code = (1044, "42000");
+    pub const ACCESS_DENIED_ERROR: Code = (1045, "28000");
+    pub const NO_DB_ERROR: Code = (1046, "3D000");
+    pub const UNKNOWN_COM_ERROR: Code = (1047, "08S01");
+    pub const BAD_NULL_ERROR: Code = (1048, "23000");
+    pub const BAD_DB_ERROR: Code = (1049, "42000");
+    pub const TABLE_EXISTS_ERROR: Code = (1050, "42S01");
+    pub const BAD_TABLE_ERROR: Code = (1051, "42S02");
+    pub const NON_UNIQ_ERROR: Code = (1052, "23000");
+    pub const SERVER_SHUTDOWN: Code = (1053, "08S01");
+    pub const BAD_FIELD_ERROR: Code = (1054, "42S22");
+    pub const WRONG_FIELD_WITH_GROUP: Code = (1055, "42000");
+    pub const WRONG_GROUP_FIELD: Code = (1056, "42000");
+    pub const WRONG_SUM_SELECT: Code = (1057, "42000");
+    pub const WRONG_VALUE_COUNT: Code = (1058, "21S01");
+    pub const TOO_LONG_IDENT: Code = (1059, "42000");
+    pub const DUP_FIELDNAME: Code = (1060, "42S21");
+    pub const DUP_KEYNAME: Code = (1061, "42000");
+    pub const DUP_ENTRY: Code = (1062, "23000");
+    pub const PARSE_ERROR: Code = (1064, "42000");
+    pub const EMPTY_QUERY: Code = (1065, "42000");
+    pub const NONUNIQ_TABLE: Code = (1066, "42000");
+    pub const INVALID_DEFAULT: Code = (1067, "42000");
+    pub const MULTIPLE_PRI_KEY: Code = (1068, "42000");
+    pub const TOO_MANY_KEYS: Code = (1069, "42000");
+    pub const TOO_LONG_KEY: Code = (1071, "42000");
+    pub const KEY_COLUMN_DOES_NOT_EXIST: Code = (1072, "42000");
+    pub const BLOB_USED_AS_KEY: Code = (1073, "42000");
+    pub const TOO_BIG_FIELDLENGTH: Code = (1074, "42000");
+    pub const WRONG_AUTO_KEY: Code = (1075, "42000");
+    pub const FORCING_CLOSE: Code = (1080, "08S01");
+    pub const CANT_REMOVE_ALL_FIELDS: Code = (1090, "42000");
+    pub const CANT_DROP_FIELD_OR_KEY: Code = (1091, "42000");
+    pub const NO_SUCH_THREAD: Code = (1094, "HY000");
+    pub const KILL_DENIED_ERROR: Code = (1095, "HY000");
+    pub const BLOB_CANT_HAVE_DEFAULT: Code = (1101, "42000");
+    pub const WRONG_DB_NAME: Code = (1102, "42000");
+    pub const WRONG_TABLE_NAME: Code = (1103, "42000");
+    pub const UNKNOWN_ERROR: Code = (1105, "HY000");
+    pub const UNKNOWN_PROCEDURE: Code = (1106, "42000");
+    pub const UNKNOWN_TABLE: Code = (1109, "42S02");
+    pub const FIELD_SPECIFIED_TWICE: Code = (1110, "42000");
+    pub const INVALID_GROUP_FUNC_USE: Code = (1111, "HY000");
+    pub const TABLE_MUST_HAVE_COLUMNS: Code = (1113, "42000");
+    pub const UNKNOWN_CHARACTER_SET: Code = (1115, "42000");
+    pub const TOO_BIG_ROWSIZE: Code = (1118, "42000");
+    pub const PASSWORD_NO_MATCH: Code = (1133, "42000");
+    pub const WRONG_VALUE_COUNT_ON_ROW: Code = (1136, "21S01");
+    pub const INVALID_USE_OF_NULL: Code = (1138, "22004");
+    pub const MIX_OF_GROUP_FUNC_AND_FIELDS: Code = (1140, "42000");
+    pub const NONEXISTING_GRANT: Code = (1141, "42000");
+    pub const TABLEACCESS_DENIED_ERROR: Code = (1142, "42000");
+    pub const NO_SUCH_TABLE: Code = (1146, "42S02");
+    pub const SYNTAX_ERROR: Code = (1149, "42000");
+    pub const NET_PACKET_TOO_LARGE: Code = (1153, "08S01");
+    pub const NET_READ_INTERRUPTED: Code = (1159, "08S01");
+    pub const WRONG_COLUMN_NAME: Code = (1166, "42000");
+    pub const WRONG_KEY_COLUMN: Code = (1167, "42000");
+    pub const BLOB_KEY_WITHOUT_LENGTH: Code = (1170, "42000");
+    pub const PRIMARY_CANT_HAVE_NULL: Code = (1171, "42000");
+    pub const TOO_MANY_ROWS: Code = (1172, "42000");
+    pub const KEY_DOES_NOT_EXIST: Code = (1176, "42000");
+    pub const CHECK_NO_SUCH_TABLE: Code = (1177, "42000");
+    pub const CANT_DO_THIS_DURING_AN_TRANSACTION: Code = (1179, "25000");
+    pub const UNKNOWN_SYSTEM_VARIABLE: Code = (1193, "HY000");
+    pub const CRASHED_ON_USAGE: Code = (1194, "HY000");
+    pub const REPLICA_MUST_STOP: Code = (1198, "HY000");
+    pub const REPLICA_NOT_RUNNING: Code = (1199, "HY000");
+    pub const BAD_REPLICA: Code = (1200, "HY000");
+    pub const TOO_MANY_USER_CONNECTIONS: Code = (1203, "42000");
+    pub const LOCK_WAIT_TIMEOUT: Code = (1205, "HY000");
+    pub const READ_ONLY_TRANSACTION: Code = (1207, "25000");
+    pub const WRONG_ARGUMENTS: Code = (1210, "HY000");
+    pub const LOCK_DEADLOCK: Code = (1213, "40001");
+    pub const CANNOT_ADD_FOREIGN: Code = (1215, "HY000");
+    pub const ERROR_WHEN_EXECUTING_COMMAND: Code = (1220, "HY000");
+    pub const WRONG_USAGE: Code = (1221, "HY000");
+    pub const CANT_UPDATE_WITH_READLOCK: Code = (1223, "HY000");
+    pub const SPECIFIC_ACCESS_DENIED_ERROR: Code = (1227, "42000");
+    pub const LOCAL_VARIABLE: Code = (1228, "HY000");
+    pub const GLOBAL_VARIABLE: Code = (1229, "HY000");
+    pub const NO_DEFAULT: Code = (1230, "42000");
+    pub const WRONG_VALUE_FOR_VAR: Code = (1231, "42000");
+    pub const WRONG_TYPE_FOR_VAR: Code = (1232, "42000");
+    pub const VAR_CANT_BE_READ: Code = (1233, "HY000");
+    pub const CANT_USE_OPTION_HERE: Code = (1234, "42000");
+    pub const NOT_SUPPORTED_YET: Code = (1235, "42000");
+    pub const SOURCE_FATAL_ERROR_READING_BINLOG: Code = (1236, "HY000");
+    pub const INCORRECT_GLOBAL_LOCAL_VAR: Code = (1238, "HY000");
+    pub const OPERAND_COLUMNS: Code = (1241, "21000");
+    pub const SUBQUERY_NO_1_ROW: Code = (1242, "21000");
+    pub const UNKNOWN_STMT_HANDLER: Code = (1243, "HY000");
+    pub const DERIVED_MUST_HAVE_ALIAS: Code = (1248, "42000");
+    pub const COLLATION_CHARSET_MISMATCH: Code = (1253, "42000");
+    pub const WARN_DATA_OUT_OF_RANGE: Code = (1264, "22003");
+    pub const WARN_DATA_TRUNCATED: Code = (1265, "01000");
+    pub const CANT_AGGREGATE_2COLLATIONS: Code = (1267, "HY000");
+    pub const UNKNOWN_COLLATION: Code = (1273, "HY000");
+    pub const WRONG_NAME_FOR_INDEX: Code = (1280, "42000");
+    pub const UNKNOWN_STORAGE_ENGINE: Code = (1286, "42000");
+    pub const WARN_DEPRECATED_SYNTAX: Code = (1287, "HY000");
+    pub const OPTION_PREVENTS_STATEMENT: Code = (1290, "HY000");
+    pub const TRUNCATED_WRONG_VALUE: Code = (1292, "22007");
+    pub const UNKNOWN_TIME_ZONE: Code = (1298, "HY000");
+    pub const INVALID_CHARACTER_STRING: Code = (1300, "HY000");
+    pub const SP_DOES_NOT_EXIST: Code = (1305, "42000");
+    pub const QUERY_INTERRUPTED: Code = (1317, "70100");
+    pub const VIEW_NONUPD_CHECK: Code = (1348, "HY000");
+    pub const WRONG_OBJECT: Code = (1347, "HY000");
+    pub const NO_DEFAULT_FOR_FIELD: Code = (1364, "HY000");
+    pub const DIVISION_BY_ZERO: Code = (1365, "22012");
+    pub const TRUNCATED_WRONG_VALUE_FOR_FIELD: Code = (1366, "22007");
+    pub const ILLEGAL_VALUE_FOR_TYPE: Code = (1367, "22007");
+    pub const PASSWD_LENGTH: Code = (1372, "HY000");
+    pub const UNKNOWN_TARGET_BINLOG: Code = (1373, "HY000");
+    pub const NO_BINARY_LOGGING: Code = (1381, "HY000");
+    pub const TOO_BIG_SCALE: Code = (1425, "42000");
+    pub const TOO_BIG_PRECISION: Code = (1426, "42000");
+    pub const M_BIGGER_THAN_D: Code = (1427, "42000");
+    pub const CANNOT_USER: Code = (1396, "HY000");
+    pub const ROW_IS_REFERENCED_2: Code = (1451, "23000");
+    pub const NO_REFERENCED_ROW_2: Code = (1452, "23000");
+    pub const NON_INSERTABLE_TABLE: Code = (1471, "HY000");
+    pub const DATA_TOO_LONG: Code = (1406, "22001");
+    pub const BAD_BASE64_DATA: Code = (1958, "HY000");
+    pub const CANT_CHANGE_TX_CHARACTERISTICS: Code = (1568, "25001");
+    pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
+    pub const GTID_NEXT_CANT_BE_SET: Code = (1836, "HY000");
+    pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
+    pub const QUERY_TIMEOUT: Code = (3024, "HY000");
+    pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const NO_SUCH_USER: Code = (3162, "HY000");
+    pub const SERVER_OFFLINE_MODE: Code = (3032, "HY000");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn not_supported_names_the_thing() {
+        let error = SqlError::not_supported("XA");
+        assert_eq!(error.to_string(), "ERROR 1235 (42000): This version of commuter doesn't yet support 'XA'");
+    }
+}

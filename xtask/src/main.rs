@@ -1,0 +1,2 @@
+//! Automation of the project: `cargo xtask test`, `bench`, `soak`, `tidy`.
+fn main() {}
