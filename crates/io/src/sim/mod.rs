@@ -1,1 +1,235 @@
-//! A simulated machine.
+//! A simulated world: machines with disks that crash, one network, one clock, one thread, everything from one seed.
+//!
+//! ```text
+//! SimWorld ── executor (which ready task runs next, virtual time) ── rng(seed)
+//!   ├─ SimMachine "source"   Env { disk, clock, spawner, network, random }
+//!   └─ SimMachine "follower" Env { … }
+//! ```
+//!
+//! A test makes a world, takes the [`Env`](crate::Env) of its machines, and calls [`SimWorld::run`] with what the
+//! test does. Production code runs unchanged. The order of tasks, how long each operation takes, and what a crash
+//! leaves on the disk come from the seed alone, so the same seed gives the same run, to the byte.
+//!
+//! # Fault model
+//! - **Crash** ([`SimMachine::crash`], or in the middle of the n-th disk operation with
+//!   [`SimMachine::crash_after`]): the machine's tasks vanish, its connections break, unsynced writes are lost,
+//!   kept or torn by sectors of 512 bytes, each on its own; unsynced names roll back to some point of their order.
+//! - **Failed operations** ([`Faults`]): writes, syncs and reads fail with a probability; after a failed sync the
+//!   writes before it may never become durable although reads still show them, as Linux does.
+//! - **Full disk**: a capacity, beyond which writes fail with `StorageFull`.
+//! - **Flipped bits**: [`SimMachine::flip_bit`].
+//! - **Network**: latency, and [`SimWorld::cut_connections`].
+//!
+//! # Invariants
+//! - What was synced before a crash is there after it, unless a test flipped it.
+//! - Nothing in here reads the real clock or real randomness.
+
+mod disk;
+mod executor;
+mod network;
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use base::UnixMicros;
+use disk::SimDisk;
+pub use disk::{DiskStats, Faults};
+pub use executor::Crashed;
+use executor::Executor;
+use network::SimNetwork;
+
+use crate::{BoxFuture, Clock, Env, Random, Spawner};
+
+/// All machines of one simulation.
+#[derive(Clone)]
+pub struct SimWorld {
+    executor: Arc<Executor>,
+    network: Arc<SimNetwork>,
+    machines: Arc<AtomicU64>,
+}
+
+impl SimWorld {
+    /// A world without machines, in which everything follows from `seed`.
+    pub fn new(seed: u64) -> Self {
+        let executor = Arc::new(Executor::new(seed));
+        let network = Arc::new(SimNetwork::new(executor.clone()));
+        SimWorld { executor, network, machines: Arc::new(AtomicU64::new(1)) }
+    }
+
+    /// A new machine with an empty disk.
+    pub fn machine(&self) -> SimMachine {
+        let id = self.machines.fetch_add(1, Ordering::Relaxed);
+        SimMachine { world: self.clone(), disk: SimDisk::new(self.executor.clone(), id), id }
+    }
+
+    /// Runs the machines' tasks and `main` until `main` is done.
+    ///
+    /// # Errors
+    /// [`Crashed`] when an operation armed by [`SimMachine::crash_after`] was reached; call
+    /// [`SimMachine::crash`] then, and run what comes after.
+    ///
+    /// # Panics
+    /// When nothing can go on and `main` is not done; the message has the seed.
+    pub fn run<T>(&self, main: impl Future<Output = T>) -> Result<T, Crashed> {
+        self.executor.run(main)
+    }
+
+    /// The seed that repeats this world.
+    pub fn seed(&self) -> u64 {
+        self.executor.seed()
+    }
+
+    /// A random number below `bound`, from the world's seed, for the test's own choices.
+    pub fn below(&self, bound: u64) -> u64 {
+        self.executor.below(bound)
+    }
+
+    /// Breaks every connection there is now.
+    pub fn cut_connections(&self) {
+        self.network.cut(|_| true);
+    }
+
+    /// Virtual time since the beginning.
+    pub fn elapsed(&self) -> Duration {
+        self.executor.now()
+    }
+}
+
+/// One simulated machine.
+#[derive(Clone)]
+pub struct SimMachine {
+    world: SimWorld,
+    disk: Arc<SimDisk>,
+    id: u64,
+}
+
+impl SimMachine {
+    /// A world with this machine alone.
+    pub fn new(seed: u64) -> Self {
+        SimWorld::new(seed).machine()
+    }
+
+    /// The world that it belongs to.
+    pub fn world(&self) -> &SimWorld {
+        &self.world
+    }
+
+    /// What production code gets to run on this machine. Take it anew after a crash.
+    pub fn env(&self) -> Env {
+        let executor = self.world.executor.clone();
+        Env {
+            disk: self.disk.handle(),
+            clock: Arc::new(SimClock(executor.clone())),
+            spawner: Arc::new(SimSpawner { executor: executor.clone(), machine: self.id }),
+            network: self.world.network.handle(self.id),
+            random: Arc::new(SimRandom(executor)),
+        }
+    }
+
+    /// As [`SimWorld::run`].
+    ///
+    /// # Errors
+    /// As [`SimWorld::run`].
+    pub fn run<T>(&self, main: impl Future<Output = T>) -> Result<T, Crashed> {
+        self.world.run(main)
+    }
+
+    /// The power fails and comes back: tasks and connections are gone, the disk is what survived.
+    pub fn crash(&self) {
+        self.world.executor.kill(self.id);
+        self.world.network.cut(|machines| machines.contains(&self.id));
+        self.world.network.stop_listening(self.id);
+        self.disk.crash();
+    }
+
+    /// Only the process ends (SIGKILL): tasks, connections and locks are gone, every finished write stays.
+    pub fn kill(&self) {
+        self.world.executor.kill(self.id);
+        self.world.network.cut(|machines| machines.contains(&self.id));
+        self.world.network.stop_listening(self.id);
+        self.disk.kill();
+    }
+
+    /// Makes the `operations`-th disk operation from now (1 is the next) the one in which the power fails:
+    /// [`SimWorld::run`] returns [`Crashed`].
+    pub fn crash_after(&self, operations: u64) {
+        self.disk.crash_after(operations);
+    }
+
+    /// What goes wrong from now on.
+    pub fn set_faults(&self, faults: Faults) {
+        self.disk.set_faults(faults);
+    }
+
+    /// Inverts one bit of a file, in what reads show and on the medium.
+    pub fn flip_bit(&self, path: &str, bit: u64) {
+        self.disk.flip_bit(path, bit);
+    }
+
+    /// The bytes of a file as reads show them.
+    pub fn contents(&self, path: &str) -> Option<Vec<u8>> {
+        self.disk.contents(path)
+    }
+
+    /// Names of all files.
+    pub fn files(&self) -> BTreeSet<String> {
+        self.disk.files()
+    }
+
+    /// Operations so far.
+    pub fn disk_stats(&self) -> DiskStats {
+        self.disk.stats()
+    }
+}
+
+struct SimClock(Arc<Executor>);
+
+impl Clock for SimClock {
+    fn now(&self) -> UnixMicros {
+        // 2026-01-01, so that time stamps of a simulation look like time stamps.
+        UnixMicros(1_767_225_600_000_000 + self.0.now().as_micros() as u64)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.0.now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(self.0.sleep(duration))
+    }
+}
+
+struct SimSpawner {
+    executor: Arc<Executor>,
+    machine: u64,
+}
+
+impl Spawner for SimSpawner {
+    fn spawn(&self, _name: &str, task: BoxFuture<'static, ()>) {
+        self.executor.spawn(self.machine, task);
+    }
+
+    fn spawn_thread(&self, _name: &str, task: BoxFuture<'static, ()>) {
+        self.executor.spawn(self.machine, task);
+    }
+
+    fn parallelism(&self) -> usize {
+        2
+    }
+}
+
+struct SimRandom(Arc<Executor>);
+
+impl Random for SimRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        for byte in bytes {
+            *byte = self.0.below(256) as u8;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,307 @@
+//! The simulated network: byte streams with latency, in order, that can be cut.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{Error, ErrorKind, Result};
+use std::sync::{Arc, Weak};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+
+use super::executor::Executor;
+use crate::{BoxFuture, Listener, Network, ReadHalf, Stream, WriteHalf};
+
+const LATENCY: Duration = Duration::from_micros(500);
+/// Bytes under way in one direction before a writer waits.
+const WINDOW: usize = 64 << 10;
+const FIRST_FREE_PORT: u16 = 40_000;
+
+#[derive(Default)]
+struct State {
+    listeners: BTreeMap<String, Accepting>,
+    pipes: Vec<Weak<Pipe>>,
+    next_port: u16,
+}
+
+struct Accepting {
+    machine: u64,
+    waiting: Arc<Mutex<Backlog>>,
+}
+
+#[derive(Default)]
+struct Backlog {
+    connections: VecDeque<Duplex>,
+    waker: Option<Waker>,
+    closed: bool,
+}
+
+/// All connections of a world.
+pub(crate) struct SimNetwork {
+    executor: Arc<Executor>,
+    state: Mutex<State>,
+}
+
+impl SimNetwork {
+    pub(crate) fn new(executor: Arc<Executor>) -> Self {
+        SimNetwork { executor, state: Mutex::default() }
+    }
+
+    pub(crate) fn handle(self: &Arc<Self>, machine: u64) -> Arc<dyn Network> {
+        Arc::new(Handle { network: self.clone(), machine })
+    }
+
+    /// Breaks the connections whose two machines the predicate chooses.
+    pub(crate) fn cut(&self, which: impl Fn(&[u64; 2]) -> bool) {
+        let mut state = self.state.lock();
+        state.pipes.retain(|pipe| pipe.strong_count() > 0);
+        let pipes: Vec<_> = state.pipes.iter().filter_map(Weak::upgrade).collect();
+        drop(state);
+        for pipe in pipes.iter().filter(|pipe| which(&pipe.machines)) {
+            pipe.state.lock().broken = true;
+            pipe.wake();
+        }
+    }
+
+    pub(crate) fn stop_listening(&self, machine: u64) {
+        self.state.lock().listeners.retain(|_, accepting| {
+            let stays = accepting.machine != machine;
+            if !stays {
+                accepting.waiting.lock().closed = true;
+            }
+            stays
+        });
+    }
+
+    fn pair(&self, machines: [u64; 2]) -> (Duplex, Duplex) {
+        let pipe = || Arc::new(Pipe { executor: self.executor.clone(), machines, state: Mutex::default() });
+        let (there, back) = (pipe(), pipe());
+        self.state.lock().pipes.extend([Arc::downgrade(&there), Arc::downgrade(&back)]);
+        let near = Duplex { read: Reading(back.clone()), write: Writing(there.clone()) };
+        (near, Duplex { read: Reading(there), write: Writing(back) })
+    }
+}
+
+struct Handle {
+    network: Arc<SimNetwork>,
+    machine: u64,
+}
+
+impl Network for Handle {
+    fn connect<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Box<dyn Stream>>> {
+        Box::pin(async move {
+            self.network.executor.sleep_random(LATENCY).await;
+            let (machine, backlog) = match self.network.state.lock().listeners.get(address) {
+                Some(accepting) => (accepting.machine, accepting.waiting.clone()),
+                None => return Err(ErrorKind::ConnectionRefused.into()),
+            };
+            let (near, far) = self.network.pair([self.machine, machine]);
+            let mut waiting = backlog.lock();
+            waiting.connections.push_back(far);
+            if let Some(waker) = waiting.waker.take() {
+                waker.wake();
+            }
+            Ok(Box::new(near) as Box<dyn Stream>)
+        })
+    }
+
+    fn listen<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Box<dyn Listener>>> {
+        Box::pin(async move {
+            let mut state = self.network.state.lock();
+            let address = match address.strip_suffix(":0") {
+                Some(host) => {
+                    state.next_port += 1;
+                    format!("{host}:{}", FIRST_FREE_PORT + state.next_port)
+                }
+                None => address.to_owned(),
+            };
+            if state.listeners.contains_key(&address) {
+                return Err(ErrorKind::AddrInUse.into());
+            }
+            let waiting = Arc::<Mutex<Backlog>>::default();
+            state.listeners.insert(address.clone(), Accepting { machine: self.machine, waiting: waiting.clone() });
+            drop(state);
+            let listener = SimListener { network: self.network.clone(), machine: self.machine, address, waiting };
+            Ok(Box::new(listener) as Box<dyn Listener>)
+        })
+    }
+}
+
+struct SimListener {
+    network: Arc<SimNetwork>,
+    machine: u64,
+    address: String,
+    waiting: Arc<Mutex<Backlog>>,
+}
+
+impl Drop for SimListener {
+    fn drop(&mut self) {
+        let mut state = self.network.state.lock();
+        if state.listeners.get(&self.address).is_some_and(|accepting| accepting.machine == self.machine) {
+            state.listeners.remove(&self.address);
+        }
+    }
+}
+
+impl Listener for SimListener {
+    fn accept<'a>(&'a self) -> BoxFuture<'a, Result<(Box<dyn Stream>, String)>> {
+        Box::pin(futures_lite::future::poll_fn(|context| {
+            let mut waiting = self.waiting.lock();
+            if waiting.closed {
+                return Poll::Ready(Err(Error::other("the machine has crashed")));
+            }
+            let Some(stream) = waiting.connections.pop_front() else {
+                waiting.waker = Some(context.waker().clone());
+                return Poll::Pending;
+            };
+            Poll::Ready(Ok((Box::new(stream) as Box<dyn Stream>, "127.0.0.1:1".to_owned())))
+        }))
+    }
+
+    fn address(&self) -> String {
+        self.address.clone()
+    }
+}
+
+/// One direction of a connection.
+struct Pipe {
+    executor: Arc<Executor>,
+    machines: [u64; 2],
+    state: Mutex<PipeState>,
+}
+
+#[derive(Default)]
+struct PipeState {
+    /// Pieces with the time at which they arrive.
+    pieces: VecDeque<(Duration, Vec<u8>)>,
+    bytes: usize,
+    closed: bool,
+    broken: bool,
+    wakers: Vec<Waker>,
+}
+
+impl Pipe {
+    fn wake(&self) {
+        let wakers = std::mem::take(&mut self.state.lock().wakers);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+
+    async fn changed(&self) {
+        let mut waited = false;
+        futures_lite::future::poll_fn(|context| {
+            if std::mem::replace(&mut waited, true) {
+                return Poll::Ready(());
+            }
+            self.state.lock().wakers.push(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    async fn read(&self, into: &mut Vec<u8>, max: usize) -> Result<usize> {
+        loop {
+            let arrival = {
+                let mut guard = self.state.lock();
+                let state = &mut *guard;
+                if state.broken {
+                    return Err(ErrorKind::ConnectionReset.into());
+                }
+                match state.pieces.front_mut() {
+                    None if state.closed => return Ok(0),
+                    None => None,
+                    Some((at, _)) if *at > self.executor.now() => Some(*at),
+                    Some((_, piece)) => {
+                        let taken = piece.len().min(max);
+                        into.extend(piece.drain(..taken));
+                        if piece.is_empty() {
+                            state.pieces.pop_front();
+                        }
+                        state.bytes -= taken;
+                        drop(guard);
+                        self.wake();
+                        return Ok(taken);
+                    }
+                }
+            };
+            match arrival {
+                Some(at) => self.executor.sleep_random(at.saturating_sub(self.executor.now())).await,
+                None => self.changed().await,
+            }
+        }
+    }
+
+    async fn write(&self, mut data: &[u8]) -> Result<()> {
+        while !data.is_empty() {
+            let room = {
+                let state = self.state.lock();
+                if state.broken || state.closed {
+                    return Err(ErrorKind::BrokenPipe.into());
+                }
+                WINDOW - state.bytes
+            };
+            if room == 0 {
+                self.changed().await;
+                continue;
+            }
+            let piece = data.len().min(room).min(1 + self.executor.below(4096) as usize);
+            let delay = Duration::from_nanos(self.executor.below(LATENCY.as_nanos() as u64));
+            let mut state = self.state.lock();
+            let earliest = state.pieces.back().map_or(Duration::ZERO, |(at, _)| *at);
+            let at = earliest.max(self.executor.now() + delay);
+            state.pieces.push_back((at, data[..piece].to_vec()));
+            state.bytes += piece;
+            drop(state);
+            self.wake();
+            data = &data[piece..];
+        }
+        Ok(())
+    }
+}
+
+struct Reading(Arc<Pipe>);
+
+struct Writing(Arc<Pipe>);
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.0.state.lock().broken = true;
+        self.0.wake();
+    }
+}
+
+impl Drop for Writing {
+    fn drop(&mut self) {
+        self.0.state.lock().closed = true;
+        self.0.wake();
+    }
+}
+
+struct Duplex {
+    read: Reading,
+    write: Writing,
+}
+
+impl Stream for Duplex {
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>, max: usize) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(self.read.0.read(into, max))
+    }
+
+    fn write_all<'a>(&'a mut self, data: &'a [u8]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.write.0.write(data))
+    }
+
+    fn split(self: Box<Self>) -> (Box<dyn ReadHalf>, Box<dyn WriteHalf>) {
+        (Box::new(self.read), Box::new(self.write))
+    }
+}
+
+impl ReadHalf for Reading {
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>, max: usize) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(self.0.read(into, max))
+    }
+}
+
+impl WriteHalf for Writing {
+    fn write_all<'a>(&'a mut self, data: &'a [u8]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.0.write(data))
+    }
+}
