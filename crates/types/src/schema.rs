@@ -1,0 +1,470 @@
+//! What a table is: columns, indexes, options. Stored in the catalog as JSON (serde), shared as `Arc<TableDef>`.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base::{IndexId, TableId};
+use serde::{Deserialize, Serialize};
+
+use crate::collation::CollationId;
+use crate::value::Value;
+
+/// The four sizes of TEXT and BLOB; they differ in the bytes of their length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BlobSize {
+    /// 255 bytes.
+    Tiny,
+    /// 64 KiB - 1.
+    Normal,
+    /// 16 MiB - 1.
+    Medium,
+    /// 4 GiB - 1.
+    Long,
+}
+
+impl BlobSize {
+    /// How many bytes the length takes in a row image.
+    pub fn length_bytes(self) -> usize {
+        match self {
+            BlobSize::Tiny => 1,
+            BlobSize::Normal => 2,
+            BlobSize::Medium => 3,
+            BlobSize::Long => 4,
+        }
+    }
+
+    /// The longest value, in bytes.
+    pub fn max_bytes(self) -> u32 {
+        u32::MAX >> (32 - 8 * self.length_bytes())
+    }
+}
+
+/// A column's type. Its collation is beside it, in [`ColumnDef`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ColumnType {
+    /// 1 byte.
+    TinyInt {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// 2 bytes.
+    SmallInt {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// 3 bytes.
+    MediumInt {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// 4 bytes.
+    Int {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// 8 bytes.
+    BigInt {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// 4 bytes, IEEE 754.
+    Float {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// 8 bytes, IEEE 754.
+    Double {
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// Exact decimal.
+    Decimal {
+        /// All digits, at most 65.
+        precision: u8,
+        /// Digits after the point, at most 30.
+        scale: u8,
+        /// UNSIGNED
+        unsigned: bool,
+    },
+    /// Fixed length, without trailing spaces.
+    Char {
+        /// Length in characters, at most 255.
+        chars: u32,
+    },
+    /// Variable length.
+    VarChar {
+        /// Longest length in characters.
+        chars: u32,
+    },
+    /// Fixed length, padded with zero bytes.
+    Binary {
+        /// Length in bytes, at most 255.
+        bytes: u32,
+    },
+    /// Variable length, bytes.
+    VarBinary {
+        /// Longest length in bytes.
+        bytes: u32,
+    },
+    /// TINYTEXT, TEXT, MEDIUMTEXT, LONGTEXT.
+    Text {
+        /// Which of them.
+        size: BlobSize,
+    },
+    /// TINYBLOB, BLOB, MEDIUMBLOB, LONGBLOB.
+    Blob {
+        /// Which of them.
+        size: BlobSize,
+    },
+    /// A day.
+    Date,
+    /// A span of time, signed, up to 838 hours.
+    Time {
+        /// Digits of the fraction of a second, at most 6.
+        fsp: u8,
+    },
+    /// Day and time without a zone.
+    DateTime {
+        /// Digits of the fraction of a second, at most 6.
+        fsp: u8,
+    },
+    /// A point in time; in [`Value`]s and row images in UTC, shown in the session's zone.
+    Timestamp {
+        /// Digits of the fraction of a second, at most 6.
+        fsp: u8,
+    },
+    /// 0000 and 1901 to 2155.
+    Year,
+    /// Bits, an unsigned number as [`Value`].
+    Bit {
+        /// At most 64.
+        bits: u8,
+    },
+    /// One of the members; the member's text as [`Value`], ordered by its place in the list.
+    Enum {
+        /// Place 1 is the first; 0 is the error value `''`.
+        members: Arc<[String]>,
+    },
+    /// Some of the members; their texts with commas between as [`Value`], ordered by the bits.
+    Set {
+        /// Bit 0 is the first.
+        members: Arc<[String]>,
+    },
+}
+
+impl ColumnType {
+    /// Width and signedness of the five integer types.
+    pub fn integer(&self) -> Option<(usize, bool)> {
+        Some(match *self {
+            ColumnType::TinyInt { unsigned } => (1, unsigned),
+            ColumnType::SmallInt { unsigned } => (2, unsigned),
+            ColumnType::MediumInt { unsigned } => (3, unsigned),
+            ColumnType::Int { unsigned } => (4, unsigned),
+            ColumnType::BigInt { unsigned } => (8, unsigned),
+            _ => return None,
+        })
+    }
+
+    /// CHAR, VARCHAR, TEXT, ENUM, SET: what has a character set.
+    pub fn has_charset(&self) -> bool {
+        use ColumnType::*;
+        matches!(self, Char { .. } | VarChar { .. } | Text { .. } | Enum { .. } | Set { .. })
+    }
+
+    /// CHAR, VARCHAR, TEXT and their binary kin.
+    pub fn is_string(&self) -> bool {
+        use ColumnType::*;
+        matches!(self, Char { .. } | VarChar { .. } | Text { .. } | Binary { .. } | VarBinary { .. } | Blob { .. })
+    }
+
+    /// TEXT and BLOB.
+    pub fn is_blob(&self) -> bool {
+        matches!(self, ColumnType::Text { .. } | ColumnType::Blob { .. })
+    }
+
+    /// DATE, TIME, DATETIME, TIMESTAMP.
+    pub fn is_temporal(&self) -> bool {
+        use ColumnType::*;
+        matches!(self, Date | Time { .. } | DateTime { .. } | Timestamp { .. })
+    }
+
+    /// Whether it is a number to arithmetic and may be UNSIGNED.
+    pub fn is_numeric(&self) -> bool {
+        use ColumnType::*;
+        self.integer().is_some() || matches!(self, Float { .. } | Double { .. } | Decimal { .. })
+    }
+
+    /// UNSIGNED, or a type that has no sign.
+    pub fn is_unsigned(&self) -> bool {
+        match *self {
+            ColumnType::Float { unsigned } | ColumnType::Double { unsigned } | ColumnType::Decimal { unsigned, .. } => {
+                unsigned
+            }
+            ColumnType::Year | ColumnType::Bit { .. } => true,
+            _ => self.integer().is_some_and(|(_, unsigned)| unsigned),
+        }
+    }
+
+    /// How many bytes an ENUM's index or a SET's bits take in a row image.
+    pub fn pack_length(&self) -> Option<usize> {
+        match self {
+            ColumnType::Enum { members } => Some(if members.len() < 256 { 1 } else { 2 }),
+            ColumnType::Set { members } => Some(match members.len().div_ceil(8) {
+                0 | 1 => 1,
+                n @ 2..=4 => n,
+                _ => 8,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The type as SHOW CREATE TABLE prints it, without the character set.
+impl fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let unsigned = |unsigned: bool| if unsigned { " unsigned" } else { "" };
+        match self {
+            ColumnType::TinyInt { unsigned: u } => write!(f, "tinyint{}", unsigned(*u)),
+            ColumnType::SmallInt { unsigned: u } => write!(f, "smallint{}", unsigned(*u)),
+            ColumnType::MediumInt { unsigned: u } => write!(f, "mediumint{}", unsigned(*u)),
+            ColumnType::Int { unsigned: u } => write!(f, "int{}", unsigned(*u)),
+            ColumnType::BigInt { unsigned: u } => write!(f, "bigint{}", unsigned(*u)),
+            ColumnType::Float { unsigned: u } => write!(f, "float{}", unsigned(*u)),
+            ColumnType::Double { unsigned: u } => write!(f, "double{}", unsigned(*u)),
+            ColumnType::Decimal { precision, scale, unsigned: u } => {
+                write!(f, "decimal({precision},{scale}){}", unsigned(*u))
+            }
+            ColumnType::Char { chars } => write!(f, "char({chars})"),
+            ColumnType::VarChar { chars } => write!(f, "varchar({chars})"),
+            ColumnType::Binary { bytes } => write!(f, "binary({bytes})"),
+            ColumnType::VarBinary { bytes } => write!(f, "varbinary({bytes})"),
+            ColumnType::Text { size } => write!(f, "{}text", blob_prefix(*size)),
+            ColumnType::Blob { size } => write!(f, "{}blob", blob_prefix(*size)),
+            ColumnType::Date => f.write_str("date"),
+            ColumnType::Time { fsp } => write_with_fsp(f, "time", *fsp),
+            ColumnType::DateTime { fsp } => write_with_fsp(f, "datetime", *fsp),
+            ColumnType::Timestamp { fsp } => write_with_fsp(f, "timestamp", *fsp),
+            ColumnType::Year => f.write_str("year"),
+            ColumnType::Bit { bits } => write!(f, "bit({bits})"),
+            ColumnType::Enum { members } => write_members(f, "enum", members),
+            ColumnType::Set { members } => write_members(f, "set", members),
+        }
+    }
+}
+
+fn blob_prefix(size: BlobSize) -> &'static str {
+    match size {
+        BlobSize::Tiny => "tiny",
+        BlobSize::Normal => "",
+        BlobSize::Medium => "medium",
+        BlobSize::Long => "long",
+    }
+}
+
+fn write_with_fsp(f: &mut fmt::Formatter<'_>, name: &str, fsp: u8) -> fmt::Result {
+    if fsp == 0 { f.write_str(name) } else { write!(f, "{name}({fsp})") }
+}
+
+fn write_members(f: &mut fmt::Formatter<'_>, name: &str, members: &[String]) -> fmt::Result {
+    write!(f, "{name}(")?;
+    for (i, member) in members.iter().enumerate() {
+        if i > 0 {
+            f.write_str(",")?;
+        }
+        write!(f, "'{}'", member.replace('\'', "''"))?;
+    }
+    f.write_str(")")
+}
+
+/// What a column holds when an INSERT does not name it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ColumnDefault {
+    /// A value, already converted to the column's type.
+    Literal(Value),
+    /// `CURRENT_TIMESTAMP(fsp)`
+    CurrentTimestamp {
+        /// Digits of the fraction.
+        fsp: u8,
+    },
+    /// `(expression)`, as SQL text without the outer parentheses.
+    Expression(String),
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ColumnDef {
+    /// As the user wrote it; compared without case.
+    pub name: String,
+    /// Its type.
+    pub ty: ColumnType,
+    /// Whether it may hold NULL.
+    pub nullable: bool,
+    /// `None` without a DEFAULT clause (a nullable column is then NULL); `DEFAULT NULL` is `Literal(Null)`.
+    pub default: Option<ColumnDefault>,
+    /// `ON UPDATE CURRENT_TIMESTAMP`, with the column's own fsp.
+    pub on_update_now: bool,
+    /// AUTO_INCREMENT
+    pub auto_increment: bool,
+    /// Not in `SELECT *`.
+    pub invisible: bool,
+    /// Of its strings; [`CollationId::BINARY`] for what has no character set.
+    pub collation: CollationId,
+    /// COMMENT
+    pub comment: String,
+}
+
+impl ColumnDef {
+    /// A NULLable column without anything else, with the default collation if its type has one.
+    pub fn new(name: impl Into<String>, ty: ColumnType) -> Self {
+        let collation = if ty.has_charset() { CollationId::DEFAULT } else { CollationId::BINARY };
+        ColumnDef {
+            name: name.into(),
+            ty,
+            nullable: true,
+            default: None,
+            on_update_now: false,
+            auto_increment: false,
+            invisible: false,
+            collation,
+            comment: String::new(),
+        }
+    }
+
+    /// The same column, NOT NULL.
+    pub fn not_null(mut self) -> Self {
+        self.nullable = false;
+        self
+    }
+
+    /// The longest value in bytes of the column's character set (for types with a length).
+    pub fn max_bytes(&self) -> u32 {
+        let width = self.collation.charset().max_bytes_per_char();
+        match &self.ty {
+            ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars * width,
+            ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => *bytes,
+            ColumnType::Text { size } | ColumnType::Blob { size } => size.max_bytes(),
+            _ => 0,
+        }
+    }
+}
+
+/// One column of an index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeyPart {
+    /// Position in [`TableDef::columns`].
+    pub column: usize,
+    /// Only so many characters (bytes, for binary strings) of it: `KEY (name(10))`.
+    pub prefix_chars: Option<u32>,
+    /// DESC
+    pub descending: bool,
+}
+
+impl KeyPart {
+    /// A whole column, ascending.
+    pub fn column(column: usize) -> Self {
+        KeyPart { column, prefix_chars: None, descending: false }
+    }
+}
+
+/// An index.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IndexDef {
+    /// For its whole life; given by the catalog.
+    #[serde(with = "index_id")]
+    pub id: IndexId,
+    /// `PRIMARY` for the clustered one.
+    pub name: String,
+    /// Its columns, in order.
+    pub parts: Vec<KeyPart>,
+    /// No two rows with equal, non-NULL parts.
+    pub unique: bool,
+    /// COMMENT
+    pub comment: String,
+    /// Whether plans may use it.
+    pub visible: bool,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableDef {
+    /// For its whole life; given by the catalog.
+    #[serde(with = "table_id")]
+    pub id: TableId,
+    /// Its database.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// In order.
+    pub columns: Vec<ColumnDef>,
+    /// `[0]` is the clustered primary key, always there.
+    pub indexes: Vec<IndexDef>,
+    /// For columns without one of their own.
+    pub collation: CollationId,
+    /// COMMENT
+    pub comment: String,
+    /// The primary key is the generated invisible column `my_row_id`.
+    pub generated_pk: bool,
+    /// What ENGINE= said; shown, and otherwise ignored.
+    pub engine_name: String,
+    /// `AUTO_INCREMENT = n` of CREATE or ALTER TABLE: the first number to give is at least this.
+    pub auto_increment_start: u64,
+    /// Other table options (ROW_FORMAT and the like), in order, as SHOW CREATE TABLE prints them.
+    pub options: Vec<(String, String)>,
+}
+
+/// Name of the column that is made for a table without a primary key.
+pub const GENERATED_PK_COLUMN: &str = "my_row_id";
+
+impl TableDef {
+    /// The clustered primary key.
+    pub fn primary(&self) -> &IndexDef {
+        &self.indexes[0]
+    }
+
+    /// The column of that name, without regard to case.
+    pub fn column_index(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| same_name(&column.name, name))
+    }
+
+    /// The index of that name, without regard to case.
+    pub fn index_number(&self, name: &str) -> Option<usize> {
+        self.indexes.iter().position(|index| same_name(&index.name, name))
+    }
+
+    /// The AUTO_INCREMENT column.
+    pub fn auto_increment_column(&self) -> Option<usize> {
+        self.columns.iter().position(|column| column.auto_increment)
+    }
+}
+
+/// Names of columns and indexes are equal without regard to case.
+pub fn same_name(a: &str, b: &str) -> bool {
+    a.len() == b.len() && a.eq_ignore_ascii_case(b)
+        || (!a.is_ascii() || !b.is_ascii()) && a.to_lowercase() == b.to_lowercase()
+}
+
+mod index_id {
+    use super::IndexId;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(id: &IndexId, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(id.0)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<IndexId, D::Error> {
+        u64::deserialize(from).map(IndexId)
+    }
+}
+
+mod table_id {
+    use super::TableId;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(id: &TableId, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(id.0)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<TableId, D::Error> {
+        u64::deserialize(from).map(TableId)
+    }
+}
