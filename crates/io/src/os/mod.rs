@@ -1,1 +1,111 @@
-//! The operating system behind the traits of this crate.
+//! The operating system behind the traits of this crate: Linux files, tokio's network and timers, threads.
+//!
+//! Files opened with [`IoMode::Inline`](crate::IoMode) make their system call on the thread that polls; the others
+//! hand it to worker threads or to io_uring ([`Offload`]), so that no task ever blocks a runtime thread on a disk.
+//! Syncs always go through libc, where tools that wrap it (slower disks, fault injection) can see them.
+
+mod completion;
+mod disk;
+mod network;
+mod threads;
+mod uring;
+
+use std::io::Result;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base::UnixMicros;
+use rand::TryRngCore;
+use tokio::runtime::Handle;
+
+use self::disk::OsDisk;
+use self::network::OsNetwork;
+use self::threads::WorkerThreads;
+use self::uring::Uring;
+use crate::{BoxFuture, Clock, Env, Random, Spawner};
+
+/// Who makes the system calls of files in [`IoMode::Offload`](crate::IoMode).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// This many worker threads.
+    Threads(usize),
+    /// io_uring with one thread that reaps; worker threads where the kernel or a container forbids it.
+    Uring,
+}
+
+/// The machine itself, with files under `root`; tasks and timers run on `runtime`.
+///
+/// # Errors
+/// When `root` is not there and cannot be made, or no thread can be started.
+pub fn environment(root: PathBuf, offload: Offload, runtime: Handle) -> Result<Env> {
+    std::fs::create_dir_all(&root)?;
+    let (threads, uring) = match offload {
+        Offload::Threads(count) => (count.max(1), None),
+        Offload::Uring => (4, Uring::start().map_err(|error| tracing::warn!("no io_uring ({error}): threads")).ok()),
+    };
+    let threads = Arc::new(WorkerThreads::start(threads)?);
+    Ok(Env {
+        disk: Arc::new(OsDisk::new(root, threads, uring.map(Arc::new))),
+        clock: Arc::new(OsClock { start: Instant::now(), runtime: runtime.clone() }),
+        spawner: Arc::new(OsSpawner { runtime: runtime.clone() }),
+        network: Arc::new(OsNetwork { runtime }),
+        random: Arc::new(OsRandom),
+    })
+}
+
+struct OsClock {
+    start: Instant,
+    runtime: Handle,
+}
+
+impl Clock for OsClock {
+    fn now(&self) -> UnixMicros {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        UnixMicros(since.as_micros() as u64)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        // The timer registers with the runtime when it is made, which may be on a thread that is not its own.
+        let _entered = self.runtime.enter();
+        Box::pin(tokio::time::sleep(duration))
+    }
+}
+
+struct OsSpawner {
+    runtime: Handle,
+}
+
+impl Spawner for OsSpawner {
+    fn spawn(&self, _name: &str, task: BoxFuture<'static, ()>) {
+        self.runtime.spawn(task);
+    }
+
+    fn spawn_thread(&self, name: &str, task: BoxFuture<'static, ()>) {
+        let spawned =
+            std::thread::Builder::new().name(name.to_owned()).spawn(move || futures_lite::future::block_on(task));
+        if let Err(error) = spawned {
+            // A server that cannot start its few own threads cannot keep any promise.
+            panic!("cannot start thread {name}: {error}");
+        }
+    }
+
+    fn parallelism(&self) -> usize {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    }
+}
+
+struct OsRandom;
+
+impl Random for OsRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        rand::rngs::OsRng.try_fill_bytes(bytes).expect("Linux has had getrandom since 3.17, and it does not fail");
+    }
+}
+
+#[cfg(test)]
+mod tests;
