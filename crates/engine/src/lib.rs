@@ -1,1 +1,4 @@
 //! engine
+
+pub mod commit;
+pub mod lock;
