@@ -1,4 +1,14 @@
 //! The commit pipeline.
+//!
+//! What it needs of the log's writer (exclusive, `&mut`, nothing here awaits but `prepare_next`):
+//! - `place(&EncodedTransaction, gtid, commit number's clock: last_committed, sequence_number, commit_time) -> (start, end)`:
+//!   appends GTID event and fixed-up events to the buffer of the group under construction, in memory only;
+//! - `take_group() -> Group { file: inline handle and offload handle, offset, buf, end }`: owned, `'static`, so that two or
+//!   three groups can be in flight while the next one is placed; `Group::write(mode)`, `Group::sync(mode)`; O_DSYNC by setting;
+//! - `recycle(buf)`; `wants_rotation() -> bool` after a group; `rotate()`: ROTATE event into the group, next group goes to
+//!   the prepared next segment; the old file is sealed when its last group is durable (`seal(file)` in the background);
+//! - `durable(end)`: moves the durable end that readers see, called by the pipeline in order;
+//! - `reserve(bytes)` on the shared half: zero-filled room ahead for all reservations, or an error with needed and free.
 
 use std::sync::Arc;
 
