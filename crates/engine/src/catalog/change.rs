@@ -1,0 +1,104 @@
+//! [`CatalogChange`]: what a DDL statement does, free of SQL; and how the next catalog is made from it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base::{CommitNumber, IndexId, SqlError, TableId};
+use bytes::Bytes;
+use types::{CollationId, TableDef};
+
+use super::{Catalog, Database, Schema, Table, TableShared};
+use crate::error::{EngineError, Result};
+
+/// Makes a row of a table's new form from one of its old form.
+pub type RowMapper = Arc<dyn Fn(&Bytes) -> Result<Bytes, SqlError> + Send + Sync>;
+
+/// Database and table.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TableName {
+    /// Database.
+    pub schema: String,
+    /// Table.
+    pub name: String,
+}
+
+impl TableName {
+    /// From both parts.
+    pub fn new(schema: impl Into<String>, name: impl Into<String>) -> Self {
+        TableName { schema: schema.into(), name: name.into() }
+    }
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.schema, self.name)
+    }
+}
+
+/// ALTER TABLE, CREATE INDEX and DROP INDEX.
+#[derive(Clone)]
+pub struct AlterTable {
+    /// The table as it was planned with; refused with [`EngineError::TableChanged`] if it is another by now.
+    pub table: Arc<Table>,
+    /// What it shall be, name and schema included (ALTER TABLE … RENAME). Indexes that stay keep their ids; new ones have
+    /// id 0.
+    pub new_def: TableDef,
+    /// Given if rows change their form: then every index is built anew.
+    pub row_mapper: Option<RowMapper>,
+}
+
+/// What a DDL statement does. Names are checked against the catalog when it is executed; `IF EXISTS` and its kin have been
+/// settled by the planner.
+#[derive(Clone)]
+pub enum CatalogChange {
+    /// Nothing, but it goes into the log (`CREATE TABLE IF NOT EXISTS` of one that exists).
+    Nothing,
+    /// CREATE DATABASE
+    CreateDatabase(Database),
+    /// ALTER DATABASE
+    AlterDatabase(Database),
+    /// DROP DATABASE, with all its tables.
+    DropDatabase(String),
+    /// CREATE TABLE. Ids are 0 and are given here.
+    CreateTable(Box<TableDef>),
+    /// DROP TABLE
+    DropTables(Vec<TableName>),
+    /// RENAME TABLE, one after the other.
+    RenameTables(Vec<(TableName, TableName)>),
+    /// ALTER TABLE, CREATE INDEX, DROP INDEX
+    AlterTable(Box<AlterTable>),
+    /// TRUNCATE TABLE
+    Truncate(TableName),
+    /// CREATE, ALTER, DROP USER, GRANT, REVOKE, SET PASSWORD: accounts by name (`user@host`), `None` drops.
+    Accounts(Vec<(String, Option<serde_json::Value>)>),
+}
+
+/// The text of a DDL statement with all of its session on which its meaning depends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DdlText {
+    /// The statement.
+    pub sql: String,
+    /// Default database; empty for none.
+    pub schema: String,
+    /// Bits as in QUERY events.
+    pub sql_mode: u64,
+    /// `character_set_client`, `collation_connection`, `collation_server`, as collation ids.
+    pub charsets: (u16, u16, u16),
+    /// `default_collation_for_utf8mb4`, as a collation id; 0 for the server's own.
+    pub utf8mb4_collation: u16,
+    /// `time_zone`, if it matters.
+    pub time_zone: Option<String>,
+    /// `foreign_key_checks`, as in the flags of QUERY events.
+    pub no_foreign_key_checks: bool,
+    /// Seconds since 1970 at which the statement began.
+    pub timestamp: u32,
+    /// Who ran it.
+    pub thread_id: u32,
+}
+
+/// Understands DDL text; `sql` implements it and `server` hands it down. Used when a log is applied (recovery, followers):
+/// the same text on the same catalog has to give the same change.
+pub trait DdlPlanner: Send + Sync {
+    /// What the statement does to this catalog.
+    fn plan(&self, text: &DdlText, catalog: &Catalog) -> Result<CatalogChange, SqlError>;
+}

@@ -1,0 +1,119 @@
+//! What exists: databases, tables, accounts; as immutable snapshots.
+//!
+//! # Model
+//! A [`Catalog`] is a value. Every DDL makes a new one with a higher [`Catalog::version`] from the one before, and the
+//! engine swaps the pointer when the DDL becomes visible. Whoever planned with an older one keeps it; before it touches rows
+//! it locks the table ([`crate::Transaction::lock_table`]) and is told if the table has changed since.
+//!
+//! On disk the catalog is rows like any others, in the system index ([`storage::SYSTEM_INDEX`]): one per database, table
+//! and account, and one for the counters from which ids come. They are installed under the commit number of the DDL, so a
+//! checkpoint holds the catalog of exactly its log position, and a crash between two DDLs needs no more care than one
+//! between two updates.
+//!
+//! # Invariants
+//! - Ids come from counters in the catalog itself and are never given twice, so that whoever applies the same log gives
+//!   the same ids, and a tree or a memtable is never taken for another's.
+//! - `Catalog` → rows → `Catalog` is the identity, but for what is not in it: auto-increment counters (in the
+//!   checkpoint's meta data, then from the log) and statistics.
+
+mod change;
+mod storage;
+mod table;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use base::{IndexId, TableId};
+use types::CollationId;
+
+pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, RowMapper, TableName};
+pub(crate) use change::{Build, Planned, plan};
+pub(crate) use storage::{SYSTEM_INDEX, load, row_changes};
+pub(crate) use table::{ColumnSet, IndexInfo, TableShared};
+pub use table::{AutoIncrement, Table, may_auto_increment};
+
+/// A database.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Database {
+    /// Its name, with case.
+    pub name: String,
+    /// For its new tables.
+    pub collation: CollationId,
+}
+
+/// Everything that exists at one commit number.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    version: u64,
+    databases: BTreeMap<String, Arc<Schema>>,
+    by_id: HashMap<TableId, Arc<Table>>,
+    accounts: BTreeMap<String, Arc<serde_json::Value>>,
+    next_table: TableId,
+    next_index: IndexId,
+}
+
+/// A database with its tables.
+#[derive(Clone, Debug)]
+struct Schema {
+    database: Database,
+    tables: BTreeMap<String, Arc<Table>>,
+}
+
+impl Catalog {
+    /// Of an empty server.
+    pub(crate) fn empty() -> Self {
+        Catalog {
+            version: 0,
+            databases: BTreeMap::new(),
+            by_id: HashMap::new(),
+            accounts: BTreeMap::new(),
+            next_table: TableId(storage::FIRST_USER_ID),
+            next_index: IndexId(storage::FIRST_USER_ID),
+        }
+    }
+
+    /// Higher with every change; plans made with the same version still hold.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// A database.
+    pub fn database(&self, name: &str) -> Option<&Database> {
+        self.databases.get(name).map(|schema| &schema.database)
+    }
+
+    /// All databases, by name.
+    pub fn databases(&self) -> impl Iterator<Item = &Database> {
+        self.databases.values().map(|schema| &schema.database)
+    }
+
+    /// A table.
+    pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
+        self.databases.get(schema)?.tables.get(name)
+    }
+
+    /// A table by its id.
+    pub fn table_by_id(&self, id: TableId) -> Option<&Arc<Table>> {
+        self.by_id.get(&id)
+    }
+
+    /// The tables of a database, by name; none if there is no such database.
+    pub fn tables(&self, schema: &str) -> impl Iterator<Item = &Arc<Table>> {
+        self.databases.get(schema).into_iter().flat_map(|schema| schema.tables.values())
+    }
+
+    /// An account (`user@host`), as `session` and `sql` wrote it.
+    pub fn account(&self, name: &str) -> Option<&Arc<serde_json::Value>> {
+        self.accounts.get(name)
+    }
+
+    /// All accounts, by name.
+    pub fn accounts(&self) -> impl Iterator<Item = (&str, &Arc<serde_json::Value>)> {
+        self.accounts.iter().map(|(name, account)| (name.as_str(), account))
+    }
+
+    /// Every table.
+    pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.by_id.values()
+    }
+}

@@ -1,0 +1,188 @@
+//! [`Table`]: a definition with everything made from it once, and what outlives its definitions.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use base::{CommitNumber, IndexId, TableId};
+use bytes::Bytes;
+use types::table::TableCodec;
+use types::{ColumnType, TableDef, TypeError, Value};
+
+/// One form of a table. ALTER makes a new one; statements hold the one they were planned with.
+pub struct Table {
+    /// Columns and indexes.
+    pub def: Arc<TableDef>,
+    /// Codecs of its rows and keys.
+    pub codec: TableCodec,
+    /// Per index, what the paths of writes and locks ask.
+    pub(crate) indexes: Vec<IndexInfo>,
+    /// What ALTER keeps.
+    pub(crate) shared: Arc<TableShared>,
+    /// Position of the AUTO_INCREMENT column.
+    auto_increment_column: Option<usize>,
+    /// Commit number of the DDL that last built its rows or one of its indexes: older read views cannot use it (1412).
+    pub(crate) since: CommitNumber,
+}
+
+/// What belongs to a table whatever its present form.
+#[derive(Debug, Default)]
+pub(crate) struct TableShared {
+    /// Next number for AUTO_INCREMENT; 0 before the first.
+    pub(crate) auto_increment: AutoIncrement,
+    /// Rows inserted less rows deleted since the engine was opened, or the last checkpoint counted its tree.
+    pub(crate) row_delta: AtomicI64,
+}
+
+/// What is asked of an index on each write.
+#[derive(Debug)]
+pub(crate) struct IndexInfo {
+    pub(crate) id: IndexId,
+    pub(crate) unique: bool,
+    /// Columns of the row of which its entries hold something (key or value), one bit each; columns above 127 are
+    /// always "something".
+    pub(crate) columns: ColumnSet,
+}
+
+/// A set of columns by position. The first 127 exactly; all the others share a bit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ColumnSet(u128);
+
+impl ColumnSet {
+    pub(crate) fn insert(&mut self, column: usize) {
+        self.0 |= 1 << column.min(127);
+    }
+
+    pub(crate) fn intersects(self, other: ColumnSet) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// The counter behind AUTO_INCREMENT. Never goes back but by TRUNCATE and ALTER TABLE.
+#[derive(Debug, Default)]
+pub struct AutoIncrement {
+    next: AtomicU64,
+}
+
+impl AutoIncrement {
+    /// The number that would be given next.
+    pub fn peek(&self) -> u64 {
+        self.next.load(Ordering::Relaxed).max(1)
+    }
+
+    /// Takes `count` numbers `increment` apart, the first being `offset` modulo `increment`
+    /// (`auto_increment_increment` and `_offset`); gives the first. Saturates at the largest number.
+    pub fn next(&self, count: u64, increment: u64, offset: u64) -> u64 {
+        let increment = increment.max(1);
+        let offset = if offset > increment { 0 } else { offset };
+        let first_of = |next: u64| {
+            let past = next.max(1).saturating_sub(offset).div_ceil(increment);
+            offset.saturating_add(past.saturating_mul(increment)).max(1)
+        };
+        let after = |next: u64| first_of(next).saturating_add(count.saturating_mul(increment)).saturating_sub(increment);
+        let before = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
+            Some(after(next).saturating_add(1))
+        });
+        first_of(before.unwrap_or_else(|unchanged| unchanged))
+    }
+
+    /// A row with this number exists: the next is larger.
+    pub fn seen(&self, value: u64) {
+        self.next.fetch_max(value.saturating_add(1), Ordering::Relaxed);
+    }
+
+    pub(crate) fn set(&self, next: u64) {
+        self.next.store(next, Ordering::Relaxed);
+    }
+}
+
+impl Table {
+    pub(crate) fn new(def: Arc<TableDef>, since: CommitNumber, shared: Arc<TableShared>) -> Self {
+        let codec = TableCodec::new(def.clone());
+        let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();
+        let auto_increment_column = def.auto_increment_column();
+        Table { def, codec, indexes, shared, auto_increment_column, since }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> TableId {
+        self.def.id
+    }
+
+    /// Its AUTO_INCREMENT counter.
+    pub fn auto_increment(&self) -> &AutoIncrement {
+        &self.shared.auto_increment
+    }
+
+    /// `schema.name`
+    pub fn full_name(&self) -> String {
+        format!("{}.{}", self.def.schema, self.def.name)
+    }
+
+    /// A row with this AUTO_INCREMENT value came to be, here or on the source.
+    pub(crate) fn saw_auto_increment(&self, row: &Bytes) -> Result<(), TypeError> {
+        let Some(column) = self.auto_increment_column else { return Ok(()) };
+        match self.codec.row.decode_column(row, column)? {
+            Value::Int(value) if value > 0 => self.shared.auto_increment.seen(value as u64),
+            Value::UInt(value) => self.shared.auto_increment.seen(value),
+            Value::Float(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
+            Value::Double(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The columns in which two rows differ.
+    pub(crate) fn changed_columns(&self, old: &[u8], new: &[u8]) -> Result<ColumnSet, TypeError> {
+        let mut changed = ColumnSet::default();
+        for column in 0..self.def.columns.len() {
+            if self.codec.row.slice(old, column)? != self.codec.row.slice(new, column)? {
+                changed.insert(column);
+            }
+        }
+        Ok(changed)
+    }
+}
+
+fn index_info(def: &TableDef, codec: &TableCodec, number: usize) -> IndexInfo {
+    let mut columns = ColumnSet::default();
+    if number > 0 {
+        let parts = def.indexes[number].parts.iter().chain(&def.primary().parts);
+        parts.map(|part| part.column).chain(codec.indexes[number].covered.iter().copied()).for_each(|c| columns.insert(c));
+    } else {
+        def.primary().parts.iter().for_each(|part| columns.insert(part.column));
+    }
+    IndexInfo { id: def.indexes[number].id, unique: def.indexes[number].unique, columns }
+}
+
+impl fmt::Debug for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Table({} {})", self.def.id, self.full_name())
+    }
+}
+
+/// Whether values of this type may be counted up.
+pub fn may_auto_increment(ty: &ColumnType) -> bool {
+    ty.integer().is_some() || matches!(ty, ColumnType::Float { .. } | ColumnType::Double { .. })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_given_once_and_follow_increment_and_offset() {
+        let counter = AutoIncrement::default();
+        assert_eq!(counter.peek(), 1);
+        assert_eq!(counter.next(1, 1, 1), 1);
+        assert_eq!(counter.next(3, 1, 1), 2);
+        assert_eq!(counter.next(1, 1, 1), 5);
+        counter.seen(100);
+        assert_eq!(counter.next(1, 1, 1), 101);
+        // 10 apart, 5 into each ten.
+        assert_eq!(counter.next(2, 10, 5), 105);
+        assert_eq!(counter.next(1, 10, 5), 125);
+        counter.seen(u64::MAX);
+        assert_eq!(counter.next(1, 1, 1), u64::MAX);
+    }
+}

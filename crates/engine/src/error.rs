@@ -1,0 +1,163 @@
+//! What can go wrong in the engine, with what a caller can do about it.
+
+use std::sync::Arc;
+
+use base::{Cancelled, ErrorClass, SqlError, codes};
+use bytes::Bytes;
+use types::TypeError;
+
+use crate::catalog::Table;
+
+/// A shorthand.
+pub type Result<T, E = EngineError> = std::result::Result<T, E>;
+
+/// Why a row was refused, and which row it collides with: what `INSERT IGNORE`, `REPLACE` and `ON DUPLICATE KEY
+/// UPDATE` need to go on.
+#[derive(Clone, Debug)]
+pub struct DuplicateKey {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Which of its indexes; 0 is the primary key.
+    pub index_number: usize,
+    /// The values that are there already, as MySQL prints them: `1-abc`.
+    pub entry: String,
+    /// Clustered key of the row that is there already; it is locked by this transaction.
+    pub existing_key: Bytes,
+}
+
+/// Every error of this crate.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// 1062. The statement is to be rolled back (or goes on, with IGNORE and its kin); nothing of this row was written.
+    #[error("Duplicate entry '{}' for key '{}.{}'", .0.entry, .0.table.def.name, .0.table.def.indexes[.0.index_number].name)]
+    DuplicateKey(Box<DuplicateKey>),
+    /// 1205. The statement is to be rolled back; the transaction goes on.
+    #[error("Lock wait timeout exceeded; try restarting transaction")]
+    LockWaitTimeout,
+    /// 1213. The transaction has been rolled back.
+    #[error("Deadlock found when trying to get lock; try restarting transaction")]
+    Deadlock,
+    /// 3572: NOWAIT met a lock.
+    #[error("Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.")]
+    LockNowait,
+    /// 1317, or the end of the connection.
+    #[error("Query execution was interrupted")]
+    Cancelled(Cancelled),
+    /// A write in a READ ONLY transaction (1792).
+    #[error("Cannot execute statement in a READ ONLY transaction.")]
+    ReadOnlyTransaction,
+    /// A write on a server that takes its data from a source (1290).
+    #[error("The MySQL server is running with the --super-read-only option so it cannot execute this statement")]
+    ServerReadOnly,
+    /// The transaction was rolled back before (deadlock, a lost connection) and takes nothing more.
+    #[error("the transaction has been rolled back")]
+    RolledBack,
+    /// The table is not the one that the statement was planned with: plan again.
+    #[error("table '{0}' has changed since the statement was planned")]
+    TableChanged(String),
+    /// 1412: the read view is older than the table's present form.
+    #[error("Table definition has changed, please retry transaction")]
+    TableDefChanged,
+    /// 1007
+    #[error("Can't create database '{0}'; database exists")]
+    DatabaseExists(String),
+    /// 1049
+    #[error("Unknown database '{0}'")]
+    NoSuchDatabase(String),
+    /// 1050
+    #[error("Table '{0}' already exists")]
+    TableExists(String),
+    /// 1146
+    #[error("Table '{0}' doesn't exist")]
+    NoSuchTable(String),
+    /// A row mapper or a DDL planner refused.
+    #[error("{0}")]
+    Sql(SqlError),
+    /// A bound was reached or the disk is full; nothing was committed.
+    #[error("{0}")]
+    Full(String),
+    /// Bytes on disk are not what they should be.
+    #[error("{0}")]
+    Corrupt(String),
+    /// The operating system failed an operation.
+    #[error("{0}")]
+    Io(String),
+    /// The commit path or a checkpoint failed before, and the server is stopping.
+    #[error("the server is stopping: {0}")]
+    Stopped(String),
+    /// The server is not ready for this: no log writer here, or already closed.
+    #[error("{0}")]
+    NotReady(&'static str),
+    /// A bug of ours.
+    #[error("internal error: {0}")]
+    Bug(String),
+}
+
+impl EngineError {
+    /// What a caller can do about it.
+    pub fn class(&self) -> ErrorClass {
+        use EngineError::*;
+        match self {
+            LockWaitTimeout | Deadlock | TableChanged(_) | TableDefChanged => ErrorClass::Retry,
+            Cancelled(_) => ErrorClass::Cancelled,
+            Full(_) => ErrorClass::Full,
+            Corrupt(_) => ErrorClass::Corrupt,
+            Io(_) | Stopped(_) => ErrorClass::Io,
+            Bug(_) => ErrorClass::Bug,
+            _ => ErrorClass::User,
+        }
+    }
+
+    /// Whether the transaction that met it is already rolled back as a whole.
+    pub fn rolls_back_transaction(&self) -> bool {
+        matches!(self, EngineError::Deadlock | EngineError::RolledBack)
+    }
+}
+
+impl From<TypeError> for EngineError {
+    fn from(error: TypeError) -> Self {
+        match error.class() {
+            ErrorClass::Corrupt => EngineError::Corrupt(error.to_string()),
+            _ => EngineError::Bug(error.to_string()),
+        }
+    }
+}
+
+impl From<SqlError> for EngineError {
+    fn from(error: SqlError) -> Self {
+        EngineError::Sql(error)
+    }
+}
+
+impl From<Cancelled> for EngineError {
+    fn from(cancelled: Cancelled) -> Self {
+        EngineError::Cancelled(cancelled)
+    }
+}
+
+impl From<EngineError> for SqlError {
+    fn from(error: EngineError) -> Self {
+        use EngineError::*;
+        let code = match &error {
+            Sql(error) => return error.clone(),
+            DuplicateKey(_) => codes::DUP_ENTRY,
+            LockWaitTimeout => codes::LOCK_WAIT_TIMEOUT,
+            Deadlock | RolledBack => codes::LOCK_DEADLOCK,
+            LockNowait => codes::LOCK_NOWAIT,
+            EngineError::Cancelled(_) => codes::QUERY_INTERRUPTED,
+            ReadOnlyTransaction => codes::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
+            ServerReadOnly => codes::OPTION_PREVENTS_STATEMENT,
+            TableDefChanged | TableChanged(_) => codes::TABLE_DEF_CHANGED,
+            DatabaseExists(_) => codes::DB_CREATE_EXISTS,
+            NoSuchDatabase(_) => codes::BAD_DB_ERROR,
+            TableExists(_) => codes::TABLE_EXISTS_ERROR,
+            NoSuchTable(_) => codes::NO_SUCH_TABLE,
+            Full(_) => codes::DISK_FULL,
+            Corrupt(_) => codes::CRASHED_ON_USAGE,
+            Io(_) => codes::ERROR_ON_WRITE,
+            Stopped(_) | NotReady(_) => codes::SERVER_SHUTDOWN,
+            Bug(_) => codes::UNKNOWN_ERROR,
+        };
+        SqlError::new(code, error.to_string())
+    }
+}

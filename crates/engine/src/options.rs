@@ -1,0 +1,129 @@
+//! Settings of an engine, of a transaction, and what a session lends to both.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Cancel, ConnectionId, Gtid, ServerId};
+
+/// Told once, with the reason, when the engine has stopped for good (a failed sync, a damaged page in a checkpoint).
+pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// Settings of an engine. Those that may change while it runs are in [`crate::Tunables`].
+#[derive(Clone)]
+pub struct EngineOptions {
+    /// In every event's header.
+    pub server_id: ServerId,
+    /// As written into the log's format description, such as `8.4.0-commuter-0.1.0`.
+    pub server_version: String,
+    /// Size of a page of a data file that is made now.
+    pub page_bytes: usize,
+    /// Size of the page cache (`innodb_buffer_pool_size`).
+    pub page_cache_bytes: usize,
+    /// The active memtable is frozen, and a checkpoint begun, at this size.
+    pub memtable_bytes: usize,
+    /// Commits wait while the active memtable is larger than `memtable_bytes` times this and the frozen one is still
+    /// being merged. At least 1.
+    pub memtable_stall_factor: f64,
+    /// A checkpoint begins when so much log has been written since the last.
+    pub checkpoint_log_bytes: u64,
+    /// The log file is closed and the next begun at about this size.
+    pub max_binlog_bytes: u64,
+    /// Who to tell when the engine stops.
+    pub on_failure: Option<FailureHook>,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        EngineOptions {
+            server_id: ServerId(1),
+            server_version: concat!("8.4.0-commuter-", env!("CARGO_PKG_VERSION")).to_string(),
+            page_bytes: 16 << 10,
+            page_cache_bytes: 128 << 20,
+            memtable_bytes: 256 << 20,
+            memtable_stall_factor: 2.0,
+            checkpoint_log_bytes: 1 << 30,
+            max_binlog_bytes: 1 << 30,
+            on_failure: None,
+        }
+    }
+}
+
+/// The part of a session that its transactions need.
+#[derive(Debug, Default)]
+pub struct SessionHandle {
+    /// `CONNECTION_ID()`; in QUERY events and in lists of locks.
+    pub connection_id: ConnectionId,
+    /// Ends waits.
+    pub cancel: Cancel,
+}
+
+impl SessionHandle {
+    /// A session of its own, for work that no client asked for.
+    pub fn internal() -> Arc<Self> {
+        Arc::new(SessionHandle::default())
+    }
+}
+
+/// What concurrent transactions may see of one another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// Read as READ COMMITTED: a version that may yet vanish is never shown.
+    ReadUncommitted,
+    /// Each statement has a read view of its own; no gap locks.
+    ReadCommitted,
+    /// One read view from the first read on; next-key locks.
+    #[default]
+    RepeatableRead,
+    /// As REPEATABLE READ, where the session makes its plain reads FOR SHARE.
+    Serializable,
+}
+
+/// What a rows event holds of a row that was there before (`binlog_row_image`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowImage {
+    /// All columns; what installing needs.
+    #[default]
+    Full,
+    /// The key before, the changed columns after.
+    Minimal,
+}
+
+/// How to begin a transaction.
+#[derive(Clone)]
+pub struct TxnOptions {
+    /// Its session.
+    pub session: Arc<SessionHandle>,
+    /// What it sees of others.
+    pub isolation: Isolation,
+    /// Refuse writes (1792).
+    pub read_only: bool,
+    /// `innodb_lock_wait_timeout`
+    pub lock_wait_timeout: Duration,
+    /// `binlog_row_image`
+    pub row_image: RowImage,
+    /// `sql_log_bin=0`: in the log all the same, marked local, so that replicas leave it out.
+    pub local: bool,
+    /// `foreign_key_checks=0` and `unique_checks=0`, told to replicas in the flags of rows events.
+    pub no_foreign_key_checks: bool,
+    /// See `no_foreign_key_checks`.
+    pub relaxed_unique_checks: bool,
+    /// `gtid_next`, if not AUTOMATIC.
+    pub gtid: Option<Gtid>,
+}
+
+impl TxnOptions {
+    /// The defaults, for this session.
+    pub fn new(session: Arc<SessionHandle>) -> Self {
+        TxnOptions {
+            session,
+            isolation: Isolation::default(),
+            read_only: false,
+            lock_wait_timeout: Duration::from_secs(50),
+            row_image: RowImage::default(),
+            local: false,
+            no_foreign_key_checks: false,
+            relaxed_unique_checks: false,
+            gtid: None,
+        }
+    }
+}
