@@ -1,4 +1,32 @@
-//! engine
+//! The engine: versioned rows over immutable trees, transactions, locks, the commit pipeline, checkpoints.
+//!
+//! `state = memtables over one immutable tree per index`, at every commit number for which somebody holds a read view.
+//! Knows tables and rows (`types`), the log (`binlog`) and the data file (`store`); knows no SQL. `apply` brings an engine
+//! to the end of a log, `sql` runs statements in its transactions.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `engine` | [`Engine`]: open, close, and the face to `apply` |
+//! | `catalog` | what exists: [`Catalog`], [`Table`], [`CatalogChange`] |
+//! | `memtable` | versions in memory, per index, by key |
+//! | `txn` | [`Transaction`]: reads, locks, private writes, commit |
+//! | [`lock`] | row, gap, table and name locks |
+//! | [`commit`] | the pipeline that gives transactions their place in the log |
 
+pub mod catalog;
 pub mod commit;
+mod engine;
+mod error;
 pub mod lock;
+mod memtable;
+mod options;
+mod txn;
+
+pub use catalog::{AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, Table, TableName};
+pub use commit::Place;
+pub use engine::{Engine, PublishPoint, RowChange};
+pub use error::{DuplicateKey, EngineError, Result};
+pub use lock::TableMode;
+pub use memtable::Key;
+pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
+pub use txn::{Commit, Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Savepoint, Scan, Transaction};

@@ -5,7 +5,7 @@
 //! engine swaps the pointer when the DDL becomes visible. Whoever planned with an older one keeps it; before it touches rows
 //! it locks the table ([`crate::Transaction::lock_table`]) and is told if the table has changed since.
 //!
-//! On disk the catalog is rows like any others, in the system index ([`storage::SYSTEM_INDEX`]): one per database, table
+//! On disk the catalog is rows like any others, in the system index (`storage::SYSTEM_INDEX`): one per database, table
 //! and account, and one for the counters from which ids come. They are installed under the commit number of the DDL, so a
 //! checkpoint holds the catalog of exactly its log position, and a crash between two DDLs needs no more care than one
 //! between two updates.
@@ -17,7 +17,6 @@
 //!   checkpoint's meta data, then from the log) and statistics.
 
 mod change;
-mod storage;
 mod table;
 
 use std::collections::{BTreeMap, HashMap};
@@ -25,12 +24,12 @@ use std::sync::Arc;
 
 use base::{IndexId, TableId};
 use types::CollationId;
+/// Ids below are the system's own.
+const FIRST_USER_ID: u64 = 1000;
 
 pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, RowMapper, TableName};
-pub(crate) use change::{Build, Planned, plan};
-pub(crate) use storage::{SYSTEM_INDEX, load, row_changes};
-pub(crate) use table::{ColumnSet, IndexInfo, TableShared};
 pub use table::{AutoIncrement, Table, may_auto_increment};
+pub(crate) use table::{ColumnSet, IndexInfo, TableShared};
 
 /// A database.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,8 +66,8 @@ impl Catalog {
             databases: BTreeMap::new(),
             by_id: HashMap::new(),
             accounts: BTreeMap::new(),
-            next_table: TableId(storage::FIRST_USER_ID),
-            next_index: IndexId(storage::FIRST_USER_ID),
+            next_table: TableId(FIRST_USER_ID),
+            next_index: IndexId(FIRST_USER_ID),
         }
     }
 

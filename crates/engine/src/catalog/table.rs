@@ -79,10 +79,10 @@ impl AutoIncrement {
             let past = next.max(1).saturating_sub(offset).div_ceil(increment);
             offset.saturating_add(past.saturating_mul(increment)).max(1)
         };
-        let after = |next: u64| first_of(next).saturating_add(count.saturating_mul(increment)).saturating_sub(increment);
-        let before = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| {
-            Some(after(next).saturating_add(1))
-        });
+        let after =
+            |next: u64| first_of(next).saturating_add(count.saturating_mul(increment)).saturating_sub(increment);
+        let before =
+            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(after(next).saturating_add(1)));
         first_of(before.unwrap_or_else(|unchanged| unchanged))
     }
 
@@ -148,7 +148,10 @@ fn index_info(def: &TableDef, codec: &TableCodec, number: usize) -> IndexInfo {
     let mut columns = ColumnSet::default();
     if number > 0 {
         let parts = def.indexes[number].parts.iter().chain(&def.primary().parts);
-        parts.map(|part| part.column).chain(codec.indexes[number].covered.iter().copied()).for_each(|c| columns.insert(c));
+        parts
+            .map(|part| part.column)
+            .chain(codec.indexes[number].covered.iter().copied())
+            .for_each(|c| columns.insert(c));
     } else {
         def.primary().parts.iter().for_each(|part| columns.insert(part.column));
     }

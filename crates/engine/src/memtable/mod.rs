@@ -1,0 +1,5 @@
+//! Versions in memory.
+
+mod key;
+
+pub use key::Key;
