@@ -1,0 +1,197 @@
+//! What an expression can see besides its row.
+
+use std::collections::HashMap;
+
+use base::{SqlError, UnixMicros};
+use jiff::tz::TimeZone;
+use parking_lot::Mutex;
+use types::{CollationId, Value};
+
+use crate::expr::expr::VariableScope;
+use crate::expr::mode::SqlMode;
+use crate::expr::types::ExprType;
+
+/// What expressions ask of the server.
+pub trait Host: Send + Sync {
+    /// The value of `@@name` now; 1193 if there is no such variable.
+    fn system_variable(&self, scope: VariableScope, name: &str) -> Result<Value, SqlError>;
+
+    /// The clock (SYSDATE, UUID); everything else uses the statement's own time.
+    fn clock_now(&self) -> UnixMicros;
+
+    /// Random bytes (RAND, UUID, RANDOM_BYTES).
+    fn fill_random(&self, bytes: &mut [u8]);
+}
+
+/// The session's state, as far as expressions depend on it. Owned by the session, which keeps it up to date; no
+/// statement changes it while it is being evaluated, except for user variables and `LAST_INSERT_ID(n)`.
+pub struct SessionInfo {
+    /// `sql_mode`
+    pub sql_mode: SqlMode,
+    /// `time_zone`
+    pub time_zone: TimeZone,
+    /// CONNECTION_ID()
+    pub connection_id: u32,
+    /// USER(): the name that the client gave, and where it is.
+    pub user: String,
+    /// CURRENT_USER(): the account.
+    pub current_user: String,
+    /// DATABASE()
+    pub database: Option<String>,
+    /// VERSION()
+    pub version: String,
+    /// LAST_INSERT_ID() as of the previous statement.
+    pub last_insert_id: u64,
+    /// ROW_COUNT()
+    pub row_count: i64,
+    /// FOUND_ROWS()
+    pub found_rows: u64,
+    /// `collation_connection`: of literals, and of text made from numbers.
+    pub collation_connection: CollationId,
+    /// `div_precision_increment`
+    pub div_precision_increment: u8,
+    /// `group_concat_max_len`
+    pub group_concat_max_len: u64,
+    /// `max_allowed_packet`
+    pub max_allowed_packet: u64,
+    /// `default_week_format`
+    pub default_week_format: u8,
+    /// `@name`, by lower case name, with the type last assigned.
+    pub user_variables: Mutex<HashMap<String, (Value, ExprType)>>,
+    /// What `LAST_INSERT_ID(n)` set during this statement; the session takes it at the statement's end.
+    pub set_last_insert_id: Mutex<Option<u64>>,
+    /// State of RAND() without a seed, made on first use.
+    pub random: Mutex<Option<RandomState>>,
+}
+
+/// MySQL's generator for RAND().
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RandomState {
+    /// First half.
+    pub seed1: u32,
+    /// Second half.
+    pub seed2: u32,
+}
+
+impl Default for SessionInfo {
+    fn default() -> Self {
+        SessionInfo {
+            sql_mode: SqlMode::DEFAULT,
+            time_zone: TimeZone::UTC,
+            connection_id: 0,
+            user: String::new(),
+            current_user: String::new(),
+            database: None,
+            version: String::new(),
+            last_insert_id: 0,
+            row_count: 0,
+            found_rows: 0,
+            collation_connection: CollationId::DEFAULT,
+            div_precision_increment: 4,
+            group_concat_max_len: 1024,
+            max_allowed_packet: 64 << 20,
+            default_week_format: 0,
+            user_variables: Mutex::default(),
+            set_last_insert_id: Mutex::default(),
+            random: Mutex::default(),
+        }
+    }
+}
+
+/// SHOW WARNINGS' levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarningLevel {
+    /// For information.
+    Note,
+    /// Something was changed or ignored.
+    Warning,
+    /// The statement failed.
+    Error,
+}
+
+impl WarningLevel {
+    /// As SHOW WARNINGS prints it.
+    pub fn name(self) -> &'static str {
+        match self {
+            WarningLevel::Note => "Note",
+            WarningLevel::Warning => "Warning",
+            WarningLevel::Error => "Error",
+        }
+    }
+}
+
+/// A line of SHOW WARNINGS.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    /// How bad.
+    pub level: WarningLevel,
+    /// MySQL's number.
+    pub code: u16,
+    /// Text.
+    pub message: String,
+}
+
+/// The warnings of one statement; keeps the first `max_error_count` and counts all.
+#[derive(Debug, Default)]
+pub struct Warnings {
+    inner: Mutex<WarningList>,
+}
+
+#[derive(Debug, Default)]
+struct WarningList {
+    kept: Vec<Warning>,
+    count: u64,
+}
+
+impl Warnings {
+    /// `max_error_count`'s default.
+    pub const KEPT_MAX: usize = 1024;
+
+    /// Adds one.
+    pub fn push(&self, level: WarningLevel, code: base::codes::Code, message: impl Into<String>) {
+        let mut list = self.inner.lock();
+        list.count += 1;
+        if list.kept.len() < Self::KEPT_MAX {
+            list.kept.push(Warning { level, code: code.0, message: message.into() });
+        }
+    }
+
+    /// Adds an error as a warning (INSERT IGNORE).
+    pub fn push_error(&self, level: WarningLevel, error: &SqlError) {
+        self.push(level, (error.code, "HY000"), error.message.clone());
+    }
+
+    /// How many there were.
+    pub fn count(&self) -> u64 {
+        self.inner.lock().count
+    }
+
+    /// Takes those that were kept; nothing is left.
+    pub fn take(&self) -> Vec<Warning> {
+        std::mem::take(&mut *self.inner.lock()).kept
+    }
+}
+
+/// Everything an evaluation sees besides its row. Made per execution of a statement; cheap.
+#[derive(Clone, Copy)]
+pub struct EvalContext<'a> {
+    /// Values of `?`.
+    pub params: &'a [Value],
+    /// The session.
+    pub session: &'a SessionInfo,
+    /// The server.
+    pub host: &'a dyn Host,
+    /// When the statement began: NOW().
+    pub now: UnixMicros,
+    /// Where warnings go.
+    pub warnings: &'a Warnings,
+    /// The statement changes data, so that a division by zero is an error in strict mode, not a warning.
+    pub strict: bool,
+}
+
+impl EvalContext<'_> {
+    /// Adds a warning.
+    pub fn warn(&self, code: base::codes::Code, message: impl Into<String>) {
+        self.warnings.push(WarningLevel::Warning, code, message);
+    }
+}

@@ -1,0 +1,385 @@
+//! [`Expr`]: the tree, and what the planner asks of it.
+
+use std::sync::Arc;
+
+use base::SqlError;
+use types::Value;
+
+use crate::expr::context::EvalContext;
+use crate::expr::function::Function;
+use crate::expr::types::ExprType;
+
+/// An expression with its type. Equal trees are equal expressions (GROUP BY and select list).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// Its type.
+    pub ty: ExprType,
+}
+
+/// The nodes that planners look into have variants of their own; everything else is a [`Call`](ExprKind::Call).
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind {
+    /// A constant.
+    Literal(Value),
+    /// `?`, from 0.
+    Param(usize),
+    /// A slot of the row. With `utc` in its slot's type it is given in the session's time zone.
+    Column {
+        /// Which.
+        slot: usize,
+        /// The slot holds UTC.
+        utc: bool,
+    },
+    /// `=`, `<`, … and `<=>`.
+    Compare {
+        /// Which.
+        op: CompareOp,
+        /// Left and right.
+        args: Box<[Expr; 2]>,
+    },
+    /// All of them (two or more; nested ANDs are flattened).
+    And(Vec<Expr>),
+    /// Any of them (two or more; nested ORs are flattened).
+    Or(Vec<Expr>),
+    /// XOR
+    Xor(Box<[Expr; 2]>),
+    /// NOT
+    Not(Box<Expr>),
+    /// IS NULL; `IS NOT NULL` is its NOT.
+    IsNull(Box<Expr>),
+    /// IS TRUE, IS FALSE; with NOT, its NOT.
+    IsTruth {
+        /// Of what.
+        arg: Box<Expr>,
+        /// TRUE or FALSE.
+        wanted: bool,
+    },
+    /// `value IN (list)`; NOT IN is its NOT.
+    In {
+        /// What is looked for.
+        value: Box<Expr>,
+        /// Where.
+        list: Vec<Expr>,
+    },
+    /// `value BETWEEN low AND high`; NOT BETWEEN is its NOT.
+    Between {
+        /// value, low, high
+        args: Box<[Expr; 3]>,
+    },
+    /// `text LIKE pattern ESCAPE escape`; NOT LIKE is its NOT.
+    Like {
+        /// text, pattern
+        args: Box<[Expr; 2]>,
+        /// `None` switches escapes off (`ESCAPE ''`).
+        escape: Option<char>,
+    },
+    /// `+ - * / DIV %`
+    Arithmetic {
+        /// Which.
+        op: ArithmeticOp,
+        /// Left and right.
+        args: Box<[Expr; 2]>,
+    },
+    /// `-x`
+    Negate(Box<Expr>),
+    /// `| & ^ << >>`
+    Bit {
+        /// Which.
+        op: BitOp,
+        /// Left and right.
+        args: Box<[Expr; 2]>,
+    },
+    /// CASE with and without an operand.
+    Case {
+        /// `CASE operand WHEN …`
+        operand: Option<Box<Expr>>,
+        /// WHEN and THEN.
+        arms: Vec<(Expr, Expr)>,
+        /// ELSE
+        otherwise: Option<Box<Expr>>,
+    },
+    /// CAST and CONVERT.
+    Cast {
+        /// Of what.
+        arg: Box<Expr>,
+        /// To what.
+        to: CastType,
+    },
+    /// `text COLLATE name`: the value unchanged, the type with another collation.
+    Collate(Box<Expr>),
+    /// `date ± INTERVAL amount unit`
+    Interval {
+        /// date, amount
+        args: Box<[Expr; 2]>,
+        /// Unit.
+        unit: IntervalUnit,
+        /// Minus.
+        subtract: bool,
+    },
+    /// `@name`
+    UserVariable(Arc<str>),
+    /// `@name := value`
+    AssignVariable {
+        /// Lower case name.
+        name: Arc<str>,
+        /// Value.
+        value: Box<Expr>,
+    },
+    /// `@@scope.name`
+    SystemVariable {
+        /// Which one.
+        scope: VariableScope,
+        /// Lower case name.
+        name: Arc<str>,
+    },
+    /// A function.
+    Call {
+        /// Which.
+        function: Function,
+        /// Arguments.
+        args: Vec<Expr>,
+    },
+}
+
+/// Comparison operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they are")]
+pub enum CompareOp {
+    Eq,
+    NotEq,
+    Less,
+    LessEq,
+    Greater,
+    GreaterEq,
+    /// `<=>`
+    NullSafeEq,
+}
+
+impl CompareOp {
+    /// The operator with its sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            CompareOp::Less => CompareOp::Greater,
+            CompareOp::LessEq => CompareOp::GreaterEq,
+            CompareOp::Greater => CompareOp::Less,
+            CompareOp::GreaterEq => CompareOp::LessEq,
+            other => other,
+        }
+    }
+}
+
+/// Arithmetic operators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they are")]
+pub enum ArithmeticOp {
+    Add,
+    Subtract,
+    Multiply,
+    /// `/`: DECIMAL or DOUBLE.
+    Divide,
+    /// `DIV`
+    IntDivide,
+    /// `%` and MOD
+    Modulo,
+}
+
+/// Bit operators; `~x` is `x ^ 2^64-1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they are")]
+pub enum BitOp {
+    Or,
+    And,
+    Xor,
+    ShiftLeft,
+    ShiftRight,
+}
+
+/// What CAST makes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CastType {
+    /// SIGNED
+    Signed,
+    /// UNSIGNED
+    Unsigned,
+    /// CHAR(n) in the connection's collation; `CONVERT(x USING utf8mb4)` without a length.
+    Char {
+        /// Characters; all if `None`.
+        chars: Option<u32>,
+    },
+    /// BINARY(n)
+    Binary {
+        /// Bytes; all if `None`.
+        bytes: Option<u32>,
+    },
+    /// DATE
+    Date,
+    /// TIME(fsp)
+    Time {
+        /// Digits of the fraction.
+        fsp: u8,
+    },
+    /// DATETIME(fsp)
+    DateTime {
+        /// Digits of the fraction.
+        fsp: u8,
+    },
+    /// DECIMAL(precision, scale)
+    Decimal {
+        /// All digits.
+        precision: u8,
+        /// Digits after the point.
+        scale: u8,
+    },
+    /// FLOAT
+    Float,
+    /// DOUBLE, REAL
+    Double,
+    /// YEAR
+    Year,
+}
+
+/// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they are")]
+pub enum IntervalUnit {
+    Microsecond,
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+    SecondMicrosecond,
+    MinuteMicrosecond,
+    MinuteSecond,
+    HourMicrosecond,
+    HourSecond,
+    HourMinute,
+    DayMicrosecond,
+    DaySecond,
+    DayMinute,
+    DayHour,
+    YearMonth,
+}
+
+/// Which value of a system variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum VariableScope {
+    /// `@@name`: the session's if it has one.
+    Default,
+    /// `@@session.name`
+    Session,
+    /// `@@global.name`
+    Global,
+}
+
+/// How long an expression keeps its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Constancy {
+    /// For ever: it can be computed when the statement is planned.
+    Literal,
+    /// For one execution of the statement: parameters, NOW(), session values.
+    Execution,
+    /// For a row.
+    Row,
+    /// Not even that: RAND(), UUID(), `@a := …`.
+    Volatile,
+}
+
+impl Expr {
+    /// Its value for a row.
+    pub fn eval(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+        let _ = (row, ctx);
+        todo!()
+    }
+
+    /// Its truth for a row; `None` is NULL. For WHERE, ON, HAVING: cheaper than [`Expr::eval`].
+    pub fn eval_truth(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
+        let _ = (row, ctx);
+        todo!()
+    }
+
+    /// A constant with its type.
+    pub fn literal(value: Value, ty: ExprType) -> Expr {
+        Expr { kind: ExprKind::Literal(value), ty }
+    }
+
+    /// A constant truth value or number.
+    pub fn int(n: i64) -> Expr {
+        crate::expr::build::integer_literal(n)
+    }
+
+    /// NULL
+    pub fn null() -> Expr {
+        Expr::literal(Value::Null, ExprType::of_kind(crate::expr::types::Kind::Null))
+    }
+
+    /// `?`
+    pub fn param(number: usize) -> Expr {
+        Expr { kind: ExprKind::Param(number), ty: ExprType::of_kind(crate::expr::types::Kind::Any) }
+    }
+
+    /// The value of a slot whose values are of type `ty`.
+    pub fn column(slot: usize, mut ty: ExprType) -> Expr {
+        let utc = std::mem::take(&mut ty.utc);
+        Expr { kind: ExprKind::Column { slot, utc }, ty }
+    }
+
+    /// The slot, if it is nothing but a column.
+    pub fn as_column(&self) -> Option<usize> {
+        match self.kind {
+            ExprKind::Column { slot, .. } => Some(slot),
+            _ => None,
+        }
+    }
+
+    /// How long it keeps its value.
+    pub fn constancy(&self) -> Constancy {
+        todo!()
+    }
+
+    /// Whether some part of it has to be computed asynchronously ([`Function::waits`]): the planner moves such calls into
+    /// slots.
+    pub fn waits(&self) -> bool {
+        todo!()
+    }
+
+    /// Calls `visit` with every direct part.
+    pub fn for_each_child<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        let _ = visit;
+        todo!()
+    }
+
+    /// Calls `visit` with every direct part, to be changed.
+    pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        let _ = visit;
+        todo!()
+    }
+
+    /// Adds the slots that it reads (each once) to `slots`.
+    pub fn collect_slots(&self, slots: &mut Vec<usize>) {
+        if let ExprKind::Column { slot, .. } = self.kind
+            && !slots.contains(&slot)
+        {
+            slots.push(slot);
+        }
+        self.for_each_child(&mut |child| child.collect_slots(slots));
+    }
+
+    /// Gives every slot the number that `map` says.
+    pub fn map_slots(&mut self, map: &dyn Fn(usize) -> usize) {
+        if let ExprKind::Column { slot, .. } = &mut self.kind {
+            *slot = map(*slot);
+        }
+        self.for_each_child_mut(&mut |child| child.map_slots(map));
+    }
+
+    /// The AND of these; TRUE of none.
+    pub fn and(conditions: Vec<Expr>) -> Expr {
+        crate::expr::build::and(conditions)
+    }
+}

@@ -1,0 +1,35 @@
+//! Expressions: types, coercion, evaluation, functions and aggregates, as MySQL has them.
+//!
+//! The binder makes an [`Expr`] bottom up with the constructors of [`build`] and [`function`]; each knows its
+//! [`ExprType`]. An expression reads one row of values by slot numbers, the statement's parameters, and the session through
+//! [`EvalContext`]; it never waits. What has to wait (subqueries, `SLEEP`) is computed by the executor before and read from
+//! a slot.
+//!
+//! ```text
+//!   AST --binder--> build::compare(op, l, r) / function::resolve("concat", args) / Aggregate::resolve("sum", …)
+//!                        |                            each with an ExprType
+//!                        v
+//!   Expr::eval(&row, &ctx) -> Value          convert::Assignment: value -> column's own form, or 1264, 1265, 1366, 1406, …
+//! ```
+//!
+//! Evaluation goes by the values themselves wherever MySQL's rules allow it (an integer beside an integer is compared as
+//! integers, whatever was declared), so parameters need no type before they have a value. Types decide what values cannot say:
+//! collations, scales, ENUM order, and the shape of the result.
+
+pub mod aggregate;
+pub mod build;
+pub mod context;
+pub mod convert;
+mod expr;
+pub mod function;
+pub mod mode;
+pub mod order;
+pub mod types;
+
+pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
+pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings};
+pub use convert::{Strictness, convert_for_column};
+pub use expr::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, IntervalUnit, VariableScope};
+pub use function::Function;
+pub use mode::SqlMode;
+pub use types::{Coercibility, ExprType, Kind};
