@@ -133,6 +133,7 @@ pub mod codes {
     pub const NO_SUCH_TABLE: Code = (1146, "42S02");
     pub const SYNTAX_ERROR: Code = (1149, "42000");
     pub const NET_PACKET_TOO_LARGE: Code = (1153, "08S01");
+    pub const NET_PACKETS_OUT_OF_ORDER: Code = (1156, "08S01");
     pub const NET_READ_INTERRUPTED: Code = (1159, "08S01");
     pub const WRONG_COLUMN_NAME: Code = (1166, "42000");
     pub const WRONG_KEY_COLUMN: Code = (1167, "42000");
@@ -211,6 +212,12 @@ pub mod codes {
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const MALFORMED_PACKET: Code = (1835, "HY000");
+    pub const INTERNAL_ERROR: Code = (1815, "HY000");
+    pub const AUTH_PLUGIN_CANT_LOAD: Code = (1524, "HY000");
+    pub const MAX_PREPARED_STMT_COUNT_REACHED: Code = (1461, "42000");
+    pub const SECURE_TRANSPORT_REQUIRED: Code = (3159, "HY000");
+    pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const NO_SUCH_USER: Code = (3162, "HY000");
     pub const SERVER_OFFLINE_MODE: Code = (3032, "HY000");
 }
