@@ -186,7 +186,11 @@ fn sha256_crypt(password: &[u8], salt: &[u8], rounds: usize) -> String {
     hash.update(repeat(&b, password.len()));
     let mut bits = password.len();
     while bits > 0 {
-        if bits & 1 == 1 { hash.update(b) } else { hash.update(password) }
+        if bits & 1 == 1 {
+            hash.update(b)
+        } else {
+            hash.update(password)
+        }
         bits >>= 1;
     }
     let mut a: [u8; 32] = hash.finalize().into();
@@ -200,14 +204,22 @@ fn sha256_crypt(password: &[u8], salt: &[u8], rounds: usize) -> String {
 
     for round in 0..rounds {
         let mut hash = Sha256::new();
-        if round % 2 == 1 { hash.update(&p) } else { hash.update(a) }
+        if round % 2 == 1 {
+            hash.update(&p)
+        } else {
+            hash.update(a)
+        }
         if round % 3 != 0 {
             hash.update(&s);
         }
         if round % 7 != 0 {
             hash.update(&p);
         }
-        if round % 2 == 1 { hash.update(a) } else { hash.update(&p) }
+        if round % 2 == 1 {
+            hash.update(a)
+        } else {
+            hash.update(&p)
+        }
         a = hash.finalize().into();
     }
     crypt_text(&a)

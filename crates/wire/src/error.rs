@@ -50,9 +50,7 @@ impl From<WireError> for SqlError {
             WireError::TooLarge { .. } => {
                 SqlError::new(codes::NET_PACKET_TOO_LARGE, "Got a packet bigger than 'max_allowed_packet' bytes")
             }
-            WireError::OutOfOrder { .. } => {
-                SqlError::new(codes::NET_PACKETS_OUT_OF_ORDER, "Got packets out of order")
-            }
+            WireError::OutOfOrder { .. } => SqlError::new(codes::NET_PACKETS_OUT_OF_ORDER, "Got packets out of order"),
             WireError::Refused(error) => error,
             other => SqlError::new(codes::MALFORMED_PACKET, format!("Malformed communication packet: {other}")),
         }

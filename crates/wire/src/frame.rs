@@ -240,8 +240,7 @@ mod tests {
 
     #[test]
     fn packets_of_every_interesting_length_come_back() {
-        let lengths =
-            [0, 1, 300, FRAME_BYTES_MAX - 1, FRAME_BYTES_MAX, FRAME_BYTES_MAX + 1, 2 * FRAME_BYTES_MAX, 7];
+        let lengths = [0, 1, 300, FRAME_BYTES_MAX - 1, FRAME_BYTES_MAX, FRAME_BYTES_MAX + 1, 2 * FRAME_BYTES_MAX, 7];
         let payload = |len: usize| (0..len).map(|i| (i % 251) as u8).collect::<Vec<u8>>();
         let mut writer = PacketWriter::new();
         for len in lengths {

@@ -225,10 +225,7 @@ mod tests {
         let row = [Value::Int(-42), Value::from("häß"), Value::Null, Value::UInt(0x0301)];
         let mut packet = Vec::new();
         encode_text(&mut packet, &fields, &row);
-        assert_eq!(
-            decode_text(&packet, 4).unwrap(),
-            [Some(&b"-42"[..]), Some("häß".as_bytes()), None, Some(&[3, 1])]
-        );
+        assert_eq!(decode_text(&packet, 4).unwrap(), [Some(&b"-42"[..]), Some("häß".as_bytes()), None, Some(&[3, 1])]);
     }
 
     #[test]
