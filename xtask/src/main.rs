@@ -1,2 +1,53 @@
-//! Automation of the project: `cargo xtask test`, `bench`, `soak`, `tidy`.
-fn main() {}
+//! Automation of the project: `cargo xtask test`, `install`, `tidy`, `bench`, `soak`.
+
+mod bench;
+mod soak;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Automation of the project.
+#[derive(Parser)]
+#[command(name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Install what is missing and run everything that CI runs. Example: cargo xtask test
+    Test(test::TestArguments),
+    /// Install the peers and tools that tests and benchmarks use (Debian, root). Example: cargo xtask install
+    Install,
+    /// Check the habits that a program can check. Example: cargo xtask tidy --bless
+    Tidy {
+        /// Write the present lengths as the new limits (they may only go down without a good reason).
+        #[arg(long)]
+        bless: bool,
+    },
+    /// Compare whole servers, alternating in one run. Example: cargo xtask bench update_index --seconds 5
+    Bench(bench::BenchArguments),
+    /// Kill servers under load and compare what was acknowledged with what is found. Example: cargo xtask soak --rounds 100
+    Soak(soak::SoakArguments),
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().task {
+        Task::Test(arguments) => test::run(&arguments),
+        Task::Install => interop::install_everything(),
+        Task::Tidy { bless } => tidy::run(bless),
+        Task::Bench(arguments) => bench::run(&arguments),
+        Task::Soak(arguments) => soak::run(&arguments),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Clients: the `mariadb` command line, the peers' own tools, sysbench, Python drivers.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::process::run;
+use crate::{Kind, Result, python_path};
+
+/// The `mariadb` command-line client towards one server, as root.
+#[derive(Clone, Debug)]
+pub struct Client {
+    arguments: Vec<String>,
+    port: u16,
+}
+
+impl Client {
+    /// Over TCP on loopback without a password.
+    pub fn tcp(port: u16) -> Client {
+        let arguments = ["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot", "-N", "-B"];
+        let mut arguments: Vec<String> = arguments.map(str::to_owned).into();
+        arguments.push(format!("-P{port}"));
+        Client { arguments, port }
+    }
+
+    /// Over a unix socket.
+    pub fn socket(path: PathBuf) -> Client {
+        let mut arguments: Vec<String> = ["--no-defaults", "-uroot", "-N", "-B"].map(str::to_owned).into();
+        arguments.push(format!("--socket={}", path.display()));
+        Client { arguments, port: 0 }
+    }
+
+    /// Runs statements; rows as lines, columns apart by tabs.
+    ///
+    /// # Errors
+    /// What the client printed.
+    pub fn query(&self, sql: &str) -> Result<String> {
+        run(Command::new("mariadb").args(&self.arguments).args(["-e", sql]))
+    }
+
+    /// Number of a single value, for counters.
+    ///
+    /// # Errors
+    /// What the client printed, or that it is no number.
+    pub fn number(&self, sql: &str) -> Result<i64> {
+        let text = self.query(sql)?;
+        text.trim().parse().map_err(|_| format!("{sql}: '{text}' is not a number"))
+    }
+
+    /// Value of a status counter.
+    ///
+    /// # Errors
+    /// As [`Client::query`].
+    pub fn status(&self, name: &str) -> Result<i64> {
+        let line = self.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'"))?;
+        let value = line.split_whitespace().nth(1).unwrap_or_default();
+        value.parse().map_err(|_| format!("status {name}: '{line}'"))
+    }
+
+    /// The TCP port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+/// Runs a program of a peer's system (`mysql`, `mysqlbinlog`, `mariadb-binlog`); it sees the data folders.
+///
+/// # Errors
+/// What it printed.
+pub fn run_tool(kind: Kind, program: &str, arguments: &[&str]) -> Result<String> {
+    kind.check()?;
+    run(Command::new("chroot").arg(kind.root()).arg(program).args(arguments))
+}
+
+/// Runs a Python script with PyMySQL and mysql-connector-python at hand.
+///
+/// # Errors
+/// What it printed.
+pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
+    run(Command::new(python_path()).arg("-c").arg(script).args(arguments))
+}
+
+/// A run of real sysbench.
+#[derive(Clone, Debug)]
+pub struct Sysbench {
+    /// Script, as `oltp_update_index`, or a path.
+    pub script: String,
+    /// TCP port of the server.
+    pub port: u16,
+    /// Concurrent clients.
+    pub threads: u32,
+    /// Length, in seconds.
+    pub seconds: u32,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows of each.
+    pub table_size: u32,
+    /// Anything else, as `--rand-type=uniform`.
+    pub more: Vec<String>,
+}
+
+/// What sysbench reports at its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SysbenchReport {
+    /// Transactions a second.
+    pub transactions: f64,
+    /// Queries a second.
+    pub queries: f64,
+    /// Errors that it ignored.
+    pub errors: u64,
+    /// Average and 95th percentile of a transaction, in milliseconds.
+    pub latency_avg_ms: f64,
+    /// See `latency_avg_ms`.
+    pub latency_p95_ms: f64,
+}
+
+impl Sysbench {
+    fn command(&self, action: &str) -> Command {
+        let mut command = Command::new("sysbench");
+        command
+            .args(["--db-driver=mysql", "--mysql-host=127.0.0.1", "--mysql-user=root", "--mysql-ssl=off"])
+            .arg(format!("--mysql-port={}", self.port))
+            .arg(format!("--threads={}", self.threads))
+            .arg(format!("--time={}", self.seconds))
+            .arg(format!("--tables={}", self.tables))
+            .arg(format!("--table-size={}", self.table_size))
+            .args(&self.more)
+            .args([&self.script, action]);
+        command
+    }
+
+    /// Creates and fills its tables.
+    ///
+    /// # Errors
+    /// What it printed.
+    pub fn prepare(&self) -> Result<()> {
+        run(&mut self.command("prepare")).map(drop)
+    }
+
+    /// Drops its tables.
+    ///
+    /// # Errors
+    /// What it printed.
+    pub fn cleanup(&self) -> Result<()> {
+        run(&mut self.command("cleanup")).map(drop)
+    }
+
+    /// Runs the load.
+    ///
+    /// # Errors
+    /// What it printed.
+    pub fn run(&self) -> Result<SysbenchReport> {
+        let text = run(&mut self.command("run"))?;
+        let rate = |label: &str| {
+            let line = text.lines().find(|line| line.trim_start().starts_with(label))?;
+            line.split('(').nth(1)?.split(' ').next()?.parse::<f64>().ok()
+        };
+        let value = |label: &str| {
+            let line = text.lines().find(|line| line.trim_start().starts_with(label))?;
+            line.split(':').nth(1)?.split_whitespace().next()?.parse::<f64>().ok()
+        };
+        let (Some(transactions), Some(queries)) = (rate("transactions:"), rate("queries:")) else {
+            return Err(format!("sysbench printed no result:\n{text}"));
+        };
+        Ok(SysbenchReport {
+            transactions,
+            queries,
+            errors: value("ignored errors:").unwrap_or_default() as u64,
+            latency_avg_ms: value("avg:").unwrap_or_default(),
+            latency_p95_ms: value("95th percentile:").unwrap_or_default(),
+        })
+    }
+}

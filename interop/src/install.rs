@@ -1,0 +1,188 @@
+//! Puts the peers and tools on this machine; does nothing where they are there already.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Result;
+use crate::process::{run, workspace_root};
+
+/// A server to compare with, to replicate from and to replicate to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// MySQL 9.7.
+    Mysql97,
+    /// MariaDB 11.8.
+    Maria118,
+}
+
+impl Kind {
+    /// The name in options, paths and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Mysql97 => "mysql97",
+            Kind::Maria118 => "maria118",
+        }
+    }
+
+    fn packages(self) -> &'static [&'static str] {
+        match self {
+            Kind::Mysql97 => &["mysql-server-core", "mysql-client-core"],
+            Kind::Maria118 => &["mariadb-server-core", "mariadb-server", "mariadb-client-core", "mariadb-client"],
+        }
+    }
+
+    /// The folder with its whole system.
+    pub fn root(self) -> PathBuf {
+        peers_home().join(format!("{}-root", self.name()))
+    }
+
+    /// An error unless it is installed.
+    pub(crate) fn check(self) -> Result<()> {
+        if self.root().join(".ready").exists() {
+            return mount_into(&self.root());
+        }
+        Err(format!("{} is not installed: run `cargo xtask install`", self.name()))
+    }
+}
+
+/// Where peers, their data and the shim live: `COMMUTER_PEERS`, or `commuter-peers` in the user's cache folder.
+pub fn peers_home() -> PathBuf {
+    if let Some(home) = std::env::var_os("COMMUTER_PEERS") {
+        return home.into();
+    }
+    let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    let home = std::env::var_os("HOME").map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    cache.unwrap_or_else(|| home.join(".cache")).join("commuter-peers")
+}
+
+/// Data folders; visible at the same path inside the roots.
+pub(crate) fn peers_data() -> PathBuf {
+    peers_home().join("data")
+}
+
+/// The shim that makes syncs slower and counts them.
+pub fn shim_path() -> PathBuf {
+    peers_home().join("bin/slowsync.so")
+}
+
+/// The Python with PyMySQL and mysql-connector-python.
+pub fn python_path() -> PathBuf {
+    peers_home().join("python/bin/python")
+}
+
+/// Installs both peers, sysbench, the `mariadb` client and the Python clients. About two minutes and 1.5 GB where
+/// nothing is there yet.
+///
+/// # Errors
+/// What the failing command printed.
+pub fn install_everything() -> Result<()> {
+    fs::create_dir_all(peers_data()).map_err(|error| error.to_string())?;
+    fs::create_dir_all(peers_home().join("bin")).map_err(|error| error.to_string())?;
+    host_packages()?;
+    for kind in [Kind::Mysql97, Kind::Maria118] {
+        install_root(kind)?;
+    }
+    install_python()?;
+    build_shim()
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).exists())
+}
+
+fn host_packages() -> Result<()> {
+    let wanted = [
+        ("debootstrap", "debootstrap"),
+        ("mariadb", "mariadb-client"),
+        ("sysbench", "sysbench"),
+        ("cc", "gcc"),
+        ("python3", "python3"),
+    ];
+    let mut missing: Vec<&str> =
+        wanted.iter().filter(|(program, _)| !on_path(program)).map(|(_, name)| *name).collect();
+    if missing.contains(&"gcc") {
+        missing.push("libc6-dev");
+    }
+    if missing.is_empty() {
+        return Ok(());
+    }
+    eprintln!("installing {}", missing.join(", "));
+    run(Command::new("apt-get").args(["update", "-qq"]))?;
+    apt_install(&mut Command::new("apt-get"), &missing)
+}
+
+fn apt_install(apt_get: &mut Command, packages: &[&str]) -> Result<()> {
+    apt_get.env("DEBIAN_FRONTEND", "noninteractive");
+    run(apt_get.args(["install", "-y", "-qq", "--no-install-recommends"]).args(packages)).map(drop)
+}
+
+fn install_root(kind: Kind) -> Result<()> {
+    let root = kind.root();
+    if !root.join(".ready").exists() {
+        eprintln!("installing {} in a root of its own", kind.name());
+        let _ = fs::remove_dir_all(&root);
+        run(Command::new("debootstrap").args(["--variant=minbase", "sid"]).arg(&root))?;
+        let setting = "Acquire::Check-Valid-Until \"false\";\n";
+        fs::write(root.join("etc/apt/apt.conf.d/99stored-copy"), setting).map_err(|error| error.to_string())?;
+        mount_into(&root)?;
+        run(Command::new("chroot").arg(&root).args(["apt-get", "update", "-qq"]))?;
+        apt_install(Command::new("chroot").arg(&root).arg("apt-get"), kind.packages())?;
+        fs::write(root.join("etc/hosts"), "127.0.0.1 localhost\n").map_err(|error| error.to_string())?;
+        fs::write(root.join(".ready"), "").map_err(|error| error.to_string())?;
+    }
+    mount_into(&root)
+}
+
+/// Makes `/proc`, `/dev` and the data folder visible in a root.
+fn mount_into(root: &Path) -> Result<()> {
+    let data = peers_data();
+    let inside = root.join(data.strip_prefix("/").unwrap_or(&data));
+    fs::create_dir_all(&inside).map_err(|error| error.to_string())?;
+    fs::create_dir_all(&data).map_err(|error| error.to_string())?;
+    let mounted = fs::read_to_string("/proc/self/mounts").map_err(|error| error.to_string())?;
+    let is_mounted = |at: &Path| mounted.lines().any(|line| line.split(' ').nth(1) == at.to_str());
+    if !is_mounted(&root.join("proc")) {
+        run(Command::new("mount").args(["-t", "proc", "proc"]).arg(root.join("proc")))?;
+    }
+    for (from, to) in [(Path::new("/dev"), root.join("dev")), (data.as_path(), inside)] {
+        if !is_mounted(&to) {
+            run(Command::new("mount").arg("--bind").arg(from).arg(&to))?;
+        }
+    }
+    Ok(())
+}
+
+fn install_python() -> Result<()> {
+    let python = python_path();
+    let works = Command::new(&python).args(["-c", "import pymysql, mysql.connector, cryptography"]).output();
+    if works.is_ok_and(|output| output.status.success()) {
+        return Ok(());
+    }
+    eprintln!("installing the Python clients");
+    let folder = peers_home().join("python");
+    let made = run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder));
+    if made.is_err() {
+        apt_install(&mut Command::new("apt-get"), &["python3-venv"])?;
+        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
+    }
+    let packages = ["pymysql", "cryptography", "mysql-connector-python"];
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))
+        .map(drop)
+}
+
+/// Built against the host's C library, the oldest here, so that it loads in the roots too.
+fn build_shim() -> Result<()> {
+    let source = workspace_root().join("interop/slowsync.c");
+    let age = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    if age(&shim_path()) > age(&source) {
+        return Ok(());
+    }
+    run(Command::new("cc")
+        .args(["-O2", "-shared", "-fPIC", "-o"])
+        .arg(shim_path())
+        .arg(source)
+        .args(["-ldl", "-lpthread"]))
+    .map(drop)
+}

@@ -1,0 +1,24 @@
+//! Real servers and real clients for tests and benchmarks: installs, starts, kills and asks them.
+//!
+//! Peers (MySQL 9.7, MariaDB 11.8) live in roots of their own made with debootstrap, in the user's cache folder;
+//! they and our server run under the same shim (`slowsync.c`), which counts syncs and can make each one slower.
+//! Nothing here skips: a peer or tool that is missing is an error that says `cargo xtask install`.
+//!
+//! Needs root (chroot, mounts) and Debian underneath.
+
+mod client;
+mod install;
+mod kill;
+mod peer;
+mod process;
+mod server;
+
+pub use client::{Client, Sysbench, SysbenchReport, python, run_tool};
+pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
+pub use kill::kill_loop;
+pub use peer::Peer;
+pub use process::{free_port, workspace_root};
+pub use server::{Server, ServerOptions, commuter_binary};
+
+/// Errors are texts for a person who reads a test's output.
+pub type Result<T> = std::result::Result<T, String>;

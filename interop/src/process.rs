@@ -1,0 +1,67 @@
+//! Processes, ports and folders.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Result;
+
+/// The folder of the workspace's `Cargo.toml`.
+pub fn workspace_root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// A TCP port on loopback that nobody listens on now.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
+    listener.local_addr().expect("a bound listener has an address").port()
+}
+
+/// Runs a command to its end; its output, or an error that shows it.
+pub(crate) fn run(command: &mut Command) -> Result<String> {
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;
+    checked(command, &output)
+}
+
+pub(crate) fn checked(command: &Command, output: &Output) -> Result<String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() {
+        return Ok(text(&output.stdout));
+    }
+    let program = command.get_program().to_string_lossy().into_owned();
+    let arguments: Vec<_> = command.get_args().map(|argument| argument.to_string_lossy()).collect();
+    Err(format!(
+        "{program} {}: {}\n{}{}",
+        arguments.join(" "),
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    ))
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal(child: &Child, signal: libc::c_int) {
+    signal_pid(child.id(), signal);
+}
+
+#[expect(unsafe_code, reason = "kill has no wrapper in std")]
+pub(crate) fn signal_pid(pid: u32, signal: libc::c_int) {
+    // SAFETY: no memory is involved; the process is a child of ours that has not been waited for.
+    unsafe { libc::kill(pid as libc::pid_t, signal) };
+}
+
+/// Waits until a process has ended; kills it after `patience`.
+pub(crate) fn wait_for_end(child: &mut Child, patience: Duration) -> Result<std::process::ExitStatus> {
+    let start = Instant::now();
+    while start.elapsed() < patience {
+        if let Some(status) = child.try_wait().map_err(|error| error.to_string())? {
+            return Ok(status);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    Err(format!("process {} did not end within {patience:?} and was killed", child.id()))
+}

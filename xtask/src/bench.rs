@@ -1,0 +1,135 @@
+//! `cargo xtask bench`: our server beside real MySQL and MariaDB, all fully durable.
+//!
+//! All servers run at once and take turns, round after round, so that a drift of the machine meets all alike. A
+//! result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
+
+mod report;
+mod works;
+
+use std::time::Duration;
+
+use clap::Args;
+use interop::{Kind, Peer, Result, Server, ServerOptions, Sysbench};
+
+use report::{Measured, print_configuration, print_row};
+use works::{Action, WORKS, Work};
+
+/// What to measure.
+#[derive(Args)]
+pub(crate) struct BenchArguments {
+    /// Works by name; all if none is given. `list` shows them.
+    works: Vec<String>,
+    /// Length of each run, in seconds.
+    #[arg(long, default_value_t = 5)]
+    seconds: u32,
+    /// Rounds; each server runs once in each.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// Only our server.
+    #[arg(long)]
+    alone: bool,
+    /// More settings of our server, as `sync_method=O_DSYNC`.
+    #[arg(long = "set")]
+    settings: Vec<String>,
+}
+
+/// One of the servers of a comparison.
+enum Contender {
+    Ours(Server),
+    Peer(Peer),
+}
+
+impl Contender {
+    fn name(&self) -> &'static str {
+        match self {
+            Contender::Ours(_) => "commuter",
+            Contender::Peer(peer) => peer.kind().name(),
+        }
+    }
+
+    fn port(&self) -> u16 {
+        match self {
+            Contender::Ours(server) => server.port(),
+            Contender::Peer(peer) => peer.port(),
+        }
+    }
+
+    fn pid(&self) -> u32 {
+        match self {
+            Contender::Ours(server) => server.pid(),
+            Contender::Peer(peer) => peer.pid(),
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
+    if arguments.works.iter().any(|name| name == "list") {
+        WORKS.iter().for_each(|work| println!("{:20} {}", work.name, work.what));
+        return Ok(());
+    }
+    let chosen = |work: &&Work| arguments.works.is_empty() || arguments.works.iter().any(|name| name == work.name);
+    let works: Vec<&Work> = WORKS.iter().filter(chosen).collect();
+    if works.is_empty() {
+        return Err("no work of that name; see `cargo xtask bench list`".to_owned());
+    }
+    interop::install_everything()?;
+    print_configuration(arguments.seconds, arguments.rounds, &arguments.settings);
+    let mut slow_syncs: Vec<Duration> = works.iter().map(|work| work.slow_sync).collect();
+    slow_syncs.dedup();
+    for slow_sync in slow_syncs {
+        let contenders = start(arguments, slow_sync)?;
+        for work in works.iter().filter(|work| work.slow_sync == slow_sync) {
+            compare(work, arguments, &contenders)?;
+        }
+    }
+    Ok(())
+}
+
+fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contender>> {
+    let settings = arguments.settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]);
+    let options = ServerOptions { slow_sync, arguments: settings.collect(), ..ServerOptions::default() };
+    let mut contenders = vec![Contender::Ours(Server::start("bench", options)?)];
+    if !arguments.alone {
+        for kind in [Kind::Mysql97, Kind::Maria118] {
+            contenders.push(Contender::Peer(Peer::start(kind, "bench", slow_sync, &[])?));
+        }
+    }
+    for contender in &contenders {
+        let client = interop::Client::tcp(contender.port());
+        client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
+        load(contender.port(), "oltp_update_index", 8, 1).prepare()?;
+    }
+    Ok(contenders)
+}
+
+fn load(port: u16, script: &str, threads: u32, seconds: u32) -> Sysbench {
+    Sysbench {
+        script: script.to_owned(),
+        port,
+        threads,
+        seconds,
+        tables: works::TABLES,
+        table_size: works::TABLE_SIZE,
+        more: vec!["--rand-type=uniform".to_owned()],
+    }
+}
+
+fn compare(work: &Work, arguments: &BenchArguments, contenders: &[Contender]) -> Result<()> {
+    let Action::Sysbench { script, threads } = work.action;
+    let script = works::script_path(script);
+    let mut measured: Vec<Vec<Measured>> = contenders.iter().map(|_| Vec::new()).collect();
+    for _ in 0..arguments.rounds {
+        for (contender, results) in contenders.iter().zip(&mut measured) {
+            let before = report::cpu_time(contender.pid())?;
+            let result = load(contender.port(), &script, threads, arguments.seconds).run()?;
+            let cpu = report::cpu_time(contender.pid())? - before;
+            if result.errors > 0 {
+                println!("{}: {} errors", contender.name(), result.errors);
+            }
+            results.push(Measured::new(&result, cpu, arguments.seconds));
+        }
+    }
+    let names: Vec<&str> = contenders.iter().map(Contender::name).collect();
+    print_row(work, &names, &measured);
+    Ok(())
+}

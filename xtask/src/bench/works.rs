@@ -1,0 +1,50 @@
+//! What is measured, and what is asked.
+
+use std::time::Duration;
+
+use interop::workspace_root;
+
+pub(crate) const TABLES: u32 = 4;
+pub(crate) const TABLE_SIZE: u32 = 100_000;
+
+/// One line of the report.
+pub(crate) struct Work {
+    pub(crate) name: &'static str,
+    pub(crate) what: &'static str,
+    /// Added to each sync of every server.
+    pub(crate) slow_sync: Duration,
+    pub(crate) action: Action,
+    /// The ratio to the better peer that we ask of ourselves.
+    pub(crate) asked: f64,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum Action {
+    /// A sysbench script with this many clients.
+    Sysbench { script: &'static str, threads: u32 },
+}
+
+const fn sysbench(name: &'static str, script: &'static str, threads: u32, slow_ms: u64, asked: f64) -> Work {
+    let what = "sysbench; see the name for clients and slower syncs";
+    Work { name, what, slow_sync: Duration::from_millis(slow_ms), action: Action::Sysbench { script, threads }, asked }
+}
+
+pub(crate) const WORKS: &[Work] = &[
+    sysbench("update_index_1", "oltp_update_index", 1, 0, 1.8),
+    sysbench("update_index_64", "oltp_update_index", 64, 0, 2.0),
+    sysbench("update_index_256", "oltp_update_index", 256, 0, 2.0),
+    sysbench("write_only_64", "oltp_write_only", 64, 0, 1.6),
+    sysbench("point_select_64", "oltp_point_select", 64, 0, 1.1),
+    sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
+    sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),
+    sysbench("slow_update_index_64", "oltp_update_index", 64, 1, 2.3),
+    sysbench("slow_hot_row_64", "hot_row.lua", 64, 1, 50.0),
+];
+
+/// Scripts of sysbench by name, ours by path.
+pub(crate) fn script_path(script: &str) -> String {
+    match script.ends_with(".lua") {
+        true => workspace_root().join("interop/sysbench").join(script).display().to_string(),
+        false => script.to_owned(),
+    }
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask test`: installs what is missing and runs everything that CI runs, in the order of how quickly each
+//! step can say no.
+
+use std::process::Command;
+use std::time::Instant;
+
+use clap::Args;
+use interop::{Result, workspace_root};
+
+use crate::tidy;
+
+/// What to leave out.
+#[derive(Args)]
+pub(crate) struct TestArguments {
+    /// Leave out what needs real peers (CI never does).
+    #[arg(long)]
+    no_peers: bool,
+}
+
+pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
+    let start = Instant::now();
+    step("tidy", || tidy::run(false))?;
+    step("format", || cargo(&["fmt", "--all", "--check"]))?;
+    step("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
+    step("unit, golden, property and simulation tests", || {
+        cargo(&["test", "--workspace", "--exclude", "interop", "--quiet"])
+    })?;
+    step("release build", || cargo(&["build", "--release", "--quiet", "--package", "commuter"]))?;
+    if !arguments.no_peers {
+        step("install peers and tools", interop::install_everything)?;
+        step("whole servers, real clients, real peers", || {
+            cargo(&["test", "--package", "interop", "--quiet", "--", "--test-threads=2"])
+        })?;
+        step("demo", || commuter(&["demo", "--seconds", "10"]))?;
+    }
+    println!("everything passed in {:.0?}", start.elapsed());
+    Ok(())
+}
+
+fn step(name: &str, action: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("== {name}");
+    let start = Instant::now();
+    action().map_err(|error| format!("{name} failed: {error}"))?;
+    println!("== {name}: passed in {:.1?}", start.elapsed());
+    Ok(())
+}
+
+fn cargo(arguments: &[&str]) -> Result<()> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    succeed(Command::new(cargo).args(arguments))
+}
+
+fn commuter(arguments: &[&str]) -> Result<()> {
+    succeed(Command::new(interop::commuter_binary()?).args(arguments))
+}
+
+/// Runs a command whose output goes where ours goes.
+fn succeed(command: &mut Command) -> Result<()> {
+    let status = command.current_dir(workspace_root()).status().map_err(|error| format!("{command:?}: {error}"))?;
+    if status.success() { Ok(()) } else { Err(format!("{command:?}: {status}")) }
+}
