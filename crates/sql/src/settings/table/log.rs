@@ -1,0 +1,58 @@
+//! The binary log and the commit pipeline.
+
+use super::*;
+
+pub(super) const ALL: &[Setting] = &[
+    fixed("binlog_checksum", Kind::Enum(&["NONE", "CRC32"]), "CRC32")
+        .doc("How events are protected. Always CRC32 here: the log is the only write-ahead log."),
+    both("binlog_format", Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW")
+        .read_only()
+        .doc("How changes are logged. Always ROW."),
+    global("binlog_expire_logs_auto_purge", BOOL, "ON").doc("Whether files older than binlog_expire_logs_seconds are removed."),
+    global("binlog_expire_logs_seconds", U32, "2592000")
+        .alias(&["binlog_expire_seconds"])
+        .doc("Age in seconds at which a log file may be removed; 0 keeps them. Files that a checkpoint or a connected replica needs stay."),
+    global("binlog_group_commit_sync_delay", uint(0, 1_000_000), "0")
+        .alias(&["binlog_commit_wait_usec"])
+        .doc("Microseconds that a group waits for more transactions before its sync. 0 lets the measured sync time decide."),
+    global("binlog_group_commit_sync_no_delay_count", uint(0, 100_000), "0")
+        .alias(&["binlog_commit_wait_count"])
+        .doc("Size at which a group does not wait any longer; 0 for no such size."),
+    global("binlog_max_flush_queue_time", uint(0, 100_000), "0")
+        .doc("Microseconds for which the log thread goes on taking transactions into a group before it writes."),
+    global("binlog_order_commits", BOOL, "ON")
+        .doc("Whether transactions become visible in log order. OFF allows a session to see its own commit before those in front of it."),
+    global("binlog_row_event_max_size", Kind::UInt { min: 256, max: 1 << 30, block: 256 }, "8192")
+        .doc("Size in bytes at which a rows event is closed and the next begun."),
+    both("binlog_row_image", Kind::Enum(&["MINIMAL", "NOBLOB", "FULL"]), "FULL")
+        .doc("Which columns a rows event has. FULL is what a follower installs without a read; MINIMAL is smaller and has to be executed."),
+    global("binlog_row_metadata", Kind::Enum(&["MINIMAL", "FULL"]), "FULL")
+        .doc("How much a table map event says about the table."),
+    both("binlog_row_value_options", TEXT, "").understood().doc("Partial JSON updates; always empty here."),
+    both("binlog_rows_query_log_events", BOOL, "OFF")
+        .alias(&["binlog_annotate_row_events"])
+        .doc("Whether the statement's text goes before its rows, in a ROWS_QUERY event."),
+    fixed("binlog_sync_method", Kind::Enum(&["FDATASYNC", "O_DSYNC"]), "FDATASYNC")
+        .doc("How a group is made durable: a write and fdatasync, or one write to a file opened with O_DSYNC."),
+    both("binlog_transaction_compression", BOOL, "OFF").read_only().understood().doc("Compressed transactions; always OFF here."),
+    global("binlog_transaction_dependency_history_size", uint(1, 100_000_000), "1000000")
+        .doc("Number of row hashes kept to find the newest transaction that wrote the same row (last_committed)."),
+    fixed("binlog_transaction_dependency_tracking", Kind::Enum(&["COMMIT_ORDER", "WRITESET", "WRITESET_SESSION"]), "WRITESET")
+        .doc("Where last_committed comes from. Always WRITESET."),
+    global("expire_logs_days", Kind::Double { min: 0.0, max: 99.0 }, "0").understood().doc("See binlog_expire_logs_seconds."),
+    fixed("log_bin", BOOL, "ON").doc("Whether there is a binary log. Always ON: there is no other log."),
+    fixed("log_bin_basename", TEXT, "").doc("Where the log files are, without their numbers."),
+    fixed("log_bin_index", TEXT, "").doc("Where the list of log files is."),
+    fixed("log_replica_updates", BOOL, "ON")
+        .alias(&["log_slave_updates"])
+        .doc("Whether what a replica applies is in its own log. Always ON: the log is what it applies."),
+    global("max_binlog_cache_size", uint(4096, u64::MAX), "18446744073709547520")
+        .doc("Largest size in bytes of one transaction in the log."),
+    global("max_binlog_size", Kind::UInt { min: 4096, max: 1 << 30, block: 4096 }, "1073741824")
+        .doc("Size at which the log goes on in the next file. A transaction is never split."),
+    global("binlog_space_limit", U64, "0")
+        .alias(&["max_binlog_total_size"])
+        .doc("Size of all log files together above which the oldest are removed; 0 for no limit."),
+    global("sync_binlog", U32, "1")
+        .doc("1 syncs each group before it is acknowledged, 0 leaves it to the operating system, N syncs every N-th group."),
+];

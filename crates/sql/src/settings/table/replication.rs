@@ -1,0 +1,64 @@
+//! Identity of the server, GTIDs, following another server.
+
+use super::*;
+
+const MODE: Kind = Kind::Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]);
+
+pub(super) const ALL: &[Setting] = &[
+    fixed("enforce_gtid_consistency", Kind::Enum(&["OFF", "ON", "WARN"]), "ON").doc("Always ON."),
+    fixed("gtid_executed", TEXT, "").doc("All transactions that were ever committed here."),
+    session("gtid_next", TEXT, "AUTOMATIC").doc("The identifier of the next transaction. Only AUTOMATIC."),
+    fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
+    session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
+    global("gtid_purged", TEXT, "").doc("Transactions of gtid_executed that are in no log file any more."),
+    session("gtid_domain_id", U32, "0").read_only().understood().doc("MariaDB's domain; this server speaks MySQL's identifiers."),
+    global("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect."),
+    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).understood().doc("Set by mysqlbinlog's output."),
+    session("pseudo_thread_id", U32, "0").understood().doc("Set by mysqlbinlog's output."),
+    global("read_only", BOOL, "OFF").doc("Whether accounts without CONNECTION_ADMIN may change data (1290)."),
+    fixed("relay_log", TEXT, "").understood().doc("A follower's own log is the copy of its source's; there is no relay log."),
+    fixed("replica_preserve_commit_order", BOOL, "ON")
+        .alias(&["slave_preserve_commit_order"])
+        .doc("Whether what is applied becomes visible in the source's order. Always ON."),
+    fixed("replica_parallel_type", Kind::Enum(&["DATABASE", "LOGICAL_CLOCK"]), "LOGICAL_CLOCK")
+        .alias(&["slave_parallel_type"])
+        .understood()
+        .doc("Installing needs no dependencies."),
+    global("replica_parallel_workers", uint(0, 1024), "0")
+        .alias(&["slave_parallel_workers", "slave_parallel_threads"])
+        .doc("Tasks that install transactions at once; 0 for one per core."),
+    global("replica_net_timeout", uint(1, 31_536_000), "60")
+        .alias(&["slave_net_timeout"])
+        .doc("Seconds without anything from the source, heartbeats included, after which a follower connects anew."),
+    global("replica_compressed_protocol", BOOL, "OFF")
+        .alias(&["slave_compressed_protocol"])
+        .understood()
+        .doc("The protocol is not compressed."),
+    fixed("replica_allow_higher_version_source", BOOL, "ON").understood().doc("Asked for by newer replicas."),
+    global("rpl_semi_sync_replica_enabled", BOOL, "OFF")
+        .alias(&["rpl_semi_sync_slave_enabled"])
+        .read_only()
+        .understood()
+        .doc("Semi-synchronous replication; OFF."),
+    global("rpl_semi_sync_source_enabled", BOOL, "OFF")
+        .alias(&["rpl_semi_sync_master_enabled"])
+        .read_only()
+        .understood()
+        .doc("Semi-synchronous replication; OFF."),
+    global("rpl_semi_sync_source_timeout", U32, "10000")
+        .alias(&["rpl_semi_sync_master_timeout"])
+        .understood()
+        .doc("Semi-synchronous replication is OFF."),
+    global("server_id", uint(0, u32::MAX as u64), "1").alias(&["server-id"]).read_only().doc("This server's number in the replication topology; in every event."),
+    fixed("server_uuid", TEXT, "").doc("This server's identity; made at first start, the first half of its GTIDs."),
+    fixed("server_id_bits", uint(32, 32), "32").understood().doc("Bits of server_id that count."),
+    global("source_verify_checksum", BOOL, "ON")
+        .alias(&["master_verify_checksum"])
+        .doc("Whether checksums are verified when the log is read for a replica."),
+    global("replica_sql_verify_checksum", BOOL, "ON")
+        .alias(&["slave_sql_verify_checksum"])
+        .read_only()
+        .doc("Whether checksums are verified before an event is applied. Always ON."),
+    global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
+    both("sql_log_bin", BOOL, "ON").read_only().doc("Whether changes go to the log that replicas see. Only ON."),
+];
