@@ -1,0 +1,67 @@
+//! Character sets by name, as statements and settings name them.
+
+use base::{SqlError, codes};
+use types::CollationId;
+use types::collation;
+
+/// The name as it is stored: `utf8` is `utf8mb3`, which is handled as utf8mb4. `None` for one that is not supported.
+pub(crate) fn static_name(name: &str) -> Option<&'static str> {
+    const KNOWN: &[&str] = &["utf8mb4", "utf8mb3", "latin1", "binary"];
+    if name.eq_ignore_ascii_case("utf8") {
+        return Some("utf8mb3");
+    }
+    if name.eq_ignore_ascii_case("ascii") {
+        return Some("latin1");
+    }
+    KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name)).copied()
+}
+
+/// The collation that a character set has by default.
+pub(crate) fn default_collation(charset: &str) -> Option<CollationId> {
+    let name = match static_name(charset)? {
+        "utf8mb3" => "utf8mb4",
+        name => name,
+    };
+    collation::all().iter().find(|info| info.is_default && info.charset.name() == name).map(|info| info.id)
+}
+
+/// The `_bin` collation of a character set.
+pub(crate) fn binary_collation(charset: &str) -> Option<CollationId> {
+    match static_name(charset)? {
+        "binary" => Some(CollationId::BINARY),
+        "latin1" => collation::by_name("latin1_bin"),
+        _ => Some(CollationId::UTF8MB4_BIN),
+    }
+}
+
+/// CHARACTER SET and COLLATE of a definition or of SET NAMES together: each may be left out; both have to fit.
+pub(crate) fn resolve(charset: Option<&str>, collate: Option<&str>) -> Result<Option<CollationId>, SqlError> {
+    let by_charset = match charset {
+        Some(name) => Some(default_collation(name).ok_or_else(|| unknown_charset(name))?),
+        None => None,
+    };
+    let Some(collate) = collate else { return Ok(by_charset) };
+    let chosen = collation::by_name(collate).ok_or_else(|| unknown_collation(collate))?;
+    match by_charset {
+        Some(default) if default.charset() != chosen.charset() => Err(mismatch(collate, charset.unwrap_or_default())),
+        _ => Ok(Some(chosen)),
+    }
+}
+
+/// 1253.
+pub(crate) fn mismatch(collation: &str, charset: &str) -> SqlError {
+    SqlError::new(
+        codes::COLLATION_CHARSET_MISMATCH,
+        format!("COLLATION '{collation}' is not valid for CHARACTER SET '{charset}'"),
+    )
+}
+
+/// 1115.
+pub(crate) fn unknown_charset(name: &str) -> SqlError {
+    SqlError::new(codes::UNKNOWN_CHARACTER_SET, format!("Unknown character set: '{name}'"))
+}
+
+/// 1273.
+pub(crate) fn unknown_collation(name: &str) -> SqlError {
+    SqlError::new(codes::UNKNOWN_COLLATION, format!("Unknown collation: '{name}'"))
+}

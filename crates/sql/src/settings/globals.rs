@@ -1,0 +1,135 @@
+//! The server's values.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use arc_swap::ArcSwap;
+use base::SqlError;
+use parking_lot::Mutex;
+
+use super::{Setting, SettingId, SettingValue, table};
+
+/// The values that hold for the server, and with which sessions begin.
+pub struct Globals {
+    values: ArcSwap<Vec<SettingValue>>,
+    /// Held while a value is changed, so that two changes do not lose one another.
+    writing: Mutex<()>,
+    /// `super_read_only` or `read_only`: asked by every write.
+    read_only: AtomicBool,
+    super_read_only: AtomicBool,
+}
+
+impl Default for Globals {
+    fn default() -> Self {
+        Globals::new()
+    }
+}
+
+impl Globals {
+    /// The defaults.
+    pub fn new() -> Self {
+        let default = |setting: &Setting| match setting.parse(setting.default) {
+            Ok(value) => value,
+            // A test holds that every default is valid; only an empty text is not parsed.
+            Err(_) => SettingValue::text(setting.default),
+        };
+        Globals {
+            values: ArcSwap::from_pointee(table::all().iter().map(default).collect()),
+            writing: Mutex::new(()),
+            read_only: AtomicBool::new(false),
+            super_read_only: AtomicBool::new(false),
+        }
+    }
+
+    /// All values now, in the table's order: what a new session begins with.
+    pub fn snapshot(&self) -> Arc<Vec<SettingValue>> {
+        self.values.load_full()
+    }
+
+    /// One value.
+    pub fn get(&self, id: SettingId) -> SettingValue {
+        self.values.load()[usize::from(id.0)].clone()
+    }
+
+    /// One value by a name that is known to be in the table.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn named(&self, name: &str) -> SettingValue {
+        self.get(super::find(name).unwrap_or_else(|| panic!("no setting '{name}'")))
+    }
+
+    /// Stores a value that was checked.
+    pub fn set(&self, id: SettingId, value: SettingValue) {
+        let _writing = self.writing.lock();
+        let mut values = (**self.values.load()).clone();
+        let on = value.as_bool();
+        values[usize::from(id.0)] = value;
+        match id.setting().name {
+            "read_only" => {
+                self.read_only.store(on, Ordering::SeqCst);
+                if !on {
+                    // As in MySQL: super_read_only cannot be ON without read_only.
+                    values[index_of("super_read_only")] = SettingValue::Bool(false);
+                    self.super_read_only.store(false, Ordering::SeqCst);
+                }
+            }
+            "super_read_only" => {
+                self.super_read_only.store(on, Ordering::SeqCst);
+                if on {
+                    values[index_of("read_only")] = SettingValue::Bool(true);
+                    self.read_only.store(true, Ordering::SeqCst);
+                }
+            }
+            _ => {}
+        }
+        self.values.store(Arc::new(values));
+    }
+
+    /// Stores a value as a configuration file or the command line has it; for the time before the server runs.
+    pub fn configure(&self, name: &str, text: &str) -> Result<(), SqlError> {
+        let id = super::find_or_suggest(name)?;
+        let value = id.setting().parse(text)?;
+        self.set(id, value);
+        Ok(())
+    }
+
+    /// `read_only`
+    pub fn read_only(&self) -> bool {
+        self.read_only.load(Ordering::Relaxed)
+    }
+
+    /// `super_read_only`
+    pub fn super_read_only(&self) -> bool {
+        self.super_read_only.load(Ordering::Relaxed)
+    }
+}
+
+fn index_of(name: &str) -> usize {
+    usize::from(super::find(name).map_or(0, |id| id.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn configured_values_are_checked() {
+        let globals = Globals::new();
+        globals.configure("innodb-buffer-pool-size", "64M").unwrap();
+        assert_eq!(globals.named("innodb_buffer_pool_size"), SettingValue::UInt(64 << 20));
+        let error = globals.configure("sync_binlgo", "1").unwrap_err();
+        assert_eq!(error.message, "Unknown system variable 'sync_binlgo'; did you mean 'sync_binlog'?");
+        let error = globals.configure("sync_binlog", "often").unwrap_err();
+        assert_eq!(error.message, "Variable 'sync_binlog' can't be set to the value of 'often'");
+    }
+
+    #[test]
+    fn super_read_only_brings_read_only_with_it() {
+        let globals = Globals::new();
+        globals.configure("super_read_only", "ON").unwrap();
+        assert!(globals.read_only() && globals.named("read_only").as_bool());
+        globals.configure("read_only", "OFF").unwrap();
+        assert!(!globals.super_read_only() && !globals.named("super_read_only").as_bool());
+    }
+}

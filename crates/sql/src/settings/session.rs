@@ -1,0 +1,267 @@
+//! A session's values: those of the server at the time it connected, and what it set itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{SqlError, codes};
+use engine::{Isolation, RowImage};
+use jiff::tz::TimeZone;
+use types::CollationId;
+
+use super::table::SQL_MODES;
+use super::{Kind, Setting, SettingId, SettingValue};
+use crate::charsets;
+
+/// The bits of `sql_mode`, as MySQL numbers them (and QUERY events carry them).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SqlMode(pub u64);
+
+#[allow(missing_docs, reason = "the names are MySQL's own")]
+impl SqlMode {
+    pub const PIPES_AS_CONCAT: SqlMode = SqlMode(1 << 1);
+    pub const ANSI_QUOTES: SqlMode = SqlMode(1 << 2);
+    pub const IGNORE_SPACE: SqlMode = SqlMode(1 << 3);
+    pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
+    pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
+    pub const ANSI: SqlMode = SqlMode(1 << 18);
+    pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 19);
+    pub const NO_BACKSLASH_ESCAPES: SqlMode = SqlMode(1 << 20);
+    pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1 << 21);
+    pub const STRICT_ALL_TABLES: SqlMode = SqlMode(1 << 22);
+    pub const NO_ZERO_IN_DATE: SqlMode = SqlMode(1 << 23);
+    pub const NO_ZERO_DATE: SqlMode = SqlMode(1 << 24);
+    pub const ALLOW_INVALID_DATES: SqlMode = SqlMode(1 << 25);
+    pub const ERROR_FOR_DIVISION_BY_ZERO: SqlMode = SqlMode(1 << 26);
+    pub const TRADITIONAL: SqlMode = SqlMode(1 << 27);
+    pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 29);
+    pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 30);
+    pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
+    pub const TIME_TRUNCATE_FRACTIONAL: SqlMode = SqlMode(1 << 32);
+
+    /// Whether any of these bits is set.
+    pub const fn has(self, any_of: SqlMode) -> bool {
+        self.0 & any_of.0 != 0
+    }
+
+    /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES.
+    pub const fn is_strict(self) -> bool {
+        self.has(SqlMode(Self::STRICT_TRANS_TABLES.0 | Self::STRICT_ALL_TABLES.0))
+    }
+
+    /// From the words, as the setting holds them.
+    pub fn parse(words: &str) -> SqlMode {
+        let bit = |word: &str| SQL_MODES.iter().position(|known| *known == word).map_or(0, |at| 1 << at);
+        SqlMode(words.split(',').map(bit).fold(0, |bits, bit| bits | bit))
+    }
+
+    /// The words, as the setting holds them, with the modes that a mode brings with it.
+    pub fn expanded(self) -> String {
+        let mut bits = self.0;
+        if self.has(Self::ANSI) {
+            bits |= 1 | Self::PIPES_AS_CONCAT.0 | Self::ANSI_QUOTES.0 | Self::IGNORE_SPACE.0 | Self::ONLY_FULL_GROUP_BY.0;
+        }
+        if self.has(Self::TRADITIONAL) {
+            bits |= Self::STRICT_TRANS_TABLES.0 | Self::STRICT_ALL_TABLES.0 | Self::NO_ZERO_IN_DATE.0;
+            bits |= Self::NO_ZERO_DATE.0 | Self::ERROR_FOR_DIVISION_BY_ZERO.0 | Self::NO_ENGINE_SUBSTITUTION.0;
+        }
+        let words = SQL_MODES.iter().enumerate().filter(|(i, _)| bits >> i & 1 != 0).map(|(_, word)| *word);
+        words.collect::<Vec<_>>().join(",")
+    }
+}
+
+/// What statements need often, decoded.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the settings' own names")]
+pub struct Hot {
+    pub autocommit: bool,
+    pub sql_mode: SqlMode,
+    pub isolation: Isolation,
+    pub transaction_read_only: bool,
+    pub time_zone: TimeZone,
+    pub character_set_client: &'static str,
+    /// `None` for `NULL` and `binary`: results are sent as they are.
+    pub character_set_results: Option<&'static str>,
+    pub collation_connection: CollationId,
+    pub sql_select_limit: u64,
+    pub max_execution_time: Option<Duration>,
+    pub innodb_lock_wait_timeout: Duration,
+    pub auto_increment_increment: u64,
+    pub auto_increment_offset: u64,
+    pub div_precision_increment: u8,
+    pub group_concat_max_len: u64,
+    pub default_week_format: u8,
+    pub sql_safe_updates: bool,
+    pub sql_notes: bool,
+    pub max_error_count: usize,
+    pub binlog_row_image: RowImage,
+    pub binlog_rows_query_log_events: bool,
+    pub foreign_key_checks: bool,
+    pub unique_checks: bool,
+    pub cte_max_recursion_depth: u64,
+    pub max_allowed_packet: u64,
+    /// `SET timestamp = …`, in microseconds since 1970; `None` for the real time.
+    pub timestamp: Option<u64>,
+}
+
+/// The values of one session.
+#[derive(Clone, Debug)]
+pub struct SessionSettings {
+    base: Arc<Vec<SettingValue>>,
+    /// What differs from `base`, by id. Short: a client sets a handful.
+    own: Vec<(SettingId, SettingValue)>,
+    /// The decoded ones.
+    pub hot: Hot,
+}
+
+impl SessionSettings {
+    /// Those of a new session.
+    pub fn new(globals: Arc<Vec<SettingValue>>) -> Self {
+        let hot = decode(&|name| value_of(&globals, name));
+        SessionSettings { base: globals, own: Vec::new(), hot }
+    }
+
+    /// A value.
+    pub fn get(&self, id: SettingId) -> &SettingValue {
+        match self.own.iter().find(|(own, _)| *own == id) {
+            Some((_, value)) => value,
+            None => &self.base[usize::from(id.0)],
+        }
+    }
+
+    /// A value by a name that is in the table.
+    ///
+    /// # Panics
+    /// If it is not.
+    pub fn named(&self, name: &str) -> &SettingValue {
+        self.get(super::find(name).unwrap_or_else(|| panic!("no setting '{name}'")))
+    }
+
+    /// Stores a value that was checked.
+    pub fn set(&mut self, id: SettingId, value: SettingValue) {
+        match self.own.iter_mut().find(|(own, _)| *own == id) {
+            Some((_, old)) => *old = value,
+            None => self.own.push((id, value)),
+        }
+        self.hot = decode(&|name| self.named(name).clone());
+    }
+}
+
+fn value_of(values: &[SettingValue], name: &str) -> SettingValue {
+    super::find(name).map_or(SettingValue::Null, |id| values[usize::from(id.0)].clone())
+}
+
+fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
+    let number = |name| get(name).as_u64();
+    let on = |name| get(name).as_bool();
+    let seconds = |name| Duration::from_secs(number(name));
+    Hot {
+        autocommit: on("autocommit"),
+        sql_mode: SqlMode::parse(get("sql_mode").as_str()),
+        isolation: isolation_of(get("transaction_isolation").as_str()),
+        transaction_read_only: on("transaction_read_only"),
+        time_zone: match get("time_zone").as_str() {
+            "SYSTEM" => time_zone(get("system_time_zone").as_str()).unwrap_or(TimeZone::UTC),
+            name => time_zone(name).unwrap_or(TimeZone::UTC),
+        },
+        character_set_client: charsets::static_name(get("character_set_client").as_str()).unwrap_or("utf8mb4"),
+        character_set_results: charsets::static_name(get("character_set_results").as_str()).filter(|name| *name != "binary"),
+        collation_connection: types::collation::by_name(get("collation_connection").as_str()).unwrap_or(CollationId::DEFAULT),
+        sql_select_limit: number("sql_select_limit"),
+        max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
+        innodb_lock_wait_timeout: seconds("innodb_lock_wait_timeout"),
+        auto_increment_increment: number("auto_increment_increment"),
+        auto_increment_offset: number("auto_increment_offset"),
+        div_precision_increment: number("div_precision_increment") as u8,
+        group_concat_max_len: number("group_concat_max_len"),
+        default_week_format: number("default_week_format") as u8,
+        sql_safe_updates: on("sql_safe_updates"),
+        sql_notes: on("sql_notes"),
+        max_error_count: number("max_error_count") as usize,
+        binlog_row_image: match get("binlog_row_image").as_str() {
+            "MINIMAL" => RowImage::Minimal,
+            _ => RowImage::Full,
+        },
+        binlog_rows_query_log_events: on("binlog_rows_query_log_events"),
+        foreign_key_checks: on("foreign_key_checks"),
+        unique_checks: on("unique_checks"),
+        cte_max_recursion_depth: number("cte_max_recursion_depth"),
+        max_allowed_packet: number("max_allowed_packet"),
+        timestamp: match get("timestamp") {
+            SettingValue::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as u64),
+            _ => None,
+        },
+    }
+}
+
+fn isolation_of(name: &str) -> Isolation {
+    match name {
+        "READ-UNCOMMITTED" => Isolation::ReadUncommitted,
+        "READ-COMMITTED" => Isolation::ReadCommitted,
+        "SERIALIZABLE" => Isolation::Serializable,
+        _ => Isolation::RepeatableRead,
+    }
+}
+
+/// The zone of `+02:00`, `Europe/Berlin`; `None` if there is none of this name. `SYSTEM` is the caller's matter.
+pub(crate) fn time_zone(name: &str) -> Option<TimeZone> {
+    let Some(sign) = name.chars().next().filter(|c| matches!(c, '+' | '-')) else {
+        return TimeZone::get(name).ok();
+    };
+    let (hours, minutes) = name[1..].split_once(':')?;
+    if hours.len() > 2 || minutes.len() != 2 {
+        return None;
+    }
+    let minutes = hours.parse::<i32>().ok()? * 60 + minutes.parse::<i32>().ok().filter(|m| *m < 60)?;
+    let minutes = if sign == '-' { -minutes } else { minutes };
+    if !(-(13 * 60 + 59)..=14 * 60).contains(&minutes) {
+        return None;
+    }
+    Some(TimeZone::fixed(jiff::tz::Offset::from_seconds(minutes * 60).ok()?))
+}
+
+/// Checks the name of a character set, collation or time zone and gives it as it is stored.
+pub(super) fn check_name(setting: &Setting, name: &str) -> Result<SettingValue, SqlError> {
+    match setting.kind {
+        Kind::CharacterSet => match charsets::static_name(name) {
+            Some(name) => Ok(SettingValue::text(name)),
+            None => Err(charsets::unknown_charset(name)),
+        },
+        Kind::Collation => match types::collation::by_name(name) {
+            Some(id) => Ok(SettingValue::text(id.name())),
+            None => Err(charsets::unknown_collation(name)),
+        },
+        Kind::TimeZone if name.eq_ignore_ascii_case("SYSTEM") => Ok(SettingValue::text("SYSTEM")),
+        Kind::TimeZone if time_zone(name).is_some() => Ok(SettingValue::text(name)),
+        Kind::TimeZone => Err(SqlError::new(codes::UNKNOWN_TIME_ZONE, format!("Unknown or incorrect time zone: '{name}'"))),
+        _ => Ok(SettingValue::text(name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::{Globals, find};
+
+    #[test]
+    fn a_session_has_its_own_values() {
+        let globals = Globals::new();
+        let mut session = SessionSettings::new(globals.snapshot());
+        assert!(session.hot.autocommit && session.hot.sql_mode.is_strict());
+        session.set(find("autocommit").unwrap(), SettingValue::Bool(false));
+        assert!(!session.hot.autocommit);
+        assert!(SessionSettings::new(globals.snapshot()).hot.autocommit);
+    }
+
+    #[test]
+    fn time_zones() {
+        assert!(time_zone("+02:00").is_some() && time_zone("-03:30").is_some() && time_zone("Europe/Berlin").is_some());
+        assert!(time_zone("+15:00").is_none() && time_zone("Nowhere/There").is_none() && time_zone("+2").is_none());
+    }
+
+    #[test]
+    fn modes_bring_others() {
+        let words = SqlMode::parse("TRADITIONAL").expanded();
+        assert!(words.contains("STRICT_TRANS_TABLES") && words.ends_with("NO_ENGINE_SUBSTITUTION"));
+        assert_eq!(SqlMode::parse("ANSI_QUOTES,NO_ZERO_DATE").0, 1 << 2 | 1 << 24);
+    }
+}
