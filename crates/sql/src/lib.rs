@@ -28,4 +28,4 @@ pub mod settings;
 
 pub use result::{FieldFlags, FieldType, Outcome, ResultColumn, ResultSink, StatusFlags};
 pub use services::Services;
-pub use session::{Prepared, Session};
+pub use session::{Client, Prepared, Session, Shared};

@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+pub use engine::Isolation;
 use sqlparser::ast as sql;
 
 /// A statement of any kind.
@@ -181,16 +182,6 @@ pub enum SetScope {
     PersistOnly,
     /// For the next transaction only.
     Next,
-}
-
-/// Isolation levels. READ UNCOMMITTED runs as READ COMMITTED, SERIALIZABLE locks what it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are SQL's own")]
-pub enum Isolation {
-    ReadUncommitted,
-    ReadCommitted,
-    RepeatableRead,
-    Serializable,
 }
 
 /// BEGIN, COMMIT and so on.

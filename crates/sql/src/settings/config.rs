@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn errors_name_the_line() {
-        let apply = |text: &str| ConfigFile::parse(text).and_then(|file| file.apply(&Globals::new())).unwrap_err().to_string();
+        let apply =
+            |text: &str| ConfigFile::parse(text).and_then(|file| file.apply(&Globals::new())).unwrap_err().to_string();
         assert_eq!(apply("\nserver_idd = 1"), "line 2: unknown setting 'server_idd'; did you mean 'server_id'?");
         assert_eq!(apply("port = many"), "line 1: Variable 'port' can't be set to the value of 'many'");
         assert_eq!(apply("socket = \"x"), "line 1: a value without its closing quote");

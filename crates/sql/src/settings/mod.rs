@@ -18,6 +18,7 @@ mod config;
 mod globals;
 mod manual;
 mod session;
+pub(crate) mod sql_mode;
 mod suggest;
 mod table;
 mod value;
@@ -25,10 +26,11 @@ mod value;
 pub use config::{ConfigError, ConfigFile};
 pub use globals::Globals;
 pub use manual::manual;
-pub use session::{Hot, SessionSettings, SqlMode};
+pub(crate) use session::time_zone;
+pub use session::{Hot, SessionSettings};
 pub use suggest::nearest;
 pub use table::all;
-pub use value::{Kind, Scope, SettingValue};
+pub use value::{Checked, Kind, Scope, SettingValue};
 
 use base::{SqlError, codes};
 

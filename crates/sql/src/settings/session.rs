@@ -8,66 +8,9 @@ use engine::{Isolation, RowImage};
 use jiff::tz::TimeZone;
 use types::CollationId;
 
-use super::table::SQL_MODES;
-use super::{Kind, Setting, SettingId, SettingValue};
+use super::{Kind, Setting, SettingId, SettingValue, sql_mode};
 use crate::charsets;
-
-/// The bits of `sql_mode`, as MySQL numbers them (and QUERY events carry them).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SqlMode(pub u64);
-
-#[allow(missing_docs, reason = "the names are MySQL's own")]
-impl SqlMode {
-    pub const PIPES_AS_CONCAT: SqlMode = SqlMode(1 << 1);
-    pub const ANSI_QUOTES: SqlMode = SqlMode(1 << 2);
-    pub const IGNORE_SPACE: SqlMode = SqlMode(1 << 3);
-    pub const ONLY_FULL_GROUP_BY: SqlMode = SqlMode(1 << 5);
-    pub const NO_UNSIGNED_SUBTRACTION: SqlMode = SqlMode(1 << 6);
-    pub const ANSI: SqlMode = SqlMode(1 << 18);
-    pub const NO_AUTO_VALUE_ON_ZERO: SqlMode = SqlMode(1 << 19);
-    pub const NO_BACKSLASH_ESCAPES: SqlMode = SqlMode(1 << 20);
-    pub const STRICT_TRANS_TABLES: SqlMode = SqlMode(1 << 21);
-    pub const STRICT_ALL_TABLES: SqlMode = SqlMode(1 << 22);
-    pub const NO_ZERO_IN_DATE: SqlMode = SqlMode(1 << 23);
-    pub const NO_ZERO_DATE: SqlMode = SqlMode(1 << 24);
-    pub const ALLOW_INVALID_DATES: SqlMode = SqlMode(1 << 25);
-    pub const ERROR_FOR_DIVISION_BY_ZERO: SqlMode = SqlMode(1 << 26);
-    pub const TRADITIONAL: SqlMode = SqlMode(1 << 27);
-    pub const HIGH_NOT_PRECEDENCE: SqlMode = SqlMode(1 << 29);
-    pub const NO_ENGINE_SUBSTITUTION: SqlMode = SqlMode(1 << 30);
-    pub const PAD_CHAR_TO_FULL_LENGTH: SqlMode = SqlMode(1 << 31);
-    pub const TIME_TRUNCATE_FRACTIONAL: SqlMode = SqlMode(1 << 32);
-
-    /// Whether any of these bits is set.
-    pub const fn has(self, any_of: SqlMode) -> bool {
-        self.0 & any_of.0 != 0
-    }
-
-    /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES.
-    pub const fn is_strict(self) -> bool {
-        self.has(SqlMode(Self::STRICT_TRANS_TABLES.0 | Self::STRICT_ALL_TABLES.0))
-    }
-
-    /// From the words, as the setting holds them.
-    pub fn parse(words: &str) -> SqlMode {
-        let bit = |word: &str| SQL_MODES.iter().position(|known| *known == word).map_or(0, |at| 1 << at);
-        SqlMode(words.split(',').map(bit).fold(0, |bits, bit| bits | bit))
-    }
-
-    /// The words, as the setting holds them, with the modes that a mode brings with it.
-    pub fn expanded(self) -> String {
-        let mut bits = self.0;
-        if self.has(Self::ANSI) {
-            bits |= 1 | Self::PIPES_AS_CONCAT.0 | Self::ANSI_QUOTES.0 | Self::IGNORE_SPACE.0 | Self::ONLY_FULL_GROUP_BY.0;
-        }
-        if self.has(Self::TRADITIONAL) {
-            bits |= Self::STRICT_TRANS_TABLES.0 | Self::STRICT_ALL_TABLES.0 | Self::NO_ZERO_IN_DATE.0;
-            bits |= Self::NO_ZERO_DATE.0 | Self::ERROR_FOR_DIVISION_BY_ZERO.0 | Self::NO_ENGINE_SUBSTITUTION.0;
-        }
-        let words = SQL_MODES.iter().enumerate().filter(|(i, _)| bits >> i & 1 != 0).map(|(_, word)| *word);
-        words.collect::<Vec<_>>().join(",")
-    }
-}
+use crate::expr::SqlMode;
 
 /// What statements need often, decoded.
 #[derive(Clone, Debug)]
@@ -156,7 +99,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
     let seconds = |name| Duration::from_secs(number(name));
     Hot {
         autocommit: on("autocommit"),
-        sql_mode: SqlMode::parse(get("sql_mode").as_str()),
+        sql_mode: sql_mode::parse(get("sql_mode").as_str()),
         isolation: isolation_of(get("transaction_isolation").as_str()),
         transaction_read_only: on("transaction_read_only"),
         time_zone: match get("time_zone").as_str() {
@@ -164,8 +107,10 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
             name => time_zone(name).unwrap_or(TimeZone::UTC),
         },
         character_set_client: charsets::static_name(get("character_set_client").as_str()).unwrap_or("utf8mb4"),
-        character_set_results: charsets::static_name(get("character_set_results").as_str()).filter(|name| *name != "binary"),
-        collation_connection: types::collation::by_name(get("collation_connection").as_str()).unwrap_or(CollationId::DEFAULT),
+        character_set_results: charsets::static_name(get("character_set_results").as_str())
+            .filter(|name| *name != "binary"),
+        collation_connection: types::collation::by_name(get("collation_connection").as_str())
+            .unwrap_or(CollationId::DEFAULT),
         sql_select_limit: number("sql_select_limit"),
         max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
         innodb_lock_wait_timeout: seconds("innodb_lock_wait_timeout"),
@@ -232,7 +177,9 @@ pub(super) fn check_name(setting: &Setting, name: &str) -> Result<SettingValue, 
         },
         Kind::TimeZone if name.eq_ignore_ascii_case("SYSTEM") => Ok(SettingValue::text("SYSTEM")),
         Kind::TimeZone if time_zone(name).is_some() => Ok(SettingValue::text(name)),
-        Kind::TimeZone => Err(SqlError::new(codes::UNKNOWN_TIME_ZONE, format!("Unknown or incorrect time zone: '{name}'"))),
+        Kind::TimeZone => {
+            Err(SqlError::new(codes::UNKNOWN_TIME_ZONE, format!("Unknown or incorrect time zone: '{name}'")))
+        }
         _ => Ok(SettingValue::text(name)),
     }
 }
@@ -256,12 +203,5 @@ mod tests {
     fn time_zones() {
         assert!(time_zone("+02:00").is_some() && time_zone("-03:30").is_some() && time_zone("Europe/Berlin").is_some());
         assert!(time_zone("+15:00").is_none() && time_zone("Nowhere/There").is_none() && time_zone("+2").is_none());
-    }
-
-    #[test]
-    fn modes_bring_others() {
-        let words = SqlMode::parse("TRADITIONAL").expanded();
-        assert!(words.contains("STRICT_TRANS_TABLES") && words.ends_with("NO_ENGINE_SUBSTITUTION"));
-        assert_eq!(SqlMode::parse("ANSI_QUOTES,NO_ZERO_DATE").0, 1 << 2 | 1 << 24);
     }
 }

@@ -10,6 +10,8 @@ mod replication;
 mod session;
 mod understood;
 
+pub(super) use session::SQL_MODES;
+
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

@@ -294,5 +294,11 @@ pub(crate) fn parse_number(text: &str) -> Option<i128> {
         't' | 'T' => (&text[..text.len() - 1], 40),
         _ => (text, 0),
     };
-    digits.trim().parse::<i64>().map(i128::from).or_else(|_| digits.trim().parse::<u64>().map(i128::from)).ok().map(|n| n << shift)
+    digits
+        .trim()
+        .parse::<i64>()
+        .map(i128::from)
+        .or_else(|_| digits.trim().parse::<u64>().map(i128::from))
+        .ok()
+        .map(|n| n << shift)
 }

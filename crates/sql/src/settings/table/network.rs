@@ -5,25 +5,36 @@ use super::*;
 pub(super) const ALL: &[Setting] = &[
     fixed("bind_address", TEXT, "127.0.0.1").alias(&["bind"]).doc("The address that the server listens on."),
     global("connect_timeout", uint(2, 31_536_000), "10").doc("Seconds that a client may take to log in."),
-    fixed("default_authentication_plugin", Kind::Enum(&["caching_sha2_password", "mysql_native_password"]), "caching_sha2_password")
-        .doc("How new accounts prove themselves if nothing else is said."),
+    fixed(
+        "default_authentication_plugin",
+        Kind::Enum(&["caching_sha2_password", "mysql_native_password"]),
+        "caching_sha2_password",
+    )
+    .doc("How new accounts prove themselves if nothing else is said."),
     global("authentication_policy", TEXT, "*,,").understood().doc("See default_authentication_plugin."),
     fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().doc("Whether TLS is there."),
-    both("interactive_timeout", uint(1, 31_536_000), "28800").doc("As wait_timeout, for clients that say they are interactive."),
-    both("max_allowed_packet", Kind::UInt { min: 1024, max: 1 << 30, block: 1024 }, "67108864").doc("Largest packet in bytes."),
-    global("max_connect_errors", uint(1, u64::MAX), "100").understood().doc("Hosts are not blocked for failed connections."),
+    both("interactive_timeout", uint(1, 31_536_000), "28800")
+        .doc("As wait_timeout, for clients that say they are interactive."),
+    both("max_allowed_packet", Kind::UInt { min: 1024, max: 1 << 30, block: 1024 }, "67108864")
+        .doc("Largest packet in bytes."),
+    global("max_connect_errors", uint(1, u64::MAX), "100")
+        .understood()
+        .doc("Hosts are not blocked for failed connections."),
     global("max_connections", uint(1, 100_000), "10000").doc("Most clients at one time (1040)."),
     both("max_user_connections", U32, "0").doc("Most clients of one account; 0 for no limit."),
-    both("net_buffer_length", Kind::UInt { min: 1024, max: 1 << 20, block: 1024 }, "16384").doc("Bytes gathered before they are sent."),
+    both("net_buffer_length", Kind::UInt { min: 1024, max: 1 << 20, block: 1024 }, "16384")
+        .doc("Bytes gathered before they are sent."),
     both("net_read_timeout", uint(1, 31_536_000), "30").doc("Seconds that the rest of a packet may take to come."),
     both("net_retry_count", uint(1, u64::MAX), "10").understood().doc("Interrupted reads are always continued."),
     both("net_write_timeout", uint(1, 31_536_000), "60").doc("Seconds that a client may take to read what was sent."),
     fixed("pid_file", TEXT, "").doc("Where the server writes its process id."),
     fixed("port", uint(0, 65535), "3306").doc("The TCP port; 0 takes a free one."),
     fixed("protocol_version", uint(10, 10), "10").doc("Version of the client/server protocol."),
-    global("require_secure_transport", BOOL, "OFF").doc("Whether clients without TLS are refused, unless they come over the socket."),
+    global("require_secure_transport", BOOL, "OFF")
+        .doc("Whether clients without TLS are refused, unless they come over the socket."),
     fixed("report_host", TEXT, "").doc("The name under which this server registers with its source."),
-    fixed("report_port", uint(0, 65535), "0").doc("The port that this server registers with its source; 0 for its own."),
+    fixed("report_port", uint(0, 65535), "0")
+        .doc("The port that this server registers with its source; 0 for its own."),
     fixed("skip_name_resolve", BOOL, "ON").doc("Names of hosts are not looked up; accounts are matched by address."),
     fixed("skip_networking", BOOL, "OFF").doc("Whether only the socket is served."),
     fixed("socket", TEXT, "").doc("The path of the Unix socket; relative to datadir."),

@@ -11,12 +11,20 @@ pub(super) const ALL: &[Setting] = &[
     fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
     session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
     global("gtid_purged", TEXT, "").doc("Transactions of gtid_executed that are in no log file any more."),
-    session("gtid_domain_id", U32, "0").read_only().understood().doc("MariaDB's domain; this server speaks MySQL's identifiers."),
+    session("gtid_domain_id", U32, "0")
+        .read_only()
+        .understood()
+        .doc("MariaDB's domain; this server speaks MySQL's identifiers."),
     global("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect."),
-    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).understood().doc("Set by mysqlbinlog's output."),
+    both("pseudo_replica_mode", BOOL, "OFF")
+        .alias(&["pseudo_slave_mode"])
+        .understood()
+        .doc("Set by mysqlbinlog's output."),
     session("pseudo_thread_id", U32, "0").understood().doc("Set by mysqlbinlog's output."),
     global("read_only", BOOL, "OFF").doc("Whether accounts without CONNECTION_ADMIN may change data (1290)."),
-    fixed("relay_log", TEXT, "").understood().doc("A follower's own log is the copy of its source's; there is no relay log."),
+    fixed("relay_log", TEXT, "")
+        .understood()
+        .doc("A follower's own log is the copy of its source's; there is no relay log."),
     fixed("replica_preserve_commit_order", BOOL, "ON")
         .alias(&["slave_preserve_commit_order"])
         .doc("Whether what is applied becomes visible in the source's order. Always ON."),
@@ -49,7 +57,10 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["rpl_semi_sync_master_timeout"])
         .understood()
         .doc("Semi-synchronous replication is OFF."),
-    global("server_id", uint(0, u32::MAX as u64), "1").alias(&["server-id"]).read_only().doc("This server's number in the replication topology; in every event."),
+    global("server_id", uint(0, u32::MAX as u64), "1")
+        .alias(&["server-id"])
+        .read_only()
+        .doc("This server's number in the replication topology; in every event."),
     fixed("server_uuid", TEXT, "").doc("This server's identity; made at first start, the first half of its GTIDs."),
     fixed("server_id_bits", uint(32, 32), "32").understood().doc("Bits of server_id that count."),
     global("source_verify_checksum", BOOL, "ON")

@@ -38,8 +38,7 @@ pub(in crate::settings) const SQL_MODES: &[&str] = &[
     "TIME_TRUNCATE_FRACTIONAL",
 ];
 
-const SQL_MODE_DEFAULT: &str =
-    "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
+const SQL_MODE_DEFAULT: &str = "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION";
 
 const ISOLATION: Kind = Kind::Enum(&["READ-UNCOMMITTED", "READ-COMMITTED", "REPEATABLE-READ", "SERIALIZABLE"]);
 
@@ -58,13 +57,16 @@ pub(super) const ALL: &[Setting] = &[
     both("collation_connection", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of literals."),
     both("collation_database", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of the default database."),
     both("collation_server", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of new databases."),
-    both("completion_type", Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN").doc("What follows COMMIT and ROLLBACK that say nothing."),
+    both("completion_type", Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN")
+        .doc("What follows COMMIT and ROLLBACK that say nothing."),
     both("cte_max_recursion_depth", U32, "1000").doc("Most rounds of a recursive common table expression."),
-    both("default_collation_for_utf8mb4", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation that CHARACTER SET utf8mb4 alone means."),
+    both("default_collation_for_utf8mb4", Kind::Collation, "utf8mb4_0900_ai_ci")
+        .doc("The collation that CHARACTER SET utf8mb4 alone means."),
     both("default_week_format", uint(0, 7), "0").doc("The mode of WEEK() without one."),
     both("div_precision_increment", uint(0, 30), "4").doc("Digits that a division adds."),
     session("error_count", U64, "0").read_only().doc("Number of errors of the last statement."),
-    both("explicit_defaults_for_timestamp", BOOL, "ON").doc("Whether TIMESTAMP columns have only the defaults that were written. ON is what is supported."),
+    both("explicit_defaults_for_timestamp", BOOL, "ON")
+        .doc("Whether TIMESTAMP columns have only the defaults that were written. ON is what is supported."),
     both("group_concat_max_len", uint(4, u64::MAX), "1024").doc("Longest result of GROUP_CONCAT in bytes."),
     session("identity", U64, "0").doc("Another name for last_insert_id."),
     session("insert_id", U64, "0").doc("The value that the next AUTO_INCREMENT makes."),
@@ -75,21 +77,37 @@ pub(super) const ALL: &[Setting] = &[
     both("max_error_count", uint(0, 65535), "1024").doc("Most warnings kept for SHOW WARNINGS."),
     both("max_join_size", uint(1, u64::MAX), "18446744073709551615").understood().doc("Joins are not limited."),
     both("max_sort_length", uint(4, 8388608), "1024").understood().doc("Values are compared whole."),
-    global("max_prepared_stmt_count", uint(0, 4194304), "16382").doc("Most prepared statements of all sessions together."),
-    both("max_statement_time", Kind::Double { min: 0.0, max: 31536000.0 }, "0").understood().doc("MariaDB's; see max_execution_time."),
+    global("max_prepared_stmt_count", uint(0, 4194304), "16382")
+        .doc("Most prepared statements of all sessions together."),
+    both("max_statement_time", Kind::Double { min: 0.0, max: 31536000.0 }, "0")
+        .understood()
+        .doc("MariaDB's; see max_execution_time."),
     both("optimizer_switch", TEXT, "").understood().doc("The planner has no switches."),
     both("profiling", BOOL, "OFF").understood().doc("Statements are not profiled."),
     session("proxy_user", TEXT, "").read_only().understood().doc("There are no proxies."),
     session("rand_seed1", U32, "0").understood().doc("Seed of RAND()."),
     session("rand_seed2", U32, "0").understood().doc("Seed of RAND()."),
-    session("resultset_metadata", Kind::Enum(&["NONE", "FULL"]), "FULL").read_only().understood().doc("Results always have their columns' descriptions."),
-    both("session_track_gtids", Kind::Enum(&["OFF", "OWN_GTID", "ALL_GTIDS"]), "OFF").understood().doc("What of GTIDs is sent with OK packets."),
-    both("session_track_schema", BOOL, "ON").doc("Whether a new default database is sent with OK packets."),
-    both("session_track_state_change", BOOL, "OFF").understood().doc("Whether changes of state are sent with OK packets."),
-    both("session_track_system_variables", TEXT, "time_zone,autocommit,character_set_client,character_set_results,character_set_connection")
+    session("resultset_metadata", Kind::Enum(&["NONE", "FULL"]), "FULL")
+        .read_only()
         .understood()
-        .doc("Settings whose changes are sent with OK packets."),
-    both("session_track_transaction_info", Kind::Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF").understood().doc("What of transactions is sent with OK packets."),
+        .doc("Results always have their columns' descriptions."),
+    both("session_track_gtids", Kind::Enum(&["OFF", "OWN_GTID", "ALL_GTIDS"]), "OFF")
+        .understood()
+        .doc("What of GTIDs is sent with OK packets."),
+    both("session_track_schema", BOOL, "ON").doc("Whether a new default database is sent with OK packets."),
+    both("session_track_state_change", BOOL, "OFF")
+        .understood()
+        .doc("Whether changes of state are sent with OK packets."),
+    both(
+        "session_track_system_variables",
+        TEXT,
+        "time_zone,autocommit,character_set_client,character_set_results,character_set_connection",
+    )
+    .understood()
+    .doc("Settings whose changes are sent with OK packets."),
+    both("session_track_transaction_info", Kind::Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF")
+        .understood()
+        .doc("What of transactions is sent with OK packets."),
     both("sql_auto_is_null", BOOL, "OFF").understood().doc("IS NULL has no second meaning."),
     both("sql_big_selects", BOOL, "ON").understood().doc("Joins are not limited."),
     both("sql_buffer_result", BOOL, "OFF").understood().doc("Results are not buffered whole."),
@@ -101,10 +119,15 @@ pub(super) const ALL: &[Setting] = &[
     both("sql_warnings", BOOL, "OFF").doc("Whether a single-row INSERT's OK has its warnings in words."),
     fixed("system_time_zone", TEXT, "UTC").doc("The zone of the machine."),
     both("time_zone", Kind::TimeZone, "SYSTEM").doc("The zone of the session: SYSTEM, +02:00, or a name."),
-    session("timestamp", Kind::Double { min: 0.0, max: 2147483647.0 }, "0").doc("The time that NOW() gives; 0 for the real one."),
-    both("transaction_isolation", ISOLATION, "REPEATABLE-READ").alias(&["tx_isolation"]).doc("The isolation of transactions. READ-UNCOMMITTED runs as READ-COMMITTED."),
+    session("timestamp", Kind::Double { min: 0.0, max: 2147483647.0 }, "0")
+        .doc("The time that NOW() gives; 0 for the real one."),
+    both("transaction_isolation", ISOLATION, "REPEATABLE-READ")
+        .alias(&["tx_isolation"])
+        .doc("The isolation of transactions. READ-UNCOMMITTED runs as READ-COMMITTED."),
     both("transaction_prealloc_size", U32, "4096").understood().doc("Memory is taken as it is needed."),
-    both("transaction_read_only", BOOL, "OFF").alias(&["tx_read_only"]).doc("Whether transactions are read-only if nothing is said."),
+    both("transaction_read_only", BOOL, "OFF")
+        .alias(&["tx_read_only"])
+        .doc("Whether transactions are read-only if nothing is said."),
     both("updatable_views_with_limit", BOOL, "ON").understood().doc("There are no views."),
     session("warning_count", U64, "0").read_only().doc("Number of warnings of the last statement."),
     both("windowing_use_high_precision", BOOL, "ON").understood().doc("For window functions."),

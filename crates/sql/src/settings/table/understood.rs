@@ -5,13 +5,18 @@ use super::*;
 pub(super) const ALL: &[Setting] = &[
     fixed("basedir", TEXT, "/usr/").understood().doc("Where the program is."),
     both("bulk_insert_buffer_size", U64, "8388608").understood().doc("MyISAM's."),
-    fixed("back_log", uint(1, 65535), "151").understood().doc("Connections that the operating system holds before they are accepted."),
+    fixed("back_log", uint(1, 65535), "151")
+        .understood()
+        .doc("Connections that the operating system holds before they are accepted."),
     fixed("character_sets_dir", TEXT, "").understood().doc("Collations are built in."),
     global("concurrent_insert", Kind::Enum(&["NEVER", "AUTO", "ALWAYS"]), "AUTO").understood().doc("MyISAM's."),
     global("default_password_lifetime", uint(0, 65535), "0").understood().doc("Passwords do not expire."),
     global("delay_key_write", Kind::Enum(&["OFF", "ON", "ALL"]), "ON").understood().doc("MyISAM's."),
     both("end_markers_in_json", BOOL, "OFF").understood().doc("EXPLAIN FORMAT=JSON has none."),
-    global("event_scheduler", Kind::Enum(&["OFF", "ON", "DISABLED"]), "DISABLED").read_only().understood().doc("There are no events."),
+    global("event_scheduler", Kind::Enum(&["OFF", "ON", "DISABLED"]), "DISABLED")
+        .read_only()
+        .understood()
+        .doc("There are no events."),
     global("flush", BOOL, "OFF").understood().doc("MyISAM's."),
     global("general_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged to a file."),
     global("general_log_file", TEXT, "").understood().doc("Statements are not logged to a file."),
@@ -26,10 +31,15 @@ pub(super) const ALL: &[Setting] = &[
     global("init_connect", TEXT, "").read_only().understood().doc("Statements for each new connection; none."),
     fixed("init_file", TEXT, "").understood().doc("Statements at start; none."),
     global("innodb_adaptive_hash_index", BOOL, "OFF").read_only().understood().doc("InnoDB's; there is none."),
-    both("innodb_autoinc_lock_mode", uint(0, 2), "2").read_only().understood().doc("AUTO_INCREMENT never holds a lock for a statement."),
+    both("innodb_autoinc_lock_mode", uint(0, 2), "2")
+        .read_only()
+        .understood()
+        .doc("AUTO_INCREMENT never holds a lock for a statement."),
     fixed("innodb_buffer_pool_instances", uint(1, 64), "1").understood().doc("InnoDB's."),
     fixed("innodb_data_home_dir", TEXT, "").understood().doc("InnoDB's."),
-    fixed("innodb_doublewrite", Kind::Enum(&["OFF", "ON", "DETECT_AND_RECOVER", "DETECT_ONLY"]), "OFF").understood().doc("Pages are never changed in place, so they cannot be torn."),
+    fixed("innodb_doublewrite", Kind::Enum(&["OFF", "ON", "DETECT_AND_RECOVER", "DETECT_ONLY"]), "OFF")
+        .understood()
+        .doc("Pages are never changed in place, so they cannot be torn."),
     global("innodb_fast_shutdown", uint(0, 2), "1").understood().doc("InnoDB's."),
     fixed("innodb_file_per_table", BOOL, "OFF").understood().doc("There is one data file."),
     fixed("innodb_flush_method", TEXT, "O_DIRECT").understood().doc("See binlog_sync_method."),
@@ -38,7 +48,9 @@ pub(super) const ALL: &[Setting] = &[
     global("innodb_io_capacity_max", uint(100, u64::MAX), "20000").understood().doc("See checkpoint_write_rate."),
     fixed("innodb_log_buffer_size", U64, "16777216").understood().doc("There is no redo log."),
     fixed("innodb_log_file_size", U64, "0").understood().doc("There is no redo log; see checkpoint_log_size."),
-    global("innodb_max_dirty_pages_pct", Kind::Double { min: 0.0, max: 99.999 }, "90").understood().doc("The page cache has no dirty pages."),
+    global("innodb_max_dirty_pages_pct", Kind::Double { min: 0.0, max: 99.999 }, "90")
+        .understood()
+        .doc("The page cache has no dirty pages."),
     fixed("innodb_open_files", U32, "4000").understood().doc("InnoDB's."),
     global("innodb_print_all_deadlocks", BOOL, "OFF").understood().doc("InnoDB's."),
     fixed("innodb_read_io_threads", uint(1, 64), "4").understood().doc("InnoDB's."),
@@ -61,7 +73,9 @@ pub(super) const ALL: &[Setting] = &[
     global("log_error_verbosity", uint(1, 3), "2").understood().doc("See the command line's RUST_LOG."),
     global("log_output", TEXT, "NONE").understood().doc("Statements are not logged."),
     global("log_queries_not_using_indexes", BOOL, "OFF").understood().doc("Statements are not logged."),
-    both("long_query_time", Kind::Double { min: 0.0, max: 31536000.0 }, "10").understood().doc("Statements are not logged."),
+    both("long_query_time", Kind::Double { min: 0.0, max: 31536000.0 }, "10")
+        .understood()
+        .doc("Statements are not logged."),
     both("low_priority_updates", BOOL, "OFF").understood().doc("MyISAM's."),
     both("max_heap_table_size", U64, "16777216").understood().doc("There are no MEMORY tables."),
     both("max_length_for_sort_data", U32, "4096").understood().doc("Sorting decides for itself."),
@@ -77,7 +91,10 @@ pub(super) const ALL: &[Setting] = &[
     both("preload_buffer_size", U32, "32768").understood().doc("MyISAM's."),
     global("query_alloc_block_size", U32, "8192").understood().doc("Memory is taken as it is needed."),
     both("query_cache_size", U64, "0").read_only().understood().doc("There is no query cache."),
-    both("query_cache_type", Kind::Enum(&["OFF", "ON", "DEMAND"]), "OFF").read_only().understood().doc("There is no query cache."),
+    both("query_cache_type", Kind::Enum(&["OFF", "ON", "DEMAND"]), "OFF")
+        .read_only()
+        .understood()
+        .doc("There is no query cache."),
     both("query_prealloc_size", U32, "8192").understood().doc("Memory is taken as it is needed."),
     both("range_alloc_block_size", U32, "4096").understood().doc("Memory is taken as it is needed."),
     both("range_optimizer_max_mem_size", U64, "8388608").understood().doc("The planner decides for itself."),
@@ -91,7 +108,10 @@ pub(super) const ALL: &[Setting] = &[
     global("slow_query_log_file", TEXT, "").understood().doc("Statements are not logged."),
     both("sort_buffer_size", uint(32768, u64::MAX), "262144").understood().doc("Memory of a sort."),
     global("stored_program_cache", U32, "256").understood().doc("There are no stored procedures."),
-    global("sync_master_info", U32, "0").alias(&["sync_source_info"]).understood().doc("The log says where a follower is."),
+    global("sync_master_info", U32, "0")
+        .alias(&["sync_source_info"])
+        .understood()
+        .doc("The log says where a follower is."),
     global("sync_relay_log", U32, "0").understood().doc("There is no relay log."),
     fixed("table_definition_cache", U32, "0").understood().doc("The catalog is in memory."),
     global("table_open_cache", U32, "4000").alias(&["table_cache"]).understood().doc("The catalog is in memory."),

@@ -1,0 +1,3 @@
+//! From text to [`ast::Statement`].
+
+pub mod ast;
