@@ -216,6 +216,7 @@ pub mod codes {
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
     pub const AUTH_PLUGIN_CANT_LOAD: Code = (1524, "HY000");
     pub const MAX_PREPARED_STMT_COUNT_REACHED: Code = (1461, "42000");
+    pub const ACCOUNT_HAS_BEEN_LOCKED: Code = (3118, "HY000");
     pub const SECURE_TRANSPORT_REQUIRED: Code = (3159, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const NO_SUCH_USER: Code = (3162, "HY000");

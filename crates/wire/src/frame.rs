@@ -99,6 +99,15 @@ impl PacketReader {
         }
     }
 
+    /// Whether a whole packet is here, so that [`PacketReader::next_packet`] finds one (or an error).
+    pub fn has_packet(&self) -> bool {
+        let Some([a, b, c, _]) = self.buf.get(self.start + self.joined..).and_then(|rest| rest.first_chunk()) else {
+            return false;
+        };
+        let len = u32::from_le_bytes([*a, *b, *c, 0]) as usize;
+        len < FRAME_BYTES_MAX && self.buf.len() >= self.start + self.joined + HEADER_BYTES + len
+    }
+
     /// Forgets the packets that were taken. Memory that only large packets needed is given back; with nothing left
     /// in it, the buffer keeps at most `keep` bytes of capacity.
     pub fn release(&mut self, keep: usize) {

@@ -1,0 +1,364 @@
+//! The server's side of a login, as a state machine: packets in, packets out.
+//!
+//! ```text
+//!   greeting ─> login ─> account? ─┬─ owner's local socket ───────────────────────────> accepted
+//!                                  ├─ other method than the client's ─> switch ─> answer ┐
+//!                                  └─ native: answer is right or wrong <─────────────────┤
+//!                                     caching_sha2: answer against the remembered digest <┘
+//!                                        fast path: right ─> accepted
+//!                                        else full path: password, by a protected stream or under our RSA key
+//! ```
+//!
+//! # Invariants
+//! - Nothing is accepted before the proof was checked against the account as it is in the catalog *now*: a remembered
+//!   digest counts only while the account still has the hash with which it was proved.
+//! - A wrong password, an unknown user and a locked-out host get the same answer (1045).
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use parking_lot::Mutex;
+use wire::flags::capability;
+use wire::handshake::{AuthSwitch, Login, encode_auth_more_data};
+use wire::{PacketWriter, auth};
+
+use crate::key::PasswordKey;
+use crate::transport::Peer;
+
+/// An account, as far as a login needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Name part.
+    pub user: String,
+    /// Host pattern.
+    pub host: String,
+    /// `caching_sha2_password`, `mysql_native_password` or `auth_socket`.
+    pub plugin: String,
+    /// What the plugin keeps of the password; empty for an empty one.
+    pub hash: String,
+    /// `ACCOUNT LOCK`.
+    pub locked: bool,
+}
+
+/// Where accounts are found.
+pub trait Accounts: Send + Sync {
+    /// The account that a user from this host is taken for: the one with the most specific host pattern.
+    fn find(&self, user: &str, host: &str) -> Option<Account>;
+}
+
+/// The method that accepts nobody over the network.
+pub const SOCKET_PLUGIN: &str = "auth_socket";
+
+/// `SHA256(SHA256(password))` of accounts whose password was proved by the full path, for the fast path.
+#[derive(Default)]
+pub struct DigestCache {
+    digests: Mutex<HashMap<(String, String), Remembered>>,
+}
+
+struct Remembered {
+    /// The account's hash at that time.
+    hash: String,
+    digest: [u8; 32],
+}
+
+impl DigestCache {
+    fn get(&self, account: &Account) -> Option<[u8; 32]> {
+        let digests = self.digests.lock();
+        let remembered = digests.get(&(account.user.clone(), account.host.clone()))?;
+        (remembered.hash == account.hash).then_some(remembered.digest)
+    }
+
+    /// Bounded by the number of accounts: one entry for each.
+    fn remember(&self, account: &Account, password: &[u8]) {
+        let remembered = Remembered { hash: account.hash.clone(), digest: auth::sha2_digest(password) };
+        self.digests.lock().insert((account.user.clone(), account.host.clone()), remembered);
+    }
+
+    /// `FLUSH PRIVILEGES`.
+    pub fn clear(&self) {
+        self.digests.lock().clear();
+    }
+}
+
+/// What the connection does next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Send what was written, and give the next packet to [`Authentication::packet`].
+    Continue,
+    /// Get the RSA key and call [`Authentication::send_key`].
+    NeedKey,
+    /// The client is who it says. OK is still to be sent.
+    Accepted(Account),
+    /// It is not: send this error and close.
+    Denied(SqlError),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expect {
+    /// An answer to the nonce, by the account's method.
+    Answer,
+    /// The password in clear, or a request for the key.
+    Password,
+    /// The password under our key.
+    Encrypted,
+}
+
+/// A login in progress, from the client's login packet on.
+pub struct Authentication<'a> {
+    cache: &'a DigestCache,
+    peer: &'a Peer,
+    nonce: [u8; auth::NONCE_BYTES],
+    user: String,
+    account: Option<Account>,
+    expect: Expect,
+    key: Option<Arc<PasswordKey>>,
+    used_password: bool,
+}
+
+impl<'a> Authentication<'a> {
+    /// Begins; `nonce` is the one of the greeting.
+    pub fn new(cache: &'a DigestCache, peer: &'a Peer, nonce: [u8; auth::NONCE_BYTES]) -> Self {
+        let user = String::new();
+        Authentication { cache, peer, nonce, user, account: None, expect: Expect::Answer, key: None, used_password: false }
+    }
+
+    /// Takes the login (also that of `COM_CHANGE_USER`).
+    pub fn login(&mut self, login: &Login, accounts: &dyn Accounts, out: &mut PacketWriter) -> Step {
+        self.user.clone_from(&login.user);
+        self.used_password = !is_empty(&login.auth_answer);
+        let Some(account) = accounts.find(&login.user, &self.peer.host) else {
+            return self.denied();
+        };
+        if account.locked {
+            let text = format!("Access denied for user '{}'@'{}'. Account is locked.", login.user, self.peer.host);
+            return Step::Denied(SqlError::new(codes::ACCOUNT_HAS_BEEN_LOCKED, text));
+        }
+        if self.is_owner(&account) {
+            return Step::Accepted(account);
+        }
+        if account.plugin == SOCKET_PLUGIN {
+            return self.denied();
+        }
+        let speaks_plugins = login.capabilities & capability::PLUGIN_AUTH != 0;
+        let client_plugin = match login.auth_plugin.as_str() {
+            "" if speaks_plugins => auth::CACHING_SHA2,
+            "" => auth::NATIVE,
+            named => named,
+        };
+        let same_plugin = client_plugin == account.plugin;
+        let switch = AuthSwitch { plugin: account.plugin.clone(), nonce: self.nonce.to_vec() };
+        self.account = Some(account);
+        if same_plugin {
+            return self.answer(&login.auth_answer, out);
+        }
+        if !speaks_plugins {
+            return self.denied();
+        }
+        out.packet(|out| switch.encode(out));
+        Step::Continue
+    }
+
+    /// `root@localhost` on a local socket whose other end runs as root or as we do needs no more proof than that.
+    fn is_owner(&self, account: &Account) -> bool {
+        self.peer.is_owner && account.user == "root" && account.host == "localhost"
+    }
+
+    /// Takes the client's next packet.
+    pub fn packet(&mut self, packet: &[u8], out: &mut PacketWriter) -> Step {
+        match self.expect {
+            Expect::Answer => {
+                self.used_password |= !is_empty(packet);
+                self.answer(packet, out)
+            }
+            Expect::Password if packet == [auth::PUBLIC_KEY_REQUEST] && !self.peer.protected => Step::NeedKey,
+            Expect::Password if self.peer.protected => self.password(packet),
+            // In clear over an open stream: it is not even looked at.
+            Expect::Password => self.denied(),
+            Expect::Encrypted => {
+                let Some(bytes) = self.key.as_ref().and_then(|key| key.decrypt(packet)) else {
+                    return self.denied();
+                };
+                self.password(&auth::xor_with_nonce(&bytes, &self.nonce))
+            }
+        }
+    }
+
+    /// The answer to [`Step::NeedKey`].
+    pub fn send_key(&mut self, key: Result<Arc<PasswordKey>, String>, out: &mut PacketWriter) -> Step {
+        let Ok(key) = key else {
+            return self.denied();
+        };
+        out.packet(|out| encode_auth_more_data(out, key.public_pem().as_bytes()));
+        self.key = Some(key);
+        self.expect = Expect::Encrypted;
+        Step::Continue
+    }
+
+    fn answer(&mut self, answer: &[u8], out: &mut PacketWriter) -> Step {
+        let Some(account) = self.account.clone() else {
+            return self.denied();
+        };
+        if account.hash.is_empty() || is_empty(answer) {
+            return if account.hash.is_empty() && is_empty(answer) { Step::Accepted(account) } else { self.denied() };
+        }
+        if account.plugin == auth::NATIVE {
+            let right = auth::native_check(&account.hash, &self.nonce, answer);
+            return if right { Step::Accepted(account) } else { self.denied() };
+        }
+        if let Some(digest) = self.cache.get(&account)
+            && auth::sha2_check(&digest, &self.nonce, answer)
+        {
+            out.packet(|out| encode_auth_more_data(out, &[auth::FAST_AUTH_OK]));
+            return Step::Accepted(account);
+        }
+        out.packet(|out| encode_auth_more_data(out, &[auth::FULL_AUTH_NEEDED]));
+        self.expect = Expect::Password;
+        Step::Continue
+    }
+
+    /// The full path's end: the password itself, with its NUL.
+    fn password(&mut self, bytes: &[u8]) -> Step {
+        let password = bytes.strip_suffix(&[0]).unwrap_or(bytes);
+        match self.account.take() {
+            Some(account) if auth::sha2_verify(&account.hash, password) => {
+                self.cache.remember(&account, password);
+                Step::Accepted(account)
+            }
+            _ => self.denied(),
+        }
+    }
+
+    fn denied(&self) -> Step {
+        let using = if self.used_password { "YES" } else { "NO" };
+        let text = format!("Access denied for user '{}'@'{}' (using password: {using})", self.user, self.peer.host);
+        Step::Denied(SqlError::new(codes::ACCESS_DENIED_ERROR, text))
+    }
+}
+
+/// No password: nothing at all, or only the NUL that would end it.
+fn is_empty(answer: &[u8]) -> bool {
+    matches!(answer, [] | [0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONCE: [u8; 20] = *b"abcdefghijklmnopqrst";
+
+    struct One(Account);
+
+    impl Accounts for One {
+        fn find(&self, user: &str, _: &str) -> Option<Account> {
+            (self.0.user == user).then(|| self.0.clone())
+        }
+    }
+
+    fn account(plugin: &str, password: &[u8]) -> One {
+        let hash = match plugin {
+            auth::NATIVE => auth::native_hash(password),
+            auth::CACHING_SHA2 => auth::sha2_hash(password, &NONCE),
+            _ => String::new(),
+        };
+        One(Account { user: "root".into(), host: "localhost".into(), plugin: plugin.into(), hash, locked: false })
+    }
+
+    fn login(plugin: &str, answer: Vec<u8>) -> Login {
+        Login {
+            capabilities: capability::CLIENT,
+            user: "root".into(),
+            auth_plugin: plugin.into(),
+            auth_answer: answer,
+            ..Login::default()
+        }
+    }
+
+    fn peer(protected: bool) -> Peer {
+        Peer { host: "127.0.0.1".into(), port: 1, protected, ..Peer::default() }
+    }
+
+    fn code(step: &Step) -> u16 {
+        match step {
+            Step::Denied(error) => error.code,
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn native() {
+        let (cache, peer, mut out) = (DigestCache::default(), peer(false), PacketWriter::new());
+        let accounts = account(auth::NATIVE, b"pw");
+        for (password, accepted) in [(&b"pw"[..], true), (b"no", false), (b"", false)] {
+            let mut it = Authentication::new(&cache, &peer, NONCE);
+            let step = it.login(&login(auth::NATIVE, auth::native_answer(password, &NONCE)), &accounts, &mut out);
+            assert_eq!(matches!(step, Step::Accepted(_)), accepted);
+        }
+    }
+
+    #[test]
+    fn sha2_full_path_then_fast_path() {
+        let (cache, peer, mut out) = (DigestCache::default(), peer(true), PacketWriter::new());
+        let accounts = account(auth::CACHING_SHA2, b"pw");
+        let login = login(auth::CACHING_SHA2, auth::sha2_answer(b"pw", &NONCE));
+        let mut it = Authentication::new(&cache, &peer, NONCE);
+        assert_eq!(it.login(&login, &accounts, &mut out), Step::Continue);
+        assert_eq!(out.bytes()[4..], [1, auth::FULL_AUTH_NEEDED]);
+        assert_eq!(it.packet(b"pw\0", &mut out), Step::Accepted(accounts.0.clone()));
+        out.sent(0);
+        let mut it = Authentication::new(&cache, &peer, NONCE);
+        assert_eq!(it.login(&login, &accounts, &mut out), Step::Accepted(accounts.0.clone()));
+        assert_eq!(out.bytes()[4..], [1, auth::FAST_AUTH_OK]);
+        // With another password the remembered digest is worth nothing.
+        let changed = account(auth::CACHING_SHA2, b"other");
+        let mut it = Authentication::new(&cache, &peer, NONCE);
+        assert_eq!(it.login(&login, &changed, &mut out), Step::Continue);
+        assert_eq!(code(&it.packet(b"pw\0", &mut out)), 1045);
+    }
+
+    #[test]
+    fn a_password_in_clear_over_an_open_stream_is_refused() {
+        let (cache, peer, mut out) = (DigestCache::default(), peer(false), PacketWriter::new());
+        let accounts = account(auth::CACHING_SHA2, b"pw");
+        let mut it = Authentication::new(&cache, &peer, NONCE);
+        it.login(&login(auth::CACHING_SHA2, auth::sha2_answer(b"pw", &NONCE)), &accounts, &mut out);
+        assert_eq!(code(&it.packet(b"pw\0", &mut out)), 1045);
+        let mut it = Authentication::new(&cache, &peer, NONCE);
+        it.login(&login(auth::CACHING_SHA2, auth::sha2_answer(b"pw", &NONCE)), &accounts, &mut out);
+        assert_eq!(it.packet(&[auth::PUBLIC_KEY_REQUEST], &mut out), Step::NeedKey);
+    }
+
+    #[test]
+    fn the_method_is_switched_to_the_accounts() {
+        let (cache, peer, mut out) = (DigestCache::default(), peer(false), PacketWriter::new());
+        let accounts = account(auth::NATIVE, b"pw");
+        let mut it = Authentication::new(&cache, &peer, NONCE);
+        assert_eq!(it.login(&login(auth::CACHING_SHA2, vec![9; 32]), &accounts, &mut out), Step::Continue);
+        assert_eq!(AuthSwitch::decode(&out.bytes()[4..]).unwrap().plugin, auth::NATIVE);
+        assert_eq!(it.packet(&auth::native_answer(b"pw", &NONCE), &mut out), Step::Accepted(accounts.0.clone()));
+    }
+
+    #[test]
+    fn empty_passwords_are_only_for_accounts_without_one() {
+        let (cache, peer, mut out) = (DigestCache::default(), peer(false), PacketWriter::new());
+        for plugin in [auth::NATIVE, auth::CACHING_SHA2] {
+            let mut it = Authentication::new(&cache, &peer, NONCE);
+            let step = it.login(&login(plugin, Vec::new()), &account(plugin, b""), &mut out);
+            assert!(matches!(step, Step::Accepted(_)));
+            let step = it.login(&login(plugin, Vec::new()), &account(plugin, b"pw"), &mut out);
+            assert_eq!(code(&step), 1045);
+        }
+    }
+
+    #[test]
+    fn the_owner_of_a_local_socket() {
+        let (cache, mut out) = (DigestCache::default(), PacketWriter::new());
+        let accounts = account(SOCKET_PLUGIN, b"");
+        for (is_owner, accepted) in [(true, true), (false, false)] {
+            let peer = Peer { host: "localhost".into(), is_owner, protected: true, ..Peer::default() };
+            let mut it = Authentication::new(&cache, &peer, NONCE);
+            let step = it.login(&login(auth::CACHING_SHA2, Vec::new()), &accounts, &mut out);
+            assert_eq!(matches!(step, Step::Accepted(_)), accepted);
+        }
+    }
+}

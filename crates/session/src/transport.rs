@@ -1,0 +1,75 @@
+//! The stream under a connection, as little of it as a connection needs.
+
+use std::future::Future;
+use std::io::{Error, ErrorKind, Result};
+
+/// A client's byte stream. One implementation per environment: sockets in `server`, [`StreamTransport`] elsewhere.
+pub trait Transport: Send {
+    /// Waits for bytes and appends them; 0 is the end of the stream. While it waits it needs no buffer. Nothing is
+    /// lost when the future is dropped.
+    fn read(&mut self, into: &mut Vec<u8>) -> impl Future<Output = Result<usize>> + Send;
+
+    /// Writes all of it.
+    fn write_all(&mut self, data: &[u8]) -> impl Future<Output = Result<()>> + Send;
+
+    /// Goes on under TLS, as the server; `unread` is what the client has sent of it already.
+    fn start_tls(&mut self, unread: Vec<u8>) -> impl Future<Output = Result<()>> + Send {
+        let _ = unread;
+        std::future::ready(Err(Error::new(ErrorKind::Unsupported, "no TLS on this stream")))
+    }
+
+    /// Who is on the other side.
+    fn peer(&self) -> &Peer;
+}
+
+/// The other side of a stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// IP address; `localhost` for a local socket.
+    pub host: String,
+    /// TCP port; 0 for a local socket.
+    pub port: u16,
+    /// The user of a local socket's other end is the one who runs this server, or root.
+    pub is_owner: bool,
+    /// Nobody can listen: a local socket, or TLS.
+    pub protected: bool,
+    /// TLS can be started.
+    pub can_start_tls: bool,
+}
+
+impl Peer {
+    /// As SHOW PROCESSLIST has it.
+    pub fn address(&self) -> String {
+        if self.port == 0 { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
+    }
+}
+
+/// A [`Transport`] over a stream of [`io`]: for clients of other servers, and for simulations.
+pub struct StreamTransport {
+    stream: Box<dyn io::Stream>,
+    peer: Peer,
+}
+
+/// Bytes asked for at once.
+const READ_BYTES: usize = 16 << 10;
+
+impl StreamTransport {
+    /// Takes the stream over.
+    pub fn new(stream: Box<dyn io::Stream>, peer: Peer) -> Self {
+        StreamTransport { stream, peer }
+    }
+}
+
+impl Transport for StreamTransport {
+    async fn read(&mut self, into: &mut Vec<u8>) -> Result<usize> {
+        self.stream.read(into, READ_BYTES).await
+    }
+
+    async fn write_all(&mut self, data: &[u8]) -> Result<()> {
+        self.stream.write_all(data).await
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
