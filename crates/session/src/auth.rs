@@ -120,7 +120,16 @@ impl<'a> Authentication<'a> {
     /// Begins; `nonce` is the one of the greeting.
     pub fn new(cache: &'a DigestCache, peer: &'a Peer, nonce: [u8; auth::NONCE_BYTES]) -> Self {
         let user = String::new();
-        Authentication { cache, peer, nonce, user, account: None, expect: Expect::Answer, key: None, used_password: false }
+        Authentication {
+            cache,
+            peer,
+            nonce,
+            user,
+            account: None,
+            expect: Expect::Answer,
+            key: None,
+            used_password: false,
+        }
     }
 
     /// Takes the login (also that of `COM_CHANGE_USER`).

@@ -9,8 +9,8 @@ use base::{ErrorClass, SqlError};
 use io::Random;
 use wire::client::{ClientLogin, Credentials, Step};
 use wire::column::OwnedColumn;
-use wire::reply::{self, Done};
 use wire::replication::{BinlogDump, StreamPacket, decode_stream};
+use wire::reply::{self, Done};
 use wire::{PacketReader, PacketWriter, WireError, codec, command, frame, row};
 
 use crate::key;

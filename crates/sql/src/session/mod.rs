@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use base::{ConnectionId, SqlError};
+use base::SqlError;
 use engine::{Engine, SessionHandle};
 use io::Env;
 use types::Value;
@@ -40,8 +40,6 @@ pub struct Shared {
 /// Who the session belongs to: known after the login.
 #[derive(Clone, Debug)]
 pub struct Client {
-    /// The connection's number.
-    pub connection_id: ConnectionId,
     /// The user name that the client gave.
     pub user: String,
     /// Where it comes from: an address, or `localhost` for the socket.
@@ -73,9 +71,9 @@ pub struct Session {
 
 #[expect(unused_variables, clippy::unused_async, reason = "the bodies follow")]
 impl Session {
-    /// A session after its login.
-    pub fn new(shared: Arc<Shared>, client: Client) -> Self {
-        let handle = Arc::new(SessionHandle { connection_id: client.connection_id, ..SessionHandle::default() });
+    /// A session after its login. `handle` is the connection's: it was there before the login, and KILL reaches the
+    /// session through it.
+    pub fn new(shared: Arc<Shared>, handle: Arc<SessionHandle>, client: Client) -> Self {
         let settings = SessionSettings::new(shared.globals.snapshot());
         Session { shared, handle, settings }
     }
