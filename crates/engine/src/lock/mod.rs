@@ -19,17 +19,28 @@
 //! # How a scan locks (next-key)
 //! 1. Read the next key `k` after the last position `p`.
 //! 2. [`LockOwner::gap`] on `(p, k)`, then [`LockOwner::record`] on `k` (the same row in InnoDB's next-key lock).
-//! 3. If either says [`Acquired::AfterWait`], or `k` is no longer the first key after `p`, start again at 1: what
+//! 3. If either says [`Acquired::waited`], or `k` is no longer the first key after `p`, start again at 1: what
 //!    was locked stays locked, what came in between is found now.
 //!
 //! READ COMMITTED leaves gaps out and gives rows that did not match back with [`LockOwner::unlock_record`].
 
-use std::ops::Bound;
-use std::sync::Arc;
+mod deadlock;
+mod manager;
+mod mode;
+mod owner;
+mod ranges;
+mod table;
+#[cfg(test)]
+mod tests;
+mod waiter;
+mod weak;
+
 use std::time::Duration;
 
-use base::{Cancel, ErrorClass, IndexId, SqlError, TableId, codes};
-use io::Clock;
+use base::{Cancel, ErrorClass, SqlError, TableId, codes};
+
+pub use self::manager::{LockManager, LockStats};
+pub use self::owner::LockOwner;
 
 /// How strong a record lock is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,12 +107,27 @@ pub enum WaitPolicy {
 pub enum Acquired {
     /// It was free.
     New,
-    /// The owner had it already, at least as strong.
+    /// The owner had it already, perhaps weaker; giving it back would give up more than this request.
     Already,
     /// Others had it first: what was read before may have changed.
-    AfterWait,
+    AfterWait {
+        /// The owner had nothing on it before.
+        new: bool,
+    },
     /// Others have it, and the policy is [`WaitPolicy::Skip`].
     Skipped,
+}
+
+impl Acquired {
+    /// Whether others had it first.
+    pub fn waited(self) -> bool {
+        matches!(self, Acquired::AfterWait { .. })
+    }
+
+    /// Whether the owner had nothing on it before, so that giving it back takes away only what this request gave.
+    pub fn is_new(self) -> bool {
+        matches!(self, Acquired::New | Acquired::AfterWait { new: true })
+    }
 }
 
 /// Why a lock was not given.
@@ -161,87 +187,4 @@ impl Default for LockOptions {
     fn default() -> Self {
         LockOptions { owner_locks_max: 50_000_000, deadlock_detect: true }
     }
-}
-
-/// All locks of one engine.
-pub struct LockManager {
-    #[expect(dead_code, reason = "the bodies follow")]
-    options: LockOptions,
-}
-
-#[expect(unused_variables, reason = "the bodies follow")]
-impl LockManager {
-    /// No locks yet. The clock is for timeouts.
-    pub fn new(clock: Arc<dyn Clock>, options: LockOptions) -> Arc<Self> {
-        Arc::new(LockManager { options })
-    }
-
-    /// An owner without locks, under an id that no other has.
-    pub fn owner(self: &Arc<Self>) -> LockOwner {
-        LockOwner { manager: Arc::clone(self) }
-    }
-}
-
-/// A range of keys of one index between two bounds; `Unbounded` is the index's end.
-pub type KeyBounds<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
-
-/// The locks of one transaction (or of one session: `LOCK TABLES`).
-pub struct LockOwner {
-    #[expect(dead_code, reason = "the bodies follow")]
-    manager: Arc<LockManager>,
-}
-
-#[expect(clippy::unused_async, unused_variables, reason = "the bodies follow")]
-impl LockOwner {
-    /// An owner that counts as this one in every conflict: a transaction within a session that has `LOCK TABLES`.
-    /// It must be gone before this one is.
-    pub fn child(&self) -> LockOwner {
-        LockOwner { manager: Arc::clone(&self.manager) }
-    }
-
-    /// Locks one key of one index, whether a row is there or not.
-    pub async fn record(
-        &mut self,
-        index: IndexId,
-        key: &[u8],
-        strength: Strength,
-        wait: Wait<'_>,
-    ) -> Result<Acquired, LockError> {
-        Err(LockError::NotAvailable)
-    }
-
-    /// Keeps others from inserting between two bounds; waits for inserts of others that are pending there.
-    pub async fn gap(
-        &mut self,
-        index: IndexId,
-        range: KeyBounds<'_>,
-        strength: Strength,
-        wait: Wait<'_>,
-    ) -> Result<Acquired, LockError> {
-        Err(LockError::NotAvailable)
-    }
-
-    /// Locks a key in order to insert it: insert intention, then the record exclusively.
-    pub async fn insert(&mut self, index: IndexId, key: &[u8], wait: Wait<'_>) -> Result<Acquired, LockError> {
-        Err(LockError::NotAvailable)
-    }
-
-    /// Locks a table or a name.
-    pub async fn table(&mut self, target: Target<'_>, mode: TableMode, wait: Wait<'_>) -> Result<Acquired, LockError> {
-        Err(LockError::NotAvailable)
-    }
-
-    /// Gives one record lock back (READ COMMITTED: the row did not match; a savepoint does not do this).
-    pub fn unlock_record(&mut self, index: IndexId, key: &[u8]) {}
-
-    /// Gives one table-like lock back (`UNLOCK TABLES` of one, `RELEASE_LOCK`); false if it was not held.
-    pub fn unlock_table(&mut self, target: Target<'_>) -> bool {
-        false
-    }
-
-    /// Lets all locks go; the owner can be used again.
-    pub fn release_all(&mut self) {}
-
-    /// Tells how much would be lost by choosing this owner as a deadlock's victim (rows changed).
-    pub fn add_work(&mut self, rows: u64) {}
 }

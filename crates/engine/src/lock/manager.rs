@@ -1,0 +1,223 @@
+//! What all owners share, and how a wait is waited.
+
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use base::{Cancel, IndexId};
+use bytes::Bytes;
+use io::Clock;
+
+use super::deadlock::{WaitGraph, WaitsFor};
+use super::ranges::RangeTable;
+use super::table::{LockId, LockTable};
+use super::waiter::{End, OwnerId, Waiter};
+use super::weak::WeakLocks;
+use super::{LockError, LockOptions, LockOwner, Wait, WaitPolicy};
+
+/// Which of the two hashes of locks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Space {
+    Records,
+    Tables,
+}
+
+/// All locks of one engine.
+pub struct LockManager {
+    pub(super) options: LockOptions,
+    pub(super) records: LockTable,
+    /// Apart from the records: `release_all` of a huge transaction does not slow statements down.
+    pub(super) tables: LockTable,
+    pub(super) weak: WeakLocks,
+    pub(super) ranges: RangeTable,
+    graph: WaitGraph,
+    clock: Arc<dyn Clock>,
+    next_owner: AtomicU64,
+    counters: Counters,
+}
+
+#[derive(Default)]
+struct Counters {
+    waits: AtomicU64,
+    deadlocks: AtomicU64,
+    timeouts: AtomicU64,
+    wait_micros: AtomicU64,
+    wait_micros_max: AtomicU64,
+}
+
+/// What the lock manager has and has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LockStats {
+    /// Record locks held now, pending inserts included.
+    pub records: usize,
+    /// Pieces into which held gap locks cut their indexes, now.
+    pub gap_segments: usize,
+    /// Inserts by open transactions, now.
+    pub pending_inserts: usize,
+    /// Table and name locks held now.
+    pub tables: usize,
+    /// Owners that wait now (`Innodb_row_lock_current_waits`).
+    pub waiting: usize,
+    /// Waits so far (`Innodb_row_lock_waits`).
+    pub waits: u64,
+    /// Victims so far (`Innodb_deadlocks`).
+    pub deadlocks: u64,
+    /// Waits that timed out so far.
+    pub timeouts: u64,
+    /// All waits together (`Innodb_row_lock_time`).
+    pub wait_time: Duration,
+    /// The longest wait (`Innodb_row_lock_time_max`).
+    pub wait_time_max: Duration,
+}
+
+/// The kinds of waits: what has to be undone if one is given up.
+pub(super) enum WaitKind<'a> {
+    Lock { space: Space, id: LockId },
+    Insert { index: IndexId, key: &'a Bytes, number: u64 },
+}
+
+impl LockManager {
+    /// No locks yet. The clock is for timeouts.
+    pub fn new(clock: Arc<dyn Clock>, options: LockOptions) -> Arc<Self> {
+        Arc::new(LockManager {
+            options,
+            records: LockTable::new(),
+            tables: LockTable::new(),
+            weak: WeakLocks::new(),
+            ranges: RangeTable::new(),
+            graph: WaitGraph::default(),
+            clock,
+            next_owner: AtomicU64::new(1),
+            counters: Counters::default(),
+        })
+    }
+
+    /// An owner without locks, under an id that no other has.
+    pub fn owner(self: &Arc<Self>) -> LockOwner {
+        let id = OwnerId(self.next_owner.fetch_add(1, Ordering::Relaxed));
+        LockOwner::new(Arc::clone(self), id)
+    }
+
+    pub(super) fn locks(&self, space: Space) -> &LockTable {
+        match space {
+            Space::Records => &self.records,
+            Space::Tables => &self.tables,
+        }
+    }
+
+    /// Counts what is held, by looking at all of it, and what has happened.
+    pub fn stats(&self) -> LockStats {
+        let (records, _) = self.records.count();
+        let (tables, _) = self.tables.count();
+        let (gap_segments, pending_inserts, _) = self.ranges.count();
+        let counter = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        LockStats {
+            records,
+            gap_segments,
+            pending_inserts,
+            tables: tables + self.weak.count(),
+            waiting: self.graph.count(),
+            waits: counter(&self.counters.waits),
+            deadlocks: counter(&self.counters.deadlocks),
+            timeouts: counter(&self.counters.timeouts),
+            wait_time: Duration::from_micros(counter(&self.counters.wait_micros)),
+            wait_time_max: Duration::from_micros(counter(&self.counters.wait_micros_max)),
+        }
+    }
+
+    /// Waits until the lock is given, or the policy, a KILL or the deadlock search ends it.
+    pub(super) async fn wait(&self, waiter: Arc<Waiter>, kind: WaitKind<'_>, wait: Wait<'_>) -> Result<(), LockError> {
+        let WaitPolicy::For(timeout) = wait.policy else { unreachable!("who does not wait is in no queue") };
+        let start = self.clock.monotonic();
+        let mut waiting = Waiting { manager: self, waiter, kind, over: false };
+        self.counters.waits.fetch_add(1, Ordering::Relaxed);
+        let victims = waiting.enter_graph();
+        self.counters.deadlocks.fetch_add(victims, Ordering::Relaxed);
+
+        let reason = waiting.until_end_or(self.clock.sleep(timeout), wait.cancel).await;
+        let end = waiting.finish();
+
+        let micros = self.clock.monotonic().saturating_sub(start).as_micros() as u64;
+        self.counters.wait_micros.fetch_add(micros, Ordering::Relaxed);
+        self.counters.wait_micros_max.fetch_max(micros, Ordering::Relaxed);
+        match end {
+            End::Granted => Ok(()),
+            End::Deadlock => Err(LockError::Deadlock),
+            End::Abandoned => {
+                if reason == Some(LockError::Timeout) {
+                    self.counters.timeouts.fetch_add(1, Ordering::Relaxed);
+                }
+                Err(reason.unwrap_or(LockError::Cancelled))
+            }
+        }
+    }
+}
+
+/// A wait under way. Dropped in the middle, it leaves the queue and gives back what was granted unseen.
+struct Waiting<'a> {
+    manager: &'a LockManager,
+    waiter: Arc<Waiter>,
+    kind: WaitKind<'a>,
+    over: bool,
+}
+
+impl Waiting<'_> {
+    fn enter_graph(&self) -> u64 {
+        let waits_for = match &self.kind {
+            WaitKind::Lock { space, id } => WaitsFor::Lock(*space, *id),
+            WaitKind::Insert { index, key, .. } => WaitsFor::Gap(*index, (*key).clone()),
+        };
+        self.manager.graph.begin(waits_for, &self.waiter, self.manager)
+    }
+
+    /// Why the waiter gives up; `None` if others ended the wait.
+    async fn until_end_or(&self, timeout: impl Future<Output = ()>, cancel: &Cancel) -> Option<LockError> {
+        let mut timeout = pin!(timeout);
+        let mut cancelled = pin!(cancel.cancelled());
+        poll_fn(|context| {
+            if self.waiter.poll(context).is_ready() {
+                Poll::Ready(None)
+            } else if cancelled.as_mut().poll(context).is_ready() {
+                Poll::Ready(Some(LockError::Cancelled))
+            } else if timeout.as_mut().poll(context).is_ready() {
+                Poll::Ready(Some(LockError::Timeout))
+            } else {
+                Poll::Pending
+            }
+        })
+        .await
+    }
+
+    /// Leaves the queue and the graph; a grant that came just before a timeout counts.
+    fn finish(&mut self) -> End {
+        self.over = true;
+        let end = match self.waiter.end(End::Abandoned) {
+            Ok(_) => End::Abandoned,
+            Err(end) => end,
+        };
+        self.manager.graph.end(self.waiter.owner);
+        if end != End::Granted {
+            match &self.kind {
+                WaitKind::Lock { space, id } => self.manager.locks(*space).leave_queue(*id, &self.waiter),
+                WaitKind::Insert { index, key, number } => self.manager.ranges.leave_queue(*index, key, *number),
+            }
+        }
+        end
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.over || self.finish() != End::Granted {
+            return;
+        }
+        if let WaitKind::Lock { space, id } = &self.kind
+            && !self.waiter.upgrade
+        {
+            self.manager.locks(*space).release(*id, self.waiter.owner);
+        }
+    }
+}

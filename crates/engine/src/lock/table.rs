@@ -1,0 +1,310 @@
+//! The sharded hash of locks that are on one thing: a record, a table, a name.
+//!
+//! A lock is found by 128 bits of hash ([`LockId`]); keys are not kept. Two keys with the same hash would share a
+//! lock, which costs a wait and never loses a conflict; at 128 bits it does not happen. An uncontended lock is one
+//! entry of 64 bytes with its only holder inline; a queue exists only while somebody waits.
+//!
+//! # Invariants
+//! - No two holders of a head have modes that are enemies.
+//! - The first waiter of a queue that is not granted conflicts with a holder: every change of holders or of the
+//!   queue's front ends with [`Head::grant`].
+//! - A head without holders and waiters is not in the map.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::task::Waker;
+
+use base::IndexId;
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
+
+use super::Target;
+use super::mode::Modes;
+use super::waiter::{End, OwnerId, Waiter};
+
+/// Number of shards; a power of two.
+const SHARDS: usize = 256;
+/// A shard with room for more entries than this gives memory back when it is nearly empty.
+const SHRINK_CAPACITY: usize = 8192;
+
+/// Names what a lock is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct LockId(u128);
+
+impl LockId {
+    pub(super) fn record(index: IndexId, key: &[u8]) -> Self {
+        LockId(xxh3_128_with_seed(key, index.0))
+    }
+
+    pub(super) fn target(target: Target<'_>) -> Self {
+        // Seeds from the top, where no index id is.
+        LockId(match target {
+            Target::Table(id) => xxh3_128_with_seed(&id.0.to_le_bytes(), u64::MAX),
+            Target::Global => xxh3_128_with_seed(&[], u64::MAX - 1),
+            Target::User(name) => xxh3_128_with_seed(name.as_bytes(), u64::MAX - 2),
+            Target::Name { schema, name } => {
+                // Names cannot hold a zero byte, so this is unambiguous.
+                let text = [schema.as_bytes(), &[0], name.as_bytes()].concat();
+                xxh3_128_with_seed(&text, u64::MAX - 3)
+            }
+        })
+    }
+
+    /// Bits that neither choose the shard nor the bucket.
+    pub(super) fn partition(self, partitions: usize) -> usize {
+        (self.0 >> 80) as usize % partitions
+    }
+
+    fn shard(self) -> usize {
+        (self.0 >> 64) as usize % SHARDS
+    }
+}
+
+/// The id is a hash already.
+#[derive(Default)]
+pub(super) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _bytes: &[u8]) {
+        unreachable!("lock ids hash as one u128");
+    }
+
+    fn write_u128(&mut self, id: u128) {
+        self.0 = id as u64;
+    }
+}
+
+/// One owner's part in a lock.
+#[derive(Clone, Copy)]
+struct Holder {
+    owner: OwnerId,
+    modes: Modes,
+}
+
+/// Who has a lock and who waits for it.
+struct Head {
+    /// Inline, since nearly every lock has one holder.
+    first: Holder,
+    more: Vec<Holder>,
+    #[expect(clippy::box_collection, reason = "most heads have no queue: 24 bytes less in each")]
+    queue: Option<Box<VecDeque<Arc<Waiter>>>>,
+}
+
+const NOBODY: Holder = Holder { owner: OwnerId(0), modes: Modes::NONE };
+
+impl Head {
+    fn new(holder: Holder) -> Self {
+        Head { first: holder, more: Vec::new(), queue: None }
+    }
+
+    fn holders(&self) -> impl Iterator<Item = &Holder> {
+        std::iter::once(&self.first).chain(&self.more).filter(|holder| holder.modes != Modes::NONE)
+    }
+
+    fn of(&mut self, owner: OwnerId) -> Option<&mut Holder> {
+        let mut all = std::iter::once(&mut self.first).chain(&mut self.more);
+        all.find(|holder| holder.owner == owner && holder.modes != Modes::NONE)
+    }
+
+    fn others_have(&self, enemies: Modes, owner: OwnerId) -> bool {
+        self.holders().any(|holder| holder.owner != owner && holder.modes.meet(enemies))
+    }
+
+    fn add(&mut self, owner: OwnerId, modes: Modes) {
+        if let Some(mine) = self.of(owner) {
+            mine.modes |= modes;
+        } else if self.first.modes == Modes::NONE {
+            self.first = Holder { owner, modes };
+        } else {
+            self.more.push(Holder { owner, modes });
+        }
+    }
+
+    fn remove(&mut self, owner: OwnerId) -> bool {
+        if self.first.owner == owner && self.first.modes != Modes::NONE {
+            self.first = self.more.pop().unwrap_or(NOBODY);
+            return true;
+        }
+        match self.more.iter().position(|holder| holder.owner == owner) {
+            Some(at) => {
+                self.more.swap_remove(at);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn enqueue(&mut self, waiter: Arc<Waiter>) {
+        let queue = self.queue.get_or_insert_default();
+        if waiter.upgrade {
+            let at = queue.iter().take_while(|other| other.upgrade).count();
+            queue.insert(at, waiter);
+        } else {
+            queue.push_back(waiter);
+        }
+    }
+
+    /// Gives the lock to those at the front of the queue who can have it now.
+    fn grant(&mut self, woken: &mut Vec<Waker>) {
+        while let Some(front) = self.queue.as_ref().and_then(|queue| queue.front()) {
+            if self.others_have(front.mode.enemies(), front.owner) {
+                return;
+            }
+            let Some(waiter) = self.queue.as_mut().and_then(|queue| queue.pop_front()) else { return };
+            if let Ok(waker) = waiter.end(End::Granted) {
+                self.add(waiter.owner, waiter.mode);
+                woken.extend(waker);
+            }
+        }
+        self.queue = None;
+    }
+
+    fn is_unused(&self) -> bool {
+        self.queue.is_none() && self.first.modes == Modes::NONE
+    }
+}
+
+/// What came of a request.
+pub(super) enum Answer {
+    /// Granted; the owner had nothing here before.
+    New,
+    /// The owner has it; it had something here before.
+    Already,
+    /// Others have it.
+    Busy,
+    /// Others have it, and the waiter is in the queue.
+    Queued(Arc<Waiter>),
+}
+
+type Shard = Mutex<HashMap<LockId, Head, BuildHasherDefault<IdHasher>>>;
+
+/// All locks on one thing.
+pub(super) struct LockTable {
+    shards: Box<[Shard]>,
+}
+
+impl LockTable {
+    pub(super) fn new() -> Self {
+        LockTable { shards: (0..SHARDS).map(|_| Shard::default()).collect() }
+    }
+
+    /// Takes the lock if it is free; otherwise joins its queue if `work` says at what price the owner can be chosen
+    /// as a victim.
+    pub(super) fn request(&self, id: LockId, owner: OwnerId, mode: Modes, work: Option<u64>) -> Answer {
+        let mut shard = self.shards[id.shard()].lock();
+        let head = match shard.entry(id) {
+            Entry::Vacant(entry) => {
+                entry.insert(Head::new(Holder { owner, modes: mode }));
+                return Answer::New;
+            }
+            Entry::Occupied(entry) => entry.into_mut(),
+        };
+        let had = head.of(owner).map(|holder| holder.modes);
+        if had.is_some_and(|had| had.cover(mode)) {
+            return Answer::Already;
+        }
+        let upgrade = had.is_some();
+        // First come, first served: a newcomer does not pass those who wait, even if it could share with the holders.
+        if !head.others_have(mode.enemies(), owner) && (upgrade || head.queue.is_none()) {
+            head.add(owner, mode);
+            return if upgrade { Answer::Already } else { Answer::New };
+        }
+        let Some(work) = work else { return Answer::Busy };
+        let waiter = Arc::new(Waiter::new(owner, mode, upgrade, work));
+        head.enqueue(waiter.clone());
+        Answer::Queued(waiter)
+    }
+
+    /// Enters a lock that its owner got elsewhere (the fast path of weak table locks).
+    pub(super) fn adopt(&self, id: LockId, owner: OwnerId, modes: Modes) {
+        let mut shard = self.shards[id.shard()].lock();
+        shard.entry(id).or_insert_with(|| Head::new(NOBODY)).add(owner, modes);
+    }
+
+    /// Takes the owner out of the lock's holders, and lets the next ones have it. False if it was no holder.
+    pub(super) fn release(&self, id: LockId, owner: OwnerId) -> bool {
+        let mut woken = Vec::new();
+        let released = {
+            let mut shard = self.shards[id.shard()].lock();
+            let Entry::Occupied(mut entry) = shard.entry(id) else { return false };
+            let head = entry.get_mut();
+            let released = head.remove(owner);
+            if head.queue.is_some() {
+                head.grant(&mut woken);
+            }
+            if head.is_unused() {
+                entry.remove();
+            }
+            released
+        };
+        woken.into_iter().for_each(Waker::wake);
+        released
+    }
+
+    /// Takes a waiter that has ended out of the queue; those behind it may have been waiting for it only.
+    pub(super) fn leave_queue(&self, id: LockId, waiter: &Arc<Waiter>) {
+        let mut woken = Vec::new();
+        {
+            let mut shard = self.shards[id.shard()].lock();
+            let Entry::Occupied(mut entry) = shard.entry(id) else { return };
+            let head = entry.get_mut();
+            if let Some(queue) = &mut head.queue {
+                queue.retain(|other| !Arc::ptr_eq(other, waiter));
+                head.grant(&mut woken);
+            }
+            if head.is_unused() {
+                entry.remove();
+            }
+        }
+        woken.into_iter().for_each(Waker::wake);
+    }
+
+    /// Adds to `found` the holders that a waiter in this lock's queue waits for, also through those before it.
+    pub(super) fn blockers(&self, id: LockId, waiter: &Waiter, found: &mut Vec<OwnerId>) {
+        let shard = self.shards[id.shard()].lock();
+        let Some(head) = shard.get(&id) else { return };
+        let mut enemies = Modes::NONE;
+        for other in head.queue.iter().flat_map(|queue| queue.iter()) {
+            enemies |= other.mode.enemies();
+            if std::ptr::eq(&raw const **other, waiter) || enemies.is_all() {
+                break;
+            }
+        }
+        let blocking = head.holders().filter(|holder| holder.owner != waiter.owner && holder.modes.meet(enemies));
+        found.extend(blocking.map(|holder| holder.owner));
+    }
+
+    /// The modes that an owner has.
+    pub(super) fn held(&self, id: LockId, owner: OwnerId) -> Modes {
+        let mut shard = self.shards[id.shard()].lock();
+        shard.get_mut(&id).and_then(|head| head.of(owner)).map_or(Modes::NONE, |holder| holder.modes)
+    }
+
+    /// Gives memory back that a huge transaction needed.
+    pub(super) fn shrink(&self) {
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            if shard.capacity() > SHRINK_CAPACITY && shard.len() < shard.capacity() / 8 {
+                shard.shrink_to(SHRINK_CAPACITY / 2);
+            }
+        }
+    }
+
+    /// Numbers of holders and of waiters.
+    pub(super) fn count(&self) -> (usize, usize) {
+        let mut counts = (0, 0);
+        for shard in &self.shards {
+            for head in shard.lock().values() {
+                counts.0 += head.holders().count();
+                counts.1 += head.queue.as_ref().map_or(0, |queue| queue.len());
+            }
+        }
+        counts
+    }
+}
