@@ -189,7 +189,7 @@ impl LockOwner {
         if had.cover(mode) {
             return Ok(Acquired::Already);
         }
-        let acquired = if mode.is_weak() && self.manager.weak.note(id, self.id, mode) {
+        let acquired = if mode.is_weak() && self.manager.weak.note(id, self.id, mode, mine.is_some()) {
             if mine.is_some() { Acquired::Already } else { Acquired::New }
         } else {
             self.lock_table(id, mode, had, wait).await?

@@ -49,14 +49,16 @@ impl WeakLocks {
         &self.strong[id.partition(PARTITIONS)]
     }
 
-    /// Notes a weak lock; false if it has to go through the lock table.
-    pub(super) fn note(&self, id: LockId, owner: OwnerId, mode: Modes) -> bool {
+    /// Notes a weak lock; false if it has to go through the lock table: the fast path is closed, or the owner has the
+    /// target already (`more`) and that is not noted here, but there.
+    pub(super) fn note(&self, id: LockId, owner: OwnerId, mode: Modes, more: bool) -> bool {
         let mut notes = self.stripe(owner).lock();
         if self.strong(id).load(Ordering::SeqCst) != 0 {
             return false;
         }
         match notes.iter_mut().find(|note| note.id == id && note.owner == owner) {
             Some(note) => note.modes |= mode,
+            None if more => return false,
             None => notes.push(Note { id, owner, modes: mode }),
         }
         true
