@@ -134,6 +134,7 @@ pub mod codes {
     pub const SYNTAX_ERROR: Code = (1149, "42000");
     pub const NET_PACKET_TOO_LARGE: Code = (1153, "08S01");
     pub const NET_PACKETS_OUT_OF_ORDER: Code = (1156, "08S01");
+    pub const NET_ERROR_ON_WRITE: Code = (1160, "08S01");
     pub const NET_READ_INTERRUPTED: Code = (1159, "08S01");
     pub const WRONG_COLUMN_NAME: Code = (1166, "42000");
     pub const WRONG_KEY_COLUMN: Code = (1167, "42000");
@@ -194,6 +195,9 @@ pub mod codes {
     pub const DIVISION_BY_ZERO: Code = (1365, "22012");
     pub const TRUNCATED_WRONG_VALUE_FOR_FIELD: Code = (1366, "22007");
     pub const ILLEGAL_VALUE_FOR_TYPE: Code = (1367, "22007");
+    pub const PS_MANY_PARAM: Code = (1390, "HY000");
+    pub const STMT_HAS_NO_OPEN_CURSOR: Code = (1421, "HY000");
+    pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const PASSWD_LENGTH: Code = (1372, "HY000");
     pub const UNKNOWN_TARGET_BINLOG: Code = (1373, "HY000");
     pub const NO_BINARY_LOGGING: Code = (1381, "HY000");

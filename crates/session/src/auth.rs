@@ -15,10 +15,12 @@
 //! - A wrong password, an unknown user and a locked-out host get the same answer (1045).
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
 use parking_lot::Mutex;
+use sql::account::Account;
 use wire::flags::capability;
 use wire::handshake::{AuthSwitch, Login, encode_auth_more_data};
 use wire::{PacketWriter, auth};
@@ -26,26 +28,27 @@ use wire::{PacketWriter, auth};
 use crate::key::PasswordKey;
 use crate::transport::Peer;
 
-/// An account, as far as a login needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Account {
-    /// Name part.
-    pub user: String,
-    /// Host pattern.
-    pub host: String,
-    /// `caching_sha2_password`, `mysql_native_password` or `auth_socket`.
-    pub plugin: String,
-    /// What the plugin keeps of the password; empty for an empty one.
-    pub hash: String,
-    /// `ACCOUNT LOCK`.
-    pub locked: bool,
-}
-
 /// Where accounts are found.
 pub trait Accounts: Send + Sync {
     /// The account that a user from this host is taken for: the one with the most specific host pattern.
     fn find(&self, user: &str, host: &str) -> Option<Account>;
 }
+
+impl Accounts for engine::Catalog {
+    /// The loopback address is `localhost` too, unless there is an account for the address itself.
+    fn find(&self, user: &str, host: &str) -> Option<Account> {
+        let found = sql::account::for_login(self, user, host);
+        let is_loopback = host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
+        if !is_loopback || found.as_ref().is_some_and(|account| account.host == host) {
+            return found;
+        }
+        let local = sql::account::for_login(self, user, LOCALHOST).filter(|account| account.host == LOCALHOST);
+        local.or(found)
+    }
+}
+
+/// The host of clients of the local socket.
+pub const LOCALHOST: &str = "localhost";
 
 /// The method that accepts nobody over the network.
 pub const SOCKET_PLUGIN: &str = "auth_socket";
@@ -66,12 +69,12 @@ impl DigestCache {
     fn get(&self, account: &Account) -> Option<[u8; 32]> {
         let digests = self.digests.lock();
         let remembered = digests.get(&(account.user.clone(), account.host.clone()))?;
-        (remembered.hash == account.hash).then_some(remembered.digest)
+        (remembered.hash == account.authentication).then_some(remembered.digest)
     }
 
     /// Bounded by the number of accounts: one entry for each.
     fn remember(&self, account: &Account, password: &[u8]) {
-        let remembered = Remembered { hash: account.hash.clone(), digest: auth::sha2_digest(password) };
+        let remembered = Remembered { hash: account.authentication.clone(), digest: auth::sha2_digest(password) };
         self.digests.lock().insert((account.user.clone(), account.host.clone()), remembered);
     }
 
@@ -89,7 +92,7 @@ pub enum Step {
     /// Get the RSA key and call [`Authentication::send_key`].
     NeedKey,
     /// The client is who it says. OK is still to be sent.
-    Accepted(Account),
+    Accepted(Box<Account>),
     /// It is not: send this error and close.
     Denied(SqlError),
 }
@@ -144,7 +147,7 @@ impl<'a> Authentication<'a> {
             return Step::Denied(SqlError::new(codes::ACCOUNT_HAS_BEEN_LOCKED, text));
         }
         if self.is_owner(&account) {
-            return Step::Accepted(account);
+            return Step::Accepted(Box::new(account));
         }
         if account.plugin == SOCKET_PLUGIN {
             return self.denied();
@@ -170,7 +173,7 @@ impl<'a> Authentication<'a> {
 
     /// `root@localhost` on a local socket whose other end runs as root or as we do needs no more proof than that.
     fn is_owner(&self, account: &Account) -> bool {
-        self.peer.is_owner && account.user == "root" && account.host == "localhost"
+        self.peer.is_owner && account.user == "root" && account.host == LOCALHOST
     }
 
     /// Takes the client's next packet.
@@ -208,18 +211,22 @@ impl<'a> Authentication<'a> {
         let Some(account) = self.account.clone() else {
             return self.denied();
         };
-        if account.hash.is_empty() || is_empty(answer) {
-            return if account.hash.is_empty() && is_empty(answer) { Step::Accepted(account) } else { self.denied() };
+        if account.authentication.is_empty() || is_empty(answer) {
+            return if account.authentication.is_empty() && is_empty(answer) {
+                Step::Accepted(Box::new(account))
+            } else {
+                self.denied()
+            };
         }
         if account.plugin == auth::NATIVE {
-            let right = auth::native_check(&account.hash, &self.nonce, answer);
-            return if right { Step::Accepted(account) } else { self.denied() };
+            let right = auth::native_check(&account.authentication, &self.nonce, answer);
+            return if right { Step::Accepted(Box::new(account)) } else { self.denied() };
         }
         if let Some(digest) = self.cache.get(&account)
             && auth::sha2_check(&digest, &self.nonce, answer)
         {
             out.packet(|out| encode_auth_more_data(out, &[auth::FAST_AUTH_OK]));
-            return Step::Accepted(account);
+            return Step::Accepted(Box::new(account));
         }
         out.packet(|out| encode_auth_more_data(out, &[auth::FULL_AUTH_NEEDED]));
         self.expect = Expect::Password;
@@ -230,9 +237,9 @@ impl<'a> Authentication<'a> {
     fn password(&mut self, bytes: &[u8]) -> Step {
         let password = bytes.strip_suffix(&[0]).unwrap_or(bytes);
         match self.account.take() {
-            Some(account) if auth::sha2_verify(&account.hash, password) => {
+            Some(account) if auth::sha2_verify(&account.authentication, password) => {
                 self.cache.remember(&account, password);
-                Step::Accepted(account)
+                Step::Accepted(Box::new(account))
             }
             _ => self.denied(),
         }
@@ -253,6 +260,7 @@ fn is_empty(answer: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sql::parse::ast::UserName;
 
     const NONCE: [u8; 20] = *b"abcdefghijklmnopqrst";
 
@@ -270,7 +278,8 @@ mod tests {
             auth::CACHING_SHA2 => auth::sha2_hash(password, &NONCE),
             _ => String::new(),
         };
-        One(Account { user: "root".into(), host: "localhost".into(), plugin: plugin.into(), hash, locked: false })
+        let name = UserName { user: "root".into(), host: "localhost".into() };
+        One(Account::new(&name, plugin, hash))
     }
 
     fn login(plugin: &str, answer: Vec<u8>) -> Login {
@@ -313,10 +322,10 @@ mod tests {
         let mut it = Authentication::new(&cache, &peer, NONCE);
         assert_eq!(it.login(&login, &accounts, &mut out), Step::Continue);
         assert_eq!(out.bytes()[4..], [1, auth::FULL_AUTH_NEEDED]);
-        assert_eq!(it.packet(b"pw\0", &mut out), Step::Accepted(accounts.0.clone()));
+        assert_eq!(it.packet(b"pw\0", &mut out), Step::Accepted(Box::new(accounts.0.clone())));
         out.sent(0);
         let mut it = Authentication::new(&cache, &peer, NONCE);
-        assert_eq!(it.login(&login, &accounts, &mut out), Step::Accepted(accounts.0.clone()));
+        assert_eq!(it.login(&login, &accounts, &mut out), Step::Accepted(Box::new(accounts.0.clone())));
         assert_eq!(out.bytes()[4..], [1, auth::FAST_AUTH_OK]);
         // With another password the remembered digest is worth nothing.
         let changed = account(auth::CACHING_SHA2, b"other");
@@ -344,7 +353,10 @@ mod tests {
         let mut it = Authentication::new(&cache, &peer, NONCE);
         assert_eq!(it.login(&login(auth::CACHING_SHA2, vec![9; 32]), &accounts, &mut out), Step::Continue);
         assert_eq!(AuthSwitch::decode(&out.bytes()[4..]).unwrap().plugin, auth::NATIVE);
-        assert_eq!(it.packet(&auth::native_answer(b"pw", &NONCE), &mut out), Step::Accepted(accounts.0.clone()));
+        assert_eq!(
+            it.packet(&auth::native_answer(b"pw", &NONCE), &mut out),
+            Step::Accepted(Box::new(accounts.0.clone()))
+        );
     }
 
     #[test]

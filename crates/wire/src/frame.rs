@@ -118,6 +118,23 @@ impl PacketReader {
         }
     }
 
+    /// Takes the buffer with the packet that was last found out, so that more can be read while the packet is looked at; what
+    /// follows the packet stays. [`PacketReader::recycle`] gives the memory back.
+    pub fn detach(&mut self) -> Vec<u8> {
+        debug_assert_eq!(self.joined, 0, "in the middle of a packet");
+        let rest = if self.start < self.buf.len() { self.buf.split_off(self.start) } else { Vec::new() };
+        self.start = 0;
+        std::mem::replace(&mut self.buf, rest)
+    }
+
+    /// Takes memory back that [`PacketReader::detach`] gave, if it is not more than `keep` bytes and of use.
+    pub fn recycle(&mut self, mut buf: Vec<u8>, keep: usize) {
+        if self.buf.capacity() == 0 && buf.capacity() <= keep {
+            buf.clear();
+            self.buf = buf;
+        }
+    }
+
     /// Takes what was read but belongs to whoever reads the stream from here on (TLS).
     pub fn take_unread(&mut self) -> Vec<u8> {
         let unread = self.buf.split_off(self.start);
@@ -282,6 +299,21 @@ mod tests {
         let mut reader = PacketReader::new(1000);
         reader.buffer().extend_from_slice(&[1, 0, 0, 3, b'x']);
         assert_eq!(reader.next_packet(), Err(WireError::OutOfOrder { expected: 0, got: 3 }));
+    }
+
+    #[test]
+    fn a_detached_packet_leaves_what_follows() {
+        let mut writer = PacketWriter::new();
+        writer.payload(b"one");
+        writer.payload(b"two");
+        let mut reader = PacketReader::new(1000);
+        reader.buffer().extend_from_slice(&writer.bytes()[..11]);
+        let packet = reader.next_packet().unwrap().unwrap();
+        let buf = reader.detach();
+        assert_eq!(&buf[packet], b"one");
+        reader.recycle(buf, 100);
+        reader.buffer().extend_from_slice(&writer.bytes()[11..]);
+        assert_eq!(read_all(&mut reader), [b"two"]);
     }
 
     #[test]

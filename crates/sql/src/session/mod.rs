@@ -93,6 +93,11 @@ impl Session {
         None
     }
 
+    /// Its user variables, names in lower case: what a replica tells about itself before it asks for the log.
+    pub fn user_variables(&self) -> Vec<(String, Value)> {
+        Vec::new()
+    }
+
     /// The state that OK and EOF packets show.
     pub fn status(&self) -> StatusFlags {
         StatusFlags::default()

@@ -1,0 +1,259 @@
+//! What a connection does for each command.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use sql::ResultColumn;
+use wire::codec::text;
+use wire::command::{Command, PrepareOk, StmtExecute};
+use wire::flags::{capability, com};
+use wire::{params, reply};
+
+use crate::connection::{Connection, Next};
+use crate::link::Ended;
+use crate::sink::{Encoding, ReplySink, definition, write_columns};
+use crate::transport::Transport;
+
+/// Option of COM_SET_OPTION: multi-statements on.
+const MULTI_STATEMENTS_ON: u16 = 0;
+/// Option of COM_SET_OPTION: multi-statements off.
+const MULTI_STATEMENTS_OFF: u16 = 1;
+
+impl<T: Transport> Connection<T> {
+    /// Runs one command and writes its answer.
+    pub(crate) async fn command(&mut self, packet: &[u8]) -> Result<Next, Ended> {
+        let command = Command::decode(packet)?;
+        match command {
+            Command::Quit => return Ok(Next::Close),
+            Command::Query(text) => self.query(text).await?,
+            Command::StmtExecute(execute) => self.execute(execute).await?,
+            Command::StmtPrepare(text) => self.prepare(text).await,
+            Command::StmtSendLongData { id, param, data } => {
+                let limit = self.session.settings().hot.max_allowed_packet as usize;
+                if let Ok(statement) = self.statements.get(id, "mysqld_stmt_send_long_data") {
+                    statement.add_long_data(param, data, limit);
+                }
+            }
+            Command::StmtClose(id) => self.statements.close(id),
+            Command::StmtReset(id) => {
+                let result = self.statements.get(id, "mysqld_stmt_reset").map(|statement| {
+                    statement.reset();
+                });
+                self.write_result(result);
+            }
+            Command::StmtFetch { id, .. } => {
+                let text = format!("The statement ({id}) has no open cursor.");
+                self.write_err(&SqlError::new(codes::STMT_HAS_NO_OPEN_CURSOR, text));
+            }
+            Command::Ping => self.write_plain_ok(),
+            Command::InitDb(name) => {
+                self.entry.busy(command.name(), "");
+                let result = self.session.use_database(&text(name));
+                if result.is_ok() {
+                    self.write_outcome(&self.plain_outcome(), false, false);
+                } else {
+                    self.write_result(result);
+                }
+            }
+            Command::FieldList { table, wildcard } => self.field_list(&text(table), &text(wildcard)),
+            Command::CreateDb(name) => self.query(format!("CREATE DATABASE {}", quoted(name)).as_bytes()).await?,
+            Command::DropDb(name) => self.query(format!("DROP DATABASE {}", quoted(name)).as_bytes()).await?,
+            Command::ProcessInfo => self.query(b"SHOW PROCESSLIST").await?,
+            Command::ProcessKill(id) => self.query(format!("KILL {id}").as_bytes()).await?,
+            Command::Statistics => {
+                let line = self.shared.statistics();
+                self.link.writer.payload(line.as_bytes());
+            }
+            Command::Debug => {
+                let end = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
+                reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &end);
+            }
+            Command::SetOption(option) => self.set_option(option),
+            Command::ResetConnection => {
+                self.statements.clear();
+                self.session.reset();
+                self.write_plain_ok();
+            }
+            Command::ChangeUser(body) => return self.change_user(body).await,
+            Command::RegisterReplica(replica) => self.register_replica(replica),
+            Command::BinlogDump(dump) => {
+                self.entry.busy(if dump.gtid_set.is_some() { "Binlog Dump GTID" } else { "Binlog Dump" }, "");
+                return self.dump(dump).await;
+            }
+            Command::Unknown(com::STMT_BULK_EXECUTE) => {
+                self.write_err(&SqlError::not_supported("COM_STMT_BULK_EXECUTE"));
+            }
+            Command::Unknown(_) => self.write_err(&SqlError::new(codes::UNKNOWN_COM_ERROR, "Unknown command")),
+        }
+        Ok(Next::Command)
+    }
+
+    /// COM_QUERY: one statement, or more if the client may send more; each has its own answer.
+    async fn query(&mut self, text: &[u8]) -> Result<(), Ended> {
+        let many = self.link.capabilities & capability::MULTI_STATEMENTS != 0 && text.contains(&b';');
+        if !many {
+            self.statement(text, false).await?;
+            return Ok(());
+        }
+        let mut rest = text;
+        loop {
+            let length = self.session.next_statement(rest).unwrap_or(rest.len());
+            let (first, after) = rest.split_at(length);
+            let more = self.session.next_statement(after).is_some();
+            let went_well = self.statement(first, more).await?;
+            if !more || !went_well {
+                return Ok(());
+            }
+            rest = after;
+        }
+    }
+
+    /// Runs one statement; whether it succeeded.
+    async fn statement(&mut self, text: &[u8], more: bool) -> Result<bool, Ended> {
+        self.entry.busy("Query", &String::from_utf8_lossy(text));
+        let charset = self.session.settings().hot.character_set_results;
+        let status = self.session.status().0;
+        let mut sink = ReplySink::new(&mut self.link, Encoding::Text, charset, status);
+        let result = self.session.query(text, &mut sink).await;
+        let began = sink.began();
+        match result {
+            Ok(outcome) => {
+                self.write_outcome(&outcome, began, more);
+                Ok(true)
+            }
+            Err(error) => {
+                self.write_err(&error);
+                Ok(false)
+            }
+        }
+    }
+
+    async fn prepare(&mut self, statement: &[u8]) {
+        let text: Arc<str> = String::from_utf8_lossy(statement).into();
+        self.entry.busy("Prepare", &text);
+        let max = self.shared.sql.globals.named("max_prepared_stmt_count").as_u64();
+        let prepared = match self.statements.reserve(max) {
+            Ok(place) => self.session.prepare(statement).await.map(|prepared| (place, prepared)),
+            Err(error) => Err(error),
+        };
+        let (place, prepared) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => return self.write_err(&error),
+        };
+        if prepared.param_count > usize::from(u16::MAX) {
+            let text = "Prepared statement contains too many placeholders";
+            return self.write_err(&SqlError::new(codes::PS_MANY_PARAM, text));
+        }
+        let columns = prepared.columns.clone();
+        let param_count = prepared.param_count;
+        let id = self.statements.add(place, prepared, text);
+        self.write_prepared(id, param_count, &columns);
+    }
+
+    fn write_prepared(&mut self, id: u32, param_count: usize, columns: &[ResultColumn]) {
+        let ok = PrepareOk {
+            id,
+            columns: columns.len() as u16,
+            params: param_count as u16,
+            warnings: self.session.warning_count(),
+        };
+        let charset = self.session.settings().hot.character_set_results;
+        let status = self.session.status().0;
+        self.link.writer.packet(|out| ok.encode(out));
+        let old_ends = self.link.capabilities & capability::DEPRECATE_EOF == 0;
+        if param_count > 0 {
+            let param = param_column();
+            for _ in 0..param_count {
+                self.link.writer.packet(|out| definition(&param, None).encode(out));
+            }
+            if old_ends {
+                reply::write_eof(&mut self.link.writer, 0, status);
+            }
+        }
+        if !columns.is_empty() {
+            write_columns(&mut self.link, columns, charset);
+            if old_ends {
+                reply::write_eof(&mut self.link.writer, 0, status);
+            }
+        }
+    }
+
+    async fn execute(&mut self, execute: StmtExecute<'_>) -> Result<(), Ended> {
+        let statement = match self.statements.get(execute.id, "mysqld_stmt_execute") {
+            Ok(statement) => statement,
+            Err(error) => {
+                self.write_err(&error);
+                return Ok(());
+            }
+        };
+        self.entry.busy("Execute", &statement.text);
+        // A cursor that is asked for and not opened is what servers do for statements that cannot have one: the rows
+        // come at once, and the status says that there is no cursor.
+        let count = statement.prepared.param_count;
+        let decoded =
+            params::decode_params(execute.params, count, &mut statement.types, &statement.long_data, &mut self.params);
+        let long_data_error = statement.reset();
+        if let Some(error) = long_data_error {
+            self.write_err(&error);
+            return Ok(());
+        }
+        if decoded.is_err() {
+            self.write_err(&SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_execute"));
+            return Ok(());
+        }
+        let charset = self.session.settings().hot.character_set_results;
+        let status = self.session.status().0;
+        let mut sink = ReplySink::new(&mut self.link, Encoding::Binary, charset, status);
+        let result = self.session.execute(&mut statement.prepared, &self.params, &mut sink).await;
+        let began = sink.began();
+        self.params.clear();
+        match result {
+            Ok(outcome) => self.write_outcome(&outcome, began, false),
+            Err(error) => self.write_err(&error),
+        }
+        Ok(())
+    }
+
+    fn field_list(&mut self, table: &str, pattern: &str) {
+        self.entry.busy("Field List", table);
+        match self.session.field_list(table, pattern) {
+            Ok(columns) => {
+                let charset = self.session.settings().hot.character_set_results;
+                for column in &columns {
+                    self.link.writer.packet(|out| {
+                        definition(column, charset).encode(out);
+                        // The default value: NULL, since nothing uses it any more.
+                        out.push(0xfb);
+                    });
+                }
+                let end = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
+                reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &end);
+            }
+            Err(error) => self.write_err(&error),
+        }
+    }
+
+    fn set_option(&mut self, option: u16) {
+        match option {
+            MULTI_STATEMENTS_ON => self.link.capabilities |= capability::MULTI_STATEMENTS,
+            MULTI_STATEMENTS_OFF => self.link.capabilities &= !capability::MULTI_STATEMENTS,
+            _ => return self.write_err(&SqlError::new(codes::UNKNOWN_COM_ERROR, "Unknown command")),
+        }
+        let end = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
+        reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &end);
+    }
+
+    fn plain_outcome(&self) -> sql::Outcome {
+        sql::Outcome { status: self.session.status(), ..sql::Outcome::default() }
+    }
+}
+
+/// What a parameter is said to be before anything is known of it.
+fn param_column() -> ResultColumn {
+    ResultColumn::new("?", sql::FieldType::VarString, types::CollationId(wire::flags::COLLATION_BINARY), 0)
+}
+
+/// A name between backticks.
+fn quoted(name: &[u8]) -> String {
+    format!("`{}`", text(name).replace('`', "``"))
+}

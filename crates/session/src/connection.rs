@@ -1,0 +1,231 @@
+//! One connection from its greeting to its end.
+//!
+//! ```text
+//!   log_in ──> command ──> busy: run it, replies as they come ──> send ──> idle ──> command …
+//! ```
+//!
+//! While it is idle a connection is a task that waits for its socket or for KILL: a session, two small buffers, no timer
+//! (the server looks for the ones that are idle for too long once a second).
+//!
+//! # Invariants
+//! - Every command but those that have no answer is answered exactly once, and answers are sent before the next wait.
+//! - A statement that panics ends its connection, with an error to the client: its session is dropped, which rolls back.
+//! - Dropping the connection's future at any point gives back its place in the registry, its prepared statements and its locks.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use futures_lite::FutureExt;
+use wire::flags::{capability, status};
+use wire::handshake::Login;
+use wire::reply::{self, SessionChange};
+
+use crate::Shared;
+use crate::link::{Ended, Link};
+use crate::login::{self, LoggedIn};
+use crate::registry::Registered;
+use crate::statements::Statements;
+use crate::transport::Transport;
+
+/// A connection that is logged in.
+pub(crate) struct Connection<T> {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) entry: Registered,
+    pub(crate) link: Link<T>,
+    pub(crate) session: sql::Session,
+    pub(crate) statements: Statements,
+    pub(crate) nonce: [u8; wire::auth::NONCE_BYTES],
+    /// The default database that the client was last told.
+    pub(crate) database_told: Option<String>,
+    /// Parameters of the statement that runs; kept for its memory.
+    pub(crate) params: Vec<types::Value>,
+    /// What it said of itself as a replica.
+    pub(crate) replica: Option<wire::replication::RegisterReplica>,
+}
+
+/// Whether there is a next command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    Command,
+    Close,
+}
+
+/// Serves one client until it goes, is killed or fails. `entry` is its place among the connections.
+pub async fn serve<T: Transport>(shared: Arc<Shared>, entry: Registered, transport: T) {
+    let id = entry.id;
+    let limit = shared.sql.globals.named("max_allowed_packet").as_u64() as usize;
+    let mut link = Link::new(transport, shared.sql.env.clock.clone(), entry.handle.clone(), limit);
+    link.write_timeout = shared.seconds("net_write_timeout");
+    let ended = match login::log_in(&shared, &entry, &mut link).await {
+        Ok(Some(logged_in)) => Box::pin(Connection::new(shared, entry, link, logged_in).run()).await,
+        Ok(None) => return,
+        Err(ended) => ended,
+    };
+    match ended {
+        Ended::Closed | Ended::Killed => tracing::debug!(%id, "{ended}"),
+        // A client that goes away in the middle is its own business, but worth a line when looked for.
+        Ended::Io(_) | Ended::WriteTimeout | Ended::Wire(_) => tracing::debug!(%id, "aborted connection: {ended}"),
+        Ended::Bug => tracing::error!(%id, "{ended}; the connection was closed"),
+    }
+}
+
+/// Tells a client that it cannot be served (1040), as the first packet.
+pub async fn refuse<T: Transport>(mut transport: T, error: &SqlError) {
+    let mut out = wire::PacketWriter::new();
+    reply::write_err(&mut out, 0, error);
+    let _ = transport.write_all(out.bytes()).await;
+}
+
+impl<T: Transport> Connection<T> {
+    fn new(shared: Arc<Shared>, entry: Registered, link: Link<T>, logged_in: LoggedIn) -> Self {
+        let statements = Statements::new(shared.prepared_count.clone());
+        let LoggedIn { session, nonce } = logged_in;
+        let database_told = session.database().map(str::to_owned);
+        entry.set_database(session.database());
+        let params = Vec::new();
+        Connection { shared, entry, link, session, statements, nonce, database_told, params, replica: None }
+    }
+
+    async fn run(mut self) -> Ended {
+        loop {
+            match self.one_command().await {
+                Ok(Next::Command) => {}
+                Ok(Next::Close) => return Ended::Closed,
+                Err(Ended::Killed) => return self.say_why().await,
+                // What was not understood is answered; then nothing that follows can be understood either.
+                Err(Ended::Wire(error)) => {
+                    let sequence = self.link.reader.sequence();
+                    self.link.writer.set_sequence(sequence);
+                    self.write_err(&error.clone().into());
+                    let _ = self.link.send().await;
+                    return Ended::Wire(error);
+                }
+                Err(ended) => return ended,
+            }
+        }
+    }
+
+    async fn one_command(&mut self) -> Result<Next, Ended> {
+        self.entry.set_idle_limit(self.idle_limit());
+        self.entry.idle();
+        self.link.rest();
+        let packet = self.link.command().await?;
+        self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
+        self.session.handle().cancel.next_statement();
+        let buffer = self.link.reader.detach();
+        let result = AssertUnwindSafe(self.command(&buffer[packet])).catch_unwind().await;
+        self.link.recycle(buffer);
+        match result {
+            Ok(Ok(next)) => {
+                self.link.send().await?;
+                self.entry.set_database(self.session.database());
+                Ok(next)
+            }
+            Ok(Err(ended)) => Err(ended),
+            Err(panic) => Err(self.after_panic(&*panic).await),
+        }
+    }
+
+    /// `wait_timeout` as the session has it; it begins with `interactive_timeout` for clients that are interactive.
+    fn idle_limit(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.session.settings().get(self.shared.wait_timeout).as_u64())
+    }
+
+    async fn after_panic(&mut self, panic: &(dyn std::any::Any + Send)) -> Ended {
+        let why = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+        let why = why.unwrap_or("no reason given");
+        tracing::error!(id = %self.entry.id, "panic in a statement: {why}");
+        self.write_err(&SqlError::new(codes::INTERNAL_ERROR, format!("Internal error: {why}")));
+        let _ = self.link.send().await;
+        Ended::Bug
+    }
+
+    /// The last words to a client whose connection is ended from here.
+    async fn say_why(&mut self) -> Ended {
+        let error = if self.entry.timed_out() {
+            SqlError::new(
+                codes::CLIENT_INTERACTION_TIMEOUT,
+                "The client was disconnected by the server because of inactivity. See wait_timeout and \
+                 interactive_timeout for configuring this behavior.",
+            )
+        } else {
+            SqlError::new(codes::CONNECTION_KILLED, "Connection was killed")
+        };
+        self.write_err(&error);
+        let _ = self.link.send().await;
+        Ended::Killed
+    }
+
+    pub(crate) fn write_err(&mut self, error: &SqlError) {
+        reply::write_err(&mut self.link.writer, self.link.capabilities, error);
+    }
+
+    /// An OK for what is not a statement.
+    pub(crate) fn write_plain_ok(&mut self) {
+        let ok = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
+        reply::write_ok(&mut self.link.writer, self.link.capabilities, &ok);
+    }
+
+    /// OK or ERR.
+    pub(crate) fn write_result(&mut self, result: Result<(), SqlError>) {
+        match result {
+            Ok(()) => self.write_plain_ok(),
+            Err(error) => self.write_err(&error),
+        }
+    }
+
+    /// The end of a statement's answer.
+    pub(crate) fn write_outcome(&mut self, outcome: &sql::Outcome, began: bool, more: bool) {
+        let more = if more { status::MORE_RESULTS_EXISTS } else { 0 };
+        let changes = self.session_changes();
+        let mut ok = reply::Ok {
+            affected_rows: outcome.affected_rows,
+            last_insert_id: outcome.last_insert_id,
+            status: outcome.status.0 | more,
+            warnings: outcome.warnings,
+            info: &outcome.info,
+            changes: &changes,
+        };
+        if began {
+            (ok.affected_rows, ok.last_insert_id) = (0, 0);
+            reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &ok);
+        } else {
+            reply::write_ok(&mut self.link.writer, self.link.capabilities, &ok);
+        }
+    }
+
+    fn session_changes(&mut self) -> Vec<SessionChange> {
+        if self.link.capabilities & capability::SESSION_TRACK == 0
+            || self.session.database() == self.database_told.as_deref()
+        {
+            return Vec::new();
+        }
+        self.database_told = self.session.database().map(str::to_owned);
+        vec![SessionChange::Schema(self.database_told.clone().unwrap_or_default())]
+    }
+
+    /// COM_CHANGE_USER: as a new login on the old stream. A failed one ends the connection.
+    pub(crate) async fn change_user(&mut self, body: &[u8]) -> Result<Next, Ended> {
+        let login = Login::decode_change_user(body, self.link.capabilities)?;
+        let account = match login::authenticate(&self.shared, &mut self.link, &login, self.nonce).await? {
+            Ok(account) => account,
+            Err(error) => {
+                self.write_err(&error);
+                return Ok(Next::Close);
+            }
+        };
+        self.statements.clear();
+        self.replica = None;
+        self.session.change_user(login::client_of(&login, &account, &self.link));
+        self.entry.logged_in(&login.user);
+        if !login.database.is_empty()
+            && let Err(error) = self.session.use_database(&login.database)
+        {
+            self.write_err(&error);
+            return Ok(Next::Close);
+        }
+        self.write_plain_ok();
+        Ok(Next::Command)
+    }
+}

@@ -1,0 +1,195 @@
+//! Packets over a transport, with what may end a wait: KILL, shutdown, timeouts.
+
+use std::future::{Future, poll_fn};
+use std::ops::Range;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use base::{Cancelled, SqlError, codes};
+use engine::SessionHandle;
+use futures_lite::future::{or, poll_once};
+use io::{BoxFuture, Clock};
+use wire::{PacketReader, PacketWriter, WireError};
+
+use crate::transport::Transport;
+
+/// Why a connection ends.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Ended {
+    /// The client closed the stream between two commands.
+    #[error("the client has gone")]
+    Closed,
+    /// The stream failed, or ended inside a packet.
+    #[error("connection lost: {0}")]
+    Io(#[from] std::io::Error),
+    /// The client's bytes were not understood.
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    /// KILL or shutdown.
+    #[error("killed")]
+    Killed,
+    /// The client took too long to read.
+    #[error("the client did not read in time")]
+    WriteTimeout,
+    /// A statement panicked; its session is not to be trusted any more.
+    #[error("a statement failed by a bug")]
+    Bug,
+}
+
+impl From<Ended> for SqlError {
+    fn from(ended: Ended) -> Self {
+        SqlError::new(codes::NET_ERROR_ON_WRITE, format!("Got an error writing communication packets ({ended})"))
+    }
+}
+
+/// What a connection keeps of its writer's buffer within one command.
+const BUFFER_KEPT: usize = 16 << 10;
+/// What it keeps of each buffer while it is idle: enough for most commands and their answers, little for thousands of
+/// idle connections.
+const BUFFER_KEPT_IDLE: usize = 1 << 10;
+
+/// A client's stream as packets.
+pub(crate) struct Link<T> {
+    pub(crate) transport: T,
+    pub(crate) reader: PacketReader,
+    pub(crate) writer: PacketWriter,
+    /// What both sides can do.
+    pub(crate) capabilities: u32,
+    /// `net_write_timeout`
+    pub(crate) write_timeout: Duration,
+    clock: Arc<dyn Clock>,
+    handle: Arc<SessionHandle>,
+    /// Waits for KILL while the connection is idle; kept from one wait to the next, because making one costs more
+    /// than a look at it.
+    killed: Option<Pin<Box<dyn Future<Output = Cancelled> + Send>>>,
+}
+
+impl<T: Transport> Link<T> {
+    pub(crate) fn new(transport: T, clock: Arc<dyn Clock>, handle: Arc<SessionHandle>, packet_limit: usize) -> Self {
+        Link {
+            transport,
+            reader: PacketReader::new(packet_limit),
+            writer: PacketWriter::new(),
+            capabilities: 0,
+            write_timeout: Duration::from_secs(60),
+            clock,
+            handle,
+            killed: None,
+        }
+    }
+
+    /// The next packet, as a range of the reader's buffer; those before it are forgotten.
+    pub(crate) async fn packet(&mut self) -> Result<Range<usize>, Ended> {
+        loop {
+            if let Some(packet) = self.reader.next_packet()? {
+                return Ok(packet);
+            }
+            self.reader.release(BUFFER_KEPT_IDLE);
+            if self.read().await? == 0 {
+                let between_packets = self.reader.is_empty();
+                let ended = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+                return Err(if between_packets { Ended::Closed } else { Ended::Io(ended) });
+            }
+        }
+    }
+
+    /// The first packet of the next command. A killed statement is forgotten: there is none.
+    pub(crate) async fn command(&mut self) -> Result<Range<usize>, Ended> {
+        self.reader.set_sequence(0);
+        let packet = self.packet().await?;
+        self.writer.set_sequence(self.reader.sequence());
+        Ok(packet)
+    }
+
+    /// Reads what there is, or waits until there is something or the connection is killed.
+    async fn read(&mut self) -> Result<usize, Ended> {
+        let mut read = pin!(self.transport.read(self.reader.buffer()));
+        let (handle, killed) = (&self.handle, &mut self.killed);
+        poll_fn(|cx| {
+            if let Poll::Ready(result) = read.as_mut().poll(cx) {
+                return Poll::Ready(result.map_err(Ended::Io));
+            }
+            loop {
+                let waiting = killed.get_or_insert_with(|| {
+                    let handle = handle.clone();
+                    Box::pin(async move { handle.cancel.cancelled().await })
+                });
+                match waiting.as_mut().poll(cx) {
+                    Poll::Pending => return Poll::Pending,
+                    Poll::Ready(Cancelled::Connection) => return Poll::Ready(Err(Ended::Killed)),
+                    Poll::Ready(Cancelled::Statement) => {
+                        handle.cancel.next_statement();
+                        *killed = None;
+                    }
+                }
+            }
+        })
+        .await
+    }
+
+    /// Sends what was written.
+    pub(crate) async fn send(&mut self) -> Result<(), Ended> {
+        if self.writer.is_empty() {
+            return Ok(());
+        }
+        {
+            let mut write = pin!(self.transport.write_all(self.writer.bytes()));
+            // Nearly always the socket takes it all at once.
+            match poll_once(write.as_mut()).await {
+                Some(result) => result?,
+                None => {
+                    let timeout = self.clock.sleep(self.write_timeout);
+                    or(async { write.await.map_err(Ended::Io) }, give_up(&self.handle, timeout)).await?;
+                }
+            }
+        }
+        self.writer.sent(BUFFER_KEPT);
+        Ok(())
+    }
+
+    /// Takes the memory of a command's packet back.
+    pub(crate) fn recycle(&mut self, buffer: Vec<u8>) {
+        self.reader.recycle(buffer, BUFFER_KEPT_IDLE);
+    }
+
+    /// Gives most of the write buffer's memory back, before a wait that may be long.
+    pub(crate) fn rest(&mut self) {
+        self.writer.sent(BUFFER_KEPT_IDLE);
+    }
+
+    /// Waits for `what`; `Err` if the client has gone or was killed meanwhile. What the client sends is kept.
+    pub(crate) async fn wait_for(&mut self, what: BoxFuture<'_, ()>) -> Result<(), Ended> {
+        let watch = async {
+            loop {
+                if self.read().await? == 0 {
+                    return Err(Ended::Closed);
+                }
+            }
+        };
+        or(
+            async {
+                what.await;
+                Ok(())
+            },
+            watch,
+        )
+        .await
+    }
+}
+
+/// KILL of the connection, or the time is over. KILL of the statement must not cut a packet in two.
+async fn give_up(handle: &SessionHandle, timeout: BoxFuture<'static, ()>) -> Result<(), Ended> {
+    let killed = async {
+        match handle.cancel.cancelled().await {
+            Cancelled::Connection => Err(Ended::Killed),
+            Cancelled::Statement => std::future::pending().await,
+        }
+    };
+    let timed_out = async {
+        timeout.await;
+        Err(Ended::WriteTimeout)
+    };
+    or(killed, timed_out).await
+}

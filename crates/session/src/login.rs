@@ -1,0 +1,170 @@
+//! The login of a connection: greeting, TLS, authentication, the default database.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use futures_lite::future::or;
+use sql::account::Account;
+use sql::session::Client;
+use wire::flags::capability;
+use wire::handshake::{FirstAnswer, Greeting, Login};
+use wire::{auth as maths, reply};
+
+use crate::Shared;
+use crate::auth::{Authentication, Step};
+use crate::link::{Ended, Link};
+use crate::registry::Registered;
+use crate::transport::Transport;
+
+/// What is known of a client after its login.
+pub(crate) struct LoggedIn {
+    pub(crate) session: sql::Session,
+    /// The greeting's nonce, which COM_CHANGE_USER answers to again.
+    pub(crate) nonce: [u8; maths::NONCE_BYTES],
+}
+
+/// Greets and authenticates. `Ok(None)`: the client was told why not.
+pub(crate) async fn log_in<T: Transport>(
+    shared: &Arc<Shared>,
+    entry: &Registered,
+    link: &mut Link<T>,
+) -> Result<Option<LoggedIn>, Ended> {
+    let timeout = shared.sql.env.clock.sleep(shared.seconds("connect_timeout"));
+    let timed_out = async {
+        timeout.await;
+        Err(Ended::Io(std::io::ErrorKind::TimedOut.into()))
+    };
+    or(log_in_untimed(shared, entry, link), timed_out).await
+}
+
+async fn log_in_untimed<T: Transport>(
+    shared: &Arc<Shared>,
+    entry: &Registered,
+    link: &mut Link<T>,
+) -> Result<Option<LoggedIn>, Ended> {
+    let mut random = [0; maths::NONCE_BYTES];
+    shared.sql.env.random.fill(&mut random);
+    let nonce = maths::nonce_from(random);
+    greet(shared, entry, link, nonce).await?;
+    let login = match first_answer(shared, link).await? {
+        Ok(login) => login,
+        Err(error) => return refuse(link, &error).await,
+    };
+    let account = match authenticate(shared, link, &login, nonce).await? {
+        Ok(account) => account,
+        Err(error) => return refuse(link, &error).await,
+    };
+    let client = client_of(&login, &account, link);
+    let mut session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);
+    entry.logged_in(&login.user);
+    if !login.database.is_empty()
+        && let Err(error) = session.use_database(&login.database)
+    {
+        return refuse(link, &error).await;
+    }
+    let ok = reply::Ok { status: session.status().0, ..reply::Ok::default() };
+    reply::write_ok(&mut link.writer, link.capabilities, &ok);
+    link.send().await?;
+    Ok(Some(LoggedIn { session, nonce }))
+}
+
+async fn greet<T: Transport>(
+    shared: &Shared,
+    entry: &Registered,
+    link: &mut Link<T>,
+    nonce: [u8; maths::NONCE_BYTES],
+) -> Result<(), Ended> {
+    let tls = if link.transport.peer().can_start_tls { capability::SSL } else { 0 };
+    let greeting = Greeting {
+        server_version: shared.sql.globals.named("version").as_str().to_owned(),
+        connection_id: entry.id.0,
+        nonce: nonce.to_vec(),
+        capabilities: capability::SERVER | tls,
+        collation: wire::flags::COLLATION_UTF8MB4_0900_AI_CI as u8,
+        status: wire::flags::status::AUTOCOMMIT,
+        auth_plugin: shared.sql.globals.named("default_authentication_plugin").as_str().to_owned(),
+    };
+    link.writer.packet(|out| greeting.encode(out));
+    link.send().await
+}
+
+/// The login packet, after TLS was started if the client wants it.
+async fn first_answer<T: Transport>(
+    shared: &Shared,
+    link: &mut Link<T>,
+) -> Result<Result<Box<Login>, SqlError>, Ended> {
+    // The greeting had sequence number 0.
+    link.reader.set_sequence(1);
+    loop {
+        let packet = link.packet().await?;
+        let answer = FirstAnswer::decode(&link.reader.buffer()[packet])?;
+        match answer {
+            FirstAnswer::TlsRequest { .. } if link.transport.peer().can_start_tls => {
+                let unread = link.reader.take_unread();
+                link.transport.start_tls(unread).await?;
+            }
+            FirstAnswer::TlsRequest { .. } => {
+                return Err(wire::WireError::Malformed("a TLS request that was not offered").into());
+            }
+            FirstAnswer::Login(login) => {
+                link.writer.set_sequence(link.reader.sequence());
+                link.capabilities = login.capabilities & (capability::SERVER | capability::SSL);
+                let must_be_secure = shared.sql.globals.named("require_secure_transport").as_bool();
+                if must_be_secure && !link.transport.peer().protected {
+                    let text =
+                        "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
+                    return Ok(Err(SqlError::new(codes::SECURE_TRANSPORT_REQUIRED, text)));
+                }
+                return Ok(Ok(login));
+            }
+        }
+    }
+}
+
+/// Exchanges packets until the client is accepted or denied. Also for COM_CHANGE_USER.
+pub(crate) async fn authenticate<T: Transport>(
+    shared: &Shared,
+    link: &mut Link<T>,
+    login: &Login,
+    nonce: [u8; maths::NONCE_BYTES],
+) -> Result<Result<Account, SqlError>, Ended> {
+    let peer = link.transport.peer().clone();
+    let mut authentication = Authentication::new(&shared.digests, &peer, nonce);
+    let mut step = authentication.login(login, &*shared.sql.engine.catalog(), &mut link.writer);
+    loop {
+        step = match step {
+            Step::Accepted(account) => return Ok(Ok(*account)),
+            Step::Denied(error) => {
+                tracing::info!("{}", error.message);
+                return Ok(Err(error));
+            }
+            Step::NeedKey => {
+                let key = shared.key.get().await;
+                authentication.send_key(key, &mut link.writer)
+            }
+            Step::Continue => {
+                link.send().await?;
+                let packet = link.packet().await?;
+                link.writer.set_sequence(link.reader.sequence());
+                authentication.packet(&link.reader.buffer()[packet], &mut link.writer)
+            }
+        };
+    }
+}
+
+pub(crate) fn client_of<T: Transport>(login: &Login, account: &Account, link: &Link<T>) -> Client {
+    Client {
+        user: login.user.clone(),
+        host: link.transport.peer().host.clone(),
+        account: account.name(),
+        found_rows: link.capabilities & capability::FOUND_ROWS != 0,
+        interactive: link.capabilities & capability::INTERACTIVE != 0,
+        collation: login.collation,
+    }
+}
+
+async fn refuse<T: Transport, X>(link: &mut Link<T>, error: &SqlError) -> Result<Option<X>, Ended> {
+    reply::write_err(&mut link.writer, link.capabilities, error);
+    link.send().await?;
+    Ok(None)
+}

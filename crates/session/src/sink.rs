@@ -1,0 +1,151 @@
+//! Rows on their way to a client: encoded as they come, sent whenever enough of them wait.
+
+use base::{SqlError, codes};
+use io::BoxFuture;
+use sql::{ResultColumn, ResultSink};
+use types::{Value, charset};
+use wire::column::Column;
+use wire::flags::{COLLATION_BINARY, capability};
+use wire::row::{self, Field};
+use wire::{codec::Put, reply};
+
+use crate::link::Link;
+use crate::transport::Transport;
+
+/// How the rows of a result set are encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// `COM_QUERY`
+    Text,
+    /// `COM_STMT_EXECUTE`
+    Binary,
+}
+
+/// With more than this waiting, the producer is asked to let it be sent.
+const FLUSH_BYTES: usize = 16 << 10;
+
+/// Takes the rows of one statement.
+pub(crate) struct ReplySink<'a, T> {
+    link: &'a mut Link<T>,
+    encoding: Encoding,
+    /// `character_set_results`; `None` for "as they are".
+    charset: Option<&'static str>,
+    /// The session's status when the statement began.
+    status: u16,
+    fields: Vec<Field>,
+    began: bool,
+}
+
+impl<'a, T: Transport> ReplySink<'a, T> {
+    pub(crate) fn new(link: &'a mut Link<T>, encoding: Encoding, charset: Option<&'static str>, status: u16) -> Self {
+        ReplySink { link, encoding, charset, status, fields: Vec::new(), began: false }
+    }
+
+    /// Whether there was a result set.
+    pub(crate) fn began(&self) -> bool {
+        self.began
+    }
+
+    fn is_latin1(&self) -> bool {
+        self.charset == Some("latin1")
+    }
+}
+
+impl<T: Transport> ResultSink for ReplySink<'_, T> {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SqlError> {
+        self.began = true;
+        self.fields = columns.iter().map(field).collect();
+        self.link.writer.packet(|out| out.put_lenenc(columns.len() as u64));
+        write_columns(self.link, columns, self.charset);
+        if self.link.capabilities & capability::DEPRECATE_EOF == 0 {
+            reply::write_eof(&mut self.link.writer, 0, self.status);
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        let converted: Vec<Value>;
+        let row = if self.is_latin1() {
+            converted = row.iter().map(to_latin1).collect();
+            &converted
+        } else {
+            row
+        };
+        match self.encoding {
+            Encoding::Text => self.link.writer.packet(|out| row::encode_text(out, &self.fields, row)),
+            Encoding::Binary => {
+                self.link.writer.try_packet(|out| row::encode_binary(out, &self.fields, row)).map_err(|_| misfit())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn needs_flush(&self) -> bool {
+        self.link.writer.len() >= FLUSH_BYTES
+    }
+
+    fn flush(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async { self.link.send().await.map_err(SqlError::from) })
+    }
+}
+
+fn misfit() -> SqlError {
+    SqlError::new(codes::INTERNAL_ERROR, "Internal error: a value is not of its column's type")
+}
+
+fn field(column: &ResultColumn) -> Field {
+    Field { ty: column.ty as u8, decimals: column.decimals, length: column.length }
+}
+
+fn to_latin1(value: &Value) -> Value {
+    match value {
+        Value::Str(text) => Value::Str(latin1(text).into()),
+        other => other.clone(),
+    }
+}
+
+/// Characters that latin1 does not have become `?`, as in MySQL.
+fn latin1(text: &[u8]) -> Vec<u8> {
+    if let Some(bytes) = charset::utf8_to_latin1(text) {
+        return bytes.into_owned();
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut utf8 = [0; 4];
+    for character in String::from_utf8_lossy(text).chars() {
+        match charset::utf8_to_latin1(character.encode_utf8(&mut utf8).as_bytes()) {
+            Some(bytes) => out.extend_from_slice(&bytes),
+            None => out.push(b'?'),
+        }
+    }
+    out
+}
+
+/// Writes column definitions, as they follow a column count or the answer to PREPARE.
+pub(crate) fn write_columns<T>(link: &mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) {
+    for column in columns {
+        link.writer.packet(|out| definition(column, charset).encode(out));
+    }
+}
+
+/// The definition as clients get it: text is in the character set of results, whatever the column's own is.
+pub(crate) fn definition<'a>(column: &'a ResultColumn, charset: Option<&'static str>) -> Column<'a> {
+    let collation = match (column.collation.0, charset) {
+        (COLLATION_BINARY, _) => COLLATION_BINARY,
+        (_, Some("utf8mb4")) => wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
+        (_, Some("utf8mb3" | "utf8")) => wire::flags::COLLATION_UTF8MB3_GENERAL_CI,
+        (_, Some("latin1")) => wire::flags::COLLATION_LATIN1_SWEDISH_CI,
+        (own, _) => own,
+    };
+    Column {
+        schema: &column.schema,
+        table: &column.table,
+        org_table: &column.org_table,
+        name: &column.name,
+        org_name: &column.org_name,
+        collation,
+        length: column.length,
+        ty: column.ty as u8,
+        flags: column.flags.0,
+        decimals: column.decimals,
+    }
+}

@@ -1,0 +1,131 @@
+//! A connection's prepared statements, under the server's bound on their number.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::{SqlError, codes};
+use sql::Prepared;
+use wire::params::ParamType;
+
+/// One prepared statement of a client.
+pub(crate) struct Statement {
+    /// Parsed and planned.
+    pub(crate) prepared: Prepared,
+    /// Its text, for SHOW PROCESSLIST.
+    pub(crate) text: Arc<str>,
+    /// The types that the last execution brought.
+    pub(crate) types: Vec<ParamType>,
+    /// Values sent ahead; empty if there are none.
+    pub(crate) long_data: Vec<Option<Vec<u8>>>,
+    /// What went wrong with one of them; the next execution says it.
+    pub(crate) long_data_error: Option<SqlError>,
+}
+
+/// All of a connection.
+pub(crate) struct Statements {
+    by_id: BTreeMap<u32, Statement>,
+    last_id: u32,
+    /// Of the whole server.
+    count: Arc<AtomicU64>,
+}
+
+impl Statements {
+    pub(crate) fn new(count: Arc<AtomicU64>) -> Self {
+        Statements { by_id: BTreeMap::new(), last_id: 0, count }
+    }
+
+    /// Takes a place for one more, to be filled by [`Statements::add`]; 1461 if there are `max` in the server.
+    pub(crate) fn reserve(&self, max: u64) -> Result<Place, SqlError> {
+        let place = Place { count: self.count.clone(), kept: false };
+        if self.count.fetch_add(1, Ordering::Relaxed) >= max {
+            let text = format!("Can't create more than max_prepared_stmt_count statements (current value: {max})");
+            return Err(SqlError::new(codes::MAX_PREPARED_STMT_COUNT_REACHED, text));
+        }
+        Ok(place)
+    }
+
+    /// Keeps a statement, and gives its number.
+    pub(crate) fn add(&mut self, mut place: Place, prepared: Prepared, text: Arc<str>) -> u32 {
+        place.kept = true;
+        loop {
+            // Numbers come round after 2^32 statements; those still in use are left out.
+            self.last_id = self.last_id.wrapping_add(1).max(1);
+            if !self.by_id.contains_key(&self.last_id) {
+                break;
+            }
+        }
+        let statement = Statement { prepared, text, types: Vec::new(), long_data: Vec::new(), long_data_error: None };
+        self.by_id.insert(self.last_id, statement);
+        self.last_id
+    }
+
+    /// 1243 if there is no such statement.
+    pub(crate) fn get(&mut self, id: u32, command: &str) -> Result<&mut Statement, SqlError> {
+        self.by_id.get_mut(&id).ok_or_else(|| {
+            let text = format!("Unknown prepared statement handler ({id}) given to {command}");
+            SqlError::new(codes::UNKNOWN_STMT_HANDLER, text)
+        })
+    }
+
+    pub(crate) fn close(&mut self, id: u32) {
+        if self.by_id.remove(&id).is_some() {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.count.fetch_sub(self.by_id.len() as u64, Ordering::Relaxed);
+        self.by_id.clear();
+    }
+}
+
+impl Drop for Statements {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
+
+/// A place under the bound; given back unless a statement took it.
+pub(crate) struct Place {
+    count: Arc<AtomicU64>,
+    kept: bool,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.kept {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Statement {
+    /// A piece of a parameter's value. There is no answer to it, so an error waits for the execution.
+    pub(crate) fn add_long_data(&mut self, param: u16, data: &[u8], limit: usize) {
+        let param = usize::from(param);
+        if param >= self.prepared.param_count {
+            self.long_data_error =
+                Some(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_send_long_data"));
+            return;
+        }
+        if self.long_data.is_empty() {
+            self.long_data = vec![None; self.prepared.param_count];
+        }
+        let held: usize = self.long_data.iter().flatten().map(Vec::len).sum();
+        if held + data.len() > limit {
+            self.long_data_error = Some(SqlError::unknown(
+                "Parameter of prepared statement which is set through mysql_send_long_data() is longer than \
+                 'max_allowed_packet' bytes",
+            ));
+            return;
+        }
+        self.long_data[param].get_or_insert_default().extend_from_slice(data);
+    }
+
+    /// Forgets what was sent ahead; its error, if there was one.
+    pub(crate) fn reset(&mut self) -> Option<SqlError> {
+        self.long_data = Vec::new();
+        self.long_data_error.take()
+    }
+}
