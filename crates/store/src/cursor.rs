@@ -1,6 +1,23 @@
-//! Signatures first; the bodies follow.
-use crate::Result;
+//! Going through a range of a tree, leaf by leaf.
+//!
+//! A cursor keeps the inner nodes on the way to its leaf and goes on from there; there are no links between leaves,
+//! which a copy-on-write tree cannot have. Where leaves are missing in the cache it reads ahead, twice as far each
+//! time.
+
+use std::cmp::Ordering;
+use std::ops::{Bound, Range};
+
+use base::IndexId;
 use bytes::Bytes;
+
+use crate::manifest::Tree;
+use crate::page::leaf::Value;
+use crate::page::{Expected, Page, PageRef};
+use crate::{Result, Roots, overflow};
+
+/// Leaves that are read ahead at most (512 KiB).
+const AHEAD_MAX: usize = 32;
+
 /// Which way a cursor goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Direction {
@@ -10,7 +27,8 @@ pub enum Direction {
     /// Descending keys.
     Backward,
 }
-/// A key and its value, slices of their page.
+
+/// A key and its value, slices that keep their page in memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The key.
@@ -18,12 +36,221 @@ pub struct Entry {
     /// The value.
     pub value: Bytes,
 }
+
+/// A node on the way to the leaf, and which of its children was taken.
+type Step = (Page, usize);
+
 /// A place in a range of a tree; keeps its roots alive.
-pub struct Cursor {}
+pub struct Cursor {
+    roots: Roots,
+    index: IndexId,
+    lower: Bound<Bytes>,
+    upper: Bound<Bytes>,
+    direction: Direction,
+    /// Inner nodes from the root down.
+    path: Vec<Step>,
+    /// The leaf, and its entries that are still to come.
+    leaf: Option<(Page, Range<usize>)>,
+    /// No leaf comes after this one.
+    last: bool,
+    /// Leaves to read ahead at the next miss.
+    ahead: usize,
+}
+
 impl Cursor {
+    pub(crate) fn new(
+        roots: Roots,
+        index: IndexId,
+        lower: Bound<Bytes>,
+        upper: Bound<Bytes>,
+        direction: Direction,
+    ) -> Self {
+        let last = roots.tree(index).is_none();
+        Cursor { roots, index, lower, upper, direction, path: Vec::new(), leaf: None, last, ahead: 1 }
+    }
+
     /// Adds up to `max` entries of one leaf to `out`; false when the range is at its end and nothing was added.
     /// A future dropped before its end has not moved the cursor.
-    pub async fn next_batch(&mut self, _out: &mut Vec<Entry>, _max: usize) -> Result<bool> {
-        unimplemented!()
+    pub async fn next_batch(&mut self, out: &mut Vec<Entry>, max: usize) -> Result<bool> {
+        loop {
+            if let Some((leaf, range)) = &self.leaf
+                && !range.is_empty()
+            {
+                let (leaf, range) = (leaf.clone(), range.clone());
+                let count = range.len().min(max.max(1));
+                let rest = match self.direction {
+                    Direction::Forward => {
+                        self.push(&leaf, range.start..range.start + count, out).await?;
+                        range.start + count..range.end
+                    }
+                    Direction::Backward => {
+                        self.push(&leaf, (range.end - count..range.end).rev(), out).await?;
+                        range.start..range.end - count
+                    }
+                };
+                self.leaf = Some((leaf, rest));
+                return Ok(true);
+            }
+            if self.last || !self.next_leaf().await? {
+                self.last = true;
+                return Ok(false);
+            }
+        }
+    }
+
+    async fn push(&self, leaf: &Page, entries: impl Iterator<Item = usize>, out: &mut Vec<Entry>) -> Result<()> {
+        for entry in entries {
+            let value = match leaf.value(entry) {
+                Value::Inline(value) => value,
+                Value::Overflow(at) => overflow::read(self.roots.shared(), self.index, &at).await?,
+            };
+            out.push(Entry { key: leaf.key_bytes(entry), value });
+        }
+        Ok(())
+    }
+
+    /// Goes to the first leaf of the range, or from one to the next; false if there is none.
+    async fn next_leaf(&mut self) -> Result<bool> {
+        let Some(&tree) = self.roots.tree(self.index) else { return Ok(false) };
+        let (keep, mut below) = match &self.leaf {
+            None => (0, self.descend(&tree, None).await?),
+            Some(_) => {
+                let Some((depth, child)) = self.turn() else { return Ok(false) };
+                let node = self.path[depth].0.clone();
+                (depth, self.descend(&tree, Some((depth, node, child))).await?)
+            }
+        };
+        let (leaf, _) = below.pop().expect("a descent ends at a leaf");
+        self.path.truncate(keep);
+        self.path.append(&mut below);
+        let range = self.part_of(&leaf);
+        self.leaf = Some((leaf, range));
+        Ok(true)
+    }
+
+    /// The deepest node on the path that has another child in the range, and that child.
+    fn turn(&self) -> Option<(usize, usize)> {
+        for (depth, (node, child)) in self.path.iter().enumerate().rev() {
+            match self.direction {
+                Direction::Forward if child + 1 < node.count() => {
+                    let next = node.child_key(child + 1);
+                    return (!is_above(next, &self.upper)).then_some((depth, child + 1));
+                }
+                Direction::Backward if *child > 0 => {
+                    // Every key of the child before is below this one's smallest.
+                    let below_all = match &self.lower {
+                        Bound::Included(key) | Bound::Excluded(key) => **key >= *node.child_key(*child),
+                        Bound::Unbounded => false,
+                    };
+                    return (!below_all).then_some((depth, child - 1));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Loads the nodes from the root, or from a child of a node at some depth, down to a leaf.
+    async fn descend(&mut self, tree: &Tree, from: Option<(usize, Page, usize)>) -> Result<Vec<Step>> {
+        let mut steps = Vec::new();
+        let mut at = tree.root;
+        let mut depth = 0;
+        let turned = from.is_some();
+        if let Some((above, node, child)) = from {
+            at = self.step_into(&mut steps, node, child);
+            depth = above + 1;
+        }
+        while depth < usize::from(tree.height) {
+            let level = tree.height - 1 - depth as u8;
+            if level == 0 {
+                if let Some((parent, child)) = steps.last() {
+                    self.read_ahead(parent, *child, at);
+                }
+                let leaf = self.roots.node(self.index, at, 0).await?;
+                steps.push((leaf, 0));
+                break;
+            }
+            let node = self.roots.node(self.index, at, level).await?;
+            let child = self.child_of(&node, turned);
+            at = self.step_into(&mut steps, node, child);
+            depth += 1;
+        }
+        Ok(steps)
+    }
+
+    fn step_into(&self, steps: &mut Vec<Step>, node: Page, child: usize) -> PageRef {
+        let at = node.child_at(child);
+        steps.push((node, child));
+        at
+    }
+
+    /// Where to go down: to the bound at first, later to the near end of a neighbour.
+    fn child_of(&self, node: &Page, turned: bool) -> usize {
+        let (bound, edge) = match self.direction {
+            Direction::Forward => (&self.lower, 0),
+            Direction::Backward => (&self.upper, node.count() - 1),
+        };
+        match bound {
+            Bound::Included(key) | Bound::Excluded(key) if !turned => node.child_for(key),
+            _ => edge,
+        }
+    }
+
+    /// The entries of a leaf that are in the range.
+    fn part_of(&self, leaf: &Page) -> Range<usize> {
+        let from = match &self.lower {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => leaf.search(0, key).0,
+            Bound::Excluded(key) => {
+                let (entry, found) = leaf.search(0, key);
+                entry + usize::from(found)
+            }
+        };
+        let to = match &self.upper {
+            Bound::Unbounded => leaf.count(),
+            Bound::Excluded(key) => leaf.search(0, key).0,
+            Bound::Included(key) => {
+                let (entry, found) = leaf.search(0, key);
+                entry + usize::from(found)
+            }
+        };
+        from..to.max(from)
+    }
+
+    /// If the leaf is not in memory: starts reading those that come after it below the same node.
+    fn read_ahead(&mut self, parent: &Page, child: usize, at: PageRef) {
+        let shared = self.roots.shared();
+        if shared.cache.peek(at).is_some() {
+            return;
+        }
+        let most = self.ahead.min(shared.cache.capacity() / 8);
+        self.ahead = (self.ahead * 2).min(AHEAD_MAX);
+        let wanted = |child: usize| Expected::node(parent.child_at(child), self.index, 0);
+        let ahead: Vec<Expected> = match self.direction {
+            Direction::Forward => (child + 1..parent.count())
+                .take(most - 1)
+                .take_while(|&child| !is_above(parent.child_key(child), &self.upper))
+                .map(wanted)
+                .collect(),
+            Direction::Backward => (0..child).rev().take(most - 1).map(wanted).collect(),
+        };
+        if ahead.is_empty() {
+            return;
+        }
+        let (roots, task) = (self.roots.clone(), shared.clone());
+        let read = async move {
+            task.cache.prefetch(&task.file, ahead).await;
+            drop(roots); // pinned until the pages are read
+        };
+        shared.env.spawner.spawn("store-read-ahead", Box::pin(read));
+    }
+}
+
+/// Whether no key from `key` on is in a range with this upper bound.
+fn is_above(key: &[u8], upper: &Bound<Bytes>) -> bool {
+    match upper {
+        Bound::Unbounded => false,
+        Bound::Included(upper) => key.cmp(upper) == Ordering::Greater,
+        Bound::Excluded(upper) => key.cmp(upper) != Ordering::Less,
     }
 }

@@ -75,6 +75,9 @@ pub enum StoreError {
         /// Generation of the newest.
         newest: u64,
     },
+    /// An earlier step of this merge failed or was given up.
+    #[error("the merge was broken off in an earlier step")]
+    BrokenMerge,
     /// The source of the changes failed.
     #[error("the source of a merge failed: {0}")]
     Source(Arc<dyn std::error::Error + Send + Sync>),
@@ -88,7 +91,7 @@ impl StoreError {
             StoreError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => ErrorClass::Full,
             StoreError::Io { .. } | StoreError::Failed { .. } | StoreError::Source(_) => ErrorClass::Io,
             StoreError::KeyTooLong { .. } => ErrorClass::User,
-            StoreError::Unsorted { .. } | StoreError::NotNewest { .. } => ErrorClass::Bug,
+            StoreError::Unsorted { .. } | StoreError::NotNewest { .. } | StoreError::BrokenMerge => ErrorClass::Bug,
         }
     }
 }

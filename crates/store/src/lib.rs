@@ -1,15 +1,51 @@
-//! The data file.
+//! The data file: copy-on-write B+trees over immutable pages, one per index, as of a checkpoint.
+//!
+//! Knows bytes, generations and a position; no SQL, no transactions, no versions.
+//!
+//! ```text
+//! Store ──── newest Roots ──── Tree of each index ──── pages      (roots, manifest, page)
+//!   │              │                                     │
+//!   │              └ get, Cursor, estimate ──────── PageCache      (roots, cursor, cache)
+//!   ├ Merge: sorted changes in, new Roots out                      (merge)
+//!   ├ commit_checkpoint: manifest, sync, superblock, sync          (store, superblock)
+//!   └ Space: which page can be used when                           (space)
+//! ```
+//!
+//! Pages are never changed in place. A merge writes new ones beside the old ones and shares what did not change;
+//! readers keep the roots that they began with, and the pages of those stay until the last reader is gone.
+//! The bytes are described above the code that writes them ([`page`], [`superblock`], [`manifest`], [`overflow`]) and
+//! together in `docs/FORMAT.md`.
+//!
+//! # Invariants
+//! - After a crash at any instant the file opens as one of the checkpoints that were committed, never older than
+//!   the last one whose commit returned; and no page of it was lost or leaked.
+//! - A page that is reachable from live roots or from a valid superblock is not overwritten.
+//! - Every page read from disk is checked: checksum, page number, index, generation, kind. What does not hold is an error that names
+//!   file, offset, page and index.
+//! - After a failed sync nothing is written any more.
+
+mod cache;
 mod cursor;
 mod error;
+mod file;
+mod manifest;
 mod merge;
+mod open;
+mod overflow;
+mod page;
 mod roots;
+mod shared;
+mod space;
 mod store;
+mod superblock;
+mod verify;
 
 pub use cursor::{Cursor, Direction, Entry};
 pub use error::{Result, StoreError};
 pub use merge::{Change, Changes, Merge, MergeOptions, Pacer, SortedChanges};
 pub use roots::Roots;
-pub use store::{Checkpoint, Options, Statistics, Store, Verified};
+pub use store::{Checkpoint, Options, Statistics, Store};
+pub use verify::Verified;
 
 /// The longest key, in bytes: three entries with such keys fit a page.
 pub const MAX_KEY_SIZE: usize = 5120;

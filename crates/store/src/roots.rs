@@ -1,38 +1,141 @@
-//! Signatures first; the bodies follow.
-use crate::{Cursor, Direction, Result};
+//! One state of all trees, and reading it.
+//!
+//! `Roots` are the index of tree roots of one generation. They pin it: while they live, [`crate::space`] gives away no
+//! page that they reach. So readers take no latch and no lock on a page, and whatever they hold stays as it was.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
 use base::IndexId;
 use bytes::Bytes;
-use std::ops::Bound;
+
+use crate::manifest::{Tree, Trees};
+use crate::page::{Expected, Page};
+use crate::shared::Shared;
+use crate::{Cursor, Direction, Result, overflow};
+
 /// One state of all trees. While it lives its pages are not reused; cloning is cheap.
 #[derive(Clone)]
-pub struct Roots {}
+pub struct Roots(Arc<Pinned>);
+
+struct Pinned {
+    shared: Arc<Shared>,
+    generation: u64,
+    trees: Arc<Trees>,
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.shared.space.lock().unpin(self.generation);
+    }
+}
+
 impl Roots {
+    /// Pins a generation. The caller sees to it that nothing of it was reused yet: it is the newest.
+    pub(crate) fn pin(shared: Arc<Shared>, generation: u64, trees: Arc<Trees>) -> Roots {
+        shared.space.lock().pin(generation);
+        Roots(Arc::new(Pinned { shared, generation, trees }))
+    }
+
     /// Grows with each merge.
     pub fn generation(&self) -> u64 {
-        unimplemented!()
+        self.0.generation
     }
-    /// Indexes that have a tree, ascending.
-    pub fn indexes(&self) -> Vec<IndexId> {
-        unimplemented!()
+
+    /// Indexes that have entries, ascending.
+    pub fn indexes(&self) -> impl Iterator<Item = IndexId> {
+        self.0.trees.keys().copied()
     }
+
     /// Number of entries of an index; 0 if it has no tree.
-    pub fn entries(&self, _index: IndexId) -> u64 {
-        unimplemented!()
+    pub fn entries(&self, index: IndexId) -> u64 {
+        self.tree(index).map_or(0, |tree| tree.rows)
     }
-    /// Sum of the hashes of an index's entries: equal contents have equal sums.
-    pub fn content_hash(&self, _index: IndexId) -> u64 {
-        unimplemented!()
+
+    /// Pages of an index: leaves, inner nodes, overflow pages.
+    pub fn pages(&self, index: IndexId) -> (u64, u64, u64) {
+        self.tree(index).map_or((0, 0, 0), |tree| (tree.leaf_pages, tree.inner_pages, tree.overflow_pages))
     }
-    /// The value of a key. Does not allocate and does not suspend when the pages are in the cache; the value is a slice of its page.
-    pub async fn get(&self, _index: IndexId, _key: &[u8]) -> Result<Option<Bytes>> {
-        unimplemented!()
+
+    /// Sum of the hashes of an index's entries: equal contents have equal sums, however they came about.
+    pub fn content_hash(&self, index: IndexId) -> u64 {
+        self.tree(index).map_or(0, |tree| tree.hash)
     }
+
+    /// The value of a key. Does not allocate and does not suspend while the pages are in the cache; the value is a
+    /// slice that keeps its page in memory (a larger one is put together from its overflow pages).
+    pub async fn get(&self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
+        let Some(tree) = self.tree(index) else { return Ok(None) };
+        let leaf = self.leaf_of(index, tree, key).await?;
+        match leaf.search(0, key) {
+            (entry, true) => overflow::resolve(&self.0.shared, index, leaf.value(entry)).await.map(Some),
+            (_, false) => Ok(None),
+        }
+    }
+
     /// A cursor over a range; reads nothing yet.
-    pub fn cursor(&self, _index: IndexId, _lower: Bound<Bytes>, _upper: Bound<Bytes>, _direction: Direction) -> Cursor {
-        unimplemented!()
+    pub fn cursor(&self, index: IndexId, lower: Bound<Bytes>, upper: Bound<Bytes>, direction: Direction) -> Cursor {
+        Cursor::new(self.clone(), index, lower, upper, direction)
     }
-    /// How many entries a range has, near enough to plan by.
-    pub async fn estimate(&self, _index: IndexId, _lower: Bound<&[u8]>, _upper: Bound<&[u8]>) -> Result<u64> {
-        unimplemented!()
+
+    /// How many entries a range has: exact, but for the halves of leaves at its ends that are not in the cache.
+    pub async fn estimate(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
+        let from = match lower {
+            Bound::Unbounded => 0,
+            Bound::Included(key) => self.rank(index, key, false).await?,
+            Bound::Excluded(key) => self.rank(index, key, true).await?,
+        };
+        let to = match upper {
+            Bound::Unbounded => self.entries(index),
+            Bound::Included(key) => self.rank(index, key, true).await?,
+            Bound::Excluded(key) => self.rank(index, key, false).await?,
+        };
+        Ok(to.saturating_sub(from))
+    }
+
+    /// Entries before a key (with it, if `after`).
+    async fn rank(&self, index: IndexId, key: &[u8], after: bool) -> Result<u64> {
+        let Some(tree) = self.tree(index) else { return Ok(0) };
+        let (mut at, mut rows, mut before) = (tree.root, tree.rows, 0);
+        for level in (1..tree.height).rev() {
+            let node = self.node(index, at, level).await?;
+            let child = node.child_for(key);
+            before += (0..child).map(|child| node.child_rows(child)).sum::<u64>();
+            (at, rows) = (node.child_at(child), node.child_rows(child));
+        }
+        let Some(leaf) = self.0.shared.cache.get(at) else { return Ok(before + rows / 2) };
+        let (entry, found) = leaf.search(0, key);
+        Ok(before + entry as u64 + u64::from(found && after))
+    }
+
+    async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {
+        let mut at = tree.root;
+        for level in (1..tree.height).rev() {
+            let node = self.node(index, at, level).await?;
+            at = node.child_at(node.child_for(key));
+        }
+        self.node(index, at, 0).await
+    }
+
+    pub(crate) async fn node(&self, index: IndexId, at: crate::page::PageRef, level: u8) -> Result<Page> {
+        self.0.shared.page(&Expected::node(at, index, level)).await
+    }
+
+    pub(crate) fn tree(&self, index: IndexId) -> Option<&Tree> {
+        self.0.trees.get(&index)
+    }
+
+    pub(crate) fn trees(&self) -> &Arc<Trees> {
+        &self.0.trees
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.0.shared
+    }
+}
+
+impl std::fmt::Debug for Roots {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "roots of generation {} with {} trees", self.0.generation, self.0.trees.len())
     }
 }

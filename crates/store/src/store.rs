@@ -1,23 +1,56 @@
-//! Signatures first; the bodies follow.
-use crate::{Merge, MergeOptions, Result, Roots};
-use base::{CommitNumber, IndexId, LogPosition};
-use bytes::Bytes;
-use io::Env;
+//! Opening, checkpoints, and the newest roots.
+//!
+//! # A checkpoint, step by step
+//! 1. The pages of merges since the last one are in the file, written but not synced.
+//! 2. The manifest (trees, free pages, the engine's bytes) is written into free pages.
+//! 3. Sync: everything that the new superblock will refer to is durable.
+//! 4. The superblock is written over the *older* one. 5. Sync: the checkpoint is there.
+//!
+//! A crash in 1 to 3 leaves both superblocks, and the newer one's pages, untouched: what was written lies in pages that
+//! were free as of both, so the manifest finds them free again. A crash in 4 leaves the new superblock whole, or
+//! not valid, and then the other one is the newest; its pages were not touched either. A failure of 3, 4 or 5 is
+//! final: what is on disk is not known, so nothing is written until the file is opened anew.
+
 use std::sync::Arc;
+
+use base::{CommitNumber, IndexId, LogPosition, PageNumber};
+use bytes::Bytes;
+use io::{Env, IoBuf};
+use parking_lot::Mutex;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::cache::PageCache;
+use crate::manifest;
+use crate::open::{Opened, open};
+use crate::page::{CAPACITY, Header, PAGE_SIZE, PageKind, PageRef, seal_payload};
+use crate::shared::{Allocation, Shared};
+use crate::space::{Interval, Run, Space};
+use crate::superblock::Superblock;
+use crate::{Merge, MergeOptions, Result, Roots, StoreError};
+
+/// Each opening begins a new epoch of this many generations: pages that an unfinished merge left before a crash can
+/// never be taken for those of a later one.
+const EPOCH_GENERATIONS: u64 = 1 << 20;
+/// A manifest may grow by this while its own pages are allocated, in bytes.
+const MANIFEST_SLACK: usize = 256;
+/// Pages in one write of a manifest.
+const BATCH_PAGES: usize = 64;
 
 /// How to open a store.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Size of the page cache, in bytes.
     pub cache_bytes: u64,
-    /// Whether to bypass the operating system's cache.
+    /// Whether to bypass the operating system's cache (`O_DIRECT`).
     pub direct: bool,
 }
+
 impl Default for Options {
     fn default() -> Self {
         Options { cache_bytes: 128 << 20, direct: true }
     }
 }
+
 /// What the trees on disk are a state of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
@@ -28,6 +61,7 @@ pub struct Checkpoint {
     /// Whatever the engine wants to find again (small: kilobytes, rewritten with each checkpoint).
     pub meta: Bytes,
 }
+
 /// Counters and sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
@@ -50,47 +84,185 @@ pub struct Statistics {
     /// Pages written.
     pub pages_written: u64,
 }
-/// What [`Store::verify`] counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
-    /// Trees.
-    pub trees: u64,
-    /// Rows.
-    pub rows: u64,
-    /// Pages of trees.
-    pub pages: u64,
-}
+
 /// An open data file.
-pub struct Store {}
+pub struct Store {
+    shared: Arc<Shared>,
+    newest: Mutex<Roots>,
+    durable: Mutex<Durable>,
+}
+
+/// What is on disk.
+#[derive(Clone)]
+struct Durable {
+    checkpoint: Arc<Checkpoint>,
+    superblock: Superblock,
+    /// The slot of the newest superblock.
+    slot: usize,
+}
+
 impl Store {
     /// Opens the data file, or creates an empty one.
-    pub async fn open(_env: &Env, _path: &str, _options: Options) -> Result<Arc<Store>> {
-        unimplemented!()
+    ///
+    /// # Errors
+    /// [`StoreError::Unusable`] if neither superblock is valid, [`StoreError::Corrupt`] if the manifest is not.
+    pub async fn open(env: &Env, path: &str, options: Options) -> Result<Arc<Store>> {
+        let Opened { file, space, trees, checkpoint, superblock, slot } = open(env, path, &options).await?;
+        let epoch = (superblock.generation / EPOCH_GENERATIONS + 1) * EPOCH_GENERATIONS;
+        let shared = Shared::new(env.clone(), file, PageCache::new(options.cache_bytes), space, epoch);
+        let roots = Roots::pin(shared.clone(), superblock.generation, Arc::new(trees));
+        let durable = Mutex::new(Durable { checkpoint: Arc::new(checkpoint), superblock, slot });
+        Ok(Arc::new(Store { shared, newest: Mutex::new(roots), durable }))
     }
+
     /// The newest checkpoint on disk.
     pub fn checkpoint(&self) -> Arc<Checkpoint> {
-        unimplemented!()
+        self.durable.lock().checkpoint.clone()
     }
+
     /// The newest roots: of the newest finished merge, or of the checkpoint if there was none since.
     pub fn roots(&self) -> Roots {
-        unimplemented!()
+        self.newest.lock().clone()
     }
+
     /// Begins a merge into the newest roots; waits until no other merge or checkpoint is under way.
-    pub async fn merge(self: &Arc<Self>, _from: &Roots, _options: MergeOptions) -> Result<Merge> {
-        unimplemented!()
+    ///
+    /// # Errors
+    /// [`StoreError::NotNewest`] if `from` is not the newest by then.
+    pub async fn merge(self: &Arc<Self>, from: &Roots, options: MergeOptions) -> Result<Merge> {
+        let pass = self.shared.enter().await;
+        self.check_newest(from)?;
+        self.shared.file.check_failed()?;
+        self.shared.space.lock().reclaim();
+        Ok(Merge::new(self.clone(), from.clone(), options, pass))
     }
-    /// Makes the newest roots durable as a checkpoint.
-    pub async fn commit_checkpoint(&self, _roots: &Roots, _checkpoint: Checkpoint) -> Result<()> {
-        unimplemented!()
+
+    /// Makes the newest roots durable as a checkpoint. Waits for a merge that is under way.
+    ///
+    /// # Errors
+    /// [`StoreError::NotNewest`] if `roots` are not the newest. After a failed sync or superblock nothing is written
+    /// any more; the disk being full leaves everything as it was.
+    pub async fn commit_checkpoint(&self, roots: &Roots, checkpoint: Checkpoint) -> Result<()> {
+        let _pass = self.shared.enter().await;
+        self.check_newest(roots)?;
+        let Durable { superblock: old, slot: old_slot, .. } = self.durable.lock().clone();
+        let generation = self.shared.next_generation();
+        let retired = ((old.generation, generation), old.manifest());
+        let allocation = Allocation::new(self.shared.clone());
+        let written = self.write_manifest(roots, &checkpoint, generation, retired, &allocation).await?;
+        self.shared.file.sync().await?;
+        let slot = 1 - old_slot;
+        self.write_superblock(&written, slot).await?;
+        allocation.keep();
+        {
+            let mut space = self.shared.space.lock();
+            space.retire(retired.0, [retired.1].into_iter().filter(|run| run.len > 0));
+            space.set_superblock(slot, generation);
+            space.reclaim();
+        }
+        *self.durable.lock() = Durable { checkpoint: Arc::new(checkpoint), superblock: written, slot };
+        if let Err(error) = self.shared.cut_tail().await {
+            tracing::warn!(%error, "free pages at the end of the data file were not given back");
+        }
+        Ok(())
     }
-    /// Reads every page of the trees and checks everything that can be checked.
-    pub async fn verify(&self, _roots: &Roots) -> Result<Verified> {
-        unimplemented!()
-    }
+
     /// Sizes and counters.
     pub fn statistics(&self) -> Statistics {
-        unimplemented!()
+        let (cache_hits, cache_misses) = self.shared.cache.counters();
+        let space = self.shared.space.lock();
+        Statistics {
+            file_pages: space.file_pages(),
+            free_pages: space.free().pages(),
+            pending_pages: space.pending_pages(),
+            cache_hits,
+            cache_misses,
+            cache_pages: self.shared.cache.len() as u64,
+            cache_capacity: self.shared.cache.capacity() as u64,
+            pages_read: self.shared.file.pages_read(),
+            pages_written: self.shared.file.pages_written(),
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Pages of the newest manifest.
+    pub(crate) fn manifest_pages(&self) -> Run {
+        self.durable.lock().superblock.manifest()
+    }
+
+    pub(crate) fn set_newest(&self, roots: Roots) {
+        let old = std::mem::replace(&mut *self.newest.lock(), roots);
+        drop(old); // after the lock: the last owner of roots takes the lock of the space
+    }
+
+    fn check_newest(&self, roots: &Roots) -> Result<()> {
+        let (given, newest) = (roots.generation(), self.newest.lock().generation());
+        if given == newest { Ok(()) } else { Err(StoreError::NotNewest { given, newest }) }
+    }
+
+    /// Writes a manifest into pages of its own; gives the superblock that refers to it.
+    async fn write_manifest(
+        &self,
+        roots: &Roots,
+        checkpoint: &Checkpoint,
+        generation: u64,
+        retired: (Interval, Run),
+        allocation: &Arc<Allocation>,
+    ) -> Result<Superblock> {
+        let retired = Some(retired).filter(|(_, run)| run.len > 0);
+        let encode = |space: &Space| manifest::encode(roots.trees(), space, retired, &checkpoint.meta);
+        let size_before = encode(&self.shared.space.lock()).len();
+        let pages = (size_before + MANIFEST_SLACK).div_ceil(CAPACITY) as u64;
+        let run = self.shared.allocate_exactly(pages).await?;
+        allocation.add(run);
+        let (bytes, file_pages) = {
+            let space = self.shared.space.lock();
+            (encode(&space), space.file_pages())
+        };
+        assert!(bytes.len() <= run.len as usize * CAPACITY, "the manifest grew by more than its slack");
+        let superblock = Superblock {
+            generation,
+            commit_number: checkpoint.commit_number,
+            log_position: checkpoint.log_position,
+            file_pages,
+            manifest_start: run.start,
+            manifest_pages: run.len,
+            manifest_size: bytes.len() as u64,
+            manifest_hash: xxh3_64(&bytes),
+        };
+        let mut flight = crate::merge::Flight::new(self.shared.clone(), allocation.clone(), 2);
+        for (batch, first) in manifest_pages(&superblock, &bytes).chunks(BATCH_PAGES).zip((0..).step_by(BATCH_PAGES)) {
+            let mut buf = IoBuf::zeroed(batch.len() * PAGE_SIZE);
+            for (page, (header, payload)) in buf.chunks_exact_mut(PAGE_SIZE).zip(batch) {
+                seal_payload(page, header, payload);
+            }
+            flight.write(run.start + first, buf).await?;
+        }
+        flight.land().await?;
+        Ok(superblock)
+    }
+
+    async fn write_superblock(&self, superblock: &Superblock, slot: usize) -> Result<()> {
+        let unsure = self.shared.file.unsure("a superblock was given up in its middle");
+        let mut buf = IoBuf::zeroed(PAGE_SIZE);
+        superblock.encode(slot as u64, &mut buf);
+        let written = match self.shared.file.write(slot as u64, buf).await {
+            Ok(_) => self.shared.file.sync().await,
+            Err(error) => Err(error),
+        };
+        unsure.settle(&written);
+        written
     }
 }
-#[allow(dead_code)]
-fn _unused(_: IndexId) {}
+
+/// Headers and payloads of a manifest's pages.
+fn manifest_pages<'a>(superblock: &Superblock, bytes: &'a [u8]) -> Vec<(Header, &'a [u8])> {
+    let header = |place: u64| {
+        let at = PageRef { number: PageNumber(superblock.manifest_start + place), generation: superblock.generation };
+        Header { at, index: IndexId(0), kind: PageKind::Manifest, level: 0, count: 0, used: 0, rows: place, hash: 0 }
+    };
+    bytes.chunks(CAPACITY).zip(0..).map(|(payload, place)| (header(place), payload)).collect()
+}

@@ -1,60 +1,180 @@
-//! Signatures first; the bodies follow.
-use crate::{Result, Roots};
-use base::IndexId;
-use bytes::Bytes;
-use std::future::Future;
+//! A merge: sorted changes of some indexes make new trees beside the old ones, and these become the newest roots.
+//!
+//! ```text
+//! Changes ── window ── walk of the old tree ── pending rows and children ── pages ── large writes, some at once
+//!            (source)        (tree, ahead)              (pending)                      (writer)
+//! ```
+//!
+//! Nothing of a merge can be seen before [`Merge::finish`]: readers have the old roots, and its pages are written where
+//! nothing was. Dropping it at any point gives its pages back. Nothing is durable before
+//! [`Store::commit_checkpoint`](crate::Store::commit_checkpoint).
+//!
+//! Merges form a chain, each on the newest roots; so a checkpoint can be made in steps, with private roots in between
+//! for old read views, and begun again from wherever it stopped: applying the same changes again changes nothing.
+//!
+//! # Invariants
+//! - One merge or checkpoint at a time (the gate in [`crate::shared`]).
+//! - Memory is bounded: the window of changes, three pages per level, the writes under way, and the leaves read ahead;
+//!   and the list of freed pages, as runs.
+
+mod ahead;
+mod pacer;
+mod pending;
+mod source;
+mod tree;
+mod writer;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-/// A key's new value, or its removal (of a key that need not be there).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The key.
-    pub key: Bytes,
-    /// The value; `None` removes the key.
-    pub value: Option<Bytes>,
-}
-/// A stream of changes in strictly ascending order of their keys.
-pub trait Changes: Send {
-    /// Adds some changes (tens to hundreds) to `batch`; none at the end.
-    fn next_batch(&mut self, batch: &mut Vec<Change>) -> impl Future<Output = Result<()>> + Send;
-}
-/// Changes from a sorted iterator.
-pub struct SortedChanges<I>(pub I);
-impl<I: Iterator<Item = Change> + Send> Changes for SortedChanges<I> {
-    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> Result<()> {
-        batch.extend(self.0.by_ref().take(256));
-        Ok(())
-    }
-}
-/// Slows a merge down to a rate that can be changed at any time; shared by whoever steers it.
-#[derive(Debug, Default)]
-pub struct Pacer {}
-impl Pacer {
-    /// Pages per second; 0 is as fast as it goes (other tasks still get their turn).
-    pub fn new(_pages_per_second: u64) -> Arc<Pacer> {
-        Arc::new(Pacer {})
-    }
-    /// Changes the rate.
-    pub fn set_rate(&self, _pages_per_second: u64) {}
-}
+
+use base::IndexId;
+
+pub use self::pacer::Pacer;
+pub use self::source::{Change, Changes, SortedChanges};
+pub(crate) use self::writer::Flight;
+
+use self::tree::TreeMerge;
+use self::writer::PageWriter;
+use crate::manifest::{Tree, Trees};
+use crate::page::PageRef;
+use crate::shared::{Pass, Shared};
+use crate::space::{Run, append};
+use crate::{Result, Roots, Store, StoreError};
+
 /// How to merge.
 #[derive(Clone, Default)]
 pub struct MergeOptions {
-    /// How fast.
+    /// How fast; as fast as it goes if `None`.
     pub pacer: Option<Arc<Pacer>>,
 }
+
 /// A merge under way. Dropped before [`Merge::finish`] it leaves nothing behind.
-pub struct Merge {}
+pub struct Merge {
+    store: Arc<Store>,
+    /// Pinned until the end: its pages are read.
+    base: Roots,
+    writer: PageWriter,
+    trees: Trees,
+    freed: Freed,
+    changed: BTreeSet<IndexId>,
+    /// A step failed or was dropped in its middle.
+    broken: bool,
+    // Last, so that it goes after everything else.
+    _pass: Pass,
+}
+
+/// What a step of a merge works with.
+struct Parts<'a> {
+    shared: &'a Arc<Shared>,
+    writer: &'a mut PageWriter,
+    freed: &'a mut Freed,
+}
+
+/// Pages that the new trees do not have, by the generation that created them.
+#[derive(Default)]
+struct Freed(BTreeMap<u64, Vec<Run>>);
+
+impl Freed {
+    fn page(&mut self, at: PageRef) {
+        self.run(at, 1);
+    }
+
+    fn run(&mut self, at: PageRef, pages: u64) {
+        append(self.0.entry(at.generation).or_default(), Run::new(at.number.0, pages));
+    }
+}
+
 impl Merge {
-    /// Applies changes to the tree of an index; makes it if it is missing. Once per index and merge.
-    pub async fn apply<C: Changes>(&mut self, _index: IndexId, _changes: C) -> Result<()> {
-        unimplemented!()
+    pub(crate) fn new(store: Arc<Store>, base: Roots, options: MergeOptions, pass: Pass) -> Self {
+        let shared = store.shared().clone();
+        let generation = shared.next_generation();
+        let writer = PageWriter::new(shared, generation, options.pacer);
+        let trees = Trees::clone(base.trees());
+        let (freed, changed) = (Freed::default(), BTreeSet::new());
+        Merge { store, base, writer, trees, freed, changed, broken: false, _pass: pass }
     }
-    /// Drops the tree of an index, if there is one.
-    pub async fn drop_tree(&mut self, _index: IndexId) -> Result<()> {
-        unimplemented!()
+
+    /// Applies changes to the tree of an index; a missing tree is made, so this is also how an index is built from a
+    /// sorted stream.
+    ///
+    /// # Errors
+    /// After any error, or when the future was dropped in its middle, this merge can only be dropped.
+    pub async fn apply<C: Changes>(&mut self, index: IndexId, changes: C) -> Result<()> {
+        let old = self.begin(index).await?;
+        let parts = Parts { shared: self.store.shared(), writer: &mut self.writer, freed: &mut self.freed };
+        match TreeMerge::new(parts, index, old, changes).run().await? {
+            Some(tree) => drop(self.trees.insert(index, tree)),
+            None => drop(self.trees.remove(&index)),
+        }
+        self.broken = false;
+        Ok(())
     }
-    /// Ends the merge when its pages are written (not synced): the new roots are the newest from now on.
+
+    /// Drops the tree of an index, if there is one. Reads its inner nodes, and its leaves only if it has values in
+    /// overflow pages.
+    ///
+    /// # Errors
+    /// As [`Merge::apply`].
+    pub async fn drop_tree(&mut self, index: IndexId) -> Result<()> {
+        let Some(tree) = self.begin(index).await? else {
+            self.broken = false;
+            return Ok(());
+        };
+        let bottom = u8::from(tree.overflow_pages == 0);
+        let mut nodes = vec![(tree.root, tree.height - 1)];
+        while let Some((at, level)) = nodes.pop() {
+            self.freed.page(at);
+            if level < bottom {
+                continue;
+            }
+            let node = self.base.node(index, at, level).await?;
+            if level > 0 {
+                nodes.extend((0..node.count()).rev().map(|child| (node.child_at(child), level - 1)));
+                self.writer.count(1).await;
+                continue;
+            }
+            for overflow in (0..node.count()).filter_map(|row| node.overflow(row)) {
+                self.freed.run(overflow.at, overflow.pages());
+            }
+        }
+        self.trees.remove(&index);
+        self.broken = false;
+        Ok(())
+    }
+
+    /// Ends the merge when its pages are written (not synced): its roots are the newest from now on.
+    ///
+    /// # Errors
+    /// A failed write; then nothing has changed.
     pub async fn finish(self) -> Result<Roots> {
-        unimplemented!()
+        if self.broken {
+            return Err(StoreError::BrokenMerge);
+        }
+        let generation = self.writer.generation();
+        self.writer.finish().await?;
+        let shared = self.store.shared();
+        {
+            let mut space = shared.space.lock();
+            for (created, runs) in self.freed.0 {
+                space.retire((created, generation), runs);
+            }
+        }
+        let roots = Roots::pin(shared.clone(), generation, Arc::new(self.trees));
+        self.store.set_newest(roots.clone());
+        Ok(roots)
+    }
+
+    /// The tree of an index as of now; the merge is broken until the step has ended.
+    async fn begin(&mut self, index: IndexId) -> Result<Option<Tree>> {
+        if self.broken {
+            return Err(StoreError::BrokenMerge);
+        }
+        self.store.shared().file.check_failed()?;
+        self.broken = true;
+        if !self.changed.insert(index) {
+            // Pages of an earlier step of this merge are about to be read.
+            self.writer.settle().await?;
+        }
+        Ok(self.trees.get(&index).copied())
     }
 }

@@ -1,0 +1,3 @@
+//! What the store costs.
+
+fn main() {}

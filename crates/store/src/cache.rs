@@ -1,0 +1,292 @@
+//! The page cache: a fixed number of checked, immutable pages in memory.
+//!
+//! Sharded by page number. A hit takes a shard's lock shared, clones a reference and allocates nothing; so readers of
+//! a page meet only in two atomic counters. A miss registers itself, and whoever wants the same page meanwhile waits
+//! for the one read. What goes is chosen by CLOCK with a few bits of heat: a page comes in cold, so that a scan
+//! passes through without pushing out what is asked for again and again; inner nodes come in warmer than leaves.
+//!
+//! # Invariants
+//! - A page is found only under its number *and* generation: a page number that was reused never shows its old page.
+//! - Cached pages are clean; dropping one loses nothing. Someone who still reads a dropped page keeps its memory.
+//! - A load that is given up (its future dropped, an error) wakes those who wait, and one of them loads.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use event_listener::{Event, EventListener};
+use parking_lot::RwLock;
+
+use crate::Result;
+use crate::file::DataFile;
+use crate::page::{Expected, PAGE_SIZE, Page, PageKind, PageRef};
+use crate::space::Run;
+
+/// Pages of a shard at least; more shards than that would make the choice of what goes too local.
+const SHARD_PAGES_MIN: usize = 32;
+const SHARDS_MAX: usize = 64;
+/// Heat of a page that was asked for since the hand passed.
+const HOT: u8 = 3;
+/// Pages in one read at most.
+const READ_PAGES_MAX: u64 = 64;
+
+/// Hashes a page number; they are dense, so a multiplication mixes enough.
+#[derive(Default)]
+struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte));
+        }
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(26);
+    }
+}
+
+type PageMap<T> = HashMap<u64, T, BuildHasherDefault<PageHasher>>;
+
+struct Slot {
+    at: PageRef,
+    page: Page,
+    heat: AtomicU8,
+}
+
+/// A read under way.
+#[derive(Default)]
+struct Loading {
+    page: OnceLock<Page>,
+    done: Event,
+}
+
+#[derive(Default)]
+struct Table {
+    by_number: PageMap<usize>,
+    slots: Vec<Slot>,
+    hand: usize,
+    loading: PageMap<(u64, Arc<Loading>)>,
+}
+
+#[derive(Default)]
+struct Shard {
+    table: RwLock<Table>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// See the module.
+pub(crate) struct PageCache {
+    shards: Vec<Shard>,
+    shard_pages: usize,
+}
+
+/// What a miss found.
+enum Miss {
+    /// It is there after all.
+    Hit(Page),
+    /// Someone reads it.
+    Wait(Arc<Loading>, EventListener),
+    /// Nobody does: the caller has to.
+    Lead(Arc<Loading>),
+}
+
+impl PageCache {
+    /// A cache of about `bytes`, at least one shard.
+    pub(crate) fn new(bytes: u64) -> Self {
+        let pages = usize::try_from(bytes / PAGE_SIZE as u64).unwrap_or(usize::MAX).max(SHARD_PAGES_MIN);
+        let count = (pages / SHARD_PAGES_MIN).clamp(1, SHARDS_MAX);
+        let count = if count.is_power_of_two() { count } else { count.next_power_of_two() / 2 };
+        PageCache { shards: (0..count).map(|_| Shard::default()).collect(), shard_pages: pages / count }
+    }
+
+    /// Pages that it holds at most.
+    pub(crate) fn capacity(&self) -> usize {
+        self.shards.len() * self.shard_pages
+    }
+
+    /// Pages that it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.shards.iter().map(|shard| shard.table.read().slots.len()).sum()
+    }
+
+    /// Hits and misses.
+    pub(crate) fn counters(&self) -> (u64, u64) {
+        let sum = |counter: fn(&Shard) -> &AtomicU64| {
+            self.shards.iter().map(|shard| counter(shard).load(Ordering::Relaxed)).sum()
+        };
+        (sum(|shard| &shard.hits), sum(|shard| &shard.misses))
+    }
+
+    /// The page if it is in memory; counts as use.
+    pub(crate) fn get(&self, at: PageRef) -> Option<Page> {
+        let shard = self.shard(at);
+        let table = shard.table.read();
+        let slot = table.slots.get(*table.by_number.get(&at.number.0)?).filter(|slot| slot.at == at)?;
+        if slot.heat.load(Ordering::Relaxed) != HOT {
+            slot.heat.store(HOT, Ordering::Relaxed);
+        }
+        shard.hits.fetch_add(1, Ordering::Relaxed);
+        Some(slot.page.clone())
+    }
+
+    /// The page if it is in memory, without making it hotter.
+    pub(crate) fn peek(&self, at: PageRef) -> Option<Page> {
+        let table = self.shard(at).table.read();
+        table.slots.get(*table.by_number.get(&at.number.0)?).filter(|slot| slot.at == at).map(|slot| slot.page.clone())
+    }
+
+    /// The page, read from the file if it is not in memory.
+    pub(crate) async fn page(&self, file: &DataFile, expected: &Expected) -> Result<Page> {
+        match self.get(expected.at) {
+            Some(page) => Ok(page),
+            None => self.load(file, expected).await,
+        }
+    }
+
+    /// Puts a page in, cold.
+    pub(crate) fn insert(&self, at: PageRef, page: Page, kind: PageKind) {
+        let heat = AtomicU8::new(if kind == PageKind::Inner { HOT } else { 1 });
+        self.shard(at).table.write().insert(Slot { at, page, heat }, self.shard_pages);
+    }
+
+    /// Reads those that are neither here nor on their way, neighbours with one read. Errors are left to whoever
+    /// needs the page.
+    pub(crate) async fn prefetch(&self, file: &DataFile, mut wanted: Vec<Expected>) {
+        wanted.sort_unstable_by_key(|expected| expected.at);
+        let mut leads: Vec<(Expected, Lead<'_>)> = Vec::new();
+        for expected in wanted {
+            let next_to_last = leads.last().is_some_and(|(last, _)| last.at.number.0 + 1 == expected.at.number.0);
+            if !next_to_last || leads.len() as u64 >= READ_PAGES_MAX {
+                self.read_run(file, &mut leads).await;
+            }
+            if let Miss::Lead(loading) = self.miss(expected.at) {
+                leads.push((expected, Lead { cache: self, at: expected.at, loading }));
+            }
+        }
+        self.read_run(file, &mut leads).await;
+    }
+
+    async fn read_run(&self, file: &DataFile, leads: &mut Vec<(Expected, Lead<'_>)>) {
+        let Some((first, _)) = leads.first() else { return };
+        let run = Run::new(first.at.number.0, leads.len() as u64);
+        let read = file.read(run, Some(first.index)).await;
+        for (number, (expected, lead)) in leads.drain(..).enumerate() {
+            let Ok(bytes) = &read else { continue };
+            // Each page has memory of its own, or a single one that stays would keep the whole read.
+            let start = number * PAGE_SIZE;
+            let bytes = bytes::Bytes::copy_from_slice(&bytes[start..start + PAGE_SIZE]);
+            if let Ok(page) = file.check(bytes, &expected) {
+                lead.loaded(page, expected.kind);
+            }
+        }
+    }
+
+    async fn load(&self, file: &DataFile, expected: &Expected) -> Result<Page> {
+        loop {
+            match self.miss(expected.at) {
+                Miss::Hit(page) => return Ok(page),
+                Miss::Wait(loading, listener) => {
+                    listener.await;
+                    if let Some(page) = loading.page.get() {
+                        return Ok(page.clone());
+                    }
+                }
+                Miss::Lead(loading) => {
+                    let lead = Lead { cache: self, at: expected.at, loading };
+                    let page = file.read_page(expected).await?;
+                    lead.loaded(page.clone(), expected.kind);
+                    return Ok(page);
+                }
+            }
+        }
+    }
+
+    fn miss(&self, at: PageRef) -> Miss {
+        let shard = self.shard(at);
+        let mut table = shard.table.write();
+        if let Some(slot) = table.by_number.get(&at.number.0).map(|&slot| &table.slots[slot])
+            && slot.at == at
+        {
+            return Miss::Hit(slot.page.clone());
+        }
+        if let Some((generation, loading)) = table.loading.get(&at.number.0)
+            && *generation == at.generation
+        {
+            return Miss::Wait(loading.clone(), loading.done.listen());
+        }
+        let loading = Arc::<Loading>::default();
+        table.loading.insert(at.number.0, (at.generation, loading.clone()));
+        shard.misses.fetch_add(1, Ordering::Relaxed);
+        Miss::Lead(loading)
+    }
+
+    fn shard(&self, at: PageRef) -> &Shard {
+        let mixed = at.number.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
+        &self.shards[mixed as usize & (self.shards.len() - 1)]
+    }
+}
+
+impl Table {
+    fn insert(&mut self, slot: Slot, most: usize) {
+        let number = slot.at.number.0;
+        if let Some(&at) = self.by_number.get(&number) {
+            self.slots[at] = slot;
+            return;
+        }
+        let at = if self.slots.len() < most { self.slots.len() } else { self.victim() };
+        match self.slots.get_mut(at) {
+            Some(old) => {
+                self.by_number.remove(&old.at.number.0);
+                *old = slot;
+            }
+            None => self.slots.push(slot),
+        }
+        self.by_number.insert(number, at);
+    }
+
+    /// Goes round until something is cold; at most [`HOT`] rounds.
+    fn victim(&mut self) -> usize {
+        loop {
+            let at = self.hand;
+            self.hand = (self.hand + 1) % self.slots.len();
+            let heat = self.slots[at].heat.get_mut();
+            if *heat == 0 {
+                return at;
+            }
+            *heat -= 1;
+        }
+    }
+}
+
+/// The duty to load a page; dropping it wakes those who wait, with the page or without.
+struct Lead<'a> {
+    cache: &'a PageCache,
+    at: PageRef,
+    loading: Arc<Loading>,
+}
+
+impl Lead<'_> {
+    fn loaded(self, page: Page, kind: PageKind) {
+        let _ = self.loading.page.set(page.clone());
+        self.cache.insert(self.at, page, kind);
+    }
+}
+
+impl Drop for Lead<'_> {
+    fn drop(&mut self) {
+        let mut table = self.cache.shard(self.at).table.write();
+        let number = self.at.number.0;
+        if table.loading.get(&number).is_some_and(|(_, loading)| Arc::ptr_eq(loading, &self.loading)) {
+            table.loading.remove(&number);
+        }
+        drop(table);
+        self.loading.done.notify(usize::MAX);
+    }
+}

@@ -1,0 +1,167 @@
+//! The data file: whole pages in, whole pages out, every error with its place, and no write after a final failure.
+
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use base::{IndexId, PageNumber};
+use bytes::Bytes;
+use io::{File, IoBuf};
+
+use crate::page::{Expected, PAGE_SIZE, Page};
+use crate::space::Run;
+use crate::{Result, StoreError};
+
+/// Memory of one read, owned by the pages that lie in it.
+struct Memory(IoBuf);
+
+impl AsRef<[u8]> for Memory {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The memory of pages as shareable bytes.
+pub(crate) fn share(buf: IoBuf) -> Bytes {
+    Bytes::from_owner(Memory(buf))
+}
+
+/// The open file.
+pub(crate) struct DataFile {
+    name: Arc<str>,
+    file: Arc<dyn File>,
+    /// Why nothing may be written any more.
+    failed: OnceLock<Arc<str>>,
+    pages_read: AtomicU64,
+    pages_written: AtomicU64,
+}
+
+impl DataFile {
+    pub(crate) fn new(name: &str, file: Arc<dyn File>) -> Self {
+        let counter = AtomicU64::default;
+        DataFile { name: name.into(), file, failed: OnceLock::new(), pages_read: counter(), pages_written: counter() }
+    }
+
+    pub(crate) fn pages_read(&self) -> u64 {
+        self.pages_read.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn pages_written(&self) -> u64 {
+        self.pages_written.load(Ordering::Relaxed)
+    }
+
+    /// Reads neighbouring pages, unchecked.
+    pub(crate) async fn read(&self, run: Run, index: Option<IndexId>) -> Result<Bytes> {
+        let offset = offset_of(run.start);
+        let buf = IoBuf::zeroed(run.len as usize * PAGE_SIZE);
+        self.pages_read.fetch_add(run.len, Ordering::Relaxed);
+        match self.file.read_at(offset, buf).await {
+            Ok(buf) => Ok(share(buf)),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
+                Err(self.corrupt(PageNumber(run.start), index, "the file ends before its end".to_string()))
+            }
+            Err(error) => Err(self.io("read", offset, error)),
+        }
+    }
+
+    /// Reads one page and checks it.
+    pub(crate) async fn read_page(&self, expected: &Expected) -> Result<Page> {
+        let bytes = self.read(Run::new(expected.at.number.0, 1), Some(expected.index)).await?;
+        self.check(bytes, expected)
+    }
+
+    /// Checks a page that was read.
+    pub(crate) fn check(&self, bytes: Bytes, expected: &Expected) -> Result<Page> {
+        let index = Some(expected.index).filter(|index| index.0 != 0);
+        Page::check(bytes, expected).map_err(|what| self.corrupt(expected.at.number, index, what))
+    }
+
+    /// Writes neighbouring pages from the beginning of `buf`, whose length is theirs.
+    pub(crate) async fn write(&self, start: u64, buf: IoBuf) -> Result<IoBuf> {
+        self.check_failed()?;
+        let (offset, pages) = (offset_of(start), (buf.len() / PAGE_SIZE) as u64);
+        let buf = self.file.write_at(offset, buf).await.map_err(|error| self.io("write", offset, error))?;
+        self.pages_written.fetch_add(pages, Ordering::Relaxed);
+        Ok(buf)
+    }
+
+    /// Makes everything written durable. A failure is final, and so is not waiting for the end: the error would be
+    /// lost, and the next sync could succeed.
+    pub(crate) async fn sync(&self) -> Result<()> {
+        self.check_failed()?;
+        let unsure = self.unsure("a sync was given up in its middle");
+        let synced = self.file.sync().await.map_err(|error| self.io("sync", 0, error));
+        unsure.settle(&synced);
+        synced
+    }
+
+    /// From now on until it is settled, giving up means that nothing is written any more.
+    pub(crate) fn unsure(&self, cause: &'static str) -> Unsure<'_> {
+        Unsure { file: self, cause: Some(cause.to_string()) }
+    }
+
+    /// Length in whole pages.
+    pub(crate) async fn pages(&self) -> Result<u64> {
+        let len = self.file.len().await.map_err(|error| self.io("length", 0, error))?;
+        Ok(len / PAGE_SIZE as u64)
+    }
+
+    /// Cuts or extends the file.
+    pub(crate) async fn set_pages(&self, pages: u64) -> Result<()> {
+        self.check_failed()?;
+        let len = offset_of(pages);
+        self.file.set_len(len).await.map_err(|error| self.io("change of length", len, error))
+    }
+
+    /// Lets no write pass from now on.
+    fn fail(&self, cause: &str) {
+        tracing::error!(file = %self.name, cause, "the data file is not written any more");
+        let _ = self.failed.set(cause.into());
+    }
+
+    /// An error if nothing may be written.
+    pub(crate) fn check_failed(&self) -> Result<()> {
+        match self.failed.get() {
+            Some(cause) => Err(StoreError::Failed { file: self.name.clone(), cause: cause.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn corrupt(&self, page: PageNumber, index: Option<IndexId>, what: String) -> StoreError {
+        StoreError::Corrupt { file: self.name.clone(), offset: offset_of(page.0), page, index, what }
+    }
+
+    pub(crate) fn unusable(&self, what: String) -> StoreError {
+        StoreError::Unusable { file: self.name.clone(), what }
+    }
+
+    fn io(&self, operation: &'static str, offset: u64, error: std::io::Error) -> StoreError {
+        StoreError::Io { file: self.name.clone(), operation, offset, source: Arc::new(error) }
+    }
+}
+
+/// Latches a failure when it is dropped before it is settled, or settled with an error.
+pub(crate) struct Unsure<'a> {
+    file: &'a DataFile,
+    cause: Option<String>,
+}
+
+impl Unsure<'_> {
+    /// The outcome is known.
+    pub(crate) fn settle(mut self, outcome: &Result<()>) {
+        self.cause = outcome.as_ref().err().map(ToString::to_string);
+    }
+}
+
+impl Drop for Unsure<'_> {
+    fn drop(&mut self) {
+        if let Some(cause) = &self.cause {
+            self.file.fail(cause);
+        }
+    }
+}
+
+/// Where a page begins.
+fn offset_of(page: u64) -> u64 {
+    page.saturating_mul(PAGE_SIZE as u64)
+}

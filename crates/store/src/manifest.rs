@@ -1,0 +1,199 @@
+//! The manifest: what a superblock refers to. Index of the trees, free pages, and the engine's own bytes; written as a
+//! whole with each checkpoint into a run of pages of its own.
+//!
+//! ```text
+//! numbers are unsigned LEB128, except hashes (8 bytes, little-endian)
+//! trees      count; then for each, ascending by index:
+//!            index, root's page number, root's generation, height (1 is a single leaf), rows, hash,
+//!            leaf pages, inner pages, overflow pages
+//! free       runs of pages that nobody could reach
+//! pending    count; then for each: created, freed (generations), runs
+//! engine     length; bytes
+//!
+//! runs       count; then for each, ascending: pages since the end of the run before, pages in it
+//! ```
+//!
+//! A manifest describes the file exactly as of its own checkpoint: its own pages are in use, those of the manifest
+//! before it are pending.
+
+use std::collections::BTreeMap;
+
+use base::{IndexId, PageNumber};
+use bytes::Bytes;
+
+use crate::page::PageRef;
+use crate::space::{Interval, Run, Space};
+
+/// A tree that is not empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tree {
+    pub(crate) root: PageRef,
+    /// Levels; 1 is a single leaf.
+    pub(crate) height: u8,
+    pub(crate) rows: u64,
+    pub(crate) hash: u64,
+    pub(crate) leaf_pages: u64,
+    pub(crate) inner_pages: u64,
+    pub(crate) overflow_pages: u64,
+}
+
+/// All trees.
+pub(crate) type Trees = BTreeMap<IndexId, Tree>;
+
+/// A manifest as it was read.
+#[derive(Debug, Default)]
+pub(crate) struct Manifest {
+    pub(crate) trees: Trees,
+    pub(crate) free: Vec<Run>,
+    pub(crate) pending: Vec<(Interval, Vec<Run>)>,
+    pub(crate) engine: Bytes,
+}
+
+/// Writes the manifest of a state; `retired` are the pages of the manifest before it.
+pub(crate) fn encode(trees: &Trees, space: &Space, retired: Option<(Interval, Run)>, engine: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, trees.len() as u64);
+    for (index, tree) in trees {
+        for number in [index.0, tree.root.number.0, tree.root.generation, u64::from(tree.height), tree.rows] {
+            put(&mut out, number);
+        }
+        out.extend_from_slice(&tree.hash.to_le_bytes());
+        for number in [tree.leaf_pages, tree.inner_pages, tree.overflow_pages] {
+            put(&mut out, number);
+        }
+    }
+    put_runs(&mut out, space.free().iter());
+    put(&mut out, space.pending().len() as u64 + u64::from(retired.is_some()));
+    for (interval, runs) in space.pending() {
+        let mut runs = runs.clone();
+        runs.sort_unstable();
+        put_group(&mut out, *interval, &runs);
+    }
+    if let Some((interval, run)) = retired {
+        put_group(&mut out, interval, &[run]);
+    }
+    put(&mut out, engine.len() as u64);
+    out.extend_from_slice(engine);
+    out
+}
+
+/// Reads a manifest; says what is wrong with it.
+pub(crate) fn decode(bytes: &Bytes) -> Result<Manifest, String> {
+    let mut reader = Reader { bytes, at: 0 };
+    let mut manifest = Manifest::default();
+    for _ in 0..reader.number()? {
+        let (index, tree) = reader.tree()?;
+        manifest.trees.insert(index, tree);
+    }
+    manifest.free = reader.runs()?;
+    for _ in 0..reader.number()? {
+        let interval = (reader.number()?, reader.number()?);
+        manifest.pending.push((interval, reader.runs()?));
+    }
+    let size = usize::try_from(reader.number()?).map_err(|_| TOO_SHORT.to_string())?;
+    reader.take(size)?;
+    manifest.engine = bytes.slice(reader.at - size..reader.at);
+    if reader.at == bytes.len() { Ok(manifest) } else { Err("it is longer than its contents".to_string()) }
+}
+
+const TOO_SHORT: &str = "it is shorter than its contents";
+
+struct Reader<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn take(&mut self, size: usize) -> Result<&[u8], String> {
+        let end = self.at.checked_add(size).filter(|&end| end <= self.bytes.len()).ok_or(TOO_SHORT)?;
+        let taken = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn number(&mut self) -> Result<u64, String> {
+        let mut number = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.take(1)?[0];
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Ok(number);
+            }
+        }
+        Err("a number in it is too long".to_string())
+    }
+
+    fn tree(&mut self) -> Result<(IndexId, Tree), String> {
+        let index = IndexId(self.number()?);
+        let root = PageRef { number: PageNumber(self.number()?), generation: self.number()? };
+        let height =
+            u8::try_from(self.number()?).ok().filter(|&height| height > 0).ok_or("a tree in it has no height")?;
+        let rows = self.number()?;
+        let hash = u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes"));
+        let (leaf_pages, inner_pages, overflow_pages) = (self.number()?, self.number()?, self.number()?);
+        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages }))
+    }
+
+    fn runs(&mut self) -> Result<Vec<Run>, String> {
+        let (mut runs, mut end) = (Vec::new(), 0u64);
+        for _ in 0..self.number()? {
+            let (gap, len) = (self.number()?, self.number()?);
+            let start = end.checked_add(gap).ok_or(TOO_SHORT)?;
+            end = start.checked_add(len).ok_or(TOO_SHORT)?;
+            runs.push(Run::new(start, len));
+        }
+        Ok(runs)
+    }
+}
+
+fn put_group(out: &mut Vec<u8>, (created, freed): Interval, runs: &[Run]) {
+    put(out, created);
+    put(out, freed);
+    put_runs(out, runs.iter().copied());
+}
+
+fn put_runs(out: &mut Vec<u8>, runs: impl ExactSizeIterator<Item = Run>) {
+    put(out, runs.len() as u64);
+    let mut end = 0;
+    for run in runs {
+        put(out, run.start - end);
+        put(out, run.len);
+        end = run.end();
+    }
+}
+
+fn put(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    out.push(number as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trip() {
+        let root = PageRef { number: PageNumber(77), generation: 1 << 40 };
+        let tree =
+            Tree { root, height: 3, rows: 1000, hash: u64::MAX, leaf_pages: 9, inner_pages: 2, overflow_pages: 300 };
+        let trees = Trees::from([(IndexId(3), tree), (IndexId(900), Tree { height: 1, ..tree })]);
+        let mut space = Space::open(1000, [None, Some(5)]);
+        space.release(Run::new(10, 5));
+        space.release(Run::new(400, 300));
+        space.retire((3, 6), [Run::new(50, 2), Run::new(20, 1)]);
+        let retired = Some(((5, 6), Run::new(60, 1)));
+        let bytes = Bytes::from(encode(&trees, &space, retired, b"engine"));
+        let read = decode(&bytes).unwrap();
+        assert_eq!(read.trees, trees);
+        assert_eq!(read.free, [Run::new(10, 5), Run::new(400, 300)]);
+        let first = ((3, 6), vec![Run::new(20, 1), Run::new(50, 2)]);
+        assert_eq!(read.pending, [first, ((5, 6), vec![Run::new(60, 1)])]);
+        assert_eq!(&read.engine[..], b"engine");
+        for end in 0..bytes.len() {
+            assert!(decode(&bytes.slice(..end)).is_err(), "{end} bytes are no manifest");
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Where the changes of a merge come from, and a window over the next of them.
+
+use std::collections::VecDeque;
+use std::future::Future;
+
+use base::IndexId;
+use bytes::Bytes;
+
+use crate::{MAX_KEY_SIZE, Result, StoreError};
+
+/// The window is filled up when it has fewer changes than this. It is how far a merge reads ahead.
+const LOOKAHEAD: usize = 256;
+
+/// A key's new value, or its removal (of a key that need not be there).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The key.
+    pub key: Bytes,
+    /// The value; `None` removes the key.
+    pub value: Option<Bytes>,
+}
+
+/// A stream of changes in strictly ascending order of their keys.
+pub trait Changes: Send {
+    /// Adds some changes (tens to hundreds) to `batch`; none at the end.
+    fn next_batch(&mut self, batch: &mut Vec<Change>) -> impl Future<Output = Result<()>> + Send;
+}
+
+/// Changes from a sorted iterator.
+pub struct SortedChanges<I>(pub I);
+
+impl<I: Iterator<Item = Change> + Send> Changes for SortedChanges<I> {
+    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> Result<()> {
+        batch.extend(self.0.by_ref().take(LOOKAHEAD));
+        Ok(())
+    }
+}
+
+/// The next changes of a stream, checked.
+pub(super) struct Window<C> {
+    index: IndexId,
+    source: C,
+    queue: VecDeque<Change>,
+    batch: Vec<Change>,
+    last: Option<Bytes>,
+    ended: bool,
+}
+
+impl<C: Changes> Window<C> {
+    pub(super) fn new(index: IndexId, source: C) -> Self {
+        Window { index, source, queue: VecDeque::new(), batch: Vec::new(), last: None, ended: false }
+    }
+
+    /// Fills it up, unless the stream has ended.
+    pub(super) async fn fill(&mut self) -> Result<()> {
+        while !self.ended && self.queue.len() < LOOKAHEAD {
+            self.source.next_batch(&mut self.batch).await?;
+            self.ended = self.batch.is_empty();
+            for change in &self.batch {
+                if change.key.len() > MAX_KEY_SIZE {
+                    return Err(StoreError::KeyTooLong { index: self.index, size: change.key.len() });
+                }
+                if self.last.as_ref().is_some_and(|last| *last >= change.key) {
+                    return Err(StoreError::Unsorted { index: self.index });
+                }
+                self.last = Some(change.key.clone());
+            }
+            self.queue.extend(self.batch.drain(..));
+        }
+        Ok(())
+    }
+
+    /// The next change. Only a window that was filled since the last [`Window::pop`] knows it.
+    pub(super) fn first(&self) -> Option<&Change> {
+        self.queue.front()
+    }
+
+    /// Takes the next change out, and fills the window when it is half empty.
+    pub(super) async fn pop(&mut self) -> Result<Option<Change>> {
+        let change = self.queue.pop_front();
+        if self.queue.len() < LOOKAHEAD / 2 && !self.ended {
+            self.fill().await?;
+        }
+        Ok(change)
+    }
+
+    /// The changes after the next one, as far as they are known.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Change> {
+        self.queue.iter()
+    }
+}

@@ -1,0 +1,372 @@
+//! Applying sorted changes to one tree.
+//!
+//! The old tree is walked from left to right along the path of the changes; the new one grows beside it from the
+//! leaves up, one list of pending entries per level ([`super::pending`]).
+//!
+//! ```text
+//! old tree                                   new tree
+//!           root                             level 2   [A' C' ...]   pending
+//!         /  |   \                           level 1   [a b' c ]     pending
+//!       A    B    C        changes: b, g     level 0   [rows of b]   pending
+//!      abc  def  ghi
+//! ```
+//!
+//! A node is *opened* if a change falls into it: it is retired, and its parts (rows, children) join the pending
+//! entries of its level. Otherwise it is *shared*: its reference joins the pending entries one level up, after
+//! everything pending below has been written. Where that would write a short node, the next node is opened after all,
+//! so short nodes join their right neighbours; at the right end they join the left one. More than one page pending
+//! is cut into pages of the same fill; rows that are appended at the right end fill their pages.
+//!
+//! # Invariants
+//! - Pending entries of a level are less than three pages, however long the stream is; the depth of the old tree
+//!   bounds the path.
+//! - All pending entries below a level come before those that will be pushed to it.
+
+use base::IndexId;
+use bytes::Bytes;
+
+use crate::manifest::Tree;
+use crate::page::inner::Child;
+use crate::page::leaf::{Overflow, Value, needs_overflow};
+use crate::page::{CAPACITY, Expected, Page, PageKind, row_hash};
+use crate::{Result, overflow};
+
+use super::Parts;
+use super::ahead::ReadAhead;
+use super::pending::{PendingChildren, PendingRows, share};
+use super::source::{Changes, Window};
+
+/// An opened node of the old tree, or what holds its root.
+pub(super) struct Frame {
+    /// `None` above the root.
+    node: Option<Page>,
+    root: Option<Child>,
+    /// Level of its children.
+    child_level: u8,
+    next: usize,
+    count: usize,
+    lower: Bytes,
+    upper: Option<Bytes>,
+}
+
+impl Frame {
+    fn above(tree: &Tree) -> Self {
+        let root = Child { lower: Bytes::new(), at: tree.root, rows: tree.rows, hash: tree.hash };
+        let child_level = tree.height - 1;
+        Frame { node: None, root: Some(root), child_level, next: 0, count: 1, lower: Bytes::new(), upper: None }
+    }
+
+    fn of(node: Page, lower: Bytes, upper: Option<Bytes>) -> Self {
+        let (child_level, count) = (node.level() - 1, node.count());
+        Frame { node: Some(node), root: None, child_level, next: 0, count, lower, upper }
+    }
+
+    /// A child; the first one begins where the node does.
+    fn child(&self, number: usize) -> Child {
+        match (&self.node, &self.root) {
+            (Some(node), _) if number > 0 => node.child(number),
+            (Some(node), _) => Child { lower: self.lower.clone(), ..node.child(0) },
+            (None, root) => root.clone().expect("a frame has a node or the root"),
+        }
+    }
+
+    fn upper_of(&self, number: usize) -> Option<Bytes> {
+        match &self.node {
+            Some(node) if number + 1 < self.count => Some(node.child_key_bytes(number + 1)),
+            _ => self.upper.clone(),
+        }
+    }
+
+    /// Whether a key lies before the end of a child.
+    fn reaches(&self, number: usize, key: &[u8]) -> bool {
+        match &self.node {
+            Some(node) if number + 1 < self.count => key < node.child_key(number + 1),
+            _ => self.upper.as_ref().is_none_or(|upper| key < &upper[..]),
+        }
+    }
+
+    /// The leaves from the next one on into which the changes fall, as far as those are known.
+    pub(super) fn touched<'a>(
+        &self,
+        index: IndexId,
+        changes: impl Iterator<Item = &'a super::Change>,
+    ) -> Vec<Expected> {
+        let Some(node) = self.node.as_ref().filter(|_| self.child_level == 0) else { return Vec::new() };
+        let mut changes = changes.peekable();
+        let mut touched = Vec::new();
+        for child in self.next..self.count {
+            if changes.peek().is_none() || touched.len() >= super::ahead::LEAVES_MAX {
+                break;
+            }
+            if changes.peek().is_some_and(|change| self.reaches(child, &change.key)) {
+                touched.push(Expected::node(node.child_at(child), index, 0));
+            }
+            while changes.peek().is_some_and(|change| self.reaches(child, &change.key)) {
+                changes.next();
+            }
+        }
+        touched
+    }
+}
+
+/// One tree being merged.
+pub(super) struct TreeMerge<'a, C> {
+    parts: Parts<'a>,
+    index: IndexId,
+    window: Window<C>,
+    path: Vec<Frame>,
+    ahead: ReadAhead,
+    rows: PendingRows,
+    /// Pending children of the nodes at level 1, 2, …
+    children: Vec<PendingChildren>,
+    /// Page counts of the new tree.
+    counts: Tree,
+    /// Rows came behind the last one of the old tree.
+    appended: bool,
+}
+
+impl<'a, C: Changes> TreeMerge<'a, C> {
+    pub(super) fn new(parts: Parts<'a>, index: IndexId, old: Option<Tree>, changes: C) -> Self {
+        let none = crate::page::PageRef { number: base::PageNumber(0), generation: 0 };
+        let empty = Tree { root: none, height: 0, rows: 0, hash: 0, leaf_pages: 0, inner_pages: 0, overflow_pages: 0 };
+        TreeMerge {
+            parts,
+            index,
+            window: Window::new(index, changes),
+            path: old.iter().map(Frame::above).collect(),
+            ahead: ReadAhead::default(),
+            rows: PendingRows::default(),
+            children: Vec::new(),
+            counts: old.unwrap_or(empty),
+            appended: false,
+        }
+    }
+
+    /// The new tree, unless it is empty.
+    pub(super) async fn run(mut self) -> Result<Option<Tree>> {
+        self.window.fill().await?;
+        if self.path.is_empty() {
+            self.appended = true;
+            self.merge_rows(None, None).await?;
+        }
+        while let Some(frame) = self.path.last_mut() {
+            if frame.next == frame.count {
+                self.path.pop();
+                continue;
+            }
+            let touched = self.window.first().is_some_and(|change| frame.reaches(frame.next, &change.key));
+            let level = frame.child_level;
+            if touched || self.is_short_up_to(level) {
+                self.open().await?;
+            } else {
+                self.share_next(level).await?;
+            }
+        }
+        self.finish().await
+    }
+
+    fn is_short_up_to(&self, level: u8) -> bool {
+        self.rows.is_short() || self.children.iter().take(usize::from(level)).any(PendingChildren::is_short)
+    }
+
+    /// Opens the next child of the last frame.
+    async fn open(&mut self) -> Result<()> {
+        let frame = self.path.last_mut().expect("there is a frame with a child");
+        let (child, level, upper) = (frame.child(frame.next), frame.child_level, frame.upper_of(frame.next));
+        if level == 0 {
+            let (page, warm) =
+                self.ahead.leaf(self.parts.shared, self.index, child.at, frame, self.window.known()).await?;
+            frame.next += 1;
+            self.parts.freed.page(child.at);
+            self.counts.leaf_pages -= 1;
+            self.rows.open(child.lower, page.hash(), warm);
+            return self.merge_rows(Some(page), upper).await;
+        }
+        frame.next += 1;
+        let page = self.parts.shared.page(&Expected::node(child.at, self.index, level)).await?;
+        self.parts.freed.page(child.at);
+        self.counts.inner_pages -= 1;
+        self.path.push(Frame::of(page, child.lower, upper));
+        Ok(())
+    }
+
+    /// Takes over the next child of the last frame as it is.
+    async fn share_next(&mut self, level: u8) -> Result<()> {
+        self.write_up_to(level).await?;
+        let frame = self.path.last_mut().expect("there is a frame with a child");
+        let child = frame.child(frame.next);
+        frame.next += 1;
+        self.push_child(level, child).await
+    }
+
+    /// Applies the changes below `upper` to the rows of a leaf.
+    async fn merge_rows(&mut self, old: Option<Page>, upper: Option<Bytes>) -> Result<()> {
+        let mut from = 0;
+        let count = old.as_ref().map_or(0, Page::count);
+        while self.window.first().is_some_and(|change| upper.as_ref().is_none_or(|upper| change.key < *upper)) {
+            let change = self.window.pop().await?.expect("there is a first one");
+            if let Some(page) = &old {
+                let (entry, found) = page.search(from, &change.key);
+                self.rows.keep(page, from, entry);
+                from = entry;
+                if found {
+                    self.rows.remove(page.row_hash(entry));
+                    self.drop_value(page.overflow(entry));
+                    from += 1;
+                }
+            }
+            if let Some(value) = change.value {
+                self.appended |= upper.is_none() && from == count;
+                self.put(change.key, value).await?;
+            }
+            if self.rows.is_plenty() {
+                self.write_leaf(CAPACITY).await?;
+            }
+        }
+        if let Some(page) = &old {
+            self.rows.keep(page, from, count);
+        }
+        if self.rows.is_plenty() {
+            self.write_leaf(CAPACITY).await?;
+        }
+        Ok(())
+    }
+
+    async fn put(&mut self, key: Bytes, value: Bytes) -> Result<()> {
+        if !needs_overflow(&key, &value) {
+            let hash = row_hash(&key, &value);
+            self.rows.put(key, Value::Inline(value), hash);
+            return Ok(());
+        }
+        let writer = &mut *self.parts.writer;
+        let (allocation, generation) = (writer.allocation().clone(), writer.generation());
+        let written = overflow::write(self.parts.shared, &allocation, self.index, generation, &key, &value).await?;
+        writer.count(written.pages()).await;
+        self.counts.overflow_pages += written.pages();
+        self.rows.put(key, Value::Overflow(written), written.hash);
+        Ok(())
+    }
+
+    fn drop_value(&mut self, value: Option<Overflow>) {
+        if let Some(overflow) = value {
+            self.counts.overflow_pages -= overflow.pages();
+            self.parts.freed.run(overflow.at, overflow.pages());
+        }
+    }
+
+    /// Writes everything pending of the levels up to this one.
+    async fn write_up_to(&mut self, level: u8) -> Result<()> {
+        for level in 0..=level {
+            self.write_level(level, false).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes everything pending of a level, in pages of the same fill or in full ones.
+    async fn write_level(&mut self, level: u8, full: bool) -> Result<()> {
+        loop {
+            let size = match level {
+                0 => self.rows.size(),
+                _ => self.children.get(usize::from(level) - 1).map_or(0, PendingChildren::size),
+            };
+            if size == 0 {
+                return Ok(());
+            }
+            let target = if full { CAPACITY } else { share(size) };
+            match level {
+                0 => self.write_leaf(target).await?,
+                _ => self.write_inner(level, target).await?,
+            }
+        }
+    }
+
+    async fn write_leaf(&mut self, target: usize) -> Result<()> {
+        let writer = &mut *self.parts.writer;
+        writer.reserve().await?;
+        let (at, memory) = writer.page();
+        let filled = self.rows.fill(memory, at, self.index, target);
+        writer.filled(PageKind::Leaf, filled.warm).await?;
+        self.counts.leaf_pages += 1;
+        self.push_child(0, filled.child).await
+    }
+
+    async fn write_inner(&mut self, level: u8, target: usize) -> Result<()> {
+        let writer = &mut *self.parts.writer;
+        writer.reserve().await?;
+        let (at, memory) = writer.page();
+        let node = self.children[usize::from(level) - 1].fill(memory, at, self.index, level, target);
+        writer.filled(PageKind::Inner, true).await?;
+        self.counts.inner_pages += 1;
+        self.pending_above(level).push(node);
+        Ok(())
+    }
+
+    /// Adds a node of a level to what is pending above it, and writes there what has become plenty.
+    async fn push_child(&mut self, level: u8, child: Child) -> Result<()> {
+        self.pending_above(level).push(child);
+        let mut level = level + 1;
+        while self.children.get(usize::from(level) - 1).is_some_and(PendingChildren::is_plenty) {
+            self.write_inner(level, CAPACITY).await?;
+            level += 1;
+        }
+        Ok(())
+    }
+
+    fn pending_above(&mut self, level: u8) -> &mut PendingChildren {
+        let number = usize::from(level);
+        if self.children.len() <= number {
+            self.children.resize_with(number + 1, PendingChildren::default);
+        }
+        &mut self.children[number]
+    }
+
+    /// The changes and the old tree are at their end: writes what is pending from the leaves up, until one node is left.
+    async fn finish(mut self) -> Result<Option<Tree>> {
+        let mut level = 0;
+        loop {
+            self.join_left(level).await?;
+            self.write_level(level, self.appended).await?;
+            let number = usize::from(level);
+            let above = self.children.get(number..).unwrap_or_default();
+            let higher_is_empty = above.iter().skip(1).all(|pending| pending.len() == 0);
+            let nothing_written = above.iter().all(|pending| pending.emitted == 0);
+            if nothing_written && higher_is_empty && above.first().map_or(0, PendingChildren::len) <= 1 {
+                let root = self.children.get_mut(number).and_then(PendingChildren::pop);
+                return Ok(root.map(|root| self.tree(root, level + 1)));
+            }
+            level += 1;
+        }
+    }
+
+    fn tree(&self, root: Child, height: u8) -> Tree {
+        Tree { root: root.at, height, rows: root.rows, hash: root.hash, ..self.counts }
+    }
+
+    /// What is pending at the right end of a level is short: the node to its left is opened again, if it is an old one.
+    async fn join_left(&mut self, level: u8) -> Result<()> {
+        let number = usize::from(level);
+        let short = if level == 0 { self.rows.is_short() } else { self.children[number - 1].is_short() };
+        let generation = self.parts.writer.generation();
+        let old =
+            self.children.get(number).and_then(PendingChildren::last).filter(|left| left.at.generation != generation);
+        if !short || old.is_none() {
+            return Ok(());
+        }
+        let left = self.children[number].pop().expect("it was just looked at");
+        let page = self.parts.shared.page(&Expected::node(left.at, self.index, level)).await?;
+        self.parts.freed.page(left.at);
+        if level == 0 {
+            self.counts.leaf_pages -= 1;
+            self.rows.prepend(left.lower, page);
+            return Ok(());
+        }
+        self.counts.inner_pages -= 1;
+        let pending = &mut self.children[number - 1];
+        for child in (0..page.count()).rev() {
+            let child = page.child(child);
+            pending.push_front(child);
+        }
+        pending.set_lower(left.lower);
+        Ok(())
+    }
+}

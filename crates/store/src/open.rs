@@ -1,0 +1,155 @@
+//! Opening a data file, and making a new one.
+//!
+//! A new file is made under another name and renamed when it is complete and synced; so a file under the real name has
+//! at least one valid superblock, or it was damaged.
+//!
+//! The manifest says what was free as of its checkpoint. What lies beyond the file's end as it was then is free too
+//! (an unfinished merge made the file grow); what was cut off since was free then.
+
+use std::io::{Error, ErrorKind};
+use std::sync::Arc;
+
+use base::{IndexId, PageNumber};
+use bytes::{Bytes, BytesMut};
+use io::{Env, File, IoBuf, IoMode};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::file::DataFile;
+use crate::manifest::{Manifest, Trees, decode};
+use crate::page::{Expected, PAGE_SIZE, PageKind, PageRef};
+use crate::space::{FIRST_PAGE, Run, Space};
+use crate::superblock::Superblock;
+use crate::{Checkpoint, Options, Result, StoreError};
+
+/// Pages in one read of a manifest.
+const BATCH_PAGES: u64 = 64;
+
+/// A file that was opened, as of its newest checkpoint.
+pub(crate) struct Opened {
+    pub(crate) file: DataFile,
+    pub(crate) space: Space,
+    pub(crate) trees: Trees,
+    pub(crate) checkpoint: Checkpoint,
+    pub(crate) superblock: Superblock,
+    pub(crate) slot: usize,
+}
+
+/// Opens the file, or makes it.
+pub(crate) async fn open(env: &Env, path: &str, options: &Options) -> Result<Opened> {
+    if !env.disk.exists(path).await.map_err(|error| failed(path, "look-up", error))? {
+        create(env, path, options).await?;
+    }
+    let file = DataFile::new(path, open_file(env, path, options, false).await?);
+    let pages = file.pages().await?;
+    let slots = [read_superblock(&file, 0, pages).await?, read_superblock(&file, 1, pages).await?];
+    let (slot, superblock) = newest(&file, &slots)?;
+    let manifest = read_manifest(&file, &superblock).await?;
+    let generations = slots.each_ref().map(|slot| slot.as_ref().ok().map(|block| block.generation));
+    let space = open_space(pages, &superblock, &manifest, generations);
+    let Superblock { commit_number, log_position, .. } = superblock;
+    let checkpoint = Checkpoint { commit_number, log_position, meta: manifest.engine };
+    Ok(Opened { file, space, trees: manifest.trees, checkpoint, superblock, slot })
+}
+
+async fn create(env: &Env, path: &str, options: &Options) -> Result<()> {
+    let new = format!("{path}.new");
+    let file = DataFile::new(&new, open_file(env, &new, options, true).await?);
+    file.set_pages(0).await?;
+    file.set_pages(FIRST_PAGE).await?;
+    let mut buf = IoBuf::zeroed(FIRST_PAGE as usize * PAGE_SIZE);
+    let empty = Superblock { generation: 1, file_pages: FIRST_PAGE, ..Superblock::default() };
+    empty.encode(0, &mut buf[..PAGE_SIZE]);
+    file.write(0, buf).await?;
+    file.sync().await?;
+    env.disk.rename(&new, path).await.map_err(|error| failed(path, "rename", error))?;
+    let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
+    env.disk.sync_dir(dir).await.map_err(|error| failed(path, "sync of the directory", error))
+}
+
+async fn open_file(env: &Env, path: &str, options: &Options, create: bool) -> Result<Arc<dyn File>> {
+    let how = io::OpenOptions {
+        create,
+        create_new: false,
+        write: true,
+        direct: options.direct,
+        dsync: false,
+        mode: IoMode::Offload,
+    };
+    env.disk.open(path, how).await.map_err(|error| failed(path, "open", error))
+}
+
+/// The superblock of a slot, or why there is none. An error of the device is an error: to go on with the other
+/// superblock would be to go back in time.
+async fn read_superblock(
+    file: &DataFile,
+    slot: u64,
+    file_pages: u64,
+) -> Result<std::result::Result<Superblock, String>> {
+    if slot >= file_pages {
+        return Ok(Err("the file ends before it".to_string()));
+    }
+    let bytes = file.read(Run::new(slot, 1), None).await?;
+    Ok(Superblock::decode(slot, bytes))
+}
+
+fn newest(file: &DataFile, slots: &[std::result::Result<Superblock, String>; 2]) -> Result<(usize, Superblock)> {
+    let valid = slots.iter().enumerate().filter_map(|(slot, block)| Some((slot, *block.as_ref().ok()?)));
+    valid.max_by_key(|(_, block)| block.generation).ok_or_else(|| {
+        let [first, second] = slots.each_ref().map(|slot| slot.as_ref().err().map_or("", String::as_str));
+        file.unusable(format!("no superblock can be used: the one at offset 0: {first}; at {PAGE_SIZE}: {second}"))
+    })
+}
+
+async fn read_manifest(file: &DataFile, superblock: &Superblock) -> Result<Manifest> {
+    let run = superblock.manifest();
+    let mut bytes = BytesMut::new();
+    let mut place = 0;
+    while place < run.len {
+        let part = Run::new(run.start + place, BATCH_PAGES.min(run.len - place));
+        let read = file.read(part, None).await?;
+        for start in (0..read.len()).step_by(PAGE_SIZE) {
+            if bytes.len() as u64 == superblock.manifest_size {
+                break; // the slack
+            }
+            let at = PageRef { number: PageNumber(run.start + place), generation: superblock.generation };
+            let expected = Expected { at, index: IndexId(0), kind: PageKind::Manifest, level: 0 };
+            let page = file.check(read.slice(start..start + PAGE_SIZE), &expected)?;
+            bytes.extend_from_slice(&page.payload());
+            place += 1;
+        }
+        place = if bytes.len() as u64 == superblock.manifest_size { run.len } else { place };
+    }
+    if bytes.is_empty() && superblock.manifest_size == 0 {
+        return Ok(Manifest::default());
+    }
+    let bytes: Bytes = bytes.freeze();
+    let wrong = |what: String| file.corrupt(PageNumber(run.start), None, format!("the manifest is wrong: {what}"));
+    if bytes.len() as u64 != superblock.manifest_size || xxh3_64(&bytes) != superblock.manifest_hash {
+        return Err(wrong("its length or hash is not the superblock's".to_string()));
+    }
+    decode(&bytes).map_err(wrong)
+}
+
+fn open_space(pages: u64, superblock: &Superblock, manifest: &Manifest, generations: [Option<u64>; 2]) -> Space {
+    let pages = pages.max(FIRST_PAGE);
+    let clip =
+        |run: &Run| Some(Run::new(run.start, run.end().min(pages).checked_sub(run.start)?)).filter(|run| run.len > 0);
+    let mut space = Space::open(pages, generations);
+    manifest.free.iter().filter_map(clip).for_each(|run| space.release(run));
+    if pages > superblock.file_pages {
+        space.release(Run::new(superblock.file_pages, pages - superblock.file_pages));
+    }
+    for (interval, runs) in &manifest.pending {
+        space.retire(*interval, runs.iter().filter_map(clip));
+    }
+    space.reclaim();
+    space
+}
+
+fn failed(path: &str, operation: &'static str, error: Error) -> StoreError {
+    let source = match error.kind() {
+        ErrorKind::NotFound => Error::new(ErrorKind::NotFound, format!("{path} is missing")),
+        _ => error,
+    };
+    StoreError::Io { file: path.into(), operation, offset: 0, source: Arc::new(source) }
+}

@@ -1,0 +1,338 @@
+//! A page: the unit that is written once, checked when it is read, and never changed.
+//!
+//! ```text
+//! offset size
+//!      0    8  xxh3-64 of bytes 8..16384
+//!      8    8  page number: this page's offset in the file divided by 16384
+//!     16    8  index id of the tree it belongs to; 0 for the store's own pages
+//!     24    8  generation in which it was written
+//!     32    1  kind (1 leaf, 2 inner, 3 overflow, 4 manifest, 5 superblock)
+//!     33    1  level above the leaves: 0 in a leaf, 0 in other kinds
+//!     34    2  number of entries (leaf, inner)
+//!     36    4  payload bytes in use from offset 64 on
+//!     40    8  rows in and below it (leaf, inner); place in its run (overflow, manifest)
+//!     48    8  sum of the hashes of those rows
+//!     56    8  zero
+//!     64       payload; what is not in use is zero
+//! ```
+//!
+//! All numbers are little-endian. Whoever refers to a page knows its number, generation, index and kind, and all
+//! of them are compared when the page is read: so a write that never reached the disk, or reached another place,
+//! is found although the page there has a correct checksum.
+//!
+//! # Invariants
+//! - Offsets inside a [`Page`] were checked when it was read ([`Page::check`]), so the accessors cannot fail.
+//! - A page is a function of its rows and its header: unused bytes are zero.
+
+pub(crate) mod inner;
+pub(crate) mod leaf;
+
+use std::ops::Deref;
+
+use base::{IndexId, PageNumber};
+use bytes::Bytes;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+/// Bytes of a page.
+pub(crate) const PAGE_SIZE: usize = 16384;
+/// Bytes before the payload.
+pub(crate) const HEADER_SIZE: usize = 64;
+/// Bytes of payload.
+pub(crate) const CAPACITY: usize = PAGE_SIZE - HEADER_SIZE;
+/// Bytes of an entry in the directory at the end of a leaf or inner page.
+pub(crate) const SLOT_SIZE: usize = 2;
+
+/// What a page is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum PageKind {
+    Leaf = 1,
+    Inner = 2,
+    Overflow = 3,
+    Manifest = 4,
+    Superblock = 5,
+}
+
+impl PageKind {
+    /// The kind of the nodes of a tree at a level.
+    pub(crate) fn at_level(level: u8) -> Self {
+        if level == 0 { PageKind::Leaf } else { PageKind::Inner }
+    }
+}
+
+/// Which page, and which of those that have been written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct PageRef {
+    pub(crate) number: PageNumber,
+    pub(crate) generation: u64,
+}
+
+/// What the header says beside the checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) at: PageRef,
+    pub(crate) index: IndexId,
+    pub(crate) kind: PageKind,
+    pub(crate) level: u8,
+    pub(crate) count: u16,
+    pub(crate) used: u32,
+    /// Rows below, or the place in a run.
+    pub(crate) rows: u64,
+    pub(crate) hash: u64,
+}
+
+/// What the reader of a page knows of it beforehand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    pub(crate) at: PageRef,
+    pub(crate) index: IndexId,
+    pub(crate) kind: PageKind,
+    pub(crate) level: u8,
+}
+
+impl Expected {
+    /// A node of a tree.
+    pub(crate) fn node(at: PageRef, index: IndexId, level: u8) -> Self {
+        Expected { at, index, kind: PageKind::at_level(level), level }
+    }
+}
+
+/// The bytes of a page that was checked; a clone shares them.
+#[derive(Clone)]
+pub(crate) struct Page(Bytes);
+
+impl Page {
+    /// Checks everything that the page itself and its referrer say.
+    pub(crate) fn check(bytes: Bytes, expected: &Expected) -> Result<Page, String> {
+        if bytes.len() != PAGE_SIZE {
+            return Err(format!("it has {} bytes", bytes.len()));
+        }
+        let (stored, computed) = (get_u64(&bytes, 0), xxh3_64(&bytes[8..]));
+        if stored != computed {
+            return Err(format!("its checksum is {stored:016x} and should be {computed:016x}"));
+        }
+        let page = Page(bytes);
+        page.check_header(expected)?;
+        match expected.kind {
+            PageKind::Leaf => leaf::check(&page)?,
+            PageKind::Inner => inner::check(&page)?,
+            _ if page.used() > CAPACITY => return Err("more payload than fits".to_string()),
+            _ => {}
+        }
+        Ok(page)
+    }
+
+    fn check_header(&self, expected: &Expected) -> Result<(), String> {
+        let compare = |what: &str, found: u64, wanted: u64| {
+            if found == wanted { Ok(()) } else { Err(format!("its {what} is {found} and should be {wanted}")) }
+        };
+        compare("page number", get_u64(&self.0, 8), expected.at.number.0)?;
+        compare("index", get_u64(&self.0, 16), expected.index.0)?;
+        compare("generation (a write was lost)", self.generation(), expected.at.generation)?;
+        compare("kind", u64::from(self.0[32]), expected.kind as u64)?;
+        compare("level", u64::from(self.level()), u64::from(expected.level))
+    }
+
+    /// The page from bytes that this process has just sealed.
+    pub(crate) fn sealed(bytes: Bytes) -> Page {
+        debug_assert_eq!(get_u64(&bytes, 0), xxh3_64(&bytes[8..]));
+        Page(bytes)
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        get_u64(&self.0, 24)
+    }
+
+    pub(crate) fn level(&self) -> u8 {
+        self.0[33]
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        usize::from(get_u16(&self.0, 34))
+    }
+
+    pub(crate) fn used(&self) -> usize {
+        get_u32(&self.0, 36) as usize
+    }
+
+    /// Rows below, or the place in a run.
+    pub(crate) fn rows(&self) -> u64 {
+        get_u64(&self.0, 40)
+    }
+
+    pub(crate) fn hash(&self) -> u64 {
+        get_u64(&self.0, 48)
+    }
+
+    /// The payload in use, as a slice that keeps the page.
+    pub(crate) fn payload(&self) -> Bytes {
+        self.0.slice(HEADER_SIZE..HEADER_SIZE + self.used())
+    }
+
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.0
+    }
+
+    /// Where the cell of an entry begins.
+    fn slot(&self, entry: usize) -> usize {
+        usize::from(get_u16(&self.0, slot_offset(entry)))
+    }
+
+    /// Where the cell of an entry ends: cells follow one another in the order of their keys.
+    fn cell_end(&self, entry: usize) -> usize {
+        if entry + 1 < self.count() { self.slot(entry + 1) } else { HEADER_SIZE + self.used() }
+    }
+
+    /// Bytes of some neighbouring cells, without their slots.
+    pub(crate) fn cells(&self, from: usize, to: usize) -> &[u8] {
+        if from == to {
+            return &[];
+        }
+        &self.0[self.slot(from)..self.cell_end(to - 1)]
+    }
+
+    /// Checks that slots ascend, that cells do not run into the directory, and hands each cell to `check`.
+    fn check_cells(&self, smallest: usize, mut check: impl FnMut(usize, &[u8]) -> bool) -> Result<(), String> {
+        let (count, used) = (self.count(), self.used());
+        if count == 0 || used + count * SLOT_SIZE > CAPACITY || self.slot(0) != HEADER_SIZE {
+            return Err(format!("{count} entries in {used} bytes are impossible"));
+        }
+        for entry in 0..count {
+            let (start, end) = (self.slot(entry), self.cell_end(entry));
+            if end < start + smallest || end > HEADER_SIZE + used || !check(entry, &self.0[start..end]) {
+                return Err(format!("entry {entry} is impossible"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Deref for Page {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for Page {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "page {} with {} entries", get_u64(&self.0, 8), self.count())
+    }
+}
+
+fn slot_offset(entry: usize) -> usize {
+    PAGE_SIZE - SLOT_SIZE * (entry + 1)
+}
+
+/// Fills the memory of one page: cells one after the other, their directory from the end.
+pub(crate) struct PageBuilder<'a> {
+    page: &'a mut [u8],
+    end: usize,
+    count: usize,
+}
+
+impl<'a> PageBuilder<'a> {
+    /// An empty page over `page`, whatever is in it.
+    pub(crate) fn new(page: &'a mut [u8]) -> Self {
+        assert_eq!(page.len(), PAGE_SIZE);
+        PageBuilder { page, end: HEADER_SIZE, count: 0 }
+    }
+
+    /// Bytes of cells and slots so far.
+    pub(crate) fn size(&self) -> usize {
+        self.end - HEADER_SIZE + self.count * SLOT_SIZE
+    }
+
+    /// Bytes that cells and slots can still take.
+    pub(crate) fn room(&self) -> usize {
+        CAPACITY - self.size()
+    }
+
+    /// Begins a cell and gives its bytes to be filled.
+    pub(crate) fn cell(&mut self, size: usize) -> &mut [u8] {
+        assert!(size + SLOT_SIZE <= self.room(), "a cell of {size} bytes does not fit");
+        let start = self.end;
+        put_u16(self.page, slot_offset(self.count), start as u16);
+        self.count += 1;
+        self.end += size;
+        &mut self.page[start..start + size]
+    }
+
+    /// Copies neighbouring cells of another page.
+    pub(crate) fn run(&mut self, from: &Page, first: usize, to: usize) {
+        let cells = from.cells(first, to);
+        assert!(cells.len() + (to - first) * SLOT_SIZE <= self.room(), "a run does not fit");
+        self.page[self.end..self.end + cells.len()].copy_from_slice(cells);
+        let moved = self.end.wrapping_sub(if first < to { from.slot(first) } else { 0 });
+        for entry in first..to {
+            put_u16(self.page, slot_offset(self.count), from.slot(entry).wrapping_add(moved) as u16);
+            self.count += 1;
+        }
+        self.end += cells.len();
+    }
+
+    /// Clears what is not in use, writes the header and the checksum. `count` and `used` of `header` are set here.
+    pub(crate) fn seal(self, header: Header) {
+        let directory = PAGE_SIZE - SLOT_SIZE * self.count;
+        self.page[self.end..directory].fill(0);
+        let header = Header { count: self.count as u16, used: (self.end - HEADER_SIZE) as u32, ..header };
+        seal(self.page, &header);
+    }
+}
+
+/// Writes header and checksum of a page whose payload is complete.
+pub(crate) fn seal(page: &mut [u8], header: &Header) {
+    page[..HEADER_SIZE].fill(0);
+    page[8..16].copy_from_slice(&header.at.number.0.to_le_bytes());
+    page[16..24].copy_from_slice(&header.index.0.to_le_bytes());
+    page[24..32].copy_from_slice(&header.at.generation.to_le_bytes());
+    page[32] = header.kind as u8;
+    page[33] = header.level;
+    page[34..36].copy_from_slice(&header.count.to_le_bytes());
+    page[36..40].copy_from_slice(&header.used.to_le_bytes());
+    page[40..48].copy_from_slice(&header.rows.to_le_bytes());
+    page[48..56].copy_from_slice(&header.hash.to_le_bytes());
+    let checksum = xxh3_64(&page[8..]);
+    page[..8].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Fills a page with raw payload (overflow, manifest, superblock) and seals it.
+pub(crate) fn seal_payload(page: &mut [u8], header: &Header, payload: &[u8]) {
+    assert!(payload.len() <= CAPACITY);
+    page[HEADER_SIZE..HEADER_SIZE + payload.len()].copy_from_slice(payload);
+    page[HEADER_SIZE + payload.len()..].fill(0);
+    seal(page, &Header { used: payload.len() as u32, ..*header });
+}
+
+/// The hash of a row: of its value, seeded with that of its key. A tree's content hash is the wrapping sum of
+/// these, so it does not depend on how the rows lie in pages.
+pub(crate) fn row_hash(key: &[u8], value: &[u8]) -> u64 {
+    xxh3_64_with_seed(value, xxh3_64(key))
+}
+
+/// The shortest key above `below` and not above `key`.
+pub(crate) fn separator(below: &[u8], key: Bytes) -> Bytes {
+    debug_assert!(*below < *key);
+    let common = below.iter().zip(key.iter()).take_while(|(a, b)| a == b).count();
+    key.slice(..common + 1)
+}
+
+pub(crate) fn get_u16(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([bytes[at], bytes[at + 1]])
+}
+
+pub(crate) fn get_u32(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+pub(crate) fn get_u64(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_le_bytes());
+}
+
+#[cfg(test)]
+mod tests;

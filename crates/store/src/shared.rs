@@ -1,0 +1,161 @@
+//! What the store, its roots and its merges share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use event_listener::Event;
+use io::Env;
+use parking_lot::Mutex;
+
+use crate::Result;
+use crate::cache::PageCache;
+use crate::file::DataFile;
+use crate::page::{Expected, Page};
+use crate::space::{Run, Space};
+
+/// The file grows by at least this many pages (1 MiB), and at most [`EXTENT_PAGES_MAX`] more than needed.
+const EXTENT_PAGES_MIN: u64 = 64;
+/// 64 MiB.
+const EXTENT_PAGES_MAX: u64 = 4096;
+
+/// The parts of an open file.
+pub(crate) struct Shared {
+    pub(crate) env: Env,
+    pub(crate) file: DataFile,
+    pub(crate) cache: PageCache,
+    /// Taken alone, never with another lock, never across an await.
+    pub(crate) space: Mutex<Space>,
+    pub(crate) gate: Gate,
+    /// The generation given last.
+    generation: AtomicU64,
+}
+
+impl Shared {
+    pub(crate) fn new(env: Env, file: DataFile, cache: PageCache, space: Space, generation: u64) -> Arc<Self> {
+        Arc::new(Shared {
+            env,
+            file,
+            cache,
+            space: Mutex::new(space),
+            gate: Gate::default(),
+            generation: AtomicU64::new(generation),
+        })
+    }
+
+    /// A page through the cache.
+    pub(crate) async fn page(&self, expected: &Expected) -> Result<Page> {
+        self.cache.page(&self.file, expected).await
+    }
+
+    /// A generation above all that were given.
+    pub(crate) fn next_generation(&self) -> u64 {
+        self.generation.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// Up to `most` neighbouring pages for the holder of the gate; grows the file when nothing is free.
+    pub(crate) async fn allocate(&self, most: u64) -> Result<Run> {
+        let taken = {
+            let mut space = self.space.lock();
+            space.take(most).or_else(|| {
+                space.reclaim();
+                space.take(most)
+            })
+        };
+        match taken {
+            Some(run) => Ok(run),
+            None => self.grow_and_take(most).await,
+        }
+    }
+
+    /// Exactly `len` neighbouring pages for the holder of the gate.
+    pub(crate) async fn allocate_exactly(&self, len: u64) -> Result<Run> {
+        let taken = self.space.lock().take_exactly(len);
+        match taken {
+            Some(run) => Ok(run),
+            None => self.grow_and_take(len).await,
+        }
+    }
+
+    async fn grow_and_take(&self, len: u64) -> Result<Run> {
+        let old = self.space.lock().file_pages();
+        let pages = old + len + (old / 16).clamp(EXTENT_PAGES_MIN, EXTENT_PAGES_MAX);
+        self.file.set_pages(pages).await?;
+        let mut space = self.space.lock();
+        space.grown(pages);
+        Ok(space.take_exactly(len).expect("the file has just grown by more than that"))
+    }
+
+    /// Gives free pages at the end of the file back to the file system, for the holder of the gate.
+    pub(crate) async fn cut_tail(&self) -> Result<()> {
+        let cut = {
+            let mut space = self.space.lock();
+            let slack = (space.file_pages() / 16).clamp(EXTENT_PAGES_MIN, EXTENT_PAGES_MAX);
+            space.cut_tail(slack)
+        };
+        match cut {
+            Some(pages) => self.file.set_pages(pages).await,
+            None => Ok(()),
+        }
+    }
+}
+
+/// One writer at a time: a merge or a checkpoint.
+#[derive(Default)]
+pub(crate) struct Gate {
+    taken: AtomicBool,
+    left: Event,
+}
+
+/// Passed the gate; leaves it when dropped.
+pub(crate) struct Pass(Arc<Shared>);
+
+impl Shared {
+    /// Waits for the gate.
+    pub(crate) async fn enter(self: &Arc<Self>) -> Pass {
+        loop {
+            let listener = self.gate.left.listen();
+            if !self.gate.taken.swap(true, Ordering::SeqCst) {
+                return Pass(self.clone());
+            }
+            listener.await;
+        }
+    }
+}
+
+impl Drop for Pass {
+    fn drop(&mut self) {
+        self.0.gate.taken.store(false, Ordering::SeqCst);
+        self.0.gate.left.notify(1);
+    }
+}
+
+/// Pages that were allocated for something that is not finished. The last owner's drop makes them free again, unless
+/// they were kept: each write under way is an owner, so no page is given away while an old write may still reach it.
+pub(crate) struct Allocation {
+    shared: Arc<Shared>,
+    runs: Mutex<Vec<Run>>,
+}
+
+impl Allocation {
+    pub(crate) fn new(shared: Arc<Shared>) -> Arc<Self> {
+        Arc::new(Allocation { shared, runs: Mutex::default() })
+    }
+
+    /// Adds pages that were allocated.
+    pub(crate) fn add(&self, run: Run) {
+        crate::space::append(&mut self.runs.lock(), run);
+    }
+
+    /// What was allocated is part of a state now.
+    pub(crate) fn keep(&self) {
+        self.runs.lock().clear();
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        let runs = std::mem::take(self.runs.get_mut());
+        let mut space = self.shared.space.lock();
+        runs.into_iter().for_each(|run| space.release(run));
+    }
+}

@@ -1,0 +1,163 @@
+//! Which pages can be used, and which have to wait for whom.
+//!
+//! A page is part of every state from the generation that created it up to, not including, the generation that freed
+//! it. So a freed page is *pending* with the interval `[created, freed)`, and can be used again as soon as no
+//! generation that somebody still needs lies in it: none of the live [`Roots`](crate::Roots), and neither of the two
+//! superblocks. A page that was created after an old read view and freed before the next one is reusable at once.
+//!
+//! ```text
+//! generation       5     6     7     8     9
+//! live                   R           S                R = an old read view, S = a superblock
+//! page a           [created        freed)             waits for R
+//! page b                       [cr.  freed)           reusable: neither R nor S lies in [7, 8)
+//! ```
+//!
+//! The intervals are right because states form one chain: each merge starts from the newest roots.
+//!
+//! What is free is written with each checkpoint, as of that checkpoint. After a crash the pages of an unfinished
+//! merge are therefore found where they were: among the free ones, or beyond the end of the file as it was.
+//!
+//! # Invariants
+//! - Every page of the file is in exactly one place: reachable from the newest roots, part of a superblock's
+//!   manifest, free, pending, or allocated by the merge under way.
+//! - Memory is in proportion to the number of runs, not of pages.
+
+mod runs;
+
+use std::collections::BTreeMap;
+
+pub(crate) use runs::{Run, Runs, append};
+
+/// Pages that were part of the generations from `.0` up to, not including, `.1`.
+pub(crate) type Interval = (u64, u64);
+
+/// Pages of the superblocks, which are never free.
+pub(crate) const FIRST_PAGE: u64 = 2;
+
+/// The state of every page that is not part of the newest trees.
+#[derive(Debug, Default)]
+pub(crate) struct Space {
+    file_pages: u64,
+    free: Runs,
+    pending: BTreeMap<Interval, Vec<Run>>,
+    /// Live roots: generation and number of them.
+    live: BTreeMap<u64, usize>,
+    /// Generations of the superblocks that can be opened.
+    superblocks: [Option<u64>; 2],
+}
+
+impl Space {
+    /// The space of a file that was just opened: nothing but the superblocks needs anything.
+    pub(crate) fn open(file_pages: u64, superblocks: [Option<u64>; 2]) -> Self {
+        Space { file_pages, superblocks, ..Space::default() }
+    }
+
+    pub(crate) fn file_pages(&self) -> u64 {
+        self.file_pages
+    }
+
+    pub(crate) fn free(&self) -> &Runs {
+        &self.free
+    }
+
+    pub(crate) fn pending(&self) -> &BTreeMap<Interval, Vec<Run>> {
+        &self.pending
+    }
+
+    /// Pages that wait.
+    pub(crate) fn pending_pages(&self) -> u64 {
+        self.pending.values().flatten().map(|run| run.len).sum()
+    }
+
+    /// Adds pages that nobody can reach.
+    pub(crate) fn release(&mut self, run: Run) {
+        self.free.insert(run);
+    }
+
+    /// Adds pages that the states of an interval can reach.
+    pub(crate) fn retire(&mut self, interval: Interval, runs: impl IntoIterator<Item = Run>) {
+        let list = self.pending.entry(interval).or_default();
+        runs.into_iter().for_each(|run| append(list, run));
+    }
+
+    /// Up to `most` neighbouring free pages.
+    pub(crate) fn take(&mut self, most: u64) -> Option<Run> {
+        self.free.take(most)
+    }
+
+    /// Exactly `len` neighbouring free pages.
+    pub(crate) fn take_exactly(&mut self, len: u64) -> Option<Run> {
+        self.free.take_exactly(len)
+    }
+
+    /// The file has grown.
+    pub(crate) fn grown(&mut self, file_pages: u64) {
+        assert!(file_pages >= self.file_pages);
+        self.free.insert(Run::new(self.file_pages, file_pages - self.file_pages));
+        self.file_pages = file_pages;
+    }
+
+    /// Cuts free pages off the end, all but `slack`; says how long the file is then, if that changed.
+    pub(crate) fn cut_tail(&mut self, slack: u64) -> Option<u64> {
+        let cut = self.free.take_tail(self.file_pages, slack)?;
+        self.file_pages = cut.start;
+        Some(self.file_pages)
+    }
+
+    /// New roots of a generation live.
+    pub(crate) fn pin(&mut self, generation: u64) {
+        *self.live.entry(generation).or_default() += 1;
+    }
+
+    /// Roots of a generation are gone.
+    pub(crate) fn unpin(&mut self, generation: u64) {
+        let count = self.live.get_mut(&generation).expect("only what was pinned is unpinned");
+        *count -= 1;
+        if *count == 0 {
+            self.live.remove(&generation);
+        }
+    }
+
+    /// A superblock was replaced.
+    pub(crate) fn set_superblock(&mut self, slot: usize, generation: u64) {
+        self.superblocks[slot] = Some(generation);
+    }
+
+    /// Makes free what nobody needs any more.
+    pub(crate) fn reclaim(&mut self) {
+        let (live, superblocks, free) = (&self.live, &self.superblocks, &mut self.free);
+        self.pending.retain(|&(created, freed), runs| {
+            let in_interval = |generation: &u64| (created..freed).contains(generation);
+            let needed = live.range(created..freed.max(created)).next().is_some()
+                || superblocks.iter().flatten().any(in_interval);
+            if !needed {
+                runs.drain(..).for_each(|run| free.insert(run));
+            }
+            needed
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_waits_for_those_in_its_interval_only() {
+        let mut space = Space::open(100, [Some(5), Some(8)]);
+        space.pin(6);
+        space.retire((4, 7), [Run::new(10, 1)]); // superblock 5 and roots 6
+        space.retire((6, 8), [Run::new(20, 1)]); // roots 6
+        space.retire((7, 8), [Run::new(30, 1)]); // nobody
+        space.retire((8, 9), [Run::new(40, 1)]); // superblock 8
+        space.retire((9, 9), [Run::new(50, 1)]); // nobody ever
+        space.reclaim();
+        assert_eq!(space.free().iter().collect::<Vec<_>>(), [Run::new(30, 1), Run::new(50, 1)]);
+        space.unpin(6);
+        space.reclaim();
+        assert_eq!(space.free().pages(), 3);
+        space.set_superblock(0, 9);
+        space.reclaim();
+        assert_eq!((space.free().pages(), space.pending_pages()), (4, 1));
+    }
+}

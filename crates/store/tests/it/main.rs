@@ -1,0 +1,7 @@
+//! The store from outside, on the simulated disk: against a model, through crashes, and over the file's size.
+
+mod crash;
+mod faults;
+mod model;
+mod space;
+mod support;

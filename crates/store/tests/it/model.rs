@@ -1,0 +1,202 @@
+//! Random histories of merges, pins, checkpoints and restarts against `BTreeMap`s.
+
+use std::collections::BTreeMap;
+
+use base::IndexId;
+use io::sim::SimMachine;
+use proptest::prelude::*;
+use rand::Rng;
+use store::{MergeOptions, Roots};
+
+use crate::support::*;
+
+const INDEXES: u64 = 3;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Random changes of one index; keys come from a space of this size.
+    Merge {
+        index: u64,
+        count: usize,
+        keys: u64,
+    },
+    /// Rows with ascending keys at the end of an index.
+    Append {
+        index: u64,
+        count: u64,
+    },
+    /// Removes a range of rows: this part of all, from this place.
+    Remove {
+        index: u64,
+        from: f64,
+        part: f64,
+    },
+    Drop {
+        index: u64,
+    },
+    /// Begins a merge and does not finish it.
+    Abandon {
+        index: u64,
+        count: usize,
+    },
+    Pin,
+    Unpin,
+    Checkpoint,
+    Reopen,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let index = 1..=INDEXES;
+    prop_oneof![
+        8 => (index.clone(), 1..800usize, prop_oneof![Just(300u64), Just(20_000), Just(u64::MAX)])
+            .prop_map(|(index, count, keys)| Step::Merge { index, count, keys }),
+        2 => (index.clone(), 1..2000u64).prop_map(|(index, count)| Step::Append { index, count }),
+        3 => (index.clone(), 0.0..1.0, 0.0..1.0).prop_map(|(index, from, part)| Step::Remove { index, from, part }),
+        1 => index.clone().prop_map(|index| Step::Drop { index }),
+        1 => (index, 1..800usize).prop_map(|(index, count)| Step::Abandon { index, count }),
+        2 => Just(Step::Pin),
+        2 => Just(Step::Unpin),
+        3 => Just(Step::Checkpoint),
+        1 => Just(Step::Reopen),
+    ]
+}
+
+type State = BTreeMap<IndexId, Rows>;
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn histories_match_the_model(steps in prop::collection::vec(step(), 1..40), seed: u64) {
+        let machine = SimMachine::new(seed);
+        machine.run(history(&machine, &steps, seed)).expect("no crash was asked for");
+    }
+}
+
+async fn history(machine: &SimMachine, steps: &[Step], seed: u64) {
+    let mut rng = rng(seed);
+    let mut store = open(&machine.env()).await;
+    let (mut state, mut durable) = (State::new(), State::new());
+    let mut pins: Vec<(Roots, State)> = Vec::new();
+    let mut commits = 0;
+    for step in steps {
+        match *step {
+            Step::Merge { index, count, keys } => {
+                let rows = state.entry(IndexId(index)).or_default();
+                let batch = random_batch(&mut rng, rows, count, keys);
+                apply(rows, &batch);
+                merge(&store, &[(IndexId(index), batch)].into()).await.unwrap();
+            }
+            Step::Append { index, count } => {
+                let rows = state.entry(IndexId(index)).or_default();
+                let last =
+                    rows.last_key_value().and_then(|(key, _)| key[..].try_into().ok()).map_or(0, u64::from_be_bytes);
+                let numbers = (1..=count).filter_map(|number| last.checked_add(number));
+                let batch: Batch = numbers.map(|n| (number_key(n), Some(value(&mut rng, 150)))).collect();
+                apply(rows, &batch);
+                merge(&store, &[(IndexId(index), batch)].into()).await.unwrap();
+            }
+            Step::Remove { index, from, part } => {
+                let rows = state.entry(IndexId(index)).or_default();
+                let (from, count) = ((rows.len() as f64 * from) as usize, (rows.len() as f64 * part) as usize);
+                let batch: Batch = rows.keys().skip(from).take(count).map(|key| (key.clone(), None)).collect();
+                apply(rows, &batch);
+                merge(&store, &[(IndexId(index), batch)].into()).await.unwrap();
+            }
+            Step::Drop { index } => {
+                let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+                merge.drop_tree(IndexId(index)).await.unwrap();
+                merge.finish().await.unwrap();
+                state.remove(&IndexId(index));
+            }
+            Step::Abandon { index, count } => {
+                let rows = state.entry(IndexId(index)).or_default();
+                let batch = random_batch(&mut rng, rows, count, 20_000);
+                let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+                merge.apply(IndexId(index), changes(batch)).await.unwrap();
+            }
+            Step::Pin => pins.push((store.roots(), state.clone())),
+            Step::Unpin if !pins.is_empty() => {
+                let (roots, state) = pins.swap_remove(rng.random_range(0..pins.len()));
+                check(&roots, &state, &mut rng).await;
+            }
+            Step::Unpin => {}
+            Step::Checkpoint => {
+                commits += 1;
+                store.commit_checkpoint(&store.roots(), checkpoint(commits)).await.unwrap();
+                durable = state.clone();
+            }
+            Step::Reopen => {
+                pins.clear();
+                drop(store);
+                store = open(&machine.env()).await;
+                if commits > 0 {
+                    assert_eq!(*store.checkpoint(), checkpoint(commits));
+                }
+                state = durable.clone();
+            }
+        }
+        check(&store.roots(), &state, &mut rng).await;
+    }
+    let verified = store.verify(&store.roots()).await.unwrap();
+    assert_eq!(verified.rows, state.values().map(|rows| rows.len() as u64).sum::<u64>());
+    // Writes of the last abandoned merge may still own pages; after a checkpoint and its tasks they do not.
+    assert_eq!(verified.lost, 0, "pages without an owner");
+    for (roots, state) in &pins {
+        store.verify(roots).await.unwrap();
+        check(roots, state, &mut rng).await;
+    }
+}
+
+async fn check(roots: &Roots, state: &State, rng: &mut rand::rngs::StdRng) {
+    for index in (1..=INDEXES).map(IndexId) {
+        compare(roots, index, state.get(&index).unwrap_or(&Rows::new()), rng).await;
+    }
+}
+
+#[test]
+fn equal_contents_have_equal_hashes_however_they_came_about() {
+    let machine = SimMachine::new(1);
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let mut rng = rng(5);
+        let mut rows = Rows::new();
+        for _ in 0..5 {
+            let batch = random_batch(&mut rng, &rows, 500, 1000);
+            apply(&mut rows, &batch);
+            merge(&store, &[(IndexId(1), batch)].into()).await.unwrap();
+        }
+        let whole: Batch = rows.into_iter().map(|(key, value)| (key, Some(value))).collect();
+        let roots = merge(&store, &[(IndexId(2), whole.clone())].into()).await.unwrap();
+        assert_eq!(roots.content_hash(IndexId(1)), roots.content_hash(IndexId(2)));
+        let mut other = whole;
+        let (key, _) = other.pop_first().unwrap();
+        let change = [(key, Some("another".into()))].into();
+        let roots = merge(&store, &[(IndexId(2), change)].into()).await.unwrap();
+        assert_ne!(roots.content_hash(IndexId(1)), roots.content_hash(IndexId(2)));
+    });
+    done.unwrap();
+}
+
+#[test]
+fn appended_rows_fill_their_pages_and_random_ones_leave_them_well_filled() {
+    let machine = SimMachine::new(2);
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let mut rng = rng(6);
+        for step in 0..50u64 {
+            let numbers = step * 200..(step + 1) * 200;
+            let batch: Batch = numbers.map(|n| (number_key(n), Some(value(&mut rng, 184)))).collect();
+            merge(&store, &[(IndexId(1), batch)].into()).await.unwrap();
+        }
+        for _ in 0..100 {
+            let batch: Batch = (0..100).map(|_| (number_key(rng.random()), Some(value(&mut rng, 184)))).collect();
+            merge(&store, &[(IndexId(2), batch)].into()).await.unwrap();
+        }
+        let roots = store.roots();
+        let fill = |index| 200.0 * roots.entries(index) as f64 / (16320.0 * roots.pages(index).0 as f64);
+        assert!(fill(IndexId(1)) > 0.98, "appended: {}", fill(IndexId(1)));
+        assert!((0.60..0.80).contains(&fill(IndexId(2))), "random: {}", fill(IndexId(2)));
+    });
+    done.unwrap();
+}
