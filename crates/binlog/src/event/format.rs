@@ -1,0 +1,125 @@
+//! FORMAT_DESCRIPTION: the first event of every file.
+//!
+//! ```text
+//! | binlog version u16 | server version char[50] | created u32 | header length u8 | post-header lengths … | algorithm u8 | crc32 |
+//! ```
+
+use super::{CHECKSUM_SIZE, EventType, Frame, HEADER_SIZE, RawEvent, put_event};
+use crate::cursor::Cursor;
+use crate::error::DecodeError;
+
+/// Length of the zero-padded version string.
+const VERSION_SIZE: usize = 50;
+/// What each type has in front of its variable part, from type 1 on, as MySQL 9.7 writes it: 42 types.
+const POST_HEADER_LENGTHS: [u8; 42] = [
+    0x00, 0x0d, 0x00, 0x08, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x04, 0x00, 0x00, 0x00, 0x63, 0x00, 0x04, 0x1a, 0x08,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00, 0x00, 0x0a, 0x0a, 0x0a, 0x2a, 0x2a, 0x00, 0x12, 0x34, 0x00,
+    0x0a, 0x28, 0x00, 0x00,
+];
+// The entry of FORMAT_DESCRIPTION itself: version, string, time, header length, the array, the algorithm.
+const _: () = assert!(
+    POST_HEADER_LENGTHS[EventType::FORMAT_DESCRIPTION.0 as usize - 1] as usize
+        == 2 + VERSION_SIZE + 4 + 1 + POST_HEADER_LENGTHS.len()
+);
+
+/// How the events of a file are protected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChecksumAlgorithm {
+    /// No checksum behind the events.
+    Off,
+    /// Four bytes of CRC-32.
+    Crc32,
+}
+
+/// A decoded FORMAT_DESCRIPTION.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FormatDescription {
+    /// Of the server that wrote the file; decides the dialect.
+    pub server_version: String,
+    /// Seconds since 1970 when the server started, 0 in files after its first.
+    pub created: u32,
+    /// From type 1 on.
+    pub post_header_lengths: Vec<u8>,
+    /// Whether the events of the file have checksums.
+    pub checksum: ChecksumAlgorithm,
+}
+
+impl FormatDescription {
+    /// As commuter writes it: MySQL's layout with CRC-32.
+    pub fn new(server_version: &str, created: u32) -> Self {
+        FormatDescription {
+            server_version: server_version.chars().take(VERSION_SIZE - 1).collect(),
+            created,
+            post_header_lengths: POST_HEADER_LENGTHS.to_vec(),
+            checksum: ChecksumAlgorithm::Crc32,
+        }
+    }
+
+    /// Whether the file is in MariaDB's dialect.
+    pub fn is_maria(&self) -> bool {
+        self.server_version.to_ascii_lowercase().contains("mariadb")
+    }
+
+    /// Appends the event; position and checksum are still to be filled in.
+    pub(crate) fn encode(&self, out: &mut Vec<u8>, frame: Frame) {
+        put_event(out, EventType::FORMAT_DESCRIPTION, frame, |out| {
+            out.extend_from_slice(&4u16.to_le_bytes());
+            let mut version = [0; VERSION_SIZE];
+            let len = self.server_version.len().min(VERSION_SIZE);
+            version[..len].copy_from_slice(&self.server_version.as_bytes()[..len]);
+            out.extend_from_slice(&version);
+            out.extend_from_slice(&self.created.to_le_bytes());
+            out.push(HEADER_SIZE as u8);
+            out.extend_from_slice(&self.post_header_lengths);
+            out.push(u8::from(self.checksum == ChecksumAlgorithm::Crc32));
+        });
+    }
+
+    /// Reads the event. It carries the checksum algorithm itself, so it needs no other to be read.
+    pub fn decode(event: &RawEvent<'_>) -> Result<Self, DecodeError> {
+        if event.header.event_type != EventType::FORMAT_DESCRIPTION {
+            return Err(DecodeError::new(format!("{:?} where a FORMAT_DESCRIPTION must be", event.header.event_type)));
+        }
+        let mut body = Cursor::new(event.body(), "FORMAT_DESCRIPTION");
+        let version = body.u16()?;
+        if version != 4 {
+            return Err(DecodeError::new(format!("binary log of version {version}; only 4 is understood")));
+        }
+        let name = body.take(VERSION_SIZE)?;
+        let created = body.u32()?;
+        let header_length = body.u8()?;
+        if usize::from(header_length) != HEADER_SIZE {
+            return Err(DecodeError::new(format!("event headers of {header_length} bytes")));
+        }
+        let (lengths, algorithm) = match body.rest() {
+            [lengths @ .., algorithm] => (lengths, *algorithm),
+            [] => return Err(DecodeError::short("FORMAT_DESCRIPTION")),
+        };
+        let checksum = match algorithm {
+            0 | 255 => ChecksumAlgorithm::Off,
+            1 => ChecksumAlgorithm::Crc32,
+            other => return Err(DecodeError::new(format!("unknown checksum algorithm {other}"))),
+        };
+        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+        Ok(FormatDescription {
+            server_version: String::from_utf8_lossy(&name[..end]).into_owned(),
+            created,
+            post_header_lengths: lengths.to_vec(),
+            checksum,
+        })
+    }
+
+    /// Length of the fixed part of a type's body; 0 if the file's server did not know the type.
+    pub fn post_header_length(&self, event_type: EventType) -> usize {
+        let at = usize::from(event_type.0).wrapping_sub(1);
+        self.post_header_lengths.get(at).copied().unwrap_or(0).into()
+    }
+
+    /// Bytes behind each event's body.
+    pub fn checksum_size(&self) -> usize {
+        match self.checksum {
+            ChecksumAlgorithm::Off => 0,
+            ChecksumAlgorithm::Crc32 => CHECKSUM_SIZE,
+        }
+    }
+}

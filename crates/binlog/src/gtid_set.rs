@@ -1,0 +1,386 @@
+//! Sets of GTIDs: `uuid:1-5:7, uuid2:1-3`.
+//!
+//! Per source (and tag, which only foreign sets have) a sorted list of disjoint, non-adjacent intervals. Adding the next
+//! number of a source is O(log sources) and grows nothing.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+use std::str::FromStr;
+
+use base::{Gtid, Uuid};
+
+use crate::cursor::Cursor;
+use crate::error::DecodeError;
+
+/// The largest number that a GTID may have (as in MySQL).
+pub const GNO_MAX: u64 = i64::MAX as u64 - 1;
+
+/// The bytes of one interval in the binary form.
+const INTERVAL_SIZE: usize = 16;
+
+/// `first..=last`.
+type Interval = (u64, u64);
+
+/// Whose numbers they are: a server, and MySQL 8.3's tag, empty for none.
+type Source = (Uuid, String);
+
+/// A set of GTIDs. The text form is MySQL's; so is the binary form of PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GtidSet {
+    sources: BTreeMap<Source, Vec<Interval>>,
+}
+
+impl GtidSet {
+    /// The empty set.
+    pub fn new() -> Self {
+        GtidSet::default()
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// How many GTIDs are in it.
+    pub fn count(&self) -> u64 {
+        self.sources.values().flatten().map(|(first, last)| last - first + 1).sum()
+    }
+
+    /// Adds one; false if it was there.
+    pub fn add(&mut self, gtid: Gtid) -> bool {
+        if self.contains(gtid) {
+            return false;
+        }
+        self.add_range(gtid.uuid, gtid.gno, gtid.gno);
+        true
+    }
+
+    /// Adds all numbers from `first` to `last` of one server.
+    pub fn add_range(&mut self, uuid: Uuid, first: u64, last: u64) {
+        debug_assert!(first >= 1 && first <= last);
+        add_interval(self.sources.entry((uuid, String::new())).or_default(), (first, last));
+    }
+
+    /// Whether it is in the set.
+    pub fn contains(&self, gtid: Gtid) -> bool {
+        self.sources.get(&(gtid.uuid, String::new())).is_some_and(|intervals| {
+            let at = intervals.partition_point(|&(_, last)| last < gtid.gno);
+            intervals.get(at).is_some_and(|&(first, _)| first <= gtid.gno)
+        })
+    }
+
+    /// The highest number of a server, 0 if it has none.
+    pub fn last_of(&self, uuid: Uuid) -> u64 {
+        self.sources.get(&(uuid, String::new())).and_then(|intervals| intervals.last()).map_or(0, |&(_, last)| last)
+    }
+
+    /// Whether everything in it is in `other` too.
+    pub fn is_subset_of(&self, other: &GtidSet) -> bool {
+        self.sources.iter().all(|(source, intervals)| {
+            let theirs = other.sources.get(source).map_or(&[][..], Vec::as_slice);
+            intervals.iter().all(|&(first, last)| {
+                let at = theirs.partition_point(|&(_, end)| end < first);
+                theirs.get(at).is_some_and(|&(start, end)| start <= first && last <= end)
+            })
+        })
+    }
+
+    /// Whether the two have nothing in common.
+    pub fn is_disjoint(&self, other: &GtidSet) -> bool {
+        let mut without = self.clone();
+        without.subtract(other);
+        without == *self
+    }
+
+    /// Adds all of `other`.
+    pub fn union(&mut self, other: &GtidSet) {
+        for (source, theirs) in &other.sources {
+            match self.sources.entry(source.clone()) {
+                Entry::Vacant(entry) => drop(entry.insert(theirs.clone())),
+                Entry::Occupied(mut entry) => {
+                    for &interval in theirs {
+                        add_interval(entry.get_mut(), interval);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Removes all of `other`.
+    pub fn subtract(&mut self, other: &GtidSet) {
+        for (source, theirs) in &other.sources {
+            if let Some(ours) = self.sources.get_mut(source) {
+                *ours = subtract_intervals(ours, theirs);
+                if ours.is_empty() {
+                    self.sources.remove(source);
+                }
+            }
+        }
+    }
+
+    /// The intervals of every source without a tag, as `(server, first, last)`.
+    pub fn ranges(&self) -> impl Iterator<Item = (Uuid, u64, u64)> + '_ {
+        let untagged = self.sources.iter().filter(|((_, tag), _)| tag.is_empty());
+        untagged.flat_map(|((uuid, _), intervals)| intervals.iter().map(|&(first, last)| (*uuid, first, last)))
+    }
+
+    /// Appends the binary form: the untagged one if no source has a tag.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let tagged = self.sources.keys().any(|(_, tag)| !tag.is_empty());
+        let count = self.sources.len() as u64;
+        out.extend_from_slice(&(if tagged { 1 << 56 | count << 8 | 1 } else { count }).to_le_bytes());
+        for ((uuid, tag), intervals) in &self.sources {
+            out.extend_from_slice(&uuid.0);
+            if tagged {
+                // A varint of one byte: tags have at most 32 characters.
+                out.push((tag.len() as u8) << 1);
+                out.extend_from_slice(tag.as_bytes());
+            }
+            out.extend_from_slice(&(intervals.len() as u64).to_le_bytes());
+            for &(first, last) in intervals {
+                out.extend_from_slice(&first.to_le_bytes());
+                out.extend_from_slice(&(last + 1).to_le_bytes());
+            }
+        }
+    }
+
+    /// Reads the binary form; all bytes must be used.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        let mut cursor = Cursor::new(bytes, "GTID set");
+        let header = cursor.u64()?;
+        let (tagged, count) = match header >> 56 {
+            0 => (false, header),
+            1 if header & 0xff == 1 => (true, header >> 8 & 0xffff_ffff_ffff),
+            _ => return Err(DecodeError::new("GTID set: unknown format")),
+        };
+        let mut set = GtidSet::new();
+        for _ in 0..count {
+            let uuid = Uuid(cursor.array()?);
+            let tag = if tagged { decode_tag(&mut cursor)? } else { String::new() };
+            let intervals_count = cursor.u64()?;
+            if intervals_count > (cursor.len() / INTERVAL_SIZE) as u64 {
+                return Err(DecodeError::short("GTID set"));
+            }
+            for _ in 0..intervals_count {
+                let (start, end) = (cursor.u64()?, cursor.u64()?);
+                if start == 0 || start >= end || end - 1 > GNO_MAX {
+                    return Err(DecodeError::new(format!("GTID set: bad interval {start} to {end}")));
+                }
+                add_interval(set.sources.entry((uuid, tag.clone())).or_default(), (start, end - 1));
+            }
+        }
+        if cursor.is_empty() { Ok(set) } else { Err(DecodeError::new("GTID set: bytes behind its end")) }
+    }
+}
+
+fn decode_tag(cursor: &mut Cursor<'_>) -> Result<String, DecodeError> {
+    let len = cursor.u8()?;
+    if len & 1 != 0 || len >> 1 > 32 {
+        return Err(DecodeError::new("GTID set: tag is too long"));
+    }
+    let tag = cursor.take(usize::from(len >> 1))?;
+    check_tag(&String::from_utf8_lossy(tag))
+}
+
+fn check_tag(tag: &str) -> Result<String, DecodeError> {
+    let tag = tag.to_ascii_lowercase();
+    let good = tag.len() <= 32
+        && !tag.starts_with(|c: char| c.is_ascii_digit())
+        && tag.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    if good { Ok(tag) } else { Err(DecodeError::new(format!("'{tag}' is not a GTID's tag"))) }
+}
+
+/// Keeps the list sorted, disjoint and non-adjacent.
+fn add_interval(intervals: &mut Vec<Interval>, (first, last): Interval) {
+    // The ones that overlap or touch: their end is at least first - 1, their start at most last + 1.
+    let from = intervals.partition_point(|&(_, end)| end < first.saturating_sub(1));
+    let to = intervals.partition_point(|&(start, _)| start <= last.saturating_add(1));
+    if from >= to {
+        intervals.insert(from, (first, last));
+        return;
+    }
+    let merged = (first.min(intervals[from].0), last.max(intervals[to - 1].1));
+    intervals[from] = merged;
+    intervals.drain(from + 1..to);
+}
+
+fn subtract_intervals(ours: &[Interval], theirs: &[Interval]) -> Vec<Interval> {
+    let mut left = Vec::with_capacity(ours.len());
+    for &(mut first, last) in ours {
+        let from = theirs.partition_point(|&(_, end)| end < first);
+        for &(start, end) in theirs[from..].iter().take_while(|&&(start, _)| start <= last) {
+            if start > first {
+                left.push((first, start - 1));
+            }
+            first = end + 1;
+        }
+        if first <= last {
+            left.push((first, last));
+        }
+    }
+    left
+}
+
+impl fmt::Display for GtidSet {
+    /// MySQL's form: sources joined by `,` and a newline is left out, as in a variable's value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut before: Option<Uuid> = None;
+        for ((uuid, tag), intervals) in &self.sources {
+            if before != Some(*uuid) {
+                write!(f, "{}{uuid}", if before.is_some() { "," } else { "" })?;
+                before = Some(*uuid);
+            }
+            if !tag.is_empty() {
+                write!(f, ":{tag}")?;
+            }
+            for (first, last) in intervals {
+                if first == last { write!(f, ":{first}")? } else { write!(f, ":{first}-{last}")? }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl FromStr for GtidSet {
+    type Err = DecodeError;
+
+    fn from_str(text: &str) -> Result<Self, DecodeError> {
+        let mut set = GtidSet::new();
+        for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            let mut words = part.split(':').map(str::trim);
+            let uuid: Uuid = words.next().unwrap_or_default().parse().map_err(DecodeError)?;
+            let mut tag = String::new();
+            let mut numbers = 0;
+            for word in words {
+                if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+                    tag = check_tag(word)?;
+                    continue;
+                }
+                let (first, last) = parse_interval(word)?;
+                numbers += 1;
+                if first <= last {
+                    add_interval(set.sources.entry((uuid, tag.clone())).or_default(), (first, last));
+                }
+            }
+            if numbers == 0 {
+                return Err(DecodeError::new(format!("'{part}' is not a GTID set")));
+            }
+        }
+        Ok(set)
+    }
+}
+
+/// `5` or `1-5`; an empty interval such as `5-1` is allowed and means nothing, as in MySQL.
+fn parse_interval(word: &str) -> Result<Interval, DecodeError> {
+    let bad = || DecodeError::new(format!("'{word}' is not an interval of GTIDs"));
+    let number = |text: &str| -> Result<u64, DecodeError> {
+        let text = text.trim();
+        if !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(bad());
+        }
+        text.parse().ok().filter(|&n| (1..=GNO_MAX).contains(&n)).ok_or_else(bad)
+    };
+    match word.split_once('-') {
+        Some((first, last)) => Ok((number(first)?, number(last)?)),
+        None => number(word).map(|n| (n, n)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const A: &str = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
+    const B: &str = "3e11fa47-71ca-11e1-9e33-c80aa9429563";
+
+    fn set(text: &str) -> GtidSet {
+        text.replace('A', A).replace('B', B).parse().unwrap()
+    }
+
+    fn show(set: &GtidSet) -> String {
+        set.to_string().replace(A, "A").replace(B, "B")
+    }
+
+    #[test]
+    fn text_form() {
+        assert_eq!(show(&set("B:3, A:5:1-3:4,\nA:9")), "A:1-5:9,B:3");
+        assert_eq!(show(&set("")), "");
+        assert_eq!(show(&set("A:5-1")), "");
+        assert_eq!(show(&set("A:1-2:Tag_1:4-5:6")), "A:1-2:tag_1:4-6");
+        for bad in ["A", "A:", "A:0", "A:x-", "A:1-", "x:1", "A:-1", "A:9223372036854775807"] {
+            assert!(bad.replace('A', A).parse::<GtidSet>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn binary_form_is_golden() {
+        let mut bytes = Vec::new();
+        set("A:1-5:7").encode(&mut bytes);
+        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(
+            hex,
+            "0100000000000000\
+             3e11fa4771ca11e19e33c80aa9429562\
+             0200000000000000\
+             01000000000000000600000000000000\
+             07000000000000000800000000000000"
+        );
+        assert_eq!(GtidSet::decode(&bytes), Ok(set("A:1-5:7")));
+        assert!(GtidSet::decode(&bytes[..bytes.len() - 1]).is_err());
+        let mut tagged = Vec::new();
+        set("A:1:x:3").encode(&mut tagged);
+        assert_eq!(GtidSet::decode(&tagged), Ok(set("A:1:x:3")));
+    }
+
+    #[test]
+    fn algebra() {
+        let mut a = set("A:1-10,B:1");
+        a.subtract(&set("A:3-4:8-20,B:1"));
+        assert_eq!(show(&a), "A:1-2:5-7");
+        assert!(a.is_subset_of(&set("A:1-7")));
+        assert!(!set("A:1-7").is_subset_of(&a));
+        a.union(&set("A:3-4,B:2"));
+        assert_eq!(show(&a), "A:1-7,B:2");
+        assert_eq!(a.count(), 8);
+        assert!(a.is_disjoint(&set("A:8,B:1")));
+        assert!(!a.is_disjoint(&set("B:2")));
+    }
+
+    fn small_sets() -> impl Strategy<Value = BTreeSet<u64>> {
+        proptest::collection::btree_set(1u64..40, 0..30)
+    }
+
+    fn of(numbers: &BTreeSet<u64>) -> GtidSet {
+        let mut set = GtidSet::new();
+        let uuid = A.parse().unwrap();
+        for &gno in numbers {
+            set.add(Gtid { uuid, gno });
+        }
+        set
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_plain_set(a in small_sets(), b in small_sets()) {
+            let mut union = of(&a);
+            union.union(&of(&b));
+            prop_assert_eq!(&union, &of(&(&a | &b)));
+            let mut less = of(&a);
+            less.subtract(&of(&b));
+            prop_assert_eq!(&less, &of(&(&a - &b)));
+            prop_assert_eq!(of(&a).is_subset_of(&of(&b)), a.is_subset(&b));
+            prop_assert_eq!(of(&a).count(), a.len() as u64);
+            prop_assert_eq!(of(&a).to_string().parse::<GtidSet>(), Ok(of(&a)));
+        }
+
+        #[test]
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = GtidSet::decode(&bytes);
+        }
+    }
+}
