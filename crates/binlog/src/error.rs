@@ -121,7 +121,9 @@ impl From<BinlogError> for SqlError {
     fn from(error: BinlogError) -> Self {
         let code = match &error {
             BinlogError::NoSuchFile(_) => codes::UNKNOWN_TARGET_BINLOG,
-            BinlogError::NoSuchPosition { .. } | BinlogError::Corrupt { .. } => codes::SOURCE_FATAL_ERROR_READING_BINLOG,
+            BinlogError::NoSuchPosition { .. } | BinlogError::Corrupt { .. } => {
+                codes::SOURCE_FATAL_ERROR_READING_BINLOG
+            }
             BinlogError::Full(_) => codes::DISK_FULL,
             BinlogError::Closed => codes::SERVER_SHUTDOWN,
             BinlogError::Io { .. } | BinlogError::Failed(_) => codes::ERROR_ON_WRITE,

@@ -1,1 +1,35 @@
-//! binlog
+//! The binary log: its events, its files, GTID sets.
+//!
+//! The log is commuter's only write-ahead log, and it is a binary log, version 4, as MySQL 8.4 and later write it: their
+//! tools read it, their replicas copy it. Three layers, each usable without those below it in this list:
+//!
+//! | layer | what it is |
+//! |---|---|
+//! | [`log`] | files: written in place into space that is filled ahead, recovered, read, purged |
+//! | [`encoder`] | the session's side: a transaction's events, complete but for their place |
+//! | [`event`] | the bytes of each kind of event, of MySQL's dialect to write and read, of MariaDB's to read |
+//! | [`gtid_set`] | sets of GTIDs |
+//!
+//! Knows no table's contents: rows are images that `types` or a TABLE_MAP can take apart.
+//!
+//! # Invariants
+//! - Whatever bytes a decoder is given it answers with a value or an error: it does not panic, and it allocates no more
+//!   than a small multiple of what it was given.
+//! - Every event that is written has a right position and a right checksum.
+
+mod cursor;
+
+pub mod encoder;
+mod error;
+pub mod event;
+pub mod gtid_set;
+pub mod log;
+
+pub use encoder::{EncodedTransaction, EncoderOptions, RowImage, TableEncoder, TransactionEncoder};
+pub use error::{BinlogError, DecodeError, Result};
+pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
+pub use gtid_set::GtidSet;
+pub use log::{
+    BinaryLog, Group, LogEvent, LogFile, LogOptions, LogReader, LogReceiver, LogTransaction, LogWriter, OpenAs, Opened,
+    Pin, PlaceStamp, Placed, Purged, RecoveryReport, Reservation, SyncMethod,
+};

@@ -1,6 +1,5 @@
 //! Events that only MariaDB writes; they are read, never made.
 
-use super::EventType;
 use crate::cursor::Cursor;
 use crate::error::DecodeError;
 
@@ -85,9 +84,4 @@ pub fn decode_binlog_checkpoint(body: &[u8]) -> Result<String, DecodeError> {
     let mut cursor = Cursor::new(body, "BINLOG_CHECKPOINT");
     let len = cursor.u32()? as usize;
     Ok(String::from_utf8_lossy(cursor.take(len)?).into_owned())
-}
-
-/// Whether the event is only in MariaDB's dialect.
-pub(crate) fn is_maria_only(event_type: EventType) -> bool {
-    (160..=172).contains(&event_type.0)
 }

@@ -1,0 +1,89 @@
+//! Names of log files, and the index file that lists them.
+//!
+//! `binlog.index` has one name per line, as in MySQL (`./binlog.000001`). It is replaced as a whole: written beside,
+//! synced, renamed. It is a list for people and tools; what was created after its last line is found by looking at the
+//! files, so that a rotation need not wait for it. Only its first line is law: files before it are purged.
+
+use io::{Env, IoBuf, OpenOptions};
+
+use crate::error::{BinlogError, Result};
+
+/// The longest index that is read: about a million files.
+const MAX_INDEX_SIZE: u64 = 32 << 20;
+
+/// Name of a log file.
+pub(crate) fn file_name(basename: &str, number: u64) -> String {
+    format!("{basename}.{number:06}")
+}
+
+/// The number in a log file's name.
+pub(crate) fn file_number(basename: &str, name: &str) -> Option<u64> {
+    let digits = name.strip_prefix(basename)?.strip_prefix('.')?;
+    let good = digits.len() >= 6 && digits.bytes().all(|b| b.is_ascii_digit());
+    good.then(|| digits.parse().ok()).flatten().filter(|&number| number > 0)
+}
+
+fn index_name(basename: &str) -> String {
+    format!("{basename}.index")
+}
+
+/// The numbers in the index, ascending; `None` if there is no index.
+pub(crate) async fn read(env: &Env, basename: &str) -> Result<Option<Vec<u64>>> {
+    let name = index_name(basename);
+    let failed = |operation, error| BinlogError::io(operation, &name, &error);
+    if !env.disk.exists(&name).await.map_err(|error| failed("stat", error))? {
+        return Ok(None);
+    }
+    let file = env.disk.open(&name, OpenOptions::default()).await.map_err(|error| failed("open", error))?;
+    let len = file.len().await.map_err(|error| failed("stat", error))?;
+    if len > MAX_INDEX_SIZE {
+        return Err(BinlogError::corrupt(&name, MAX_INDEX_SIZE, "the index is too long"));
+    }
+    let bytes = file.read_at(0, IoBuf::zeroed(len as usize)).await.map_err(|error| failed("read", error))?;
+    let mut numbers = Vec::new();
+    let mut offset = 0;
+    for line in bytes.split(|&b| b == b'\n') {
+        let text = String::from_utf8_lossy(line);
+        let entry = text.trim().trim_start_matches("./");
+        if !entry.is_empty() {
+            let number = file_number(basename, entry)
+                .ok_or_else(|| BinlogError::corrupt(&name, offset, format!("'{entry}' is not a log file's name")))?;
+            numbers.push(number);
+        }
+        offset += line.len() as u64 + 1;
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok(Some(numbers))
+}
+
+/// Replaces the index.
+pub(crate) async fn write(env: &Env, basename: &str, numbers: &[u64]) -> Result<()> {
+    let name = index_name(basename);
+    let fresh = format!("{name}.new");
+    let text: String = numbers.iter().map(|&number| format!("./{}\n", file_name(basename, number))).collect();
+    let failed = |operation, error| BinlogError::io(operation, &fresh, &error);
+    let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
+    let file = env.disk.open(&fresh, options).await.map_err(|error| failed("open", error))?;
+    file.set_len(0).await.map_err(|error| failed("truncate", error))?;
+    file.write_at(0, IoBuf::copy_of(text.as_bytes())).await.map_err(|error| failed("write", error))?;
+    file.sync().await.map_err(|error| failed("sync", error))?;
+    drop(file);
+    env.disk.rename(&fresh, &name).await.map_err(|error| failed("rename", error))?;
+    env.disk.sync_dir("").await.map_err(|error| failed("sync of the directory", error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        assert_eq!(file_name("binlog", 7), "binlog.000007");
+        assert_eq!(file_name("binlog", 1_234_567), "binlog.1234567");
+        assert_eq!(file_number("binlog", "binlog.1234567"), Some(1_234_567));
+        for bad in ["binlog.7", "binlog.index", "binlog", "binlog.00000x", "mysql.000001", "binlog.000000"] {
+            assert_eq!(file_number("binlog", bad), None, "{bad}");
+        }
+    }
+}

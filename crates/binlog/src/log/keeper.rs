@@ -1,0 +1,351 @@
+//! The background task beside the writer: space ahead, the next file, sealing, the index.
+//!
+//! One loop takes one job after the other, the most urgent first: room that a session waits for; the next file; room
+//! ahead of the end; sealing; the index. All of its state is a plain struct behind a lock, and jobs are done without it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use event_listener::Event;
+use futures_lite::FutureExt;
+use parking_lot::Mutex;
+
+use super::BinaryLog;
+use super::index;
+use super::segment::Segment;
+use super::space::{SLACK, Space};
+use super::writer::Group;
+use crate::error::{BinlogError, Result};
+
+/// How long to wait before trying again what a full disk prevented, if nobody asks before.
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// The file system keeps so many bytes to itself and others.
+const FREE_SPACE_MARGIN: u64 = 4 << 20;
+/// The least that a new file is filled with, and the step by which room is made when the disk is almost full.
+const FILL_MIN: u64 = 64 << 10;
+
+/// A file filled and waiting to be the next.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) segment: Arc<Segment>,
+    pub(crate) filled: u64,
+}
+
+/// The segment that is written.
+#[derive(Debug)]
+pub(crate) struct Current {
+    pub(crate) segment: Arc<Segment>,
+    /// Zero-filled and synced up to here.
+    pub(crate) filled: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct KeeperState {
+    pub(crate) current: Option<Current>,
+    pub(crate) next: Option<Prepared>,
+    /// A reservation of so many bytes waits.
+    wanted: u64,
+    /// What the last attempt to make room said; cleared by the next wish.
+    space_error: Option<BinlogError>,
+    to_seal: Vec<(Arc<Segment>, u64)>,
+    index_changed: bool,
+    /// Jobs that failed are not tried again before something changes or time passes.
+    paused: bool,
+    stopping: bool,
+    stopped: bool,
+}
+
+impl KeeperState {
+    /// Makes the prepared file the current one, in one step: the keeper must never prepare a file that is in use.
+    pub(crate) fn move_on(&mut self) -> Option<(Arc<Segment>, u64)> {
+        let Prepared { segment, filled } = self.next.take()?;
+        self.current = Some(Current { segment: segment.clone(), filled });
+        self.paused = false;
+        Some((segment, filled))
+    }
+
+    fn job_failed(&mut self, job: &Job, error: BinlogError) {
+        self.paused = true;
+        match job {
+            Job::Extend { .. } | Job::Prepare { .. } => {
+                self.space_error = Some(error);
+                self.wanted = 0;
+            }
+            Job::WriteIndex => self.index_changed = true,
+            // Opening the log seals what is not sealed.
+            Job::Seal { .. } | Job::Wait | Job::Stop => {}
+        }
+    }
+}
+
+#[derive(Debug)]
+enum Job {
+    /// By `bytes` if the disk has them, by `least` if it has only these.
+    Extend {
+        segment: Arc<Segment>,
+        from: u64,
+        bytes: u64,
+        least: u64,
+    },
+    Prepare {
+        number: u64,
+    },
+    Seal {
+        segment: Arc<Segment>,
+        end: u64,
+    },
+    WriteIndex,
+    Wait,
+    Stop,
+}
+
+/// Its shared half.
+#[derive(Debug, Default)]
+pub(crate) struct Keeper {
+    pub(crate) state: Mutex<KeeperState>,
+    /// There may be something to do.
+    work: Event,
+    /// Something was done, or failed.
+    done: Event,
+}
+
+impl Keeper {
+    pub(crate) fn wake_all(&self) {
+        self.work.notify(usize::MAX);
+        self.done.notify(usize::MAX);
+    }
+
+    pub(crate) fn index_changed(&self) {
+        self.state.lock().index_changed = true;
+        self.work.notify(usize::MAX);
+    }
+
+    /// A group became durable: perhaps it is time to fill on; if it ended its file, that can be sealed.
+    pub(crate) fn progressed(&self, group: &Group) {
+        if group.ends_file() {
+            self.state.lock().to_seal.push((group.segment().clone(), group.end().offset));
+        }
+        self.work.notify(usize::MAX);
+    }
+
+    /// The writer moved on to a file.
+    pub(crate) fn set_current(&self, segment: Arc<Segment>, filled: u64) {
+        let mut state = self.state.lock();
+        state.current = Some(Current { segment, filled });
+        state.paused = false;
+        drop(state);
+        self.work.notify(usize::MAX);
+    }
+
+    /// Asks for room, and waits until some was made or could not be.
+    pub(crate) async fn wait_for_space(&self, space: &Space, bytes: u64) -> Result<()> {
+        let listener = self.done.listen();
+        {
+            let mut state = self.state.lock();
+            if state.stopped || state.stopping {
+                return Err(BinlogError::Closed);
+            }
+            if space.free() >= bytes as i64 {
+                return Ok(());
+            }
+            state.wanted = state.wanted.max(bytes);
+            state.space_error = None;
+            state.paused = false;
+        }
+        self.work.notify(usize::MAX);
+        listener.await;
+        if space.free() >= bytes as i64 {
+            return Ok(());
+        }
+        self.state.lock().space_error.clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits until the next file is ready.
+    pub(crate) async fn wait_for_next(&self, log: &BinaryLog) -> Result<()> {
+        loop {
+            let listener = self.done.listen();
+            {
+                let mut state = self.state.lock();
+                if state.next.is_some() {
+                    return Ok(());
+                }
+                if state.stopped || state.stopping {
+                    return Err(BinlogError::Closed);
+                }
+                state.space_error.clone().map_or(Ok(()), Err)?;
+                state.paused = false;
+            }
+            log.check()?;
+            self.work.notify(usize::MAX);
+            listener.await;
+        }
+    }
+
+    /// Ends the loop, after all that was to be sealed is sealed.
+    pub(crate) async fn stop(&self) {
+        self.state.lock().stopping = true;
+        loop {
+            let listener = self.done.listen();
+            self.work.notify(usize::MAX);
+            if self.state.lock().stopped {
+                return;
+            }
+            listener.await;
+        }
+    }
+}
+
+/// The loop.
+pub(crate) async fn run(log: Arc<BinaryLog>) {
+    let keeper = &log.keeper;
+    loop {
+        let work = keeper.work.listen();
+        let job = log.next_job();
+        match job {
+            Job::Wait => {
+                let paused = keeper.state.lock().paused;
+                if paused {
+                    let pause = async { log.env.clock.sleep(RETRY_INTERVAL).await };
+                    work.or(pause).await;
+                    keeper.state.lock().paused = false;
+                } else {
+                    work.await;
+                }
+            }
+            Job::Stop => break,
+            job => {
+                if let Err(error) = log.do_job(&job).await {
+                    tracing::warn!("binary log: {job:?} failed: {error}");
+                    keeper.state.lock().job_failed(&job, error);
+                }
+                keeper.done.notify(usize::MAX);
+            }
+        }
+    }
+    keeper.state.lock().stopped = true;
+    keeper.done.notify(usize::MAX);
+}
+
+impl BinaryLog {
+    /// Takes the prepared file, waiting for it; `None` in a log without a file, where nobody prepares one.
+    pub(super) async fn take_next(&self) -> Result<Option<(Arc<Segment>, u64)>> {
+        if self.keeper.state.lock().current.is_none() {
+            return Ok(None);
+        }
+        loop {
+            self.keeper.wait_for_next(self).await?;
+            if let Some(next) = self.keeper.state.lock().move_on() {
+                return Ok(Some(next));
+            }
+        }
+    }
+
+    /// With how much a new file is filled.
+    pub(super) fn first_fill(&self) -> u64 {
+        self.chunk(0)
+    }
+
+    fn next_job(&self) -> Job {
+        let mut state = self.keeper.state.lock();
+        if self.failed.get().is_some() {
+            return if state.stopping { Job::Stop } else { Job::Wait };
+        }
+        if state.stopping {
+            return match state.to_seal.pop() {
+                Some((segment, end)) => Job::Seal { segment, end },
+                None => Job::Stop,
+            };
+        }
+        if !state.paused
+            && let Some(job) = self.space_job(&mut state)
+        {
+            return job;
+        }
+        if let Some((segment, end)) = state.to_seal.pop() {
+            return Job::Seal { segment, end };
+        }
+        if !state.paused && std::mem::take(&mut state.index_changed) {
+            return Job::WriteIndex;
+        }
+        Job::Wait
+    }
+
+    /// Room that is wanted, the next file, room ahead.
+    fn space_job(&self, state: &mut KeeperState) -> Option<Job> {
+        let current = state.current.as_ref()?;
+        let free = self.space.free();
+        let shortage = state.wanted as i64 - free;
+        if state.wanted > 0 && shortage <= 0 {
+            state.wanted = 0;
+        }
+        let extend = |least: u64| {
+            let bytes = least.max(self.chunk(current.filled));
+            Some(Job::Extend { segment: current.segment.clone(), from: current.filled, bytes, least })
+        };
+        if state.wanted > 0 {
+            return extend(shortage as u64);
+        }
+        if state.next.is_none() {
+            return Some(Job::Prepare { number: current.segment.number + 1 });
+        }
+        // Near its end the file needs no more than what is reserved: the log will go on in the next one.
+        if free < (self.options.fill_ahead / 2) as i64 && current.filled < self.options.max_binlog_size {
+            return extend(FILL_MIN.min(self.options.fill_ahead));
+        }
+        None
+    }
+
+    /// By how much to fill a file on that is filled up to `filled`.
+    fn chunk(&self, filled: u64) -> u64 {
+        let left = (self.options.max_binlog_size + SLACK).saturating_sub(filled);
+        self.options.fill_ahead.min(left).max(FILL_MIN.min(self.options.fill_ahead)).max(1)
+    }
+
+    async fn do_job(&self, job: &Job) -> Result<()> {
+        match job {
+            Job::Extend { segment, from, bytes, least } => {
+                let bytes = if self.check_disk(*bytes).await.is_ok() { *bytes } else { *least };
+                self.check_disk(bytes).await?;
+                segment.fill(*from, from + bytes).await?;
+                let mut state = self.keeper.state.lock();
+                // If the writer has moved on meanwhile, the room was made in vain.
+                if let Some(current) = state.current.as_mut().filter(|current| Arc::ptr_eq(&current.segment, segment)) {
+                    current.filled = from + bytes;
+                    self.space.add(bytes);
+                }
+                Ok(())
+            }
+            Job::Prepare { number } => {
+                let filled = self.chunk(0);
+                self.check_disk(filled).await?;
+                let segment = prepare(self, *number, filled).await?;
+                self.keeper.state.lock().next = Some(Prepared { segment, filled });
+                Ok(())
+            }
+            Job::Seal { segment, end } => segment.seal(*end).await,
+            Job::WriteIndex => {
+                let numbers = self.files.lock().numbers();
+                index::write(&self.env, &self.options.basename, &numbers).await
+            }
+            Job::Wait | Job::Stop => Ok(()),
+        }
+    }
+
+    /// A clear error before a write runs into the end of the disk.
+    async fn check_disk(&self, needed: u64) -> Result<()> {
+        let free = self.env.disk.free_space().await.map_err(|error| BinlogError::io("statfs", ".", &error))?;
+        if free >= needed + FREE_SPACE_MARGIN {
+            return Ok(());
+        }
+        Err(BinlogError::Full(format!("{needed} bytes are needed, {free} are free on the disk")))
+    }
+}
+
+/// Creates a file and fills it; its name is durable when this returns.
+pub(crate) async fn prepare(log: &BinaryLog, number: u64, filled: u64) -> Result<Arc<Segment>> {
+    let segment = Segment::open(&log.env, &log.options, number, true).await?;
+    segment.cut(0).await?;
+    segment.fill(0, filled).await?;
+    log.env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))?;
+    Ok(Arc::new(segment))
+}

@@ -1,0 +1,205 @@
+//! The log on disk: files of events, one after the other, that grow at one end and are purged at the other.
+//!
+//! ```text
+//!  binlog.000007            binlog.000008            binlog.000009          binlog.000010
+//!  | sealed ........... |   | sealed ........... |   | durable |in flight|0000   | 00000000
+//!  ^ first file: purge                                         ^ durable end     ^ prepared ahead
+//! ```
+//! [`BinaryLog`] is shared: what is durable, which files there are, who still needs them. [`LogWriter`] is exclusive: it
+//! gives transactions their places and hands out [`Group`]s to be written and synced, several at once if its owner
+//! wants. [`LogReader`]s see durable bytes only. A background task, the keeper, fills space ahead, prepares the next file,
+//! seals the last one and rewrites the index, so that neither a commit nor a rotation waits for any of it.
+//!
+//! # Invariants
+//! - Bytes behind [`BinaryLog::durable_end`] are never shown to anyone; the end is always between two transactions.
+//! - A file without the in-use flag is complete: nothing is behind its end, and it never changes again.
+//! - A file whose successor holds anything is sealed, or ends with a ROTATE.
+//! - After a failed write or sync nothing is written any more ([`BinlogError::Failed`]).
+//!
+//! Lock order: `files`, then `keeper`; `durable` and `pins` are taken alone.
+
+mod files;
+mod index;
+mod keeper;
+mod open;
+mod options;
+mod purge;
+mod reader;
+mod receive;
+mod scan;
+mod segment;
+mod space;
+mod tracker;
+mod writer;
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Gtid, LogPosition};
+use event_listener::Event;
+use io::Env;
+use parking_lot::Mutex;
+
+use crate::error::{BinlogError, Result};
+use crate::gtid_set::GtidSet;
+use files::Files;
+pub use files::{LogFile, Pin};
+use keeper::Keeper;
+pub use open::{OpenAs, Opened, RecoveryReport};
+pub use options::{LogOptions, SyncMethod};
+pub use purge::Purged;
+pub use reader::{LogEvent, LogReader, LogTransaction};
+pub use receive::LogReceiver;
+pub use space::Reservation;
+use space::Space;
+pub use writer::{Group, LogWriter, PlaceStamp, Placed};
+
+/// What is durable.
+#[derive(Debug, Default)]
+struct Durable {
+    end: LogPosition,
+    executed: GtidSet,
+}
+
+/// The log as everybody but its writer sees it.
+pub struct BinaryLog {
+    env: Env,
+    options: LogOptions,
+    files: Mutex<Files>,
+    durable: Mutex<Durable>,
+    durable_event: Event,
+    pins: Arc<Mutex<files::Pins>>,
+    space: Space,
+    keeper: Keeper,
+    closed: AtomicBool,
+    failed: OnceLock<BinlogError>,
+}
+
+impl std::fmt::Debug for BinaryLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "BinaryLog({} to {})", self.options.basename, self.durable_end())
+    }
+}
+
+impl BinaryLog {
+    /// Settings that it was opened with.
+    pub fn options(&self) -> &LogOptions {
+        &self.options
+    }
+
+    /// Where it lives.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// The end of what is durable: always between two transactions.
+    pub fn durable_end(&self) -> LogPosition {
+        self.durable.lock().end
+    }
+
+    /// Ready when the durable end is past `position`, with the end; an error when the log was closed or has failed.
+    pub async fn wait_past(&self, position: LogPosition) -> Result<LogPosition> {
+        loop {
+            let listener = self.durable_event.listen();
+            let end = self.durable_end();
+            if end > position {
+                return Ok(end);
+            }
+            self.check()?;
+            listener.await;
+        }
+    }
+
+    /// `gtid_executed`, as far as it is durable; purged ones included.
+    pub fn gtid_executed(&self) -> GtidSet {
+        self.durable.lock().executed.clone()
+    }
+
+    /// Whether a transaction is in the log or was before it was purged.
+    pub fn has_executed(&self, gtid: Gtid) -> bool {
+        self.durable.lock().executed.contains(gtid)
+    }
+
+    /// `gtid_purged`: what was in files that are gone.
+    pub fn gtid_purged(&self) -> GtidSet {
+        self.files.lock().first().map(|file| file.previous_gtids.clone()).unwrap_or_default()
+    }
+
+    /// The files, oldest first; the size of the last one is its durable end.
+    pub fn files(&self) -> Vec<LogFile> {
+        let end = self.durable_end();
+        self.files.lock().list(end)
+    }
+
+    /// Name of a file.
+    pub fn file_name(&self, number: u64) -> String {
+        index::file_name(&self.options.basename, number)
+    }
+
+    /// The number in a file's name (a path in front of it does not matter).
+    pub fn file_number(&self, name: &str) -> Option<u64> {
+        let name = name.rsplit('/').next().unwrap_or(name);
+        index::file_number(&self.options.basename, name)
+    }
+
+    /// Keeps the files from `position` on from being purged until the pin is dropped.
+    pub fn pin(&self, by: &str, position: LogPosition) -> Pin {
+        Pin::new(self.pins.clone(), by, position)
+    }
+
+    /// Room for a transaction of at most `bytes`; waits until it was made. An error if the disk is full.
+    pub async fn reserve(self: &Arc<Self>, bytes: u64) -> Result<Reservation> {
+        while !self.space.try_reserve(bytes) {
+            self.check()?;
+            self.keeper.wait_for_space(&self.space, bytes).await?;
+        }
+        Ok(Reservation::new(self.clone(), bytes))
+    }
+
+    /// Whether bytes can still be written: the error that stopped the log, if one did.
+    pub fn check(&self) -> Result<()> {
+        if let Some(error) = self.failed.get() {
+            return Err(error.clone());
+        }
+        if self.closed.load(Ordering::SeqCst) { Err(BinlogError::Closed) } else { Ok(()) }
+    }
+
+    /// Stops the log: after a failed write or sync nothing may be written any more.
+    pub fn fail(&self, error: &BinlogError) {
+        let first = self.failed.set(BinlogError::Failed(error.to_string())).is_ok();
+        if first {
+            tracing::error!("the binary log stops: {error}");
+        }
+        self.durable_event.notify(usize::MAX);
+        self.keeper.wake_all();
+    }
+
+    /// Makes a group visible to readers. Groups are announced in log order, each after its sync.
+    pub fn make_durable(&self, group: &Group) {
+        self.enter_files(group);
+        {
+            let mut durable = self.durable.lock();
+            assert!(group.end() >= durable.end, "groups become durable in log order");
+            durable.end = group.end();
+            durable.executed.union(group.gtids());
+        }
+        self.durable_event.notify(usize::MAX);
+        self.keeper.progressed(group);
+    }
+
+    /// Records the file that a group begins, and the end of the one that it ends.
+    fn enter_files(&self, group: &Group) {
+        if group.new_file().is_none() && !group.ends_file() {
+            return;
+        }
+        let mut files = self.files.lock();
+        if let Some(info) = group.new_file() {
+            files.insert(group.end().file, info.clone());
+            self.keeper.index_changed();
+        }
+        if group.ends_file() {
+            files.end(group.end());
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Opening the log: which files there are, where it ends, and what is behind that end.
+//!
+//! A crash may leave, in the files without a sealed end:
+//! - nothing wrong: the events go on to the zeros that were filled ahead;
+//! - a **torn tail**: an unsynced write that arrived partly, or in an order of the disk's own. With several syncs in
+//!   flight even whole transactions may lie behind a hole. None of them was acknowledged. The log is cut at its last
+//!   whole transaction, what is behind it is cut off and the cut synced before anything new is written, so that it can
+//!   never come back;
+//! - **damage**: bytes that had been durable and are not what they were. It shows itself by lying before the position
+//!   that the caller knows to be durable, in a sealed file, or before valid transactions that are farther away than
+//!   anything unsynced can be. Nothing is cut then: opening fails, and names file and offset.
+//!
+//! Files after the cut are removed: they began behind a hole. So is a prepared file that was never begun.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+
+use base::LogPosition;
+use event_listener::Event;
+use io::{Env, IoMode, OpenOptions};
+use parking_lot::Mutex;
+
+use super::files::{FileInfo, Files};
+use super::keeper::{self, Keeper};
+use super::options::LogOptions;
+use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, scan};
+use super::segment::Segment;
+use super::space::Space;
+use super::writer::LogWriter;
+use super::{BinaryLog, Durable, index};
+use crate::error::{BinlogError, Result};
+use crate::event::MAGIC;
+use crate::gtid_set::GtidSet;
+
+/// What will write to the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenAs {
+    /// Transactions of this server: the last file is sealed, a new one is begun.
+    Source,
+    /// The bytes of a source's log: the last file goes on where it ends.
+    Follower,
+}
+
+/// An opened log.
+#[derive(Debug)]
+pub struct Opened {
+    /// The shared half.
+    pub log: Arc<BinaryLog>,
+    /// The exclusive half.
+    pub writer: LogWriter,
+    /// What opening found.
+    pub report: RecoveryReport,
+}
+
+/// What opening found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryReport {
+    /// Where the log ends: everything up to here was found whole.
+    pub end: LogPosition,
+    /// The server had not been shut down cleanly.
+    pub was_in_use: bool,
+    /// Why the log was cut at `end`, if bytes were behind it.
+    pub cut: Option<String>,
+}
+
+impl std::fmt::Debug for LogWriter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "LogWriter(at {})", self.position())
+    }
+}
+
+impl BinaryLog {
+    /// Opens the log, or creates it. `known_durable` is a position (the checkpoint's) up to which the log was durable
+    /// for sure; the default position if none is known.
+    pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
+        let mut survey = Survey::take(&env, &options).await?;
+        let mut report = survey.find_end(known_durable).await?;
+        survey.remove_rest().await?;
+        let Survey { files, executed, last_is_sealed, .. } = survey;
+        let last = files.by_number.last_key_value().map(|(&number, _)| number);
+        report.end = last.map_or(LogPosition::default(), |number| LogPosition::new(number, survey.end));
+        if report.end < known_durable {
+            let at = report.end;
+            let reason = format!("the log ends at {at}, but was durable up to {known_durable}");
+            return Err(BinlogError::corrupt(&index::file_name(&options.basename, at.file), at.offset, reason));
+        }
+        let log = Arc::new(BinaryLog {
+            files: Mutex::new(files),
+            durable: Mutex::new(Durable { end: report.end, executed }),
+            durable_event: Event::new(),
+            pins: Arc::default(),
+            space: Space::default(),
+            keeper: Keeper::default(),
+            closed: AtomicBool::new(false),
+            failed: OnceLock::new(),
+            env,
+            options,
+        });
+        let last = match last {
+            Some(number) => Some(log.finish_last(number, report.end.offset, last_is_sealed, open_as).await?),
+            None => None,
+        };
+        let writer = match open_as {
+            OpenAs::Source => log.begin_source().await?,
+            OpenAs::Follower => log.resume_follower(last, report.end.offset),
+        };
+        log.write_index().await?;
+        log.env.spawner.spawn("binlog-keeper", Box::pin(keeper::run(log.clone())));
+        Ok(Opened { log, writer, report })
+    }
+
+    /// Cuts the last file at its end; a source seals it.
+    async fn finish_last(&self, number: u64, end: u64, is_sealed: bool, open_as: OpenAs) -> Result<Arc<Segment>> {
+        let segment = Segment::open(&self.env, &self.options, number, false).await?;
+        match open_as {
+            OpenAs::Source if is_sealed => {}
+            OpenAs::Source => segment.seal(end).await?,
+            OpenAs::Follower if is_sealed => {}
+            OpenAs::Follower => segment.cut(end).await?,
+        }
+        if open_as == OpenAs::Source {
+            self.files.lock().end(LogPosition::new(number, end));
+        }
+        Ok(Arc::new(segment))
+    }
+
+    /// A source begins a file of its own at each start.
+    pub(super) async fn begin_source(self: &Arc<Self>) -> Result<LogWriter> {
+        let number = self.files.lock().by_number.last_key_value().map_or(1, |(&number, _)| number + 1);
+        let (segment, filled) = match self.take_next().await? {
+            Some(prepared) => prepared,
+            None => self.prepare_first(number).await?,
+        };
+        let mut writer = LogWriter::new(self.clone(), None, 0);
+        writer.begin_file(segment);
+        self.set_space(filled, writer.offset);
+        writer.flush(IoMode::Offload).await?;
+        Ok(writer)
+    }
+
+    /// Prepares a file without the keeper, which has no current one to begin from.
+    pub(super) async fn prepare_first(&self, number: u64) -> Result<(Arc<Segment>, u64)> {
+        let filled = self.first_fill();
+        let segment = keeper::prepare(self, number, filled).await?;
+        self.keeper.set_current(segment.clone(), filled);
+        Ok((segment, filled))
+    }
+
+    fn resume_follower(self: &Arc<Self>, last: Option<Arc<Segment>>, end: u64) -> LogWriter {
+        if let Some(segment) = &last {
+            self.keeper.set_current(segment.clone(), end);
+            self.set_space(end, end);
+        }
+        LogWriter::new(self.clone(), last, end)
+    }
+
+    pub(super) async fn write_index(&self) -> Result<()> {
+        let numbers = self.files.lock().numbers();
+        index::write(&self.env, &self.options.basename, &numbers).await
+    }
+}
+
+/// What is on the disk.
+struct Survey<'a> {
+    env: &'a Env,
+    options: &'a LogOptions,
+    files: Files,
+    /// Numbers on the disk from the first file of the log on.
+    numbers: Vec<u64>,
+    /// How many of them are part of the log; the rest is removed.
+    kept: usize,
+    /// End of the last file that is kept.
+    end: u64,
+    last_is_sealed: bool,
+    executed: GtidSet,
+}
+
+impl<'a> Survey<'a> {
+    /// Lists the files, and removes what a purge left behind.
+    async fn take(env: &'a Env, options: &'a LogOptions) -> Result<Survey<'a>> {
+        let names = env.disk.list("").await.map_err(|error| BinlogError::io("list", ".", &error))?;
+        let mut numbers: Vec<u64> =
+            names.iter().filter_map(|name| index::file_number(&options.basename, name)).collect();
+        numbers.sort_unstable();
+        let listed = index::read(env, &options.basename).await?.unwrap_or_default();
+        if let Some(missing) = listed.iter().find(|number| !numbers.contains(number)) {
+            return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, *missing)));
+        }
+        let first = listed.first().copied().unwrap_or(0);
+        for &number in numbers.iter().filter(|&&number| number < first) {
+            let name = index::file_name(&options.basename, number);
+            tracing::info!("removing {name}, which was purged");
+            env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+        }
+        numbers.retain(|&number| number >= first);
+        if let Some(gap) = numbers.windows(2).find(|pair| pair[1] != pair[0] + 1) {
+            return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, gap[0] + 1)));
+        }
+        Ok(Survey {
+            env,
+            options,
+            files: Files { basename: options.basename.clone(), ..Files::default() },
+            numbers,
+            kept: 0,
+            end: 0,
+            last_is_sealed: false,
+            executed: GtidSet::new(),
+        })
+    }
+
+    async fn window(&self, number: u64) -> Result<Window> {
+        let name = index::file_name(&self.options.basename, number);
+        let open = OpenOptions { mode: self.options.io_mode, ..OpenOptions::default() };
+        let file = self.env.disk.open(&name, open).await.map_err(|error| BinlogError::io("open", &name, &error))?;
+        let len = file.len().await.map_err(|error| BinlogError::io("stat", &name, &error))?;
+        Ok(Window::new(file, &name, len))
+    }
+
+    /// Finds where the log ends: takes file after file until the first that does not lead on.
+    async fn find_end(&mut self, known_durable: LogPosition) -> Result<RecoveryReport> {
+        let mut report = RecoveryReport::default();
+        for at in 0..self.numbers.len() {
+            let number = self.numbers[at];
+            let mut window = self.window(number).await?;
+            let Some(head) = read_head(&mut window, self.options).await? else {
+                let cut = LogPosition::new(number, MAGIC.len() as u64);
+                self.check_cut(at, &mut window, cut, known_durable, "the file has no valid head").await?;
+                break;
+            };
+            let is_followed = match self.numbers.get(at + 1) {
+                Some(&next) => read_head(&mut self.window(next).await?, self.options).await?.is_some(),
+                None => false,
+            };
+            if !head.in_use && is_followed {
+                self.keep(number, &head, window.len, true);
+                continue;
+            }
+            let found = scan(&mut window, self.options, head.format.checksum).await?;
+            self.keep(number, &head, found.end, !head.in_use);
+            self.executed = head.previous_gtids.clone();
+            self.executed.union(&found.gtids);
+            if !head.in_use {
+                if let Some((offset, reason)) = found.broken {
+                    return Err(BinlogError::corrupt(&window.name, offset, format!("{reason} (in a sealed file)")));
+                }
+                continue;
+            }
+            report.was_in_use = true;
+            if is_followed && self.leads_on(at, &found) {
+                self.seal_rotated(number, found.end).await?;
+                continue;
+            }
+            report.cut = self.cut_at(at, &mut window, &found, known_durable).await?;
+            break;
+        }
+        Ok(report)
+    }
+
+    fn keep(&mut self, number: u64, head: &FileHead, end: u64, is_sealed: bool) {
+        let info = FileInfo { end: Some(end), created: head.timestamp, previous_gtids: head.previous_gtids.clone() };
+        self.files.insert(number, info);
+        self.kept += 1;
+        self.end = end;
+        self.last_is_sealed = is_sealed;
+    }
+
+    /// Whether a file ends with a ROTATE to the next one.
+    fn leads_on(&self, at: usize, found: &Scan) -> bool {
+        let (Ending::Rotate(name), Some(&next)) = (&found.ending, self.numbers.get(at + 1)) else { return false };
+        index::file_number(&self.options.basename, name) == Some(next)
+    }
+
+    /// The server died before it had sealed a file behind which it went on.
+    async fn seal_rotated(&mut self, number: u64, end: u64) -> Result<()> {
+        let segment = Segment::open(self.env, self.options, number, false).await?;
+        segment.seal(end).await
+    }
+
+    /// Decides that the log ends in this file; says why, if something is behind the end.
+    async fn cut_at(
+        &mut self,
+        at: usize,
+        window: &mut Window,
+        found: &Scan,
+        known_durable: LogPosition,
+    ) -> Result<Option<String>> {
+        let Some((offset, reason)) = &found.broken else { return Ok(None) };
+        let stale = stale_bytes(window, found.end).await?;
+        let cut = LogPosition::new(self.numbers[at], found.end);
+        self.check_cut(at, window, cut, known_durable, &format!("{reason} (at {offset})")).await?;
+        if stale == 0 {
+            return Ok(None);
+        }
+        let text = format!(
+            "{}: cut at {}, the end of the last whole transaction; behind it {reason} (at {offset}), and {stale} bytes \
+             that were never acknowledged are discarded",
+            window.name, found.end
+        );
+        tracing::warn!("{text}");
+        Ok(Some(text))
+    }
+
+    /// Makes sure that what a cut discards can have been unsynced.
+    async fn check_cut(
+        &self,
+        at: usize,
+        window: &mut Window,
+        cut: LogPosition,
+        known_durable: LogPosition,
+        reason: &str,
+    ) -> Result<()> {
+        let damaged = |why: String| BinlogError::corrupt(&window_name(self.options, cut.file), cut.offset, why);
+        if cut < known_durable {
+            return Err(damaged(format!("{reason}, but the log was durable up to {known_durable}")));
+        }
+        let from = cut.offset.saturating_add(self.options.max_unsynced_window);
+        if let Some(offset) = find_transaction(window, from, self.options).await? {
+            let name = &window.name;
+            return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
+        }
+        for &later in &self.numbers[at + 1..] {
+            let mut window = self.window(later).await?;
+            if let Some(offset) = find_transaction(&mut window, self.options.max_unsynced_window, self.options).await? {
+                let name = &window.name;
+                return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes the files behind the end.
+    async fn remove_rest(&self) -> Result<()> {
+        if self.kept == self.numbers.len() {
+            return Ok(());
+        }
+        for &number in &self.numbers[self.kept..] {
+            let name = index::file_name(&self.options.basename, number);
+            tracing::info!("removing {name}, which the log had not reached");
+            self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+        }
+        self.env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))
+    }
+}
+
+fn window_name(options: &LogOptions, number: u64) -> String {
+    index::file_name(&options.basename, number)
+}
+
+/// How far behind `from` the last byte lies that is not zero.
+async fn stale_bytes(window: &mut Window, from: u64) -> Result<u64> {
+    let mut at = from;
+    let mut last = from;
+    while at < window.len {
+        let bytes = window.at(at, 1).await?;
+        if let Some(i) = bytes.iter().rposition(|&b| b != 0) {
+            last = at + i as u64 + 1;
+        }
+        at += bytes.len() as u64;
+    }
+    Ok(last - from)
+}

@@ -1,0 +1,102 @@
+//! Removing files from the front of the log.
+//!
+//! The index loses its lines before the files go, so that a crash in between leaves files that the next open removes.
+//! The file that holds the durable end, and files that somebody has pinned, are never removed.
+
+use base::{LogPosition, UnixMicros};
+
+use super::{BinaryLog, index};
+use crate::error::{BinlogError, Result};
+
+/// What a purge did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Purged {
+    /// Names of the removed files, oldest first.
+    pub removed: Vec<String>,
+    /// Who kept more from being removed.
+    pub held_by: Option<String>,
+}
+
+impl BinaryLog {
+    /// `PURGE BINARY LOGS TO name`: removes all files before this one.
+    pub async fn purge_to(&self, name: &str) -> Result<Purged> {
+        let number = self.file_number(name).ok_or_else(|| BinlogError::NoSuchFile(name.to_owned()))?;
+        if !self.files.lock().by_number.contains_key(&number) {
+            return Err(BinlogError::NoSuchFile(name.to_owned()));
+        }
+        self.purge_before_file(number).await
+    }
+
+    /// `PURGE BINARY LOGS BEFORE time`: removes the files that were last written before it, which is when the file
+    /// after them began.
+    pub async fn purge_before(&self, time: UnixMicros) -> Result<Purged> {
+        let seconds = time.0 / 1_000_000;
+        let first_kept = {
+            let files = self.files.lock();
+            let began_later = |(_, info): &(&u64, &super::files::FileInfo)| u64::from(info.created) >= seconds;
+            let mut before = None;
+            for (&number, _) in files.by_number.iter().take_while(|entry| !began_later(entry)) {
+                before = Some(number);
+            }
+            before
+        };
+        match first_kept {
+            Some(number) => self.purge_before_file(number).await,
+            None => Ok(Purged::default()),
+        }
+    }
+
+    /// Removes the oldest files while all together are larger than `bytes`.
+    pub async fn purge_to_size(&self, bytes: u64) -> Result<Purged> {
+        let files = self.files();
+        let mut total: u64 = files.iter().map(|file| file.size).sum();
+        let mut first_kept = None;
+        for file in &files {
+            first_kept = Some(file.number);
+            if total <= bytes {
+                break;
+            }
+            total -= file.size;
+        }
+        match first_kept {
+            Some(number) => self.purge_before_file(number).await,
+            None => Ok(Purged::default()),
+        }
+    }
+
+    /// What purging up to `number` may remove, given the pins.
+    fn purgeable(&self, number: u64) -> (Vec<u64>, Option<String>) {
+        let mut limit = number.min(self.durable_end().file);
+        let mut held_by = None;
+        if let Some((by, LogPosition { file, .. })) = self.pins.lock().oldest()
+            && file < limit
+        {
+            limit = file;
+            held_by = Some(by.to_owned());
+        }
+        let numbers = self.files.lock().by_number.range(..limit).map(|(&number, _)| number).collect();
+        (numbers, held_by)
+    }
+
+    /// Removes the files before `number`, as far as nobody needs them.
+    pub async fn purge_before_file(&self, number: u64) -> Result<Purged> {
+        self.check()?;
+        let (numbers, held_by) = self.purgeable(number);
+        let mut purged = Purged { removed: Vec::new(), held_by };
+        if numbers.is_empty() {
+            return Ok(purged);
+        }
+        {
+            let mut files = self.files.lock();
+            numbers.iter().for_each(|number| drop(files.by_number.remove(number)));
+        }
+        self.write_index().await?;
+        for number in numbers {
+            let name = index::file_name(&self.options.basename, number);
+            self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+            purged.removed.push(name);
+        }
+        tracing::info!("purged {} binary log files", purged.removed.len());
+        Ok(purged)
+    }
+}

@@ -1,0 +1,361 @@
+//! Reading the log: from a position to the durable end, and on as that moves.
+//!
+//! A reader takes large pieces of a file at once and hands out slices of them. For a transaction it looks at two headers:
+//! that of the GTID event, which says how long the whole transaction is, and that of the next one.
+
+use std::sync::Arc;
+
+use base::{Gtid, LogPosition};
+use bytes::Bytes;
+use io::{File, IoBuf, IoMode, OpenOptions};
+
+use super::BinaryLog;
+use super::scan::check_header;
+use super::tracker::TransactionTracker;
+use crate::error::{BinlogError, DecodeError, Result};
+use crate::event::{
+    CHECKSUM_SIZE, ChecksumAlgorithm, EventHeader, EventIter, EventType, FormatDescription, GtidEvent, HEADER_SIZE,
+    MAGIC, RawEvent,
+};
+
+/// How much is read at once when there is so much.
+const CHUNK_SIZE: u64 = 512 << 10;
+
+/// A transaction as it is in the log.
+#[derive(Clone, Debug)]
+pub struct LogTransaction {
+    /// Where its first event begins.
+    pub start: LogPosition,
+    /// Behind its last event.
+    pub end: LogPosition,
+    /// The head, if the log is MySQL's.
+    pub gtid_event: Option<GtidEvent>,
+    /// All of its events.
+    pub bytes: Bytes,
+    /// How they are protected.
+    pub checksum: ChecksumAlgorithm,
+}
+
+impl LogTransaction {
+    /// Its events in order, the GTID event first. Their checksums are not checked again.
+    pub fn events(&self) -> EventIter<'_> {
+        EventIter::new(&self.bytes, self.checksum)
+    }
+
+    /// Its GTID.
+    pub fn gtid(&self) -> Option<Gtid> {
+        self.gtid_event.as_ref().and_then(|event| event.gtid)
+    }
+}
+
+/// An event as it is in the log.
+#[derive(Clone, Debug)]
+pub struct LogEvent {
+    /// Where it begins.
+    pub start: LogPosition,
+    /// Behind it.
+    pub end: LogPosition,
+    /// Its header.
+    pub header: EventHeader,
+    /// Header, body and checksum.
+    pub bytes: Bytes,
+    /// How it is protected.
+    pub checksum: ChecksumAlgorithm,
+}
+
+impl LogEvent {
+    /// The event over its bytes.
+    pub fn raw(&self) -> RawEvent<'_> {
+        RawEvent::first_of(&self.bytes, self.checksum).expect("was taken apart when it was read")
+    }
+}
+
+/// The file that is being read.
+struct OpenFile {
+    file: Arc<dyn File>,
+    name: String,
+    checksum: ChecksumAlgorithm,
+}
+
+/// Reads on from a position.
+pub struct LogReader {
+    log: Arc<BinaryLog>,
+    at: LogPosition,
+    file: Option<OpenFile>,
+    /// Bytes from `at` on.
+    buf: Bytes,
+    verify: bool,
+}
+
+/// Gives the memory of an [`IoBuf`] to `Bytes`.
+struct Owned(IoBuf);
+
+impl AsRef<[u8]> for Owned {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl BinaryLog {
+    /// A reader from `from` on, which must be the start of an event (offsets below 4 mean the start of the file).
+    /// The default position means the start of the first file.
+    pub fn reader(self: &Arc<Self>, from: LogPosition) -> LogReader {
+        LogReader { log: self.clone(), at: from, file: None, buf: Bytes::new(), verify: true }
+    }
+}
+
+impl LogReader {
+    /// Leaves the checksums of events inside of transactions to the caller.
+    pub fn without_verification(mut self) -> Self {
+        self.verify = false;
+        self
+    }
+
+    /// Where the next event begins.
+    pub fn position(&self) -> LogPosition {
+        self.at
+    }
+
+    /// The log that it reads.
+    pub fn log(&self) -> &Arc<BinaryLog> {
+        &self.log
+    }
+
+    /// The next transaction, over the ends of files; `None` at the durable end. Call it again after
+    /// [`BinaryLog::wait_past`].
+    pub async fn next_transaction(&mut self) -> Result<Option<LogTransaction>> {
+        loop {
+            let Some(header) = self.next_header().await? else { return Ok(None) };
+            if header.event_type.begins_transaction() || header.event_type == EventType::QUERY {
+                return self.take_transaction(header).await.map(Some);
+            }
+            self.take_event(header).await?;
+        }
+    }
+
+    /// The next event of any kind, over the ends of files; `None` at the durable end.
+    pub async fn next_event(&mut self) -> Result<Option<LogEvent>> {
+        match self.next_header().await? {
+            Some(header) => self.take_event(header).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Waits until there is something to read.
+    pub async fn wait(&self) -> Result<LogPosition> {
+        self.log.wait_past(self.at).await
+    }
+
+    /// Goes to the next file if this one is read to its end; the header of the next event.
+    async fn next_header(&mut self) -> Result<Option<EventHeader>> {
+        let limit = loop {
+            let durable = self.log.durable_end();
+            if self.at.file == 0 {
+                let first = self.log.files.lock().by_number.keys().next().copied();
+                let Some(first) = first.filter(|&first| first <= durable.file) else { return Ok(None) };
+                self.at = LogPosition::new(first, 0);
+            }
+            let limit = self.limit(durable)?;
+            if self.at.offset > limit {
+                return Err(self.no_such_position("it is past the end"));
+            }
+            if self.at.offset < limit {
+                break limit;
+            }
+            let next = self.log.files.lock().after(self.at.file).filter(|&next| next <= durable.file);
+            let (Some(next), true) = (next, self.at.file < durable.file) else { return Ok(None) };
+            self.at = LogPosition::new(next, 0);
+            self.file = None;
+            self.buf = Bytes::new();
+        };
+        self.open(limit).await?;
+        self.fill(HEADER_SIZE as u64, limit).await?;
+        let header =
+            check_header(&self.buf, self.at.offset, &self.log.options).map_err(|reason| self.damaged(reason))?;
+        if self.at.offset + u64::from(header.event_length) > limit {
+            return Err(self.damaged("an event reaches past the end of the log"));
+        }
+        Ok(Some(header))
+    }
+
+    /// Where the readable part of the current file ends.
+    fn limit(&self, durable: LogPosition) -> Result<u64> {
+        if self.at.file == durable.file {
+            return Ok(durable.offset);
+        }
+        let files = self.log.files.lock();
+        let info = files.by_number.get(&self.at.file).filter(|_| self.at.file < durable.file);
+        let info = info.ok_or_else(|| BinlogError::NoSuchFile(self.log.file_name(self.at.file)))?;
+        Ok(info.end.unwrap_or(0))
+    }
+
+    /// Opens the current file, and finds out how its events are protected.
+    async fn open(&mut self, limit: u64) -> Result<()> {
+        if self.file.is_some() {
+            return Ok(());
+        }
+        let name = self.log.file_name(self.at.file);
+        let options = OpenOptions { mode: IoMode::Offload, ..OpenOptions::default() };
+        let file =
+            self.log.env.disk.open(&name, options).await.map_err(|error| BinlogError::io("open", &name, &error))?;
+        self.file = Some(OpenFile { file, name, checksum: ChecksumAlgorithm::Crc32 });
+        let wanted = std::mem::replace(&mut self.at.offset, MAGIC.len() as u64).max(MAGIC.len() as u64);
+        self.buf = Bytes::new();
+        self.fill(HEADER_SIZE as u64, limit).await?;
+        let header = EventHeader::decode(&self.buf).map_err(|reason| self.damaged(reason))?;
+        self.fill(u64::from(header.event_length), limit).await?;
+        let format = RawEvent::first_of(&self.buf, ChecksumAlgorithm::Crc32)
+            .and_then(|event| event.verify().and_then(|()| FormatDescription::decode(&event)))
+            .map_err(|reason| self.damaged(reason))?;
+        if let Some(file) = &mut self.file {
+            file.checksum = format.checksum;
+        }
+        if wanted != self.at.offset {
+            self.at.offset = wanted;
+            self.buf = Bytes::new();
+        }
+        Ok(())
+    }
+
+    /// Makes `buf` hold at least `wanted` bytes from `at` on.
+    async fn fill(&mut self, wanted: u64, limit: u64) -> Result<()> {
+        if self.buf.len() as u64 >= wanted {
+            return Ok(());
+        }
+        if wanted > limit - self.at.offset {
+            return Err(self.damaged("an event reaches past the end of the log"));
+        }
+        let open = self.file.as_ref().expect("opened before it is read");
+        let len = CHUNK_SIZE.max(wanted).min(limit - self.at.offset);
+        let read = open.file.read_at(self.at.offset, IoBuf::zeroed(len as usize)).await;
+        let buf = read.map_err(|error| BinlogError::io("read", &open.name, &error))?;
+        self.buf = Bytes::from_owner(Owned(buf));
+        Ok(())
+    }
+
+    async fn take_event(&mut self, header: EventHeader) -> Result<LogEvent> {
+        let len = u64::from(header.event_length);
+        let checksum = self.checksum();
+        let (start, bytes) = self.take(len).await?;
+        let event = RawEvent::first_of(&bytes, checksum);
+        let verified = event.and_then(|event| if self.verify { event.verify() } else { Ok(()) });
+        verified.map_err(|reason| self.damaged_at(start, reason))?;
+        Ok(LogEvent { start, end: self.at, header, bytes, checksum })
+    }
+
+    /// Takes the next `len` bytes.
+    async fn take(&mut self, len: u64) -> Result<(LogPosition, Bytes)> {
+        let limit = self.limit(self.log.durable_end())?;
+        self.fill(len, limit).await?;
+        let start = self.at;
+        self.at.offset += len;
+        Ok((start, self.buf.split_to(len as usize)))
+    }
+
+    async fn take_transaction(&mut self, header: EventHeader) -> Result<LogTransaction> {
+        let limit = self.limit(self.log.durable_end())?;
+        self.fill(u64::from(header.event_length), limit).await?;
+        let checksum = self.checksum();
+        let head = RawEvent::first_of(&self.buf, checksum)
+            .and_then(|event| event.verify().map(|()| event))
+            .map_err(|reason| self.damaged(reason))?;
+        let is_mysql =
+            matches!(header.event_type, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED);
+        let gtid_event = if is_mysql {
+            let decoded = GtidEvent::decode(header.event_type, head.body());
+            Some(decoded.map_err(|reason| self.damaged(reason))?)
+        } else {
+            None
+        };
+        let len = match gtid_event.as_ref().map(|event| event.transaction_length) {
+            Some(len) if len > u64::from(header.event_length) => len,
+            _ => self.walk_to_end(limit).await?,
+        };
+        self.check_length(len, limit)?;
+        let (start, bytes) = self.take(len).await?;
+        let transaction = LogTransaction { start, end: self.at, gtid_event, bytes, checksum };
+        if self.verify {
+            self.verify_events(&transaction)?;
+        }
+        Ok(transaction)
+    }
+
+    fn check_length(&self, len: u64, limit: u64) -> Result<()> {
+        let most = self.log.options.max_transaction_size;
+        if len > most {
+            return Err(BinlogError::TooLarge { what: "a transaction", size: len, limit: most });
+        }
+        if len > limit - self.at.offset {
+            return Err(self.damaged("a transaction reaches past the end of the log"));
+        }
+        Ok(())
+    }
+
+    /// The length of the transaction that begins here, from its events.
+    async fn walk_to_end(&mut self, limit: u64) -> Result<u64> {
+        let mut tracker = TransactionTracker::default();
+        let mut len = 0u64;
+        loop {
+            self.fill(len + HEADER_SIZE as u64, limit).await?;
+            let header = check_header(&self.buf[len as usize..], self.at.offset + len, &self.log.options)
+                .map_err(|reason| self.damaged(reason))?;
+            let event_len = u64::from(header.event_length);
+            self.check_length(len + event_len, limit)?;
+            self.fill(len + event_len, limit).await?;
+            let event = RawEvent::first_of(&self.buf[len as usize..], self.checksum())
+                .map_err(|reason| self.damaged(reason))?;
+            len += event_len;
+            if tracker.event(&event).map_err(|reason| self.damaged(reason))? {
+                return Ok(len);
+            }
+        }
+    }
+
+    fn verify_events(&self, transaction: &LogTransaction) -> Result<()> {
+        let mut at = transaction.start;
+        for event in transaction.events() {
+            let event = event.and_then(|event| event.verify().map(|()| event));
+            let event = event.map_err(|reason| self.damaged_at(at, reason))?;
+            at.offset += event.bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn checksum(&self) -> ChecksumAlgorithm {
+        self.file.as_ref().map_or(ChecksumAlgorithm::Crc32, |file| file.checksum)
+    }
+
+    fn damaged(&self, reason: impl Into<Reason>) -> BinlogError {
+        self.damaged_at(self.at, reason)
+    }
+
+    fn damaged_at(&self, at: LogPosition, reason: impl Into<Reason>) -> BinlogError {
+        BinlogError::corrupt(&self.log.file_name(at.file), at.offset, reason.into().0)
+    }
+
+    fn no_such_position(&self, reason: &str) -> BinlogError {
+        BinlogError::NoSuchPosition {
+            file: self.log.file_name(self.at.file),
+            offset: self.at.offset,
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// Why bytes are damaged: our words, or a decoder's.
+struct Reason(String);
+
+impl From<&str> for Reason {
+    fn from(text: &str) -> Self {
+        Reason(text.to_owned())
+    }
+}
+
+impl From<DecodeError> for Reason {
+    fn from(error: DecodeError) -> Self {
+        Reason(error.0)
+    }
+}
+
+// A transaction is longer than its head, and an event than its frame.
+const _: () = assert!(GtidEvent::MAX_SIZE > HEADER_SIZE + CHECKSUM_SIZE);

@@ -1,0 +1,213 @@
+//! The writer's other use: a follower's copy of its source's log, byte for byte.
+
+use std::sync::Arc;
+
+use base::LogPosition;
+use io::IoMode;
+
+use super::BinaryLog;
+use super::files::FileInfo;
+use super::tracker::TransactionTracker;
+use super::writer::{Group, LogWriter};
+use crate::error::{BinlogError, DecodeError, Result};
+use crate::event::{ChecksumAlgorithm, EventType, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, GtidEvent, MAGIC, RawEvent};
+use crate::gtid_set::GtidSet;
+
+/// Appends a source's events to a log. Wraps the writer; what it keeps besides is lost with the connection, on purpose:
+/// a transaction that was received in part is dropped and asked for again.
+pub struct LogReceiver {
+    writer: LogWriter,
+    tracker: TransactionTracker,
+    /// The end of the last whole transaction that was appended.
+    whole_end: LogPosition,
+    /// GTIDs of whole transactions since the last flush, and the one that is being received.
+    gtids: GtidSet,
+    current_gtid: Option<base::Gtid>,
+}
+
+impl LogReceiver {
+    /// Goes on at the end of a log.
+    pub fn new(writer: LogWriter) -> Self {
+        let whole_end = writer.position();
+        LogReceiver {
+            writer,
+            tracker: TransactionTracker::default(),
+            whole_end,
+            gtids: GtidSet::new(),
+            current_gtid: None,
+        }
+    }
+
+    /// The shared half.
+    pub fn log(&self) -> &Arc<BinaryLog> {
+        self.writer.log()
+    }
+
+    /// Where the next event goes.
+    pub fn position(&self) -> LogPosition {
+        self.writer.position()
+    }
+
+    /// Bytes appended since the last flush.
+    pub fn unflushed(&self) -> usize {
+        self.writer.group_size()
+    }
+
+    /// Moves on to the source's next file. An empty log begins with any; otherwise it must be the next by number.
+    pub async fn start_file(&mut self, name: &str) -> Result<()> {
+        let number = self.log().file_number(name).ok_or_else(|| BinlogError::NoSuchFile(name.to_owned()))?;
+        let here = self.position();
+        if here.file == number {
+            return Ok(());
+        }
+        if here.file != 0 && here.file + 1 != number {
+            let reason = format!("the source goes on with {name}, this log is in {}", self.log().file_name(here.file));
+            return Err(BinlogError::Malformed(DecodeError::new(reason)));
+        }
+        self.flush().await?;
+        let log = self.log().clone();
+        if let Some(segment) = self.writer.segment.clone() {
+            let end = self.whole_end;
+            segment.seal(end.offset).await?;
+            log.files.lock().end(end);
+        }
+        let (segment, filled) = match log.take_next().await? {
+            Some(prepared) => prepared,
+            None => log.prepare_first(number).await?,
+        };
+        log.set_space(filled, 0);
+        self.writer.segment = Some(segment);
+        self.writer.offset = 0;
+        self.writer.group.offset = 0;
+        Ok(())
+    }
+
+    /// Appends an event as it came from the source's file: its checksum and its position must be right.
+    pub async fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let event = RawEvent::first_of(bytes, ChecksumAlgorithm::Crc32)?;
+        event.verify()?;
+        self.check_place(&event)?;
+        let reservation = self.log().clone().reserve((bytes.len() + MAGIC.len()) as u64).await?;
+        let is_whole = self.tracker.event(&event)?;
+        let size_before = self.writer.group.buf.len();
+        self.put(&event)?;
+        reservation.spend((self.writer.group.buf.len() - size_before) as u64);
+        if event.header.event_type == EventType::GTID {
+            self.current_gtid = GtidEvent::decode(EventType::GTID, event.body())?.gtid;
+        }
+        if is_whole {
+            self.whole_end = self.position();
+            if let Some(gtid) = self.current_gtid.take() {
+                self.gtids.add(gtid);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_place(&self, event: &RawEvent<'_>) -> Result<()> {
+        let here = self.position();
+        let is_first = event.header.event_type == EventType::FORMAT_DESCRIPTION;
+        if here.file == 0 || is_first != (here.offset == 0) {
+            let reason = format!("{:?} at {here}", event.header.event_type);
+            return Err(BinlogError::Malformed(DecodeError::new(reason)));
+        }
+        let start = if is_first { MAGIC.len() as u64 } else { here.offset };
+        let end = (start + event.bytes.len() as u64) as u32;
+        if event.header.next_position != end {
+            let reason = format!(
+                "the source's event ends at {}, here it would end at {end} of {}",
+                event.header.next_position,
+                self.log().file_name(here.file)
+            );
+            return Err(BinlogError::Malformed(DecodeError::new(reason)));
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, event: &RawEvent<'_>) -> Result<()> {
+        let writer = &mut self.writer;
+        if event.header.event_type == EventType::FORMAT_DESCRIPTION {
+            writer.group.buf.extend_from_slice(&MAGIC);
+            let flags_at = writer.group.buf.len() + FLAGS_OFFSET;
+            writer.group.buf.extend_from_slice(event.bytes);
+            // The copy is in use as the source's file was; the checksum does not count this bit.
+            writer.group.buf[flags_at] |= FLAG_BINLOG_IN_USE as u8;
+            writer.offset = MAGIC.len() as u64;
+            writer.group.new_file =
+                Some(FileInfo { end: None, created: event.header.timestamp, previous_gtids: GtidSet::new() });
+        } else {
+            writer.group.buf.extend_from_slice(event.bytes);
+        }
+        if event.header.event_type == EventType::PREVIOUS_GTIDS
+            && let Some(info) = &mut writer.group.new_file
+        {
+            info.previous_gtids = GtidSet::decode(event.body())?;
+        }
+        writer.offset += event.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes what was appended, syncs it once, and shows the whole transactions in it.
+    pub async fn flush(&mut self) -> Result<()> {
+        let Some(segment) = self.writer.segment.clone() else { return Ok(()) };
+        if self.writer.group.buf.is_empty() {
+            return Ok(());
+        }
+        let mut builder = std::mem::take(&mut self.writer.group);
+        self.writer.group.offset = self.writer.offset;
+        builder.gtids = std::mem::take(&mut self.gtids);
+        let mut group = Group::received(segment, builder, self.whole_end);
+        let stored = async {
+            group.write(IoMode::Offload, true).await?;
+            group.sync(IoMode::Offload).await
+        };
+        let log = self.log().clone();
+        if let Err(error) = stored.await {
+            log.fail(&error);
+            return Err(error);
+        }
+        if self.whole_end > log.durable_end() {
+            log.make_durable(&group);
+        }
+        self.writer.placed_gtids.union(group.gtids());
+        self.writer.recycle(group);
+        Ok(())
+    }
+
+    /// Drops a transaction that was received in part: the connection to the source is gone.
+    pub async fn forget_partial(&mut self) -> Result<()> {
+        self.flush().await?;
+        let here = self.position();
+        self.tracker = TransactionTracker::default();
+        self.current_gtid = None;
+        if here == self.whole_end || here.offset == 0 {
+            return Ok(());
+        }
+        let Some(segment) = self.writer.segment.clone() else { return Ok(()) };
+        // What comes next need not be the same bytes: nothing of these may stay behind them.
+        segment.cut(self.whole_end.offset).await?;
+        self.writer.offset = self.whole_end.offset;
+        self.writer.group.offset = self.writer.offset;
+        self.log().set_space(self.whole_end.offset, self.whole_end.offset);
+        self.log().keeper.set_current(segment.clone(), self.whole_end.offset);
+        tracing::debug!("{}: back to {}", segment.name, self.whole_end);
+        Ok(())
+    }
+
+    /// Clean shutdown.
+    pub async fn close(mut self) -> Result<()> {
+        self.forget_partial().await?;
+        self.writer.close(false).await
+    }
+
+    /// Gives the log to a source: seals the copy and begins a file of the source's own.
+    pub async fn into_source(mut self) -> Result<LogWriter> {
+        self.forget_partial().await?;
+        let log = self.log().clone();
+        if let Some(segment) = self.writer.segment.take() {
+            segment.seal(self.whole_end.offset).await?;
+            log.files.lock().end(self.whole_end);
+        }
+        log.begin_source().await
+    }
+}

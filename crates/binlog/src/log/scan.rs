@@ -1,0 +1,219 @@
+//! Walking through a log file from its beginning and checking every event: what opening a log is made of.
+
+use std::sync::Arc;
+
+use io::{File, IoBuf};
+
+use super::options::LogOptions;
+use super::tracker::TransactionTracker;
+use crate::error::{BinlogError, DecodeError, Result};
+use crate::event::{
+    ChecksumAlgorithm, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_SIZE, MAGIC, RawEvent, Rotate,
+};
+use crate::gtid_set::GtidSet;
+
+/// How much is read at once.
+const CHUNK_SIZE: u64 = 1 << 20;
+
+/// How a file ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Behind a transaction or its head.
+    Open,
+    /// With a ROTATE to this file.
+    Rotate(String),
+    /// With a STOP.
+    Stop,
+}
+
+/// What a walk found.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    /// The end of the last whole transaction, or event outside of one.
+    pub(crate) end: u64,
+    /// Where and why the walk could not go on, if that is not the end of the file.
+    pub(crate) broken: Option<(u64, String)>,
+    /// All GTIDs of whole transactions.
+    pub(crate) gtids: GtidSet,
+    /// How many whole transactions.
+    pub(crate) transactions: u64,
+    /// What the last whole event is.
+    pub(crate) ending: Ending,
+}
+
+/// A window on a file that moves forward.
+pub(crate) struct Window {
+    pub(crate) file: Arc<dyn File>,
+    pub(crate) name: String,
+    pub(crate) len: u64,
+    buf: IoBuf,
+    /// Offset in the file of the first byte of `buf`.
+    start: u64,
+}
+
+impl Window {
+    pub(crate) fn new(file: Arc<dyn File>, name: &str, len: u64) -> Self {
+        Window { file, name: name.to_owned(), len, buf: IoBuf::new(), start: 0 }
+    }
+
+    /// The bytes of the file from `offset` on: at least `wanted`, unless the file ends before.
+    pub(crate) async fn at(&mut self, offset: u64, wanted: usize) -> Result<&[u8]> {
+        let wanted_end = (offset + wanted as u64).min(self.len);
+        let inside = offset >= self.start && wanted_end <= self.start + self.buf.len() as u64;
+        if !inside && offset < self.len {
+            let len = CHUNK_SIZE.max(wanted as u64).min(self.len - offset);
+            let mut buf = std::mem::take(&mut self.buf);
+            buf.resize(len as usize);
+            let read = self.file.read_at(offset, buf).await;
+            self.buf = read.map_err(|error| BinlogError::io("read", &self.name, &error))?;
+            self.start = offset;
+        }
+        let from = (offset.saturating_sub(self.start) as usize).min(self.buf.len());
+        Ok(&self.buf[from..])
+    }
+}
+
+/// Head of a file: its FORMAT_DESCRIPTION and PREVIOUS_GTIDS.
+#[derive(Clone, Debug)]
+pub(crate) struct FileHead {
+    pub(crate) format: FormatDescription,
+    pub(crate) in_use: bool,
+    pub(crate) timestamp: u32,
+    pub(crate) previous_gtids: GtidSet,
+}
+
+/// Reads the head of a file; `None` if there is none that is whole.
+pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Result<Option<FileHead>> {
+    let Ok((raw, bytes)) = checked_event(window, MAGIC.len() as u64, options, ChecksumAlgorithm::Crc32).await? else {
+        return Ok(None);
+    };
+    let event = RawEvent::first_of(&bytes, ChecksumAlgorithm::Crc32).map_err(BinlogError::Malformed)?;
+    let Ok(format) = FormatDescription::decode(&event) else { return Ok(None) };
+    let mut head = FileHead {
+        in_use: raw.flags & crate::event::FLAG_BINLOG_IN_USE != 0,
+        timestamp: raw.timestamp,
+        previous_gtids: GtidSet::new(),
+        format,
+    };
+    let next = MAGIC.len() as u64 + bytes.len() as u64;
+    let second = checked_event(window, next, options, head.format.checksum).await?;
+    if let Ok((header, bytes)) = second
+        && header.event_type == EventType::PREVIOUS_GTIDS
+    {
+        let event = RawEvent::first_of(&bytes, head.format.checksum)?;
+        head.previous_gtids = GtidSet::decode(event.body())?;
+    }
+    let starts_well = window.at(0, MAGIC.len()).await?.starts_with(&MAGIC);
+    Ok(starts_well.then_some(head))
+}
+
+/// A copy of the event at `offset` if it is whole and right.
+async fn checked_event(
+    window: &mut Window,
+    offset: u64,
+    options: &LogOptions,
+    checksum: ChecksumAlgorithm,
+) -> Result<Result<(EventHeader, Vec<u8>), DecodeError>> {
+    let len = match check_header(window.at(offset, HEADER_SIZE).await?, offset, options) {
+        Ok(header) => header.event_length as usize,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let bytes = window.at(offset, len).await?;
+    Ok(RawEvent::first_of(bytes, checksum)
+        .and_then(|event| event.verify().map(|()| (event.header, event.bytes.to_vec()))))
+}
+
+/// What a header at `offset` must fulfil before its length is believed.
+pub(crate) fn check_header(bytes: &[u8], offset: u64, options: &LogOptions) -> Result<EventHeader, DecodeError> {
+    let header = EventHeader::decode(bytes)?;
+    if header.event_length > options.max_event_size {
+        return Err(DecodeError::new(format!("event of {} bytes", header.event_length)));
+    }
+    // MariaDB leaves the position out inside of groups.
+    let expected = (offset + u64::from(header.event_length)) as u32;
+    if header.next_position != expected && header.next_position != 0 {
+        return Err(DecodeError::new(format!("event says that it ends at {}, not {expected}", header.next_position)));
+    }
+    Ok(header)
+}
+
+/// Walks from the first event to the end of the file or the first thing that is not a whole event.
+pub(crate) async fn scan(window: &mut Window, options: &LogOptions, checksum: ChecksumAlgorithm) -> Result<Scan> {
+    let mut at = MAGIC.len() as u64;
+    let mut scan = Scan { end: at, broken: None, gtids: GtidSet::new(), transactions: 0, ending: Ending::Open };
+    let mut tracker = TransactionTracker::default();
+    let mut gtid = None;
+    let mut in_transaction = false;
+    while at < window.len {
+        let header = match check_header(window.at(at, HEADER_SIZE).await?, at, options) {
+            Ok(header) => header,
+            Err(reason) => {
+                scan.broken = Some((at, reason.to_string()));
+                break;
+            }
+        };
+        let bytes = window.at(at, header.event_length as usize).await?;
+        let step = RawEvent::first_of(bytes, checksum).and_then(|event| {
+            event.verify()?;
+            Ok((tracker.event(&event)?, event))
+        });
+        let (is_whole, event) = match step {
+            Ok(step) => step,
+            Err(reason) => {
+                scan.broken = Some((at, reason.to_string()));
+                break;
+            }
+        };
+        if header.event_type.begins_transaction() {
+            in_transaction = true;
+            if header.event_type == EventType::GTID {
+                gtid = GtidEvent::decode(header.event_type, event.body())?.gtid;
+            }
+        }
+        at += u64::from(header.event_length);
+        if is_whole {
+            scan.end = at;
+            scan.ending = ending_of(&event)?;
+            scan.transactions += u64::from(std::mem::take(&mut in_transaction));
+            if let Some(gtid) = gtid.take() {
+                scan.gtids.add(gtid);
+            }
+        }
+    }
+    if scan.broken.is_none() && scan.end < at {
+        scan.broken = Some((at, "the file ends inside of a transaction".to_owned()));
+    }
+    Ok(scan)
+}
+
+fn ending_of(event: &RawEvent<'_>) -> Result<Ending, DecodeError> {
+    Ok(match event.header.event_type {
+        EventType::ROTATE => Ending::Rotate(Rotate::decode(event.body())?.file),
+        EventType::STOP => Ending::Stop,
+        _ => Ending::Open,
+    })
+}
+
+/// Looks for the beginning of a valid transaction at or behind `from`, whatever lies before it.
+pub(crate) async fn find_transaction(window: &mut Window, from: u64, options: &LogOptions) -> Result<Option<u64>> {
+    let mut at = from;
+    while at + (HEADER_SIZE as u64) < window.len {
+        let bytes = window.at(at, HEADER_SIZE).await?;
+        // Candidates by their header alone: the type of a transaction's head, and a length that fits the position.
+        let skip = bytes.windows(HEADER_SIZE).enumerate().find_map(|(i, header)| {
+            let is_head = EventType(header[4]).begins_transaction();
+            let fits = || check_header(header, at + i as u64, options).is_ok_and(|header| header.next_position != 0);
+            (is_head && fits()).then_some(i as u64)
+        });
+        let Some(skip) = skip else {
+            at += (bytes.len() - HEADER_SIZE + 1) as u64;
+            continue;
+        };
+        at += skip;
+        if checked_event(window, at, options, ChecksumAlgorithm::Crc32).await?.is_ok() {
+            return Ok(Some(at));
+        }
+        at += 1;
+    }
+    Ok(None)
+}

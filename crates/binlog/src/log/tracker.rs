@@ -1,0 +1,68 @@
+//! Where transactions begin and end in a sequence of events, in either dialect.
+
+use crate::error::DecodeError;
+use crate::event::{EventType, MariaGtid, QueryEvent, RawEvent};
+
+/// Follows the events of a log one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum TransactionTracker {
+    /// Between transactions.
+    #[default]
+    Outside,
+    /// Behind a GTID event: a statement alone, or the `BEGIN` of more.
+    Begun,
+    /// Between `BEGIN` and the event that ends the transaction.
+    Open,
+}
+
+impl TransactionTracker {
+    /// Takes the next event; says whether a transaction, or an event outside of any, ends with it.
+    pub(crate) fn event(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
+        let next = self.after(event)?;
+        *self = next;
+        Ok(next == TransactionTracker::Outside)
+    }
+
+    fn after(self, event: &RawEvent<'_>) -> Result<Self, DecodeError> {
+        use TransactionTracker::*;
+        let event_type = event.header.event_type;
+        if self != Outside && (event_type.begins_transaction() || belongs_between(event_type)) {
+            return Err(DecodeError::new(format!("{event_type:?} inside of a transaction")));
+        }
+        if self == Outside && belongs_inside(event_type) {
+            return Err(DecodeError::new(format!("{event_type:?} outside of a transaction")));
+        }
+        Ok(match (self, event_type) {
+            (Outside, EventType::MARIA_GTID) if !MariaGtid::decode(event.body())?.is_standalone() => Open,
+            (Outside, event_type) if event_type.begins_transaction() => Begun,
+            (_, EventType::XID | EventType::XA_PREPARE | EventType::TRANSACTION_PAYLOAD) => Outside,
+            (_, EventType::QUERY) => {
+                let query = QueryEvent::decode(event.body())?;
+                match self {
+                    Outside | Begun if query.begins_transaction() => Open,
+                    Open if !query.ends_transaction() => Open,
+                    _ => Outside,
+                }
+            }
+            (state, _) => state,
+        })
+    }
+}
+
+/// Events that are never part of a transaction.
+fn belongs_between(event_type: EventType) -> bool {
+    matches!(
+        event_type,
+        EventType::FORMAT_DESCRIPTION
+            | EventType::PREVIOUS_GTIDS
+            | EventType::ROTATE
+            | EventType::STOP
+            | EventType::MARIA_GTID_LIST
+    )
+}
+
+/// Events that are always part of a transaction.
+fn belongs_inside(event_type: EventType) -> bool {
+    matches!(event_type, EventType::TABLE_MAP | EventType::XID | EventType::ROWS_QUERY)
+        || crate::event::RowsKind::of(event_type).is_some()
+}

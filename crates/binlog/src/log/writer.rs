@@ -1,0 +1,434 @@
+//! The log's one writer: gives transactions their places, in memory, and hands out groups to be written and synced.
+//!
+//! ```text
+//! place, place, place … take_group ─► Group::write, Group::sync ─► BinaryLog::make_durable
+//!        place, place … take_group ─►   (in flight at the same time, if the owner wants)  ─► make_durable, in order
+//! ```
+//! A group lies in one file. When a file has reached `max_binlog_size` the next [`LogWriter::take_group`] ends the group
+//! with a ROTATE, and the next group begins the file that the keeper has prepared. If it has not, because the disk is
+//! full or the log was faster, the file just goes on growing: a rotation never waits.
+
+use std::sync::Arc;
+
+use base::{CommitNumber, Gtid, LogPosition, UnixMicros, Uuid};
+use io::{IoBuf, IoMode};
+
+use super::files::FileInfo;
+use super::segment::Segment;
+use super::space::{Reservation, SLACK};
+use super::{BinaryLog, index};
+use crate::encoder::EncodedTransaction;
+use crate::error::{BinlogError, Result};
+use crate::event::{
+    self, CHECKSUM_SIZE, EventType, FLAG_BINLOG_IN_USE, FormatDescription, Frame, GtidEvent, HEADER_SIZE,
+    LENGTH_OFFSET, MAGIC, Rotate, encode_previous_gtids,
+};
+use crate::gtid_set::GtidSet;
+
+/// So many buffers of groups are kept for the next ones.
+const SPARE_BUFFERS: usize = 4;
+/// A buffer that has grown larger than this, in bytes, is not kept.
+const SPARE_BUFFER_MAX: usize = 8 << 20;
+
+/// What the commit pipeline knows of a transaction when it gets its place.
+#[derive(Clone, Copy, Debug)]
+pub struct PlaceStamp {
+    /// Its own; one more than the one before.
+    pub commit_number: CommitNumber,
+    /// Of the newest transaction that it depends on; the log makes it relative to the file.
+    pub last_committed: CommitNumber,
+    /// Now.
+    pub commit_time: UnixMicros,
+}
+
+/// A transaction's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its GTID.
+    pub gtid: Gtid,
+    /// Where its GTID event begins.
+    pub start: LogPosition,
+    /// Behind its last event.
+    pub end: LogPosition,
+    /// As in the GTID event.
+    pub last_committed: u64,
+    /// As in the GTID event.
+    pub sequence_number: u64,
+}
+
+/// Gives places. There is one.
+pub struct LogWriter {
+    pub(super) log: Arc<BinaryLog>,
+    /// `None` in a follower that has not received anything yet.
+    pub(super) segment: Option<Arc<Segment>>,
+    /// Where the next event will be.
+    pub(super) offset: u64,
+    pub(super) group: GroupBuilder,
+    spare: Vec<IoBuf>,
+    scratch: Vec<u8>,
+    /// The commit number before the first transaction of this file.
+    file_base: Option<u64>,
+    next_gno: u64,
+    /// Everything placed so far.
+    pub(super) placed_gtids: GtidSet,
+    server_version: u32,
+    rotate_now: bool,
+    /// No file was begun since the server started.
+    is_fresh: bool,
+}
+
+/// The group under construction.
+#[derive(Debug, Default)]
+pub(super) struct GroupBuilder {
+    pub(super) buf: IoBuf,
+    pub(super) offset: u64,
+    pub(super) gtids: GtidSet,
+    /// The newest numbers of one server, not yet in `gtids`.
+    run: Option<(Uuid, u64, u64)>,
+    pub(super) new_file: Option<FileInfo>,
+}
+
+impl GroupBuilder {
+    fn add_run(&mut self, run: Option<(Uuid, u64, u64)>) {
+        if let Some((uuid, first, last)) = run {
+            self.gtids.add_range(uuid, first, last);
+        }
+    }
+}
+
+/// Bytes of the log on their way to the disk: whole transactions, in one file.
+#[derive(Debug)]
+pub struct Group {
+    segment: Arc<Segment>,
+    offset: u64,
+    buf: IoBuf,
+    end: LogPosition,
+    gtids: GtidSet,
+    new_file: Option<FileInfo>,
+    ends_file: bool,
+    is_durable: bool,
+}
+
+impl LogWriter {
+    pub(super) fn new(log: Arc<BinaryLog>, segment: Option<Arc<Segment>>, offset: u64) -> Self {
+        let placed_gtids = log.gtid_executed();
+        let next_gno = placed_gtids.last_of(log.options.server_uuid) + 1;
+        let server_version = log.options.server_version_number();
+        LogWriter {
+            segment,
+            offset,
+            group: GroupBuilder { offset, ..GroupBuilder::default() },
+            spare: Vec::new(),
+            scratch: Vec::new(),
+            file_base: None,
+            next_gno,
+            placed_gtids,
+            server_version,
+            rotate_now: false,
+            is_fresh: true,
+            log,
+        }
+    }
+
+    /// The shared half.
+    pub fn log(&self) -> &Arc<BinaryLog> {
+        &self.log
+    }
+
+    /// Where the next transaction will be placed.
+    pub fn position(&self) -> LogPosition {
+        LogPosition::new(self.segment.as_ref().map_or(0, |segment| segment.number), self.offset)
+    }
+
+    /// Bytes in the group under construction.
+    pub fn group_size(&self) -> usize {
+        self.group.buf.len()
+    }
+
+    /// Gives a transaction its place: appends its events to the group, complete. In memory only, and cannot fail.
+    ///
+    /// # Panics
+    /// If the reservation is smaller than the transaction, or the log has no file (a follower before its first event).
+    pub fn place(&mut self, transaction: &EncodedTransaction, stamp: &PlaceStamp, reservation: Reservation) -> Placed {
+        let start = self.position();
+        assert!(start.file > 0, "a log without a file has no places");
+        let base = *self.file_base.get_or_insert(stamp.commit_number.0 - 1);
+        let gtid = self.take_gtid(transaction.gtid);
+        let (last_committed, sequence_number) =
+            (stamp.last_committed.0.saturating_sub(base), stamp.commit_number.0 - base);
+        let head = GtidEvent {
+            gtid: Some(gtid),
+            tag: String::new(),
+            may_have_statements: transaction.is_statement,
+            last_committed: last_committed as i64,
+            sequence_number: sequence_number as i64,
+            immediate_commit_time: stamp.commit_time,
+            original_commit_time: transaction.original_commit_time.unwrap_or(stamp.commit_time),
+            transaction_length: 0,
+            immediate_server_version: self.server_version,
+            original_server_version: self.server_version,
+        };
+        let others = &transaction.events;
+        let timestamp = others.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        let frame = Frame { timestamp, server_id: self.log.options.server_id.0, flags: 0 };
+        self.scratch.clear();
+        head.encode(&mut self.scratch, frame, others.len() as u64);
+        let group_at = self.group.buf.len();
+        self.group.buf.extend_from_slice(&self.scratch);
+        self.group.buf.extend_from_slice(others);
+        complete(&mut self.group.buf[group_at..], self.offset, stamp.commit_number);
+        let size = (self.group.buf.len() - group_at) as u64;
+        self.offset += size;
+        reservation.spend(size);
+        Placed { gtid, start, end: self.position(), last_committed, sequence_number }
+    }
+
+    fn take_gtid(&mut self, chosen: Option<Gtid>) -> Gtid {
+        let uuid = self.log.options.server_uuid;
+        let gtid = chosen.unwrap_or(Gtid { uuid, gno: self.next_gno });
+        if gtid.uuid == uuid {
+            self.next_gno = self.next_gno.max(gtid.gno + 1);
+        }
+        // Numbers that follow one another are one interval: the sets need not be touched for each.
+        match &mut self.group.run {
+            Some((uuid, _, last)) if *uuid == gtid.uuid && *last + 1 == gtid.gno => *last = gtid.gno,
+            run => {
+                let before = run.replace((gtid.uuid, gtid.gno, gtid.gno));
+                self.group.add_run(before);
+            }
+        }
+        gtid
+    }
+
+    /// Takes the group under construction; `None` if nothing is in it. Call it until then: behind a group that ends its
+    /// file comes one with the head of the next file.
+    pub fn take_group(&mut self) -> Option<Group> {
+        let segment = self.segment.clone()?;
+        let run = self.group.run.take();
+        self.group.add_run(run);
+        self.placed_gtids.union(&self.group.gtids);
+        let is_due = self.rotate_now || (self.offset >= self.log.options.max_binlog_size && !self.group.buf.is_empty());
+        let next = if is_due { self.next_segment() } else { None };
+        if let Some((next, _)) = &next {
+            self.rotate_now = false;
+            self.append_rotate(&next.name);
+        }
+        if self.group.buf.is_empty() {
+            return None;
+        }
+        let builder = std::mem::take(&mut self.group);
+        let group = Group {
+            end: LogPosition::new(segment.number, self.offset),
+            segment,
+            offset: builder.offset,
+            buf: builder.buf,
+            gtids: builder.gtids,
+            new_file: builder.new_file,
+            ends_file: next.is_some(),
+            is_durable: false,
+        };
+        self.group.buf = self.spare.pop().unwrap_or_default();
+        self.group.offset = self.offset;
+        if let Some((next, _)) = next {
+            self.begin_file(next);
+        }
+        Some(group)
+    }
+
+    /// Takes back a group's memory.
+    pub fn recycle(&mut self, group: Group) {
+        let mut buf = group.buf;
+        if self.spare.len() < SPARE_BUFFERS && buf.len() <= SPARE_BUFFER_MAX {
+            buf.clear();
+            self.spare.push(buf);
+        }
+    }
+
+    /// `FLUSH BINARY LOGS`: the next group that is taken ends the file. Waits until the next file is prepared.
+    pub async fn rotate(&mut self) -> Result<()> {
+        self.log.keeper.wait_for_next(&self.log).await?;
+        self.rotate_now = true;
+        Ok(())
+    }
+
+    /// The prepared file, if the log can move on to it: it must have room for all that is reserved.
+    fn next_segment(&mut self) -> Option<(Arc<Segment>, u64)> {
+        let mut state = self.log.keeper.state.lock();
+        let filled_now = state.current.as_ref()?.filled as i64 - self.offset as i64;
+        let filled_next = state.next.as_ref()?.filled as i64 - self.head_size() as i64;
+        if !self.log.space.try_switch(filled_next - filled_now) {
+            return None;
+        }
+        state.move_on()
+    }
+
+    fn append_rotate(&mut self, next_name: &str) {
+        let rotate = Rotate { position: MAGIC.len() as u64, file: next_name.to_owned() };
+        let frame = self.frame(0);
+        self.append_own(|out| rotate.encode(out, frame));
+    }
+
+    /// Appends an event of the log's own.
+    fn append_own(&mut self, encode: impl FnOnce(&mut Vec<u8>)) {
+        self.scratch.clear();
+        encode(&mut self.scratch);
+        event::finish_at(&mut self.scratch, self.offset);
+        self.group.buf.extend_from_slice(&self.scratch);
+        self.offset += self.scratch.len() as u64;
+    }
+
+    fn frame(&self, flags: u16) -> Frame {
+        let timestamp = (self.log.env.clock.now().0 / 1_000_000) as u32;
+        Frame { timestamp, server_id: self.log.options.server_id.0, flags }
+    }
+
+    /// The most that the head of the next file takes.
+    fn head_size(&self) -> u64 {
+        let mut gtids = Vec::new();
+        self.placed_gtids.encode(&mut gtids);
+        (MAGIC.len() + 256 + HEADER_SIZE + gtids.len() + CHECKSUM_SIZE) as u64
+    }
+
+    /// Moves on to a file: its head is the beginning of the next group.
+    pub(super) fn begin_file(&mut self, segment: Arc<Segment>) {
+        let frame = self.frame(FLAG_BINLOG_IN_USE);
+        self.segment = Some(segment);
+        self.offset = MAGIC.len() as u64;
+        self.file_base = None;
+        self.group.offset = 0;
+        self.group.buf.extend_from_slice(&MAGIC);
+        self.group.new_file =
+            Some(FileInfo { end: None, created: frame.timestamp, previous_gtids: self.placed_gtids.clone() });
+        // As in MySQL, the first file after a start says when that was: its readers forget temporary tables.
+        let created = if std::mem::take(&mut self.is_fresh) { frame.timestamp } else { 0 };
+        let format = FormatDescription::new(&self.log.options.server_version, created);
+        self.append_own(|out| format.encode(out, frame));
+        let previous = std::mem::take(&mut self.placed_gtids);
+        self.append_own(|out| encode_previous_gtids(out, Frame { flags: 0, ..frame }, &previous));
+        self.placed_gtids = previous;
+    }
+
+    /// Writes and syncs all that is placed: for the log's owners that have no pipeline.
+    pub async fn flush(&mut self, mode: IoMode) -> Result<()> {
+        while let Some(mut group) = self.take_group() {
+            let stored = async {
+                group.write(mode, true).await?;
+                group.sync(mode).await
+            };
+            if let Err(error) = stored.await {
+                self.log.fail(&error);
+                return Err(error);
+            }
+            self.log.make_durable(&group);
+            self.recycle(group);
+        }
+        Ok(())
+    }
+
+    /// Clean shutdown: a source's log ends with STOP and is sealed, a follower's is cut at its end.
+    pub async fn close(mut self, is_source: bool) -> Result<()> {
+        if self.log.failed.get().is_none()
+            && let Some(segment) = self.segment.clone()
+        {
+            if is_source {
+                let frame = self.frame(0);
+                self.append_own(|out| event::put_event(out, EventType::STOP, frame, |_| {}));
+            }
+            self.flush(IoMode::Offload).await?;
+            self.log.stop_background().await?;
+            let end = self.log.durable_end().offset;
+            if is_source { segment.seal(end).await? } else { segment.cut(end).await? }
+        } else {
+            self.log.stop_background().await?;
+        }
+        self.log.closed.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.log.durable_event.notify(usize::MAX);
+        Ok(())
+    }
+}
+
+impl BinaryLog {
+    /// Stops the keeper, removes the file that it has prepared, and writes the index a last time.
+    async fn stop_background(&self) -> Result<()> {
+        self.keeper.stop().await;
+        let next = self.keeper.state.lock().next.take();
+        if let Some(next) = next {
+            let name = next.segment.name.clone();
+            drop(next);
+            self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+        }
+        let numbers = self.files.lock().numbers();
+        index::write(&self.env, &self.options.basename, &numbers).await
+    }
+
+    /// What is free in a file that is filled up to `filled` and written up to `offset`.
+    pub(super) fn set_space(&self, filled: u64, offset: u64) {
+        self.space.set(filled as i64 - offset as i64 - SLACK as i64);
+    }
+}
+
+/// Fills in what depends on the place: positions, the number of the XID, checksums.
+fn complete(events: &mut [u8], mut offset: u64, commit_number: CommitNumber) {
+    let mut at = 0;
+    while at < events.len() {
+        let length = &events[at + LENGTH_OFFSET..at + LENGTH_OFFSET + 4];
+        let len = u32::from_le_bytes([length[0], length[1], length[2], length[3]]) as usize;
+        let event = &mut events[at..at + len];
+        if event[4] == EventType::XID.0 {
+            event[HEADER_SIZE..HEADER_SIZE + 8].copy_from_slice(&commit_number.0.to_le_bytes());
+        }
+        event::finish_at(event, offset);
+        at += len;
+        offset += len as u64;
+    }
+}
+
+impl Group {
+    /// Where it ends.
+    pub fn end(&self) -> LogPosition {
+        self.end
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> usize {
+        self.buf.len()
+    }
+
+    /// It ends its file: it must be synced whatever `sync_binlog` says, so that files become durable one by one.
+    pub fn ends_file(&self) -> bool {
+        self.ends_file
+    }
+
+    /// Its GTIDs.
+    pub fn gtids(&self) -> &GtidSet {
+        &self.gtids
+    }
+
+    pub(super) fn new_file(&self) -> Option<&FileInfo> {
+        self.new_file.as_ref()
+    }
+
+    pub(super) fn segment(&self) -> &Arc<Segment> {
+        &self.segment
+    }
+
+    pub(super) fn received(segment: Arc<Segment>, builder: GroupBuilder, end: LogPosition) -> Self {
+        let GroupBuilder { buf, offset, gtids, new_file, .. } = builder;
+        Group { segment, offset, buf, end, gtids, new_file, ends_file: false, is_durable: false }
+    }
+
+    /// Writes it in place. With `durable`, and `O_DSYNC` by setting, it is durable then, and [`Group::sync`] does nothing;
+    /// only for a group with nothing unsynced before it in its file.
+    pub async fn write(&mut self, mode: IoMode, durable: bool) -> Result<()> {
+        let buf = std::mem::take(&mut self.buf);
+        let (buf, is_durable) = self.segment.write(mode, self.offset, buf, durable).await?;
+        self.buf = buf;
+        self.is_durable = is_durable;
+        Ok(())
+    }
+
+    /// Makes it, and everything before it in its file, durable. A failure is final: [`BinaryLog::fail`].
+    pub async fn sync(&self, mode: IoMode) -> Result<()> {
+        if self.is_durable { Ok(()) } else { self.segment.sync(mode).await }
+    }
+}
