@@ -99,7 +99,9 @@ impl Spawner for OsSpawner {
     }
 }
 
-struct OsRandom;
+/// The operating system's random numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct OsRandom;
 
 impl Random for OsRandom {
     fn fill(&self, bytes: &mut [u8]) {
