@@ -1,7 +1,8 @@
 //! Clients: the `mariadb` command line, the peers' own tools, sysbench, Python drivers.
 
+use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::process::run;
 use crate::{Kind, Result, python_path};
@@ -35,6 +36,28 @@ impl Client {
     /// What the client printed.
     pub fn query(&self, sql: &str) -> Result<String> {
         run(Command::new("mariadb").args(&self.arguments).args(["-e", sql]))
+    }
+
+    /// Runs a script in a database, going on after errors; rows and errors in their order.
+    ///
+    /// # Errors
+    /// When the client cannot be started or connect.
+    pub fn script(&self, database: &str, sql: &str) -> Result<String> {
+        // The client writes rows and errors to two streams; only a shell joins them in their order.
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec mariadb \"$@\" 2>&1", "mariadb"]).args(&self.arguments);
+        command.args(["--force", "--comments", "--unbuffered", database]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{command:?}: {error}"))?;
+        let mut input = child.stdin.take().ok_or("no input of the client")?;
+        let sql = sql.to_owned();
+        let writer = std::thread::spawn(move || input.write_all(sql.as_bytes()));
+        let output = child.wait_with_output().map_err(|error| error.to_string())?;
+        writer.join().map_err(|_| "the writer panicked")?.map_err(|error| error.to_string())?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// Number of a single value, for counters.

@@ -1,0 +1,97 @@
+//! Real clients connect and work: `mariadb`, MySQL 9.7's `mysql`, PyMySQL, mysql-connector-python.
+
+use interop::{Client, Kind, Server, ServerOptions, python, run_tool};
+
+fn server(name: &str) -> Server {
+    Server::start(name, ServerOptions::default()).unwrap()
+}
+
+#[test]
+fn mariadb_client_over_tcp_and_socket() {
+    let server = server("client-mariadb");
+    let tcp = server.client();
+    tcp.query(
+        "CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(10)); INSERT INTO d.t VALUES (1, 'x')",
+    )
+    .unwrap();
+    assert_eq!(tcp.query("SELECT * FROM d.t").unwrap(), "1\tx\n");
+    let socket = Client::socket(server.folder().join("sock"));
+    assert_eq!(socket.query("SELECT COUNT(*) FROM d.t").unwrap(), "1\n");
+    let error = tcp.query("SELECT * FROM d.nosuch").unwrap_err();
+    assert!(error.contains("ERROR 1146 (42S02)"), "{error}");
+}
+
+#[test]
+fn mysql_client_with_password_over_tls_and_without() {
+    let server = server("client-mysql");
+    let port = server.port().to_string();
+    let root = server.client();
+    root.query("CREATE USER 'ada'@'%' IDENTIFIED BY 's3cret'; GRANT ALL ON *.* TO 'ada'@'%'").unwrap();
+    for ssl in ["--ssl-mode=REQUIRED", "--ssl-mode=DISABLED"] {
+        let arguments =
+            ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uada", "-ps3cret", ssl, "--get-server-public-key"];
+        let sql = ["-N", "-B", "-e", "SELECT CURRENT_USER(), 1 + 1; SHOW STATUS LIKE 'Ssl_cipher'"];
+        let output = run_tool(Kind::Mysql97, "mysql", &[&arguments[..], &sql[..]].concat()).unwrap();
+        assert!(output.starts_with("ada@%\t2\n"), "{output}");
+        let has_cipher = output.lines().nth(1).is_some_and(|line| line.len() > "Ssl_cipher\t".len());
+        assert_eq!(has_cipher, ssl.ends_with("REQUIRED"), "{output}");
+        let wrong = [&arguments[..5], &["-pwrong", ssl, "--get-server-public-key"], &sql[..]].concat();
+        let error = run_tool(Kind::Mysql97, "mysql", &wrong).unwrap_err();
+        assert!(error.contains("ERROR 1045 (28000)"), "{error}");
+    }
+}
+
+#[test]
+fn pymysql_text_protocol() {
+    let server = server("client-pymysql");
+    let script = r#"
+import sys, pymysql, datetime, decimal
+c = pymysql.connect(host="127.0.0.1", port=int(sys.argv[1]), user="root", autocommit=False)
+k = c.cursor()
+k.execute("CREATE DATABASE d"); k.execute("USE d")
+k.execute("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(50), d DECIMAL(10,2), t DATETIME(6), b BLOB, n INT NULL)")
+now = datetime.datetime(2024, 2, 29, 1, 2, 3, 456789)
+k.execute("INSERT INTO t (s, d, t, b) VALUES (%s, %s, %s, %s)", ("grüße 🙂", decimal.Decimal("12.34"), now, bytes(range(256))))
+assert k.lastrowid == 1, k.lastrowid
+k.executemany("INSERT INTO t (s) VALUES (%s)", [("row %d" % n,) for n in range(100)])
+assert k.rowcount == 100, k.rowcount
+c.commit()
+k.execute("SELECT * FROM t WHERE id = 1")
+assert k.fetchone() == (1, "grüße 🙂", decimal.Decimal("12.34"), now, bytes(range(256)), None)
+k.execute("DELETE FROM t WHERE id > 50"); c.rollback()
+k.execute("SELECT COUNT(*) FROM t"); assert k.fetchone() == (101,)
+try:
+    k.execute("INSERT INTO t (id) VALUES (1)"); raise SystemExit("no error")
+except pymysql.err.IntegrityError as e:
+    assert e.args[0] == 1062, e
+c.ping(); c.select_db("d")
+print("ok")
+"#;
+    assert_eq!(python(script, &[&server.port().to_string()]).unwrap(), "ok\n");
+}
+
+#[test]
+fn mysql_connector_prepared_statements_and_multi_results() {
+    let server = server("client-connector");
+    let script = r#"
+import sys, mysql.connector, decimal, datetime
+c = mysql.connector.connect(host="127.0.0.1", port=int(sys.argv[1]), user="root", use_pure=True)
+k = c.cursor()
+k.execute("CREATE DATABASE d"); c.database = "d"
+k.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, f DOUBLE, s VARCHAR(30), d DATE, n DECIMAL(20,5), u TINYINT UNSIGNED)")
+p = c.cursor(prepared=True)
+for i in range(20):
+    p.execute("INSERT INTO t VALUES (%s, %s, %s, %s, %s, %s)", (i, i / 4, "s%d" % i, datetime.date(2024, 1, 1 + i), "1.5", 200))
+p.execute("SELECT * FROM t WHERE id > %s AND s LIKE %s ORDER BY id", (17, "s%"))
+rows = p.fetchall()
+assert [row[0] for row in rows] == [18, 19], rows
+assert rows[0][1] == 4.5 and rows[0][5] == 200 and rows[0][3] == datetime.date(2024, 1, 19), rows
+p.execute("SELECT %s, %s", (None, "x")); assert p.fetchall() == [(None, "x")]
+c.commit(); c.reset_session()
+p.close(); k.close()
+c.cmd_change_user("root", "", "d")
+c.close()
+print("ok")
+"#;
+    assert_eq!(python(script, &[&server.port().to_string()]).unwrap(), "ok\n");
+}

@@ -1,0 +1,48 @@
+//! MySQL's and MariaDB's own tools read our log: sealed files from disk, the live one from the server.
+
+use interop::{Kind, Server, ServerOptions, run_tool};
+
+const SETUP: &str = "CREATE DATABASE d; USE d;\
+    CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(300), n DECIMAL(12,3), b BLOB, d DATETIME(3), e ENUM('a','b'), u BIGINT UNSIGNED, f DOUBLE, k TIMESTAMP NULL);\
+    INSERT INTO t (s, n, b, d, e, u, f) VALUES ('grüße', 1.5, x'00ff', '2024-02-29 01:02:03.456', 'b', 18446744073709551615, 2.5), (REPEAT('x', 300), -99.125, NULL, NULL, NULL, 0, -1e100);\
+    UPDATE t SET s = 'changed' WHERE id = 1; DELETE FROM t WHERE id = 2;\
+    SET SESSION binlog_rows_query_log_events = 1; INSERT INTO t (s) VALUES ('with its text');\
+    SET SESSION binlog_row_image = 'MINIMAL'; UPDATE t SET n = 7 WHERE id = 1; SET SESSION binlog_row_image = 'FULL';\
+    ALTER TABLE t ADD COLUMN more INT DEFAULT 3; FLUSH BINARY LOGS; INSERT INTO t (s) VALUES ('in the live file')";
+
+#[test]
+fn sealed_files_and_the_live_one() {
+    let server = Server::start("log-tools", ServerOptions::default()).unwrap();
+    server.client().query(SETUP).unwrap();
+    let listed = server.client().query("SHOW BINARY LOGS").unwrap();
+    let files: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    assert!(files.len() >= 2, "{listed}");
+    let (live, sealed) = files.split_last().unwrap();
+    for file in sealed {
+        let path = server.folder().join(file).display().to_string();
+        let arguments = ["--no-defaults", "-vv", "--verify-binlog-checksum", &path];
+        let mysql = run_tool(Kind::Mysql97, "mysqlbinlog", &arguments).unwrap();
+        let maria = run_tool(Kind::Maria118, "mariadb-binlog", &arguments).unwrap();
+        for text in [&mysql, &maria] {
+            assert!(text.contains("### UPDATE `d`.`t`"), "{text}");
+            assert!(text.contains("###   @2='changed'"), "{text}");
+        }
+        assert!(mysql.contains("with its text"), "the text of the statement: {mysql}");
+    }
+    let port = server.port().to_string();
+    let remote = ["--no-defaults", "-R", "-h127.0.0.1", "-P", &port, "-uroot", "-vv", "--verify-binlog-checksum"];
+    let first = sealed[0];
+    let mysql = run_tool(Kind::Mysql97, "mysqlbinlog", &[&remote[..], &["--to-last-log", first]].concat()).unwrap();
+    let maria_remote = [&remote[..], &["--skip-ssl", "--to-last-log", first]].concat();
+    let maria = run_tool(Kind::Maria118, "mariadb-binlog", &maria_remote).unwrap();
+    for text in [mysql, maria] {
+        assert!(text.contains("in the live file"), "{text}");
+    }
+    let ours = std::process::Command::new(interop::commuter_binary().unwrap())
+        .args(["log", "dump", "--verify-checksum"])
+        .arg(server.folder().join(live))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&ours.stdout).into_owned();
+    assert!(ours.status.success() && text.contains("in the live file"), "{text}");
+}
