@@ -2,29 +2,26 @@
 //!
 //! ```no_run
 //! let server = "mysql://root:secret@127.0.0.1:3306".parse::<commuter::client::ServerUrl>()?;
-//! let mut client = commuter::client::Client::connect(&server)?;
+//! let mut client = commuter::client::Client::connect(&server, None)?;
 //! let result = client.query("SELECT 1")?;
 //! assert_eq!(result.rows[0][0].as_deref(), Some(&b"1"[..]));
 //! # Ok::<(), commuter::client::ClientError>(())
 //! ```
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpStream, ToSocketAddrs};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::SqlError;
+use futures_lite::future::block_on;
+use session::{Peer, Transport};
 use thiserror::Error;
-use wire::client::{ClientLogin, Credentials, Step};
-use wire::column::Column;
-use wire::frame::PACKET_BYTES_MAX;
-use wire::{PacketReader, PacketWriter, WireError, command, reply, row};
+use wire::client::Credentials;
 
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 << 10;
-/// Buffers shrink to this between statements.
-const KEPT_BYTES: usize = 64 << 10;
 
 /// Why a connection or a statement failed.
 #[derive(Debug, Error)]
@@ -49,6 +46,14 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    fn of(error: session::client::ClientError, address: &str) -> ClientError {
+        match error {
+            session::client::ClientError::Io(error) => ClientError::Io { address: address.to_owned(), error },
+            session::client::ClientError::Wire(wire::WireError::Refused(refusal)) => ClientError::Refused(refusal),
+            session::client::ClientError::Wire(other) => ClientError::Protocol(other.to_string()),
+        }
+    }
+
     /// Whether the connection is gone, and with it the knowledge whether the last statement was done.
     pub fn is_connection_lost(&self) -> bool {
         matches!(self, ClientError::Io { .. })
@@ -137,67 +142,31 @@ impl QueryResult {
 
 /// One connection.
 pub struct Client {
-    stream: TcpStream,
+    inner: session::client::Client<BlockingStream>,
     address: String,
-    reader: PacketReader,
-    writer: PacketWriter,
-    capabilities: u32,
 }
 
 impl Client {
-    /// Connects and logs in.
+    /// Connects and logs in. `patience` bounds each wait for an answer; `None` waits for ever.
     ///
     /// # Errors
     /// When there is no server, or it does not let us in.
-    pub fn connect(server: &ServerUrl) -> Result<Client, ClientError> {
+    pub fn connect(server: &ServerUrl, patience: Option<Duration>) -> Result<Client, ClientError> {
         let address = server.address();
-        let failed = |error| ClientError::Io { address: address.clone(), error };
-        let stream = connect_to(&address).map_err(failed)?;
-        stream.set_nodelay(true).map_err(failed)?;
-        let mut client = Client {
-            stream,
-            address,
-            reader: PacketReader::new(PACKET_BYTES_MAX),
-            writer: PacketWriter::new(),
-            capabilities: 0,
-        };
-        client.log_in(server)?;
-        Ok(client)
-    }
-
-    /// Bounds each wait for the server.
-    ///
-    /// # Errors
-    /// When the operating system refuses.
-    pub fn set_patience(&mut self, patience: Duration) -> Result<(), ClientError> {
-        self.stream.set_read_timeout(Some(patience)).map_err(|error| self.io_error(error))
-    }
-
-    fn log_in(&mut self, server: &ServerUrl) -> Result<(), ClientError> {
+        let stream = open(&address, patience).map_err(|error| ClientError::Io { address: address.clone(), error })?;
+        let peer = Peer { host: server.host.clone(), port: server.port, ..Peer::default() };
         let credentials = Credentials {
             user: server.user.clone(),
             password: server.password.clone(),
             attributes: vec![("program_name".into(), "commuter".into())],
             ..Credentials::default()
         };
-        let mut login = ClientLogin::new(credentials, false, false);
-        loop {
-            let packet = self.packet()?;
-            self.writer.set_sequence(self.reader.sequence());
-            match login.packet(&packet, &mut self.writer).map_err(from_wire)? {
-                Step::Done => break,
-                Step::Continue => {}
-                Step::Encrypt { key, message } => {
-                    let random: Arc<dyn io::Random> = Arc::new(io::os::OsRandom);
-                    let secret = session::key::encrypt(&random, &key, &message).map_err(ClientError::Protocol)?;
-                    login.encrypted(&secret, &mut self.writer);
-                }
-                Step::StartTls => return Err(ClientError::Protocol("the server wants TLS".to_owned())),
-            }
-            self.send()?;
+        let random: Arc<dyn io::Random> = Arc::new(io::os::OsRandom);
+        let login = session::client::Client::connect(BlockingStream { stream, peer }, &random, credentials);
+        match block_on(login) {
+            Ok(inner) => Ok(Client { inner, address }),
+            Err(error) => Err(ClientError::of(error, &address)),
         }
-        self.capabilities = login.capabilities();
-        Ok(())
     }
 
     /// Runs one statement.
@@ -205,90 +174,56 @@ impl Client {
     /// # Errors
     /// What the server refused, or that the connection broke.
     pub fn query(&mut self, sql: &str) -> Result<QueryResult, ClientError> {
-        self.reader.set_sequence(0);
-        self.writer.set_sequence(0);
-        self.writer.packet(|out| command::encode_query(out, sql));
-        self.send()?;
-        self.reader.set_sequence(1);
-        let first = self.packet()?;
-        if matches!(first.first(), Some(&(reply::OK | reply::ERR))) {
-            let done = reply::read_done(&first).map_err(from_wire)?;
-            return Ok(QueryResult { affected_rows: done.affected_rows, ..QueryResult::default() });
-        }
-        self.rows(&first)
-    }
-
-    fn rows(&mut self, header: &[u8]) -> Result<QueryResult, ClientError> {
-        let count = wire::codec::Reader::new(header).lenenc("number of columns").map_err(from_wire)?;
-        let mut result = QueryResult::default();
-        for _ in 0..count {
-            let column = Column::decode(&self.packet()?).map_err(from_wire)?;
-            result.columns.push(column.name.clone());
-        }
-        if self.capabilities & wire::flags::capability::DEPRECATE_EOF == 0 {
-            self.packet()?;
-        }
-        loop {
-            let packet = self.packet()?;
-            if packet.first() == Some(&reply::ERR) {
-                return Err(ClientError::Refused(reply::read_err(&packet).map_err(from_wire)?));
-            }
-            if reply::is_end_of_rows(&packet) {
-                return Ok(result);
-            }
-            let values = row::decode_text(&packet, result.columns.len()).map_err(from_wire)?;
-            result.rows.push(values.into_iter().map(|value| value.map(<[u8]>::to_vec)).collect());
-        }
-    }
-
-    fn packet(&mut self) -> Result<Vec<u8>, ClientError> {
-        loop {
-            if let Some(range) = self.reader.next_packet().map_err(from_wire)? {
-                let packet = self.reader.buffer()[range].to_vec();
-                self.reader.release(KEPT_BYTES);
-                return Ok(packet);
-            }
-            let buffer = self.reader.buffer();
-            let old = buffer.len();
-            buffer.resize(old + READ_BYTES, 0);
-            let read = self.stream.read(&mut buffer[old..]);
-            buffer.truncate(old + read.as_ref().copied().unwrap_or(0));
-            match read {
-                Ok(0) => return Err(self.io_error(ErrorKind::UnexpectedEof.into())),
-                Ok(_) => {}
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.io_error(error)),
-            }
-        }
-    }
-
-    fn send(&mut self) -> Result<(), ClientError> {
-        let sent = self.stream.write_all(self.writer.bytes());
-        self.writer.sent(KEPT_BYTES);
-        sent.map_err(|error| self.io_error(error))
-    }
-
-    fn io_error(&self, error: std::io::Error) -> ClientError {
-        ClientError::Io { address: self.address.clone(), error }
+        let mut rows = Vec::new();
+        let take = |row: &[Option<&[u8]>]| rows.push(row.iter().map(|value| value.map(<[u8]>::to_vec)).collect());
+        let (columns, done) =
+            block_on(self.inner.query_rows(sql, take)).map_err(|error| ClientError::of(error, &self.address))?;
+        let columns = columns.into_iter().map(|column| column.name).collect();
+        Ok(QueryResult { columns, rows, affected_rows: done.affected_rows })
     }
 }
 
-fn connect_to(address: &str) -> std::io::Result<TcpStream> {
-    use std::net::ToSocketAddrs;
+fn open(address: &str, patience: Option<Duration>) -> std::io::Result<TcpStream> {
     let mut last = ErrorKind::NotFound.into();
     for socket in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&socket, CONNECT_PATIENCE) {
-            Ok(stream) => return Ok(stream),
+            Ok(stream) => {
+                stream.set_nodelay(true)?;
+                stream.set_read_timeout(patience)?;
+                return Ok(stream);
+            }
             Err(error) => last = error,
         }
     }
     Err(last)
 }
 
-fn from_wire(error: WireError) -> ClientError {
-    match error {
-        WireError::Refused(refusal) => ClientError::Refused(refusal),
-        other => ClientError::Protocol(other.to_string()),
+/// A socket whose futures are ready when they are first polled: they block.
+struct BlockingStream {
+    stream: TcpStream,
+    peer: Peer,
+}
+
+impl Transport for BlockingStream {
+    async fn read(&mut self, into: &mut Vec<u8>) -> std::io::Result<usize> {
+        let old = into.len();
+        into.resize(old + READ_BYTES, 0);
+        let read = loop {
+            match self.stream.read(&mut into[old..]) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        into.truncate(old + read.as_ref().copied().unwrap_or(0));
+        read
+    }
+
+    async fn write_all(&mut self, data: &[u8]) -> std::io::Result<()> {
+        self.stream.write_all(data)
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.peer
     }
 }
 

@@ -1,1 +1,4 @@
-//! commuter
+//! The command line, and the library face for embedding.
+
+pub mod client;
+pub mod demo;

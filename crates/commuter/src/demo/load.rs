@@ -20,7 +20,7 @@ const BATCH: u64 = 1_000;
 
 /// Creates and fills the demo's tables.
 pub(crate) fn create_tables(port: u16) -> Result<()> {
-    let mut client = Client::connect(&ServerUrl::loopback(port)).map_err(client_error)?;
+    let mut client = Client::connect(&ServerUrl::loopback(port), Some(PATIENCE)).map_err(client_error)?;
     let statements = [
         "CREATE DATABASE demo",
         "CREATE TABLE demo.accounts (id INT UNSIGNED PRIMARY KEY, owner VARCHAR(40) NOT NULL, balance BIGINT NOT NULL, \
@@ -121,11 +121,8 @@ impl Worker {
     fn connect(&self) -> Result<Client> {
         let start = Instant::now();
         loop {
-            match Client::connect(&ServerUrl::loopback(self.port)) {
-                Ok(mut client) => {
-                    client.set_patience(PATIENCE).map_err(client_error)?;
-                    return Ok(client);
-                }
+            match Client::connect(&ServerUrl::loopback(self.port), Some(PATIENCE)) {
+                Ok(client) => return Ok(client),
                 Err(error) if start.elapsed() > RECONNECT_PATIENCE => return Err(client_error(error)),
                 Err(_) => std::thread::sleep(Duration::from_millis(10)),
             }

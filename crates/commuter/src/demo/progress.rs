@@ -8,6 +8,8 @@ use super::load::Outcome;
 use super::verify::Applied;
 use crate::client::{Client, ServerUrl};
 
+/// Longest wait for the counters.
+const PATIENCE: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_millis(500);
 
 type Counters = BTreeMap<String, u64>;
@@ -33,7 +35,7 @@ impl Watched {
     /// All numeric counters; none while the server is away.
     fn counters(&mut self) -> Option<Counters> {
         if self.client.is_none() {
-            self.client = Client::connect(&ServerUrl::loopback(self.port)).ok();
+            self.client = Client::connect(&ServerUrl::loopback(self.port), Some(PATIENCE)).ok();
         }
         let result = self.client.as_mut()?.query("SHOW GLOBAL STATUS");
         if result.is_err() {

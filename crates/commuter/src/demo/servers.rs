@@ -44,7 +44,7 @@ impl ServerProcess {
     }
 
     pub(crate) fn connect(&self) -> Result<Client> {
-        Client::connect(&ServerUrl::loopback(self.port)).map_err(client_error)
+        Client::connect(&ServerUrl::loopback(self.port), Some(START_PATIENCE)).map_err(client_error)
     }
 
     /// SIGKILL.
