@@ -1,18 +1,65 @@
-//! The commit pipeline.
+//! The commit pipeline: one log, one write and one sync per group, order decided once.
 //!
-//! What it needs of the log's writer (exclusive, `&mut`, nothing here awaits but `prepare_next`):
-//! - `place(&EncodedTransaction, gtid, commit number's clock: last_committed, sequence_number, commit_time) -> (start, end)`:
-//!   appends GTID event and fixed-up events to the buffer of the group under construction, in memory only;
-//! - `take_group() -> Group { file: inline handle and offload handle, offset, buf, end }`: owned, `'static`, so that two or
-//!   three groups can be in flight while the next one is placed; `Group::write(mode)`, `Group::sync(mode)`; O_DSYNC by setting;
-//! - `recycle(buf)`; `wants_rotation() -> bool` after a group; `rotate()`: ROTATE event into the group, next group goes to
-//!   the prepared next segment; the old file is sealed when its last group is durable (`seal(file)` in the background);
-//! - `durable(end)`: moves the durable end that readers see, called by the pipeline in order;
-//! - `reserve(bytes)` on the shared half: zero-filled room ahead for all reservations, or an error with needed and free.
+//! ```text
+//! sessions      encode, hash, install pending versions (all in parallel) ─► enqueue ─► let row locks go ─► await Ticket
+//!                                                                             │ order is fixed here
+//! log thread    take the queue ─► place each (number, GTID, positions; prepare_ordered) ─► write ─► sync
+//!                                                                                                     │
+//!               durable end moves ─► commit_ordered(last): visible ─► wake each session, in log order ┘
+//! ```
+//! The queue is lock-free. Whoever has the **pen** (there is one: the log's writer, the last place, the history of
+//! writesets) forms a group of what is queued, as long as the last one took; so the slower the syncs, the larger the groups.
+//!
+//! - **A lone session commits inline.** If it finds the queue empty, nobody with the pen, the last group was one transaction
+//!   and syncs are short, it takes the pen and writes and syncs by itself, blocking its thread: a hand-over to the log
+//!   thread and back costs 70 us of latency on an idle machine (1 client: 6.7k commits/s against 4.5k).
+//! - **Overlap and gathering** where syncs are slow: see [`tuner`]. Several groups may be in flight, they are published
+//!   in log order; files become durable one by one.
+//! - **Space is reserved before a place is taken** ([`Pipeline::reserve`]): a full disk is an error of one transaction,
+//!   which is still whole, and never of the log.
+//! - **A failed write or sync is final.** It is latched, everybody who waits and whoever comes later is told, nothing is
+//!   tried again ([`CommitEnv::failed`]: the server stops). What became of the transactions in flight is known after
+//!   a restart, from the log.
+//!
+//! # Invariants
+//! 1. An acknowledged transaction is in the log, and synced if `sync_binlog` is 1.
+//! 2. Log order = order of commit numbers = order of `prepare_ordered` = order of publication. It is decided where the
+//!    queue is taken (`round.rs`), nowhere else.
+//! 3. Nothing is published before everything before it in the log is.
+//! 4. After a transaction has its place only the disk can fail.
+//! 5. Every ticket gets an outcome: also if sessions vanish in the middle of their inline commit, the log fails, or the
+//!    pipeline is closed.
+//!
+//! # Designs that were measured and not taken (2 cores, fast virtio disk; commits/s at 1 | 64 clients)
+//! - **A leader among the sessions**, as in MySQL and MariaDB (log thread 4.5k | 80.7k; leader on tokio 4.5k | 65.2k,
+//!   as threads that park 6.6k | 52.3k, p99 3.7 ms): the leader's own work waits behind that of its followers, and
+//!   with tasks it blocks a thread that others need. What it gains at one client the inline commit gains too.
+//! - **io_uring, write linked to fsync** (3.3k | 72.6k): fsync goes to a kernel worker, which costs a hand-over of its own.
+//! - **One notification per group** for all sessions (4.4k | 75.8k), or a oneshot channel each (4.5k | 78.6k): a waker in
+//!   the slot where the outcome goes is as simple and faster. One condition variable for all is worst: of 5,000 threads
+//!   that it wakes each waits for the mutex (47 ms against 18 ms with one each).
+//! - **Two or three syncs in flight always** (4.1k | 76.2k): costs 2-8 % on fast storage.
+
+mod history;
+mod pipeline;
+mod round;
+mod settings;
+mod signal;
+mod stats;
+#[cfg(test)]
+mod tests;
+mod ticket;
+mod tuner;
 
 use std::sync::Arc;
 
-use base::{CommitNumber, ErrorClass, Gtid, LogPosition, SqlError, UnixMicros, codes};
+use base::{CommitNumber, ErrorClass, Gtid, LogPosition, SqlError, UnixMicros, Uuid, codes};
+use binlog::BinlogError;
+
+pub use self::pipeline::{Barrier, Pipeline};
+pub use self::settings::{CommitSettings, Overlap};
+pub use self::stats::{CommitStats, Histogram, HistogramSnapshot};
+pub use self::ticket::Ticket;
 
 /// Where in the order of everything a transaction is. Final once given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +78,21 @@ pub struct Place {
     pub sequence_number: u64,
     /// When it got its place.
     pub commit_time: UnixMicros,
+}
+
+impl Place {
+    /// A place to go on after: the last transaction of a log that ends at `end`. Its other parts are not known.
+    pub fn at(commit_number: CommitNumber, end: LogPosition) -> Self {
+        Place {
+            commit_number,
+            gtid: Gtid { uuid: Uuid::default(), gno: 0 },
+            start: end,
+            end,
+            last_committed: 0,
+            sequence_number: 0,
+            commit_time: UnixMicros(0),
+        }
+    }
 }
 
 /// What the pipeline knows of the engine.
@@ -53,13 +115,8 @@ pub trait CommitEnv: Send + Sync + 'static {
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CommitError {
     /// Before it had a place: there is no room for it in the log. Nothing has happened; the transaction is intact.
-    #[error("Disk full: the binary log needs {needed} bytes, {free} are left")]
-    Full {
-        /// What was asked for, in bytes.
-        needed: u64,
-        /// What there is, in bytes.
-        free: u64,
-    },
+    #[error("{0}")]
+    Full(Arc<str>),
     /// Before it had a place: the server is shutting down.
     #[error("Server shutdown in progress")]
     Stopped,
@@ -72,9 +129,19 @@ impl CommitError {
     /// What a caller can do about it.
     pub fn class(&self) -> ErrorClass {
         match self {
-            CommitError::Full { .. } => ErrorClass::Full,
+            CommitError::Full(_) => ErrorClass::Full,
             CommitError::Stopped => ErrorClass::Cancelled,
             CommitError::LogFailed(_) => ErrorClass::Io,
+        }
+    }
+}
+
+impl From<BinlogError> for CommitError {
+    fn from(error: BinlogError) -> Self {
+        match error {
+            BinlogError::Full(_) => CommitError::Full(error.to_string().into()),
+            BinlogError::Closed => CommitError::Stopped,
+            _ => CommitError::LogFailed(error.to_string().into()),
         }
     }
 }
@@ -82,7 +149,7 @@ impl CommitError {
 impl From<CommitError> for SqlError {
     fn from(error: CommitError) -> Self {
         let code = match error {
-            CommitError::Full { .. } => codes::DISK_FULL,
+            CommitError::Full(_) => codes::DISK_FULL,
             CommitError::Stopped => codes::SERVER_SHUTDOWN,
             CommitError::LogFailed(_) => codes::ERROR_ON_WRITE,
         };

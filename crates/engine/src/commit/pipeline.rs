@@ -1,0 +1,330 @@
+//! The shared part: the queue, the pen, and who may take it.
+
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::{Arc, OnceLock};
+
+use binlog::{BinaryLog, EncodedTransaction, LogWriter, Reservation};
+use crossbeam::queue::SegQueue;
+use event_listener::Event;
+use futures_lite::future::poll_fn;
+use io::{BoxFuture, Env};
+use parking_lot::Mutex;
+
+use super::history::WritesetHistory;
+use super::round::Round;
+use super::settings::CommitSettings;
+use super::signal::Signal;
+use super::stats::CommitStats;
+use super::ticket::{Driver, Slot, Ticket};
+use super::tuner::Tuner;
+use super::{CommitEnv, CommitError, Place};
+
+/// What goes through the pipeline, in order.
+pub(super) enum Entry<P> {
+    /// A transaction.
+    Commit { transaction: EncodedTransaction, reservation: Reservation, payload: P, slot: Arc<Slot> },
+    /// Something that has its place in the order and writes nothing.
+    Barrier { barrier: Barrier, slot: Arc<Slot> },
+}
+
+/// What a barrier does when its turn comes. Its ticket is ready, with the place of the last transaction before it, when
+/// all that came before it is published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Barrier {
+    /// Nothing more: a reader of versions that were not published yet waits so.
+    Published,
+    /// Everything before it is synced, whatever `sync_binlog` is: a checkpoint must not be ahead of the log.
+    Synced,
+    /// The log goes on in a new file (`FLUSH BINARY LOGS`); also synced.
+    Rotate,
+}
+
+/// What one needs in order to write; there is one, so there is one who writes.
+pub(super) struct Pen {
+    pub(super) writer: LogWriter,
+    /// The last transaction that has its place.
+    pub(super) last: Place,
+    pub(super) history: WritesetHistory,
+    pub(super) tuner: Tuner,
+    /// The last group, if it was not synced.
+    pub(super) unsynced: Option<binlog::Group>,
+    pub(super) groups_since_sync: u64,
+}
+
+/// See [`Pipeline`].
+pub(super) struct Shared<E: CommitEnv> {
+    pub(super) env: E,
+    pub(super) machine: Env,
+    pub(super) log: Arc<BinaryLog>,
+    pub(super) queue: SegQueue<Entry<E::Payload>>,
+    pub(super) signal: Signal,
+    /// `None` while somebody writes, or after the end.
+    pen: Mutex<Option<Box<Pen>>>,
+    pen_returned: Event,
+    /// Commits that their sessions began and did not finish.
+    orphans: Mutex<Vec<BoxFuture<'static, ()>>>,
+    /// The last group was one transaction and the sync short: the next session may try by itself.
+    pub(super) may_be_alone: AtomicBool,
+    /// Nothing is accepted any more; set before the queue is emptied for the last time.
+    is_closed: AtomicBool,
+    failure: OnceLock<CommitError>,
+    pub(super) settings: CommitSettings,
+    pub(super) stats: CommitStats,
+}
+
+/// The commit pipeline of one log. A cheap handle.
+pub struct Pipeline<E: CommitEnv> {
+    shared: Arc<Shared<E>>,
+}
+
+impl<E: CommitEnv> Clone for Pipeline<E> {
+    fn clone(&self) -> Self {
+        Pipeline { shared: self.shared.clone() }
+    }
+}
+
+impl<E: CommitEnv> Pipeline<E> {
+    /// A pipeline that goes on after `last`, the last transaction in the log (for its number and end; see
+    /// [`Place::at`]). Run [`Pipeline::run`] on a thread of its own.
+    pub fn new(env: E, machine: Env, writer: LogWriter, last: Place, settings: CommitSettings) -> Self {
+        let log = writer.log().clone();
+        let pen = Pen {
+            writer,
+            last,
+            history: WritesetHistory::new(last.commit_number),
+            tuner: Tuner::default(),
+            unsynced: None,
+            groups_since_sync: 0,
+        };
+        let shared = Shared {
+            env,
+            machine,
+            log,
+            queue: SegQueue::new(),
+            signal: Signal::default(),
+            pen: Mutex::new(Some(Box::new(pen))),
+            pen_returned: Event::new(),
+            orphans: Mutex::default(),
+            may_be_alone: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
+            failure: OnceLock::new(),
+            settings,
+            stats: CommitStats::default(),
+        };
+        Pipeline { shared: Arc::new(shared) }
+    }
+
+    /// Room in the log for a transaction of at most `bytes` ([`EncodedTransaction::max_size`]). Waits until it was made.
+    ///
+    /// # Errors
+    /// When the disk is full or the log has stopped; the transaction is as it was.
+    pub async fn reserve(&self, bytes: u64) -> Result<Reservation, CommitError> {
+        self.shared.check()?;
+        self.shared.log.reserve(bytes).await.map_err(CommitError::from)
+    }
+
+    /// Puts a transaction in the order of commits, which is fixed when this returns: its row locks may be let go then.
+    /// Never waits. The ticket is ready when the transaction is as durable as asked for and visible.
+    pub fn enqueue(&self, transaction: EncodedTransaction, reservation: Reservation, payload: E::Payload) -> Ticket {
+        let slot = Slot::new();
+        let is_alone = self.shared.queue.is_empty() && self.shared.may_be_alone.load(Ordering::Relaxed);
+        self.shared.push(Entry::Commit { transaction, reservation, payload, slot: slot.clone() });
+        if is_alone {
+            return Ticket::new(slot, Some(self.shared.clone()));
+        }
+        self.shared.signal.wake();
+        Ticket::new(slot, None)
+    }
+
+    /// Puts something in the order of commits that is no transaction.
+    pub fn barrier(&self, barrier: Barrier) -> Ticket {
+        let slot = Slot::new();
+        self.shared.push(Entry::Barrier { barrier, slot: slot.clone() });
+        self.shared.signal.wake();
+        Ticket::new(slot, None)
+    }
+
+    /// The log thread. Ends after [`Pipeline::close`], or when the log has failed.
+    pub async fn run(self) {
+        let shared = self.shared;
+        loop {
+            match poll_fn(|context| shared.signal.poll(context, || shared.next_duty())).await {
+                Duty::Finish(orphans) => {
+                    for orphan in orphans {
+                        orphan.await;
+                    }
+                }
+                Duty::Commit(pen) => {
+                    if let Ok(pen) = Round::new(&shared, pen).until_idle().await {
+                        shared.return_pen(pen);
+                    }
+                }
+                Duty::End => return,
+            }
+        }
+    }
+
+    /// Ends the pipeline: commits what is queued, refuses what comes later, and gives the writer back to close the log.
+    /// `None` if the log has failed or the pipeline was closed before.
+    pub async fn close(&self) -> Option<LogWriter> {
+        self.shared.is_closed.store(true, Ordering::SeqCst);
+        let _ = self.barrier_before_end().await;
+        let pen = loop {
+            let returned = self.shared.pen_returned.listen();
+            if self.shared.failure.get().is_some() {
+                break None;
+            }
+            if let Some(pen) = self.shared.pen.lock().take() {
+                break Some(pen);
+            }
+            returned.await;
+        };
+        // Whoever came between the last group and now is told by itself (`push`), or here.
+        let _ = self.shared.failure.set(CommitError::Stopped);
+        self.shared.refuse_queued();
+        self.shared.signal.wake();
+        pen.map(|pen| pen.writer)
+    }
+
+    /// Waits until everything that was queued before is through.
+    async fn barrier_before_end(&self) -> Result<Place, CommitError> {
+        let slot = Slot::new();
+        self.shared.push_unchecked(Entry::Barrier { barrier: Barrier::Synced, slot: slot.clone() });
+        self.shared.signal.wake();
+        Ticket::new(slot, None).await
+    }
+
+    /// The error that ended it, if one did.
+    pub fn failure(&self) -> Option<CommitError> {
+        self.shared.failure.get().cloned()
+    }
+
+    /// What can be set.
+    pub fn settings(&self) -> &CommitSettings {
+        &self.shared.settings
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> &CommitStats {
+        &self.shared.stats
+    }
+
+    /// The log that it writes.
+    pub fn log(&self) -> &Arc<BinaryLog> {
+        &self.shared.log
+    }
+
+    /// What it knows of the engine.
+    pub fn env(&self) -> &E {
+        &self.shared.env
+    }
+}
+
+/// What the log thread is woken for.
+enum Duty {
+    /// Commits that sessions began.
+    Finish(Vec<BoxFuture<'static, ()>>),
+    /// The queue has something, and nobody else has the pen.
+    Commit(Box<Pen>),
+    End,
+}
+
+impl<E: CommitEnv> Shared<E> {
+    fn check(&self) -> Result<(), CommitError> {
+        if let Some(failure) = self.failure.get() {
+            return Err(failure.clone());
+        }
+        if self.is_closed.load(Ordering::SeqCst) { Err(CommitError::Stopped) } else { Ok(()) }
+    }
+
+    /// Enters the queue. Who enters after the end sees that it is the end, and tells itself (and whom it finds): what
+    /// ends the pipeline first says so and then empties the queue, so one of the two finds the entry.
+    fn push(&self, entry: Entry<E::Payload>) {
+        if let Err(error) = self.check() {
+            return entry.refuse(&error);
+        }
+        self.push_unchecked(entry);
+    }
+
+    fn push_unchecked(&self, entry: Entry<E::Payload>) {
+        self.queue.push(entry);
+        fence(Ordering::SeqCst);
+        if self.failure.get().is_some() {
+            self.refuse_queued();
+        }
+    }
+
+    fn refuse_queued(&self) {
+        fence(Ordering::SeqCst);
+        let error = self.failure.get().cloned().unwrap_or(CommitError::Stopped);
+        while let Some(entry) = self.queue.pop() {
+            entry.refuse(&error);
+        }
+    }
+
+    fn next_duty(&self) -> Option<Duty> {
+        let orphans = std::mem::take(&mut *self.orphans.lock());
+        if !orphans.is_empty() {
+            return Some(Duty::Finish(orphans));
+        }
+        if self.failure.get().is_some() {
+            return Some(Duty::End);
+        }
+        if self.queue.is_empty() {
+            return None;
+        }
+        self.pen.lock().take().map(Duty::Commit)
+    }
+
+    /// Gives the pen back. What was queued meanwhile by somebody who found it taken is the log thread's.
+    fn return_pen(&self, pen: Box<Pen>) {
+        *self.pen.lock() = Some(pen);
+        self.pen_returned.notify(usize::MAX);
+        if !self.queue.is_empty() {
+            self.signal.wake();
+        }
+    }
+
+    /// The log has failed: nothing will be committed any more. Called by who has the pen, which is never given back.
+    pub(super) fn fail(&self, error: &binlog::BinlogError) -> CommitError {
+        self.log.fail(error);
+        let failure = CommitError::LogFailed(error.to_string().into());
+        if self.failure.set(failure.clone()).is_ok() {
+            self.env.failed(&failure);
+        }
+        self.refuse_queued();
+        self.pen_returned.notify(usize::MAX);
+        self.signal.wake();
+        failure
+    }
+}
+
+impl<P> Entry<P> {
+    fn refuse(self, error: &CommitError) {
+        let (Entry::Commit { slot, .. } | Entry::Barrier { slot, .. }) = self;
+        slot.complete(Err(error.clone()));
+    }
+}
+
+impl<E: CommitEnv> Driver for Shared<E> {
+    fn commit_here(self: Arc<Self>) -> Option<BoxFuture<'static, ()>> {
+        if self.queue.is_empty() {
+            return None; // the log thread was faster
+        }
+        let pen = self.pen.lock().take()?;
+        Some(Box::pin(async move {
+            if let Ok(pen) = Round::new(&self, pen).once().await {
+                self.return_pen(pen);
+            }
+        }))
+    }
+
+    fn leave_to_log_thread(&self) {
+        self.signal.wake();
+    }
+
+    fn hand_over(&self, unfinished: BoxFuture<'static, ()>) {
+        self.orphans.lock().push(unfinished);
+        self.signal.wake();
+    }
+}
