@@ -3,6 +3,9 @@
 //! All servers run at once and take turns, round after round, so that a drift of the machine meets all alike. A
 //! result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
 
+mod catch_up;
+mod idle;
+mod recovery;
 mod report;
 mod works;
 
@@ -77,17 +80,34 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     let mut slow_syncs: Vec<Duration> = works.iter().map(|work| work.slow_sync).collect();
     slow_syncs.dedup();
     for slow_sync in slow_syncs {
+        let is_load = |work: &&&Work| matches!(work.action, Action::Sysbench { .. }) && work.slow_sync == slow_sync;
+        let loads: Vec<_> = works.iter().filter(is_load).collect();
+        if loads.is_empty() {
+            continue;
+        }
         let contenders = start(arguments, slow_sync)?;
-        for work in works.iter().filter(|work| work.slow_sync == slow_sync) {
+        for work in loads {
             compare(work, arguments, &contenders)?;
+        }
+    }
+    for work in works {
+        match work.action {
+            Action::Sysbench { .. } => {}
+            Action::CatchUp => catch_up::run(work, arguments)?,
+            Action::Recovery => recovery::run(work, arguments)?,
+            Action::Idle { connections } => idle::run(work, connections)?,
         }
     }
     Ok(())
 }
 
+/// Settings of our server, as arguments of `commuter serve`.
+fn our_arguments(arguments: &BenchArguments) -> Vec<String> {
+    arguments.settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]).collect()
+}
+
 fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contender>> {
-    let settings = arguments.settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]);
-    let options = ServerOptions { slow_sync, arguments: settings.collect(), ..ServerOptions::default() };
+    let options = ServerOptions { slow_sync, arguments: our_arguments(arguments), ..ServerOptions::default() };
     let mut contenders = vec![Contender::Ours(Server::start("bench", options)?)];
     if !arguments.alone {
         for kind in [Kind::Mysql97, Kind::Maria118] {
@@ -115,7 +135,7 @@ fn load(port: u16, script: &str, threads: u32, seconds: u32) -> Sysbench {
 }
 
 fn compare(work: &Work, arguments: &BenchArguments, contenders: &[Contender]) -> Result<()> {
-    let Action::Sysbench { script, threads } = work.action;
+    let Action::Sysbench { script, threads } = work.action else { return Ok(()) };
     let script = works::script_path(script);
     let mut measured: Vec<Vec<Measured>> = contenders.iter().map(|_| Vec::new()).collect();
     for _ in 0..arguments.rounds {

@@ -22,11 +22,21 @@ pub(crate) struct Work {
 pub(crate) enum Action {
     /// A sysbench script with this many clients.
     Sysbench { script: &'static str, threads: u32 },
+    /// How fast a replica applies what its source did while it was stopped.
+    CatchUp,
+    /// How long a server takes until it answers, after SIGKILL with much log since its last checkpoint.
+    Recovery,
+    /// Memory with this many idle connections.
+    Idle { connections: u32 },
 }
 
 const fn sysbench(name: &'static str, script: &'static str, threads: u32, slow_ms: u64, asked: f64) -> Work {
     let what = "sysbench; see the name for clients and slower syncs";
     Work { name, what, slow_sync: Duration::from_millis(slow_ms), action: Action::Sysbench { script, threads }, asked }
+}
+
+const fn other(name: &'static str, what: &'static str, action: Action, asked: f64) -> Work {
+    Work { name, what, slow_sync: Duration::ZERO, action, asked }
 }
 
 pub(crate) const WORKS: &[Work] = &[
@@ -36,6 +46,9 @@ pub(crate) const WORKS: &[Work] = &[
     sysbench("write_only_64", "oltp_write_only", 64, 0, 1.6),
     sysbench("point_select_64", "oltp_point_select", 64, 0, 1.1),
     sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
+    other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp, 6.0),
+    other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", Action::Recovery, 3.0),
+    other("idle_10000", "memory of 10,000 idle connections; under 300 MB", Action::Idle { connections: 10_000 }, 0.0),
     sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),
     sysbench("slow_update_index_64", "oltp_update_index", 64, 1, 2.3),
     sysbench("slow_hot_row_64", "hot_row.lua", 64, 1, 50.0),

@@ -1,0 +1,118 @@
+//! Catch-up of a replica: it is stopped, its source does 300,000 single-row updates, it is started, the clock runs
+//! until it has them all. Every source and replica is fully durable; each kind at its best number of workers.
+
+use std::time::{Duration, Instant};
+
+use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
+
+use super::works::Work;
+use super::{BenchArguments, load, our_arguments};
+
+const UPDATES: u32 = 300_000;
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Numbers of workers tried for each peer.
+const WORKERS: [u32; 3] = [2, 8, 32];
+
+pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
+    let mut best_peer: f64 = 0.0;
+    if !arguments.alone {
+        for (kind, with_log) in [(Kind::Mysql97, true), (Kind::Maria118, true), (Kind::Maria118, false)] {
+            for workers in WORKERS {
+                let rate = of_peer(kind, workers, with_log)?;
+                let log = if with_log { "with its binlog" } else { "without its binlog" };
+                println!("    {} {log}, {workers} workers: {rate:.0}/s", kind.name());
+                best_peer = best_peer.max(rate);
+            }
+        }
+    }
+    let ours = of_ours(arguments)?;
+    println!(
+        "{} | commuter: {ours:.0}/s | best peer: {best_peer:.0}/s | {:.2} ({})",
+        work.name,
+        ours / best_peer,
+        work.asked
+    );
+    Ok(())
+}
+
+fn updates(port: u16) -> Result<()> {
+    let run = Sysbench {
+        more: vec![format!("--events={UPDATES}"), "--rand-type=uniform".to_owned()],
+        ..load(port, "oltp_update_index", 64, 0)
+    };
+    run.run().map(drop)
+}
+
+fn fill(client: &Client) -> Result<()> {
+    client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
+    load(client.port(), "oltp_update_index", 8, 1).prepare()
+}
+
+fn of_ours(arguments: &BenchArguments) -> Result<f64> {
+    let options = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
+    let source = Server::start("bench-source", options.clone())?;
+    let mut follow = options;
+    follow.arguments.extend(["--follow".to_owned(), format!("mysql://root@127.0.0.1:{}", source.port())]);
+    let follower = Server::start("bench-follower", follow)?;
+    fill(&source.client())?;
+    in_step(&source.client(), &follower.client())?;
+    follower.client().query("STOP REPLICA")?;
+    updates(source.port())?;
+    let start = Instant::now();
+    follower.client().query("START REPLICA")?;
+    in_step(&source.client(), &follower.client())?;
+    Ok(f64::from(UPDATES) / start.elapsed().as_secs_f64())
+}
+
+fn in_step(source: &Client, replica: &Client) -> Result<()> {
+    let executed = source.query("SELECT @@global.gtid_executed")?.trim().replace("\\n", "");
+    let seconds = PATIENCE.as_secs();
+    match replica.query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', {seconds})"))?.trim() {
+        "0" => Ok(()),
+        other => Err(format!("the replica did not reach {executed}: {other}")),
+    }
+}
+
+fn of_peer(kind: Kind, workers: u32, with_log: bool) -> Result<f64> {
+    let source = Peer::start(kind, "bench-source", Duration::ZERO, &[])?;
+    let setting = match kind {
+        Kind::Mysql97 => format!("--replica-parallel-workers={workers}"),
+        Kind::Maria118 => format!("--slave-parallel-threads={workers}"),
+    };
+    let mut settings = vec![setting.as_str()];
+    if !with_log {
+        settings.push("--skip-log-bin");
+    }
+    let replica = Peer::start(kind, "bench-replica", Duration::ZERO, &settings)?;
+    fill(&source.client())?;
+    let (port, client) = (source.port(), replica.client());
+    match kind {
+        Kind::Mysql97 => client.query(&format!(
+            "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', \
+             SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA"
+        ))?,
+        Kind::Maria118 => client.query(&format!(
+            "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='root', \
+             MASTER_USE_GTID=slave_pos, MASTER_SSL_VERIFY_SERVER_CERT=0; START SLAVE"
+        ))?,
+    };
+    peer_in_step(kind, &source.client(), &client)?;
+    client.query(if kind == Kind::Mysql97 { "STOP REPLICA" } else { "STOP SLAVE" })?;
+    updates(port)?;
+    let start = Instant::now();
+    client.query(if kind == Kind::Mysql97 { "START REPLICA" } else { "START SLAVE" })?;
+    peer_in_step(kind, &source.client(), &client)?;
+    Ok(f64::from(UPDATES) / start.elapsed().as_secs_f64())
+}
+
+fn peer_in_step(kind: Kind, source: &Client, replica: &Client) -> Result<()> {
+    if kind == Kind::Mysql97 {
+        return in_step(source, replica);
+    }
+    let position = source.query("SELECT @@global.gtid_binlog_pos")?.trim().to_owned();
+    let seconds = PATIENCE.as_secs();
+    match replica.query(&format!("SELECT MASTER_GTID_WAIT('{position}', {seconds})"))?.trim() {
+        "0" => Ok(()),
+        other => Err(format!("the replica did not reach {position}: {other}")),
+    }
+}

@@ -1,0 +1,71 @@
+//! Memory of idle connections: opened by a few Python processes, so that no client runs out of files.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use interop::{Result, Server, ServerOptions, python_path};
+
+use super::works::Work;
+
+const PER_PROCESS: u32 = 2_500;
+
+/// Connects, runs one statement on each connection, says so, and waits for its end.
+const SCRIPT: &str = "
+import sys, resource, pymysql
+resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
+connections = []
+for n in range(int(sys.argv[2])):
+    connection = pymysql.connect(host='127.0.0.1', port=int(sys.argv[1]), user='root', connect_timeout=60)
+    connection.query('SELECT 1')
+    connections.append(connection)
+print('ready', flush=True)
+sys.stdin.read()
+";
+
+pub(crate) fn run(work: &Work, connections: u32) -> Result<()> {
+    let maximum = format!("max_connections={}", connections + 100);
+    let options = ServerOptions { arguments: vec!["--set".to_owned(), maximum], ..ServerOptions::default() };
+    let server = Server::start("bench-idle", options)?;
+    let before = memory(server.pid())?;
+    let mut clients = Vec::new();
+    for _ in 0..connections.div_ceil(PER_PROCESS) {
+        clients.push(start_client(server.port())?);
+    }
+    let after = memory(server.pid())?;
+    let threads = fs::read_dir(format!("/proc/{}/task", server.pid())).map(Iterator::count).unwrap_or_default();
+    for client in &mut clients {
+        let _ = client.kill();
+        let _ = client.wait();
+    }
+    let each = (after - before) as f64 / f64::from(connections);
+    println!(
+        "{} | {} MB resident, {} MB before the first; {each:.1} KB each; {threads} threads",
+        work.name,
+        after / 1024,
+        before / 1024
+    );
+    Ok(())
+}
+
+fn start_client(port: u16) -> Result<Child> {
+    let mut client = Command::new(python_path())
+        .args(["-c", SCRIPT, &port.to_string(), &PER_PROCESS.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("python: {error}"))?;
+    let output = client.stdout.take().ok_or("no output of python")?;
+    let mut line = String::new();
+    BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
+    if line.trim() == "ready" { Ok(client) } else { Err("a client could not open its connections".to_owned()) }
+}
+
+/// Resident memory in KiB.
+fn memory(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/status");
+    let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse().ok());
+    number.ok_or_else(|| format!("{path}: no VmRSS"))
+}

@@ -1,0 +1,82 @@
+//! Recovery: the same updates on every server, with checkpoints and page flushing put off as far as each lets us, then
+//! SIGKILL, then the time until it answers again.
+
+use std::time::Duration;
+
+use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
+
+use super::works::Work;
+use super::{BenchArguments, load, our_arguments};
+
+/// Updates of a row of 190 bytes: two images and their events are about 670 bytes of row log.
+const UPDATES: u32 = 1_600_000;
+/// Rows of each of the tables, so that the updates spread.
+const ROWS: u32 = 250_000;
+
+pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
+    let mut best_peer = f64::MAX;
+    if !arguments.alone {
+        for kind in [Kind::Mysql97, Kind::Maria118] {
+            let took = of_peer(kind)?;
+            println!("    {}: {took:.2} s", kind.name());
+            best_peer = best_peer.min(took);
+        }
+    }
+    let (ours, log_bytes) = of_ours(arguments)?;
+    let megabytes = log_bytes as f64 / 1e6;
+    let ratio = best_peer / ours;
+    println!(
+        "{} | commuter: {ours:.2} s for {megabytes:.0} MB of log | best peer: {best_peer:.2} s | {ratio:.2} ({})",
+        work.name, work.asked
+    );
+    Ok(())
+}
+
+fn updates(client: &Client) -> Result<()> {
+    client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
+    let size = |script, threads, more: &[String]| Sysbench {
+        table_size: ROWS,
+        more: [&["--rand-type=uniform".to_owned()], more].concat(),
+        ..load(client.port(), script, threads, 0)
+    };
+    size("oltp_update_non_index", 8, &[]).prepare()?;
+    size("oltp_update_non_index", 64, &[format!("--events={UPDATES}")]).run().map(drop)
+}
+
+fn of_ours(arguments: &BenchArguments) -> Result<(f64, u64)> {
+    let mut options = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
+    // Nothing is merged during the load, so that all of it is left to recovery.
+    for setting in ["checkpoint_log_bytes=16G", "memtable_size=8G", "memtable_max_size=16G"] {
+        options.arguments.extend(["--set".to_owned(), setting.to_owned()]);
+    }
+    let mut server = Server::start("bench-recovery", options)?;
+    updates(&server.client())?;
+    let logs = server.client().query("SHOW BINARY LOGS")?;
+    let size = |line: &str| line.split('\t').nth(1).and_then(|size| size.parse::<u64>().ok()).unwrap_or_default();
+    let log_bytes = logs.lines().map(size).sum();
+    server.kill();
+    Ok((server.restart()?.as_secs_f64(), log_bytes))
+}
+
+fn of_peer(kind: Kind) -> Result<f64> {
+    let settings: &[&str] = match kind {
+        Kind::Mysql97 => &[
+            "--innodb-redo-log-capacity=8G",
+            "--innodb-max-dirty-pages-pct=99",
+            "--innodb-max-dirty-pages-pct-lwm=0",
+            "--innodb-adaptive-flushing=OFF",
+            "--innodb-io-capacity=100",
+        ],
+        Kind::Maria118 => &[
+            "--innodb-log-file-size=8G",
+            "--innodb-max-dirty-pages-pct=99",
+            "--innodb-max-dirty-pages-pct-lwm=0",
+            "--innodb-adaptive-flushing=OFF",
+            "--innodb-io-capacity=100",
+        ],
+    };
+    let mut peer = Peer::start(kind, "bench-recovery", Duration::ZERO, settings)?;
+    updates(&peer.client())?;
+    peer.kill();
+    Ok(peer.restart()?.as_secs_f64())
+}
