@@ -1,6 +1,6 @@
 //! What TABLE_MAP says of a column: type byte, metadata bytes, and the facts for the optional metadata.
 
-use crate::schema::ColumnDef;
+use crate::schema::{ColumnDef, ColumnType};
 
 /// MySQL's numbers for types, as the protocol and the binary log use them.
 #[allow(missing_docs, reason = "MySQL's own names")]
@@ -37,20 +37,109 @@ pub mod type_code {
     pub const GEOMETRY: u8 = 255;
 }
 
-/// The type byte of a column in TABLE_MAP.
+/// The type byte of a column in TABLE_MAP. CHAR, BINARY, ENUM and SET are all STRING there; the metadata says which.
 pub fn type_byte(column: &ColumnDef) -> u8 {
-    let _ = column;
-    todo!()
+    match &column.ty {
+        ColumnType::TinyInt { .. } => type_code::TINY,
+        ColumnType::SmallInt { .. } => type_code::SHORT,
+        ColumnType::MediumInt { .. } => type_code::INT24,
+        ColumnType::Int { .. } => type_code::LONG,
+        ColumnType::BigInt { .. } => type_code::LONGLONG,
+        ColumnType::Float { .. } => type_code::FLOAT,
+        ColumnType::Double { .. } => type_code::DOUBLE,
+        ColumnType::Decimal { .. } => type_code::NEWDECIMAL,
+        ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } => type_code::VARCHAR,
+        ColumnType::Char { .. } | ColumnType::Binary { .. } | ColumnType::Enum { .. } | ColumnType::Set { .. } => {
+            type_code::STRING
+        }
+        ColumnType::Text { .. } | ColumnType::Blob { .. } => type_code::BLOB,
+        ColumnType::Date => type_code::DATE,
+        ColumnType::Time { .. } => type_code::TIME2,
+        ColumnType::DateTime { .. } => type_code::DATETIME2,
+        ColumnType::Timestamp { .. } => type_code::TIMESTAMP2,
+        ColumnType::Year => type_code::YEAR,
+        ColumnType::Bit { .. } => type_code::BIT,
+    }
 }
 
 /// Appends the metadata bytes of a column in TABLE_MAP.
 pub fn metadata(column: &ColumnDef, out: &mut Vec<u8>) {
-    let _ = (column, out);
-    todo!()
+    let max_bytes = column.max_bytes();
+    match &column.ty {
+        ColumnType::Float { .. } => out.push(4),
+        ColumnType::Double { .. } => out.push(8),
+        ColumnType::Decimal { precision, scale, .. } => out.extend_from_slice(&[*precision, *scale]),
+        ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } => {
+            out.extend_from_slice(&(max_bytes as u16).to_le_bytes());
+        }
+        // The upper two bits of a length of up to 1023 are hidden, inverted, in the type.
+        ColumnType::Char { .. } | ColumnType::Binary { .. } => {
+            let hidden = (max_bytes >> 4) as u8 & 0x30;
+            out.extend_from_slice(&[type_code::STRING ^ hidden, max_bytes as u8]);
+        }
+        ColumnType::Enum { .. } => out.extend_from_slice(&[type_code::ENUM, pack_length(column)]),
+        ColumnType::Set { .. } => out.extend_from_slice(&[type_code::SET, pack_length(column)]),
+        ColumnType::Text { size } | ColumnType::Blob { size } => out.push(size.length_bytes() as u8),
+        ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => out.push(*fsp),
+        ColumnType::Bit { bits } => out.extend_from_slice(&[bits % 8, bits / 8]),
+        _ => {}
+    }
 }
 
-/// Whether the column counts in the SIGNEDNESS bitmap (numeric types), and its bit.
+fn pack_length(column: &ColumnDef) -> u8 {
+    column.ty.pack_length().unwrap_or(0) as u8
+}
+
+/// Whether the column counts in the SIGNEDNESS bitmap (numeric types), and its bit: whether it is unsigned.
 pub fn signedness(column: &ColumnDef) -> Option<bool> {
-    let _ = column;
-    todo!()
+    let counts = column.ty.is_numeric() || column.ty == ColumnType::Year;
+    counts.then(|| column.ty.is_unsigned())
+}
+
+/// What the optional metadata lists of a column's strings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CharsetGroup {
+    /// In DEFAULT_CHARSET or COLUMN_CHARSET: CHAR, VARCHAR, TEXT and their binary kin.
+    Character,
+    /// In ENUM_AND_SET_DEFAULT_CHARSET or ENUM_AND_SET_COLUMN_CHARSET.
+    EnumOrSet,
+}
+
+/// In which list of collations the column counts, if in any.
+pub fn charset_group(column: &ColumnDef) -> Option<CharsetGroup> {
+    match &column.ty {
+        ColumnType::Enum { .. } | ColumnType::Set { .. } => Some(CharsetGroup::EnumOrSet),
+        ty if ty.is_string() => Some(CharsetGroup::Character),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::collation::CollationId;
+
+    fn bytes(ty: ColumnType) -> (u8, Vec<u8>) {
+        let column = ColumnDef::new("c", ty);
+        let mut out = Vec::new();
+        metadata(&column, &mut out);
+        (type_byte(&column), out)
+    }
+
+    /// As MySQL writes them.
+    #[test]
+    fn known_metadata() {
+        assert_eq!(bytes(ColumnType::Char { chars: 120 }), (254, vec![0xee, 0xe0]));
+        assert_eq!(bytes(ColumnType::Char { chars: 10 }), (254, vec![0xfe, 40]));
+        assert_eq!(bytes(ColumnType::VarChar { chars: 100 }), (15, vec![0x90, 1]));
+        assert_eq!(bytes(ColumnType::Decimal { precision: 14, scale: 4, unsigned: false }), (246, vec![14, 4]));
+        assert_eq!(bytes(ColumnType::Bit { bits: 11 }), (16, vec![3, 1]));
+        assert_eq!(bytes(ColumnType::DateTime { fsp: 3 }), (18, vec![3]));
+        assert_eq!(bytes(ColumnType::Enum { members: vec!["a".to_string()].into() }), (254, vec![247, 1]));
+        let mut latin1 = ColumnDef::new("c", ColumnType::Char { chars: 255 });
+        latin1.collation = CollationId::LATIN1_SWEDISH_CI;
+        let mut out = Vec::new();
+        metadata(&latin1, &mut out);
+        assert_eq!(out, [0xfe, 255]);
+    }
 }

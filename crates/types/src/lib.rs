@@ -17,6 +17,7 @@
 pub mod binlog_meta;
 pub mod charset;
 pub mod collation;
+pub mod column;
 pub mod decimal;
 mod error;
 pub mod key;

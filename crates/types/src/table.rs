@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::error::TypeError;
 use crate::key::KeyCodec;
 use crate::row::RowLayout;
-use crate::schema::TableDef;
+use crate::schema::{IndexDef, TableDef};
 use crate::value::Value;
 
 /// Row layout, key codecs and covering layouts of a table.
@@ -37,25 +37,34 @@ pub struct IndexCodec {
 impl TableCodec {
     /// For a table.
     pub fn new(def: Arc<TableDef>) -> Self {
-        let _ = def;
-        todo!()
+        let row = RowLayout::new(&def);
+        let indexes = def.indexes.iter().enumerate().map(|(number, index)| {
+            let covered = if number == 0 { (0..def.columns.len()).collect() } else { covered(&def, index) };
+            let layout = RowLayout::of_columns(covered.iter().map(|&column| &def.columns[column]));
+            IndexCodec { key: KeyCodec::new(&def, index), covered, layout }
+        });
+        let indexes = indexes.collect();
+        TableCodec { def, row, indexes }
     }
 
     /// The clustered key of a row.
     pub fn clustered_key(&self, row: &[u8]) -> Result<Bytes, TypeError> {
-        let _ = row;
-        todo!()
+        let mut out = Vec::with_capacity(32);
+        self.indexes[0].key.encode_row(&self.row, row, &mut out)?;
+        Ok(out.into())
     }
 
     /// Key and value of the entry that index `index` (position in [`TableDef::indexes`], not 0) has for a row.
     pub fn secondary_entry(&self, index: usize, row: &[u8]) -> Result<(Bytes, Bytes), TypeError> {
-        let _ = (index, row);
-        todo!()
+        let codec = &self.indexes[index];
+        let mut key = Vec::with_capacity(32);
+        codec.key.encode_row(&self.row, row, &mut key)?;
+        Ok((key.into(), codec.covering_image(&self.row, row)?))
     }
 
     /// The key prefix for values of the first parts of an index.
     pub fn prefix(&self, index: usize, values: &[Value]) -> Result<Bytes, TypeError> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(32);
         self.indexes[index].key.encode_prefix(values, &mut out)?;
         Ok(out.into())
     }
@@ -65,4 +74,30 @@ impl TableCodec {
         let codec = &self.indexes[index].key;
         Ok(&key[codec.prefix_len(key, codec.parts())?..])
     }
+}
+
+impl IndexCodec {
+    /// The value of the index's entry for a row: the covered columns' bytes, copied.
+    pub fn covering_image(&self, table: &RowLayout, row: &[u8]) -> Result<Bytes, TypeError> {
+        let bitmap_len = self.covered.len().div_ceil(8);
+        let mut out = Vec::with_capacity(bitmap_len + 64);
+        out.resize(bitmap_len, 0);
+        for (number, &column) in self.covered.iter().enumerate() {
+            match table.slice(row, column)? {
+                Some(bytes) => out.extend_from_slice(bytes),
+                None => out[number / 8] |= 1 << (number % 8),
+            }
+        }
+        Ok(out.into())
+    }
+}
+
+fn covered(def: &TableDef, index: &IndexDef) -> Vec<usize> {
+    let mut covered = Vec::new();
+    for part in index.parts.iter().chain(&def.primary().parts) {
+        if part.prefix_chars.is_none() && !covered.contains(&part.column) {
+            covered.push(part.column);
+        }
+    }
+    covered
 }

@@ -1,10 +1,38 @@
 //! Collations: which strings are equal, and in which order they are.
+//!
+//! Every collation turns text into one or more sequences of *weights*, compared one sequence after the other:
+//!
+//! | collations | weights | trailing spaces |
+//! |---|---|---|
+//! | `binary`, `utf8mb4_0900_bin` | the bytes | matter (NO PAD) |
+//! | `utf8mb4_bin`, `latin1_bin` | code points (bytes of latin1) | do not (PAD SPACE) |
+//! | `utf8mb4_general_ci`, `latin1_*` | one per character, from a table | do not |
+//! | `utf8mb4_unicode_ci` | primary weights of UCA 4.0.0 | do not |
+//! | `utf8mb4_0900_ai_ci` | primary weights of UCA 9.0.0 | matter |
+//! | `utf8mb4_0900_as_ci`, `_as_cs` | and secondary, and tertiary weights | matter |
+//!
+//! [`weights`] writes them as bytes for keys ([`key`]); [`compare`] looks only as far as the first difference, and at no table
+//! where the bytes are the same.
+//!
+//! # Invariants
+//! - `compare(a, b)` is the order of `weights(a)` and `weights(b)` as bytes (property test).
+//! - No `weights(a)` is a proper prefix of a `weights(b)`: keys of several parts keep their order.
+//! - The data files and what [`weights`] makes of them are a disk format: they never change for a given collation.
+
+mod key;
+mod stream;
+mod tables;
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
 use crate::charset::Charset;
+use stream::Stream;
+use tables::Level;
+
+pub(crate) use key::skip_weights;
+pub use key::{prefix_weights, weights};
 
 /// A collation, by MySQL's number for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,9 +65,13 @@ impl CollationId {
         self.info().name
     }
 
-    /// What is known of it. Ids that we do not know are treated as `binary`; they cannot come from [`by_name`] or [`by_id`].
+    /// What is known of it. A number that we do not know is taken for `binary`; it cannot come from [`by_name`] or [`by_id`].
     pub fn info(self) -> &'static CollationInfo {
-        todo!()
+        match self.0 {
+            255 => &ALL[UTF8MB4_0900_AI_CI],
+            63 => &ALL[0],
+            id => ALL.iter().find(|info| info.id.0 == id).unwrap_or(&ALL[0]),
+        }
     }
 }
 
@@ -65,29 +97,111 @@ pub struct CollationInfo {
     pub is_default: bool,
     /// Trailing spaces.
     pub pad: Pad,
+    /// How its weights are made.
+    method: Method,
 }
+
+/// How weights are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Method {
+    /// The bytes.
+    Bytes,
+    /// The code points, or the bytes of latin1.
+    CodePoints,
+    General,
+    Latin1Swedish,
+    Latin1General,
+    Uca0400,
+    /// With so many levels.
+    Uca0900(u8),
+}
+
+impl Method {
+    fn levels(self) -> &'static [Level] {
+        const LEVELS: [Level; 3] = [Level::Primary, Level::Secondary, Level::Tertiary];
+        match self {
+            Method::Uca0900(levels) => &LEVELS[..levels as usize],
+            _ => &LEVELS[..1],
+        }
+    }
+}
+
+const fn line(
+    id: u16,
+    name: &'static str,
+    charset: Charset,
+    pad: Pad,
+    method: Method,
+    is_default: bool,
+) -> CollationInfo {
+    CollationInfo { id: CollationId(id), name, charset, is_default, pad, method }
+}
+
+const UTF8MB4_0900_AI_CI: usize = 5;
+
+static ALL: [CollationInfo; 11] = {
+    use Charset::{Binary, Latin1, Utf8Mb4};
+    use Method::*;
+    use Pad::{NoPad, PadSpace};
+    [
+        line(63, "binary", Binary, NoPad, Bytes, true),
+        line(8, "latin1_swedish_ci", Latin1, PadSpace, Latin1Swedish, true),
+        line(47, "latin1_bin", Latin1, PadSpace, CodePoints, false),
+        line(48, "latin1_general_ci", Latin1, PadSpace, Latin1General, false),
+        line(45, "utf8mb4_general_ci", Utf8Mb4, PadSpace, General, false),
+        line(255, "utf8mb4_0900_ai_ci", Utf8Mb4, NoPad, Uca0900(1), true),
+        line(305, "utf8mb4_0900_as_ci", Utf8Mb4, NoPad, Uca0900(2), false),
+        line(278, "utf8mb4_0900_as_cs", Utf8Mb4, NoPad, Uca0900(3), false),
+        line(309, "utf8mb4_0900_bin", Utf8Mb4, NoPad, Bytes, false),
+        line(46, "utf8mb4_bin", Utf8Mb4, PadSpace, CodePoints, false),
+        line(224, "utf8mb4_unicode_ci", Utf8Mb4, PadSpace, Uca0400, false),
+    ]
+};
 
 /// All collations, for `SHOW COLLATION`.
 pub fn all() -> &'static [CollationInfo] {
-    todo!()
+    &ALL
 }
 
 /// The collation of that name (without regard to case; `utf8_…` and `utf8mb3_…` are taken for `utf8mb4_…`).
 pub fn by_name(name: &str) -> Option<CollationId> {
-    let _ = name;
-    todo!()
+    let name = name.to_ascii_lowercase();
+    let name = match name.strip_prefix("utf8_").or_else(|| name.strip_prefix("utf8mb3_")) {
+        Some(rest) => format!("utf8mb4_{rest}"),
+        None => name,
+    };
+    ALL.iter().find(|info| info.name == name).map(|info| info.id)
 }
 
 /// The collation of that number, as clients give it in their handshake.
 pub fn by_id(id: u16) -> Option<CollationId> {
-    let _ = id;
-    todo!()
+    let id = match id {
+        33 => 45,
+        83 => 46,
+        192 => 224,
+        other => other,
+    };
+    ALL.iter().find(|info| info.id.0 == id).map(|info| info.id)
 }
 
 /// The order of two strings (utf8mb4, or bytes for `binary`).
 pub fn compare(collation: CollationId, a: &[u8], b: &[u8]) -> Ordering {
-    let _ = (collation, a, b);
-    todo!()
+    let info = collation.info();
+    if info.method == Method::Bytes {
+        return a.cmp(b);
+    }
+    let same = common_prefix(a, b);
+    if same == a.len() && same == b.len() {
+        return Ordering::Equal;
+    }
+    let (a, b) = (&a[same..], &b[same..]);
+    for &level in info.method.levels() {
+        let order = compare_level(info, Stream::new(info.method, level, a), Stream::new(info.method, level, b));
+        if order.is_ne() {
+            return order;
+        }
+    }
+    Ordering::Equal
 }
 
 /// Whether two strings are equal.
@@ -95,16 +209,50 @@ pub fn equal(collation: CollationId, a: &[u8], b: &[u8]) -> bool {
     compare(collation, a, b).is_eq()
 }
 
-/// Appends bytes that are equal for equal strings and ordered as the strings are, and that no other string's bytes begin
-/// with: what a key holds.
-pub fn weights(collation: CollationId, text: &[u8], out: &mut Vec<u8>) {
-    let _ = (collation, text, out);
-    todo!()
-}
-
 /// A hash that is equal for equal strings.
 pub fn hash(collation: CollationId, text: &[u8]) -> u64 {
+    if collation.info().method == Method::Bytes {
+        return xxhash_rust::xxh3::xxh3_64(text);
+    }
     let mut key = Vec::with_capacity(2 * text.len() + 8);
     weights(collation, text, &mut key);
     xxhash_rust::xxh3::xxh3_64(&key)
 }
+
+/// Bytes that are the same at the beginning of both, up to a character boundary. No collation here has contractions, so the
+/// rest can be compared by itself.
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let mut same = a.iter().zip(b).take_while(|(x, y)| x == y).count();
+    let inside = |text: &[u8], at: usize| text.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    while same > 0 && (inside(a, same) || inside(b, same)) {
+        same -= 1;
+    }
+    same
+}
+
+fn compare_level(info: &CollationInfo, mut a: Stream<'_>, mut b: Stream<'_>) -> Ordering {
+    loop {
+        match (a.next(), b.next()) {
+            (Some(x), Some(y)) if x == y => {}
+            (Some(x), Some(y)) => return x.cmp(&y),
+            (None, None) => return Ordering::Equal,
+            (Some(_), None) if info.pad == Pad::NoPad => return Ordering::Greater,
+            (None, Some(_)) if info.pad == Pad::NoPad => return Ordering::Less,
+            (Some(first), None) => return compare_to_spaces(info.method, first, a),
+            (None, Some(first)) => return compare_to_spaces(info.method, first, b).reverse(),
+        }
+    }
+}
+
+/// The order of the rest of a string and endless spaces.
+fn compare_to_spaces(method: Method, first: u32, rest: Stream<'_>) -> Ordering {
+    let space = stream::space(method);
+    std::iter::once(first)
+        .chain(rest)
+        .map(|weight| weight.cmp(&space))
+        .find(|order| order.is_ne())
+        .unwrap_or(Ordering::Equal)
+}
+
+#[cfg(test)]
+mod tests;

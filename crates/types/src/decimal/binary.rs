@@ -1,0 +1,95 @@
+//! NEWDECIMAL: the bytes of a DECIMAL(precision, scale) in row images and, because they are ordered, in keys.
+//!
+//! Integer digits, then fraction digits, both in groups of nine counted from the point; a group of nine takes four bytes,
+//! a shorter one (the first or last) as few as its digits need. Big-endian; a negative number has all bits inverted; then
+//! the first bit is inverted, so that negative numbers come first.
+//!
+//! ```text
+//!   DECIMAL(14,4)   1234567890.1234    01 0d fb 38 d2 04 d2   with the first bit:   81 0d fb 38 d2 04 d2
+//!                  -1234567890.1234    fe f2 04 c7 2d fb 2d                         7e f2 04 c7 2d fb 2d
+//! ```
+
+use super::{DIGITS, Decimal, POWERS, Rounding, WORDS, words_of};
+
+/// Bytes that 0 to 9 digits take.
+const BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
+
+/// How many bytes a DECIMAL(precision, scale) takes.
+pub const fn size(precision: u8, scale: u8) -> usize {
+    let int = precision - scale;
+    let whole = (int / DIGITS) as usize + (scale / DIGITS) as usize;
+    4 * whole + BYTES[(int % DIGITS) as usize] + BYTES[(scale % DIGITS) as usize]
+}
+
+impl Decimal {
+    /// Appends the bytes as a column of this precision and scale has them. `None` if the integer part does not fit;
+    /// digits beyond the scale are rounded.
+    pub fn write_binary(&self, precision: u8, scale: u8, out: &mut Vec<u8>) -> Option<()> {
+        let rounded = self.rounded(scale, Rounding::HalfUp)?;
+        if rounded.int_digits() + scale > precision {
+            return None;
+        }
+        let start = out.len();
+        let mask = if rounded.negative { u32::MAX } else { 0 };
+        let int_digits = precision - scale;
+        let int_words = words_of(int_digits);
+        for place in 0..int_words {
+            let digits = if place == 0 { first_digits(int_digits) } else { DIGITS };
+            let missing = int_words - rounded.int_words as usize;
+            let word = if place < missing { 0 } else { rounded.words[place - missing] };
+            push(word ^ mask, BYTES[digits as usize], out);
+        }
+        let mut left = scale;
+        for &word in rounded.frac_part() {
+            let digits = left.min(DIGITS);
+            push((word / POWERS[(DIGITS - digits) as usize]) ^ mask, BYTES[digits as usize], out);
+            left -= digits;
+        }
+        out[start] ^= 0x80;
+        Some(())
+    }
+
+    /// Reads the bytes of a column of this precision and scale. `None` if they are no such number.
+    pub fn read_binary(bytes: &[u8], precision: u8, scale: u8) -> Option<Decimal> {
+        let (mut bytes, negative) = (bytes.get(..size(precision, scale))?, bytes.first()? & 0x80 == 0);
+        let mask = if negative { u32::MAX } else { 0 };
+        let mut first_bit = 0x80;
+        let mut take = |digits: u8| {
+            let (head, tail) = bytes.split_at(BYTES[digits as usize]);
+            bytes = tail;
+            let raw = head.iter().fold(0u32, |n, &byte| n << 8 | (byte ^ std::mem::take(&mut first_bit)) as u32);
+            let word = (raw ^ mask) & u32::MAX.checked_shr(32 - 8 * head.len() as u32).unwrap_or(0);
+            (word < POWERS[digits as usize]).then_some(word)
+        };
+        let int_digits = precision - scale;
+        let mut words = [0; WORDS];
+        let mut int_words = 0;
+        for place in 0..words_of(int_digits) {
+            let word = take(if place == 0 { first_digits(int_digits) } else { DIGITS })?;
+            if word != 0 || int_words > 0 {
+                words[int_words] = word;
+                int_words += 1;
+            }
+        }
+        let mut left = scale;
+        for word in &mut words[int_words..int_words + words_of(scale)] {
+            let digits = left.min(DIGITS);
+            *word = take(digits)? * POWERS[(DIGITS - digits) as usize];
+            left -= digits;
+        }
+        let decimal = Decimal { words, int_words: int_words as u8, scale, negative: false };
+        Some(if negative { decimal.negated() } else { decimal })
+    }
+}
+
+/// Digits of the first of the integer groups.
+fn first_digits(int_digits: u8) -> u8 {
+    match int_digits % DIGITS {
+        0 => DIGITS,
+        digits => digits,
+    }
+}
+
+fn push(word: u32, bytes: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(&word.to_be_bytes()[4 - bytes..]);
+}

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Writes src/collation/data/*.bin: the weights of the collations, as a MySQL server's WEIGHT_STRING() says them.
+
+    collation_weights.py HOST PORT [USER [PASSWORD]]        (needs the `mariadb` or `mysql` client)
+
+The weights are those of Unicode's Default Unicode Collation Element Table, version 9.0.0 for utf8mb4_0900_* and 4.0.0 for
+utf8mb4_unicode_ci, of MySQL's simple case folding for utf8mb4_general_ci, and the byte orders of its latin1 collations.
+Keys on disk contain them, so the files must never change; a new version of the weights is a new collation.
+
+Layout (all integers little-endian), read by src/collation/tables.rs:
+
+    uca*.bin     u16 pages[4096]            per 256 code points: number of the page from 1; 0 = all implicit
+                 page:  u16 entry[256]      number of the entry from 1; 0 = implicit
+                 u32 entry_count, then      u32 offset of the primary weights in the pool (in u16s) << 8 | how many
+                                            u16 number of the tail (0900 only: secondary and tertiary weights)
+                 u32 tail_count, then       u16 offset in the pool, u8 secondary weights there, u8 tertiary ones behind them
+                 u16 pool[]
+    general.bin  u16 pages[256], page: u16 weight[256]      0 = the code point itself
+    latin1.bin   u8 swedish[256], u8 general[256]
+"""
+import os
+import struct
+import subprocess
+import sys
+
+TARGET = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "src", "collation", "data")
+LAST = 0xEFFFF
+
+
+def ask(sql):
+    host, port, *login = sys.argv[1:]
+    command = ["mariadb", "--no-defaults", "--skip-ssl", "-h", host, "-P", port, "-N", "-B"]
+    command += ["-u", login[0] if login else "root"] + ["-p" + p for p in login[1:]]
+    command += ["-e", "set names utf8mb4; set session cte_max_recursion_depth=2000000; " + sql]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def weights(collation):
+    rows = ask(
+        f"with recursive n(c) as (select 0 union all select c+1 from n where c < {LAST}) select c, "
+        f"hex(weight_string(convert(char(c using utf32) using utf8mb4) collate {collation})) "
+        "from n where c < 0xD800 or c > 0xDFFF"
+    )
+    for row in rows.splitlines():
+        code, text = row.split("\t")
+        yield int(code), [int(text[i : i + 4], 16) for i in range(0, len(text), 4)]
+
+
+def implicit(code, version):
+    if version == 4:
+        if code > 0xFFFF:
+            return [0xFFFD]
+        base = 0xFB80 if 0x3400 <= code <= 0x4DB5 else 0xFB40 if 0x4E00 <= code <= 0x9FA5 else 0xFBC0
+        return [base + (code >> 15), code & 0x7FFF | 0x8000]
+    return None
+
+
+def split_levels(units):
+    first = units.index(0)
+    second = units.index(0, first + 1)
+    return units[:first], units[first + 1 : second], units[second + 1 :]
+
+
+def is_implicit(code, primary, tail, version):
+    """The formulas of tables.rs; whatever does not follow them gets an entry."""
+    if version == 4:
+        return primary == implicit(code, 4)
+    if 0xAC00 <= code <= 0xD7A3:
+        return True  # made of the weights of its jamos; checked below
+    if len(primary) != 2 or primary[1] != code & 0x7FFF | 0x8000 or tail != ((0x20,), (2,)):
+        return False
+    return primary[0] == implicit_base_0900(code)
+
+
+def implicit_base_0900(code):
+    if 0x17000 <= code <= 0x18AFF:
+        return 0xFB00
+    unified = 0x4E00 <= code <= 0x9FD5 or 0xFA0E <= code <= 0xFA29
+    extended = 0x3400 <= code <= 0x4DB5 or 0x20000 <= code <= 0x2A6D6 or 0x2A700 <= code <= 0x2B734
+    extended = extended or 0x2B740 <= code <= 0x2B81D or 0x2B820 <= code <= 0x2CEA1
+    return (0xFB40 if unified else 0xFB80 if extended else 0xFBC0) + (code >> 15)
+
+
+def write_uca(name, collation, version):
+    entries, index, tails, pool, places, pages = [], {}, {}, [], {}, {}
+    elements = []
+    for code, units in weights(collation):
+        primary, *rest = split_levels(units) if version == 9 else (units,)
+        tail = tuple(tuple(level) for level in rest)
+        if not is_implicit(code, primary, tail, version):
+            elements.append((code, primary, tail))
+    for secondary, tertiary in dict.fromkeys(tail for _, _, tail in elements) if version == 9 else ():
+        places[(secondary, tertiary)] = len(pool)
+        pool += secondary + tertiary
+    assert len(pool) < 65536
+    for code, primary, tail in elements:
+        key = (tuple(primary), tail)
+        if key not in index:
+            if key[0] not in places:
+                places[key[0]] = len(pool)
+                pool.extend(primary)
+            number = tails.setdefault(tail, len(tails))
+            entries.append((places[key[0]] << 8 | len(primary), number))
+            index[key] = len(entries)
+        pages.setdefault(code >> 8, [0] * 256)[code & 255] = index[key]
+    assert len(entries) < 65536 and len(tails) < 65536
+    out = bytearray()
+    numbers = {page: n + 1 for n, page in enumerate(sorted(pages))}
+    out += struct.pack("<4096H", *[numbers.get(page, 0) for page in range(4096)])
+    for page in sorted(pages):
+        out += struct.pack("<256H", *pages[page])
+    out += struct.pack("<I", len(entries))
+    for place, tail in entries:
+        out += struct.pack("<I", place)
+        if version == 9:
+            out += struct.pack("<H", tail)
+    if version == 9:
+        out += struct.pack("<I", len(tails))
+        for secondary, tertiary in tails:
+            out += struct.pack("<HBB", places[(secondary, tertiary)], len(secondary), len(tertiary))
+    out += struct.pack(f"<{len(pool)}H", *pool)
+    save(name, out)
+
+
+def write_general():
+    pages = {}
+    for code, units in weights("utf8mb4_general_ci"):
+        assert len(units) == 1
+        if code > 0xFFFF:
+            assert units == [0xFFFD]
+        elif units != [code]:
+            pages.setdefault(code >> 8, [(code & 0xFF00) + i for i in range(256)])[code & 255] = units[0]
+    numbers = {page: n + 1 for n, page in enumerate(sorted(pages))}
+    out = struct.pack("<256H", *[numbers.get(page, 0) for page in range(256)])
+    for page in sorted(pages):
+        out += struct.pack("<256H", *pages[page])
+    save("general.bin", out)
+
+
+def write_latin1():
+    out = b""
+    for collation in ("latin1_swedish_ci", "latin1_general_ci"):
+        rows = ask(
+            "with recursive n(c) as (select 0 union all select c+1 from n where c < 255) select "
+            f"hex(weight_string(convert(unhex(hex(char(c))) using latin1) collate {collation})) from n order by c"
+        )
+        out += bytes.fromhex("".join(rows.split()))
+    assert len(out) == 512
+    save("latin1.bin", out)
+
+
+def save(name, data):
+    with open(os.path.join(TARGET, name), "wb") as file:
+        file.write(data)
+    print(name, len(data))
+
+
+write_uca("uca0900.bin", "utf8mb4_0900_as_cs", 9)
+write_uca("uca0400.bin", "utf8mb4_unicode_ci", 4)
+write_general()
+write_latin1()
