@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Cancel, ConnectionId, Gtid, ServerId};
+use binlog::QueryContext;
 
 /// Told once, with the reason, when the engine has stopped for good (a failed sync, a damaged page in a checkpoint).
 pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Settings of an engine. Those that may change while it runs are in [`crate::Tunables`].
+/// Settings of an engine.
 #[derive(Clone)]
 pub struct EngineOptions {
     /// In every event's header.
@@ -26,6 +27,10 @@ pub struct EngineOptions {
     pub memtable_stall_factor: f64,
     /// A checkpoint begins when so much log has been written since the last.
     pub checkpoint_log_bytes: u64,
+    /// Rows of a transaction go into events of about this size (`binlog_row_event_max_size`).
+    pub row_event_max_bytes: usize,
+    /// The most that one transaction may write: its rows are kept in memory until it commits.
+    pub transaction_bytes_max: usize,
     /// The log file is closed and the next begun at about this size.
     pub max_binlog_bytes: u64,
     /// Who to tell when the engine stops.
@@ -42,6 +47,8 @@ impl Default for EngineOptions {
             memtable_bytes: 256 << 20,
             memtable_stall_factor: 2.0,
             checkpoint_log_bytes: 1 << 30,
+            row_event_max_bytes: 8192,
+            transaction_bytes_max: 1 << 30,
             max_binlog_bytes: 1 << 30,
             on_failure: None,
         }
@@ -101,8 +108,8 @@ pub struct TxnOptions {
     pub lock_wait_timeout: Duration,
     /// `binlog_row_image`
     pub row_image: RowImage,
-    /// `sql_log_bin=0`: in the log all the same, marked local, so that replicas leave it out.
-    pub local: bool,
+    /// What the `BEGIN` in the log says of the session; a `timestamp` of 0 is the time of the commit.
+    pub context: QueryContext,
     /// `foreign_key_checks=0` and `unique_checks=0`, told to replicas in the flags of rows events.
     pub no_foreign_key_checks: bool,
     /// See `no_foreign_key_checks`.
@@ -120,7 +127,7 @@ impl TxnOptions {
             read_only: false,
             lock_wait_timeout: Duration::from_secs(50),
             row_image: RowImage::default(),
-            local: false,
+            context: QueryContext::default(),
             no_foreign_key_checks: false,
             relaxed_unique_checks: false,
             gtid: None,

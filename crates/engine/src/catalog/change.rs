@@ -1,14 +1,14 @@
-//! [`CatalogChange`]: what a DDL statement does, free of SQL; and how the next catalog is made from it.
+//! [`CatalogChange`]: what a DDL statement does, free of SQL.
 
 use std::fmt;
 use std::sync::Arc;
 
-use base::{CommitNumber, IndexId, SqlError, TableId};
+use base::SqlError;
+use binlog::QueryContext;
 use bytes::Bytes;
-use types::{CollationId, TableDef};
+use types::TableDef;
 
-use super::{Catalog, Database, Schema, Table, TableShared};
-use crate::error::{EngineError, Result};
+use super::{Catalog, Database, Table};
 
 /// Makes a row of a table's new form from one of its old form.
 pub type RowMapper = Arc<dyn Fn(&Bytes) -> Result<Bytes, SqlError> + Send + Sync>;
@@ -38,7 +38,7 @@ impl fmt::Display for TableName {
 /// ALTER TABLE, CREATE INDEX and DROP INDEX.
 #[derive(Clone)]
 pub struct AlterTable {
-    /// The table as it was planned with; refused with [`EngineError::TableChanged`] if it is another by now.
+    /// The table as it was planned with; refused with [`crate::EngineError::TableChanged`] if it is another by now.
     pub table: Arc<Table>,
     /// What it shall be, name and schema included (ALTER TABLE … RENAME). Indexes that stay keep their ids; new ones have
     /// id 0.
@@ -74,26 +74,12 @@ pub enum CatalogChange {
 }
 
 /// The text of a DDL statement with all of its session on which its meaning depends.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DdlText {
     /// The statement.
     pub sql: String,
-    /// Default database; empty for none.
-    pub schema: String,
-    /// Bits as in QUERY events.
-    pub sql_mode: u64,
-    /// `character_set_client`, `collation_connection`, `collation_server`, as collation ids.
-    pub charsets: (u16, u16, u16),
-    /// `default_collation_for_utf8mb4`, as a collation id; 0 for the server's own.
-    pub utf8mb4_collation: u16,
-    /// `time_zone`, if it matters.
-    pub time_zone: Option<String>,
-    /// `foreign_key_checks`, as in the flags of QUERY events.
-    pub no_foreign_key_checks: bool,
-    /// Seconds since 1970 at which the statement began.
-    pub timestamp: u32,
-    /// Who ran it.
-    pub thread_id: u32,
+    /// Default database, sql_mode, character sets, time: what goes into the status variables of its QUERY event.
+    pub context: QueryContext,
 }
 
 /// Understands DDL text; `sql` implements it and `server` hands it down. Used when a log is applied (recovery, followers):

@@ -17,6 +17,8 @@
 //!   checkpoint's meta data, then from the log) and statistics.
 
 mod change;
+mod plan;
+mod storage;
 mod table;
 
 use std::collections::{BTreeMap, HashMap};
@@ -24,12 +26,13 @@ use std::sync::Arc;
 
 use base::{IndexId, TableId};
 use types::CollationId;
-/// Ids below are the system's own.
-const FIRST_USER_ID: u64 = 1000;
 
 pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, RowMapper, TableName};
 pub use table::{AutoIncrement, Table, may_auto_increment};
-pub(crate) use table::{ColumnSet, IndexInfo, TableShared};
+pub(crate) use plan::{Build, Planned, locked_tables, plan};
+pub(crate) use storage::{SYSTEM_INDEX, load, row_changes};
+pub(crate) use table::{ColumnSet, TableShared};
+use table::IndexInfo;
 
 /// A database.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +69,8 @@ impl Catalog {
             databases: BTreeMap::new(),
             by_id: HashMap::new(),
             accounts: BTreeMap::new(),
-            next_table: TableId(FIRST_USER_ID),
-            next_index: IndexId(FIRST_USER_ID),
+            next_table: TableId(storage::FIRST_USER_ID),
+            next_index: IndexId(storage::FIRST_USER_ID),
         }
     }
 

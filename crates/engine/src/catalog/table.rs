@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use base::{CommitNumber, IndexId, TableId};
+use binlog::TableEncoder;
 use bytes::Bytes;
 use types::table::TableCodec;
 use types::{ColumnType, TableDef, TypeError, Value};
@@ -15,6 +16,8 @@ pub struct Table {
     pub def: Arc<TableDef>,
     /// Codecs of its rows and keys.
     pub codec: TableCodec,
+    /// Its TABLE_MAP event.
+    pub encoder: Arc<TableEncoder>,
     /// Per index, what the paths of writes and locks ask.
     pub(crate) indexes: Vec<IndexInfo>,
     /// What ALTER keeps.
@@ -22,7 +25,7 @@ pub struct Table {
     /// Position of the AUTO_INCREMENT column.
     auto_increment_column: Option<usize>,
     /// Commit number of the DDL that last built its rows or one of its indexes: older read views cannot use it (1412).
-    pub(crate) since: CommitNumber,
+    pub(crate) since: AtomicU64,
 }
 
 /// What belongs to a table whatever its present form.
@@ -101,7 +104,9 @@ impl Table {
         let codec = TableCodec::new(def.clone());
         let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();
         let auto_increment_column = def.auto_increment_column();
-        Table { def, codec, indexes, shared, auto_increment_column, since }
+        let encoder = Arc::new(TableEncoder::new(&def));
+        let since = AtomicU64::new(since.0);
+        Table { def, codec, encoder, indexes, shared, auto_increment_column, since }
     }
 
     /// Its id.
@@ -117,6 +122,11 @@ impl Table {
     /// `schema.name`
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.def.schema, self.def.name)
+    }
+
+    /// Rows came (or went).
+    pub(crate) fn count_rows(&self, delta: i64) {
+        self.shared.row_delta.fetch_add(delta, Ordering::Relaxed);
     }
 
     /// A row with this AUTO_INCREMENT value came to be, here or on the source.

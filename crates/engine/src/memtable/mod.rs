@@ -1,5 +1,201 @@
-//! Versions in memory.
+//! Versions in memory: everything that was committed since the last checkpoint, and what is about to be.
+//!
+//! # Model
+//! A [`Memtable`] has a tree per index, by key, and per key a chain of versions ([`chain`]). A session installs its
+//! versions just before it joins the commit queue, with a stamp that is still empty ([`stamp`]); the log thread fills the
+//! stamp in, and with that one store every version of the transaction has its number. `apply` installs versions whose number
+//! is known, in any order.
+//!
+//! At a checkpoint the memtable is frozen: a new one takes the installs, the old one is merged into the trees and goes.
+//!
+//! ```text
+//!            numbers up to the boundary      | above it
+//!   frozen:  everything installed before     | leftovers: copied to the active one before this one goes
+//!   active:  -                               | everything
+//! ```
+//!
+//! # Invariants
+//! - Of one key, every version in the active memtable is newer than every version in the frozen one, so the first
+//!   memtable that has a visible version has the right one. (A session takes its [`Guard`] when it has all its row locks;
+//!   `apply` is sent by number, see [`Memtable::after`].)
+//! - A frozen memtable is merged only when nobody holds a [`Guard`] of it: all its versions are numbered, or gone.
 
+pub(crate) mod chain;
 mod key;
+pub(crate) mod stamp;
+mod tree;
 
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering};
+
+use arc_swap::ArcSwap;
+use base::{CommitNumber, IndexId};
+use bytes::Bytes;
+use event_listener::Event;
+
+use crate::view::Mark;
+use chain::{Chain, Version};
 pub use key::Key;
+use stamp::{Stamp, VersionStamp};
+pub(crate) use tree::{IndexTree, Newest, Range};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Memtable {
+    /// By index id, ascending; replaced as a whole when an index joins.
+    trees: ArcSwap<Vec<(IndexId, Arc<IndexTree>)>>,
+    bytes: AtomicIsize,
+    /// Versions with a known number at or below this belong to an older memtable.
+    after: CommitNumber,
+    /// The highest known number that was installed.
+    installed: AtomicU64,
+    /// The state just before the first transaction of this memtable was numbered.
+    start: OnceLock<Mark>,
+    guards: AtomicUsize,
+    frozen: AtomicBool,
+    idle: Event,
+}
+
+/// Keeps a memtable from being merged while its holder's versions have no number.
+#[derive(Debug)]
+pub(crate) struct Guard(Arc<Memtable>);
+
+impl Memtable {
+    /// For versions after this commit number.
+    pub(crate) fn new(after: CommitNumber) -> Arc<Self> {
+        Arc::new(Memtable { after, ..Memtable::default() })
+    }
+
+    /// Versions with a known number at or below this belong to an older memtable.
+    pub(crate) fn after(&self) -> CommitNumber {
+        self.after
+    }
+
+    /// Bytes that it takes, about.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed).max(0) as usize
+    }
+
+    /// The tree of an index, if anything was installed in it.
+    pub(crate) fn tree(&self, index: IndexId) -> Option<Arc<IndexTree>> {
+        let trees = self.trees.load();
+        let at = trees.binary_search_by_key(&index, |(id, _)| *id).ok()?;
+        Some(trees[at].1.clone())
+    }
+
+    /// Calls `f` with the tree of an index, without touching its reference count.
+    pub(crate) fn with_tree<R>(&self, index: IndexId, f: impl FnOnce(&IndexTree) -> R) -> Option<R> {
+        let trees = self.trees.load();
+        let at = trees.binary_search_by_key(&index, |(id, _)| *id).ok()?;
+        Some(f(&trees[at].1))
+    }
+
+    /// Indexes with a tree, ascending.
+    pub(crate) fn indexes(&self) -> Vec<IndexId> {
+        self.trees.load().iter().map(|(id, _)| *id).collect()
+    }
+
+    /// Adds a version; see [`IndexTree::install`].
+    pub(crate) fn install(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        value: Option<Bytes>,
+        stamp: VersionStamp,
+        floor: impl FnOnce() -> CommitNumber,
+    ) {
+        if let VersionStamp::Known(number) = stamp {
+            self.installed.fetch_max(number.0, Ordering::AcqRel);
+        }
+        let version = Version { stamp, value };
+        let trees = self.trees.load();
+        let grown = match trees.binary_search_by_key(&index, |(id, _)| *id) {
+            Ok(at) => trees[at].1.install(key, version, floor),
+            Err(_) => self.make_tree(index).install(key, version, floor),
+        };
+        self.bytes.fetch_add(grown, Ordering::Relaxed);
+    }
+
+    /// Takes the versions of a transaction back.
+    pub(crate) fn remove(&self, index: IndexId, key: &[u8], stamp: &Arc<Stamp>) {
+        if let Some(shrunk) = self.with_tree(index, |tree| tree.remove(key, stamp)) {
+            self.bytes.fetch_sub(shrunk, Ordering::Relaxed);
+        }
+    }
+
+    /// Copies the versions above `upto` of one key into a newer memtable.
+    pub(crate) fn copy_later(&self, upto: CommitNumber, index: IndexId, key: &Key, chain: &Chain, newer: &Memtable) {
+        let tree = newer.make_tree(index);
+        if let Some(grown) = self.with_tree(index, |own| own.copy_later(upto, key, chain, &tree)) {
+            newer.bytes.fetch_add(grown, Ordering::Relaxed);
+        }
+    }
+
+    fn make_tree(&self, index: IndexId) -> Arc<IndexTree> {
+        let new = Arc::new(IndexTree::default());
+        self.trees.rcu(|trees| match trees.binary_search_by_key(&index, |(id, _)| *id) {
+            Ok(_) => Vec::clone(trees),
+            Err(at) => {
+                let mut trees = Vec::clone(trees);
+                trees.insert(at, (index, new.clone()));
+                trees
+            }
+        });
+        self.tree(index).unwrap_or(new)
+    }
+
+    /// The highest known number that was installed.
+    pub(crate) fn installed(&self) -> CommitNumber {
+        CommitNumber(self.installed.load(Ordering::Acquire))
+    }
+
+    /// Told, in log order, of each transaction of this memtable before it is numbered; remembers the first.
+    pub(crate) fn starts_after(&self, mark: &Mark) {
+        if self.start.get().is_none() {
+            let _ = self.start.set(mark.clone());
+        }
+    }
+
+    /// The state just before its first transaction, if it has one.
+    pub(crate) fn start(&self) -> Option<&Mark> {
+        self.start.get()
+    }
+
+    /// Registers an installer; the caller looks again afterwards whether this memtable is still the active one.
+    pub(crate) fn guard(self: &Arc<Self>) -> Guard {
+        self.guards.fetch_add(1, Ordering::SeqCst);
+        Guard(self.clone())
+    }
+
+    /// No new guards come (the caller has replaced it): [`Memtable::idle`] can end.
+    pub(crate) fn freeze(&self) {
+        self.frozen.store(true, Ordering::SeqCst);
+    }
+
+    /// Ready when nobody holds a guard.
+    pub(crate) async fn idle(&self) {
+        loop {
+            let listener = self.idle.listen();
+            if self.guards.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            listener.await;
+        }
+    }
+}
+
+impl Guard {
+    pub(crate) fn memtable(&self) -> &Arc<Memtable> {
+        &self.0
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        let before = self.0.guards.fetch_sub(1, Ordering::SeqCst);
+        if before == 1 && self.0.frozen.load(Ordering::SeqCst) {
+            self.0.idle.notify(usize::MAX);
+        }
+    }
+}

@@ -1,29 +1,80 @@
 //! Transactions: what one session has read, locked and written, and has not yet committed.
+//!
+//! # Model
+//! A [`Transaction`] owns its locks, its read view and its [`write_set`]; nobody else sees any of its writes before
+//! [`Transaction::commit`], so rolling back is dropping. Reads are of two kinds. *Consistent* reads see a state (the
+//! read view) with the transaction's own writes over it, and lock nothing. *Locking* reads, with which every change begins, lock
+//! the row first and then see its newest version: even one that is only about to be synced, because who wrote it has its
+//! place in the log before us.
+//!
+//! | | own writes | of others |
+//! |---|---|---|
+//! | consistent | yes | committed at or below the view's number |
+//! | locking | yes | the newest that has its place in the commit queue |
+//!
+//! # Locks
+//! | for | record lock | besides |
+//! |---|---|---|
+//! | a row, to read or change | its clustered key | |
+//! | a new row | its clustered key, as an insert | as an insert, each secondary entry; for a unique one the unique part of the key |
+//! | a row that goes, or changes a unique key | | exclusively, the unique part of the old key |
+//! | a key that is not there (REPEATABLE READ) | | the gap that is just this key |
+//! | a range (REPEATABLE READ) | every row in it | the gap that is the range |
+//!
+//! # Invariants
+//! - A row is written only under its exclusive lock, and a unique key comes or goes only under that key's exclusive lock.
+//! - Locks are let go only when the versions are installed and the place in the queue is taken, or all is undone.
+//! - A read view is opened at the first consistent read (or by [`Transaction::take_snapshot`]) and kept until the end; in
+//!   READ COMMITTED until the next statement.
 
+mod commit;
 mod mode;
+mod read;
+mod scan;
+#[cfg(test)]
+mod tests;
+mod write;
+mod write_set;
 
 use std::sync::Arc;
 
-use base::{CommitNumber, LogPosition};
-use bytes::Bytes;
+use base::{Cancelled, CommitNumber, IndexId, LogPosition, TableId};
 
 use crate::catalog::Table;
 use crate::commit::Place;
+use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::lock::TableMode;
-use crate::options::TxnOptions;
+use crate::lock::{Acquired, KeyBounds, LockError, LockOwner, TableMode, Target, Wait, WaitPolicy};
+use crate::memtable::Key;
+use crate::memtable::stamp::Stamp;
+use crate::options::{Isolation, SessionHandle, TxnOptions};
+use crate::view::ReadView;
 
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
+pub use scan::Scan;
+pub(crate) use write_set::{Step, WriteSet};
 
 /// A transaction. Dropping it rolls it back.
 pub struct Transaction {
     engine: Arc<Engine>,
     options: TxnOptions,
+    locks: LockOwner,
+    view: Option<ReadView>,
+    writes: WriteSet,
+    /// Where the present statement began.
+    statement: Savepoint,
+    /// Of versions that locking reads saw before they were published; the last is enough.
+    unpublished: Vec<Arc<Stamp>>,
+    /// Tables that are locked already.
+    tables: Vec<(TableId, TableMode)>,
+    /// Record locks that the last locking read took and that READ COMMITTED may give back.
+    fresh_locks: Vec<(IndexId, Key)>,
+    rolled_back: bool,
 }
 
 /// A mark in a transaction's writes; see [`Transaction::savepoint`]. Locks taken after it stay when it is rolled back to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Savepoint {
     pub(crate) undo_length: usize,
     pub(crate) op_count: usize,
@@ -36,16 +87,31 @@ pub struct Commit {
     pub place: Option<Place>,
 }
 
-/// A scan under way; see [`Transaction::scan`].
-pub struct Scan {}
-
-const UNFINISHED: EngineError = EngineError::NotReady("transactions are not ready yet");
-
-#[expect(clippy::unused_async, unused_variables, reason = "the bodies follow")]
 impl Transaction {
+    pub(crate) fn new(engine: Arc<Engine>, options: TxnOptions) -> Self {
+        let locks = engine.core().locks.owner();
+        Transaction {
+            engine,
+            options,
+            locks,
+            view: None,
+            writes: WriteSet::default(),
+            statement: Savepoint::default(),
+            unpublished: Vec::new(),
+            tables: Vec::new(),
+            fresh_locks: Vec::new(),
+            rolled_back: false,
+        }
+    }
+
     /// How it was begun.
     pub fn options(&self) -> &TxnOptions {
         &self.options
+    }
+
+    /// The same, to change what a session may change between statements (row image, checks, timeouts).
+    pub fn options_mut(&mut self) -> &mut TxnOptions {
+        &mut self.options
     }
 
     /// The engine it runs in.
@@ -54,104 +120,168 @@ impl Transaction {
     }
 
     /// Begins a statement: READ COMMITTED gets a new read view, and [`Transaction::rollback_statement`] goes back to here.
-    pub fn start_statement(&mut self) {}
+    pub fn start_statement(&mut self) {
+        if matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
+            self.view = None;
+        }
+        self.statement = self.writes.savepoint();
+    }
 
     /// Undoes what the statement has written (its locks stay). For every error but those that end the transaction.
-    pub fn rollback_statement(&mut self) {}
+    pub fn rollback_statement(&mut self) {
+        self.writes.rollback_to(self.statement);
+    }
 
     /// The text for the ROWS_QUERY event before the statement's rows (`binlog_rows_query_log_events`).
-    pub fn set_query_text(&mut self, text: &str) {}
+    pub fn set_query_text(&mut self, text: &str) {
+        self.writes.add_step(Step::Query(text.into()));
+    }
 
     /// Takes the read view now (`START TRANSACTION WITH CONSISTENT SNAPSHOT`); waits for nothing. The commit number and log
     /// position of which it is exactly the state.
     pub fn take_snapshot(&mut self) -> (CommitNumber, LogPosition) {
-        (CommitNumber(0), LogPosition::default())
+        let views = &self.engine.core().views;
+        let view = self.view.get_or_insert_with(|| views.open());
+        (view.snapshot(), view.position())
     }
 
     /// Where the read view is, if there is one.
     pub fn snapshot(&self) -> Option<(CommitNumber, LogPosition)> {
-        None
+        self.view.as_ref().map(|view| (view.snapshot(), view.position()))
     }
 
     /// Locks a table for the rest of the transaction before the first use of it in a statement: `IntentShared` to read,
     /// `IntentExclusive` to write (or lock rows), others for LOCK TABLES. Fails with [`EngineError::TableChanged`] if the
-    /// table is no longer what the statement was planned with; and with `NoSuchTable`.
+    /// table is no longer what the statement was planned with.
     pub async fn lock_table(&mut self, table: &Arc<Table>, mode: TableMode) -> Result<()> {
-        Err(UNFINISHED)
-    }
-
-    /// The row with this clustered key. Locking reads in REPEATABLE READ lock the gap if there is none.
-    pub async fn get(&mut self, table: &Arc<Table>, key: &[u8], mode: ReadMode) -> Result<Option<Bytes>> {
-        Err(UNFINISHED)
-    }
-
-    /// Begins a scan over a range of one index (position in `table.def.indexes`); reads and locks nothing yet. With a
-    /// secondary index the entries' values are covering images, and locking reads lock the rows behind them too.
-    pub fn scan(
-        &mut self,
-        table: &Arc<Table>,
-        index_number: usize,
-        range: KeyRange,
-        direction: Direction,
-        mode: ReadMode,
-    ) -> Scan {
-        Scan {}
-    }
-
-    /// Adds at least one and at most about `max` entries to `out`; false at the end of the range. Locking scans give (and lock) no more than
-    /// `max`, so that a LIMIT locks what it needs.
-    pub async fn next_batch(&mut self, scan: &mut Scan, out: &mut Vec<Entry>, max: usize) -> Result<bool> {
-        Err(UNFINISHED)
-    }
-
-    /// Gives back the lock of a row that a locking read found and the statement does not want; does something in READ
-    /// COMMITTED only, and never to rows that this transaction has changed.
-    pub fn unlock_row(&mut self, table: &Arc<Table>, key: &[u8]) {}
-
-    /// Inserts a row. [`EngineError::DuplicateKey`] names the row in the way, which is then locked; nothing was written.
-    pub async fn insert(&mut self, table: &Arc<Table>, row: Bytes) -> Result<()> {
-        Err(UNFINISHED)
-    }
-
-    /// Changes a row that a locking read of this transaction gave (`old`).
-    pub async fn update(&mut self, table: &Arc<Table>, old: &Bytes, new: Bytes) -> Result<()> {
-        Err(UNFINISHED)
-    }
-
-    /// Deletes a row that a locking read of this transaction gave (`old`).
-    pub async fn delete(&mut self, table: &Arc<Table>, old: &Bytes) -> Result<()> {
-        Err(UNFINISHED)
-    }
-
-    /// About how many entries a range of an index has, for the planner.
-    pub async fn estimate(&self, table: &Arc<Table>, index_number: usize, range: &KeyRange) -> Result<u64> {
-        Err(UNFINISHED)
+        self.check_active()?;
+        let id = table.id();
+        let is_held = self.tables.iter().any(|&(other, held)| other == id && (held == mode || covers(held, mode)));
+        if !is_held {
+            let wait = wait_of(&self.options, LockWait::Wait);
+            let result = self.locks.table(Target::Table(id), mode, wait).await;
+            self.lock_result(result)?;
+            self.tables.push((id, mode));
+        }
+        match self.engine.core().catalog.load().table_by_id(id) {
+            Some(now) if Arc::ptr_eq(now, table) => Ok(()),
+            _ => Err(EngineError::TableChanged(table.full_name())),
+        }
     }
 
     /// A mark to which [`Transaction::rollback_to`] goes back.
     pub fn savepoint(&self) -> Savepoint {
-        Savepoint { undo_length: 0, op_count: 0 }
+        self.writes.savepoint()
     }
 
     /// Undoes what was written since the mark.
-    pub fn rollback_to(&mut self, savepoint: Savepoint) {}
+    pub fn rollback_to(&mut self, savepoint: Savepoint) {
+        self.writes.rollback_to(savepoint);
+        self.statement = self.statement.min(savepoint);
+    }
 
     /// Whether it has written anything.
     pub fn has_writes(&self) -> bool {
-        false
+        !self.writes.is_empty()
     }
 
     /// False once it was rolled back as a whole (deadlock): only dropping it is left.
     pub fn is_active(&self) -> bool {
-        true
-    }
-
-    /// Commits; ready when everybody can see it and it is as durable as `sync_binlog` asks. A future that is dropped before
-    /// that may have committed or not.
-    pub async fn commit(self) -> Result<Commit> {
-        Err(UNFINISHED)
+        !self.rolled_back
     }
 
     /// Undoes everything and lets all locks go; as dropping it does.
     pub fn rollback(self) {}
+
+    fn core(&self) -> &Arc<Core> {
+        self.engine.core()
+    }
+
+    fn session(&self) -> &SessionHandle {
+        &self.options.session
+    }
+
+    fn check_active(&self) -> Result<()> {
+        if self.rolled_back { Err(EngineError::RolledBack) } else { Ok(()) }
+    }
+
+    /// Whether ranges are locked against inserts of others.
+    fn locks_gaps(&self) -> bool {
+        matches!(self.options.isolation, Isolation::RepeatableRead | Isolation::Serializable)
+    }
+
+    /// Undoes everything now, without being dropped.
+    fn abandon(&mut self) {
+        self.writes = WriteSet::default();
+        self.locks.release_all();
+        self.view = None;
+        self.tables.clear();
+        self.rolled_back = true;
+    }
+
+    /// A lock request's end, in this crate's errors. A victim of a deadlock is rolled back here.
+    fn lock_result(&mut self, result: Result<Acquired, LockError>) -> Result<Acquired> {
+        let error = match result {
+            Ok(acquired) => return Ok(acquired),
+            Err(LockError::Timeout) => EngineError::LockWaitTimeout,
+            Err(LockError::NotAvailable) => EngineError::LockNowait,
+            Err(LockError::TooMany) => EngineError::Full(LockError::TooMany.to_string()),
+            Err(LockError::Cancelled) => {
+                EngineError::Cancelled(self.session().cancel.check().err().unwrap_or(Cancelled::Statement))
+            }
+            Err(LockError::Deadlock) => {
+                self.abandon();
+                EngineError::Deadlock
+            }
+        };
+        Err(error)
+    }
+
+    async fn lock_record(
+        &mut self,
+        index: IndexId,
+        key: &[u8],
+        strength: LockStrength,
+        wait: LockWait,
+    ) -> Result<Acquired> {
+        let wait = wait_of(&self.options, wait);
+        let result = self.locks.record(index, key, strength, wait).await;
+        self.lock_result(result)
+    }
+
+    async fn lock_gap(
+        &mut self,
+        index: IndexId,
+        range: KeyBounds<'_>,
+        strength: LockStrength,
+        wait: LockWait,
+    ) -> Result<Acquired> {
+        let wait = wait_of(&self.options, wait);
+        let result = self.locks.gap(index, range, strength, wait).await;
+        self.lock_result(result)
+    }
+
+    async fn lock_insert(&mut self, index: IndexId, key: &[u8]) -> Result<Acquired> {
+        let wait = wait_of(&self.options, LockWait::Wait);
+        let result = self.locks.insert(index, key, wait).await;
+        self.lock_result(result)
+    }
+}
+
+fn wait_of(options: &TxnOptions, wait: LockWait) -> Wait<'_> {
+    let policy = match wait {
+        LockWait::Wait => WaitPolicy::For(options.lock_wait_timeout),
+        LockWait::NoWait => WaitPolicy::NoWait,
+        LockWait::SkipLocked => WaitPolicy::Skip,
+    };
+    Wait { policy, cancel: &options.session.cancel }
+}
+
+/// Whether holding one mode of a table lock makes another needless.
+fn covers(held: TableMode, wanted: TableMode) -> bool {
+    match held {
+        TableMode::Exclusive => true,
+        TableMode::Shared | TableMode::IntentExclusive => wanted == TableMode::IntentShared,
+        TableMode::IntentShared => false,
+    }
 }

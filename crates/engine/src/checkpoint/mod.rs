@@ -1,0 +1,146 @@
+//! Checkpoints: from memory into the trees, as of one commit number.
+//!
+//! # Model
+//! ```text
+//!   freeze     a new active memtable; the old one takes nothing any more     active | frozen | trees @ B
+//!   choose     when all of the old one's versions are numbered: the number C
+//!              below the first of the new one, its log position, its GTIDs
+//!   views      for each long view at S < C, in order: merge (B, S], keep      trees @ S
+//!              the roots for the view
+//!   merge      (B, C] into the trees                                          trees @ C, not yet durable
+//!   commit     sync, superblock                                               trees @ C
+//!   switch     readers of now, and views at or above C, read active | trees @ C
+//! ```
+//! Versions above C in the frozen memtable (of transactions that began to install before the freeze and came into the queue
+//! behind one that began after it) are copied to the active memtable before the switch.
+//!
+//! # Invariants
+//! - A checkpoint at C holds exactly the versions at or below C, and its log position is where C ends: replaying the
+//!   log from there is everything else.
+//! - C is published, and its log is durable, before the superblock says so: nothing uncommitted is ever in a checkpoint.
+//! - One checkpoint at a time; one that failed for lack of space is tried again with the same frozen memtable.
+//!
+//! A failure of any other kind than a full disk stops the engine: what is on disk is then not known.
+
+mod merge;
+mod run;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{CommitNumber, IndexId, LogPosition};
+use event_listener::Event;
+use parking_lot::{Mutex, RwLock};
+use serde::{Deserialize, Serialize};
+
+use crate::memtable::Memtable;
+use crate::turn::Turn;
+use crate::view::Mark;
+
+pub(crate) use run::run;
+
+/// What a checkpoint holds beside the trees.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Meta {
+    /// The server's own.
+    pub(crate) server_uuid: String,
+    /// GTIDs of everything in the checkpoint.
+    pub(crate) gtid_executed: String,
+    /// Next number by table id, for tables with AUTO_INCREMENT.
+    pub(crate) auto_increment: BTreeMap<u64, u64>,
+}
+
+/// A memtable on its way into the trees.
+#[derive(Clone)]
+pub(super) struct Frozen {
+    pub(super) memtable: Arc<Memtable>,
+    pub(super) mark: Mark,
+    /// The newest roots of the store hold everything up to here; more than the checkpoint on disk after a failed attempt.
+    pub(super) merged: CommitNumber,
+}
+
+/// An index that no catalog has any more, from a commit number on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dropped {
+    pub(super) since: CommitNumber,
+    pub(super) index: IndexId,
+}
+
+/// State and triggers.
+pub(crate) struct Checkpoints {
+    pub(super) turn: Turn,
+    pub(super) frozen: Mutex<Option<Frozen>>,
+    pub(super) dropped: Mutex<Vec<Dropped>>,
+    /// The newest checkpoint on disk.
+    pub(super) durable: Mutex<Mark>,
+    /// Keeps the log that recovery would need.
+    pub(super) pin: binlog::Pin,
+    /// Held shared while versions with known numbers are installed.
+    pub(super) installs: RwLock<()>,
+    pub(super) wanted: AtomicBool,
+    pub(super) want: Event,
+    /// Notified when a memtable was frozen or went.
+    pub(super) room: Event,
+    pub(super) stopped: AtomicBool,
+    log_bytes_max: u64,
+    file_bytes: u64,
+}
+
+impl Checkpoints {
+    pub(crate) fn new(durable: Mark, pin: binlog::Pin, log_bytes_max: u64, file_bytes: u64) -> Self {
+        Checkpoints {
+            turn: Turn::default(),
+            frozen: Mutex::new(None),
+            dropped: Mutex::new(Vec::new()),
+            durable: Mutex::new(durable),
+            pin,
+            installs: RwLock::new(()),
+            wanted: AtomicBool::new(false),
+            want: Event::new(),
+            room: Event::new(),
+            stopped: AtomicBool::new(false),
+            log_bytes_max,
+            file_bytes,
+        }
+    }
+
+    /// Asks for a checkpoint soon.
+    pub(crate) fn want(&self) {
+        if !self.wanted.swap(true, Ordering::SeqCst) {
+            self.want.notify(usize::MAX);
+        }
+    }
+
+    /// The log has grown to here.
+    pub(crate) fn log_is_at(&self, end: LogPosition) {
+        let begin = self.durable.lock().position;
+        let files = end.file.saturating_sub(begin.file);
+        let bytes = (files * self.file_bytes + end.offset).saturating_sub(begin.offset);
+        if bytes >= self.log_bytes_max {
+            self.want();
+        }
+    }
+
+    /// The newest checkpoint on disk.
+    pub(crate) fn durable(&self) -> Mark {
+        self.durable.lock().clone()
+    }
+
+    /// Remembers indexes that are gone from the catalog.
+    pub(crate) fn drop_indexes(&self, since: CommitNumber, indexes: impl IntoIterator<Item = IndexId>) {
+        self.dropped.lock().extend(indexes.into_iter().map(|index| Dropped { since, index }));
+    }
+
+    /// Whether one of these indexes still has a tree, or versions, from another life.
+    pub(crate) fn has_remains(&self, indexes: &[IndexId]) -> bool {
+        self.dropped.lock().iter().any(|dropped| indexes.contains(&dropped.index))
+    }
+
+    /// Ends the background task.
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+        self.want.notify(usize::MAX);
+        self.room.notify(usize::MAX);
+    }
+}

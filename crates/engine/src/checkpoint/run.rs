@@ -1,0 +1,230 @@
+//! The course of a checkpoint, and the task that begins them.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::atomic::{Ordering, fence};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use base::{Cancel, CommitNumber, ErrorClass, IndexId};
+use futures_lite::future;
+use store::{Checkpoint, MergeOptions, Roots};
+
+use super::merge::{copy_leftovers, merge_step};
+use super::{Frozen, Meta};
+use crate::core::Core;
+use crate::error::{EngineError, Result};
+use crate::memtable::Memtable;
+use crate::view::{Layers, Mark, ViewSlot};
+
+/// How long views that are older than the checkpoint may still end by themselves before they get trees of their own.
+const VIEW_GRACE: Duration = Duration::from_millis(500);
+/// So many views get trees of their own; more than that keep the frozen memtable in memory until they end.
+const VIEW_TREES_MAX: usize = 32;
+/// Pause before a checkpoint that found the disk full is tried again.
+const RETRY_PAUSE: Duration = Duration::from_secs(2);
+
+/// Makes checkpoints when they are asked for, until the engine goes.
+pub(crate) async fn run(core: Weak<Core>) {
+    while let Some(core) = core.upgrade() {
+        let checkpoints = &core.checkpoints;
+        let listener = checkpoints.want.listen();
+        if checkpoints.stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        if checkpoints.wanted.swap(false, Ordering::SeqCst) {
+            drop(listener);
+            if let Err(error) = core.checkpoint().await {
+                tracing::warn!("checkpoint: {error}");
+                if error.class() == ErrorClass::Full {
+                    core.env.clock.sleep(RETRY_PAUSE).await;
+                    checkpoints.want();
+                }
+            }
+            continue;
+        }
+        drop(core);
+        listener.await;
+    }
+}
+
+impl Core {
+    /// Makes a checkpoint of now. Of which state it is.
+    pub(crate) async fn checkpoint(self: &Arc<Self>) -> Result<Mark> {
+        let _turn = self.checkpoints.turn.take().await;
+        self.check_running()?;
+        let pending = self.checkpoints.frozen.lock().clone();
+        let frozen = match pending {
+            Some(frozen) => frozen,
+            None => match self.freeze().await? {
+                Some(frozen) => frozen,
+                None => return Ok(self.checkpoints.durable()),
+            },
+        };
+        let result = self.merge(frozen).await;
+        if let Err(error) = &result
+            && error.class() != ErrorClass::Full
+        {
+            self.fail(&format!("checkpoint: {error}"));
+        }
+        result
+    }
+
+    /// Replaces the active memtable, waits until all of the old one's versions have their numbers, and chooses the checkpoint's.
+    /// `None` if nothing has happened since the last.
+    async fn freeze(&self) -> Result<Option<Frozen>> {
+        let durable = self.checkpoints.durable();
+        if self.ordered() == durable && self.views.layers().active().bytes() == 0 && !self.has_drops(&durable) {
+            return Ok(None);
+        }
+        // What is visible now is at or below the number that will be chosen: pruning must leave it.
+        self.views.hold();
+        let memtable = self.views.layers().active().clone();
+        let boundary = {
+            let _no_installs = self.checkpoints.installs.write();
+            let mut boundary = CommitNumber(0);
+            self.views.replace_layers(None, |layers, visible| {
+                boundary = memtable.installed().max(visible);
+                let mut memtables = vec![Memtable::new(boundary)];
+                memtables.extend(layers.memtables.iter().cloned());
+                Layers { memtables, roots: layers.roots.clone() }
+            });
+            boundary
+        };
+        // Pairs with the fence in `Core::guard`: an installer sees the new layers, or we see its guard.
+        fence(Ordering::SeqCst);
+        memtable.freeze();
+        self.checkpoints.room.notify(usize::MAX);
+        memtable.idle().await;
+        self.wait_visible(boundary).await?;
+        let mark = {
+            let order = self.order.lock();
+            self.views.layers().active().start().cloned().unwrap_or_else(|| order.clone())
+        };
+        self.wait_visible(mark.commit_number).await?;
+        self.views.release_hold();
+        let frozen = Frozen { memtable, mark, merged: durable.commit_number };
+        *self.checkpoints.frozen.lock() = Some(frozen.clone());
+        Ok(Some(frozen))
+    }
+
+    async fn merge(self: &Arc<Self>, mut frozen: Frozen) -> Result<Mark> {
+        let upto = frozen.mark.commit_number;
+        let gone = self.droppable(upto);
+        let mut view_roots = Vec::new();
+        for (snapshot, slots) in self.long_views(upto).await {
+            let roots = self.merge_upto(&mut frozen, snapshot, &HashSet::new()).await?;
+            view_roots.push((slots, roots));
+        }
+        let roots = self.merge_upto(&mut frozen, upto, &gone).await?;
+        self.log.wait_durable(frozen.mark.position).await?;
+        let meta = self.meta(&frozen.mark)?;
+        let checkpoint =
+            Checkpoint { commit_number: upto, log_position: frozen.mark.position, meta: meta.into() };
+        self.store.commit_checkpoint(&roots, checkpoint).await?;
+        self.switch(&frozen, roots, view_roots);
+        self.checkpoints.dropped.lock().retain(|dropped| !gone.contains(&dropped.index));
+        *self.checkpoints.durable.lock() = frozen.mark.clone();
+        self.checkpoints.pin.set(frozen.mark.position);
+        tracing::debug!(commit_number = upto.0, position = %frozen.mark.position, "checkpoint");
+        Ok(frozen.mark)
+    }
+
+    /// One step; remembered, so that a second attempt goes on from here.
+    async fn merge_upto(&self, frozen: &mut Frozen, upto: CommitNumber, gone: &HashSet<IndexId>) -> Result<Roots> {
+        let range = (frozen.merged, upto);
+        let roots = merge_step(&self.store, &frozen.memtable, range, gone, MergeOptions::default()).await?;
+        frozen.merged = upto;
+        *self.checkpoints.frozen.lock() = Some(frozen.clone());
+        Ok(roots)
+    }
+
+    /// Readers read the new trees from now on, and the frozen memtable goes.
+    fn switch(&self, frozen: &Frozen, roots: Roots, view_roots: Vec<(Vec<Arc<ViewSlot>>, Roots)>) {
+        let upto = frozen.mark.commit_number;
+        for (slots, roots) in view_roots {
+            let layers = Arc::new(Layers { memtables: Vec::new(), roots });
+            slots.iter().for_each(|slot| slot.set_layers(layers.clone()));
+        }
+        if frozen.memtable.last_number() > upto {
+            copy_leftovers(&frozen.memtable, upto, self.views.layers().active());
+        }
+        let before = self.views.replace_layers(Some(upto), |layers, _| {
+            let others = layers.memtables.iter().filter(|other| !Arc::ptr_eq(other, &frozen.memtable));
+            Layers { memtables: others.cloned().collect(), roots }
+        });
+        *self.checkpoints.frozen.lock() = None;
+        self.checkpoints.room.notify(usize::MAX);
+        drop(before);
+    }
+
+    /// Views older than the checkpoint that have not ended within the grace, oldest first, by number.
+    async fn long_views(&self, upto: CommitNumber) -> Vec<(CommitNumber, Vec<Arc<ViewSlot>>)> {
+        if !self.views.older_than(upto).is_empty() {
+            self.env.clock.sleep(VIEW_GRACE).await;
+        }
+        let mut by_number: BTreeMap<CommitNumber, Vec<Arc<ViewSlot>>> = BTreeMap::new();
+        for slot in self.views.older_than(upto) {
+            by_number.entry(slot.snapshot()).or_default().push(slot);
+        }
+        let merged = self.checkpoints.frozen.lock().as_ref().map(|frozen| frozen.merged);
+        let can_have = |number: &CommitNumber| merged.is_none_or(|merged| *number >= merged);
+        by_number.into_iter().filter(|(number, _)| can_have(number)).take(VIEW_TREES_MAX).collect()
+    }
+
+    fn has_drops(&self, mark: &Mark) -> bool {
+        !self.droppable(mark.commit_number).is_empty()
+    }
+
+    /// Indexes that no catalog at this number has.
+    fn droppable(&self, upto: CommitNumber) -> HashSet<IndexId> {
+        let dropped = self.checkpoints.dropped.lock();
+        dropped.iter().filter(|dropped| dropped.since <= upto).map(|dropped| dropped.index).collect()
+    }
+
+    fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {
+        let catalog = self.catalog.load();
+        let counted = catalog.all_tables().filter(|table| table.def.auto_increment_column().is_some());
+        let meta = Meta {
+            server_uuid: self.server_uuid.to_string(),
+            gtid_executed: mark.gtids.to_string(),
+            auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
+        };
+        serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))
+    }
+
+    /// Ready when everybody can see a number; an error if the engine stops before that.
+    pub(crate) async fn wait_visible(&self, number: CommitNumber) -> Result<()> {
+        loop {
+            if self.views.visible() >= number {
+                return Ok(());
+            }
+            self.check_running()?;
+            let is_done = || self.views.visible() >= number || self.check_running().is_err();
+            self.views.next_publication(is_done).await;
+        }
+    }
+
+    /// Ready when the active memtable may grow.
+    pub(crate) async fn wait_for_room(&self, cancel: &Cancel) -> Result<()> {
+        loop {
+            self.check_running()?;
+            let listener = self.checkpoints.room.listen();
+            let bytes = self.views.layers().active().bytes();
+            if bytes >= self.options.memtable_bytes {
+                self.checkpoints.want();
+            }
+            if (bytes as f64) < self.options.memtable_bytes as f64 * self.options.memtable_stall_factor.max(1.0) {
+                return Ok(());
+            }
+            let cancelled = async {
+                let why = cancel.cancelled().await;
+                Err(EngineError::Cancelled(why))
+            };
+            let room = async {
+                listener.await;
+                Ok(())
+            };
+            future::or(cancelled, room).await?;
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! [`IndexTree`]: the keys of one index with their versions, in order.
+//!
+//! A `BTreeMap` with short keys inside its nodes: cache misses are what an install costs, and a tree with wide nodes has
+//! half of a skip list's. One lock per index; it is held for one key, or for one chunk of a scan.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::CommitNumber;
+use bytes::Bytes;
+use parking_lot::RwLock;
+
+use super::chain::{Chain, Version};
+use super::key::Key;
+use super::stamp::{Stamp, StampState, VersionStamp};
+
+/// What a key takes beside its bytes, and what a version takes beside its value: nodes are two thirds full.
+const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 3 / 2;
+const VERSION_OVERHEAD_BYTES: usize = size_of::<Version>() + 16;
+
+/// A chain is pruned when it grows to a multiple of this.
+const PRUNE_EVERY_VERSIONS: usize = 4;
+
+/// The newest version of a key, as the holder of its lock sees it.
+#[derive(Clone, Debug)]
+pub(crate) struct Newest {
+    /// `None`: the row was deleted.
+    pub(crate) value: Option<Bytes>,
+    /// Its stamp, for those who must wait until it is published.
+    pub(crate) stamp: VersionStamp,
+}
+
+/// Bounds of keys, borrowed.
+pub(crate) type Range<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct IndexTree {
+    keys: RwLock<BTreeMap<Key, Chain>>,
+    /// Counts installs: a scan that reads the same number before and after taking its locks has missed nothing.
+    installs: AtomicU64,
+}
+
+impl IndexTree {
+    /// Adds a version; the bytes by which the tree grew (or shrank, by pruning). `floor` is asked for only when the key has
+    /// many versions.
+    pub(crate) fn install(&self, key: &[u8], version: Version, floor: impl FnOnce() -> CommitNumber) -> isize {
+        let value_bytes = version.value.as_ref().map_or(0, Bytes::len);
+        let mut grown = (VERSION_OVERHEAD_BYTES + value_bytes) as isize;
+        let mut keys = self.keys.write();
+        match keys.entry(Key::new(key)) {
+            Entry::Vacant(entry) => {
+                grown += (KEY_OVERHEAD_BYTES + entry.key().heap_bytes()) as isize;
+                entry.insert(Chain::One(version));
+            }
+            Entry::Occupied(mut entry) => {
+                let chain = entry.get_mut();
+                chain.install(version);
+                if chain.versions().len().is_multiple_of(PRUNE_EVERY_VERSIONS) {
+                    let pruned = chain.prune(floor());
+                    grown -= (pruned.versions * VERSION_OVERHEAD_BYTES + pruned.value_bytes) as isize;
+                }
+            }
+        }
+        self.installs.fetch_add(1, Ordering::Release);
+        grown
+    }
+
+    /// Takes a transaction's version of a key back; the bytes by which the tree shrank.
+    pub(crate) fn remove(&self, key: &[u8], stamp: &Arc<Stamp>) -> isize {
+        let mut keys = self.keys.write();
+        let Some(chain) = keys.get_mut(key) else { return 0 };
+        let removed = chain.versions().iter().find(|version| version.stamp.is(stamp));
+        let Some(version) = removed else { return 0 };
+        let mut shrunk = VERSION_OVERHEAD_BYTES + version.value.as_ref().map_or(0, Bytes::len);
+        if !chain.remove(|other| other.is(stamp)) {
+            keys.remove(key);
+            shrunk += KEY_OVERHEAD_BYTES;
+        }
+        shrunk as isize
+    }
+
+    /// See [`Chain::visible`]; the inner `None` is a deleted row.
+    pub(crate) fn get_visible(&self, key: &[u8], snapshot: CommitNumber) -> Option<Option<Bytes>> {
+        self.keys.read().get(key)?.visible(snapshot).map(|version| version.value.clone())
+    }
+
+    /// See [`Chain::newest`].
+    pub(crate) fn get_newest(&self, key: &[u8]) -> Option<Newest> {
+        let keys = self.keys.read();
+        let version = keys.get(key)?.newest()?;
+        Some(Newest { value: version.value.clone(), stamp: version.stamp.clone() })
+    }
+
+    /// Number of installs so far.
+    pub(crate) fn installs(&self) -> u64 {
+        self.installs.load(Ordering::Acquire)
+    }
+
+    /// Number of keys.
+    pub(crate) fn len(&self) -> usize {
+        self.keys.read().len()
+    }
+
+    /// Calls `visit` for the chains of a range in order until it says stop (false) or the range ends; true if it ended.
+    pub(crate) fn walk(&self, range: Range<'_>, backward: bool, mut visit: impl FnMut(&Key, &Chain) -> bool) -> bool {
+        if is_empty(range) {
+            return true;
+        }
+        let keys = self.keys.read();
+        let mut entries = keys.range::<[u8], _>(range);
+        loop {
+            let next = if backward { entries.next_back() } else { entries.next() };
+            match next {
+                None => return true,
+                Some((key, chain)) if !visit(key, chain) => return false,
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// How many of the range's keys now have a value more (positive) or less than below. A look at some of them, at most
+    /// `sample` keys.
+    pub(crate) fn count(&self, range: Range<'_>, sample: usize) -> usize {
+        let mut count = 0;
+        self.walk(range, false, |_, chain| {
+            count += usize::from(chain.newest().is_some_and(|version| version.value.is_some()));
+            count < sample
+        });
+        count
+    }
+
+    /// Moves the versions above `upto` into `newer`, where they belong before what is there. Gives bytes moved.
+    pub(crate) fn copy_later(&self, upto: CommitNumber, key: &Key, chain: &Chain, newer: &IndexTree) -> isize {
+        let later = chain.versions().iter().filter_map(|version| match version.stamp.state() {
+            StampState::Committed(number) if number > upto => {
+                Some(Version { stamp: VersionStamp::Known(number), value: version.value.clone() })
+            }
+            _ => None,
+        });
+        later.map(|version| newer.install(key, version, || CommitNumber(0))).sum()
+    }
+}
+
+/// `BTreeMap::range` panics on ranges that are upside down.
+fn is_empty(range: Range<'_>) -> bool {
+    match range {
+        (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
+        (Bound::Included(low), Bound::Included(high)) => low > high,
+        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low >= high,
+    }
+}

@@ -1,0 +1,225 @@
+//! Reading a state: one key, or a range in order, out of memtables and trees.
+//!
+//! ```text
+//!   active   | k2: gone |          | k5: e'   |
+//!   frozen   |          | k3: c    |          |
+//!   trees    | k2: b    | k3: old  | k5: e    | k9: i
+//!   read     |          | k3: c    | k5: e'   | k9: i
+//! ```
+//! Each key comes from the newest layer that has a version of it that the [`Selector`] accepts. Which layer is newer is a
+//! matter of place, not of numbers; see the invariants of `memtable` and `view`.
+
+use std::collections::VecDeque;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use base::{CommitNumber, IndexId};
+use bytes::Bytes;
+use store::Direction;
+
+use crate::error::Result;
+use crate::memtable::chain::Chain;
+use crate::memtable::stamp::{StampState, VersionStamp};
+use crate::memtable::{IndexTree, Key, Newest};
+use crate::view::Layers;
+
+/// Which version of a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Selector {
+    /// The newest at or below a number.
+    At(CommitNumber),
+    /// The newest of all, published or not: for those who hold the row's lock.
+    Newest,
+}
+
+/// A key with its version; `value` is `None` where the row was deleted.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub(crate) key: Key,
+    pub(crate) value: Option<Bytes>,
+    pub(crate) stamp: VersionStamp,
+}
+
+/// What the trees hold was published long ago.
+pub(crate) const IN_TREES: VersionStamp = VersionStamp::Known(CommitNumber(0));
+
+impl Selector {
+    fn select(self, chain: &Chain) -> Option<&crate::memtable::chain::Version> {
+        match self {
+            Selector::At(snapshot) => chain.visible(snapshot),
+            Selector::Newest => chain.newest(),
+        }
+    }
+}
+
+impl Layers {
+    /// The value of a key at a number.
+    pub(crate) fn get_visible(&self, index: IndexId, key: &[u8], snapshot: CommitNumber) -> Option<Option<Bytes>> {
+        self.memtables.iter().find_map(|m| m.with_tree(index, |tree| tree.get_visible(key, snapshot)).flatten())
+    }
+
+    /// The newest version of a key in memory.
+    pub(crate) fn get_newest(&self, index: IndexId, key: &[u8]) -> Option<Newest> {
+        self.memtables.iter().find_map(|m| m.with_tree(index, |tree| tree.get_newest(key)).flatten())
+    }
+
+    /// A number that changes with every install in an index, for as long as these are the layers of now.
+    pub(crate) fn installs(&self, index: IndexId) -> u64 {
+        self.memtables.first().and_then(|m| m.with_tree(index, IndexTree::installs)).unwrap_or(0)
+    }
+}
+
+/// How many keys of a memtable are taken at once: few at first, because most scans are short.
+const CHUNK_KEYS_FIRST: usize = 16;
+const CHUNK_KEYS_MAX: usize = 256;
+
+/// A range of one index in one of its memtables.
+struct MemorySource {
+    tree: Arc<IndexTree>,
+    buffer: VecDeque<Found>,
+    /// What is left of the range behind the buffer.
+    rest: Option<(Bound<Bytes>, Bound<Bytes>)>,
+    chunk_keys: usize,
+}
+
+impl MemorySource {
+    fn fill(&mut self, selector: Selector, backward: bool) {
+        if !self.buffer.is_empty() {
+            return;
+        }
+        let Some((lower, upper)) = self.rest.take() else { return };
+        let range = (lower.as_ref().map(|b| &b[..]), upper.as_ref().map(|b| &b[..]));
+        let mut last = None;
+        let mut left = self.chunk_keys;
+        let buffer = &mut self.buffer;
+        let ended = self.tree.walk(range, backward, |key, chain| {
+            if let Some(version) = selector.select(chain) {
+                let stamp = version.stamp.clone();
+                buffer.push_back(Found { key: key.clone(), value: version.value.clone(), stamp });
+            }
+            left -= 1;
+            if left == 0 {
+                last = Some(Bytes::copy_from_slice(key));
+            }
+            left > 0
+        });
+        if !ended && let Some(last) = last {
+            let after = Bound::Excluded(last);
+            self.rest = Some(if backward { (lower, after) } else { (after, upper) });
+            self.chunk_keys = (self.chunk_keys * 4).min(CHUNK_KEYS_MAX);
+            // All keys of the chunk may have been invisible.
+            self.fill(selector, backward);
+        }
+    }
+}
+
+/// A range of one index in the tree below.
+struct TreeSource {
+    cursor: store::Cursor,
+    buffer: Vec<store::Entry>,
+    at: usize,
+    ended: bool,
+}
+
+impl TreeSource {
+    async fn fill(&mut self) -> Result<()> {
+        while self.at == self.buffer.len() && !self.ended {
+            self.buffer.clear();
+            self.at = 0;
+            self.ended = !self.cursor.next_batch(&mut self.buffer, CHUNK_KEYS_MAX).await?;
+        }
+        Ok(())
+    }
+
+    fn key(&self) -> Option<&[u8]> {
+        self.buffer.get(self.at).map(|entry| &entry.key[..])
+    }
+}
+
+/// Goes through a range of one index, in order, with one version per key (deleted ones too).
+pub(crate) struct Merged {
+    layers: Arc<Layers>,
+    selector: Selector,
+    backward: bool,
+    memory: Vec<MemorySource>,
+    tree: TreeSource,
+}
+
+impl Merged {
+    pub(crate) fn new(
+        layers: Arc<Layers>,
+        index: IndexId,
+        lower: Bound<Bytes>,
+        upper: Bound<Bytes>,
+        direction: Direction,
+        selector: Selector,
+    ) -> Self {
+        let source = |tree| MemorySource {
+            tree,
+            buffer: VecDeque::new(),
+            rest: Some((lower.clone(), upper.clone())),
+            chunk_keys: CHUNK_KEYS_FIRST,
+        };
+        let memory = layers.memtables.iter().filter_map(|m| m.tree(index)).map(source).collect();
+        let cursor = layers.roots.cursor(index, lower, upper, direction);
+        let tree = TreeSource { cursor, buffer: Vec::new(), at: 0, ended: false };
+        Merged { layers, selector, backward: direction == Direction::Backward, memory, tree }
+    }
+
+    pub(crate) fn layers(&self) -> &Arc<Layers> {
+        &self.layers
+    }
+
+    /// The next key. A future that is dropped has moved nothing.
+    pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
+        self.tree.fill().await?;
+        for source in &mut self.memory {
+            source.fill(self.selector, self.backward);
+        }
+        let mut first: Option<(usize, &[u8])> = None;
+        for (number, source) in self.memory.iter().enumerate() {
+            let Some(found) = source.buffer.front() else { continue };
+            if first.is_none_or(|(_, key)| self.is_before(&found.key, key)) {
+                first = Some((number, &found.key));
+            }
+        }
+        let tree_is_first = match (self.tree.key(), first) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(key), Some((_, other))) => self.is_before(key, other),
+        };
+        if tree_is_first {
+            let entry = &self.tree.buffer[self.tree.at];
+            let found = Found { key: Key::new(&entry.key), value: Some(entry.value.clone()), stamp: IN_TREES };
+            self.tree.at += 1;
+            return Ok(Some(found));
+        }
+        let Some((number, _)) = first else { return Ok(None) };
+        let Some(found) = self.memory[number].buffer.pop_front() else { return Ok(None) };
+        for older in &mut self.memory[number + 1..] {
+            if older.buffer.front().is_some_and(|other| other.key == found.key) {
+                older.buffer.pop_front();
+            }
+        }
+        if self.tree.key() == Some(&found.key) {
+            self.tree.at += 1;
+        }
+        Ok(Some(found))
+    }
+
+    fn is_before(&self, key: &[u8], other: &[u8]) -> bool {
+        if self.backward { key > other } else { key < other }
+    }
+}
+
+impl Newest {
+    /// Whether everybody can see this version already.
+    pub(crate) fn is_published(&self, visible: CommitNumber) -> bool {
+        is_published(&self.stamp, visible)
+    }
+}
+
+/// Whether everybody can see a version already.
+pub(crate) fn is_published(stamp: &VersionStamp, visible: CommitNumber) -> bool {
+    matches!(stamp.state(), StampState::Committed(number) if number <= visible)
+}

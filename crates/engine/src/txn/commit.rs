@@ -1,0 +1,202 @@
+//! Commit: from a private write set to a place in the log.
+//!
+//! 1. `encode`: events and writeset, in parallel with every other session.
+//! 2. Wait until the memtable and the log have room. Up to here anything may fail and nothing has happened.
+//! 3. `install`: all versions, with an empty stamp, into the active memtable.
+//! 4. Join the commit queue: the order is now decided.
+//! 5. Let the locks go. Whoever takes one next reads our versions and commits after us, in the same log.
+//! 6. Wait for the ticket: written, synced, visible.
+
+use std::sync::Arc;
+
+use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder, rows_flags};
+use xxhash_rust::xxh64::xxh64;
+
+use super::{Commit, Step, Transaction, WriteSet};
+use crate::catalog::Table;
+use crate::core::{Core, Payload};
+use crate::error::{EngineError, Result};
+use crate::memtable::Guard;
+use crate::memtable::stamp::{Stamp, StampState, VersionStamp};
+use crate::options::{RowImage, TxnOptions};
+
+/// More keys than this and the transaction is said to depend on everything before it: hashing and remembering them
+/// would cost more than a replica gains.
+const WRITESET_KEYS_MAX: usize = 65_536;
+
+impl Transaction {
+    /// Commits; ready when everybody can see it and it is as durable as `sync_binlog` asks. A future that is dropped before
+    /// that may have committed or not. An error of class Io says that nobody knows before the restart; all others that nothing was
+    /// committed.
+    pub async fn commit(mut self) -> Result<Commit> {
+        self.check_active()?;
+        if self.writes.is_empty() {
+            self.wait_for_what_was_read().await;
+            return Ok(Commit { place: None });
+        }
+        let core = self.core().clone();
+        core.check_commits()?;
+        let encoded = encode(&core, &self.options, &self.writes)?;
+        core.wait_for_room(&self.options.session.cancel).await?;
+        let pipeline = core.pipeline.load_full().ok_or(EngineError::ServerReadOnly)?;
+        let reservation = pipeline.reserve(encoded.max_size()).await?;
+        let stamp = Stamp::new();
+        let guard = install(&core, &self.writes, &stamp);
+        let payload = Payload { stamp: stamp.clone(), guard: Some(guard) };
+        let ticket = match pipeline.enqueue(encoded, reservation, payload) {
+            Ok(ticket) => ticket,
+            Err((error, payload)) => {
+                take_back(&payload, &self.writes);
+                return Err(error.into());
+            }
+        };
+        count_rows(&self.writes);
+        self.locks.release_all();
+        self.view = None;
+        drop(self);
+        let place = ticket.await?;
+        Ok(Commit { place: Some(place) })
+    }
+
+    /// What a locking read has seen may not be published yet: a client must not be told of a commit that depends on
+    /// something a crash could still undo.
+    async fn wait_for_what_was_read(&mut self) {
+        for stamp in std::mem::take(&mut self.unpublished) {
+            let views = &self.core().views;
+            // Pending means that the log thread is about to number it: then it is published with the next group or two.
+            while !self.is_settled(&stamp) {
+                views.next_publication(|| self.is_settled(&stamp)).await;
+            }
+        }
+    }
+
+    fn is_settled(&self, stamp: &Stamp) -> bool {
+        match stamp.state() {
+            StampState::Pending => self.core().check_running().is_err(),
+            StampState::Aborted => true,
+            StampState::Committed(number) => {
+                number <= self.core().views.visible() || self.core().check_running().is_err()
+            }
+        }
+    }
+}
+
+/// The events of a write set, and the hashes of the keys that it changes.
+fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<EncodedTransaction> {
+    let mut flags = 0;
+    if options.no_foreign_key_checks {
+        flags |= rows_flags::NO_FOREIGN_KEY_CHECKS;
+    }
+    if options.relaxed_unique_checks {
+        flags |= rows_flags::NO_UNIQUE_CHECKS;
+    }
+    let encoder_options = EncoderOptions {
+        server_id: core.options.server_id.0,
+        row_image: match options.row_image {
+            RowImage::Full => binlog::RowImage::Full,
+            RowImage::Minimal => binlog::RowImage::Minimal,
+        },
+        flags,
+        row_event_max_size: core.options.row_event_max_bytes,
+        ..EncoderOptions::default()
+    };
+    let mut context = options.context.clone();
+    if context.timestamp == 0 {
+        context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
+    }
+    let mut encoder = TransactionEncoder::begin(encoder_options, context);
+    for step in writes.steps() {
+        match step {
+            Step::Query(text) => encoder.rows_query(text),
+            Step::Insert { table, row } => encoder.insert(&table.encoder, row)?,
+            Step::Update { table, old, new } => encoder.update(&table.encoder, old, new)?,
+            Step::Delete { table, row } => encoder.delete(&table.encoder, row)?,
+        }
+    }
+    let mut encoded = encoder.finish()?;
+    encoded.gtid = options.gtid;
+    match writeset(writes)? {
+        Some(hashes) => encoded.writeset = hashes,
+        None => encoded.depends_on_all = true,
+    }
+    Ok(encoded)
+}
+
+/// A hash per unique key that comes, goes or stays with its row changed; `None` if there are too many.
+fn writeset(writes: &WriteSet) -> Result<Option<Vec<u64>>> {
+    let unique = writes.indexes().iter().filter(|writes| writes.table.indexes[writes.index_number].unique);
+    if unique.clone().map(|writes| writes.keys.len()).sum::<usize>() > WRITESET_KEYS_MAX {
+        return Ok(None);
+    }
+    let mut hashes = Vec::new();
+    for index in unique {
+        for key in index.keys.keys() {
+            let part = match index.index_number {
+                0 => Some(key.as_slice()),
+                number => index.table.unique_part(number, key)?,
+            };
+            hashes.extend(part.map(|part| xxh64(part, index.index.0)));
+        }
+    }
+    Ok(Some(hashes))
+}
+
+/// Puts all versions into the active memtable, invisible until the stamp is set.
+fn install(core: &Core, writes: &WriteSet, stamp: &Arc<Stamp>) -> Guard {
+    let guard = core.guard();
+    for index in writes.indexes() {
+        for (key, write) in &index.keys {
+            let stamp = VersionStamp::Shared(stamp.clone());
+            guard.memtable().install(index.index, key, write.clone(), stamp, || core.views.floor());
+        }
+    }
+    guard
+}
+
+/// The transaction got no place: its versions vanish while its locks still hold everybody off.
+fn take_back(payload: &Payload, writes: &WriteSet) {
+    payload.stamp.abort();
+    let Some(guard) = &payload.guard else { return };
+    for index in writes.indexes() {
+        for key in index.keys.keys() {
+            guard.memtable().remove(index.index, key, &payload.stamp);
+        }
+    }
+}
+
+/// Keeps the tables' counts of rows.
+fn count_rows(writes: &WriteSet) {
+    let mut single: Option<(&Arc<Table>, i64)> = None;
+    for step in writes.steps() {
+        let (table, delta) = match step {
+            Step::Insert { table, .. } => (table, 1),
+            Step::Delete { table, .. } => (table, -1),
+            Step::Query(_) | Step::Update { .. } => continue,
+        };
+        match &mut single {
+            Some((other, sum)) if Arc::ptr_eq(other, table) => *sum += delta,
+            _ => {
+                if let Some((other, sum)) = single.replace((table, delta)) {
+                    other.count_rows(sum);
+                }
+            }
+        }
+    }
+    if let Some((table, sum)) = single {
+        table.count_rows(sum);
+    }
+}
+
+impl Core {
+    /// The active memtable, kept from being merged until the guard goes.
+    pub(crate) fn guard(&self) -> Guard {
+        loop {
+            let active = self.views.layers().active().clone();
+            let guard = active.guard();
+            // A checkpoint that has replaced it in between may have found no guards, and be reading it already.
+            if Arc::ptr_eq(self.views.layers().active(), &active) {
+                return guard;
+            }
+        }
+    }
+}

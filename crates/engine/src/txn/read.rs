@@ -1,0 +1,175 @@
+//! Reads of one key.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use base::{CommitNumber, IndexId};
+use bytes::Bytes;
+
+use super::{KeyRange, LockStrength, LockWait, ReadMode, Transaction};
+use crate::catalog::Table;
+use crate::error::{EngineError, Result};
+use crate::lock::Acquired;
+use crate::memtable::Key;
+use crate::memtable::stamp::VersionStamp;
+use crate::read::is_published;
+use crate::view::ReadView;
+
+/// Keys of the memtables that an estimate looks at.
+const ESTIMATE_SAMPLE_KEYS: usize = 64;
+
+impl Transaction {
+    /// The row with this clustered key. Locking reads in REPEATABLE READ lock the gap if there is none; SKIP LOCKED finds
+    /// none where another has the lock.
+    pub async fn get(&mut self, table: &Arc<Table>, key: &[u8], mode: ReadMode) -> Result<Option<Bytes>> {
+        self.check_active()?;
+        match mode {
+            ReadMode::Consistent => self.get_consistent(table, key).await,
+            ReadMode::Locking { strength, wait } => self.get_locking(table, key, strength, wait).await,
+        }
+    }
+
+    async fn get_consistent(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<Option<Bytes>> {
+        self.open_view(table)?;
+        let index = table.indexes[0].id;
+        if let Some(write) = self.writes.get(index, key) {
+            return Ok(write.clone());
+        }
+        let roots = {
+            let view = self.view()?;
+            let layers = view.layers();
+            if let Some(value) = layers.get_visible(index, key, view.snapshot()) {
+                return Ok(value);
+            }
+            layers.roots.clone()
+        };
+        Ok(roots.get(index, key).await?)
+    }
+
+    async fn get_locking(
+        &mut self,
+        table: &Arc<Table>,
+        key: &[u8],
+        strength: LockStrength,
+        wait: LockWait,
+    ) -> Result<Option<Bytes>> {
+        let index = table.indexes[0].id;
+        self.fresh_locks.clear();
+        let acquired = self.lock_record(index, key, strength, wait).await?;
+        if acquired == Acquired::Skipped {
+            return Ok(None);
+        }
+        let found = self.newest(index, key).await?;
+        let is_fresh = acquired != Acquired::Already;
+        match &found {
+            Some(_) if is_fresh => self.fresh_locks.push((index, Key::new(key))),
+            Some(_) => {}
+            None => self.lock_absence(index, key, is_fresh, strength, wait).await?,
+        }
+        Ok(found)
+    }
+
+    /// A key is not there, and is to stay so: of its record lock, which would keep others from locking the same absence,
+    /// only the gap is kept; in READ COMMITTED nothing is.
+    async fn lock_absence(
+        &mut self,
+        index: IndexId,
+        key: &[u8],
+        is_fresh: bool,
+        strength: LockStrength,
+        wait: LockWait,
+    ) -> Result<()> {
+        if self.locks_gaps() {
+            self.lock_gap(index, (Bound::Included(key), Bound::Included(key)), strength, wait).await?;
+        }
+        if is_fresh {
+            self.locks.unlock_record(index, key);
+        }
+        Ok(())
+    }
+
+    /// The newest version of a key whose lock this transaction holds.
+    pub(super) async fn newest(&mut self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
+        if let Some(write) = self.writes.get(index, key) {
+            return Ok(write.clone());
+        }
+        let (found, roots) = {
+            let layers = self.core().views.layers();
+            match layers.get_newest(index, key) {
+                Some(newest) => (Some(newest), None),
+                None => (None, Some(layers.roots.clone())),
+            }
+        };
+        if let Some(newest) = found {
+            self.note_read(&newest.stamp);
+            return Ok(newest.value);
+        }
+        match roots {
+            Some(roots) => Ok(roots.get(index, key).await?),
+            None => Ok(None),
+        }
+    }
+
+    /// Remembers that a version was read that not everybody can see yet: the commit waits for it.
+    pub(super) fn note_read(&mut self, stamp: &VersionStamp) {
+        let VersionStamp::Shared(stamp_of) = stamp else { return };
+        if is_published(stamp, self.core().views.visible()) {
+            return;
+        }
+        if self.unpublished.last().is_none_or(|last| !Arc::ptr_eq(last, stamp_of)) {
+            self.unpublished.push(stamp_of.clone());
+        }
+    }
+
+    /// Gives back the lock of a row that the last locking read found and the statement does not want; does something in
+    /// READ COMMITTED only, and never to rows that were locked before or that this transaction has changed.
+    pub fn unlock_row(&mut self, table: &Arc<Table>, key: &[u8]) {
+        let index = table.indexes[0].id;
+        if self.locks_gaps() || self.writes.get(index, key).is_some() {
+            return;
+        }
+        let held = self.fresh_locks.iter().position(|(other, row)| *other == index && row.as_slice() == key);
+        if let Some(at) = held {
+            self.fresh_locks.swap_remove(at);
+            self.locks.unlock_record(index, key);
+        }
+    }
+
+    /// About how many entries a range of an index has, for the planner.
+    pub async fn estimate(&self, table: &Arc<Table>, index_number: usize, range: &KeyRange) -> Result<u64> {
+        self.engine.estimate_range(table, index_number, range).await
+    }
+
+    /// Opens the read view, if there is none, and checks that it can see the table in its present form.
+    pub(super) fn open_view(&mut self, table: &Table) -> Result<()> {
+        let views = &self.engine.core().views;
+        let view = self.view.get_or_insert_with(|| views.open());
+        if view.snapshot() < CommitNumber(table.since.load(Ordering::Relaxed)) {
+            return Err(EngineError::TableDefChanged);
+        }
+        Ok(())
+    }
+
+    pub(super) fn view(&self) -> Result<&ReadView> {
+        self.view.as_ref().ok_or_else(|| EngineError::Bug("a read without a view".to_string()))
+    }
+}
+
+impl crate::engine::Engine {
+    /// About how many entries a range of an index has, for the planner.
+    pub async fn estimate_range(&self, table: &Table, index_number: usize, range: &KeyRange) -> Result<u64> {
+        let index = table.indexes[index_number].id;
+        let layers = self.core().views.layers().clone();
+        let bounds = range.as_slices();
+        let in_trees = layers.roots.estimate(index, bounds.0, bounds.1).await?;
+        let count = |m: &Arc<crate::memtable::Memtable>| {
+            m.with_tree(index, |tree| {
+                let sampled = tree.count(bounds, ESTIMATE_SAMPLE_KEYS);
+                if sampled == ESTIMATE_SAMPLE_KEYS { tree.len().max(sampled) } else { sampled }
+            })
+        };
+        let in_memory = layers.memtables.iter().filter_map(count).max().unwrap_or(0) as u64;
+        Ok(in_trees.max(in_memory))
+    }
+}

@@ -1,0 +1,315 @@
+//! Scans: a range of an index in batches, with this transaction's own writes among the rows of everybody.
+//!
+//! # Locking scans
+//! A batch is read, locked, and checked, in this order; `p` is the position, `k1 … kn` what was read:
+//!
+//! 1. Read the newest versions of up to `n` keys after `p`.
+//! 2. REPEATABLE READ: lock the gap `(p, kn]`, or to the end of the range. It waits for inserts of others that are pending
+//!    there. Now no key can join; if one has joined since step 1, read `(p, kn]` again.
+//! 3. Lock row after row (behind an entry of a secondary index, the row of its clustered key). A row that was not
+//!    ours before is read again, unless nothing at all was installed in the index since step 1: it may have changed,
+//!    or be gone.
+//!
+//! What a secondary index holds is protected by the locks of the rows: whoever changes an entry has its row's lock.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use base::IndexId;
+use bytes::Bytes;
+
+use super::{Direction, Entry, Isolation, KeyRange, LockStrength, LockWait, ReadMode, Transaction};
+use crate::catalog::Table;
+use crate::error::Result;
+use crate::lock::Acquired;
+use crate::memtable::Key;
+use crate::read::{Found, Merged, Selector};
+use crate::view::Layers;
+
+/// Most rows that a locking scan reads ahead of its locks.
+const LOCK_BATCH_ROWS: usize = 64;
+
+/// A scan under way; see [`Transaction::scan`].
+pub struct Scan {
+    table: Arc<Table>,
+    index_number: usize,
+    index: IndexId,
+    range: KeyRange,
+    direction: Direction,
+    mode: ReadMode,
+    /// The last key that was dealt with.
+    position: Option<Key>,
+    ended: bool,
+    cursor: Option<Merged>,
+    /// Taken from the cursor and not yet given.
+    peeked: Option<Found>,
+}
+
+impl Scan {
+    fn backward(&self) -> bool {
+        self.direction == Direction::Backward
+    }
+
+    /// What is left of the range.
+    fn rest(&self) -> (Bound<&[u8]>, Bound<&[u8]>) {
+        let (lower, upper) = self.range.as_slices();
+        match &self.position {
+            None => (lower, upper),
+            Some(key) if self.backward() => (lower, Bound::Excluded(key)),
+            Some(key) => (Bound::Excluded(key), upper),
+        }
+    }
+
+    /// From the position to a key, that key included.
+    fn rest_to<'a>(&'a self, last: &'a Key) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+        let (lower, upper) = self.rest();
+        if self.backward() { (Bound::Included(last), upper) } else { (lower, Bound::Included(last)) }
+    }
+
+    fn open(&self, layers: Arc<Layers>, range: (Bound<&[u8]>, Bound<&[u8]>), selector: Selector) -> Merged {
+        let (lower, upper) = (range.0.map(Bytes::copy_from_slice), range.1.map(Bytes::copy_from_slice));
+        Merged::new(layers, self.index, lower, upper, self.direction, selector)
+    }
+}
+
+/// A row that a locking scan has read, and not yet locked.
+struct Candidate {
+    found: Found,
+    value: Bytes,
+    own: bool,
+}
+
+impl Transaction {
+    /// Begins a scan over a range of one index (position in `table.def.indexes`); reads and locks nothing yet. With a
+    /// secondary index the entries' values are covering images, and locking reads lock the rows behind them too.
+    pub fn scan(
+        &mut self,
+        table: &Arc<Table>,
+        index_number: usize,
+        range: KeyRange,
+        direction: Direction,
+        mode: ReadMode,
+    ) -> Scan {
+        let ended = range.is_empty();
+        Scan {
+            table: table.clone(),
+            index_number,
+            index: table.indexes[index_number].id,
+            range,
+            direction,
+            mode,
+            position: None,
+            ended,
+            cursor: None,
+            peeked: None,
+        }
+    }
+
+    /// Adds up to `max` entries to `out`; false at the end of the range, when nothing was added and nothing will be. Locking
+    /// scans lock no rows that they do not give, so that a LIMIT locks what it needs.
+    pub async fn next_batch(&mut self, scan: &mut Scan, out: &mut Vec<Entry>, max: usize) -> Result<bool> {
+        self.check_active()?;
+        if scan.ended {
+            return Ok(false);
+        }
+        let before = out.len();
+        let max = max.max(1);
+        match scan.mode {
+            ReadMode::Consistent => self.next_consistent(scan, out, max).await?,
+            ReadMode::Locking { strength, wait } => {
+                while out.len() == before && !scan.ended {
+                    self.next_locking(scan, out, max, strength, wait).await?;
+                }
+            }
+        }
+        Ok(out.len() > before)
+    }
+
+    async fn next_consistent(&mut self, scan: &mut Scan, out: &mut Vec<Entry>, max: usize) -> Result<()> {
+        let enough = out.len() + max;
+        self.open_view(&scan.table)?;
+        self.session().cancel.check()?;
+        self.attach(scan)?;
+        let own = self.writes.touches(scan.index);
+        while out.len() < enough {
+            let Some(cursor) = scan.cursor.as_mut() else { break };
+            if scan.peeked.is_none() {
+                scan.peeked = cursor.next().await?;
+            }
+            if own && let Some((key, value)) = self.first_own(scan) {
+                if scan.peeked.as_ref().is_some_and(|found| found.key == key) {
+                    scan.peeked = None;
+                }
+                push(out, &key, value);
+                scan.position = Some(key);
+                continue;
+            }
+            let Some(found) = scan.peeked.take() else {
+                scan.ended = true;
+                break;
+            };
+            push(out, &found.key, found.value);
+            scan.position = Some(found.key);
+        }
+        Ok(())
+    }
+
+    /// Gives the scan a cursor over the rest of its range, on the layers that the view has now.
+    fn attach(&mut self, scan: &mut Scan) -> Result<()> {
+        let view = self.view()?;
+        let layers = view.layers();
+        if scan.cursor.as_ref().is_none_or(|cursor| !Arc::ptr_eq(cursor.layers(), &layers)) {
+            let cursor = scan.open(layers.clone(), scan.rest(), Selector::At(view.snapshot()));
+            scan.cursor = Some(cursor);
+            scan.peeked = None;
+        }
+        Ok(())
+    }
+
+    /// This transaction's own next write, if it comes before (or instead of) the next row of the others.
+    fn first_own(&self, scan: &Scan) -> Option<(Key, Option<Bytes>)> {
+        let (key, write) = self.writes.first(scan.index, scan.rest(), scan.backward())?;
+        let is_first = scan.peeked.as_ref().is_none_or(|found| {
+            if scan.backward() { *key >= found.key } else { *key <= found.key }
+        });
+        is_first.then(|| (key.clone(), write.clone()))
+    }
+
+    async fn next_locking(
+        &mut self,
+        scan: &mut Scan,
+        out: &mut Vec<Entry>,
+        max: usize,
+        strength: LockStrength,
+        wait: LockWait,
+    ) -> Result<()> {
+        self.session().cancel.check()?;
+        let layers = self.core().views.layers().clone();
+        let installs = layers.installs(scan.index);
+        let (mut candidates, ended) =
+            self.read_newest_range(scan, scan.rest(), &layers, max.min(LOCK_BATCH_ROWS)).await?;
+        let last = candidates.last().map(|candidate| candidate.found.key.clone());
+        let mut unchanged = true;
+        if self.locks_gaps() {
+            let range = match &last {
+                Some(last) if !ended => scan.rest_to(last),
+                _ => scan.rest(),
+            };
+            let acquired = self.lock_gap(scan.index, range, strength, wait).await?;
+            unchanged = self.unchanged_since(scan.index, &layers, installs);
+            if acquired == Acquired::AfterWait || !unchanged {
+                let layers = self.core().views.layers().clone();
+                candidates = self.read_newest_range(scan, range, &layers, usize::MAX).await?.0;
+                unchanged = false;
+            }
+        }
+        self.fresh_locks.clear();
+        let read_at = unchanged.then_some((&layers, installs));
+        for candidate in candidates {
+            if let Some(value) = self.lock_candidate(scan, &candidate, read_at, strength, wait).await? {
+                out.push(Entry { key: candidate.found.key, value });
+            }
+        }
+        scan.ended = ended;
+        scan.position = last.or(scan.position.take());
+        Ok(())
+    }
+
+    /// Whether nothing was installed in an index since the layers and the count were taken.
+    fn unchanged_since(&self, index: IndexId, layers: &Arc<Layers>, installs: u64) -> bool {
+        Arc::ptr_eq(&self.core().views.layers(), layers) && layers.installs(index) == installs
+    }
+
+    /// The newest versions in a range, own writes among them, without deleted rows; and whether the range is at its end.
+    async fn read_newest_range(
+        &self,
+        scan: &Scan,
+        range: (Bound<&[u8]>, Bound<&[u8]>),
+        layers: &Arc<Layers>,
+        max: usize,
+    ) -> Result<(Vec<Candidate>, bool)> {
+        let mut cursor = scan.open(layers.clone(), range, Selector::Newest);
+        let mut candidates = Vec::new();
+        let mut own = self.writes.first(scan.index, range, scan.backward());
+        let mut peeked = cursor.next().await?;
+        while candidates.len() < max {
+            let own_first = match (&own, &peeked) {
+                (None, None) => return Ok((candidates, true)),
+                (Some(_), None) => true,
+                (None, Some(_)) => false,
+                (Some((key, _)), Some(found)) if scan.backward() => **key >= found.key,
+                (Some((key, _)), Some(found)) => **key <= found.key,
+            };
+            let (found, is_own) = match (own_first, own) {
+                (true, Some((key, write))) => {
+                    if peeked.as_ref().is_some_and(|found| found.key == *key) {
+                        peeked = cursor.next().await?;
+                    }
+                    let rest = after(range, key, scan.backward());
+                    own = self.writes.first(scan.index, rest, scan.backward());
+                    (Found { key: key.clone(), value: write.clone(), stamp: crate::read::IN_TREES }, true)
+                }
+                _ => {
+                    let Some(found) = peeked.take() else { return Ok((candidates, true)) };
+                    peeked = cursor.next().await?;
+                    (found, false)
+                }
+            };
+            if let Some(value) = found.value.clone() {
+                candidates.push(Candidate { found, value, own: is_own });
+            }
+        }
+        let ended = own.is_none() && peeked.is_none();
+        Ok((candidates, ended))
+    }
+
+    /// Locks the row of a candidate; its value now, or `None` if it is gone (or skipped). `read_at` tells when it was read, if
+    /// that can still tell that nothing has changed since.
+    async fn lock_candidate(
+        &mut self,
+        scan: &Scan,
+        candidate: &Candidate,
+        read_at: Option<(&Arc<Layers>, u64)>,
+        strength: LockStrength,
+        wait: LockWait,
+    ) -> Result<Option<Bytes>> {
+        let key = &candidate.found.key;
+        let clustered = match scan.index_number {
+            0 => key.as_slice(),
+            number => scan.table.codec.clustered_key_of(number, key)?,
+        };
+        let acquired = self.lock_record(scan.table.indexes[0].id, clustered, strength, wait).await?;
+        let is_sure = match acquired {
+            Acquired::Skipped => return Ok(None),
+            Acquired::Already => true,
+            Acquired::New => {
+                let unchanged = |(layers, installs)| self.unchanged_since(scan.index, layers, installs);
+                candidate.own || read_at.is_some_and(unchanged)
+            }
+            Acquired::AfterWait => false,
+        };
+        if matches!(acquired, Acquired::New | Acquired::AfterWait) {
+            self.fresh_locks.push((scan.table.indexes[0].id, Key::new(clustered)));
+        }
+        if is_sure {
+            self.note_read(&candidate.found.stamp);
+            return Ok(Some(candidate.value.clone()));
+        }
+        self.newest(scan.index, key).await
+    }
+}
+
+fn push(out: &mut Vec<Entry>, key: &Key, value: Option<Bytes>) {
+    if let Some(value) = value {
+        out.push(Entry { key: key.clone(), value });
+    }
+}
+
+/// A range behind one of its keys.
+fn after<'a>(
+    (lower, upper): (Bound<&'a [u8]>, Bound<&'a [u8]>),
+    key: &'a Key,
+    backward: bool,
+) -> (Bound<&'a [u8]>, Bound<&'a [u8]>) {
+    if backward { (lower, Bound::Excluded(key)) } else { (Bound::Excluded(key), upper) }
+}

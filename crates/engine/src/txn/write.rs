@@ -1,0 +1,258 @@
+//! Changes of rows: locks, checks, and the private write set.
+//!
+//! Nothing is written before all of a row's checks have passed, so a refused row leaves only locks behind.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use types::Value;
+
+use super::{KeyRange, LockStrength, LockWait, Step, Transaction};
+use crate::catalog::{ColumnSet, Table};
+use crate::error::{DuplicateKey, EngineError, Result};
+use crate::read::{Merged, Selector};
+
+/// A change of one entry of a secondary index.
+struct EntryChange {
+    index_number: usize,
+    /// Key to remove.
+    old: Option<Bytes>,
+    /// Key and covering image to put.
+    new: Option<(Bytes, Bytes)>,
+}
+
+impl Transaction {
+    /// Inserts a row. [`EngineError::DuplicateKey`] names the row in the way; nothing was written then. For a duplicate
+    /// primary key that row is locked; for one of another index its key is, and the row is still to be read with a lock.
+    pub async fn insert(&mut self, table: &Arc<Table>, row: Bytes) -> Result<()> {
+        self.check_writable()?;
+        let key = table.codec.clustered_key(&row)?;
+        self.lock_insert(table.indexes[0].id, &key).await?;
+        if self.newest(table.indexes[0].id, &key).await?.is_some() {
+            return Err(duplicate(table, 0, &row, key));
+        }
+        let mut entries = Vec::with_capacity(table.indexes.len() - 1);
+        for index_number in 1..table.indexes.len() {
+            let entry = table.codec.secondary_entry(index_number, &row)?;
+            self.lock_new_entry(table, index_number, &entry.0, &row, &key).await?;
+            entries.push(EntryChange { index_number, old: None, new: Some(entry) });
+        }
+        self.write_entries(table, entries);
+        self.writes.put(table, 0, &key, Some(row.clone()));
+        table.saw_auto_increment(&row)?;
+        self.writes.add_step(Step::Insert { table: table.clone(), row });
+        self.locks.add_work(1);
+        Ok(())
+    }
+
+    /// Changes a row that a locking read of this transaction gave (`old`). False if both are the same: then nothing was
+    /// written. [`EngineError::DuplicateKey`] as from [`Transaction::insert`].
+    pub async fn update(&mut self, table: &Arc<Table>, old: &Bytes, new: Bytes) -> Result<bool> {
+        self.check_writable()?;
+        let changed = table.changed_columns(old, &new)?;
+        if changed == ColumnSet::default() {
+            return Ok(false);
+        }
+        let old_key = table.codec.clustered_key(old)?;
+        let mut key = old_key.clone();
+        if table.indexes[0].columns.intersects(changed) {
+            key = table.codec.clustered_key(&new)?;
+        }
+        let moves = key != old_key;
+        if moves {
+            self.lock_insert(table.indexes[0].id, &key).await?;
+            if self.newest(table.indexes[0].id, &key).await?.is_some() {
+                return Err(duplicate(table, 0, &new, key));
+            }
+        }
+        let mut entries = Vec::new();
+        for index_number in 1..table.indexes.len() {
+            if table.indexes[index_number].columns.intersects(changed) {
+                entries.extend(self.change_entry(table, index_number, old, &new, &old_key).await?);
+            }
+        }
+        self.write_entries(table, entries);
+        if moves {
+            self.writes.put(table, 0, &old_key, None);
+        }
+        self.writes.put(table, 0, &key, Some(new.clone()));
+        table.saw_auto_increment(&new)?;
+        self.writes.add_step(Step::Update { table: table.clone(), old: old.clone(), new });
+        self.locks.add_work(1);
+        Ok(true)
+    }
+
+    /// Deletes a row that a locking read of this transaction gave (`old`).
+    pub async fn delete(&mut self, table: &Arc<Table>, old: &Bytes) -> Result<()> {
+        self.check_writable()?;
+        let key = table.codec.clustered_key(old)?;
+        let mut entries = Vec::with_capacity(table.indexes.len() - 1);
+        for index_number in 1..table.indexes.len() {
+            let (entry_key, _) = table.codec.secondary_entry(index_number, old)?;
+            self.lock_old_entry(table, index_number, &entry_key).await?;
+            entries.push(EntryChange { index_number, old: Some(entry_key), new: None });
+        }
+        self.write_entries(table, entries);
+        self.writes.put(table, 0, &key, None);
+        self.writes.add_step(Step::Delete { table: table.clone(), row: old.clone() });
+        self.locks.add_work(1);
+        Ok(())
+    }
+
+    fn check_writable(&self) -> Result<()> {
+        self.check_active()?;
+        if self.options.read_only {
+            return Err(EngineError::ReadOnlyTransaction);
+        }
+        self.core().check_commits()?;
+        if self.writes.bytes() > self.core().options.transaction_bytes_max {
+            return Err(EngineError::Full(format!(
+                "a transaction may write {} bytes at most",
+                self.core().options.transaction_bytes_max
+            )));
+        }
+        Ok(())
+    }
+
+    /// Locks and checks what an update does to one secondary index; `None` if its entry stays as it is.
+    async fn change_entry(
+        &mut self,
+        table: &Arc<Table>,
+        index_number: usize,
+        old: &Bytes,
+        new: &Bytes,
+        clustered_key: &[u8],
+    ) -> Result<Option<EntryChange>> {
+        let (old_key, old_value) = table.codec.secondary_entry(index_number, old)?;
+        let entry = table.codec.secondary_entry(index_number, new)?;
+        if entry.0 == old_key {
+            let is_same = entry.1 == old_value;
+            return Ok((!is_same).then_some(EntryChange { index_number, old: None, new: Some(entry) }));
+        }
+        self.lock_old_entry(table, index_number, &old_key).await?;
+        self.lock_new_entry(table, index_number, &entry.0, new, clustered_key).await?;
+        Ok(Some(EntryChange { index_number, old: Some(old_key), new: Some(entry) }))
+    }
+
+    /// Locks an entry that is about to come, and checks that its key is free if it is a unique one. `clustered_key` is that
+    /// of the row (as it was before an update), which is no duplicate of itself.
+    async fn lock_new_entry(
+        &mut self,
+        table: &Arc<Table>,
+        index_number: usize,
+        key: &Bytes,
+        row: &Bytes,
+        clustered_key: &[u8],
+    ) -> Result<()> {
+        let index = table.indexes[index_number].id;
+        let Some(unique) = table.unique_part(index_number, key)? else {
+            self.lock_insert(index, key).await?;
+            return Ok(());
+        };
+        self.lock_insert(index, unique).await?;
+        let holder = self.first_with_prefix(table, index_number, key.slice(..unique.len()), clustered_key).await?;
+        match holder {
+            Some(existing_key) => Err(duplicate(table, index_number, row, existing_key)),
+            None => Ok(()),
+        }
+    }
+
+    /// Locks the unique key of an entry that is about to go, so that nobody takes it before it is gone.
+    async fn lock_old_entry(&mut self, table: &Arc<Table>, index_number: usize, key: &Bytes) -> Result<()> {
+        if let Some(unique) = table.unique_part(index_number, key)? {
+            let index = table.indexes[index_number].id;
+            self.lock_record(index, unique, LockStrength::Exclusive, LockWait::Wait).await?;
+        }
+        Ok(())
+    }
+
+    /// The clustered key of the row that has a unique key, if it is another than `own`.
+    async fn first_with_prefix(
+        &mut self,
+        table: &Arc<Table>,
+        index_number: usize,
+        prefix: Bytes,
+        own: &[u8],
+    ) -> Result<Option<Bytes>> {
+        let index = table.indexes[index_number].id;
+        let KeyRange { lower, upper } = KeyRange::prefix(prefix);
+        let range = KeyRange { lower: lower.clone(), upper: upper.clone() };
+        if self.writes.touches(index)
+            && let Some(key) = self.first_own_entry(table, index_number, &range, own)?
+        {
+            return Ok(Some(key));
+        }
+        let layers = self.core().views.layers().clone();
+        let mut entries = Merged::new(layers, index, lower, upper, super::Direction::Forward, Selector::Newest);
+        while let Some(found) = entries.next().await? {
+            let clustered = table.codec.clustered_key_of(index_number, &found.key)?;
+            if found.value.is_none() || clustered == own || self.writes.get(index, &found.key).is_some() {
+                continue;
+            }
+            let clustered = Bytes::copy_from_slice(clustered);
+            self.note_read(&found.stamp);
+            return Ok(Some(clustered));
+        }
+        Ok(None)
+    }
+
+    fn first_own_entry(
+        &self,
+        table: &Arc<Table>,
+        index_number: usize,
+        range: &KeyRange,
+        own: &[u8],
+    ) -> Result<Option<Bytes>> {
+        let index = table.indexes[index_number].id;
+        let (mut lower, upper) = range.as_slices();
+        while let Some((key, write)) = self.writes.first(index, (lower, upper), false) {
+            let clustered = table.codec.clustered_key_of(index_number, key)?;
+            if write.is_some() && clustered != own {
+                return Ok(Some(Bytes::copy_from_slice(clustered)));
+            }
+            lower = std::ops::Bound::Excluded(key);
+        }
+        Ok(None)
+    }
+
+    fn write_entries(&mut self, table: &Arc<Table>, entries: Vec<EntryChange>) {
+        for EntryChange { index_number, old, new } in entries {
+            if let Some(key) = old {
+                self.writes.put(table, index_number, &key, None);
+            }
+            if let Some((key, value)) = new {
+                self.writes.put(table, index_number, &key, Some(value));
+            }
+        }
+    }
+}
+
+fn duplicate(table: &Arc<Table>, index_number: usize, row: &Bytes, existing_key: Bytes) -> EngineError {
+    let entry = table.entry_text(index_number, row);
+    EngineError::DuplicateKey(Box::new(DuplicateKey { table: table.clone(), index_number, entry, existing_key }))
+}
+
+impl Table {
+    /// The part of an entry's key that no other row may have; `None` if the index is not unique or a part is NULL.
+    pub(crate) fn unique_part<'a>(&self, index_number: usize, key: &'a [u8]) -> Result<Option<&'a [u8]>> {
+        if !self.indexes[index_number].unique {
+            return Ok(None);
+        }
+        let codec = &self.codec.indexes[index_number].key;
+        if codec.has_null(key, codec.parts())? {
+            return Ok(None);
+        }
+        Ok(Some(&key[..codec.prefix_len(key, codec.parts())?]))
+    }
+
+    /// A row's values in an index as MySQL's message about duplicates has them: `1-abc`.
+    fn entry_text(&self, index_number: usize, row: &Bytes) -> String {
+        let value = |part: &types::KeyPart| match self.codec.row.decode_column(row, part.column) {
+            Ok(Value::Null) => "NULL".to_string(),
+            Ok(value) => value.to_string(),
+            Err(_) => "?".to_string(),
+        };
+        let values: Vec<String> = self.def.indexes[index_number].parts.iter().map(value).collect();
+        values.join("-")
+    }
+}
