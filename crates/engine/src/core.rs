@@ -1,18 +1,20 @@
 //! [`Core`]: the state that everything in the engine shares, and what the commit pipeline does to it.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, OnceLock};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use base::{CommitNumber, LogPosition, Uuid};
-use binlog::{BinaryLog, GtidSet, LogWriter};
-use event_listener::Event;
+use binlog::{BinaryLog, LogWriter};
 use io::Env;
 use parking_lot::Mutex;
 use store::Store;
 
 use crate::catalog::{Catalog, DdlPlanner};
 use crate::checkpoint::Checkpoints;
-use crate::commit::{CommitEnv, CommitError, Pipeline, Place};
+use crate::commit::{CommitEnv, CommitError, Place};
+use crate::commit_path::CommitPath;
+use crate::ddl::DdlEffect;
 use crate::error::{EngineError, Result};
 use crate::lock::LockManager;
 use crate::memtable::Guard;
@@ -35,14 +37,15 @@ pub(crate) struct Core {
     /// The state after the last transaction that has its place (a session's) or is published (`apply`'s).
     pub(crate) order: Mutex<Mark>,
     /// DDL statements run one after the other.
-    pub(crate) ddl: Turn,
+    pub(crate) ddl: Arc<Turn>,
+    /// Of DDL statements that have their place and are not visible yet, in log order.
+    pub(crate) effects: Mutex<VecDeque<(CommitNumber, DdlEffect)>>,
     pub(crate) checkpoints: Checkpoints,
     /// The log's writer, while neither the pipeline nor a follower has it.
     pub(crate) writer: Mutex<Option<LogWriter>>,
     /// Takes commits of sessions; none before recovery is done, on a follower, and after the end.
-    pub(crate) pipeline: ArcSwapOption<Pipeline<CommitHooks>>,
+    pub(crate) commits: ArcSwapOption<CommitPath>,
     failure: OnceLock<String>,
-    stopping: Event,
 }
 
 /// What goes with a transaction through the commit queue.
@@ -51,6 +54,8 @@ pub(crate) struct Payload {
     pub(crate) stamp: Arc<Stamp>,
     /// Given back as soon as the versions are numbered.
     pub(crate) guard: Option<Guard>,
+    /// Of a DDL statement.
+    pub(crate) ddl: Option<Box<DdlEffect>>,
 }
 
 /// The engine as the commit pipeline sees it.
@@ -66,7 +71,7 @@ impl CommitEnv for CommitHooks {
             let mut order = self.0.order.lock();
             debug_assert_eq!(order.commit_number.next(), place.commit_number, "commit numbers are dense");
             if let Some(guard) = &payload.guard {
-                guard.memtable().starts_after(&order);
+                guard.memtable().starts_after(&order, place.commit_number);
             }
             order.commit_number = place.commit_number;
             order.position = place.end;
@@ -74,11 +79,13 @@ impl CommitEnv for CommitHooks {
         }
         payload.stamp.commit(place.commit_number);
         payload.guard = None;
+        if let Some(effect) = payload.ddl.take() {
+            self.0.effects.lock().push_back((place.commit_number, *effect));
+        }
     }
 
     fn commit_ordered(&self, last: &Place) {
-        self.0.views.publish(last.commit_number, last.end);
-        self.0.checkpoints.log_is_at(last.end);
+        self.0.publish(last.commit_number, last.end);
     }
 
     fn failed(&self, error: &CommitError) {
@@ -115,12 +122,12 @@ impl Core {
             catalog: ArcSwap::from_pointee(parts.catalog),
             planner: parts.planner,
             order: Mutex::new(parts.mark),
-            ddl: Turn::default(),
+            ddl: Arc::default(),
+            effects: Mutex::default(),
             checkpoints: parts.checkpoints,
             writer: Mutex::new(Some(parts.writer)),
-            pipeline: ArcSwapOption::empty(),
+            commits: ArcSwapOption::empty(),
             failure: OnceLock::new(),
-            stopping: Event::new(),
         }
     }
 
@@ -130,8 +137,8 @@ impl Core {
             return;
         }
         tracing::error!("the engine stops: {reason}");
-        self.stopping.notify(usize::MAX);
         self.checkpoints.stop();
+        self.views.wake();
         if let Some(hook) = &self.options.on_failure {
             hook(reason);
         }
@@ -148,7 +155,7 @@ impl Core {
     /// An error if no session can commit here now.
     pub(crate) fn check_commits(&self) -> Result<()> {
         self.check_running()?;
-        if self.pipeline.load().is_none() { Err(EngineError::ServerReadOnly) } else { Ok(()) }
+        if self.commits.load().is_none() { Err(EngineError::ServerReadOnly) } else { Ok(()) }
     }
 
     /// The mark after everything that has its place.
@@ -156,16 +163,20 @@ impl Core {
         self.order.lock().clone()
     }
 
-    /// For transactions that somebody else has put into the log.
-    pub(crate) fn advance(&self, number: CommitNumber, end: LogPosition, gtids: &GtidSet) {
-        let mut order = self.order.lock();
-        debug_assert!(number > order.commit_number, "publication follows the log");
-        let layers = self.views.layers();
-        if number > layers.active().after() {
-            layers.active().starts_after(&order);
+    /// Lets everything up to a number be seen, and the catalogs that came with it.
+    pub(crate) fn publish(&self, number: CommitNumber, end: LogPosition) {
+        self.views.publish(number, end);
+        self.checkpoints.log_is_at(end);
+        loop {
+            let mut effects = self.effects.lock();
+            if effects.front().is_none_or(|(due, _)| *due > number) {
+                return;
+            }
+            let effect = effects.pop_front();
+            drop(effects);
+            if let Some((number, effect)) = effect {
+                effect.apply(self, number);
+            }
         }
-        order.commit_number = number;
-        order.position = end;
-        order.gtids.union(gtids);
     }
 }

@@ -1,127 +1,310 @@
 //! [`Engine`]: everything together, and its life from open to close.
+//!
+//! ```text
+//!   open       the data file at its newest checkpoint, the log, the catalog          reads
+//!   (apply)    installs and publishes the log behind the checkpoint                  reads
+//!   start_commits                                                                    reads, writes
+//!   close      no more commits, a last checkpoint, the log sealed                    -
+//! ```
 
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
-use base::{CommitNumber, Gtid, LogPosition};
+use base::{CommitNumber, IndexId, LogPosition, Uuid};
+use binlog::{BinaryLog, GtidSet, LogOptions, LogWriter, OpenAs, RecoveryReport};
 use bytes::Bytes;
-use io::Env;
+use io::{Env, LockGuard};
+use parking_lot::Mutex;
+use store::{Checkpoint, Direction, Roots, Store};
 
-use crate::catalog::{Catalog, CatalogChange, DdlPlanner, DdlText, Table};
+use crate::catalog::{Catalog, DdlPlanner, SYSTEM_INDEX, Table, load};
+use crate::checkpoint::{Checkpoints, Meta, run};
+use crate::commit_path::CommitPath;
+use crate::core::{Core, CoreParts};
 use crate::error::{EngineError, Result};
-use crate::options::{EngineOptions, SessionHandle, TxnOptions};
-use crate::txn::{Commit, Transaction};
+use crate::lock::{LockManager, LockOptions};
+use crate::memtable::Memtable;
+use crate::options::{EngineOptions, TxnOptions};
+use crate::txn::Transaction;
+use crate::view::{Layers, Mark, Views};
 
-/// One change of one row, as the log tells it. Images are full row images.
-#[derive(Clone, Debug)]
-pub struct RowChange {
-    /// The table.
-    pub table: Arc<Table>,
-    /// The row before; `None` for an insert.
-    pub before: Option<Bytes>,
-    /// The row after; `None` for a delete.
-    pub after: Option<Bytes>,
-}
-
-/// A point of the log up to which everything is installed.
-#[derive(Clone, Debug)]
-pub struct PublishPoint {
-    /// The last transaction.
-    pub commit_number: CommitNumber,
-    /// Where its last event ends.
-    pub end: LogPosition,
-    /// GTIDs of the transactions since the point before.
-    pub gtids: Vec<Gtid>,
-}
+/// The data file's name in the data directory.
+const DATA_FILE: &str = "data.ctr";
+/// Locked while an engine is open.
+const LOCK_FILE: &str = "commuter.lock";
+/// Rows taken at once when the catalog is read.
+const CATALOG_BATCH_ROWS: usize = 256;
 
 /// The engine.
 pub struct Engine {
-    options: EngineOptions,
+    core: Arc<Core>,
+    report: RecoveryReport,
+    /// Where recovery has to begin.
+    checkpoint_at_open: (CommitNumber, LogPosition),
+    /// Until the engine is closed.
+    datadir: Mutex<Option<Box<dyn LockGuard>>>,
 }
 
-const UNFINISHED: EngineError = EngineError::NotReady("the engine is not ready yet");
-
-#[expect(clippy::unused_async, unused_variables, reason = "the bodies follow")]
 impl Engine {
     /// Opens the data file at its newest checkpoint, and the log, in the data directory of `env`; creates both in an empty
     /// one. The state is that of the checkpoint: `apply::recover` brings it to the log's end, then [`Engine::start_commits`]
     /// lets sessions write (or a follower takes the log's writer).
     pub async fn open(env: Env, options: EngineOptions, planner: Arc<dyn DdlPlanner>) -> Result<Arc<Engine>> {
-        Err(UNFINISHED)
+        let datadir = lock_datadir(&env).await?;
+        let store_options = store::Options { cache_bytes: options.page_cache_bytes as u64, direct: options.direct_io };
+        let store = Store::open(&env, DATA_FILE, store_options).await?;
+        let (checkpoint, meta) = read_meta(&env, &store).await?;
+        let server_uuid: Uuid =
+            meta.server_uuid.parse().map_err(|error| EngineError::Corrupt(format!("meta data: {error}")))?;
+        let mark = Mark {
+            commit_number: checkpoint.commit_number,
+            position: checkpoint.log_position,
+            gtids: meta
+                .gtid_executed
+                .parse()
+                .map_err(|error| EngineError::Corrupt(format!("meta data: gtid_executed: {error}")))?,
+        };
+        let log_options = LogOptions {
+            server_id: options.server_id,
+            server_uuid,
+            server_version: options.server_version.clone(),
+            max_binlog_size: options.max_binlog_bytes,
+            sync_method: options.sync_method,
+            ..options.log.clone()
+        };
+        let open_as = if options.follower { OpenAs::Follower } else { OpenAs::Source };
+        let opened = BinaryLog::open(env.clone(), log_options, open_as, mark.position).await?;
+        let catalog = read_catalog(&store.roots(), &meta.auto_increment).await?;
+        let parts = CoreParts {
+            server_uuid,
+            views: first_views(&mark, store.roots()),
+            locks: LockManager::new(env.clock.clone(), LockOptions::default()),
+            checkpoints: Checkpoints::new(
+                mark.clone(),
+                opened.log.pin("checkpoint", mark.position),
+                options.checkpoint_log_bytes,
+                options.max_binlog_bytes,
+            ),
+            env,
+            options,
+            store,
+            log: opened.log,
+            writer: opened.writer,
+            catalog,
+            planner,
+            mark: mark.clone(),
+        };
+        let core = Arc::new(Core::new(parts));
+        core.forget_orphans();
+        let task = run(Arc::downgrade(&core));
+        core.env.spawner.spawn_thread("checkpoint", Box::pin(task));
+        Ok(Arc::new(Engine {
+            core,
+            report: opened.report,
+            checkpoint_at_open: (mark.commit_number, mark.position),
+            datadir: Mutex::new(Some(datadir)),
+        }))
+    }
+
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
     }
 
     /// Its settings.
     pub fn options(&self) -> &EngineOptions {
-        &self.options
+        &self.core.options
+    }
+
+    /// What opening the log found: a clean end, or a torn tail that was cut.
+    pub fn recovery_report(&self) -> &RecoveryReport {
+        &self.report
+    }
+
+    /// The checkpoint that was opened: the log has to be applied from here.
+    pub fn checkpoint_at_open(&self) -> (CommitNumber, LogPosition) {
+        self.checkpoint_at_open
+    }
+
+    /// The newest checkpoint on disk.
+    pub fn durable_checkpoint(&self) -> (CommitNumber, LogPosition) {
+        let mark = self.core.checkpoints.durable();
+        (mark.commit_number, mark.position)
+    }
+
+    /// `server_uuid`
+    pub fn server_uuid(&self) -> Uuid {
+        self.core.server_uuid
+    }
+
+    /// The log: listing, reading, purging, waiting for more.
+    pub fn log(&self) -> &Arc<BinaryLog> {
+        &self.core.log
+    }
+
+    /// The data file: sizes, counters, verification.
+    pub fn store(&self) -> &Arc<Store> {
+        &self.core.store
+    }
+
+    /// The machine.
+    pub fn env(&self) -> &Env {
+        &self.core.env
+    }
+
+    /// Locks that are held, and waited for.
+    pub fn locks(&self) -> &Arc<LockManager> {
+        &self.core.locks
     }
 
     /// What exists now.
     pub fn catalog(&self) -> Arc<Catalog> {
-        unreachable!("there is no engine yet")
+        self.core.catalog.load_full()
     }
 
     /// Begins a transaction; takes no lock and no read view yet.
     pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Transaction {
-        unreachable!("there is no engine yet")
+        Transaction::new(self.clone(), options)
     }
 
     /// The newest transaction that everybody can see, and where it ends in the log.
     pub fn visible(&self) -> (CommitNumber, LogPosition) {
-        (CommitNumber(0), LogPosition::default())
+        self.core.views.visible_position()
+    }
+
+    /// Ready when everybody can see a transaction; an error if the engine stops before that.
+    pub async fn wait_visible(&self, number: CommitNumber) -> Result<()> {
+        self.core.wait_visible(number).await
+    }
+
+    /// The GTIDs of everything that has its place in the log (published, but for a moment).
+    pub fn gtid_executed(&self) -> GtidSet {
+        self.core.ordered().gtids
     }
 
     /// About how many rows a table has.
     pub fn estimate_rows(&self, table: &Table) -> u64 {
-        0
+        let in_tree = self.core.views.layers().roots.entries(table.indexes[0].id);
+        in_tree.saturating_add_signed(table.rows_in_memory())
     }
 
-    /// Executes DDL: waits for the metadata locks, makes and fills new trees, logs the text, and lets the new catalog be
-    /// seen. `change` was planned with a catalog whose tables may have changed since: then [`EngineError::TableChanged`], and the caller
-    /// plans again.
-    pub async fn execute_ddl(
-        self: &Arc<Self>,
-        change: CatalogChange,
-        text: DdlText,
-        options: &TxnOptions,
-    ) -> Result<Commit> {
-        Err(UNFINISHED)
+    /// Bytes that the memtables take, and how many there are: one, and another while it is merged.
+    pub fn memtable_bytes(&self) -> (usize, usize) {
+        let layers = self.core.views.layers();
+        (layers.memtables.iter().map(|memtable| memtable.bytes()).sum(), layers.memtables.len())
+    }
+
+    /// Number of distinct states that somebody reads.
+    pub fn read_views(&self) -> usize {
+        self.core.views.count()
+    }
+
+    /// Why the engine has stopped, if it has.
+    pub fn check_running(&self) -> Result<()> {
+        self.core.check_running()
     }
 
     /// Begins to take commits of sessions (after recovery, or when a follower becomes a source).
-    pub async fn start_commits(self: &Arc<Self>) -> Result<()> {
-        Err(UNFINISHED)
+    pub fn start_commits(&self) -> Result<()> {
+        self.core.check_running()?;
+        let writer = self.take_writer()?;
+        let path = CommitPath::start(&self.core, writer);
+        self.core.commits.store(Some(path));
+        Ok(())
+    }
+
+    /// Takes the log's writer: for a follower, which puts its source's bytes into the log.
+    pub fn take_writer(&self) -> Result<LogWriter> {
+        self.core.writer.lock().take().ok_or(EngineError::NotReady("the log is being written by another"))
+    }
+
+    /// Gives the log's writer back.
+    pub fn return_writer(&self, writer: LogWriter) {
+        *self.core.writer.lock() = Some(writer);
     }
 
     /// Makes a checkpoint now; its commit number and log position.
-    pub async fn checkpoint(self: &Arc<Self>) -> Result<(CommitNumber, LogPosition)> {
-        Err(UNFINISHED)
+    pub async fn checkpoint(&self) -> Result<(CommitNumber, LogPosition)> {
+        let mark = self.core.checkpoint().await?;
+        Ok((mark.commit_number, mark.position))
     }
 
     /// Ends the commits, makes a last checkpoint and closes the log. Transactions that are still open cannot commit any more.
-    pub async fn close(self: &Arc<Self>) -> Result<()> {
-        Err(UNFINISHED)
+    pub async fn close(&self) -> Result<()> {
+        if let Some(path) = self.core.commits.swap(None) {
+            let writer = path.stop().await?;
+            *self.core.writer.lock() = Some(writer);
+        }
+        let result = match self.core.check_running() {
+            Ok(()) => self.core.checkpoint().await.map(drop),
+            Err(error) => Err(error),
+        };
+        self.core.checkpoints.stop();
+        let writer = self.core.writer.lock().take();
+        if let Some(writer) = writer
+            && result.is_ok()
+        {
+            writer.close(!self.core.options.follower).await?;
+        }
+        self.datadir.lock().take();
+        result
     }
 }
 
-/// What `apply` needs: rows under a known commit number in any order, then publication in log order.
-#[expect(clippy::unused_async, unused_variables, reason = "the bodies follow")]
-impl Engine {
-    /// Installs a transaction of the log. Any number of tasks may install different transactions at once and in any order; nobody sees
-    /// them before they are published. Reads nothing; waits for nothing but room in the memtable.
-    pub async fn install(&self, commit_number: CommitNumber, changes: &[RowChange]) -> Result<()> {
-        Err(UNFINISHED)
+impl Core {
+    /// Trees without a table were being built, or dropped, at the time of a crash.
+    fn forget_orphans(&self) {
+        let catalog = self.catalog.load();
+        let known: HashSet<IndexId> =
+            catalog.all_tables().flat_map(|table| table.indexes.iter().map(|index| index.id)).collect();
+        let layers = self.views.layers();
+        let orphans = layers.roots.indexes().filter(|index| *index != SYSTEM_INDEX && !known.contains(index));
+        self.checkpoints.drop_indexes(orphans.collect::<Vec<_>>());
     }
-
-    /// Installs a DDL statement of the log: everything before it must be published (of its own tables, at least).
-    pub async fn install_ddl(self: &Arc<Self>, commit_number: CommitNumber, text: &DdlText) -> Result<()> {
-        Err(UNFINISHED)
-    }
-
-    /// Everything up to this point is installed: lets it be seen. In log order.
-    pub fn publish(&self, point: PublishPoint) {}
 }
 
-/// A session for what the engine does by itself.
-#[expect(dead_code, reason = "the bodies follow")]
-fn internal_session() -> Arc<SessionHandle> {
-    SessionHandle::internal()
+async fn lock_datadir(env: &Env) -> Result<Box<dyn LockGuard>> {
+    env.disk.lock(LOCK_FILE).await.map_err(|error| match error.kind() {
+        std::io::ErrorKind::WouldBlock => EngineError::Io("the data directory is in use by another server".to_string()),
+        _ => EngineError::Io(format!("{LOCK_FILE}: {error}")),
+    })
+}
+
+/// The newest checkpoint; a new data file gets one, of the empty state, with the server's identity in it.
+async fn read_meta(env: &Env, store: &Arc<Store>) -> Result<(Checkpoint, Meta)> {
+    let checkpoint = store.checkpoint();
+    if !checkpoint.meta.is_empty() {
+        let meta = serde_json::from_slice(&checkpoint.meta)
+            .map_err(|error| EngineError::Corrupt(format!("meta data: {error}")))?;
+        return Ok((Checkpoint::clone(&checkpoint), meta));
+    }
+    let meta = Meta { server_uuid: new_uuid(env).to_string(), ..Meta::default() };
+    let bytes = serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))?;
+    let checkpoint = Checkpoint { meta: bytes.into(), ..Checkpoint::default() };
+    store.commit_checkpoint(&store.roots(), checkpoint.clone()).await?;
+    Ok((checkpoint, meta))
+}
+
+/// A random one, version 4.
+fn new_uuid(env: &Env) -> Uuid {
+    let mut bytes = [0; 16];
+    env.random.fill(&mut bytes);
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    Uuid(bytes)
+}
+
+fn first_views(mark: &Mark, roots: Roots) -> Arc<Views> {
+    let layers = Layers { memtables: vec![Memtable::new(mark.commit_number)], roots };
+    Views::new(mark.commit_number, mark.position, layers)
+}
+
+async fn read_catalog(roots: &Roots, auto_increment: &BTreeMap<u64, u64>) -> Result<Catalog> {
+    let mut cursor = roots.cursor(SYSTEM_INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
+    let mut rows: Vec<(Bytes, Bytes)> = Vec::new();
+    let mut batch = Vec::new();
+    while cursor.next_batch(&mut batch, CATALOG_BATCH_ROWS).await? {
+        rows.extend(batch.drain(..).map(|entry| (entry.key, entry.value)));
+    }
+    load(rows, auto_increment)
 }

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use base::{Cancelled, ErrorClass, SqlError, codes};
+use binlog::BinlogError;
 use bytes::Bytes;
+use store::StoreError;
 use types::TypeError;
 
 use crate::catalog::Table;
+use crate::commit::CommitError;
+use crate::lock::LockError;
 
 /// A shorthand.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -120,6 +124,51 @@ impl From<TypeError> for EngineError {
             ErrorClass::Corrupt => EngineError::Corrupt(error.to_string()),
             _ => EngineError::Bug(error.to_string()),
         }
+    }
+}
+
+impl From<LockError> for EngineError {
+    /// For owners that have nothing to roll back; transactions look closer.
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Timeout => EngineError::LockWaitTimeout,
+            LockError::Deadlock => EngineError::Deadlock,
+            LockError::NotAvailable => EngineError::LockNowait,
+            LockError::Cancelled => EngineError::Cancelled(Cancelled::Statement),
+            LockError::TooMany => EngineError::Full(error.to_string()),
+        }
+    }
+}
+
+impl From<CommitError> for EngineError {
+    fn from(error: CommitError) -> Self {
+        match error {
+            CommitError::Full { .. } => EngineError::Full(error.to_string()),
+            CommitError::Stopped => EngineError::NotReady("Server shutdown in progress"),
+            _ => EngineError::Stopped(error.to_string()),
+        }
+    }
+}
+
+impl From<BinlogError> for EngineError {
+    fn from(error: BinlogError) -> Self {
+        of_class(error.class(), error.to_string())
+    }
+}
+
+impl From<StoreError> for EngineError {
+    fn from(error: StoreError) -> Self {
+        of_class(error.class(), error.to_string())
+    }
+}
+
+fn of_class(class: ErrorClass, message: String) -> EngineError {
+    match class {
+        ErrorClass::Corrupt => EngineError::Corrupt(message),
+        ErrorClass::Full => EngineError::Full(message),
+        ErrorClass::Bug => EngineError::Bug(message),
+        ErrorClass::User => EngineError::Sql(SqlError::unknown(message)),
+        ErrorClass::Io | ErrorClass::Retry | ErrorClass::Cancelled => EngineError::Io(message),
     }
 }
 

@@ -14,18 +14,29 @@
 //! | [`commit`] | the pipeline that gives transactions their place in the log |
 
 pub mod catalog;
+mod checkpoint;
 pub mod commit;
+mod commit_path;
+mod core;
+mod ddl;
 mod engine;
 mod error;
+mod install;
 pub mod lock;
 mod memtable;
 mod options;
+mod read;
+mod turn;
 mod txn;
+mod view;
 
-pub use catalog::{AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, Table, TableName};
+pub use catalog::{
+    AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper, Table, TableName,
+};
 pub use commit::Place;
-pub use engine::{Engine, PublishPoint, RowChange};
+pub use engine::Engine;
 pub use error::{DuplicateKey, EngineError, Result};
+pub use install::{PublishPoint, RowChange};
 pub use lock::TableMode;
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};

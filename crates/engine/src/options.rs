@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Cancel, ConnectionId, Gtid, ServerId};
-use binlog::QueryContext;
+use binlog::{LogOptions, QueryContext, SyncMethod};
 
 /// Told once, with the reason, when the engine has stopped for good (a failed sync, a damaged page in a checkpoint).
 pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
@@ -16,8 +16,6 @@ pub struct EngineOptions {
     pub server_id: ServerId,
     /// As written into the log's format description, such as `8.4.0-commuter-0.1.0`.
     pub server_version: String,
-    /// Size of a page of a data file that is made now.
-    pub page_bytes: usize,
     /// Size of the page cache (`innodb_buffer_pool_size`).
     pub page_cache_bytes: usize,
     /// The active memtable is frozen, and a checkpoint begun, at this size.
@@ -33,6 +31,14 @@ pub struct EngineOptions {
     pub transaction_bytes_max: usize,
     /// The log file is closed and the next begun at about this size.
     pub max_binlog_bytes: u64,
+    /// Whether files bypass the operating system's cache.
+    pub direct_io: bool,
+    /// The log is a copy of a source's: it is opened to be continued with its bytes.
+    pub follower: bool,
+    /// How the log is made durable.
+    pub sync_method: SyncMethod,
+    /// The other settings of the log; those that have fields of their own here count.
+    pub log: LogOptions,
     /// Who to tell when the engine stops.
     pub on_failure: Option<FailureHook>,
 }
@@ -42,7 +48,6 @@ impl Default for EngineOptions {
         EngineOptions {
             server_id: ServerId(1),
             server_version: concat!("8.4.0-commuter-", env!("CARGO_PKG_VERSION")).to_string(),
-            page_bytes: 16 << 10,
             page_cache_bytes: 128 << 20,
             memtable_bytes: 256 << 20,
             memtable_stall_factor: 2.0,
@@ -50,6 +55,10 @@ impl Default for EngineOptions {
             row_event_max_bytes: 8192,
             transaction_bytes_max: 1 << 30,
             max_binlog_bytes: 1 << 30,
+            direct_io: true,
+            follower: false,
+            sync_method: SyncMethod::default(),
+            log: LogOptions::default(),
             on_failure: None,
         }
     }

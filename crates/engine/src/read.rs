@@ -212,13 +212,6 @@ impl Merged {
     }
 }
 
-impl Newest {
-    /// Whether everybody can see this version already.
-    pub(crate) fn is_published(&self, visible: CommitNumber) -> bool {
-        is_published(&self.stamp, visible)
-    }
-}
-
 /// Whether everybody can see a version already.
 pub(crate) fn is_published(stamp: &VersionStamp, visible: CommitNumber) -> bool {
     matches!(stamp.state(), StampState::Committed(number) if number <= visible)

@@ -155,9 +155,10 @@ impl Views {
     /// Opens a view of now.
     pub(crate) fn open(self: &Arc<Self>) -> ReadView {
         let mut inner = self.inner.lock();
-        let shared = inner.slots.back().filter(|slot| {
-            slot.snapshot == inner.visible && Arc::ptr_eq(&slot.layers.load(), &inner.layers)
-        });
+        let shared = inner
+            .slots
+            .back()
+            .filter(|slot| slot.snapshot == inner.visible && Arc::ptr_eq(&slot.layers.load(), &inner.layers));
         let slot = match shared {
             Some(slot) => slot.clone(),
             None => {

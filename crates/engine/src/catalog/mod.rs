@@ -28,11 +28,10 @@ use base::{IndexId, TableId};
 use types::CollationId;
 
 pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, RowMapper, TableName};
-pub use table::{AutoIncrement, Table, may_auto_increment};
 pub(crate) use plan::{Build, Planned, locked_tables, plan};
 pub(crate) use storage::{SYSTEM_INDEX, load, row_changes};
+pub use table::{AutoIncrement, Table, may_auto_increment};
 pub(crate) use table::{ColumnSet, TableShared};
-use table::IndexInfo;
 
 /// A database.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +111,11 @@ impl Catalog {
     /// All accounts, by name.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &Arc<serde_json::Value>)> {
         self.accounts.iter().map(|(name, account)| (name.as_str(), account))
+    }
+
+    /// Ids of indexes from here on were never given.
+    pub(crate) fn next_index(&self) -> IndexId {
+        self.next_index
     }
 
     /// Every table.

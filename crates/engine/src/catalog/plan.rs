@@ -91,7 +91,8 @@ impl Planned {
 
     fn alter_database(&mut self, database: Database) -> Result<()> {
         self.touch(&database.name);
-        self.catalog.schema_mut(&database.name)?.database = database;
+        let schema = self.catalog.schema_mut(&database.name)?;
+        schema.database = database;
         Ok(())
     }
 

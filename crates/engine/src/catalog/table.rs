@@ -52,6 +52,9 @@ pub(crate) struct IndexInfo {
 pub(crate) struct ColumnSet(u128);
 
 impl ColumnSet {
+    /// Every column.
+    pub(crate) const ALL: ColumnSet = ColumnSet(u128::MAX);
+
     pub(crate) fn insert(&mut self, column: usize) {
         self.0 |= 1 << column.min(127);
     }
@@ -122,6 +125,11 @@ impl Table {
     /// `schema.name`
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.def.schema, self.def.name)
+    }
+
+    /// Rows that came since the last checkpoint, less those that went.
+    pub(crate) fn rows_in_memory(&self) -> i64 {
+        self.shared.row_delta.load(Ordering::Relaxed)
     }
 
     /// Rows came (or went).

@@ -25,7 +25,7 @@
 mod merge;
 mod run;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -58,20 +58,16 @@ pub(super) struct Frozen {
     pub(super) mark: Mark,
     /// The newest roots of the store hold everything up to here; more than the checkpoint on disk after a failed attempt.
     pub(super) merged: CommitNumber,
-}
-
-/// An index that no catalog has any more, from a commit number on.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Dropped {
-    pub(super) since: CommitNumber,
-    pub(super) index: IndexId,
+    /// Indexes that had no table any more at the freeze: their trees go, and newer memtables have nothing of them.
+    pub(super) gone: Arc<HashSet<IndexId>>,
 }
 
 /// State and triggers.
 pub(crate) struct Checkpoints {
     pub(super) turn: Turn,
     pub(super) frozen: Mutex<Option<Frozen>>,
-    pub(super) dropped: Mutex<Vec<Dropped>>,
+    /// Indexes that no catalog has any more; nothing is installed in them.
+    pub(super) dropped: Mutex<HashSet<IndexId>>,
     /// The newest checkpoint on disk.
     pub(super) durable: Mutex<Mark>,
     /// Keeps the log that recovery would need.
@@ -92,7 +88,7 @@ impl Checkpoints {
         Checkpoints {
             turn: Turn::default(),
             frozen: Mutex::new(None),
-            dropped: Mutex::new(Vec::new()),
+            dropped: Mutex::new(HashSet::new()),
             durable: Mutex::new(durable),
             pin,
             installs: RwLock::new(()),
@@ -128,13 +124,14 @@ impl Checkpoints {
     }
 
     /// Remembers indexes that are gone from the catalog.
-    pub(crate) fn drop_indexes(&self, since: CommitNumber, indexes: impl IntoIterator<Item = IndexId>) {
-        self.dropped.lock().extend(indexes.into_iter().map(|index| Dropped { since, index }));
+    pub(crate) fn drop_indexes(&self, indexes: impl IntoIterator<Item = IndexId>) {
+        self.dropped.lock().extend(indexes);
     }
 
     /// Whether one of these indexes still has a tree, or versions, from another life.
     pub(crate) fn has_remains(&self, indexes: &[IndexId]) -> bool {
-        self.dropped.lock().iter().any(|dropped| indexes.contains(&dropped.index))
+        let dropped = self.dropped.lock();
+        indexes.iter().any(|index| dropped.contains(index))
     }
 
     /// Ends the background task.

@@ -1,11 +1,11 @@
 //! The course of a checkpoint, and the task that begins them.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{Cancel, CommitNumber, ErrorClass, IndexId};
+use base::{Cancel, CommitNumber, ErrorClass, LogPosition};
 use futures_lite::future;
 use store::{Checkpoint, MergeOptions, Roots};
 
@@ -73,12 +73,14 @@ impl Core {
     /// `None` if nothing has happened since the last.
     async fn freeze(&self) -> Result<Option<Frozen>> {
         let durable = self.checkpoints.durable();
-        if self.ordered() == durable && self.views.layers().active().bytes() == 0 && !self.has_drops(&durable) {
+        let is_idle = self.checkpoints.dropped.lock().is_empty() && self.views.layers().active().bytes() == 0;
+        if is_idle && self.ordered() == durable {
             return Ok(None);
         }
         // What is visible now is at or below the number that will be chosen: pruning must leave it.
         self.views.hold();
         let memtable = self.views.layers().active().clone();
+        let gone = Arc::new(self.checkpoints.dropped.lock().clone());
         let boundary = {
             let _no_installs = self.checkpoints.installs.write();
             let mut boundary = CommitNumber(0);
@@ -102,27 +104,25 @@ impl Core {
         };
         self.wait_visible(mark.commit_number).await?;
         self.views.release_hold();
-        let frozen = Frozen { memtable, mark, merged: durable.commit_number };
+        let frozen = Frozen { memtable, mark, merged: durable.commit_number, gone };
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(Some(frozen))
     }
 
     async fn merge(self: &Arc<Self>, mut frozen: Frozen) -> Result<Mark> {
         let upto = frozen.mark.commit_number;
-        let gone = self.droppable(upto);
         let mut view_roots = Vec::new();
         for (snapshot, slots) in self.long_views(upto).await {
-            let roots = self.merge_upto(&mut frozen, snapshot, &HashSet::new()).await?;
+            let roots = self.merge_upto(&mut frozen, snapshot).await?;
             view_roots.push((slots, roots));
         }
-        let roots = self.merge_upto(&mut frozen, upto, &gone).await?;
-        self.log.wait_durable(frozen.mark.position).await?;
+        let roots = self.merge_upto(&mut frozen, upto).await?;
+        self.make_log_durable(frozen.mark.position).await?;
         let meta = self.meta(&frozen.mark)?;
-        let checkpoint =
-            Checkpoint { commit_number: upto, log_position: frozen.mark.position, meta: meta.into() };
+        let checkpoint = Checkpoint { commit_number: upto, log_position: frozen.mark.position, meta: meta.into() };
         self.store.commit_checkpoint(&roots, checkpoint).await?;
         self.switch(&frozen, roots, view_roots);
-        self.checkpoints.dropped.lock().retain(|dropped| !gone.contains(&dropped.index));
+        self.checkpoints.dropped.lock().retain(|index| !frozen.gone.contains(index));
         *self.checkpoints.durable.lock() = frozen.mark.clone();
         self.checkpoints.pin.set(frozen.mark.position);
         tracing::debug!(commit_number = upto.0, position = %frozen.mark.position, "checkpoint");
@@ -130,9 +130,9 @@ impl Core {
     }
 
     /// One step; remembered, so that a second attempt goes on from here.
-    async fn merge_upto(&self, frozen: &mut Frozen, upto: CommitNumber, gone: &HashSet<IndexId>) -> Result<Roots> {
+    async fn merge_upto(&self, frozen: &mut Frozen, upto: CommitNumber) -> Result<Roots> {
         let range = (frozen.merged, upto);
-        let roots = merge_step(&self.store, &frozen.memtable, range, gone, MergeOptions::default()).await?;
+        let roots = merge_step(&self.store, &frozen.memtable, range, &frozen.gone, MergeOptions::default()).await?;
         frozen.merged = upto;
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(roots)
@@ -171,16 +171,6 @@ impl Core {
         by_number.into_iter().filter(|(number, _)| can_have(number)).take(VIEW_TREES_MAX).collect()
     }
 
-    fn has_drops(&self, mark: &Mark) -> bool {
-        !self.droppable(mark.commit_number).is_empty()
-    }
-
-    /// Indexes that no catalog at this number has.
-    fn droppable(&self, upto: CommitNumber) -> HashSet<IndexId> {
-        let dropped = self.checkpoints.dropped.lock();
-        dropped.iter().filter(|dropped| dropped.since <= upto).map(|dropped| dropped.index).collect()
-    }
-
     fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {
         let catalog = self.catalog.load();
         let counted = catalog.all_tables().filter(|table| table.def.auto_increment_column().is_some());
@@ -190,6 +180,14 @@ impl Core {
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
         };
         serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))
+    }
+
+    /// Syncs the log up to a position, if `sync_binlog` has left that to the system.
+    async fn make_log_durable(&self, position: LogPosition) -> Result<()> {
+        match self.commits.load_full() {
+            Some(commits) => commits.make_durable(position).await,
+            None => Ok(()),
+        }
     }
 
     /// Ready when everybody can see a number; an error if the engine stops before that.

@@ -7,6 +7,7 @@
 //! # Invariants
 //! - Numbers ascend, each at most once; pending versions come after every number, in the order in which their row lock
 //!   was held, which is the order in which they will be numbered.
+//! - Number 0 is that of versions in an index that is still being built: no catalog has it, and every merge takes them.
 //! - Pruning at floor `f` leaves the newest version at or below `f` and all above it: what any read view or merge at
 //!   `f` or later can ask for.
 
@@ -57,10 +58,11 @@ impl Chain {
             .find(|version| matches!(version.stamp.state(), StampState::Committed(number) if number <= snapshot))
     }
 
-    /// The newest version in `(after, upto]`: what a merge takes.
+    /// The newest version in `(after, upto]`, or one of number 0: what a merge takes.
     pub(crate) fn between(&self, after: CommitNumber, upto: CommitNumber) -> Option<&Version> {
         let version = self.visible(upto)?;
-        matches!(version.stamp.state(), StampState::Committed(number) if number > after).then_some(version)
+        let is_wanted = |number| number > after || number == CommitNumber(0);
+        matches!(version.stamp.state(), StampState::Committed(number) if is_wanted(number)).then_some(version)
     }
 
     /// Adds a version where it belongs. A number that is there already (a transaction that wrote the row twice) gets the
@@ -96,9 +98,9 @@ impl Chain {
                 version.stamp = VersionStamp::Known(number);
             }
         }
-        let newest_needed = versions.iter().rposition(
-            |version| matches!(version.stamp.state(), StampState::Committed(number) if number <= floor),
-        );
+        let newest_needed = versions
+            .iter()
+            .rposition(|version| matches!(version.stamp.state(), StampState::Committed(number) if number <= floor));
         let Some(newest_needed) = newest_needed else { return Pruned::default() };
         let mut pruned = Pruned { versions: newest_needed, value_bytes: 0 };
         for version in versions.drain(..newest_needed) {

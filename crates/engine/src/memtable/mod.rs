@@ -27,7 +27,7 @@ mod tree;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering, fence};
 
 use arc_swap::ArcSwap;
 use base::{CommitNumber, IndexId};
@@ -50,6 +50,8 @@ pub(crate) struct Memtable {
     after: CommitNumber,
     /// The highest known number that was installed.
     installed: AtomicU64,
+    /// The number of the newest transaction of sessions.
+    last: AtomicU64,
     /// The state just before the first transaction of this memtable was numbered.
     start: OnceLock<Mark>,
     guards: AtomicUsize,
@@ -150,11 +152,17 @@ impl Memtable {
         CommitNumber(self.installed.load(Ordering::Acquire))
     }
 
-    /// Told, in log order, of each transaction of this memtable before it is numbered; remembers the first.
-    pub(crate) fn starts_after(&self, mark: &Mark) {
+    /// Told, in log order, of each transaction of this memtable before it gets its number; remembers what was before the first.
+    pub(crate) fn starts_after(&self, mark: &Mark, number: CommitNumber) {
         if self.start.get().is_none() {
             let _ = self.start.set(mark.clone());
         }
+        self.last.store(number.0, Ordering::Release);
+    }
+
+    /// The highest number of a transaction in it.
+    pub(crate) fn last_number(&self) -> CommitNumber {
+        CommitNumber(self.last.load(Ordering::Acquire).max(self.installed.load(Ordering::Acquire)))
     }
 
     /// The state just before its first transaction, if it has one.
@@ -165,6 +173,8 @@ impl Memtable {
     /// Registers an installer; the caller looks again afterwards whether this memtable is still the active one.
     pub(crate) fn guard(self: &Arc<Self>) -> Guard {
         self.guards.fetch_add(1, Ordering::SeqCst);
+        // Pairs with the fence of the freeze.
+        fence(Ordering::SeqCst);
         Guard(self.clone())
     }
 

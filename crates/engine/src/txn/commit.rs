@@ -9,7 +9,8 @@
 
 use std::sync::Arc;
 
-use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder, rows_flags};
+use binlog::event::rows_flags;
+use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
 use xxhash_rust::xxh64::xxh64;
 
 use super::{Commit, Step, Transaction, WriteSet};
@@ -38,12 +39,12 @@ impl Transaction {
         core.check_commits()?;
         let encoded = encode(&core, &self.options, &self.writes)?;
         core.wait_for_room(&self.options.session.cancel).await?;
-        let pipeline = core.pipeline.load_full().ok_or(EngineError::ServerReadOnly)?;
-        let reservation = pipeline.reserve(encoded.max_size()).await?;
+        let path = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
+        let reservation = path.reserve(encoded.max_size()).await?;
         let stamp = Stamp::new();
         let guard = install(&core, &self.writes, &stamp);
-        let payload = Payload { stamp: stamp.clone(), guard: Some(guard) };
-        let ticket = match pipeline.enqueue(encoded, reservation, payload) {
+        let payload = Payload { stamp: stamp.clone(), guard: Some(guard), ddl: None };
+        let ticket = match path.enqueue(encoded, reservation, payload) {
             Ok(ticket) => ticket,
             Err((error, payload)) => {
                 take_back(&payload, &self.writes);
@@ -54,7 +55,7 @@ impl Transaction {
         self.locks.release_all();
         self.view = None;
         drop(self);
-        let place = ticket.await?;
+        let place = ticket.wait().await?;
         Ok(Commit { place: Some(place) })
     }
 

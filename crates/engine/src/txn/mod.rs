@@ -31,21 +31,20 @@ mod commit;
 mod mode;
 mod read;
 mod scan;
-#[cfg(test)]
-mod tests;
 mod write;
 mod write_set;
 
 use std::sync::Arc;
 
-use base::{Cancelled, CommitNumber, IndexId, LogPosition, TableId};
+use base::{Cancelled, CommitNumber, IndexId, LogPosition};
+use bytes::Bytes;
 
 use crate::catalog::Table;
 use crate::commit::Place;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::lock::{Acquired, KeyBounds, LockError, LockOwner, TableMode, Target, Wait, WaitPolicy};
+use crate::lock::{Acquired, LockError, LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::memtable::stamp::Stamp;
 use crate::options::{Isolation, SessionHandle, TxnOptions};
@@ -54,6 +53,9 @@ use crate::view::ReadView;
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
 pub use scan::Scan;
 pub(crate) use write_set::{Step, WriteSet};
+
+/// Two bounds of keys, borrowed.
+type KeyBounds<'a> = (std::ops::Bound<&'a [u8]>, std::ops::Bound<&'a [u8]>);
 
 /// A transaction. Dropping it rolls it back.
 pub struct Transaction {
@@ -66,8 +68,6 @@ pub struct Transaction {
     statement: Savepoint,
     /// Of versions that locking reads saw before they were published; the last is enough.
     unpublished: Vec<Arc<Stamp>>,
-    /// Tables that are locked already.
-    tables: Vec<(TableId, TableMode)>,
     /// Record locks that the last locking read took and that READ COMMITTED may give back.
     fresh_locks: Vec<(IndexId, Key)>,
     rolled_back: bool,
@@ -98,7 +98,6 @@ impl Transaction {
             writes: WriteSet::default(),
             statement: Savepoint::default(),
             unpublished: Vec::new(),
-            tables: Vec::new(),
             fresh_locks: Vec::new(),
             rolled_back: false,
         }
@@ -156,13 +155,9 @@ impl Transaction {
     pub async fn lock_table(&mut self, table: &Arc<Table>, mode: TableMode) -> Result<()> {
         self.check_active()?;
         let id = table.id();
-        let is_held = self.tables.iter().any(|&(other, held)| other == id && (held == mode || covers(held, mode)));
-        if !is_held {
-            let wait = wait_of(&self.options, LockWait::Wait);
-            let result = self.locks.table(Target::Table(id), mode, wait).await;
-            self.lock_result(result)?;
-            self.tables.push((id, mode));
-        }
+        let wait = wait_of(&self.options, LockWait::Wait);
+        let result = self.locks.table(Target::Table(id), mode, wait).await;
+        self.lock_result(result)?;
         match self.engine.core().catalog.load().table_by_id(id) {
             Some(now) if Arc::ptr_eq(now, table) => Ok(()),
             _ => Err(EngineError::TableChanged(table.full_name())),
@@ -215,7 +210,6 @@ impl Transaction {
         self.writes = WriteSet::default();
         self.locks.release_all();
         self.view = None;
-        self.tables.clear();
         self.rolled_back = true;
     }
 
@@ -252,16 +246,17 @@ impl Transaction {
     async fn lock_gap(
         &mut self,
         index: IndexId,
-        range: KeyBounds<'_>,
+        (lower, upper): KeyBounds<'_>,
         strength: LockStrength,
         wait: LockWait,
     ) -> Result<Acquired> {
         let wait = wait_of(&self.options, wait);
+        let range = (lower.map(Bytes::copy_from_slice), upper.map(Bytes::copy_from_slice));
         let result = self.locks.gap(index, range, strength, wait).await;
         self.lock_result(result)
     }
 
-    async fn lock_insert(&mut self, index: IndexId, key: &[u8]) -> Result<Acquired> {
+    async fn lock_insert(&mut self, index: IndexId, key: &Bytes) -> Result<Acquired> {
         let wait = wait_of(&self.options, LockWait::Wait);
         let result = self.locks.insert(index, key, wait).await;
         self.lock_result(result)
@@ -275,13 +270,4 @@ fn wait_of(options: &TxnOptions, wait: LockWait) -> Wait<'_> {
         LockWait::SkipLocked => WaitPolicy::Skip,
     };
     Wait { policy, cancel: &options.session.cancel }
-}
-
-/// Whether holding one mode of a table lock makes another needless.
-fn covers(held: TableMode, wanted: TableMode) -> bool {
-    match held {
-        TableMode::Exclusive => true,
-        TableMode::Shared | TableMode::IntentExclusive => wanted == TableMode::IntentShared,
-        TableMode::IntentShared => false,
-    }
 }

@@ -61,7 +61,7 @@ impl Transaction {
             return Ok(None);
         }
         let found = self.newest(index, key).await?;
-        let is_fresh = acquired != Acquired::Already;
+        let is_fresh = acquired.is_new();
         match &found {
             Some(_) if is_fresh => self.fresh_locks.push((index, Key::new(key))),
             Some(_) => {}

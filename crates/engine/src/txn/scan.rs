@@ -18,7 +18,7 @@ use std::sync::Arc;
 use base::IndexId;
 use bytes::Bytes;
 
-use super::{Direction, Entry, Isolation, KeyRange, LockStrength, LockWait, ReadMode, Transaction};
+use super::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Transaction};
 use crate::catalog::Table;
 use crate::error::Result;
 use crate::lock::Acquired;
@@ -169,9 +169,10 @@ impl Transaction {
     /// This transaction's own next write, if it comes before (or instead of) the next row of the others.
     fn first_own(&self, scan: &Scan) -> Option<(Key, Option<Bytes>)> {
         let (key, write) = self.writes.first(scan.index, scan.rest(), scan.backward())?;
-        let is_first = scan.peeked.as_ref().is_none_or(|found| {
-            if scan.backward() { *key >= found.key } else { *key <= found.key }
-        });
+        let is_first = scan
+            .peeked
+            .as_ref()
+            .is_none_or(|found| if scan.backward() { *key >= found.key } else { *key <= found.key });
         is_first.then(|| (key.clone(), write.clone()))
     }
 
@@ -197,7 +198,7 @@ impl Transaction {
             };
             let acquired = self.lock_gap(scan.index, range, strength, wait).await?;
             unchanged = self.unchanged_since(scan.index, &layers, installs);
-            if acquired == Acquired::AfterWait || !unchanged {
+            if acquired.waited() || !unchanged {
                 let layers = self.core().views.layers().clone();
                 candidates = self.read_newest_range(scan, range, &layers, usize::MAX).await?.0;
                 unchanged = false;
@@ -286,9 +287,9 @@ impl Transaction {
                 let unchanged = |(layers, installs)| self.unchanged_since(scan.index, layers, installs);
                 candidate.own || read_at.is_some_and(unchanged)
             }
-            Acquired::AfterWait => false,
+            Acquired::AfterWait { .. } => false,
         };
-        if matches!(acquired, Acquired::New | Acquired::AfterWait) {
+        if acquired.is_new() {
             self.fresh_locks.push((scan.table.indexes[0].id, Key::new(clustered)));
         }
         if is_sure {

@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use types::Value;
+use types::value::NOT_FIXED;
+use types::{ColumnType, Value};
 
 use super::{KeyRange, LockStrength, LockWait, Step, Transaction};
 use crate::catalog::{ColumnSet, Table};
@@ -149,8 +150,9 @@ impl Transaction {
             self.lock_insert(index, key).await?;
             return Ok(());
         };
-        self.lock_insert(index, unique).await?;
-        let holder = self.first_with_prefix(table, index_number, key.slice(..unique.len()), clustered_key).await?;
+        let unique = key.slice(..unique.len());
+        self.lock_insert(index, &unique).await?;
+        let holder = self.first_with_prefix(table, index_number, unique, clustered_key).await?;
         match holder {
             Some(existing_key) => Err(duplicate(table, index_number, row, existing_key)),
             None => Ok(()),
@@ -246,10 +248,18 @@ impl Table {
     }
 
     /// A row's values in an index as MySQL's message about duplicates has them: `1-abc`.
-    fn entry_text(&self, index_number: usize, row: &Bytes) -> String {
+    pub(crate) fn entry_text(&self, index_number: usize, row: &Bytes) -> String {
         let value = |part: &types::KeyPart| match self.codec.row.decode_column(row, part.column) {
             Ok(Value::Null) => "NULL".to_string(),
-            Ok(value) => value.to_string(),
+            Ok(value) => {
+                let decimals = match self.def.columns[part.column].ty {
+                    ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => fsp,
+                    _ => NOT_FIXED,
+                };
+                let mut text = Vec::new();
+                value.write_text(decimals, &mut text);
+                String::from_utf8_lossy(&text).into_owned()
+            }
             Err(_) => "?".to_string(),
         };
         let values: Vec<String> = self.def.indexes[index_number].parts.iter().map(value).collect();

@@ -1,0 +1,307 @@
+//! DDL: a new catalog, the trees that it needs, and one statement in the log.
+//!
+//! 1. Lock the tables it changes, exclusively; then DDL runs alone ([`crate::turn::Turn`]), so the catalog stands still.
+//! 2. Plan: the next catalog, or an error for the client.
+//! 3. Build the trees of new indexes, in chunks, each waiting for room in the memtable. The rows go into indexes that no
+//!    catalog has yet, under number 0, so that checkpoints take them along: nobody can read them before the catalog is there.
+//! 4. The statement and the catalog's rows take the way of every commit.
+//! 5. When the commit becomes visible, so does the catalog ([`DdlEffect`]), before the locks are let go.
+//!
+//! # Invariants
+//! - A build reads its table under the exclusive lock (or with everything before it installed, when the log is applied), so
+//!   it reads the newest versions of all rows, and none changes under it.
+//! - What an unfinished build leaves behind is never read: ids that have remains are cleaned by a checkpoint before they
+//!   are used again.
+//! - Once the statement is in the queue, nothing depends on the session any more: locks and catalog go with the payload.
+
+use std::ops::Bound;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use base::{Cancel, CommitNumber, IndexId, TableId};
+use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
+use bytes::Bytes;
+use store::Direction;
+
+use crate::catalog::{
+    Build, Catalog, CatalogChange, DdlText, Planned, SYSTEM_INDEX, Table, locked_tables, plan, row_changes,
+};
+use crate::core::{Core, Payload};
+use crate::engine::Engine;
+use crate::error::{DuplicateKey, EngineError, Result};
+use crate::lock::{LockOwner, TableMode, Target, Wait, WaitPolicy};
+use crate::memtable::Key;
+use crate::memtable::stamp::{Stamp, VersionStamp};
+use crate::options::{SessionHandle, TxnOptions};
+use crate::read::{Merged, Selector};
+use crate::turn::OwnedTurn;
+use crate::txn::Commit;
+
+/// Rows built between two looks at the room in the memtable.
+const BUILD_CHUNK_ROWS: usize = 512;
+/// Of versions in an index that no catalog has: below every number, so that it is in any checkpoint.
+const UNSEEN: VersionStamp = VersionStamp::Known(CommitNumber(0));
+/// How long the log waits for readers of a table that it changes, before it looks again.
+const APPLY_LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(3600);
+
+/// What a DDL statement does when it becomes visible.
+pub(crate) struct DdlEffect {
+    catalog: Arc<Catalog>,
+    renewed: Vec<Arc<Table>>,
+    dropped: Vec<IndexId>,
+    /// What was built for it; rubbish if it never becomes visible.
+    built: Option<Remains>,
+    /// Let go when the catalog is there, in this order.
+    _locks: LockOwner,
+    _turn: OwnedTurn,
+}
+
+impl DdlEffect {
+    /// The catalog can be seen.
+    pub(crate) fn apply(mut self, core: &Core, number: CommitNumber) {
+        if let Some(built) = &mut self.built {
+            built.indexes.clear();
+        }
+        for table in &self.renewed {
+            table.since.store(number.0, Ordering::Relaxed);
+        }
+        core.catalog.store(self.catalog);
+        core.checkpoints.drop_indexes(self.dropped);
+    }
+}
+
+/// A statement that is ready to be logged: trees are built, locks are held.
+struct Prepared {
+    rows: Vec<(Key, Option<Bytes>)>,
+    schemas: Vec<String>,
+    effect: DdlEffect,
+}
+
+impl Engine {
+    /// Executes DDL: waits for the metadata locks, makes and fills new trees, logs the text, and lets the new catalog be
+    /// seen. `change` was planned with a catalog whose tables may have changed since: then [`EngineError::TableChanged`], and the caller
+    /// plans again.
+    pub async fn execute_ddl(
+        self: &Arc<Self>,
+        change: CatalogChange,
+        text: DdlText,
+        options: &TxnOptions,
+    ) -> Result<Commit> {
+        let core = self.core();
+        core.check_commits()?;
+        let session = &options.session;
+        let wait = Wait { policy: WaitPolicy::For(options.lock_wait_timeout), cancel: &session.cancel };
+        let prepared = core.prepare_ddl(|_| Ok(change.clone()), wait).await?;
+        let encoded = core.encode_ddl(text, &prepared.schemas, options)?;
+        core.wait_for_room(&session.cancel).await?;
+        let path = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
+        let reservation = path.reserve(encoded.max_size()).await?;
+        let stamp = Stamp::new();
+        let guard = core.guard();
+        for (key, value) in &prepared.rows {
+            let stamp = VersionStamp::Shared(stamp.clone());
+            guard.memtable().install(SYSTEM_INDEX, key, value.clone(), stamp, || core.views.floor());
+        }
+        let payload = Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)) };
+        let ticket = match path.enqueue(encoded, reservation, payload) {
+            Ok(ticket) => ticket,
+            Err((error, payload)) => {
+                payload.stamp.abort();
+                if let Some(guard) = &payload.guard {
+                    prepared
+                        .rows
+                        .iter()
+                        .for_each(|(key, _)| guard.memtable().remove(SYSTEM_INDEX, key, &payload.stamp));
+                }
+                return Err(error.into());
+            }
+        };
+        let place = ticket.wait().await?;
+        Ok(Commit { place: Some(place) })
+    }
+
+    /// Installs a DDL statement of the log. Everything before it that touches its tables must be published. The new catalog can be
+    /// seen when its number is published; transactions after it that touch its tables have to wait for that.
+    pub async fn install_ddl(&self, commit_number: CommitNumber, text: &DdlText) -> Result<()> {
+        let core = self.core();
+        let session = SessionHandle::internal();
+        let wait = Wait { policy: WaitPolicy::For(APPLY_LOCK_WAIT), cancel: &session.cancel };
+        let prepared = core.prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), wait).await?;
+        {
+            let _installs = core.checkpoints.installs.read();
+            let memtable = core.memtable_for(commit_number);
+            for (key, value) in prepared.rows {
+                let stamp = VersionStamp::Known(commit_number);
+                memtable.install(SYSTEM_INDEX, &key, value, stamp, || core.views.floor());
+            }
+        }
+        core.effects.lock().push_back((commit_number, prepared.effect));
+        Ok(())
+    }
+}
+
+impl Core {
+    /// Steps 1 to 3. `change` may be asked for several times.
+    async fn prepare_ddl(
+        self: &Arc<Self>,
+        change: impl Fn(&Catalog) -> Result<CatalogChange>,
+        wait: Wait<'_>,
+    ) -> Result<Prepared> {
+        loop {
+            let mut locks = self.locks.owner();
+            let tables = locked_tables(&self.catalog.load(), &change(&self.catalog.load())?);
+            lock_tables(&mut locks, &tables, wait).await?;
+            let turn = self.ddl.take_owned().await;
+            let catalog = self.catalog.load_full();
+            let change = change(&catalog)?;
+            if locked_tables(&catalog, &change) != tables {
+                // The names mean other tables by now.
+                continue;
+            }
+            let Planned { catalog: next, build, renewed, dropped, schemas } = plan(&catalog, change)?;
+            let rows = row_changes(&catalog, &next)?;
+            self.clean_ids(&renewed).await?;
+            let built = match build {
+                Some(build) => Some(self.build(&build, wait.cancel).await?),
+                None => None,
+            };
+            let effect = DdlEffect { catalog: Arc::new(next), renewed, dropped, built, _locks: locks, _turn: turn };
+            return Ok(Prepared { rows, schemas, effect });
+        }
+    }
+
+    /// Ids that an unfinished build has used are cleaned by a checkpoint before they are used again.
+    async fn clean_ids(self: &Arc<Self>, tables: &[Arc<Table>]) -> Result<()> {
+        let catalog = self.catalog.load_full();
+        let is_new = |index: &IndexId| *index >= catalog.next_index();
+        let ids = tables.iter().flat_map(|table| table.indexes.iter().map(|index| index.id));
+        let ids: Vec<IndexId> = ids.filter(is_new).collect();
+        while self.checkpoints.has_remains(&ids) {
+            self.checkpoint().await?;
+        }
+        Ok(())
+    }
+
+    async fn build(self: &Arc<Self>, build: &Build, cancel: &Cancel) -> Result<Remains> {
+        let indexes: Vec<IndexId> = build.indexes.iter().map(|&number| build.to.indexes[number].id).collect();
+        let remains = Remains { core: self.clone(), indexes };
+        self.build_rows(build, cancel).await?;
+        for &number in build.indexes.iter().filter(|&&number| number > 0 && build.to.indexes[number].unique) {
+            self.check_unique(&build.to, number, cancel).await?;
+        }
+        Ok(remains)
+    }
+
+    /// Puts the entries of all rows into the new indexes.
+    async fn build_rows(self: &Arc<Self>, build: &Build, cancel: &Cancel) -> Result<()> {
+        let source = build.from.indexes[0].id;
+        let mut position = Bound::Unbounded;
+        loop {
+            self.wait_for_room(cancel).await?;
+            cancel.check()?;
+            let layers = self.views.layers().clone();
+            let mut rows =
+                Merged::new(layers, source, position.clone(), Bound::Unbounded, Direction::Forward, Selector::Newest);
+            let mut left = BUILD_CHUNK_ROWS;
+            while left > 0 {
+                let Some(found) = rows.next().await? else { return Ok(()) };
+                position = Bound::Excluded(Bytes::copy_from_slice(&found.key));
+                if let Some(row) = found.value {
+                    self.build_row(build, &row).await?;
+                    left -= 1;
+                }
+            }
+        }
+    }
+
+    async fn build_row(self: &Arc<Self>, build: &Build, old: &Bytes) -> Result<()> {
+        let row = match &build.mapper {
+            Some(mapper) => mapper(old)?,
+            None => old.clone(),
+        };
+        let table = &build.to;
+        let mut entries = Vec::with_capacity(build.indexes.len());
+        for &number in &build.indexes {
+            let entry = match number {
+                0 => (table.codec.clustered_key(&row)?, row.clone()),
+                _ => table.codec.secondary_entry(number, &row)?,
+            };
+            if number == 0 && self.get_newest(table.indexes[0].id, &entry.0).await?.is_some() {
+                return Err(duplicate(table, 0, &row, entry.0));
+            }
+            entries.push((table.indexes[number].id, entry));
+        }
+        let guard = self.guard();
+        for (index, (key, value)) in entries {
+            guard.memtable().install(index, &key, Some(value), UNSEEN, || self.views.floor());
+        }
+        Ok(())
+    }
+
+    async fn get_newest(&self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
+        let roots = {
+            let layers = self.views.layers();
+            if let Some(newest) = layers.get_newest(index, key) {
+                return Ok(newest.value);
+            }
+            layers.roots.clone()
+        };
+        Ok(roots.get(index, key).await?)
+    }
+
+    /// Whether a new unique index holds every key once.
+    async fn check_unique(&self, table: &Arc<Table>, number: usize, cancel: &Cancel) -> Result<()> {
+        let layers = self.views.layers().clone();
+        let index = table.indexes[number].id;
+        let mut entries =
+            Merged::new(layers, index, Bound::Unbounded, Bound::Unbounded, Direction::Forward, Selector::Newest);
+        let mut before: Option<Vec<u8>> = None;
+        while let Some(found) = entries.next().await? {
+            cancel.check()?;
+            let Some(unique) = table.unique_part(number, &found.key)? else { continue };
+            if before.as_deref() == Some(unique) {
+                let key = Bytes::copy_from_slice(table.codec.clustered_key_of(number, &found.key)?);
+                let row = self.get_newest(table.indexes[0].id, &key).await?.unwrap_or_default();
+                return Err(duplicate(table, number, &row, key));
+            }
+            before = Some(unique.to_vec());
+        }
+        Ok(())
+    }
+
+    fn encode_ddl(&self, text: DdlText, schemas: &[String], options: &TxnOptions) -> Result<EncodedTransaction> {
+        let mut context = text.context;
+        if context.timestamp == 0 {
+            context.timestamp = (self.env.clock.now().0 / 1_000_000) as u32;
+        }
+        let encoder_options = EncoderOptions { server_id: self.options.server_id.0, ..EncoderOptions::default() };
+        let schemas: Vec<&str> = schemas.iter().map(String::as_str).collect();
+        let mut encoded = TransactionEncoder::ddl(&encoder_options, &context, &text.sql, &schemas)?;
+        encoded.gtid = options.gtid;
+        Ok(encoded)
+    }
+}
+
+/// Indexes that were built and that no catalog has; dropped like this they are rubbish.
+struct Remains {
+    core: Arc<Core>,
+    indexes: Vec<IndexId>,
+}
+
+impl Drop for Remains {
+    fn drop(&mut self) {
+        self.core.checkpoints.drop_indexes(self.indexes.iter().copied());
+    }
+}
+
+async fn lock_tables(locks: &mut LockOwner, tables: &[TableId], wait: Wait<'_>) -> Result<()> {
+    for table in tables {
+        locks.table(Target::Table(*table), TableMode::Exclusive, wait).await?;
+    }
+    Ok(())
+}
+
+fn duplicate(table: &Arc<Table>, index_number: usize, row: &Bytes, existing_key: Bytes) -> EngineError {
+    let entry = table.entry_text(index_number, row);
+    EngineError::DuplicateKey(Box::new(DuplicateKey { table: table.clone(), index_number, entry, existing_key }))
+}

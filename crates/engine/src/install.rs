@@ -1,0 +1,148 @@
+//! Installing: the rows of a log whose order is known already.
+//!
+//! Versions carry their commit number, so transactions may be installed in any order, by any number of tasks, without
+//! locks and without reading anything: a full row image of before and after says which entries of which indexes go and
+//! come. [`Engine::publish`] then lets them be seen, in log order.
+//!
+//! # Invariants
+//! - Everything at or below a published number is installed.
+//! - A transaction that a frozen memtable still waits for never waits for room: the checkpoint that makes the room waits
+//!   for it. (Later ones do wait, which is the back-pressure.)
+
+use std::sync::Arc;
+
+use base::{Cancel, CommitNumber, Gtid, IndexId, LogPosition};
+use bytes::Bytes;
+
+use crate::catalog::{ColumnSet, Table};
+use crate::core::Core;
+use crate::engine::Engine;
+use crate::error::Result;
+use crate::memtable::Memtable;
+use crate::memtable::stamp::VersionStamp;
+
+/// One change of one row, as the log tells it. Images are full row images.
+#[derive(Clone, Debug)]
+pub struct RowChange {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The row before; `None` for an insert.
+    pub before: Option<Bytes>,
+    /// The row after; `None` for a delete.
+    pub after: Option<Bytes>,
+}
+
+/// A transaction of the log that is installed.
+#[derive(Clone, Copy, Debug)]
+pub struct PublishPoint {
+    /// Its number.
+    pub commit_number: CommitNumber,
+    /// Where its last event ends.
+    pub end: LogPosition,
+    /// Its GTID, if it has one.
+    pub gtid: Option<Gtid>,
+}
+
+/// An entry of an index: put, or removed.
+type EntryWrite = (IndexId, Bytes, Option<Bytes>);
+
+impl Engine {
+    /// Installs a transaction of the log. Any number of tasks may install different transactions at once and in any order; nobody sees
+    /// them before they are published. Reads nothing; waits for nothing but room in the memtable.
+    pub async fn install(&self, commit_number: CommitNumber, changes: &[RowChange]) -> Result<()> {
+        let core = self.core();
+        let mut writes = Vec::with_capacity(changes.len() * 2);
+        for change in changes {
+            entries_of(change, &mut writes)?;
+        }
+        if commit_number > core.views.layers().active().after() {
+            core.wait_for_room(&Cancel::new()).await?;
+        }
+        {
+            let _installs = core.checkpoints.installs.read();
+            let memtable = core.memtable_for(commit_number);
+            for (index, key, value) in writes {
+                memtable.install(index, &key, value, VersionStamp::Known(commit_number), || core.views.floor());
+            }
+        }
+        for change in changes {
+            note(change)?;
+        }
+        Ok(())
+    }
+
+    /// These transactions, and everything before them, are installed: lets them be seen. In log order, each once.
+    pub fn publish(&self, points: &[PublishPoint]) {
+        let core = self.core();
+        for point in points {
+            core.advance(point);
+        }
+        if let Some(last) = points.last() {
+            core.publish(last.commit_number, last.end);
+        }
+    }
+}
+
+impl Core {
+    /// The memtable to which a known number belongs. Only under `checkpoints.installs`.
+    pub(crate) fn memtable_for(&self, number: CommitNumber) -> Arc<Memtable> {
+        let layers = self.views.layers();
+        let memtable = layers.memtables.iter().find(|memtable| number > memtable.after());
+        memtable.unwrap_or(layers.active()).clone()
+    }
+
+    fn advance(&self, point: &PublishPoint) {
+        let mut order = self.order.lock();
+        debug_assert!(point.commit_number > order.commit_number, "publication follows the log");
+        self.memtable_for(point.commit_number).starts_after(&order, point.commit_number);
+        order.commit_number = point.commit_number;
+        order.position = point.end;
+        if let Some(gtid) = point.gtid {
+            order.gtids.add(gtid);
+        }
+    }
+}
+
+/// Everything that a change does to the indexes of its table.
+fn entries_of(change: &RowChange, writes: &mut Vec<EntryWrite>) -> Result<()> {
+    let RowChange { table, before, after } = change;
+    let changed = match (before, after) {
+        (Some(before), Some(after)) => table.changed_columns(before, after)?,
+        _ => ColumnSet::ALL,
+    };
+    for (number, info) in table.indexes.iter().enumerate() {
+        // The clustered index holds every column.
+        if number > 0 && !info.columns.intersects(changed) {
+            continue;
+        }
+        let entry = |row: &Option<Bytes>| {
+            row.as_ref().map(|row| match number {
+                0 => Ok((table.codec.clustered_key(row)?, row.clone())),
+                _ => table.codec.secondary_entry(number, row),
+            })
+        };
+        let (old, new) = (entry(before).transpose()?, entry(after).transpose()?);
+        if let Some((key, _)) = old
+            && new.as_ref().is_none_or(|(new_key, _)| *new_key != key)
+        {
+            writes.push((info.id, key, None));
+        }
+        if let Some((key, value)) = new {
+            writes.push((info.id, key, Some(value)));
+        }
+    }
+    Ok(())
+}
+
+/// What else a change tells: numbers that AUTO_INCREMENT has given, and how many rows there are.
+fn note(change: &RowChange) -> Result<()> {
+    if let Some(after) = &change.after {
+        change.table.saw_auto_increment(after)?;
+    }
+    match (&change.before, &change.after) {
+        (None, Some(_)) => change.table.count_rows(1),
+        (Some(_), None) => change.table.count_rows(-1),
+        _ => {}
+    }
+    Ok(())
+}
