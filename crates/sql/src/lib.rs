@@ -20,6 +20,8 @@
 pub mod account;
 mod charsets;
 pub mod expr;
+#[cfg(test)]
+mod golden;
 pub mod parse;
 pub mod result;
 pub mod services;

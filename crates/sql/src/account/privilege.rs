@@ -107,7 +107,7 @@ pub struct Privileges(u64);
 
 impl Privileges {
     /// Every privilege, GRANT OPTION included.
-    pub const ALL: Privileges = Privileges((1 << TABLE.len()) - 1);
+    pub const ALL: Privileges = Privileges((1 << TABLE.len()) - 1 - (1 << Privilege::Usage as u64));
 
     /// One privilege.
     pub const fn of(privilege: Privilege) -> Self {

@@ -1,3 +1,158 @@
 //! From text to [`ast::Statement`].
+//!
+//! One lexer ([`lexer`]) knows MySQL's text: quotes, escapes, comments, versions, variables. Its tokens go to `sqlparser` for
+//! queries and row changes, and to our own grammar for everything else. A token's place is a byte offset, so an error can
+//! show the text from where it was found, as MySQL does.
+//!
+//! ```text
+//!   text ── split: up to ';' ── lexer ──> tokens ─┬─ SELECT, INSERT, … ── dml ── sqlparser
+//!                                                 ├─ CREATE, ALTER, … ── ddl, account
+//!                                                 ├─ SET ── set         ├─ SHOW ── show
+//!                                                 └─ the rest ── admin
+//! ```
+//!
+//! # Invariants
+//! - Whatever the bytes, the answer is statements or an error, never a panic.
+//! - A statement that is known and not supported is 1235 with its name; one that is not known is 1064.
 
+mod account;
+mod admin;
+mod alter;
 pub mod ast;
+mod column;
+mod create;
+mod ddl;
+mod dialect;
+mod dml;
+mod error;
+#[cfg(test)]
+mod golden_tests;
+mod lexer;
+mod raw;
+mod set;
+mod show;
+mod tokens;
+mod transaction;
+mod unsupported;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use sqlparser::tokenizer::Span;
+
+use self::ast::Statement;
+use self::tokens::Tokens;
+use crate::expr::SqlMode;
+
+pub(crate) use self::raw::to_utf8;
+
+/// On what the meaning of text depends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseContext {
+    /// ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT count.
+    pub sql_mode: SqlMode,
+}
+
+/// The version that `/*!50700 … */` is compared with.
+pub const VERSION: u32 = 80400;
+
+/// A statement with its text.
+#[derive(Clone, Debug)]
+pub struct ParsedStatement {
+    /// What it says.
+    pub statement: Statement,
+    /// The text it was parsed from up to its `;`; spans count in it. See [`ParsedStatement::trimmed`].
+    pub text: Arc<str>,
+    /// Number of `?`.
+    pub param_count: usize,
+}
+
+impl ParsedStatement {
+    /// Its text without space around it: what logs and lists show.
+    pub fn trimmed(&self) -> &str {
+        self.text.trim_start()
+    }
+
+    /// The text of a part of the statement, by the span of its tree.
+    pub fn source(&self, span: Span) -> &str {
+        source(&self.text, span)
+    }
+}
+
+/// The piece of `text` that a span of one of its trees covers.
+pub fn source(text: &str, span: Span) -> &str {
+    text.get(range(span)).unwrap_or_default()
+}
+
+/// The byte offsets of a span.
+pub fn range(span: Span) -> Range<usize> {
+    let offset = |column: u64| (column as usize).saturating_sub(1);
+    offset(span.start.column)..offset(span.end.column)
+}
+
+/// Parses exactly one statement, with or without a `;` at its end. 1065 if there is none.
+pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, SqlError> {
+    let lexed = lexer::lex(text, context).map_err(|error| error.into_sql(text))?;
+    if lexed.tokens.is_empty() {
+        return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
+    }
+    if let Some(more) = lexed.after {
+        return Err(error::ParseError::syntax(more).into_sql(text));
+    }
+    let (end, param_count) = (lexed.end, lexed.param_count);
+    let mut tokens = Tokens::new(lexed.tokens, text);
+    let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
+    Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count })
+}
+
+/// Parses all statements of a text.
+pub fn parse(text: &str, context: &ParseContext) -> Result<Vec<ParsedStatement>, SqlError> {
+    let mut statements = Vec::new();
+    let mut rest = text;
+    while let Some(length) = next_statement(rest.as_bytes(), context.sql_mode) {
+        statements.push(parse_one(&rest[..length], context)?);
+        rest = &rest[length..];
+    }
+    Ok(statements)
+}
+
+/// The length of the first statement with its `;`, or `None` if only space and comments are left.
+pub fn next_statement(text: &[u8], sql_mode: SqlMode) -> Option<usize> {
+    raw::next_statement(text, sql_mode)
+}
+
+/// An expression alone, for tests and tools.
+pub fn parse_expr(text: &str, context: &ParseContext) -> Result<sqlparser::ast::Expr, SqlError> {
+    let lexed = lexer::lex(text, context).map_err(|error| error.into_sql(text))?;
+    let mut tokens = Tokens::new(lexed.tokens, text);
+    let parsed = tokens.expr().and_then(|expr| tokens.end().map(|()| expr));
+    parsed.map_err(|error| error.into_sql(text))
+}
+
+type Parsed<T> = Result<T, error::ParseError>;
+
+fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
+    let parsed = match word.as_str() {
+        "SELECT" | "WITH" | "VALUES" | "TABLE" | "" => return dml::query(tokens),
+        "INSERT" | "REPLACE" => return dml::insert(tokens),
+        "UPDATE" => return dml::update(tokens),
+        "DELETE" => return dml::delete(tokens),
+        "DO" => dml::do_statement(tokens),
+        "EXPLAIN" | "DESCRIBE" | "DESC" => dml::explain(tokens),
+        "SET" => set::set(tokens),
+        "SHOW" => show::show(tokens),
+        "CREATE" => create::create(tokens),
+        "ALTER" => alter::alter(tokens),
+        "DROP" => ddl::drop(tokens),
+        "TRUNCATE" => ddl::truncate(tokens),
+        "RENAME" => ddl::rename(tokens),
+        "GRANT" => account::grant(tokens),
+        "REVOKE" => account::revoke(tokens),
+        "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => transaction::transaction(tokens),
+        _ => admin::admin(tokens, &word),
+    }?;
+    tokens.end()?;
+    Ok(parsed)
+}

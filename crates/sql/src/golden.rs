@@ -1,0 +1,56 @@
+//! Golden files for tests: inputs with what they gave, one file a human can read and review as a diff.
+//!
+//! ```text
+//! # a comment
+//! SELECT 1
+//! => what it gave
+//! => on several lines
+//! ```
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p sql` writes them anew.
+
+use std::fmt::Write;
+
+/// Runs every input of the file (under `crates/sql`) and compares what it gives.
+#[expect(clippy::disallowed_methods, reason = "a test reads and writes files of the source tree")]
+pub(crate) fn check(path: &str, mut run: impl FnMut(&str) -> String) {
+    let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
+    let stored = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let mut made = String::new();
+    let mut input = String::new();
+    for line in stored.lines() {
+        if line.starts_with("=>") {
+            continue;
+        }
+        if line.is_empty() || line.starts_with('#') {
+            flush(&mut made, &mut input, &mut run);
+            let _ = writeln!(made, "{line}");
+            continue;
+        }
+        if !input.is_empty() {
+            input.push('\n');
+        }
+        input.push_str(line);
+    }
+    flush(&mut made, &mut input, &mut run);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &made).unwrap();
+        return;
+    }
+    let differ = stored.lines().zip(made.lines()).find(|(a, b)| a != b);
+    if let Some((stored, made)) = differ {
+        panic!("{path} differs:\n  stored: {stored}\n  now:    {made}");
+    }
+    assert!(stored.lines().count() == made.lines().count(), "{path} has another length now");
+}
+
+fn flush(made: &mut String, input: &mut String, run: &mut impl FnMut(&str) -> String) {
+    if input.is_empty() {
+        return;
+    }
+    let _ = writeln!(made, "{input}");
+    for line in run(input).lines() {
+        let _ = writeln!(made, "=> {line}");
+    }
+    input.clear();
+}

@@ -1,0 +1,196 @@
+//! CREATE, ALTER and DROP USER, GRANT, REVOKE.
+
+use sqlparser::tokenizer::Token;
+
+use super::Parsed;
+use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantLevel, Statement, TableName, UserSpec};
+use super::error::ParseError;
+use super::tokens::Tokens;
+
+/// CREATE USER, after USER.
+pub(super) fn create_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let if_not_exists = tokens.accept("IF NOT EXISTS");
+    let users = tokens.comma_list(user_spec)?;
+    let locked = user_options(tokens)?;
+    Ok(Statement::Ddl(Ddl::CreateUser { users, if_not_exists, locked }))
+}
+
+/// ALTER USER, after USER.
+pub(super) fn alter_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let if_exists = tokens.accept("IF EXISTS");
+    let users = tokens.comma_list(user_spec)?;
+    let locked = user_options(tokens)?;
+    Ok(Statement::Ddl(Ddl::AlterUser { users, if_exists, locked }))
+}
+
+/// DROP USER, after USER.
+pub(super) fn drop_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let if_exists = tokens.accept("IF EXISTS");
+    let users = tokens.comma_list(Tokens::named_user)?;
+    Ok(Statement::Ddl(Ddl::DropUser { users, if_exists }))
+}
+
+fn user_spec(tokens: &mut Tokens<'_>) -> Parsed<UserSpec> {
+    let name = tokens.user()?;
+    if tokens.next_are("DEFAULT ROLE") || tokens.next_are("ADD") || tokens.next_are("MODIFY") {
+        return Err(ParseError::not_supported("roles and further factors of accounts"));
+    }
+    if !tokens.accept("IDENTIFIED") {
+        return Ok(UserSpec { name, auth: None });
+    }
+    let auth = auth(tokens)?;
+    if tokens.accept("REPLACE") {
+        tokens.string()?;
+    }
+    for refused in ["RETAIN CURRENT PASSWORD", "DISCARD OLD PASSWORD", "AND IDENTIFIED"] {
+        if tokens.next_are(refused) {
+            return Err(ParseError::not_supported(refused));
+        }
+    }
+    Ok(UserSpec { name, auth: Some(auth) })
+}
+
+/// What follows IDENTIFIED.
+fn auth(tokens: &mut Tokens<'_>) -> Parsed<AuthSpec> {
+    let mut plugin = None;
+    if tokens.accept("WITH") || tokens.accept("VIA") {
+        plugin = Some(tokens.name_or_string()?.to_ascii_lowercase());
+    }
+    let secret = if tokens.accept("BY RANDOM PASSWORD") {
+        return Err(ParseError::not_supported("IDENTIFIED BY RANDOM PASSWORD"));
+    } else if tokens.accept("BY PASSWORD") {
+        // MariaDB and old MySQL: the hash of mysql_native_password.
+        plugin.get_or_insert_with(|| "mysql_native_password".into());
+        AuthSecret::Hash(tokens.string()?)
+    } else if tokens.accept("BY") {
+        AuthSecret::Password(tokens.string()?)
+    } else if tokens.accept("AS") || plugin.is_some() && tokens.accept("USING") {
+        AuthSecret::Hash(hash(tokens)?)
+    } else if plugin.is_some() {
+        AuthSecret::None
+    } else {
+        return tokens.unexpected();
+    };
+    Ok(AuthSpec { plugin, secret })
+}
+
+/// A stored secret: text, or hexadecimal (SHOW CREATE USER may print it so).
+fn hash(tokens: &mut Tokens<'_>) -> Parsed<String> {
+    let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.string() };
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or("0"), 16).unwrap_or(0);
+    let bytes: Vec<u8> = digits.as_bytes().chunks(2).map(byte).collect();
+    tokens.next();
+    Ok(bytes.into_iter().map(char::from).collect())
+}
+
+/// Options behind the users. Those that would need something that is not there are refused, unless they ask for nothing.
+fn user_options(tokens: &mut Tokens<'_>) -> Parsed<Option<bool>> {
+    let mut locked = None;
+    loop {
+        if tokens.accept("ACCOUNT LOCK") {
+            locked = Some(true);
+        } else if tokens.accept("ACCOUNT UNLOCK") {
+            locked = Some(false);
+        } else if tokens.accept("REQUIRE NONE")
+            || tokens.accept("PASSWORD EXPIRE DEFAULT")
+            || tokens.accept("PASSWORD EXPIRE NEVER")
+            || tokens.accept("PASSWORD HISTORY DEFAULT")
+            || tokens.accept("PASSWORD REUSE INTERVAL DEFAULT")
+            || tokens.accept("PASSWORD REQUIRE CURRENT DEFAULT")
+        {
+        } else if tokens.accept("COMMENT") || tokens.accept("ATTRIBUTE") {
+            tokens.string()?;
+        } else if let Some(word) =
+            ["REQUIRE", "WITH", "PASSWORD", "FAILED_LOGIN_ATTEMPTS", "PASSWORD_LOCK_TIME", "DEFAULT"]
+                .iter()
+                .find(|word| tokens.next_are(word))
+        {
+            return Err(ParseError::not_supported(format!("{word} of accounts")));
+        } else {
+            return Ok(locked);
+        }
+    }
+}
+
+/// GRANT.
+pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("GRANT")?;
+    let privileges = privileges(tokens)?;
+    if !tokens.accept("ON") {
+        return Err(ParseError::not_supported("roles"));
+    }
+    let on = level(tokens)?;
+    tokens.expect("TO")?;
+    let users = tokens.comma_list(|tokens| {
+        let user = tokens.named_user()?;
+        if tokens.next_are("IDENTIFIED") {
+            return Err(ParseError::not_supported("GRANT … IDENTIFIED (CREATE USER first)"));
+        }
+        Ok(user)
+    })?;
+    let mut grant_option = false;
+    if tokens.accept("WITH") {
+        tokens.expect("GRANT OPTION")?;
+        grant_option = true;
+    }
+    Ok(Statement::Ddl(Ddl::Grant(Grant { privileges, on, users, grant_option })))
+}
+
+/// REVOKE.
+pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("REVOKE")?;
+    tokens.accept("IF EXISTS");
+    let mut privileges = privileges(tokens)?;
+    let on = if tokens.accept("ON") { level(tokens)? } else { GrantLevel::Global };
+    tokens.expect("FROM")?;
+    let users = tokens.comma_list(Tokens::named_user)?;
+    let grant_option = privileges.iter().any(|privilege| privilege == "GRANT OPTION");
+    privileges.retain(|privilege| privilege != "GRANT OPTION");
+    Ok(Statement::Ddl(Ddl::Revoke(Grant { privileges, on, users, grant_option })))
+}
+
+/// Names of privileges: words up to a comma, ON, TO or FROM.
+fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<String>> {
+    let mut names = tokens.comma_list(|tokens| {
+        let mut words: Vec<String> = Vec::new();
+        while !["ON", "FROM", "TO"].iter().any(|end| tokens.next_are(end))
+            && matches!(tokens.peek(), Some(Token::Word(_)))
+        {
+            words.push(tokens.any_word()?.to_ascii_uppercase());
+        }
+        if tokens.peek() == Some(&Token::LParen) {
+            return Err(ParseError::not_supported("privileges on columns"));
+        }
+        if words.is_empty() { tokens.unexpected() } else { Ok(words.join(" ")) }
+    })?;
+    for name in &mut names {
+        if name == "ALL PRIVILEGES" {
+            *name = "ALL".into();
+        }
+    }
+    Ok(names)
+}
+
+fn level(tokens: &mut Tokens<'_>) -> Parsed<GrantLevel> {
+    tokens.accept("TABLE");
+    for refused in ["FUNCTION", "PROCEDURE"] {
+        if tokens.next_are(refused) {
+            return Err(ParseError::not_supported(format!("privileges on a {refused}")));
+        }
+    }
+    if tokens.accept_token(&Token::Mul) {
+        if !tokens.accept_token(&Token::Period) {
+            return Ok(GrantLevel::Database(None));
+        }
+        tokens.expect_token(&Token::Mul)?;
+        return Ok(GrantLevel::Global);
+    }
+    let first = tokens.identifier()?;
+    if !tokens.accept_token(&Token::Period) {
+        return Ok(GrantLevel::Table(TableName { schema: None, name: first }));
+    }
+    if tokens.accept_token(&Token::Mul) {
+        return Ok(GrantLevel::Database(Some(first)));
+    }
+    Ok(GrantLevel::Table(TableName { schema: Some(first), name: tokens.any_word()? }))
+}

@@ -1,0 +1,396 @@
+//! What administrators say: replication, logs, FLUSH, KILL, and the statements about statements.
+
+use sqlparser::tokenizer::Token;
+
+use super::ast::{
+    Admin, ChangeSource, ChannelName, FlushTarget, LockTable, PrepareSource, ReplicaUntil, StartReplica, Statement,
+    StopReplica, TableMaintenance,
+};
+use super::error::ParseError;
+use super::tokens::Tokens;
+use super::{Parsed, unsupported};
+
+/// A statement that begins with `word` (in upper case), if it is not of the other modules.
+pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
+    let admin = match word {
+        "USE" => return use_database(tokens),
+        "PREPARE" => return prepare(tokens),
+        "EXECUTE" => return execute(tokens),
+        "DEALLOCATE" => {
+            tokens.expect("DEALLOCATE PREPARE")?;
+            return Ok(Statement::Deallocate(tokens.identifier()?));
+        }
+        "LOCK" => return lock(tokens),
+        "UNLOCK" => return unlock(tokens),
+        "CHANGE" => change_source(tokens)?,
+        "START" => start_replica(tokens)?,
+        "STOP" => stop_replica(tokens)?,
+        "RESET" => reset(tokens)?,
+        "PURGE" => purge(tokens)?,
+        "FLUSH" => flush(tokens)?,
+        "KILL" => kill(tokens)?,
+        "SHUTDOWN" => {
+            tokens.expect("SHUTDOWN")?;
+            Admin::Shutdown
+        }
+        "ANALYZE" | "CHECK" | "OPTIMIZE" | "REPAIR" | "CHECKSUM" => maintenance(tokens)?,
+        _ => return unsupported::statement(tokens),
+    };
+    Ok(Statement::Admin(admin))
+}
+
+fn use_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("USE")?;
+    tokens.identifier().map(Statement::Use)
+}
+
+fn prepare(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("PREPARE")?;
+    let name = tokens.identifier()?;
+    tokens.expect("FROM")?;
+    let variable = tokens.peek_word().and_then(user_variable);
+    let from = match variable {
+        Some(variable) => {
+            tokens.next();
+            PrepareSource::Variable(variable)
+        }
+        None => PrepareSource::Text(tokens.string()?),
+    };
+    Ok(Statement::Prepare { name, from })
+}
+
+fn user_variable(word: &str) -> Option<String> {
+    word.strip_prefix('@').filter(|name| !name.starts_with('@')).map(str::to_string)
+}
+
+fn execute(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("EXECUTE")?;
+    if tokens.next_are("IMMEDIATE") {
+        return Err(ParseError::not_supported("EXECUTE IMMEDIATE"));
+    }
+    let name = tokens.identifier()?;
+    let mut using = Vec::new();
+    if tokens.accept("USING") {
+        using = tokens.comma_list(|tokens| match tokens.peek_word().and_then(user_variable) {
+            Some(variable) => {
+                tokens.next();
+                Ok(variable)
+            }
+            None => tokens.unexpected(),
+        })?;
+    }
+    Ok(Statement::Execute { name, using })
+}
+
+fn lock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("LOCK")?;
+    if tokens.next_are("INSTANCE") {
+        return Err(ParseError::not_supported("LOCK INSTANCE FOR BACKUP"));
+    }
+    tokens.expect_one(&["TABLES", "TABLE"])?;
+    let tables = tokens.comma_list(|tokens| {
+        let table = tokens.table_name()?;
+        let kinds = ["READ LOCAL", "READ", "LOW_PRIORITY WRITE", "WRITE"];
+        let unnamed = kinds.iter().any(|kind| tokens.next_are(kind));
+        let alias = match tokens.accept("AS") || !unnamed {
+            true => Some(tokens.identifier()?),
+            false => None,
+        };
+        let kind = tokens.expect_one(&kinds)?;
+        Ok(LockTable { table, alias, write: kind.ends_with("WRITE") })
+    })?;
+    Ok(Statement::LockTables(tables))
+}
+
+fn unlock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("UNLOCK")?;
+    tokens.expect_one(&["TABLES", "TABLE"])?;
+    Ok(Statement::UnlockTables)
+}
+
+pub(super) fn channel(tokens: &mut Tokens<'_>) -> Parsed<ChannelName> {
+    if !tokens.accept("FOR CHANNEL") {
+        return Ok(ChannelName::new());
+    }
+    let offset = tokens.offset();
+    let name = tokens.name_or_string()?;
+    if name.is_empty() { Ok(name) } else { Err(named_channel(offset)) }
+}
+
+fn named_channel(_offset: usize) -> ParseError {
+    ParseError::not_supported("replication channels with a name")
+}
+
+fn change_source(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("CHANGE")?;
+    if tokens.next_are("REPLICATION FILTER") {
+        return Err(ParseError::not_supported("CHANGE REPLICATION FILTER"));
+    }
+    tokens.expect_one(&["REPLICATION SOURCE TO", "MASTER TO"])?;
+    let mut change = ChangeSource::default();
+    tokens.comma_list(|tokens| source_option(tokens, &mut change))?;
+    change.channel = channel(tokens)?;
+    Ok(Admin::ChangeSource(change))
+}
+
+/// One option, by its new name without `SOURCE_`.
+fn source_option(tokens: &mut Tokens<'_>, change: &mut ChangeSource) -> Parsed<()> {
+    let offset = tokens.offset();
+    let name = tokens.any_word()?.to_ascii_uppercase();
+    let name = name.replace("MASTER_", "SOURCE_");
+    tokens.expect_token(&Token::Eq)?;
+    match name.as_str() {
+        "SOURCE_HOST" => change.host = Some(tokens.string()?),
+        "SOURCE_PORT" => {
+            let port = tokens.number()?;
+            change.port = Some(u16::try_from(port).or(Err(ParseError::syntax(offset)))?);
+        }
+        "SOURCE_USER" => change.user = Some(tokens.string()?),
+        "SOURCE_PASSWORD" => change.password = Some(tokens.string()?),
+        "SOURCE_LOG_FILE" => change.log_file = Some(tokens.string()?),
+        "SOURCE_LOG_POS" => change.log_position = Some(tokens.number()?),
+        "SOURCE_AUTO_POSITION" => change.auto_position = Some(tokens.number()? != 0),
+        "SOURCE_USE_GTID" => {
+            change.auto_position = Some(tokens.expect_one(&["SLAVE_POS", "CURRENT_POS", "REPLICA_POS", "NO"])? != "NO");
+        }
+        "SOURCE_CONNECT_RETRY" => change.connect_retry_seconds = Some(tokens.number()?),
+        "SOURCE_RETRY_COUNT" => change.retry_count = Some(tokens.number()?),
+        "SOURCE_DELAY" => change.delay_seconds = Some(tokens.number()?),
+        "SOURCE_HEARTBEAT_PERIOD" => change.heartbeat_period_seconds = Some(seconds(tokens)?),
+        "SOURCE_SSL" => change.ssl = Some(tokens.number()? != 0),
+        "SOURCE_SSL_CA" => change.ssl_ca = Some(tokens.string()?),
+        "SOURCE_SSL_CERT" => change.ssl_cert = Some(tokens.string()?),
+        "SOURCE_SSL_KEY" => change.ssl_key = Some(tokens.string()?),
+        "SOURCE_SSL_VERIFY_SERVER_CERT" => change.ssl_verify_server_cert = Some(tokens.number()? != 0),
+        "GET_SOURCE_PUBLIC_KEY" => change.get_public_key = Some(tokens.number()? != 0),
+        known if SOURCE_OPTIONS_REFUSED.contains(&known) => {
+            return Err(ParseError::not_supported(format!("CHANGE REPLICATION SOURCE TO {known}")));
+        }
+        _ => return Err(ParseError::syntax(offset)),
+    }
+    Ok(())
+}
+
+const SOURCE_OPTIONS_REFUSED: &[&str] = &[
+    "SOURCE_BIND",
+    "RELAY_LOG_FILE",
+    "RELAY_LOG_POS",
+    "SOURCE_COMPRESSION_ALGORITHMS",
+    "SOURCE_ZSTD_COMPRESSION_LEVEL",
+    "SOURCE_SSL_CAPATH",
+    "SOURCE_SSL_CIPHER",
+    "SOURCE_SSL_CRL",
+    "SOURCE_SSL_CRLPATH",
+    "SOURCE_TLS_VERSION",
+    "SOURCE_TLS_CIPHERSUITES",
+    "SOURCE_PUBLIC_KEY_PATH",
+    "IGNORE_SERVER_IDS",
+    "PRIVILEGE_CHECKS_USER",
+    "REQUIRE_ROW_FORMAT",
+    "REQUIRE_TABLE_PRIMARY_KEY_CHECK",
+    "SOURCE_CONNECTION_AUTO_FAILOVER",
+    "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS",
+    "GTID_ONLY",
+    "NETWORK_NAMESPACE",
+    "DO_DOMAIN_IDS",
+    "IGNORE_DOMAIN_IDS",
+    "SOURCE_DEMOTE_TO_SLAVE",
+];
+
+fn seconds(tokens: &mut Tokens<'_>) -> Parsed<f64> {
+    let Some(Token::Number(digits, _)) = tokens.peek() else { return tokens.unexpected() };
+    match digits.parse() {
+        Ok(number) => {
+            tokens.next();
+            Ok(number)
+        }
+        Err(_) => tokens.unexpected(),
+    }
+}
+
+/// IO_THREAD, SQL_THREAD; nothing means both.
+fn threads(tokens: &mut Tokens<'_>) -> Parsed<(bool, bool)> {
+    let (mut receiver, mut applier) = (false, false);
+    while let Some(thread) = tokens.accept_one(&["IO_THREAD", "SQL_THREAD", "RELAY_THREAD"]) {
+        match thread {
+            "SQL_THREAD" => applier = true,
+            _ => receiver = true,
+        }
+        if !tokens.accept_token(&Token::Comma) {
+            break;
+        }
+    }
+    Ok(if receiver || applier { (receiver, applier) } else { (true, true) })
+}
+
+fn start_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("START")?;
+    if tokens.next_are("GROUP_REPLICATION") {
+        return Err(ParseError::not_supported("GROUP_REPLICATION"));
+    }
+    tokens.expect_one(&["REPLICA", "SLAVE"])?;
+    let (receiver, applier) = threads(tokens)?;
+    let mut start = StartReplica { receiver, applier, ..StartReplica::default() };
+    if tokens.accept("UNTIL") {
+        start.until = Some(until(tokens)?);
+    }
+    loop {
+        let (option, value) = match tokens.accept_one(&["USER", "PASSWORD", "DEFAULT_AUTH", "PLUGIN_DIR"]) {
+            Some(option) => {
+                tokens.expect_token(&Token::Eq)?;
+                (option, tokens.string()?)
+            }
+            None => break,
+        };
+        match option {
+            "USER" => start.user = Some(value),
+            "PASSWORD" => start.password = Some(value),
+            _ => return Err(ParseError::not_supported(format!("START REPLICA … {option}"))),
+        }
+    }
+    start.channel = channel(tokens)?;
+    Ok(Admin::StartReplica(start))
+}
+
+fn until(tokens: &mut Tokens<'_>) -> Parsed<ReplicaUntil> {
+    if let Some(kind) = tokens.accept_one(&["SQL_BEFORE_GTIDS", "SQL_AFTER_GTIDS"]) {
+        tokens.expect_token(&Token::Eq)?;
+        let set = tokens.string()?;
+        return Ok(if kind == "SQL_BEFORE_GTIDS" {
+            ReplicaUntil::BeforeGtids(set)
+        } else {
+            ReplicaUntil::AfterGtids(set)
+        });
+    }
+    let (mut file, mut position) = (None, None);
+    tokens.comma_list(|tokens| {
+        let option = tokens.expect_one(&["SOURCE_LOG_FILE", "MASTER_LOG_FILE", "SOURCE_LOG_POS", "MASTER_LOG_POS"])?;
+        tokens.expect_token(&Token::Eq)?;
+        if option.ends_with("FILE") {
+            file = Some(tokens.string()?);
+        } else {
+            position = Some(tokens.number()?);
+        }
+        Ok(())
+    })?;
+    match (file, position) {
+        (Some(file), Some(position)) => Ok(ReplicaUntil::Position { file, position }),
+        _ => tokens.unexpected(),
+    }
+}
+
+fn stop_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("STOP")?;
+    if tokens.next_are("GROUP_REPLICATION") {
+        return Err(ParseError::not_supported("GROUP_REPLICATION"));
+    }
+    tokens.expect_one(&["REPLICA", "SLAVE"])?;
+    let (receiver, applier) = threads(tokens)?;
+    Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: channel(tokens)? }))
+}
+
+fn reset(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("RESET")?;
+    if tokens.next_are("PERSIST") || tokens.next_are("QUERY CACHE") {
+        return Err(ParseError::not_supported(format!(
+            "RESET {}",
+            tokens.peek_word().unwrap_or_default().to_ascii_uppercase()
+        )));
+    }
+    if tokens.accept_one(&["BINARY LOGS AND GTIDS", "MASTER"]).is_some() {
+        let first = if tokens.accept("TO") { Some(tokens.number()?) } else { None };
+        return Ok(Admin::ResetBinaryLogs(first));
+    }
+    tokens.expect_one(&["REPLICA", "SLAVE"])?;
+    let all = tokens.accept("ALL");
+    Ok(Admin::ResetReplica { all, channel: channel(tokens)? })
+}
+
+fn purge(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("PURGE")?;
+    tokens.expect_one(&["BINARY LOGS", "MASTER LOGS"])?;
+    if tokens.accept("TO") {
+        return tokens.string().map(Admin::PurgeTo);
+    }
+    tokens.expect("BEFORE")?;
+    tokens.expr().map(|expr| Admin::PurgeBefore(Box::new(expr)))
+}
+
+fn flush(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("FLUSH")?;
+    let _ = tokens.accept("LOCAL") || tokens.accept("NO_WRITE_TO_BINLOG");
+    if tokens.accept("TABLES") || tokens.accept("TABLE") {
+        return flush_tables(tokens).map(|target| Admin::Flush(vec![target]));
+    }
+    let targets = tokens.comma_list(|tokens| {
+        let words = [
+            "BINARY LOGS",
+            "LOGS",
+            "STATUS",
+            "PRIVILEGES",
+            "HOSTS",
+            "ERROR LOGS",
+            "ENGINE LOGS",
+            "GENERAL LOGS",
+            "SLOW LOGS",
+            "RELAY LOGS",
+            "USER_RESOURCES",
+            "OPTIMIZER_COSTS",
+            "DES_KEY_FILE",
+            "QUERY CACHE",
+        ];
+        let target = match tokens.expect_one(&words)? {
+            "BINARY LOGS" => FlushTarget::BinaryLogs,
+            "LOGS" => FlushTarget::Logs,
+            "STATUS" => FlushTarget::Status,
+            "RELAY LOGS" => {
+                channel(tokens)?;
+                FlushTarget::RelayLogs
+            }
+            _ => FlushTarget::Nothing,
+        };
+        Ok(target)
+    })?;
+    Ok(Admin::Flush(targets))
+}
+
+fn flush_tables(tokens: &mut Tokens<'_>) -> Parsed<FlushTarget> {
+    let tables =
+        if tokens.at_end() || tokens.next_are("WITH") { Vec::new() } else { tokens.comma_list(Tokens::table_name)? };
+    if tokens.accept("WITH READ LOCK") {
+        return Ok(FlushTarget::TablesWithReadLock(tables));
+    }
+    if tokens.next_are("FOR EXPORT") {
+        return Err(ParseError::not_supported("FLUSH TABLES … FOR EXPORT"));
+    }
+    Ok(FlushTarget::Tables(tables))
+}
+
+fn kill(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("KILL")?;
+    let _ = tokens.accept("HARD") || tokens.accept("SOFT");
+    let query_only = tokens.accept("QUERY");
+    if !query_only {
+        tokens.accept("CONNECTION");
+    }
+    Ok(Admin::Kill { query_only, id: Box::new(tokens.expr()?) })
+}
+
+fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    let what = match tokens.expect_one(&["ANALYZE", "CHECK", "OPTIMIZE", "REPAIR", "CHECKSUM"])? {
+        "ANALYZE" => TableMaintenance::Analyze,
+        "CHECK" => TableMaintenance::Check,
+        "OPTIMIZE" => TableMaintenance::Optimize,
+        "REPAIR" => TableMaintenance::Repair,
+        _ => TableMaintenance::Checksum,
+    };
+    let _ = tokens.accept("LOCAL") || tokens.accept("NO_WRITE_TO_BINLOG");
+    tokens.expect_one(&["TABLES", "TABLE"])?;
+    let tables = tokens.comma_list(Tokens::table_name)?;
+    if tokens.next_are("UPDATE HISTOGRAM") || tokens.next_are("DROP HISTOGRAM") {
+        return Err(ParseError::not_supported("histograms"));
+    }
+    let options = ["FOR UPGRADE", "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM"];
+    while tokens.accept_one(&options).is_some() {}
+    Ok(Admin::Tables { what, tables })
+}

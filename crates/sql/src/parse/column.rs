@@ -1,0 +1,339 @@
+//! Columns: types and what follows them.
+
+use sqlparser::tokenizer::Token;
+
+use super::Parsed;
+use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TypeSpec};
+use super::error::ParseError;
+use super::tokens::Tokens;
+
+/// Names of types, and what they are synonyms of. Two words come before their first word alone.
+const TYPES: &[(&str, &str)] = &[
+    ("BOOLEAN", "bool"),
+    ("BOOL", "bool"),
+    ("TINYINT", "tinyint"),
+    ("INT1", "tinyint"),
+    ("SMALLINT", "smallint"),
+    ("INT2", "smallint"),
+    ("MEDIUMINT", "mediumint"),
+    ("INT3", "mediumint"),
+    ("MIDDLEINT", "mediumint"),
+    ("INTEGER", "int"),
+    ("INT4", "int"),
+    ("INT", "int"),
+    ("BIGINT", "bigint"),
+    ("INT8", "bigint"),
+    ("SERIAL", "serial"),
+    ("FLOAT4", "float"),
+    ("FLOAT8", "double"),
+    ("FLOAT", "float"),
+    ("DOUBLE PRECISION", "double"),
+    ("DOUBLE", "double"),
+    ("REAL", "double"),
+    ("DECIMAL", "decimal"),
+    ("DEC", "decimal"),
+    ("NUMERIC", "decimal"),
+    ("FIXED", "decimal"),
+    ("BIT", "bit"),
+    ("DATETIME", "datetime"),
+    ("DATE", "date"),
+    ("TIMESTAMP", "timestamp"),
+    ("TIME", "time"),
+    ("YEAR", "year"),
+    ("NATIONAL CHARACTER VARYING", "nvarchar"),
+    ("NATIONAL CHAR VARYING", "nvarchar"),
+    ("NATIONAL VARCHAR", "nvarchar"),
+    ("NATIONAL CHARACTER", "nchar"),
+    ("NATIONAL CHAR", "nchar"),
+    ("NCHAR VARYING", "nvarchar"),
+    ("NCHAR", "nchar"),
+    ("NVARCHAR", "nvarchar"),
+    ("CHARACTER VARYING", "varchar"),
+    ("CHAR VARYING", "varchar"),
+    ("VARCHARACTER", "varchar"),
+    ("VARCHAR", "varchar"),
+    ("CHARACTER", "char"),
+    ("CHAR", "char"),
+    ("BINARY", "binary"),
+    ("VARBINARY", "varbinary"),
+    ("TINYTEXT", "tinytext"),
+    ("MEDIUMTEXT", "mediumtext"),
+    ("LONGTEXT", "longtext"),
+    ("LONG VARCHAR", "mediumtext"),
+    ("LONG VARBINARY", "mediumblob"),
+    ("LONG", "mediumtext"),
+    ("TEXT", "text"),
+    ("TINYBLOB", "tinyblob"),
+    ("MEDIUMBLOB", "mediumblob"),
+    ("LONGBLOB", "longblob"),
+    ("BLOB", "blob"),
+    ("ENUM", "enum"),
+    ("SET", "set"),
+];
+
+const UNSUPPORTED_TYPES: &[&str] = &[
+    "JSON",
+    "GEOMETRY",
+    "POINT",
+    "LINESTRING",
+    "POLYGON",
+    "MULTIPOINT",
+    "MULTILINESTRING",
+    "MULTIPOLYGON",
+    "GEOMETRYCOLLECTION",
+    "GEOMCOLLECTION",
+    "VECTOR",
+    "UUID",
+    "INET4",
+    "INET6",
+];
+
+/// `name type …`; an index written at the column goes to `indexes`.
+pub(super) fn column(tokens: &mut Tokens<'_>, indexes: &mut Vec<IndexSpec>) -> Parsed<ColumnSpec> {
+    let name = tokens.identifier()?;
+    column_after_name(tokens, name, indexes)
+}
+
+pub(super) fn column_after_name(
+    tokens: &mut Tokens<'_>,
+    name: String,
+    indexes: &mut Vec<IndexSpec>,
+) -> Parsed<ColumnSpec> {
+    let mut ty = type_spec(tokens)?;
+    let mut column = ColumnSpec {
+        name,
+        ty: ty.clone(),
+        nullable: None,
+        default: None,
+        on_update_now: None,
+        auto_increment: false,
+        invisible: false,
+        comment: String::new(),
+    };
+    if ty.name == "serial" {
+        ty.name = "bigint";
+        ty.unsigned = true;
+        column.nullable = Some(false);
+        column.auto_increment = true;
+        indexes.push(own_index(IndexKind::Unique, &column.name));
+        column.ty = ty;
+    }
+    while attribute(tokens, &mut column, indexes)? {}
+    Ok(column)
+}
+
+/// One attribute; false if there is none.
+fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, indexes: &mut Vec<IndexSpec>) -> Parsed<bool> {
+    if tokens.accept("NOT NULL") {
+        column.nullable = Some(false);
+    } else if tokens.accept("NULL") {
+        column.nullable = Some(true);
+    } else if tokens.accept("DEFAULT") {
+        column.default = Some(default(tokens)?);
+    } else if tokens.accept("ON UPDATE") {
+        column.on_update_now = Some(now(tokens)?);
+    } else if tokens.accept("AUTO_INCREMENT") {
+        column.auto_increment = true;
+    } else if tokens.accept("UNIQUE") {
+        tokens.accept("KEY");
+        indexes.push(own_index(IndexKind::Unique, &column.name));
+    } else if tokens.accept("PRIMARY KEY") || tokens.accept("PRIMARY") || tokens.accept("KEY") {
+        indexes.push(own_index(IndexKind::Primary, &column.name));
+    } else if tokens.accept("COMMENT") {
+        column.comment = tokens.string()?;
+    } else if tokens.accept("COLLATE") {
+        column.ty.collation = Some(tokens.name_or_string()?);
+    } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
+        column.ty.charset = Some(tokens.name_or_string()?);
+    } else if tokens.accept("SERIAL DEFAULT VALUE") {
+        column.nullable = Some(false);
+        column.auto_increment = true;
+        indexes.push(own_index(IndexKind::Unique, &column.name));
+    } else if tokens.accept("VISIBLE") {
+        column.invisible = false;
+    } else if tokens.accept("INVISIBLE") {
+        column.invisible = true;
+    } else if tokens.accept("COLUMN_FORMAT") || tokens.accept("STORAGE") {
+        tokens.any_word()?;
+    } else {
+        return refused_attribute(tokens);
+    }
+    Ok(true)
+}
+
+fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
+    let refused = [
+        ("REFERENCES", "FOREIGN KEY"),
+        ("CONSTRAINT", "CHECK"),
+        ("CHECK", "CHECK"),
+        ("GENERATED", "generated columns"),
+        ("AS", "generated columns"),
+        ("ENGINE_ATTRIBUTE", "ENGINE_ATTRIBUTE"),
+        ("SRID", "spatial types"),
+    ];
+    match refused.iter().find(|(word, _)| tokens.next_are(word)) {
+        // `AS` may also begin the SELECT of CREATE TABLE.
+        Some(("AS", _)) if tokens.peek_at(1) != Some(&Token::LParen) => Ok(false),
+        Some((_, what)) => Err(ParseError::not_supported(what)),
+        None => Ok(false),
+    }
+}
+
+fn own_index(kind: IndexKind, column: &str) -> IndexSpec {
+    let part = IndexPart { column: column.to_string(), prefix: None, descending: false };
+    IndexSpec { kind, name: None, parts: vec![part], comment: String::new(), invisible: false, using: None }
+}
+
+pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
+    if let Some(word) = UNSUPPORTED_TYPES.iter().find(|word| tokens.next_are(word)) {
+        return Err(ParseError::not_supported(format!("{word} columns")));
+    }
+    let Some((_, name)) = TYPES.iter().find(|(words, _)| tokens.accept(words)) else { return tokens.unexpected() };
+    let mut ty = TypeSpec {
+        name,
+        length: None,
+        decimals: None,
+        unsigned: false,
+        zerofill: false,
+        members: Vec::new(),
+        charset: None,
+        collation: None,
+        binary: false,
+    };
+    match *name {
+        "bool" => (ty.name, ty.length) = ("tinyint", Some(1)),
+        "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
+        "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),
+        "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::string)?,
+        _ => {}
+    }
+    if ty.members.is_empty() && tokens.accept_token(&Token::LParen) {
+        ty.length = Some(tokens.number()?);
+        if tokens.accept_token(&Token::Comma) {
+            ty.decimals = Some(tokens.number()?);
+        }
+        tokens.expect_token(&Token::RParen)?;
+    }
+    type_modifiers(tokens, &mut ty)?;
+    if ty.name == "varchar" && ty.length.is_none() || ty.name == "varbinary" && ty.length.is_none() {
+        return tokens.unexpected();
+    }
+    Ok(ty)
+}
+
+fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
+    loop {
+        if tokens.accept("UNSIGNED") {
+            ty.unsigned = true;
+        } else if tokens.accept("ZEROFILL") {
+            ty.zerofill = true;
+            ty.unsigned = true;
+        } else if tokens.accept("SIGNED") {
+        } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") || tokens.accept("CHAR SET") {
+            ty.charset = Some(tokens.name_or_string()?);
+        } else if tokens.accept("ASCII") {
+            ty.charset = Some("latin1".into());
+        } else if tokens.accept("UNICODE") {
+            return Err(ParseError::not_supported("character set ucs2"));
+        } else if tokens.accept("BYTE") {
+            ty.charset = Some("binary".into());
+        } else if matches!(
+            ty.name,
+            "char" | "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" | "enum" | "set"
+        ) && tokens.accept("BINARY")
+        {
+            ty.binary = true;
+        } else {
+            return Ok(());
+        }
+    }
+}
+
+/// What follows DEFAULT.
+pub(super) fn default(tokens: &mut Tokens<'_>) -> Parsed<DefaultSpec> {
+    if tokens.accept("NULL") {
+        return Ok(DefaultSpec::Null);
+    }
+    if tokens.accept_token(&Token::LParen) {
+        // MySQL's expression defaults; those that are a literal or the time in parentheses are just that.
+        let inner = default(tokens);
+        if inner.is_ok() && tokens.accept_token(&Token::RParen) {
+            return inner;
+        }
+        return Err(ParseError::not_supported("expressions as DEFAULT"));
+    }
+    if is_now(tokens) {
+        return Ok(DefaultSpec::Now(now(tokens)?));
+    }
+    literal(tokens).map(DefaultSpec::Literal)
+}
+
+const NOW: &[&str] = &["CURRENT_TIMESTAMP", "NOW", "LOCALTIME", "LOCALTIMESTAMP"];
+
+fn is_now(tokens: &Tokens<'_>) -> bool {
+    NOW.iter().any(|word| tokens.next_are(word))
+}
+
+/// `CURRENT_TIMESTAMP`, `NOW(3)`: the number of digits.
+fn now(tokens: &mut Tokens<'_>) -> Parsed<u8> {
+    tokens.expect_one(NOW)?;
+    if !tokens.accept_token(&Token::LParen) {
+        return Ok(0);
+    }
+    if tokens.accept_token(&Token::RParen) {
+        return Ok(0);
+    }
+    let digits = tokens.number()?;
+    tokens.expect_token(&Token::RParen)?;
+    u8::try_from(digits).or_else(|_| tokens.unexpected())
+}
+
+pub(super) fn literal(tokens: &mut Tokens<'_>) -> Parsed<Literal> {
+    if tokens.accept("TRUE") {
+        return Ok(Literal::Bool(true));
+    }
+    if tokens.accept("FALSE") {
+        return Ok(Literal::Bool(false));
+    }
+    let sign = if tokens.accept_token(&Token::Minus) {
+        "-"
+    } else {
+        tokens.accept_token(&Token::Plus);
+        ""
+    };
+    // `_utf8mb4'text'`: text is utf8mb4 in any case.
+    if sign.is_empty() && tokens.peek_word().is_some_and(|word| word.starts_with('_')) {
+        tokens.next();
+    }
+    match tokens.peek() {
+        Some(Token::Number(digits, _)) => {
+            let number = format!("{sign}{digits}");
+            tokens.next();
+            Ok(Literal::Number(number))
+        }
+        Some(Token::SingleQuotedString(_) | Token::NationalStringLiteral(_)) if sign.is_empty() => {
+            tokens.string().map(Literal::String)
+        }
+        Some(Token::HexStringLiteral(digits)) if sign.is_empty() => {
+            let bytes = hex_bytes(digits);
+            tokens.next();
+            Ok(Literal::Bytes(bytes))
+        }
+        Some(Token::SingleQuotedByteStringLiteral(digits)) if sign.is_empty() => {
+            let bytes = bit_bytes(digits);
+            tokens.next();
+            Ok(Literal::Bytes(bytes))
+        }
+        _ => tokens.unexpected(),
+    }
+}
+
+fn hex_bytes(digits: &str) -> Vec<u8> {
+    let nibble = |digit: u8| (digit as char).to_digit(16).unwrap_or(0) as u8;
+    digits.as_bytes().chunks(2).map(|pair| nibble(pair[0]) << 4 | nibble(*pair.get(1).unwrap_or(&b'0'))).collect()
+}
+
+fn bit_bytes(digits: &str) -> Vec<u8> {
+    let bits = digits.as_bytes();
+    bits.rchunks(8).rev().map(|byte| byte.iter().fold(0, |value, bit| value << 1 | (bit - b'0'))).collect()
+}

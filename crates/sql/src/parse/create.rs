@@ -1,0 +1,307 @@
+//! CREATE, and the parts that it shares with ALTER: indexes and options.
+
+use sqlparser::tokenizer::Token;
+
+use super::ast::{
+    CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableOptions,
+};
+use super::error::ParseError;
+use super::tokens::Tokens;
+use super::{Parsed, account, alter, column, dml, unsupported};
+
+/// CREATE of anything.
+pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("CREATE")?;
+    if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
+        return create_database(tokens);
+    }
+    if tokens.accept("USER") {
+        return account::create_user(tokens);
+    }
+    if tokens.next_are("TEMPORARY TABLE") {
+        return Err(ParseError::not_supported("CREATE TEMPORARY TABLE"));
+    }
+    if tokens.accept("OR REPLACE TABLE") {
+        return Err(ParseError::not_supported("CREATE OR REPLACE TABLE"));
+    }
+    if tokens.accept("TABLE") {
+        return create_table(tokens);
+    }
+    let kind = match tokens.accept_one(&["UNIQUE INDEX", "INDEX"]) {
+        Some("INDEX") => IndexKind::Plain,
+        Some(_) => IndexKind::Unique,
+        None => return unsupported::create(tokens),
+    };
+    alter::create_index(tokens, kind)
+}
+
+fn create_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let if_not_exists = tokens.accept("IF NOT EXISTS");
+    let name = tokens.identifier()?;
+    let options = database_options(tokens)?;
+    Ok(Statement::Ddl(Ddl::CreateDatabase { name, if_not_exists, options }))
+}
+
+pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOptions> {
+    let mut options = DatabaseOptions::default();
+    loop {
+        tokens.accept("DEFAULT");
+        if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
+            tokens.accept_token(&Token::Eq);
+            options.charset = Some(tokens.name_or_string()?);
+        } else if tokens.accept("COLLATE") {
+            tokens.accept_token(&Token::Eq);
+            options.collation = Some(tokens.name_or_string()?);
+        } else if tokens.accept("ENCRYPTION") {
+            tokens.accept_token(&Token::Eq);
+            if !tokens.string()?.eq_ignore_ascii_case("n") {
+                return Err(ParseError::not_supported("ENCRYPTION"));
+            }
+        } else if tokens.accept("COMMENT") {
+            tokens.accept_token(&Token::Eq);
+            tokens.string()?;
+        } else {
+            return Ok(options);
+        }
+    }
+}
+
+fn create_table(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let if_not_exists = tokens.accept("IF NOT EXISTS");
+    let name = tokens.table_name()?;
+    let mut table = CreateTable {
+        name,
+        if_not_exists,
+        like: None,
+        columns: Vec::new(),
+        indexes: Vec::new(),
+        options: TableOptions::default(),
+        on_duplicate: OnDuplicate::Error,
+    };
+    if tokens.accept("LIKE") {
+        table.like = Some(tokens.table_name()?);
+        return Ok(Statement::Ddl(Ddl::CreateTable(Box::new(table))));
+    }
+    let query_in_parentheses = tokens.peek_word_at(1).is_some_and(|word| word.eq_ignore_ascii_case("SELECT"));
+    if tokens.peek() == Some(&Token::LParen) && !query_in_parentheses {
+        tokens.next();
+        if tokens.accept("LIKE") {
+            table.like = Some(tokens.table_name()?);
+            tokens.expect_token(&Token::RParen)?;
+            return Ok(Statement::Ddl(Ddl::CreateTable(Box::new(table))));
+        }
+        tokens.comma_list(|tokens| table_element(tokens, &mut table))?;
+        tokens.expect_token(&Token::RParen)?;
+    }
+    table.options = table_options(tokens)?;
+    if tokens.next_are("PARTITION") {
+        return Err(ParseError::not_supported("PARTITION BY"));
+    }
+    if tokens.accept("IGNORE") {
+        table.on_duplicate = OnDuplicate::Ignore;
+    } else if tokens.accept("REPLACE") {
+        table.on_duplicate = OnDuplicate::Replace;
+    }
+    let has_query = tokens.accept("AS")
+        || tokens.next_are("SELECT")
+        || tokens.next_are("WITH")
+        || tokens.peek() == Some(&Token::LParen);
+    if has_query {
+        let query = dml::query_rest(tokens)?;
+        return Ok(Statement::CreateTableSelect(Box::new(table), query));
+    }
+    if table.on_duplicate != OnDuplicate::Error {
+        return tokens.unexpected();
+    }
+    Ok(Statement::Ddl(Ddl::CreateTable(Box::new(table))))
+}
+
+fn table_element(tokens: &mut Tokens<'_>, table: &mut CreateTable) -> Parsed<()> {
+    match index(tokens)? {
+        Some(index) => table.indexes.push(index),
+        None => table.columns.push(column::column(tokens, &mut table.indexes)?),
+    }
+    Ok(())
+}
+
+/// An index of CREATE or ALTER TABLE; `None` if the next words are none.
+pub(super) fn index(tokens: &mut Tokens<'_>) -> Parsed<Option<IndexSpec>> {
+    let mut constraint = None;
+    let constrained = tokens.accept("CONSTRAINT");
+    if constrained && !["PRIMARY", "UNIQUE", "FOREIGN", "CHECK"].iter().any(|word| tokens.next_are(word)) {
+        constraint = Some(tokens.identifier()?);
+    }
+    for refused in ["FOREIGN KEY", "CHECK"] {
+        // CHECK is followed by its expression, so a column cannot be meant.
+        if tokens.next_are(refused) {
+            return Err(ParseError::not_supported(refused));
+        }
+    }
+    for refused in ["FULLTEXT", "SPATIAL"] {
+        if tokens.next_are(refused) {
+            return Err(ParseError::not_supported(format!("{refused} indexes")));
+        }
+    }
+    let kind = if tokens.accept("PRIMARY KEY") {
+        IndexKind::Primary
+    } else if tokens.accept("UNIQUE") {
+        let _ = tokens.accept("KEY") || tokens.accept("INDEX");
+        IndexKind::Unique
+    } else if !constrained && (tokens.accept("KEY") || tokens.accept("INDEX")) {
+        IndexKind::Plain
+    } else if constrained {
+        return tokens.unexpected();
+    } else {
+        return Ok(None);
+    };
+    index_after_kind(tokens, kind, constraint).map(Some)
+}
+
+pub(super) fn index_after_kind(
+    tokens: &mut Tokens<'_>,
+    kind: IndexKind,
+    constraint: Option<String>,
+) -> Parsed<IndexSpec> {
+    tokens.accept("IF NOT EXISTS");
+    let unnamed = tokens.peek() == Some(&Token::LParen) || tokens.next_are("USING");
+    let name = if unnamed { None } else { Some(tokens.identifier()?) };
+    let mut index = IndexSpec {
+        kind,
+        name: name.or(constraint),
+        parts: Vec::new(),
+        comment: String::new(),
+        invisible: false,
+        using: None,
+    };
+    if tokens.accept("USING") || tokens.accept("TYPE") {
+        index.using = Some(tokens.any_word()?.to_ascii_uppercase());
+    }
+    index_parts_and_options(tokens, &mut index)?;
+    Ok(index)
+}
+
+pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut IndexSpec) -> Parsed<()> {
+    index.parts = tokens.in_parentheses(index_part)?;
+    loop {
+        if tokens.accept("USING") {
+            index.using = Some(tokens.any_word()?.to_ascii_uppercase());
+        } else if tokens.accept("COMMENT") {
+            index.comment = tokens.string()?;
+        } else if tokens.accept("VISIBLE") || tokens.accept("NOT IGNORED") {
+            index.invisible = false;
+        } else if tokens.accept("INVISIBLE") || tokens.accept("IGNORED") {
+            index.invisible = true;
+        } else if tokens.accept("KEY_BLOCK_SIZE") {
+            tokens.accept_token(&Token::Eq);
+            tokens.number()?;
+        } else if tokens.next_are("WITH PARSER") {
+            return Err(ParseError::not_supported("FULLTEXT indexes"));
+        } else {
+            return Ok(());
+        }
+    }
+}
+
+fn index_part(tokens: &mut Tokens<'_>) -> Parsed<IndexPart> {
+    if tokens.peek() == Some(&Token::LParen) {
+        return Err(ParseError::not_supported("indexes on expressions"));
+    }
+    let column = tokens.identifier()?;
+    let mut prefix = None;
+    if tokens.accept_token(&Token::LParen) {
+        let length = tokens.number()?;
+        prefix = Some(u32::try_from(length).or_else(|_| tokens.unexpected())?);
+        tokens.expect_token(&Token::RParen)?;
+    }
+    let descending = tokens.accept("DESC");
+    if !descending {
+        tokens.accept("ASC");
+    }
+    Ok(IndexPart { column, prefix, descending })
+}
+
+/// Options whose value is a number or a word, and that are only recorded.
+const RECORDED: &[&str] = &[
+    "ROW_FORMAT",
+    "KEY_BLOCK_SIZE",
+    "AVG_ROW_LENGTH",
+    "MAX_ROWS",
+    "MIN_ROWS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "TABLE_CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "PACK_KEYS",
+    "INSERT_METHOD",
+    "COMPRESSION",
+];
+
+/// Options of a table, with or without commas between.
+pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
+    let mut options = TableOptions::default();
+    while table_option(tokens, &mut options)? {
+        // A comma may also end the options, in ALTER TABLE.
+        if tokens.peek() == Some(&Token::Comma) {
+            let place = tokens.place();
+            tokens.next();
+            let more = table_option(tokens, &mut options.clone()).unwrap_or(false);
+            tokens.back_to(place + usize::from(more));
+            if !more {
+                break;
+            }
+        }
+    }
+    Ok(options)
+}
+
+fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<bool> {
+    let place = tokens.place();
+    tokens.accept("DEFAULT");
+    let equals = |tokens: &mut Tokens<'_>| tokens.accept_token(&Token::Eq);
+    if tokens.accept("ENGINE") {
+        equals(tokens);
+        options.engine = Some(tokens.name_or_string()?);
+    } else if tokens.accept("AUTO_INCREMENT") {
+        equals(tokens);
+        options.auto_increment = Some(tokens.number()?);
+    } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
+        equals(tokens);
+        options.charset = Some(tokens.name_or_string()?);
+    } else if tokens.accept("COLLATE") {
+        equals(tokens);
+        options.collation = Some(tokens.name_or_string()?);
+    } else if tokens.accept("COMMENT") {
+        equals(tokens);
+        options.comment = Some(tokens.string()?);
+    } else if let Some(name) = tokens.accept_one(RECORDED) {
+        equals(tokens);
+        options.recorded.push((name.to_string(), option_value(tokens)?));
+    } else if tokens.accept("ENCRYPTION") {
+        equals(tokens);
+        if !tokens.string()?.eq_ignore_ascii_case("n") {
+            return Err(ParseError::not_supported("ENCRYPTION"));
+        }
+    } else if tokens.accept("PASSWORD") {
+        equals(tokens);
+        tokens.string()?;
+    } else if ["TABLESPACE", "DATA DIRECTORY", "INDEX DIRECTORY", "UNION", "CONNECTION", "SECONDARY_ENGINE"]
+        .iter()
+        .any(|w| tokens.next_are(w))
+    {
+        return Err(ParseError::not_supported(tokens.peek_word().unwrap_or_default().to_ascii_uppercase()));
+    } else {
+        tokens.back_to(place);
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+fn option_value(tokens: &mut Tokens<'_>) -> Parsed<String> {
+    match tokens.peek() {
+        Some(Token::Number(..)) => tokens.number().map(|number| number.to_string()),
+        Some(Token::SingleQuotedString(_)) => tokens.string().map(|text| format!("'{}'", text.replace('\'', "''"))),
+        _ => tokens.any_word().map(|word| word.to_ascii_uppercase()),
+    }
+}

@@ -1,0 +1,63 @@
+//! DROP, TRUNCATE, RENAME.
+
+use super::ast::{Ddl, Statement};
+use super::error::ParseError;
+use super::tokens::Tokens;
+use super::{Parsed, account, alter, unsupported};
+
+/// DROP of anything.
+pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("DROP")?;
+    if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
+        let if_exists = tokens.accept("IF EXISTS");
+        let name = tokens.identifier()?;
+        return Ok(Statement::Ddl(Ddl::DropDatabase { name, if_exists }));
+    }
+    // There are no temporary tables, so that none of that name exists.
+    if tokens.next_are("TEMPORARY") {
+        return Err(ParseError::not_supported("DROP TEMPORARY TABLE"));
+    }
+    if tokens.accept("TABLE") || tokens.accept("TABLES") {
+        let if_exists = tokens.accept("IF EXISTS");
+        let tables = tokens.comma_list(Tokens::table_name)?;
+        let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
+        return Ok(Statement::Ddl(Ddl::DropTables { tables, if_exists }));
+    }
+    if tokens.accept("INDEX") {
+        return alter::drop_index(tokens);
+    }
+    if tokens.accept("USER") {
+        return account::drop_user(tokens);
+    }
+    if tokens.accept("PREPARE") {
+        return Ok(Statement::Deallocate(tokens.identifier()?));
+    }
+    unsupported::drop(tokens)
+}
+
+/// TRUNCATE [TABLE].
+pub(super) fn truncate(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("TRUNCATE")?;
+    tokens.accept("TABLE");
+    Ok(Statement::Ddl(Ddl::Truncate(tokens.table_name()?)))
+}
+
+/// RENAME TABLE, RENAME USER.
+pub(super) fn rename(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("RENAME")?;
+    if tokens.accept("USER") {
+        let pairs = tokens.comma_list(|tokens| {
+            let from = tokens.named_user()?;
+            tokens.expect("TO")?;
+            Ok((from, tokens.named_user()?))
+        })?;
+        return Ok(Statement::Ddl(Ddl::RenameUser(pairs)));
+    }
+    tokens.expect_one(&["TABLES", "TABLE"])?;
+    let pairs = tokens.comma_list(|tokens| {
+        let from = tokens.table_name()?;
+        tokens.expect("TO")?;
+        Ok((from, tokens.table_name()?))
+    })?;
+    Ok(Statement::Ddl(Ddl::RenameTables(pairs)))
+}

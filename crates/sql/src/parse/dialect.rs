@@ -1,0 +1,269 @@
+//! What `sqlparser` has to know of MySQL's expressions: its own dialect, with MySQL's precedence of operators and the forms
+//! that it lacks.
+//!
+//! | form | becomes |
+//! |---|---|
+//! | `a MOD b` | the operator `%` |
+//! | `a SOUNDS LIKE b` | `SOUNDEX(a) = SOUNDEX(b)` |
+//! | `INTERVAL '1:2' MINUTE_SECOND`, `EXTRACT(DAY_HOUR FROM a)` | the unit as `DateTimeField::Custom` |
+//! | `INTERVAL(a, b, c)` | a call of the function |
+//! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
+//! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
+
+use std::any::TypeId;
+
+use sqlparser::ast::{
+    BinaryOperator, CastKind, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
+    FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, UnaryOperator,
+};
+use sqlparser::dialect::{Dialect, MySqlDialect, Precedence};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::Token;
+
+/// Binding strengths, loosest first: MySQL's table of operators.
+mod strength {
+    pub(super) const ASSIGN: u8 = 2;
+    pub(super) const XOR: u8 = 7;
+    pub(super) const COMPARE: u8 = 20;
+    pub(super) const SHIFT: u8 = 25;
+    pub(super) const MULTIPLY: u8 = 40;
+    pub(super) const BIT_XOR: u8 = 45;
+    pub(super) const NEGATE: u8 = 46;
+    pub(super) const BANG: u8 = 47;
+}
+
+/// MySQL as this server speaks it.
+#[derive(Debug)]
+pub(super) struct Commuter(MySqlDialect);
+
+pub(super) static COMMUTER: Commuter = Commuter(MySqlDialect {});
+
+macro_rules! as_mysql {
+    ($($method:ident),* $(,)?) => {
+        $(fn $method(&self) -> bool { self.0.$method() })*
+    };
+}
+
+impl Dialect for Commuter {
+    /// `sqlparser` asks in many places whether the dialect is MySQL's.
+    fn dialect(&self) -> TypeId {
+        TypeId::of::<MySqlDialect>()
+    }
+
+    // The lexer is ours; these two are only for completeness.
+    fn is_identifier_start(&self, ch: char) -> bool {
+        self.0.is_identifier_start(ch)
+    }
+
+    fn is_identifier_part(&self, ch: char) -> bool {
+        self.0.is_identifier_part(ch)
+    }
+
+    fn is_table_factor_alias(&self, explicit: bool, keyword: &Keyword, parser: &mut Parser<'_>) -> bool {
+        self.0.is_table_factor_alias(explicit, keyword, parser)
+    }
+
+    as_mysql! {
+        supports_string_literal_concatenation, supports_limit_comma, supports_create_table_select, supports_insert_set,
+        supports_user_host_grantee, supports_table_hints, supports_match_against, supports_select_modifiers,
+        supports_set_names, supports_comma_separated_set_assignments, supports_update_order_by,
+        supports_data_type_signed_suffix, supports_cross_join_constraint, supports_double_ampersand_operator,
+        supports_binary_kw_as_cast, supports_constraint_keyword_without_name, supports_key_column_option,
+        supports_group_by_with_modifier, supports_left_associative_joins_without_parens, require_interval_qualifier,
+        ignores_wildcard_escapes, supports_bitwise_shift_operators,
+    }
+
+    fn prec_value(&self, precedence: Precedence) -> u8 {
+        match precedence {
+            Precedence::Like => strength::COMPARE,
+            Precedence::Xor => strength::XOR,
+            Precedence::Caret => strength::BIT_XOR,
+            other => self.0.prec_value(other),
+        }
+    }
+
+    fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
+        let strength = match &parser.peek_token_ref().token {
+            Token::Assignment => strength::ASSIGN,
+            Token::ShiftLeft | Token::ShiftRight => strength::SHIFT,
+            // No operators behind an operand.
+            Token::ExclamationMark | Token::Colon => 0,
+            Token::Word(word) if word.quote_style.is_some() => 0,
+            Token::Word(word) if word.value.eq_ignore_ascii_case("MOD") => strength::MULTIPLY,
+            Token::Word(_) if is_sounds_like(parser) => strength::COMPARE,
+            _ => return None,
+        };
+        Some(Ok(strength))
+    }
+
+    fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        let op = match &parser.peek_token_ref().token {
+            Token::Word(word) if word.keyword == Keyword::DIV => BinaryOperator::MyIntegerDivide,
+            Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("MOD") => {
+                BinaryOperator::Modulo
+            }
+            Token::Word(_) if is_sounds_like(parser) => {
+                parser.advance_token();
+                BinaryOperator::Eq
+            }
+            _ => return None,
+        };
+        parser.advance_token();
+        let right = match parser.parse_subexpr(precedence) {
+            Ok(right) => right,
+            Err(error) => return Some(Err(error)),
+        };
+        let (left, right) = match op {
+            BinaryOperator::Eq => (call("SOUNDEX", vec![left.clone()]), call("SOUNDEX", vec![right])),
+            _ => (left.clone(), right),
+        };
+        Some(Ok(Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }))
+    }
+
+    fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
+        match &parser.peek_token_ref().token {
+            Token::Word(word) => match word.keyword {
+                Keyword::INTERVAL => Some(interval(parser)),
+                Keyword::EXTRACT if follows(parser, &Token::LParen) => Some(extract(parser)),
+                Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
+                Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
+                _ => None,
+            },
+            Token::Minus => Some(unary(parser, UnaryOperator::Minus, strength::NEGATE)),
+            Token::Plus => Some(unary(parser, UnaryOperator::Plus, strength::NEGATE)),
+            Token::Tilde => Some(unary(parser, UnaryOperator::BitwiseNot, strength::NEGATE)),
+            Token::ExclamationMark => Some(unary(parser, UnaryOperator::Not, strength::BANG)),
+            _ => None,
+        }
+    }
+}
+
+fn follows(parser: &Parser<'_>, token: &Token) -> bool {
+    parser.peek_nth_token_ref(1).token == *token
+}
+
+fn is_sounds_like(parser: &Parser<'_>) -> bool {
+    let word = |ahead| match &parser.peek_nth_token_ref(ahead).token {
+        Token::Word(word) if word.quote_style.is_none() => word.value.as_str(),
+        _ => "",
+    };
+    word(0).eq_ignore_ascii_case("SOUNDS") && word(1).eq_ignore_ascii_case("LIKE")
+}
+
+fn unary(parser: &mut Parser<'_>, op: UnaryOperator, strength: u8) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let expr = parser.parse_subexpr(strength)?;
+    Ok(Expr::UnaryOp { op, expr: Box::new(expr) })
+}
+
+fn interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let value = parser.parse_expr()?;
+    if let Expr::Tuple(args) = value {
+        return Ok(call("INTERVAL", args));
+    }
+    let unit = unit(parser)?;
+    Ok(Expr::Interval(Interval {
+        value: Box::new(value),
+        leading_field: Some(unit),
+        leading_precision: None,
+        last_field: None,
+        fractional_seconds_precision: None,
+    }))
+}
+
+const COMPOSITE_UNITS: &[&str] = &[
+    "SECOND_MICROSECOND",
+    "MINUTE_MICROSECOND",
+    "MINUTE_SECOND",
+    "HOUR_MICROSECOND",
+    "HOUR_SECOND",
+    "HOUR_MINUTE",
+    "DAY_MICROSECOND",
+    "DAY_SECOND",
+    "DAY_MINUTE",
+    "DAY_HOUR",
+    "YEAR_MONTH",
+];
+
+fn unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
+    let token = parser.peek_token_ref();
+    if let Token::Word(word) = &token.token
+        && let Some(unit) = COMPOSITE_UNITS.iter().find(|unit| unit.eq_ignore_ascii_case(&word.value))
+    {
+        let unit = DateTimeField::Custom(Ident::with_span(token.span, *unit));
+        parser.advance_token();
+        return Ok(unit);
+    }
+    parser.parse_date_time_field()
+}
+
+fn extract(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let field = unit(parser)?;
+    parser.expect_keyword(Keyword::FROM)?;
+    let expr = Box::new(parser.parse_expr()?);
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Extract { field, syntax: ExtractSyntax::From, expr })
+}
+
+fn cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let expr = Box::new(parser.parse_expr()?);
+    parser.expect_keyword(Keyword::AS)?;
+    let data_type = parser.parse_data_type()?;
+    let charset =
+        match parser.parse_keywords(&[Keyword::CHARACTER, Keyword::SET]) || parser.parse_keyword(Keyword::CHARSET) {
+            true => Some(parser.parse_object_name(false)?),
+            false => None,
+        };
+    parser.expect_token(&Token::RParen)?;
+    Ok(match charset {
+        None => Expr::Cast { kind: CastKind::Cast, expr, data_type, format: None },
+        charset => Expr::Convert {
+            is_try: false,
+            expr,
+            data_type: Some(data_type),
+            charset,
+            target_before_value: false,
+            styles: Vec::new(),
+        },
+    })
+}
+
+fn char_call(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let args = parser.parse_comma_separated(Parser::parse_expr)?;
+    let charset = if parser.parse_keyword(Keyword::USING) { Some(parser.parse_object_name(false)?) } else { None };
+    parser.expect_token(&Token::RParen)?;
+    let call = call("CHAR", args);
+    if charset.is_none() {
+        return Ok(call);
+    }
+    Ok(Expr::Convert {
+        is_try: false,
+        expr: Box::new(call),
+        data_type: None,
+        charset,
+        target_before_value: false,
+        styles: Vec::new(),
+    })
+}
+
+fn call(name: &str, args: Vec<Expr>) -> Expr {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    Expr::Function(Function {
+        name: ObjectName::from(vec![Ident::new(name)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}

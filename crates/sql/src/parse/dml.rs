@@ -1,0 +1,246 @@
+//! Queries and row changes: `sqlparser`'s grammar, with what it lacks of MySQL's put in its words first.
+
+use sqlparser::ast as sql;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use super::Parsed;
+use super::ast::{Delete, Explain, ExplainFormat, Show, Statement, Update};
+use super::error::ParseError;
+use super::show::filter;
+use super::tokens::Tokens;
+
+/// SELECT, WITH, VALUES, TABLE, or one of these in parentheses. WITH may also begin an UPDATE or DELETE.
+pub(super) fn query(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    if !matches!(tokens.peek(), Some(Token::Word(_) | Token::LParen)) {
+        return tokens.unexpected();
+    }
+    if tokens.peek_word().is_none() && tokens.peek() != Some(&Token::LParen) {
+        return tokens.unexpected();
+    }
+    rewrite(tokens);
+    rewrite_into(tokens);
+    let query = tokens.rest(|parser| parser.parse_query())?;
+    match *query.body {
+        sql::SetExpr::Insert(_) | sql::SetExpr::Update(_) | sql::SetExpr::Delete(_) | sql::SetExpr::Merge(_) => {
+            Err(ParseError::not_supported("WITH in front of a statement that changes rows"))
+        }
+        _ => Ok(Statement::Query(query)),
+    }
+}
+
+/// INSERT, REPLACE.
+pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    rewrite(tokens);
+    let replace = tokens.next_are("REPLACE");
+    let mut place = tokens.place() + 1;
+    while matches!(word_at(tokens, place), Some("LOW_PRIORITY" | "DELAYED" | "HIGH_PRIORITY")) {
+        tokens.remove(place);
+    }
+    if word_at(tokens, place) == Some("IGNORE") {
+        place += 1;
+    }
+    if word_at(tokens, place) == Some("INTO") {
+        place += 1;
+    }
+    rewrite_insert(tokens, place);
+    let statement = tokens.rest(|parser| {
+        let token = parser.next_token();
+        parser.parse_insert(token)
+    })?;
+    match statement {
+        sql::Statement::Insert(mut insert) => {
+            insert.replace_into = replace;
+            Ok(Statement::Insert(Box::new(insert)))
+        }
+        _ => Err(ParseError::not_supported("this form of INSERT")),
+    }
+}
+
+/// UPDATE.
+pub(super) fn update(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    rewrite(tokens);
+    let ignore = take_modifiers(tokens, &["LOW_PRIORITY", "IGNORE"]);
+    rewrite_update(tokens);
+    let statement = tokens.rest(|parser| {
+        let token = parser.next_token();
+        parser.parse_update(token)
+    })?;
+    match statement {
+        sql::Statement::Update(update) => Ok(Statement::Update(Update { ignore, update: Box::new(update) })),
+        _ => Err(ParseError::not_supported("this form of UPDATE")),
+    }
+}
+
+/// DELETE.
+pub(super) fn delete(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    rewrite(tokens);
+    let ignore = take_modifiers(tokens, &["LOW_PRIORITY", "QUICK", "IGNORE"]);
+    let statement = tokens.rest(|parser| {
+        let token = parser.next_token();
+        parser.parse_delete(token)
+    })?;
+    match statement {
+        sql::Statement::Delete(delete) => Ok(Statement::Delete(Delete { ignore, delete: Box::new(delete) })),
+        _ => Err(ParseError::not_supported("this form of DELETE")),
+    }
+}
+
+/// Takes modifiers after the first word away; whether IGNORE was among them.
+fn take_modifiers(tokens: &mut Tokens<'_>, modifiers: &[&str]) -> bool {
+    let place = tokens.place() + 1;
+    let mut ignore = false;
+    while let Some(word) = word_at(tokens, place).filter(|word| modifiers.contains(word)) {
+        ignore |= word == "IGNORE";
+        tokens.remove(place);
+    }
+    ignore
+}
+
+/// The word at an absolute place as one of those that this module asks for.
+fn word_at(tokens: &Tokens<'_>, place: usize) -> Option<&'static str> {
+    const ASKED: &[&str] =
+        &["LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "SET", "VALUE", "VALUES"];
+    let word = tokens.peek_word_at(place - tokens.place())?;
+    ASKED.iter().find(|asked| asked.eq_ignore_ascii_case(word)).copied()
+}
+
+/// `VALUE` is VALUES. (Nothing else of INSERT needs other words.)
+fn rewrite_insert(tokens: &mut Tokens<'_>, from: usize) {
+    let all = tokens.tokens_mut();
+    for place in from..all.len().saturating_sub(1) {
+        let follows_name_or_list = matches!(&all[place - 1].token, Token::RParen | Token::Word(_));
+        if let Token::Word(word) = &mut all[place].token
+            && word.quote_style.is_none()
+            && follows_name_or_list
+            && word.value.eq_ignore_ascii_case("VALUE")
+            && all[place + 1].token == Token::LParen
+        {
+            all[place].token = Token::make_word("VALUES", None);
+            return;
+        }
+    }
+}
+
+/// `UPDATE t, u SET`: the commas between tables are CROSS JOINs to `sqlparser`.
+fn rewrite_update(tokens: &mut Tokens<'_>) {
+    let from = tokens.place();
+    let all = tokens.tokens_mut();
+    let (mut place, mut depth) = (from, 0);
+    while place < all.len() {
+        match &all[place].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            Token::Word(word) if word.keyword == Keyword::SET && depth == 0 => return,
+            Token::Comma if depth == 0 => {
+                let span = all[place].span;
+                all[place].token = Token::make_word("CROSS", None);
+                all.insert(place + 1, TokenWithSpan::new(Token::make_word("JOIN", None), span));
+            }
+            _ => {}
+        }
+        place += 1;
+    }
+}
+
+/// `… INTO @a, @b` at the end of a query goes before its FROM, where `sqlparser` expects it.
+fn rewrite_into(tokens: &mut Tokens<'_>) {
+    let from = tokens.place();
+    let all = tokens.tokens_mut();
+    let is_variable = |token: &Token| matches!(token, Token::Word(word) if word.value.starts_with('@'));
+    let mut start = all.len();
+    while start > from && (is_variable(&all[start - 1].token) || all[start - 1].token == Token::Comma) {
+        start -= 1;
+    }
+    let is_into = |token: &Token| matches!(token, Token::Word(word) if word.keyword == Keyword::INTO);
+    if start == all.len() || start == from || !is_into(&all[start - 1].token) {
+        return;
+    }
+    let mut depth = 0;
+    let first_from = all.iter().position(|token| {
+        match &token.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            Token::Word(word) => return depth == 0 && word.keyword == Keyword::FROM,
+            _ => {}
+        }
+        false
+    });
+    if let Some(place) = first_from.filter(|place| *place < start - 1) {
+        let into: Vec<TokenWithSpan> = all.drain(start - 1..).collect();
+        all.splice(place..place, into);
+    }
+}
+
+/// Clauses that `sqlparser` has in other words: `LOCK IN SHARE MODE` is `FOR SHARE`.
+fn rewrite(tokens: &mut Tokens<'_>) {
+    let from = tokens.place();
+    let all = tokens.tokens_mut();
+    let is =
+        |token: &TokenWithSpan, keyword: Keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword);
+    let mut place = from;
+    while place + 3 < all.len() {
+        if is(&all[place], Keyword::LOCK) && is(&all[place + 1], Keyword::IN) && is(&all[place + 2], Keyword::SHARE) {
+            all[place].token = Token::make_word("FOR", None);
+            all.drain(place + 3..place + 4);
+            all.remove(place + 1);
+        }
+        place += 1;
+    }
+}
+
+/// DO.
+pub(super) fn do_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("DO")?;
+    Ok(Statement::Do(tokens.comma_list(Tokens::expr)?))
+}
+
+/// EXPLAIN of a statement or of a table.
+pub(super) fn explain(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect_one(&["EXPLAIN", "DESCRIBE", "DESC"])?;
+    let analyze = tokens.accept("ANALYZE");
+    let _ = tokens.accept("EXTENDED") || tokens.accept("PARTITIONS");
+    let mut format = if analyze { ExplainFormat::Tree } else { ExplainFormat::Traditional };
+    if tokens.next_are("FORMAT") && tokens.peek_at(1) == Some(&Token::Eq) {
+        tokens.accept("FORMAT");
+        tokens.expect_token(&Token::Eq)?;
+        format = match tokens.name_or_string()?.to_ascii_uppercase().as_str() {
+            "TRADITIONAL" => ExplainFormat::Traditional,
+            "TREE" => ExplainFormat::Tree,
+            "JSON" => ExplainFormat::Json,
+            _ => return tokens.unexpected(),
+        };
+    }
+    let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
+    let statement = match word.as_str() {
+        "SELECT" | "WITH" | "VALUES" => query(tokens)?,
+        "INSERT" | "REPLACE" => insert(tokens)?,
+        "UPDATE" => update(tokens)?,
+        "DELETE" => delete(tokens)?,
+        "FOR" => return Err(ParseError::not_supported("EXPLAIN FOR CONNECTION")),
+        "" if tokens.peek() == Some(&Token::LParen) => query(tokens)?,
+        _ if analyze => return tokens.unexpected(),
+        _ => return describe(tokens),
+    };
+    // All tokens have gone to `sqlparser`.
+    Ok(Statement::Explain(Explain { format, analyze, statement: Box::new(statement) }))
+}
+
+/// DESCRIBE table [column | pattern].
+fn describe(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let table = tokens.table_name()?;
+    let filter = match tokens.peek() {
+        None => super::ast::Filter::None,
+        Some(Token::SingleQuotedString(_)) => super::ast::Filter::Like(tokens.string()?),
+        Some(Token::Word(_)) => super::ast::Filter::Like(tokens.any_word()?),
+        Some(_) => filter(tokens)?,
+    };
+    Ok(Statement::Show(Show::Columns { full: false, extended: false, table, filter }))
+}
+
+/// A query that is the rest of the statement (CREATE TABLE … SELECT).
+pub(super) fn query_rest(tokens: &mut Tokens<'_>) -> Parsed<Box<sql::Query>> {
+    rewrite(tokens);
+    tokens.rest(|parser: &mut Parser<'_>| -> Result<_, ParserError> { parser.parse_query() })
+}

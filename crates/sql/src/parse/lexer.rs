@@ -1,0 +1,440 @@
+//! MySQL's text as tokens.
+//!
+//! The tokens are `sqlparser`'s, but made here, because its own lexer does not know versions in comments, `--` without a space,
+//! variables with quotes, names that begin with digits, or binary bytes; and because a byte offset for each token costs
+//! nothing here. Space and comments give no tokens.
+//!
+//! Some tokens are put in words that `sqlparser` has: `||` is the word OR unless PIPES_AS_CONCAT, `\N` is NULL; the third `?` is `?2`.
+
+use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
+
+use super::error::ParseError;
+use super::{ParseContext, VERSION};
+use crate::expr::SqlMode;
+
+/// The tokens of one statement.
+#[derive(Debug)]
+pub(super) struct Lexed {
+    pub(super) tokens: Vec<TokenWithSpan>,
+    /// Where the statement ends: at its `;` or at the end of the text.
+    pub(super) end: usize,
+    /// Where the next statement begins, if there is one.
+    pub(super) after: Option<usize>,
+    pub(super) param_count: usize,
+}
+
+/// Reads one statement.
+pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseError> {
+    let mut lexer = Lexer {
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        mode: context.sql_mode,
+        in_version_comment: false,
+        param_count: 0,
+        // A word and its space take about six bytes.
+        tokens: Vec::with_capacity(text.len() / 6 + 4),
+    };
+    let mut end = None;
+    loop {
+        lexer.skip_space()?;
+        let start = lexer.at;
+        let Some(token) = lexer.token()? else { break };
+        if end.is_some() {
+            // Something after the `;`: this is where the next statement begins.
+            let end = end.unwrap_or(start);
+            return Ok(Lexed { tokens: lexer.tokens, end, after: Some(start), param_count: lexer.param_count });
+        }
+        if token == Token::SemiColon {
+            end = Some(start);
+        } else {
+            let span = Span::new(location(start), location(lexer.at));
+            lexer.tokens.push(TokenWithSpan::new(token, span));
+        }
+    }
+    if lexer.in_version_comment {
+        return Err(ParseError::syntax(lexer.at));
+    }
+    Ok(Lexed { end: end.unwrap_or(lexer.at), tokens: lexer.tokens, after: None, param_count: lexer.param_count })
+}
+
+fn location(offset: usize) -> Location {
+    Location::new(1, offset as u64 + 1)
+}
+
+struct Lexer<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    at: usize,
+    mode: SqlMode,
+    /// Between `/*!` and its `*/`.
+    in_version_comment: bool,
+    param_count: usize,
+    tokens: Vec<TokenWithSpan>,
+}
+
+/// What an identifier may go on with: letters, digits, `_`, `$`, and everything that is not ASCII.
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$' || byte >= 0x80
+}
+
+impl Lexer<'_> {
+    fn peek(&self, ahead: usize) -> u8 {
+        self.bytes.get(self.at + ahead).copied().unwrap_or(0)
+    }
+
+    fn starts_with(&self, what: &[u8]) -> bool {
+        self.bytes[self.at..].starts_with(what)
+    }
+
+    /// Space, comments, and both ends of version comments.
+    fn skip_space(&mut self) -> Result<(), ParseError> {
+        while let Some(&byte) = self.bytes.get(self.at) {
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.at += 1,
+                b'#' => self.skip_line(),
+                b'-' if self.peek(1) == b'-' && (self.peek(2) <= b' ' || self.at + 2 >= self.bytes.len()) => {
+                    self.skip_line()
+                }
+                b'/' if self.peek(1) == b'*' => self.open_comment()?,
+                b'*' if self.in_version_comment && self.peek(1) == b'/' => {
+                    self.in_version_comment = false;
+                    self.at += 2;
+                }
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        self.at += rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+    }
+
+    fn open_comment(&mut self) -> Result<(), ParseError> {
+        if self.peek(2) == b'!' && !self.in_version_comment {
+            let digits = self.bytes[self.at + 3..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+            let version = self.text[self.at + 3..self.at + 3 + digits].parse().unwrap_or(0);
+            // Five or six digits are a version; fewer belong to the text.
+            if digits < 5 || version <= VERSION {
+                self.at += 3 + if digits < 5 { 0 } else { digits };
+                self.in_version_comment = true;
+                return Ok(());
+            }
+        }
+        let start = self.at;
+        let rest = &self.text[self.at + 2..];
+        let length = rest.find("*/").ok_or(ParseError::syntax(start))?;
+        self.at += 2 + length + 2;
+        Ok(())
+    }
+
+    fn token(&mut self) -> Result<Option<Token>, ParseError> {
+        let Some(&byte) = self.bytes.get(self.at) else { return Ok(None) };
+        let token = match byte {
+            b'\'' => Token::SingleQuotedString(self.quoted(b'\'', true)?),
+            b'"' if self.mode.has(SqlMode::ANSI_QUOTES) => Token::make_word(&self.quoted(b'"', false)?, Some('`')),
+            b'"' => Token::SingleQuotedString(self.quoted(b'"', true)?),
+            b'`' => Token::make_word(&self.quoted(b'`', false)?, Some('`')),
+            b'@' => self.variable()?,
+            b'?' => {
+                self.at += 1;
+                self.param_count += 1;
+                Token::Placeholder(format!("?{}", self.param_count - 1))
+            }
+            b'x' | b'X' if self.peek(1) == b'\'' => self.hex_string()?,
+            b'b' | b'B' if self.peek(1) == b'\'' => self.bit_string()?,
+            b'n' | b'N' if self.peek(1) == b'\'' => {
+                self.at += 1;
+                Token::NationalStringLiteral(self.quoted(b'\'', true)?)
+            }
+            b'0'..=b'9' => self.number_or_word(),
+            b'.' if self.peek(1).is_ascii_digit() && !self.after_name() => self.number(),
+            _ if is_word(byte) => self.word(),
+            b'\\' if self.peek(1) == b'N' => {
+                self.at += 2;
+                Token::make_word("NULL", None)
+            }
+            _ => return self.operator().map(Some),
+        };
+        Ok(Some(token))
+    }
+
+    /// Whether a `.` here would follow a name, so that `t.1a` is a column and `(.5)` a number.
+    fn after_name(&self) -> bool {
+        let touches = |token: &TokenWithSpan| token.span.end == location(self.at);
+        self.tokens.last().is_some_and(|token| touches(token) && matches!(token.token, Token::Word(_)))
+    }
+
+    /// Quoted text with its escapes undone; `at` is on the opening quote.
+    fn quoted(&mut self, quote: u8, escapes: bool) -> Result<String, ParseError> {
+        let escapes = escapes && !self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+        let start = self.at;
+        self.at += 1;
+        let mut text = String::new();
+        let mut copied = self.at;
+        loop {
+            let Some(&byte) = self.bytes.get(self.at) else { return Err(ParseError::syntax(start)) };
+            if byte == quote {
+                text.push_str(&self.text[copied..self.at]);
+                self.at += 1;
+                if self.peek(0) != quote {
+                    return Ok(text);
+                }
+                // Doubled: the second one is part of the text.
+                copied = self.at;
+                self.at += 1;
+            } else if byte == b'\\' && escapes {
+                text.push_str(&self.text[copied..self.at]);
+                self.at += 1;
+                copied = self.at;
+                if let Some(meant) = self.escaped() {
+                    text.push_str(meant);
+                    copied += 1;
+                }
+                // The escaped character is never a closing quote.
+                self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
+            } else {
+                self.at += 1;
+            }
+        }
+    }
+
+    /// What `\` and the character at `at` mean; `None` for the character itself. `\%` and `\_` keep their backslash, which LIKE needs.
+    fn escaped(&self) -> Option<&'static str> {
+        Some(match self.peek(0) {
+            b'0' => "\0",
+            b'b' => "\u{8}",
+            b'n' => "\n",
+            b'r' => "\r",
+            b't' => "\t",
+            b'Z' => "\u{1a}",
+            b'%' => "\\%",
+            b'_' => "\\_",
+            _ => return None,
+        })
+    }
+
+    /// `@a`, `@'a b'`, `@@a`: a word with its `@`.
+    fn variable(&mut self) -> Result<Token, ParseError> {
+        let start = self.at;
+        self.at += 1;
+        let system = self.peek(0) == b'@';
+        self.at += usize::from(system);
+        let name_start = self.at;
+        let name = match self.peek(0) {
+            quote @ (b'\'' | b'"' | b'`') => self.quoted(quote, quote != b'`')?,
+            _ => {
+                while is_word(self.peek(0)) || !system && self.peek(0) == b'.' {
+                    self.at += 1;
+                }
+                self.text[name_start..self.at].to_string()
+            }
+        };
+        if system && name.is_empty() {
+            return Err(ParseError::syntax(start));
+        }
+        let prefix = if system { "@@" } else { "@" };
+        Ok(Token::make_word(&format!("{prefix}{name}"), None))
+    }
+
+    fn hex_string(&mut self) -> Result<Token, ParseError> {
+        let start = self.at;
+        self.at += 1;
+        let digits = self.quoted(b'\'', false)?;
+        if digits.len() % 2 != 0 || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(ParseError::syntax(start));
+        }
+        Ok(Token::HexStringLiteral(digits))
+    }
+
+    fn bit_string(&mut self) -> Result<Token, ParseError> {
+        let start = self.at;
+        self.at += 1;
+        let digits = self.quoted(b'\'', false)?;
+        if !digits.bytes().all(|digit| matches!(digit, b'0' | b'1')) {
+            return Err(ParseError::syntax(start));
+        }
+        Ok(Token::SingleQuotedByteStringLiteral(digits))
+    }
+
+    /// `0x1F`, `0b01`, `12`, `1.5e3`, `1st_name`.
+    fn number_or_word(&mut self) -> Token {
+        if self.after_period() {
+            return self.word();
+        }
+        let digits = |lexer: &Self, skip: usize, is: fn(&u8) -> bool| {
+            let rest = &lexer.bytes[lexer.at + skip..];
+            let length = rest.iter().take_while(|byte| is(byte)).count();
+            (length > 0 && !rest.get(length).copied().is_some_and(is_word)).then_some(length)
+        };
+        if self.starts_with(b"0x")
+            && let Some(length) = digits(self, 2, u8::is_ascii_hexdigit)
+        {
+            let hex = &self.text[self.at + 2..self.at + 2 + length];
+            self.at += 2 + length;
+            return Token::HexStringLiteral(if length % 2 == 0 { hex.to_string() } else { format!("0{hex}") });
+        }
+        if self.starts_with(b"0b")
+            && let Some(length) = digits(self, 2, |byte| matches!(byte, b'0' | b'1'))
+        {
+            let bits = self.text[self.at + 2..self.at + 2 + length].to_string();
+            self.at += 2 + length;
+            return Token::SingleQuotedByteStringLiteral(bits);
+        }
+        self.number()
+    }
+
+    /// Whether the token before is a `.` that touches this one and follows a name.
+    fn after_period(&self) -> bool {
+        let [.., name, period] = self.tokens.as_slice() else { return false };
+        period.token == Token::Period && period.span.end == location(self.at) && matches!(name.token, Token::Word(_))
+    }
+
+    fn number(&mut self) -> Token {
+        let start = self.at;
+        let skip_digits = |lexer: &mut Self| {
+            while lexer.peek(0).is_ascii_digit() {
+                lexer.at += 1;
+            }
+        };
+        skip_digits(self);
+        let mut fraction = false;
+        if self.peek(0) == b'.' {
+            fraction = true;
+            self.at += 1;
+            skip_digits(self);
+        }
+        if matches!(self.peek(0), b'e' | b'E') {
+            let sign = usize::from(matches!(self.peek(1), b'+' | b'-'));
+            if self.peek(1 + sign).is_ascii_digit() {
+                self.at += 1 + sign;
+                skip_digits(self);
+                return Token::Number(self.text[start..self.at].to_string(), false);
+            }
+        }
+        if !fraction && is_word(self.peek(0)) {
+            // A name that begins with digits.
+            self.at = start;
+            return self.word();
+        }
+        Token::Number(self.text[start..self.at].to_string(), false)
+    }
+
+    fn word(&mut self) -> Token {
+        let start = self.at;
+        while is_word(self.peek(0)) && self.at < self.bytes.len() {
+            self.at += 1;
+        }
+        let word = &self.text[start..self.at];
+        // `1a` after a period, and names that are digits only, are never keywords; everything else may be.
+        Token::make_word(word, None)
+    }
+
+    fn operator(&mut self) -> Result<Token, ParseError> {
+        let (length, token) = match (self.peek(0), self.peek(1), self.peek(2)) {
+            (b'<', b'=', b'>') => (3, Token::Spaceship),
+            (b'-', b'>', b'>') => (3, Token::LongArrow),
+            (b'<', b'=', _) => (2, Token::LtEq),
+            (b'<', b'>', _) | (b'!', b'=', _) => (2, Token::Neq),
+            (b'<', b'<', _) => (2, Token::ShiftLeft),
+            (b'>', b'=', _) => (2, Token::GtEq),
+            (b'>', b'>', _) => (2, Token::ShiftRight),
+            (b'-', b'>', _) => (2, Token::Arrow),
+            (b':', b'=', _) => (2, Token::Assignment),
+            (b'&', b'&', _) => (2, Token::make_word("AND", None)),
+            (b'|', b'|', _) if self.mode.has(SqlMode::PIPES_AS_CONCAT) => (2, Token::StringConcat),
+            (b'|', b'|', _) => (2, Token::make_word("OR", None)),
+            (b'<', ..) => (1, Token::Lt),
+            (b'>', ..) => (1, Token::Gt),
+            (b'=', ..) => (1, Token::Eq),
+            (b'+', ..) => (1, Token::Plus),
+            (b'-', ..) => (1, Token::Minus),
+            (b'*', ..) => (1, Token::Mul),
+            (b'/', ..) => (1, Token::Div),
+            (b'%', ..) => (1, Token::Mod),
+            (b'(', ..) => (1, Token::LParen),
+            (b')', ..) => (1, Token::RParen),
+            (b',', ..) => (1, Token::Comma),
+            (b'.', ..) => (1, Token::Period),
+            (b';', ..) => (1, Token::SemiColon),
+            (b':', ..) => (1, Token::Colon),
+            (b'&', ..) => (1, Token::Ampersand),
+            (b'|', ..) => (1, Token::Pipe),
+            (b'^', ..) => (1, Token::Caret),
+            (b'~', ..) => (1, Token::Tilde),
+            (b'!', ..) => (1, Token::ExclamationMark),
+            (b'{', ..) => (1, Token::LBrace),
+            (b'}', ..) => (1, Token::RBrace),
+            _ => return Err(ParseError::syntax(self.at)),
+        };
+        self.at += length;
+        Ok(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens_in(text: &str, sql_mode: SqlMode) -> String {
+        match lex(text, &ParseContext { sql_mode }) {
+            Ok(lexed) => lexed.tokens.iter().map(|t| t.token.to_string()).collect::<Vec<_>>().join(" "),
+            Err(error) => error.into_sql(text).message.split("near ").last().unwrap_or_default().to_string(),
+        }
+    }
+
+    fn tokens(text: &str) -> String {
+        tokens_in(text, SqlMode::default())
+    }
+
+    #[test]
+    fn comments_and_versions() {
+        assert_eq!(tokens("a -- b\n c # d\n /* e */ f"), "a c f");
+        assert_eq!(tokens("a--1"), "a - - 1");
+        assert_eq!(tokens("/*!40101 SET a*/ = /*!99999 x */ 1 /*! + 2 */"), "SET a = 1 + 2");
+        assert_eq!(tokens("a /* b"), "'/* b' at line 1");
+        assert_eq!(tokens("/*!50000 a"), "'' at line 1");
+    }
+
+    #[test]
+    fn strings_and_names() {
+        assert_eq!(
+            tokens(r#"'it''s' "a\"b" 'x\ny\%' `a``b` N'n' x'4A' b'01'"#),
+            "'it's' 'a\"b' 'x\ny\\%' `a`b` N'n' X'4A' B'01'"
+        );
+        assert_eq!(tokens_in(r#""a" 'b\'"#, SqlMode::ANSI_QUOTES.with(SqlMode::NO_BACKSLASH_ESCAPES)), "`a` 'b\\'");
+        assert_eq!(tokens("'open"), "''open' at line 1");
+        assert_eq!(tokens("'\\é'"), "'é'");
+        assert_eq!(tokens("grün.名"), "grün . 名");
+    }
+
+    #[test]
+    fn numbers_and_names_with_digits() {
+        assert_eq!(
+            tokens("1 1.5 .5 1e3 1.e-2 1a t.1 t.1a 0x1F 0x1 0b1 0xg"),
+            "1 1.5 .5 1e3 1.e-2 1a t . 1 t . 1a X'1F' X'01' B'1' 0xg"
+        );
+        assert_eq!(tokens("1e 5..6"), "1e 5. .6");
+    }
+
+    #[test]
+    fn variables_parameters_operators() {
+        assert_eq!(
+            tokens("@a.b @'c d' @@global.x 'u'@'%' root@localhost"),
+            "@a.b @c d @@global . x 'u' @% root @localhost"
+        );
+        assert_eq!(tokens("? + ? <=> ?"), "?0 + ?1 <=> ?2");
+        assert_eq!(tokens("a || b && !c"), "a OR b AND ! c");
+        assert_eq!(tokens_in("a || b", SqlMode::PIPES_AS_CONCAT), "a || b");
+    }
+
+    #[test]
+    fn one_statement() {
+        let lexed = lex("a ; b", &ParseContext::default()).unwrap();
+        assert_eq!((lexed.end, lexed.after), (2, Some(4)));
+        let lexed = lex("a ; -- b", &ParseContext::default()).unwrap();
+        assert_eq!((lexed.end, lexed.after), (2, None));
+    }
+}

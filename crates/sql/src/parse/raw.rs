@@ -1,0 +1,177 @@
+//! Text as it comes from the client: bytes, maybe several statements, maybe not valid UTF-8.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use super::VERSION;
+use crate::expr::SqlMode;
+
+/// The length of the first statement with its `;`, or `None` if only space, comments and empty statements are left.
+pub(super) fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
+    let mut scan = Scan { text, at: 0, mode };
+    let mut anything = false;
+    while let Some(piece) = scan.piece() {
+        match piece {
+            Piece::Semicolon if anything => return Some(scan.at),
+            Piece::Space | Piece::Semicolon => {}
+            Piece::Quoted | Piece::Other => anything = true,
+        }
+    }
+    anything.then_some(text.len())
+}
+
+/// The text as UTF-8. Strings with bytes that are not (binary data, as PyMySQL writes it) become `x'…'`; what is not valid
+/// elsewhere is replaced.
+pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(text) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + text.len() / 2);
+    let mut scan = Scan { text, at: 0, mode };
+    loop {
+        let start = scan.at;
+        let Some(piece) = scan.piece() else { break };
+        let bytes = &text[start..scan.at];
+        match std::str::from_utf8(bytes) {
+            Ok(valid) => out.push_str(valid),
+            Err(_) if matches!(piece, Piece::Quoted) && bytes[0] != b'`' => {
+                out.push_str("x'");
+                for byte in unescape(bytes, mode) {
+                    let _ = write!(out, "{byte:02x}");
+                }
+                out.push('\'');
+            }
+            Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The bytes that a quoted string stands for.
+fn unescape(quoted: &[u8], mode: SqlMode) -> Vec<u8> {
+    let (quote, escapes) = (quoted[0], !mode.has(SqlMode::NO_BACKSLASH_ESCAPES));
+    let inside = quoted[1..].strip_suffix(&[quote]).unwrap_or(&quoted[1..]);
+    let mut out = Vec::with_capacity(inside.len());
+    let mut bytes = inside.iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' if escapes => match bytes.next() {
+                Some(b'0') => out.push(0),
+                Some(b'b') => out.push(8),
+                Some(b'n') => out.push(b'\n'),
+                Some(b'r') => out.push(b'\r'),
+                Some(b't') => out.push(b'\t'),
+                Some(b'Z') => out.push(0x1a),
+                Some(other) => out.push(other),
+                None => {}
+            },
+            _ if byte == quote => out.extend(bytes.next()),
+            _ => out.push(byte),
+        }
+    }
+    out
+}
+
+/// What the scanner tells apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece {
+    /// Space or a comment.
+    Space,
+    /// A quoted string or name, whole.
+    Quoted,
+    Semicolon,
+    /// One other byte, or several.
+    Other,
+}
+
+struct Scan<'a> {
+    text: &'a [u8],
+    at: usize,
+    mode: SqlMode,
+}
+
+impl Scan<'_> {
+    fn piece(&mut self) -> Option<Piece> {
+        let rest = &self.text[self.at..];
+        let (length, piece) = match *rest {
+            [] => return None,
+            [b';', ..] => (1, Piece::Semicolon),
+            [quote @ (b'\'' | b'"' | b'`'), ..] => (self.quoted(quote, rest), Piece::Quoted),
+            [b'#', ..] => (line(rest), Piece::Space),
+            [b'-', b'-'] => (2, Piece::Space),
+            [b'-', b'-', next, ..] if next <= b' ' => (line(rest), Piece::Space),
+            [b'/', b'*', b'!', ..] if is_read(&rest[3..]) => (3, Piece::Other),
+            [b'/', b'*', ..] => (comment(rest), Piece::Space),
+            [byte, ..] if byte <= b' ' => (1, Piece::Space),
+            _ => {
+                let special =
+                    |byte: &u8| matches!(byte, b';' | b'\'' | b'"' | b'`' | b'#' | b'-' | b'/') || *byte <= b' ';
+                (rest.iter().skip(1).position(special).map_or(rest.len(), |next| next + 1), Piece::Other)
+            }
+        };
+        self.at += length;
+        Some(piece)
+    }
+
+    fn quoted(&self, quote: u8, rest: &[u8]) -> usize {
+        let escapes = quote != b'`'
+            && !self.mode.has(SqlMode::NO_BACKSLASH_ESCAPES)
+            && !(quote == b'"' && self.mode.has(SqlMode::ANSI_QUOTES));
+        let mut at = 1;
+        while at < rest.len() {
+            match rest[at] {
+                b'\\' if escapes => at += 2,
+                byte if byte == quote && rest.get(at + 1) == Some(&quote) => at += 2,
+                byte if byte == quote => return at + 1,
+                _ => at += 1,
+            }
+        }
+        rest.len()
+    }
+}
+
+/// Whether what follows `/*!` is read, and not a comment for newer versions.
+fn is_read(after: &[u8]) -> bool {
+    let digits: Vec<u8> = after.iter().copied().take(6).take_while(u8::is_ascii_digit).collect();
+    let version = String::from_utf8_lossy(&digits).parse().unwrap_or(0);
+    digits.len() < 5 || version <= VERSION
+}
+
+fn line(rest: &[u8]) -> usize {
+    rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1)
+}
+
+fn comment(rest: &[u8]) -> usize {
+    rest[2..].windows(2).position(|pair| pair == b"*/").map_or(rest.len(), |end| end + 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(mut text: &str) -> Vec<&str> {
+        let mut pieces = Vec::new();
+        while let Some(length) = next_statement(text.as_bytes(), SqlMode::default()) {
+            pieces.push(&text[..length]);
+            text = &text[length..];
+        }
+        pieces
+    }
+
+    #[test]
+    fn statements_end_at_semicolons_outside_of_quotes() {
+        assert_eq!(split("a; b"), ["a;", " b"]);
+        assert_eq!(split("a ';' \"\\\";\" `;`; -- x;\n b;;"), ["a ';' \"\\\";\" `;`;", " -- x;\n b;"]);
+        assert_eq!(split(" ; /* c; */ ; "), Vec::<&str>::new());
+        assert_eq!(split("/*!50000 a; */"), ["/*!50000 a;", " */"]);
+        assert_eq!(split("/*!99999 a; */ b"), ["/*!99999 a; */ b"]);
+        assert_eq!(split("'open; a"), ["'open; a"]);
+    }
+
+    #[test]
+    fn binary_strings_become_hexadecimal() {
+        let text = b"insert into t values (_binary'\xff\\0a''b', 'ok')";
+        assert_eq!(to_utf8(text, SqlMode::default()), "insert into t values (_binaryx'ff00612762', 'ok')");
+        assert!(matches!(to_utf8(b"select 'a'", SqlMode::default()), Cow::Borrowed(_)));
+    }
+}

@@ -1,0 +1,484 @@
+//! A cursor over tokens, for our own grammar.
+
+use sqlparser::ast::Expr;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use super::ast::{TableName, UserName};
+use super::dialect::COMMUTER;
+use super::error::ParseError;
+use super::{Parsed, range};
+
+/// How deep expressions and queries may be nested.
+const DEPTH_MAX: usize = 64;
+
+/// Tokens of one statement and a place in them.
+pub(super) struct Tokens<'a> {
+    tokens: Vec<TokenWithSpan>,
+    at: usize,
+    text: &'a str,
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(tokens: Vec<TokenWithSpan>, text: &'a str) -> Self {
+        Tokens { tokens, at: 0, text }
+    }
+
+    pub(super) fn text(&self) -> &'a str {
+        self.text
+    }
+
+    pub(super) fn peek(&self) -> Option<&Token> {
+        self.peek_at(0)
+    }
+
+    pub(super) fn peek_at(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.at + ahead).map(|token| &token.token)
+    }
+
+    /// The byte offset of the next token, or of the end.
+    pub(super) fn offset(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.text.len(), |token| range(token.span).start)
+    }
+
+    /// The next token's word, if it is one without quotes (variables count as words).
+    pub(super) fn peek_word(&self) -> Option<&str> {
+        self.peek_word_at(0)
+    }
+
+    pub(super) fn peek_word_at(&self, ahead: usize) -> Option<&str> {
+        match self.peek_at(ahead)? {
+            Token::Word(word) if word.quote_style.is_none() => Some(&word.value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn place(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn back_to(&mut self, place: usize) {
+        self.at = place;
+    }
+
+    pub(super) fn next(&mut self) -> Option<Token> {
+        let token = self.tokens.get(self.at)?.token.clone();
+        self.at += 1;
+        Some(token)
+    }
+
+    /// 1064 here.
+    pub(super) fn unexpected<T>(&self) -> Parsed<T> {
+        Err(ParseError::syntax(self.offset()))
+    }
+
+    pub(super) fn end(&self) -> Parsed<()> {
+        if self.at < self.tokens.len() { self.unexpected() } else { Ok(()) }
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at >= self.tokens.len()
+    }
+
+    /// Whether the next tokens are these words (in any case), and then takes them.
+    pub(super) fn accept(&mut self, words: &str) -> bool {
+        let matches = self.next_are(words);
+        if matches {
+            self.at += words.split(' ').count();
+        }
+        matches
+    }
+
+    /// Whether the next tokens are these words.
+    pub(super) fn next_are(&self, words: &str) -> bool {
+        words
+            .split(' ')
+            .enumerate()
+            .all(|(i, word)| self.peek_word_at(i).is_some_and(|next| next.eq_ignore_ascii_case(word)))
+    }
+
+    /// The first of the alternatives whose words come next.
+    pub(super) fn accept_one(&mut self, alternatives: &[&'static str]) -> Option<&'static str> {
+        alternatives.iter().find(|words| self.accept(words)).copied()
+    }
+
+    pub(super) fn expect(&mut self, words: &str) -> Parsed<()> {
+        for word in words.split(' ') {
+            if !self.accept(word) {
+                return self.unexpected();
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn expect_one(&mut self, alternatives: &[&'static str]) -> Parsed<&'static str> {
+        match self.accept_one(alternatives) {
+            Some(words) => Ok(words),
+            None => self.unexpected(),
+        }
+    }
+
+    pub(super) fn accept_token(&mut self, token: &Token) -> bool {
+        let matches = self.peek() == Some(token);
+        self.at += usize::from(matches);
+        matches
+    }
+
+    pub(super) fn expect_token(&mut self, token: &Token) -> Parsed<()> {
+        if self.accept_token(token) { Ok(()) } else { self.unexpected() }
+    }
+
+    /// A name: quoted, or a word that is not reserved.
+    pub(super) fn identifier(&mut self) -> Parsed<String> {
+        match self.peek() {
+            Some(Token::Word(word)) if word.quote_style.is_some() || may_be_name(&word.value) => {
+                let name = word.value.clone();
+                self.at += 1;
+                Ok(name)
+            }
+            _ => self.unexpected(),
+        }
+    }
+
+    /// A name or a string: what options and `SET NAMES` take.
+    pub(super) fn name_or_string(&mut self) -> Parsed<String> {
+        match self.peek() {
+            Some(Token::SingleQuotedString(text)) => {
+                let text = text.clone();
+                self.at += 1;
+                Ok(text)
+            }
+            Some(Token::Word(word)) if word.value.eq_ignore_ascii_case("binary") => {
+                self.at += 1;
+                Ok("binary".into())
+            }
+            _ => self.identifier(),
+        }
+    }
+
+    /// A name after a period, or a column's: any word goes after a period.
+    pub(super) fn any_word(&mut self) -> Parsed<String> {
+        match self.next() {
+            Some(Token::Word(word)) if !word.value.starts_with('@') || word.quote_style.is_some() => Ok(word.value),
+            Some(_) => {
+                self.at -= 1;
+                self.unexpected()
+            }
+            None => self.unexpected(),
+        }
+    }
+
+    /// `name` or `schema.name`.
+    pub(super) fn table_name(&mut self) -> Parsed<TableName> {
+        let first = self.identifier()?;
+        if !self.accept_token(&Token::Period) {
+            return Ok(TableName { schema: None, name: first });
+        }
+        Ok(TableName { schema: Some(first), name: self.any_word()? })
+    }
+
+    pub(super) fn string(&mut self) -> Parsed<String> {
+        match self.peek() {
+            Some(Token::SingleQuotedString(text) | Token::NationalStringLiteral(text)) => {
+                let text = text.clone();
+                self.at += 1;
+                Ok(text)
+            }
+            _ => self.unexpected(),
+        }
+    }
+
+    /// A number without sign or fraction.
+    pub(super) fn number(&mut self) -> Parsed<u64> {
+        match self.peek() {
+            Some(Token::Number(digits, _)) => match digits.parse() {
+                Ok(number) => {
+                    self.at += 1;
+                    Ok(number)
+                }
+                Err(_) => self.unexpected(),
+            },
+            _ => self.unexpected(),
+        }
+    }
+
+    /// `'user'@'host'`, `user`, `CURRENT_USER()` (which is `None`).
+    pub(super) fn user(&mut self) -> Parsed<Option<UserName>> {
+        if self.accept("CURRENT_USER")
+            || self.next_are("USER") && self.peek_at(1) == Some(&Token::LParen) && self.accept("USER")
+        {
+            if self.accept_token(&Token::LParen) {
+                self.expect_token(&Token::RParen)?;
+            }
+            return Ok(None);
+        }
+        let user = match self.peek() {
+            // The lexer has taken '@host' of an anonymous `@host` as a variable.
+            Some(Token::SingleQuotedString(_)) => self.string()?,
+            _ => self.identifier()?,
+        };
+        let host = match self.peek_word() {
+            Some(host) if host.starts_with('@') && !host.starts_with("@@") => {
+                let host = host[1..].to_ascii_lowercase();
+                self.at += 1;
+                host
+            }
+            _ => "%".to_string(),
+        };
+        Ok(Some(UserName { user, host }))
+    }
+
+    pub(super) fn named_user(&mut self) -> Parsed<UserName> {
+        let offset = self.offset();
+        self.user()?.ok_or(ParseError::syntax(offset))
+    }
+
+    pub(super) fn comma_list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.accept_token(&Token::Comma) {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// `( … )` around a list.
+    pub(super) fn in_parentheses<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        self.expect_token(&Token::LParen)?;
+        let items = self.comma_list(item)?;
+        self.expect_token(&Token::RParen)?;
+        Ok(items)
+    }
+
+    /// An expression, by `sqlparser`.
+    pub(super) fn expr(&mut self) -> Parsed<Expr> {
+        let rest = self.tokens[self.at..].to_vec();
+        let mut parser = parser(rest);
+        let expr = parser.parse_expr().map_err(|error| self.from_sqlparser(&error))?;
+        self.at += parser.index();
+        Ok(expr)
+    }
+
+    /// All tokens from here on to a parser of `sqlparser`, which then has to take them all.
+    pub(super) fn rest<T>(&mut self, parse: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>) -> Parsed<T> {
+        let rest = if self.at == 0 { std::mem::take(&mut self.tokens) } else { self.tokens.split_off(self.at) };
+        let mut parser = parser(rest);
+        let parsed = parse(&mut parser).map_err(|error| self.from_sqlparser(&error))?;
+        let next = parser.peek_token_ref();
+        if next.token == Token::EOF {
+            return Ok(parsed);
+        }
+        Err(ParseError::syntax(range(next.span).start))
+    }
+
+    /// Takes the token at a place out of the statement.
+    pub(super) fn remove(&mut self, place: usize) {
+        self.tokens.remove(place);
+    }
+
+    /// The tokens from here on, to be rewritten.
+    pub(super) fn tokens_mut(&mut self) -> &mut Vec<TokenWithSpan> {
+        &mut self.tokens
+    }
+
+    /// `sqlparser` says where only in words: `… at Line: 1, Column: 15`, and the column is our offset.
+    #[expect(clippy::wrong_self_convention, reason = "from an error, for this text")]
+    fn from_sqlparser(&self, error: &ParserError) -> ParseError {
+        match error {
+            ParserError::RecursionLimitExceeded => ParseError::not_supported("statements nested so deeply"),
+            ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
+                let column =
+                    message.rsplit_once("Column: ").and_then(|(_, column)| column.trim().parse::<usize>().ok());
+                match column {
+                    Some(column) if column > 0 => ParseError::syntax(column - 1),
+                    _ => ParseError::syntax(self.text.len()),
+                }
+            }
+        }
+    }
+}
+
+fn parser(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
+    Parser::new(&COMMUTER).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens)
+}
+
+/// Words that are no names without quotes. (MySQL has more; those that begin a clause of our grammar are enough for it to
+/// find its way.)
+const RESERVED: &[&str] = &[
+    "ADD",
+    "ALL",
+    "ALTER",
+    "ANALYZE",
+    "AND",
+    "AS",
+    "ASC",
+    "BEFORE",
+    "BETWEEN",
+    "BIGINT",
+    "BINARY",
+    "BLOB",
+    "BOTH",
+    "BY",
+    "CALL",
+    "CASCADE",
+    "CASE",
+    "CHANGE",
+    "CHAR",
+    "CHARACTER",
+    "CHECK",
+    "COLLATE",
+    "COLUMN",
+    "CONDITION",
+    "CONSTRAINT",
+    "CONTINUE",
+    "CONVERT",
+    "CREATE",
+    "CROSS",
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "CURRENT_USER",
+    "DATABASE",
+    "DATABASES",
+    "DECIMAL",
+    "DECLARE",
+    "DEFAULT",
+    "DELAYED",
+    "DELETE",
+    "DESC",
+    "DESCRIBE",
+    "DISTINCT",
+    "DISTINCTROW",
+    "DIV",
+    "DOUBLE",
+    "DROP",
+    "DUAL",
+    "ELSE",
+    "ENCLOSED",
+    "ESCAPED",
+    "EXISTS",
+    "EXPLAIN",
+    "FALSE",
+    "FLOAT",
+    "FOR",
+    "FORCE",
+    "FOREIGN",
+    "FROM",
+    "FULLTEXT",
+    "GRANT",
+    "GROUP",
+    "HAVING",
+    "HIGH_PRIORITY",
+    "IF",
+    "IGNORE",
+    "IN",
+    "INDEX",
+    "INFILE",
+    "INNER",
+    "INSERT",
+    "INT",
+    "INTEGER",
+    "INTERVAL",
+    "INTO",
+    "IS",
+    "JOIN",
+    "KEY",
+    "KEYS",
+    "KILL",
+    "LEADING",
+    "LEFT",
+    "LIKE",
+    "LIMIT",
+    "LINES",
+    "LOAD",
+    "LOCALTIME",
+    "LOCALTIMESTAMP",
+    "LOCK",
+    "LONGBLOB",
+    "LONGTEXT",
+    "MATCH",
+    "MEDIUMBLOB",
+    "MEDIUMINT",
+    "MEDIUMTEXT",
+    "MOD",
+    "NATURAL",
+    "NOT",
+    "NULL",
+    "NUMERIC",
+    "ON",
+    "OPTIMIZE",
+    "OPTION",
+    "OR",
+    "ORDER",
+    "OUTER",
+    "OUTFILE",
+    "PRIMARY",
+    "PROCEDURE",
+    "PURGE",
+    "RANGE",
+    "READ",
+    "REFERENCES",
+    "REGEXP",
+    "RELEASE",
+    "RENAME",
+    "REPLACE",
+    "REQUIRE",
+    "RESTRICT",
+    "REVOKE",
+    "RIGHT",
+    "RLIKE",
+    "SCHEMA",
+    "SCHEMAS",
+    "SELECT",
+    "SET",
+    "SHOW",
+    "SMALLINT",
+    "SPATIAL",
+    "SQL_CALC_FOUND_ROWS",
+    "STARTING",
+    "STRAIGHT_JOIN",
+    "TABLE",
+    "TERMINATED",
+    "THEN",
+    "TINYBLOB",
+    "TINYINT",
+    "TINYTEXT",
+    "TO",
+    "TRAILING",
+    "TRIGGER",
+    "TRUE",
+    "UNION",
+    "UNIQUE",
+    "UNLOCK",
+    "UNSIGNED",
+    "UPDATE",
+    "USAGE",
+    "USE",
+    "USING",
+    "VALUES",
+    "VARBINARY",
+    "VARCHAR",
+    "WHEN",
+    "WHERE",
+    "WHILE",
+    "WITH",
+    "WRITE",
+    "XOR",
+    "ZEROFILL",
+];
+
+fn may_be_name(word: &str) -> bool {
+    if word.starts_with('@') {
+        return false;
+    }
+    // Numbers alone are names only after a period; the lexer makes them numbers elsewhere.
+    let upper = word.to_ascii_uppercase();
+    RESERVED.binary_search(&upper.as_str()).is_err()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn reserved_words_are_sorted() {
+        assert!(super::RESERVED.is_sorted());
+    }
+}
