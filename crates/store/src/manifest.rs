@@ -1,5 +1,5 @@
 //! The manifest: what a superblock refers to. Index of the trees, free pages, and the engine's own bytes; written as a
-//! whole with each checkpoint into a run of pages of its own.
+//! whole with each checkpoint into pages of its own, each of which names the next (page header, offset 56).
 //!
 //! ```text
 //! numbers are unsigned LEB128, except hashes (8 bytes, little-endian)
@@ -50,7 +50,7 @@ pub(crate) struct Manifest {
 }
 
 /// Writes the manifest of a state; `retired` are the pages of the manifest before it.
-pub(crate) fn encode(trees: &Trees, space: &Space, retired: Option<(Interval, Run)>, engine: &[u8]) -> Vec<u8> {
+pub(crate) fn encode(trees: &Trees, space: &Space, retired: &(Interval, Vec<Run>), engine: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     put(&mut out, trees.len() as u64);
     for (index, tree) in trees {
@@ -63,14 +63,13 @@ pub(crate) fn encode(trees: &Trees, space: &Space, retired: Option<(Interval, Ru
         }
     }
     put_runs(&mut out, space.free().iter());
-    put(&mut out, space.pending().len() as u64 + u64::from(retired.is_some()));
-    for (interval, runs) in space.pending() {
+    put(&mut out, space.pending().len() as u64 + 1);
+    for (interval, runs) in space.pending().iter().chain([(&retired.0, &retired.1)]) {
         let mut runs = runs.clone();
         runs.sort_unstable();
-        put_group(&mut out, *interval, &runs);
-    }
-    if let Some((interval, run)) = retired {
-        put_group(&mut out, interval, &[run]);
+        put(&mut out, interval.0);
+        put(&mut out, interval.1);
+        put_runs(&mut out, runs.into_iter());
     }
     put(&mut out, engine.len() as u64);
     out.extend_from_slice(engine);
@@ -146,12 +145,6 @@ impl Reader<'_> {
     }
 }
 
-fn put_group(out: &mut Vec<u8>, (created, freed): Interval, runs: &[Run]) {
-    put(out, created);
-    put(out, freed);
-    put_runs(out, runs.iter().copied());
-}
-
 fn put_runs(out: &mut Vec<u8>, runs: impl ExactSizeIterator<Item = Run>) {
     put(out, runs.len() as u64);
     let mut end = 0;
@@ -184,8 +177,8 @@ mod tests {
         space.release(Run::new(10, 5));
         space.release(Run::new(400, 300));
         space.retire((3, 6), [Run::new(50, 2), Run::new(20, 1)]);
-        let retired = Some(((5, 6), Run::new(60, 1)));
-        let bytes = Bytes::from(encode(&trees, &space, retired, b"engine"));
+        let retired = ((5, 6), vec![Run::new(60, 1)]);
+        let bytes = Bytes::from(encode(&trees, &space, &retired, b"engine"));
         let read = decode(&bytes).unwrap();
         assert_eq!(read.trees, trees);
         assert_eq!(read.free, [Run::new(10, 5), Run::new(400, 300)]);

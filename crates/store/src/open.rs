@@ -17,12 +17,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::file::DataFile;
 use crate::manifest::{Manifest, Trees, decode};
 use crate::page::{Expected, PAGE_SIZE, PageKind, PageRef};
-use crate::space::{FIRST_PAGE, Run, Space};
+use crate::space::{FIRST_PAGE, Run, Space, append};
 use crate::superblock::Superblock;
 use crate::{Checkpoint, Options, Result, StoreError};
-
-/// Pages in one read of a manifest.
-const BATCH_PAGES: u64 = 64;
 
 /// A file that was opened, as of its newest checkpoint.
 pub(crate) struct Opened {
@@ -32,6 +29,8 @@ pub(crate) struct Opened {
     pub(crate) checkpoint: Checkpoint,
     pub(crate) superblock: Superblock,
     pub(crate) slot: usize,
+    /// Pages of the manifest.
+    pub(crate) manifest: Vec<Run>,
 }
 
 /// Opens the file, or makes it.
@@ -43,12 +42,12 @@ pub(crate) async fn open(env: &Env, path: &str, options: &Options) -> Result<Ope
     let pages = file.pages().await?;
     let slots = [read_superblock(&file, 0, pages).await?, read_superblock(&file, 1, pages).await?];
     let (slot, superblock) = newest(&file, &slots)?;
-    let manifest = read_manifest(&file, &superblock).await?;
+    let (manifest, runs) = read_manifest(&file, &superblock).await?;
     let generations = slots.each_ref().map(|slot| slot.as_ref().ok().map(|block| block.generation));
     let space = open_space(pages, &superblock, &manifest, generations);
     let Superblock { commit_number, log_position, .. } = superblock;
     let checkpoint = Checkpoint { commit_number, log_position, meta: manifest.engine };
-    Ok(Opened { file, space, trees: manifest.trees, checkpoint, superblock, slot })
+    Ok(Opened { file, space, trees: manifest.trees, checkpoint, superblock, slot, manifest: runs })
 }
 
 async fn create(env: &Env, path: &str, options: &Options) -> Result<()> {
@@ -96,38 +95,35 @@ fn newest(file: &DataFile, slots: &[std::result::Result<Superblock, String>; 2])
     let valid = slots.iter().enumerate().filter_map(|(slot, block)| Some((slot, *block.as_ref().ok()?)));
     valid.max_by_key(|(_, block)| block.generation).ok_or_else(|| {
         let [first, second] = slots.each_ref().map(|slot| slot.as_ref().err().map_or("", String::as_str));
-        file.unusable(format!("no superblock can be used: the one at offset 0: {first}; at {PAGE_SIZE}: {second}"))
+        file.unusable(format!(
+            "no superblock can be used: the one at offset 0: {first}; the one at offset {PAGE_SIZE}: {second}"
+        ))
     })
 }
 
-async fn read_manifest(file: &DataFile, superblock: &Superblock) -> Result<Manifest> {
-    let run = superblock.manifest();
-    let mut bytes = BytesMut::new();
-    let mut place = 0;
-    while place < run.len {
-        let part = Run::new(run.start + place, BATCH_PAGES.min(run.len - place));
-        let read = file.read(part, None).await?;
-        for start in (0..read.len()).step_by(PAGE_SIZE) {
-            if bytes.len() as u64 == superblock.manifest_size {
-                break; // the slack
-            }
-            let at = PageRef { number: PageNumber(run.start + place), generation: superblock.generation };
-            let expected = Expected { at, index: IndexId(0), kind: PageKind::Manifest, level: 0 };
-            let page = file.check(read.slice(start..start + PAGE_SIZE), &expected)?;
-            bytes.extend_from_slice(&page.payload());
-            place += 1;
+async fn read_manifest(file: &DataFile, superblock: &Superblock) -> Result<(Manifest, Vec<Run>)> {
+    let (mut bytes, mut runs) = (BytesMut::new(), Vec::new());
+    let mut number = superblock.manifest_start;
+    for place in 0..superblock.manifest_pages {
+        let at = PageRef { number: PageNumber(number), generation: superblock.generation };
+        let page = file.read_page(&Expected { at, index: IndexId(0), kind: PageKind::Manifest, level: 0 }).await?;
+        if page.rows() != place {
+            return Err(file.corrupt(at.number, None, format!("it is not page {place} of the manifest")));
         }
-        place = if bytes.len() as u64 == superblock.manifest_size { run.len } else { place };
+        bytes.extend_from_slice(&page.payload());
+        append(&mut runs, Run::new(number, 1));
+        number = page.next();
     }
-    if bytes.is_empty() && superblock.manifest_size == 0 {
-        return Ok(Manifest::default());
+    if superblock.manifest_pages == 0 {
+        return Ok((Manifest::default(), runs));
     }
     let bytes: Bytes = bytes.freeze();
-    let wrong = |what: String| file.corrupt(PageNumber(run.start), None, format!("the manifest is wrong: {what}"));
+    let start = PageNumber(superblock.manifest_start);
+    let wrong = |what: String| file.corrupt(start, None, format!("the manifest is wrong: {what}"));
     if bytes.len() as u64 != superblock.manifest_size || xxh3_64(&bytes) != superblock.manifest_hash {
         return Err(wrong("its length or hash is not the superblock's".to_string()));
     }
-    decode(&bytes).map_err(wrong)
+    Ok((decode(&bytes).map_err(wrong)?, runs))
 }
 
 fn open_space(pages: u64, superblock: &Superblock, manifest: &Manifest, generations: [Option<u64>; 2]) -> Space {

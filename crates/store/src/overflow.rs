@@ -1,20 +1,19 @@
-//! Values that are too large for their leaf: a run of neighbouring pages, each with its own header and checksum.
+//! Values that are too large for their leaf: a few runs of neighbouring pages, each page with its own header and checksum.
 //!
 //! ```text
-//! header   kind 3; generation and index as in the leaf; "rows" is the page's place in the run, from 0
+//! header   kind 3; generation and index as in the leaf; "rows" is the page's place in the value, from 0
 //! payload  the next 16320 bytes of the value, fewer in the last page
 //! ```
-
-use std::sync::Arc;
 
 use base::{IndexId, PageNumber};
 use bytes::{Bytes, BytesMut};
 use io::IoBuf;
 
 use crate::Result;
-use crate::page::leaf::{Overflow, Value};
+use crate::merge::PageWriter;
+use crate::page::leaf::{Overflow, RUNS_MAX, Value};
 use crate::page::{CAPACITY, Expected, Header, PAGE_SIZE, Page, PageKind, PageRef, row_hash, seal_payload};
-use crate::shared::{Allocation, Shared};
+use crate::shared::Shared;
 use crate::space::Run;
 
 /// Values of up to this many pages go through the page cache; larger ones would push everything else out of it.
@@ -30,85 +29,78 @@ pub(crate) async fn resolve(shared: &Shared, index: IndexId, value: Value) -> Re
     }
 }
 
-/// Reads a value from its run.
+/// A value while it is put together.
+struct Reading<'a> {
+    shared: &'a Shared,
+    index: IndexId,
+    overflow: &'a Overflow,
+    place: u64,
+    value: BytesMut,
+}
+
+/// Reads a value from its runs.
 pub(crate) async fn read(shared: &Shared, index: IndexId, overflow: &Overflow) -> Result<Bytes> {
-    let pages = overflow.pages();
-    // Capacity grows with what was really read: a length alone never allocates.
-    let mut value = BytesMut::with_capacity(overflow.size.min(BATCH_PAGES * CAPACITY as u64) as usize);
-    let mut place = 0;
-    while place < pages {
-        if pages <= CACHED_PAGES_MAX {
-            let page = shared.page(&expected(index, overflow, place)).await?;
-            append(shared, index, overflow, place, &page, &mut value)?;
-            place += 1;
+    // Capacity grows with what was really read: a length alone never allocates much.
+    let value = BytesMut::with_capacity(overflow.size.min(BATCH_PAGES * CAPACITY as u64) as usize);
+    let mut reading = Reading { shared, index, overflow, place: 0, value };
+    for part in overflow.runs.iter().flat_map(|&run| batches(run)) {
+        if overflow.pages() <= CACHED_PAGES_MAX {
+            for number in part.start..part.end() {
+                let page = shared.page(&reading.expected(number)).await?;
+                reading.append(number, &page)?;
+            }
             continue;
         }
-        let run = Run::new(overflow.at.number.0 + place, BATCH_PAGES.min(pages - place));
-        let bytes = shared.file.read(run, Some(index)).await?;
-        for at in 0..run.len as usize {
-            let bytes = bytes.slice(at * PAGE_SIZE..(at + 1) * PAGE_SIZE);
-            let page = shared.file.check(bytes, &expected(index, overflow, place))?;
-            append(shared, index, overflow, place, &page, &mut value)?;
-            place += 1;
+        let bytes = shared.file.read(part, Some(index)).await?;
+        for (number, start) in (part.start..part.end()).zip((0..).step_by(PAGE_SIZE)) {
+            let page = shared.file.check(bytes.slice(start..start + PAGE_SIZE), &reading.expected(number))?;
+            reading.append(number, &page)?;
         }
     }
-    Ok(value.freeze())
-}
-
-fn expected(index: IndexId, overflow: &Overflow, place: u64) -> Expected {
-    let at = PageRef { number: PageNumber(overflow.at.number.0 + place), ..overflow.at };
-    Expected { at, index, kind: PageKind::Overflow, level: 0 }
-}
-
-fn append(
-    shared: &Shared,
-    index: IndexId,
-    overflow: &Overflow,
-    place: u64,
-    page: &Page,
-    value: &mut BytesMut,
-) -> Result<()> {
-    let wanted = (overflow.size - value.len() as u64).min(CAPACITY as u64);
-    if page.rows() != place || page.used() as u64 != wanted {
-        let what =
-            format!("it is part {} of a value with {} bytes, not {place} with {wanted}", page.rows(), page.used());
-        return Err(shared.file.corrupt(PageNumber(overflow.at.number.0 + place), Some(index), what));
+    if reading.value.len() as u64 == overflow.size {
+        return Ok(reading.value.freeze());
     }
-    value.extend_from_slice(&page.payload());
-    Ok(())
+    let first = overflow.runs.first().map_or(0, |run| run.start);
+    let what = format!("a value of {} bytes has {} in its pages", overflow.size, reading.value.len());
+    Err(shared.file.corrupt(PageNumber(first), Some(index), what))
 }
 
-/// Writes a value into a run of its own, a batch at a time.
-pub(crate) async fn write(
-    shared: &Arc<Shared>,
-    allocation: &Arc<Allocation>,
-    index: IndexId,
-    generation: u64,
-    key: &[u8],
-    value: &[u8],
-) -> Result<Overflow> {
-    let pages = (value.len() as u64).div_ceil(CAPACITY as u64);
-    let run = shared.allocate_exactly(pages).await?;
-    allocation.add(run);
-    let hash = row_hash(key, value);
-    let at = PageRef { number: PageNumber(run.start), generation };
-    let mut parts = value.chunks(CAPACITY).zip(0u64..).peekable();
-    while let Some(&(_, first)) = parts.peek() {
-        let batch = BATCH_PAGES.min(pages - first);
-        let mut buf = IoBuf::zeroed(batch as usize * PAGE_SIZE);
-        for (page, (part, place)) in buf.chunks_exact_mut(PAGE_SIZE).zip(parts.by_ref()) {
-            let at = PageRef { number: PageNumber(run.start + place), generation };
-            let kind = PageKind::Overflow;
-            seal_payload(page, &Header { at, index, kind, level: 0, count: 0, used: 0, rows: place, hash: 0 }, part);
+impl Reading<'_> {
+    fn expected(&self, number: u64) -> Expected {
+        let at = PageRef { number: PageNumber(number), generation: self.overflow.generation };
+        Expected { at, index: self.index, kind: PageKind::Overflow, level: 0 }
+    }
+
+    fn append(&mut self, number: u64, page: &Page) -> Result<()> {
+        if page.rows() != self.place {
+            let what = format!("it is page {} of a value, not page {}", page.rows(), self.place);
+            return Err(self.shared.file.corrupt(PageNumber(number), Some(self.index), what));
         }
-        write_owned(shared, allocation, run.start + first, buf).await?;
+        self.place += 1;
+        self.value.extend_from_slice(&page.payload());
+        Ok(())
     }
-    Ok(Overflow { size: value.len() as u64, at, hash })
 }
 
-/// Writes in a task of its own, which owns the allocation until the write has ended.
-async fn write_owned(shared: &Arc<Shared>, allocation: &Arc<Allocation>, start: u64, buf: IoBuf) -> Result<()> {
-    let mut flight = crate::merge::Flight::new(shared.clone(), allocation.clone(), 1);
-    flight.write(start, buf).await?;
-    flight.land().await
+/// A run in parts of a bounded size.
+fn batches(run: Run) -> impl Iterator<Item = Run> {
+    (run.start..run.end())
+        .step_by(BATCH_PAGES as usize)
+        .map(move |start| Run::new(start, BATCH_PAGES.min(run.end() - start)))
+}
+
+/// Writes a value into pages of its own, a batch at a time.
+pub(crate) async fn write(writer: &mut PageWriter, index: IndexId, key: &[u8], value: &[u8]) -> Result<Overflow> {
+    let (pages, generation) = ((value.len() as u64).div_ceil(CAPACITY as u64), writer.generation());
+    let runs = writer.allocate(pages, RUNS_MAX).await?;
+    let mut parts = value.chunks(CAPACITY).zip(0..);
+    for part in runs.iter().flat_map(|&run| batches(run)) {
+        let mut buf = IoBuf::zeroed(part.len as usize * PAGE_SIZE);
+        for ((page, number), (payload, place)) in buf.chunks_exact_mut(PAGE_SIZE).zip(part.start..).zip(&mut parts) {
+            let at = PageRef { number: PageNumber(number), generation };
+            seal_payload(page, &Header::plain(at, index, PageKind::Overflow, place), payload);
+        }
+        writer.write(part.start, buf).await?;
+    }
+    Ok(Overflow { size: value.len() as u64, generation, hash: row_hash(key, value), runs })
 }

@@ -13,8 +13,8 @@ use crate::file::DataFile;
 use crate::page::{Expected, Page};
 use crate::space::{Run, Space};
 
-/// The file grows by at least this many pages (1 MiB), and at most [`EXTENT_PAGES_MAX`] more than needed.
-const EXTENT_PAGES_MIN: u64 = 64;
+/// The file grows by at least this many pages more than needed (256 KiB), and at most [`EXTENT_PAGES_MAX`].
+const EXTENT_PAGES_MIN: u64 = 16;
 /// 64 MiB.
 const EXTENT_PAGES_MAX: u64 = 4096;
 
@@ -67,13 +67,15 @@ impl Shared {
         }
     }
 
-    /// Exactly `len` neighbouring pages for the holder of the gate.
-    pub(crate) async fn allocate_exactly(&self, len: u64) -> Result<Run> {
-        let taken = self.space.lock().take_exactly(len);
-        match taken {
-            Some(run) => Ok(run),
-            None => self.grow_and_take(len).await,
-        }
+    /// Pages in at most so many runs, for the holder of the gate; noted in `allocation`.
+    pub(crate) async fn allocate_in_runs(&self, pages: u64, most: usize, allocation: &Allocation) -> Result<Vec<Run>> {
+        let found = self.space.lock().take_in_runs(pages, most);
+        let runs = match found {
+            Some(runs) => runs,
+            None => vec![self.grow_and_take(pages).await?],
+        };
+        runs.iter().for_each(|&run| allocation.add(run));
+        Ok(runs)
     }
 
     async fn grow_and_take(&self, len: u64) -> Result<Run> {

@@ -1,5 +1,5 @@
-//! Superblocks: pages 0 and 1 of the file, written in turn; the valid one of the higher generation is the state of the
-//! database.
+//! Superblocks: pages 0 and 1 of the file, written one after the other; the valid one of the higher generation is the
+//! state of the database. Unless a checkpoint was interrupted they are equal.
 //!
 //! ```text
 //! payload  8  "commuter"
@@ -16,13 +16,12 @@
 //! ```
 //!
 //! The generation is that of the page's header. A superblock is written only after everything that it refers to was
-//! synced, and over the older of the two: a torn one leaves the other, whose pages nobody has touched.
+//! synced, and first over the older of the two: a torn one leaves the other, whose pages nobody has touched.
 
 use base::{CommitNumber, IndexId, LogPosition, PageNumber};
 use bytes::Bytes;
 
 use crate::page::{Expected, HEADER_SIZE, Header, Page, PageKind, PageRef, get_u32, get_u64, seal_payload};
-use crate::space::Run;
 
 const MAGIC: &[u8; 8] = b"commuter";
 /// Version of the format.
@@ -43,11 +42,6 @@ pub(crate) struct Superblock {
 }
 
 impl Superblock {
-    /// Pages of the manifest.
-    pub(crate) fn manifest(&self) -> Run {
-        Run::new(self.manifest_start, self.manifest_pages)
-    }
-
     /// Fills the page of a slot.
     pub(crate) fn encode(&self, slot: u64, page: &mut [u8]) {
         let mut payload = Vec::with_capacity(PAYLOAD_SIZE);
@@ -60,9 +54,7 @@ impl Superblock {
             payload.extend_from_slice(&number.to_le_bytes());
         }
         let at = PageRef { number: PageNumber(slot), generation: self.generation };
-        let kind = PageKind::Superblock;
-        let header = Header { at, index: IndexId(0), kind, level: 0, count: 0, used: 0, rows: 0, hash: 0 };
-        seal_payload(page, &header, &payload);
+        seal_payload(page, &Header::plain(at, IndexId(0), PageKind::Superblock, 0), &payload);
     }
 
     /// Reads the page of a slot; says why it cannot be used.

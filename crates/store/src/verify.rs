@@ -5,7 +5,7 @@ use base::{IndexId, PageNumber};
 use bytes::Bytes;
 
 use crate::manifest::Tree;
-use crate::page::leaf::{Overflow, Value};
+use crate::page::leaf::Overflow;
 use crate::page::{Page, PageRef, row_hash};
 use crate::space::{FIRST_PAGE, Run};
 use crate::{Result, Roots, Store, StoreError, overflow};
@@ -75,7 +75,7 @@ impl Store {
                 let space = self.shared().space.lock();
                 space.free().iter().chain(space.pending().values().flatten().copied()).collect()
             };
-            for run in owned.into_iter().chain([self.manifest_pages(), Run::new(0, FIRST_PAGE)]) {
+            for run in owned.into_iter().chain(self.manifest_pages()).chain([Run::new(0, FIRST_PAGE)]) {
                 verifier.note(None, run)?;
             }
             verifier.verified.lost = (0..file_pages).filter(|&page| verifier.met.note(page)).count() as u64;
@@ -144,8 +144,10 @@ impl Verifier<'_> {
     }
 
     async fn overflow(&mut self, index: IndexId, leaf: PageNumber, key: &[u8], value: &Overflow) -> Result<()> {
-        self.note(Some(index), Run::new(value.at.number.0, value.pages()))?;
-        let bytes = overflow::resolve(self.roots.shared(), index, Value::Overflow(*value)).await?;
+        for &run in &value.runs {
+            self.note(Some(index), run)?;
+        }
+        let bytes = overflow::read(self.roots.shared(), index, value).await?;
         if row_hash(key, &bytes) == value.hash {
             Ok(())
         } else {

@@ -31,12 +31,12 @@ use base::IndexId;
 
 pub use self::pacer::Pacer;
 pub use self::source::{Change, Changes, SortedChanges};
-pub(crate) use self::writer::Flight;
+pub(crate) use self::writer::{Flight, PageWriter};
 
 use self::tree::TreeMerge;
-use self::writer::PageWriter;
 use crate::manifest::{Tree, Trees};
 use crate::page::PageRef;
+use crate::page::leaf::Overflow;
 use crate::shared::{Pass, Shared};
 use crate::space::{Run, append};
 use crate::{Result, Roots, Store, StoreError};
@@ -76,11 +76,15 @@ struct Freed(BTreeMap<u64, Vec<Run>>);
 
 impl Freed {
     fn page(&mut self, at: PageRef) {
-        self.run(at, 1);
+        self.run(at.generation, Run::new(at.number.0, 1));
     }
 
-    fn run(&mut self, at: PageRef, pages: u64) {
-        append(self.0.entry(at.generation).or_default(), Run::new(at.number.0, pages));
+    fn value(&mut self, value: &Overflow) {
+        value.runs.iter().for_each(|&run| self.run(value.generation, run));
+    }
+
+    fn run(&mut self, generation: u64, run: Run) {
+        append(self.0.entry(generation).or_default(), run);
     }
 }
 
@@ -134,7 +138,7 @@ impl Merge {
                 continue;
             }
             for overflow in (0..node.count()).filter_map(|row| node.overflow(row)) {
-                self.freed.run(overflow.at, overflow.pages());
+                self.freed.value(&overflow);
             }
         }
         self.trees.remove(&index);

@@ -154,7 +154,7 @@ impl PendingRows {
         let hash = if whole { self.hash } else { hash };
         self.size -= builder.size();
         self.hash = self.hash.wrapping_sub(hash);
-        let header = Header { at, index, kind: PageKind::Leaf, level: 0, count: 0, used: 0, rows, hash };
+        let header = Header { at, index, kind: PageKind::Leaf, level: 0, count: 0, used: 0, rows, hash, next: 0 };
         builder.seal(header);
         let next = self.pieces.front().map(|piece| separator(&last, piece.first_key()));
         let lower = std::mem::replace(&mut self.lower, next.unwrap_or_default());
@@ -253,7 +253,7 @@ impl PendingChildren {
         self.size -= builder.size();
         self.emitted += 1;
         let (rows, hash) = (node.rows, node.hash);
-        builder.seal(Header { at, index, kind: PageKind::Inner, level, count: 0, used: 0, rows, hash });
+        builder.seal(Header { at, index, kind: PageKind::Inner, level, count: 0, used: 0, rows, hash, next: 0 });
         node
     }
 }

@@ -238,19 +238,17 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             self.rows.put(key, Value::Inline(value), hash);
             return Ok(());
         }
-        let writer = &mut *self.parts.writer;
-        let (allocation, generation) = (writer.allocation().clone(), writer.generation());
-        let written = overflow::write(self.parts.shared, &allocation, self.index, generation, &key, &value).await?;
-        writer.count(written.pages()).await;
+        let written = overflow::write(self.parts.writer, self.index, &key, &value).await?;
         self.counts.overflow_pages += written.pages();
-        self.rows.put(key, Value::Overflow(written), written.hash);
+        let hash = written.hash;
+        self.rows.put(key, Value::Overflow(written), hash);
         Ok(())
     }
 
     fn drop_value(&mut self, value: Option<Overflow>) {
         if let Some(overflow) = value {
             self.counts.overflow_pages -= overflow.pages();
-            self.parts.freed.run(overflow.at, overflow.pages());
+            self.parts.freed.value(&overflow);
         }
     }
 

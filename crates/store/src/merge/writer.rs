@@ -21,14 +21,17 @@ use super::Pacer;
 
 /// Pages of a write (1 MiB), where so many neighbours are free.
 const BATCH_PAGES: u64 = 64;
-/// Writes under way at most.
-const WRITES_MAX: usize = 4;
+/// Pages of writes under way at most (4 MiB).
+const PAGES_MAX: u64 = 256;
+/// Writes under way at most, where free pages are scattered and writes are small.
+const WRITES_MAX: usize = 32;
 /// Other tasks get a turn after so many pages, about a tenth of a millisecond.
 const YIELD_PAGES: u64 = 16;
 
 #[derive(Default)]
 struct State {
-    under_way: usize,
+    writes: usize,
+    pages: u64,
     error: Option<StoreError>,
     spare: Vec<IoBuf>,
 }
@@ -43,25 +46,31 @@ struct Landing {
 pub(crate) struct Flight {
     shared: Arc<Shared>,
     allocation: Arc<Allocation>,
-    most: usize,
     landing: Arc<Landing>,
 }
 
 impl Flight {
-    pub(crate) fn new(shared: Arc<Shared>, allocation: Arc<Allocation>, most: usize) -> Self {
-        Flight { shared, allocation, most, landing: Arc::default() }
+    pub(crate) fn new(shared: Arc<Shared>, allocation: Arc<Allocation>) -> Self {
+        Flight { shared, allocation, landing: Arc::default() }
     }
 
-    /// Starts a write as soon as fewer than the most are under way. Reports the error of any earlier one.
+    /// Starts a write as soon as there are few enough under way. Reports the error of any earlier one.
     pub(crate) async fn write(&mut self, start: u64, buf: IoBuf) -> Result<()> {
-        self.wait_until(self.most - 1).await?;
-        self.landing.state.lock().under_way += 1;
+        let pages = (buf.len() / PAGE_SIZE) as u64;
+        self.wait_until(|state| state.writes == 0 || state.writes < WRITES_MAX && state.pages + pages <= PAGES_MAX)
+            .await?;
+        {
+            let mut state = self.landing.state.lock();
+            state.writes += 1;
+            state.pages += pages;
+        }
         let (shared, allocation, landing) = (self.shared.clone(), self.allocation.clone(), self.landing.clone());
         let write = async move {
             let written = shared.file.write(start, buf).await;
             drop(allocation);
             let mut state = landing.state.lock();
-            state.under_way -= 1;
+            state.writes -= 1;
+            state.pages -= pages;
             match written {
                 Ok(buf) => state.spare.push(buf),
                 Err(error) => drop(state.error.get_or_insert(error)),
@@ -75,10 +84,10 @@ impl Flight {
 
     /// Waits for the last write.
     pub(crate) async fn land(&mut self) -> Result<()> {
-        self.wait_until(0).await
+        self.wait_until(|state| state.writes == 0).await
     }
 
-    async fn wait_until(&self, under_way: usize) -> Result<()> {
+    async fn wait_until(&self, ready: impl Fn(&State) -> bool) -> Result<()> {
         loop {
             let listener = self.landing.landed.listen();
             {
@@ -86,7 +95,7 @@ impl Flight {
                 if let Some(error) = &state.error {
                     return Err(error.clone());
                 }
-                if state.under_way <= under_way {
+                if ready(&state) {
                     return Ok(());
                 }
             }
@@ -102,7 +111,7 @@ impl Flight {
 }
 
 /// Gives out pages of new generations one after the other, neighbours as far as possible.
-pub(super) struct PageWriter {
+pub(crate) struct PageWriter {
     shared: Arc<Shared>,
     allocation: Arc<Allocation>,
     flight: Flight,
@@ -118,16 +127,12 @@ pub(super) struct PageWriter {
 impl PageWriter {
     pub(super) fn new(shared: Arc<Shared>, generation: u64, pacer: Option<Arc<Pacer>>) -> Self {
         let allocation = Allocation::new(shared.clone());
-        let flight = Flight::new(shared.clone(), allocation.clone(), WRITES_MAX);
+        let flight = Flight::new(shared.clone(), allocation.clone());
         let (run, buf) = (Run::new(0, 0), IoBuf::new());
         PageWriter { shared, allocation, flight, generation, pacer, run, buf, used: 0, since_yield: 0 }
     }
 
-    pub(super) fn allocation(&self) -> &Arc<Allocation> {
-        &self.allocation
-    }
-
-    pub(super) fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
@@ -162,7 +167,20 @@ impl PageWriter {
         Ok(())
     }
 
-    /// Pages were written past this writer.
+    /// Pages for the caller to fill, in at most so many runs.
+    pub(crate) async fn allocate(&mut self, pages: u64, runs: usize) -> Result<Vec<Run>> {
+        self.shared.allocate_in_runs(pages, runs, &self.allocation).await
+    }
+
+    /// Writes pages that came from [`PageWriter::allocate`].
+    pub(crate) async fn write(&mut self, start: u64, buf: IoBuf) -> Result<()> {
+        let pages = (buf.len() / PAGE_SIZE) as u64;
+        self.flight.write(start, buf).await?;
+        self.count(pages).await;
+        Ok(())
+    }
+
+    /// Pages were read or written past this writer: lets others run, keeps to the rate.
     pub(super) async fn count(&mut self, pages: u64) {
         self.since_yield += pages;
         if self.since_yield >= YIELD_PAGES {

@@ -4,11 +4,13 @@
 //! cell    2  length of the key; bit 15 is set if the value is an overflow reference
 //!         4  length of what follows the key in this cell
 //!            key
-//!            value, or the reference (32 bytes):
+//!            value, or the reference:
 //!                8  length of the value
-//!                8  first page of the run that holds it
-//!                8  generation of those pages
+//!                8  generation of the pages that hold it
 //!                8  hash of the row
+//!                then for each of 1 to 8 runs of those pages, in the order of the value:
+//!                8  first page
+//!                4  pages
 //! slot    2  where the cell begins, from the page's start; slot n is at 16384 - 2 (n + 1)
 //! ```
 //!
@@ -16,53 +18,72 @@
 //! to a new one by one `memcpy`. There is no prefix compression: with it a key would have to be put together for
 //! each row that is read, and the rows of the usual tables gain less than a tenth.
 
-use base::PageNumber;
 use bytes::Bytes;
 
-use super::{CAPACITY, Page, PageBuilder, PageRef, SLOT_SIZE, get_u16, get_u32, get_u64, row_hash};
+use super::{CAPACITY, Page, PageBuilder, SLOT_SIZE, get_u16, get_u32, get_u64, row_hash};
+use crate::space::Run;
 
 /// Bytes of a cell before its key.
 const PREFIX_SIZE: usize = 6;
 /// Marks an overflow reference in the key's length.
 const OVERFLOW: u16 = 1 << 15;
-/// Bytes of an overflow reference.
-const REFERENCE_SIZE: usize = 32;
+/// Bytes of an overflow reference before its runs.
+const REFERENCE_SIZE: usize = 24;
+/// Bytes of a run in it.
+const RUN_SIZE: usize = 12;
+/// Runs that a value may be spread over.
+pub(crate) const RUNS_MAX: usize = 8;
 /// A row that takes more than a quarter of a page has its value elsewhere.
 const LARGEST_INLINE: usize = CAPACITY / 4;
 
 // Three of the largest keys fit, so a split always finds a place.
-const _: () = assert!(3 * (PREFIX_SIZE + crate::MAX_KEY_SIZE + REFERENCE_SIZE + SLOT_SIZE) <= CAPACITY);
+const _: () =
+    assert!(3 * (PREFIX_SIZE + crate::MAX_KEY_SIZE + REFERENCE_SIZE + RUNS_MAX * RUN_SIZE + SLOT_SIZE) <= CAPACITY);
 const _: () = assert!(crate::MAX_KEY_SIZE < OVERFLOW as usize);
 
 /// A value that is not in its leaf.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Overflow {
     /// Bytes of the value.
     pub(crate) size: u64,
-    /// First page of the run.
-    pub(crate) at: PageRef,
+    /// Generation of its pages.
+    pub(crate) generation: u64,
     /// Hash of the row, so that replacing it needs no read of the value.
     pub(crate) hash: u64,
+    /// The pages, in the order of the value.
+    pub(crate) runs: Vec<Run>,
 }
 
 impl Overflow {
-    /// Pages of the run.
+    /// Pages of the runs.
     pub(crate) fn pages(&self) -> u64 {
-        self.size.div_ceil(CAPACITY as u64)
+        self.runs.iter().map(|run| run.len).sum()
     }
 
-    fn encode(&self) -> [u8; REFERENCE_SIZE] {
-        let mut bytes = [0; REFERENCE_SIZE];
-        bytes[..8].copy_from_slice(&self.size.to_le_bytes());
-        bytes[8..16].copy_from_slice(&self.at.number.0.to_le_bytes());
-        bytes[16..24].copy_from_slice(&self.at.generation.to_le_bytes());
-        bytes[24..].copy_from_slice(&self.hash.to_le_bytes());
+    fn encoded_size(&self) -> usize {
+        REFERENCE_SIZE + self.runs.len() * RUN_SIZE
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.encoded_size());
+        for number in [self.size, self.generation, self.hash] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        for run in &self.runs {
+            bytes.extend_from_slice(&run.start.to_le_bytes());
+            bytes.extend_from_slice(&(run.len as u32).to_le_bytes());
+        }
         bytes
     }
 
     fn decode(bytes: &[u8]) -> Self {
-        let at = PageRef { number: PageNumber(get_u64(bytes, 8)), generation: get_u64(bytes, 16) };
-        Overflow { size: get_u64(bytes, 0), at, hash: get_u64(bytes, 24) }
+        let run = |bytes: &[u8]| Run::new(get_u64(bytes, 0), u64::from(get_u32(bytes, 8)));
+        Overflow {
+            size: get_u64(bytes, 0),
+            generation: get_u64(bytes, 8),
+            hash: get_u64(bytes, 16),
+            runs: bytes[REFERENCE_SIZE..].chunks_exact(RUN_SIZE).map(run).collect(),
+        }
     }
 }
 
@@ -75,14 +96,15 @@ pub(crate) enum Value {
 
 /// Whether a value has to leave its leaf.
 pub(crate) fn needs_overflow(key: &[u8], value: &[u8]) -> bool {
-    PREFIX_SIZE + key.len() + value.len() + SLOT_SIZE > LARGEST_INLINE && value.len() > REFERENCE_SIZE
+    PREFIX_SIZE + key.len() + value.len() + SLOT_SIZE > LARGEST_INLINE
+        && value.len() > REFERENCE_SIZE + RUNS_MAX * RUN_SIZE
 }
 
 /// Bytes that a row takes in a leaf, with its slot.
 pub(crate) fn row_size(key: &[u8], value: &Value) -> usize {
     let value = match value {
         Value::Inline(bytes) => bytes.len(),
-        Value::Overflow(_) => REFERENCE_SIZE,
+        Value::Overflow(overflow) => overflow.encoded_size(),
     };
     PREFIX_SIZE + key.len() + value + SLOT_SIZE
 }
@@ -110,8 +132,12 @@ pub(super) fn check(page: &Page) -> Result<(), String> {
     page.check_cells(PREFIX_SIZE, |_, cell| {
         let (key, value) = (get_u16(cell, 0), get_u32(cell, 2) as usize);
         let whole = PREFIX_SIZE + usize::from(key & !OVERFLOW) + value == cell.len();
-        whole && (key & OVERFLOW == 0 || value == REFERENCE_SIZE)
+        whole && (key & OVERFLOW == 0 || is_reference(value))
     })
+}
+
+fn is_reference(size: usize) -> bool {
+    size.checked_sub(REFERENCE_SIZE).is_some_and(|runs| runs.is_multiple_of(RUN_SIZE))
 }
 
 /// Reading a page that is a leaf.
@@ -157,7 +183,7 @@ impl Page {
     /// The hash of a row.
     pub(crate) fn row_hash(&self, entry: usize) -> u64 {
         let (key, value, end, overflow) = self.row_bounds(entry);
-        if overflow { Overflow::decode(&self[value..end]).hash } else { row_hash(&self[key..value], &self[value..end]) }
+        if overflow { get_u64(self, value + 16) } else { row_hash(&self[key..value], &self[value..end]) }
     }
 
     /// The first row from `from` on whose key is not below `key`, and whether it is that key.

@@ -12,7 +12,7 @@
 //!     36    4  payload bytes in use from offset 64 on
 //!     40    8  rows in and below it (leaf, inner); place in its run (overflow, manifest)
 //!     48    8  sum of the hashes of those rows
-//!     56    8  zero
+//!     56    8  number of the next page of the manifest; zero in other kinds
 //!     64       payload; what is not in use is zero
 //! ```
 //!
@@ -79,6 +79,15 @@ pub(crate) struct Header {
     /// Rows below, or the place in a run.
     pub(crate) rows: u64,
     pub(crate) hash: u64,
+    /// The page after this one, in a chain.
+    pub(crate) next: u64,
+}
+
+impl Header {
+    /// The header of a page that is no node.
+    pub(crate) fn plain(at: PageRef, index: IndexId, kind: PageKind, place: u64) -> Self {
+        Header { at, index, kind, level: 0, count: 0, used: 0, rows: place, hash: 0, next: 0 }
+    }
 }
 
 /// What the reader of a page knows of it beforehand.
@@ -162,6 +171,11 @@ impl Page {
 
     pub(crate) fn hash(&self) -> u64 {
         get_u64(&self.0, 48)
+    }
+
+    /// The page after this one, in a chain.
+    pub(crate) fn next(&self) -> u64 {
+        get_u64(&self.0, 56)
     }
 
     /// The payload in use, as a slice that keeps the page.
@@ -293,6 +307,7 @@ pub(crate) fn seal(page: &mut [u8], header: &Header) {
     page[36..40].copy_from_slice(&header.used.to_le_bytes());
     page[40..48].copy_from_slice(&header.rows.to_le_bytes());
     page[48..56].copy_from_slice(&header.hash.to_le_bytes());
+    page[56..64].copy_from_slice(&header.next.to_le_bytes());
     let checksum = xxh3_64(&page[8..]);
     page[..8].copy_from_slice(&checksum.to_le_bytes());
 }

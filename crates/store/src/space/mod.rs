@@ -18,7 +18,7 @@
 //! merge are therefore found where they were: among the free ones, or beyond the end of the file as it was.
 //!
 //! # Invariants
-//! - Every page of the file is in exactly one place: reachable from the newest roots, part of a superblock's
+//! - Every page of the file is in exactly one place: reachable from the newest roots, part of the newest
 //!   manifest, free, pending, or allocated by the merge under way.
 //! - Memory is in proportion to the number of runs, not of pages.
 
@@ -88,6 +88,24 @@ impl Space {
     /// Exactly `len` neighbouring free pages.
     pub(crate) fn take_exactly(&mut self, len: u64) -> Option<Run> {
         self.free.take_exactly(len)
+    }
+
+    /// So many free pages, as neighbours if there are, else in at most `most` runs.
+    pub(crate) fn take_in_runs(&mut self, pages: u64, most: usize) -> Option<Vec<Run>> {
+        if let Some(run) = self.take_exactly(pages) {
+            return Some(vec![run]);
+        }
+        let (mut runs, mut left) = (Vec::new(), pages);
+        while left > 0 && runs.len() < most {
+            let Some(run) = self.take(left) else { break };
+            left -= run.len;
+            runs.push(run);
+        }
+        if left == 0 {
+            return Some(runs);
+        }
+        runs.into_iter().for_each(|run| self.release(run));
+        None
     }
 
     /// The file has grown.

@@ -1,1 +1,207 @@
-//! x
+//! Devices that fail, fill up and flip bits.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use base::{ErrorClass, IndexId};
+use io::sim::{Faults, SimMachine};
+use store::{Direction, MergeOptions, Pacer, Store, StoreError};
+
+use crate::support::*;
+
+const INDEX: IndexId = IndexId(7);
+const PAGE_SIZE: u64 = 16384;
+
+fn rows(count: u64, salt: u64) -> Batch {
+    let mut rng = rng(salt);
+    (0..count).map(|n| (number_key(n), Some(value(&mut rng, 184)))).collect()
+}
+
+async fn store_with_rows(machine: &SimMachine, count: u64) -> Arc<Store> {
+    let store = open(&machine.env()).await;
+    merge(&store, &[(INDEX, rows(count, 1))].into()).await.unwrap();
+    store.commit_checkpoint(&store.roots(), checkpoint(1)).await.unwrap();
+    store
+}
+
+#[test]
+fn a_flipped_bit_is_named_and_nothing_else_is_lost() {
+    let machine = SimMachine::new(1);
+    machine.run(store_with_rows(&machine, 1000)).unwrap();
+    // The first pages after the superblocks are leaves.
+    machine.flip_bit(PATH, (3 * PAGE_SIZE + 5000) * 8);
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let scanned = scan(&store.roots(), INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward, 100).await;
+        let error = scanned.unwrap_err();
+        assert_eq!(error.class(), ErrorClass::Corrupt);
+        let text = error.to_string();
+        for part in ["data.ctr", "page 3", "offset 49152", "index 7", "checksum"] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
+        assert!(store.verify(&store.roots()).await.is_err());
+        assert!(store.roots().get(INDEX, &number_key(999)).await.unwrap().is_some(), "other leaves can be read");
+        let merged = merge(&store, &[(INDEX, rows(1000, 2))].into()).await;
+        assert_eq!(merged.unwrap_err().class(), ErrorClass::Corrupt);
+    });
+    done.unwrap();
+}
+
+#[test]
+fn a_superblock_that_decays_is_no_loss_and_two_are_named() {
+    for slot in 0..2 {
+        let machine = SimMachine::new(slot);
+        machine.run(store_with_rows(&machine, 1000)).unwrap();
+        machine.flip_bit(PATH, (slot * PAGE_SIZE + 100) * 8);
+        let checked = machine.run(async {
+            let store = open(&machine.env()).await;
+            assert_eq!(*store.checkpoint(), checkpoint(1));
+            store.verify(&store.roots()).await.unwrap()
+        });
+        assert_eq!(checked.unwrap().rows, 1000);
+        machine.flip_bit(PATH, ((1 - slot) * PAGE_SIZE + 100) * 8);
+        let opened = machine.run(async { Store::open(&machine.env(), PATH, options()).await.map(drop) });
+        let error = opened.unwrap().unwrap_err();
+        assert!(matches!(error, StoreError::Unusable { .. }), "{error}");
+        assert!(error.to_string().contains("offset 16384"), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_sync_is_final() {
+    let machine = SimMachine::new(3);
+    let done = machine.run(async {
+        let store = store_with_rows(&machine, 1000).await;
+        merge(&store, &[(INDEX, rows(500, 2))].into()).await.unwrap();
+        machine.set_faults(Faults { sync_error: 1.0, ..Faults::default() });
+        let failed = store.commit_checkpoint(&store.roots(), checkpoint(2)).await;
+        assert!(matches!(failed, Err(StoreError::Io { operation: "sync", .. })), "{failed:?}");
+        machine.set_faults(Faults::default());
+        let again = store.commit_checkpoint(&store.roots(), checkpoint(2)).await;
+        assert!(matches!(again, Err(StoreError::Failed { .. })), "{again:?}");
+        let merged = merge(&store, &[(INDEX, rows(10, 3))].into()).await;
+        assert!(matches!(merged, Err(StoreError::Failed { .. })));
+        assert!(store.roots().get(INDEX, &number_key(1)).await.unwrap().is_some(), "reading goes on");
+    });
+    done.unwrap();
+    machine.crash();
+    let checked = machine.run(async {
+        let store = open(&machine.env()).await;
+        assert_eq!(*store.checkpoint(), checkpoint(1));
+        store.verify(&store.roots()).await.unwrap()
+    });
+    assert_eq!((checked.unwrap().rows, checked.unwrap().lost), (1000, 0));
+}
+
+#[test]
+fn failed_writes_and_a_full_disk_leave_everything_as_it_was() {
+    for seed in 0..20 {
+        let machine = SimMachine::new(seed);
+        let done = machine.run(async {
+            let store = store_with_rows(&machine, 1000).await;
+            let before = store.roots();
+            let faults = match seed % 2 {
+                0 => Faults { write_error: 0.5, ..Faults::default() },
+                _ => Faults { capacity: Some(200 * PAGE_SIZE), ..Faults::default() },
+            };
+            machine.set_faults(faults);
+            let merged = merge(&store, &[(INDEX, rows(20_000, 2))].into()).await;
+            let class = merged.unwrap_err().class();
+            assert_eq!(class, if seed % 2 == 0 { ErrorClass::Io } else { ErrorClass::Full });
+            machine.set_faults(Faults::default());
+            assert_eq!(store.roots().generation(), before.generation());
+            merge(&store, &[(INDEX, rows(5000, 3))].into()).await.unwrap();
+            store.commit_checkpoint(&store.roots(), checkpoint(2)).await.unwrap();
+            let verified = store.verify(&store.roots()).await.unwrap();
+            assert_eq!((verified.rows, verified.lost), (5000, 0));
+            assert_eq!(before.entries(INDEX), 1000);
+            store.verify(&before).await.unwrap();
+        });
+        done.unwrap();
+    }
+}
+
+#[test]
+fn readers_of_one_missing_page_share_one_read() {
+    let machine = SimMachine::new(4);
+    machine.run(store_with_rows(&machine, 10)).unwrap();
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let reads = store.statistics().pages_read;
+        let (read, total) = (Arc::new(event_listener::Event::new()), 20);
+        let found = Arc::new(std::sync::atomic::AtomicUsize::new(0));
+        for number in 0..total {
+            let (roots, read, found) = (store.roots(), read.clone(), found.clone());
+            let get = async move {
+                assert!(roots.get(INDEX, &number_key(number as u64 % 10)).await.unwrap().is_some());
+                found.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                read.notify(usize::MAX);
+            };
+            machine.env().spawner.spawn("reader", Box::pin(get));
+        }
+        while found.load(std::sync::atomic::Ordering::SeqCst) < total {
+            read.listen().await;
+        }
+        assert_eq!(store.statistics().pages_read, reads + 1);
+        assert_eq!(store.statistics().cache_misses, 1);
+    });
+    done.unwrap();
+}
+
+#[test]
+fn a_reader_that_gives_up_hands_the_page_to_the_next() {
+    let machine = SimMachine::new(5);
+    machine.run(store_with_rows(&machine, 10)).unwrap();
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let (roots, key) = (store.roots(), number_key(3));
+        let mut first = Box::pin(roots.get(INDEX, &key));
+        assert!(futures_lite::future::poll_once(&mut first).await.is_none());
+        let mut second = Box::pin(roots.get(INDEX, &key));
+        assert!(futures_lite::future::poll_once(&mut second).await.is_none());
+        drop(first);
+        assert!(second.await.unwrap().is_some());
+    });
+    done.unwrap();
+}
+
+#[test]
+fn wrong_uses_are_errors() {
+    let machine = SimMachine::new(6);
+    let done = machine.run(async {
+        let store = store_with_rows(&machine, 10).await;
+        let old = store.roots();
+        merge(&store, &[(INDEX, rows(20, 2))].into()).await.unwrap();
+        assert!(matches!(store.merge(&old, MergeOptions::default()).await, Err(StoreError::NotNewest { .. })));
+        let committed = store.commit_checkpoint(&old, checkpoint(2)).await;
+        assert!(matches!(committed, Err(StoreError::NotNewest { .. })));
+        let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+        let change = |key: &'static [u8]| store::Change { key: key.into(), value: None };
+        let unsorted = store::SortedChanges([change(b"b"), change(b"a")].into_iter());
+        assert!(matches!(merge.apply(INDEX, unsorted).await, Err(StoreError::Unsorted { .. })));
+        assert!(matches!(merge.drop_tree(INDEX).await, Err(StoreError::BrokenMerge)));
+        drop(merge);
+        let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+        let long = store::Change { key: vec![0; store::MAX_KEY_SIZE + 1].into(), value: None };
+        let applied = merge.apply(INDEX, store::SortedChanges([long].into_iter())).await;
+        assert!(matches!(applied, Err(StoreError::KeyTooLong { size: 5121, .. })));
+    });
+    done.unwrap();
+}
+
+#[test]
+fn a_pacer_holds_a_merge_to_its_rate() {
+    let machine = SimMachine::new(7);
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let clock = machine.env().clock;
+        let begin = clock.monotonic();
+        let options = MergeOptions { pacer: Some(Pacer::new(100)) };
+        let mut merge = store.merge(&store.roots(), options).await.unwrap();
+        merge.apply(INDEX, changes(rows(64 * 200, 1))).await.unwrap();
+        merge.finish().await.unwrap();
+        let seconds = (clock.monotonic() - begin).as_secs_f64();
+        assert!((1.5..2.5).contains(&seconds), "about 160 pages at 100 a second took {seconds} s");
+    });
+    done.unwrap();
+}
