@@ -1,0 +1,137 @@
+//! [`Core`]: a database that is open, without listeners.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use base::ServerId;
+use engine::{DdlPlanner, Engine, EngineOptions};
+use event_listener::Event;
+use io::Env;
+use parking_lot::Mutex;
+use session::{Registry, Shared};
+use sql::settings::Globals;
+
+use crate::config::{ServeOptions, settings};
+use crate::datadir::{self, DataDir};
+use crate::error::{Context, ServerError};
+use crate::first_start;
+use crate::services::ServerServices;
+
+/// An open database: data directory, engine, what sessions share.
+pub struct Core {
+    pub(crate) datadir: DataDir,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) end: Arc<End>,
+}
+
+/// Why and when everything is to end.
+#[derive(Default)]
+pub(crate) struct End {
+    state: Mutex<Option<Result<(), String>>>,
+    changed: Event,
+}
+
+impl End {
+    /// Asks for a clean end.
+    pub(crate) fn ask(&self) {
+        self.state.lock().get_or_insert(Ok(()));
+        self.changed.notify(usize::MAX);
+    }
+
+    /// The engine cannot go on.
+    pub(crate) fn fail(&self, why: &str) {
+        *self.state.lock() = Some(Err(why.to_owned()));
+        self.changed.notify(usize::MAX);
+    }
+
+    /// The failure, if there is one.
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.state.lock().as_ref().and_then(|state| state.as_ref().err().cloned())
+    }
+
+    /// Ready when an end was asked for.
+    pub(crate) async fn asked(&self) {
+        loop {
+            let listener = self.changed.listen();
+            if self.state.lock().is_some() {
+                return;
+            }
+            listener.await;
+        }
+    }
+}
+
+impl Core {
+    /// Opens the data directory, and makes it if it is missing. Needs a tokio runtime with time and I/O around it.
+    pub async fn open(options: &ServeOptions) -> Result<Self, ServerError> {
+        let globals = settings(options)?;
+        let path = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
+        datadir::create(&path)?;
+        let env = environment(&path, &globals)?;
+        let datadir = DataDir::lock(&path, &env).await?;
+        let uuid = datadir.server_uuid(&env)?;
+        configure(&globals, "server_uuid", &uuid.to_string())?;
+        let end = Arc::new(End::default());
+        let planner: Arc<dyn DdlPlanner> = sql::ddl_planner();
+        let engine = Engine::open(env.clone(), engine_options(&globals, &end), planner.clone()).await?;
+        apply::recover(&engine).await?;
+        if options.follow.is_none() {
+            engine.start_commits().await?;
+        }
+        first_start::make_root(&engine, &*planner, &*env.random, options).await?;
+        let registry = Registry::new(env.clock.clone());
+        let services = ServerServices::new(env.clone(), engine.clone(), globals.clone(), registry.clone(), end.clone());
+        let sql = sql::session::Shared { engine, services: services.clone(), globals, env };
+        let shared = Arc::new(Shared::new(Arc::new(sql), registry));
+        services.set_shared(&shared);
+        Ok(Core { datadir, shared, end })
+    }
+
+    /// What sessions share.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Makes a last checkpoint and closes everything. Sessions must have ended.
+    pub async fn close(self) -> Result<(), ServerError> {
+        if let Some(why) = self.end.failure() {
+            return Err(ServerError::Failed(why));
+        }
+        self.shared.sql.engine.close().await?;
+        Ok(())
+    }
+}
+
+fn environment(path: &Path, globals: &Globals) -> Result<Env, ServerError> {
+    let handle = tokio::runtime::Handle::current();
+    let offload = match globals.named("innodb_io_method").as_str() {
+        "THREADS" => io::os::Offload::Threads(IO_THREADS),
+        _ => io::os::Offload::Uring,
+    };
+    io::os::environment(path.to_owned(), offload, handle).context(|| path.display().to_string())
+}
+
+/// Worker threads for files where io_uring is not used; most of their time is waiting.
+const IO_THREADS: usize = 4;
+
+fn engine_options(globals: &Globals, end: &Arc<End>) -> EngineOptions {
+    let number = |name: &str| globals.named(name).as_u64();
+    let end = end.clone();
+    EngineOptions {
+        server_id: ServerId(number("server_id") as u32),
+        server_version: globals.named("version").as_str().to_owned(),
+        page_cache_bytes: number("innodb_buffer_pool_size") as usize,
+        memtable_bytes: number("memtable_size") as usize,
+        checkpoint_log_bytes: number("checkpoint_log_size"),
+        max_binlog_bytes: number("max_binlog_size"),
+        on_failure: Some(Arc::new(move |why: &str| {
+            tracing::error!("the server has to stop: {why}");
+            end.fail(why);
+        })),
+        ..EngineOptions::default()
+    }
+}
+
+pub(crate) fn configure(globals: &Globals, name: &str, value: &str) -> Result<(), ServerError> {
+    globals.configure(name, value).map_err(|error| ServerError::Setting(error.message))
+}

@@ -1,0 +1,125 @@
+//! Listeners: TCP addresses and the Unix socket, one task each, one task per connection.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use session::{Peer, Shared};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio_rustls::TlsAcceptor;
+
+use crate::datadir::own_user;
+use crate::error::{Context, ServerError};
+use crate::socket::Socket;
+
+/// The longest path of a Unix socket that the operating system takes.
+const SOCKET_PATH_BYTES_MAX: usize = 107;
+/// After an error of accept (no file descriptors left), before the next try.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Binds TCP; the addresses really bound, with their ports.
+pub(crate) async fn bind_tcp(addresses: &str, port: u16) -> Result<Vec<TcpListener>, ServerError> {
+    let mut listeners = Vec::new();
+    for address in addresses.split(',').map(str::trim).filter(|address| !address.is_empty()) {
+        let host = match address {
+            "*" | "::" => "[::]",
+            other => other,
+        };
+        let is_bare_ipv6 = host.contains(':') && !host.starts_with('[');
+        let text = if is_bare_ipv6 { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
+        match TcpListener::bind(&text).await {
+            Ok(listener) => listeners.push(listener),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(ServerError::AddressInUse(text)),
+            Err(error) => return Err(error).context(|| format!("cannot listen on {text}")),
+        }
+    }
+    Ok(listeners)
+}
+
+/// Binds the Unix socket. A file that a dead server left is removed; a live server's is not.
+pub(crate) async fn bind_unix(path: &Path) -> Result<UnixListener, ServerError> {
+    let what = || format!("cannot listen on {}", path.display());
+    if path.as_os_str().len() > SOCKET_PATH_BYTES_MAX {
+        let error = std::io::Error::new(ErrorKind::InvalidInput, "the path of a Unix socket has at most 107 bytes");
+        return Err(error).context(what);
+    }
+    if path.exists() {
+        if UnixStream::connect(path).await.is_ok() {
+            return Err(ServerError::AddressInUse(path.display().to_string()));
+        }
+        fs::remove_file(path).context(what)?;
+    }
+    let listener = UnixListener::bind(path).context(what)?;
+    // Anybody may connect; who gets in is the accounts' matter.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o777)).context(what)?;
+    Ok(listener)
+}
+
+/// Accepts TCP connections for ever.
+pub(crate) async fn serve_tcp(listener: TcpListener, shared: Arc<Shared>, tls: Option<TlsAcceptor>) {
+    loop {
+        match listener.accept().await {
+            Ok((stream, address)) => accept_tcp(stream, address, &shared, tls.clone()),
+            Err(error) => pause_after(&error).await,
+        }
+    }
+}
+
+fn accept_tcp(stream: TcpStream, address: SocketAddr, shared: &Arc<Shared>, tls: Option<TlsAcceptor>) {
+    // Answers are written whole, so there is nothing to wait for; a socket that refuses this works all the same.
+    let _ = stream.set_nodelay(true);
+    let peer = Peer {
+        host: address.ip().to_canonical().to_string(),
+        port: address.port(),
+        can_start_tls: tls.is_some(),
+        ..Peer::default()
+    };
+    start(shared, Socket::tcp(stream, peer, tls));
+}
+
+/// Accepts connections of the Unix socket for ever.
+pub(crate) async fn serve_unix(listener: UnixListener, shared: Arc<Shared>) {
+    let own_user = own_user();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let user = stream.peer_cred().map(|credentials| credentials.uid()).ok();
+                let peer = Peer {
+                    host: session::auth::LOCALHOST.to_owned(),
+                    is_owner: user.is_some() && (user == Some(0) || user == own_user),
+                    protected: true,
+                    ..Peer::default()
+                };
+                start(&shared, Socket::unix(stream, peer));
+            }
+            Err(error) => pause_after(&error).await,
+        }
+    }
+}
+
+async fn pause_after(error: &std::io::Error) {
+    tracing::warn!("cannot accept a connection: {error}");
+    tokio::time::sleep(ACCEPT_PAUSE).await;
+}
+
+/// One task for the connection, if there is room for it.
+fn start(shared: &Arc<Shared>, socket: Socket) {
+    let max = shared.sql.globals.named("max_connections").as_u64() as u32;
+    match shared.registry.connect(session::Transport::peer(&socket).address(), max) {
+        Ok(entry) => drop(tokio::spawn(session::serve(shared.clone(), entry, socket))),
+        Err(error) => drop(tokio::spawn(async move { session::refuse(socket, &error).await })),
+    }
+}
+
+/// A socket file is removed when its server ends.
+pub(crate) struct SocketFile(pub(crate) PathBuf);
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}

@@ -1,0 +1,162 @@
+//! [`Server`]: a database with listeners, from start to shutdown.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use session::Shared;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+
+use crate::config::ServeOptions;
+use crate::core::{Core, configure};
+use crate::error::{Context, ServerError};
+use crate::listen::{self, SocketFile};
+use crate::{runtime, start_logging, tls};
+
+/// The socket's name in the data directory if no other was set.
+const SOCKET_FILE: &str = "commuter.sock";
+/// How long connections may take to end at shutdown.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+const DRAIN_STEP: Duration = Duration::from_millis(5);
+/// How often connections that were idle for too long are looked for.
+const IDLE_STEP: Duration = Duration::from_secs(1);
+
+/// A running server.
+pub struct Server {
+    core: Core,
+    tasks: Vec<JoinHandle<()>>,
+    addresses: Vec<SocketAddr>,
+    socket: Option<SocketFile>,
+}
+
+/// Runs a server until SIGTERM, SIGINT or SHUTDOWN: the whole life of a `serve` process.
+pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
+    start_logging();
+    raise_file_limit();
+    let workers = crate::settings(options)?.named("worker_threads").as_u64() as usize;
+    let runtime = runtime(workers).context(|| "cannot start the runtime".to_owned())?;
+    let result = runtime.block_on(async {
+        let server = Server::start(options).await?;
+        server.wait_for_end().await?;
+        server.shutdown().await
+    });
+    // What is left on the runtime is connections that did not end in time.
+    runtime.shutdown_timeout(DRAIN_STEP);
+    result
+}
+
+impl Server {
+    /// Opens the database and listens.
+    pub async fn start(options: &ServeOptions) -> Result<Self, ServerError> {
+        let core = Core::open(options).await?;
+        let mut server = Server { core, tasks: Vec::new(), addresses: Vec::new(), socket: None };
+        server.listen().await?;
+        let registry = server.core.shared.registry.clone();
+        server.tasks.push(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(IDLE_STEP).await;
+                registry.end_idle();
+            }
+        }));
+        Ok(server)
+    }
+
+    async fn listen(&mut self) -> Result<(), ServerError> {
+        let shared = self.core.shared.clone();
+        let globals = &shared.sql.globals;
+        let tls = tls::acceptor(&self.core.datadir, globals)?;
+        if !globals.named("skip_networking").as_bool() {
+            let port = globals.named("port").as_u64() as u16;
+            for listener in listen::bind_tcp(globals.named("bind_address").as_str(), port).await? {
+                let address = listener.local_addr().context(|| "cannot listen".to_owned())?;
+                self.addresses.push(address);
+                self.tasks.push(tokio::spawn(listen::serve_tcp(listener, shared.clone(), Some(tls.clone()))));
+            }
+            if let Some(address) = self.addresses.first() {
+                configure(globals, "port", &address.port().to_string())?;
+            }
+        }
+        let path = self.socket_path();
+        configure(globals, "socket", &path.display().to_string())?;
+        let listener = listen::bind_unix(&path).await?;
+        self.socket = Some(SocketFile(path.clone()));
+        self.tasks.push(tokio::spawn(listen::serve_unix(listener, shared.clone())));
+        let pid_file = globals.named("pid_file").as_str().to_owned();
+        if !pid_file.is_empty() {
+            let path = self.core.datadir.file(&pid_file);
+            let pid = std::process::id().to_string() + "\n";
+            std::fs::write(&path, pid).context(|| format!("cannot write {}", path.display()))?;
+        }
+        let version = globals.named("version");
+        tracing::info!("{} is ready on {:?} and {}", version.as_str(), self.addresses, path.display());
+        Ok(())
+    }
+
+    fn socket_path(&self) -> PathBuf {
+        let set = self.core.shared.sql.globals.named("socket");
+        let name = if set.as_str().is_empty() { SOCKET_FILE } else { set.as_str() };
+        self.core.datadir.file(name)
+    }
+
+    /// Where it listens.
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What sessions share.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.core.shared
+    }
+
+    /// Ready at SIGTERM, SIGINT, SHUTDOWN, or when the engine has failed.
+    pub async fn wait_for_end(&self) -> Result<(), ServerError> {
+        let what = || "cannot handle signals".to_owned();
+        let mut terminate = signal(SignalKind::terminate()).context(what)?;
+        let mut interrupt = signal(SignalKind::interrupt()).context(what)?;
+        let mut hangup = signal(SignalKind::hangup()).context(what)?;
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => tracing::info!("SIGTERM: shutting down"),
+                _ = interrupt.recv() => tracing::info!("SIGINT: shutting down"),
+                // A terminal that goes away is no reason to stop.
+                _ = hangup.recv() => continue,
+                () = self.core.end.asked() => tracing::info!("shutting down"),
+            }
+            return Ok(());
+        }
+    }
+
+    /// Ends all connections, makes a last checkpoint, closes.
+    pub async fn shutdown(mut self) -> Result<(), ServerError> {
+        self.tasks.iter().for_each(JoinHandle::abort);
+        self.socket = None;
+        let registry = &self.core.shared.registry;
+        registry.kill_all();
+        let mut waited = Duration::ZERO;
+        while registry.connected() > 0 && waited < DRAIN_TIME {
+            tokio::time::sleep(DRAIN_STEP).await;
+            waited += DRAIN_STEP;
+        }
+        if registry.connected() > 0 {
+            tracing::warn!("{} connections did not end in time; their statements are given up", registry.connected());
+        }
+        self.core.close().await?;
+        tracing::info!("shut down");
+        Ok(())
+    }
+}
+
+/// Each connection is a file descriptor; the usual soft limit of 1024 is for programs with few.
+#[expect(unsafe_code, reason = "setrlimit has no wrapper in std")]
+fn raise_file_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: both calls get a valid pointer to a struct that lives across them, and change nothing else of ours.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}

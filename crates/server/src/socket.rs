@@ -1,0 +1,147 @@
+//! Clients' sockets as the session's transport: TCP, Unix, and TLS over TCP.
+
+use std::io::{Error, ErrorKind, Result};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use session::{Peer, Transport};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// A client's socket.
+pub(crate) struct Socket {
+    stream: Stream,
+    peer: Peer,
+    tls: Option<TlsAcceptor>,
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+    Tls(Box<TlsStream<Rewound>>),
+    /// A TLS handshake failed.
+    Broken,
+}
+
+/// With less room than this in the caller's buffer, more is made once there is something to read.
+const ROOM_MIN: usize = 256;
+const READ_BYTES_MIN: usize = 4 << 10;
+const READ_BYTES_MAX: usize = 1 << 20;
+
+impl Socket {
+    pub(crate) fn tcp(stream: TcpStream, peer: Peer, tls: Option<TlsAcceptor>) -> Self {
+        Socket { stream: Stream::Tcp(stream), peer, tls }
+    }
+
+    pub(crate) fn unix(stream: UnixStream, peer: Peer) -> Self {
+        Socket { stream: Stream::Unix(stream), peer, tls: None }
+    }
+}
+
+/// Room for what comes next: as much again as is there, for long packets.
+fn make_room(into: &mut Vec<u8>) {
+    into.reserve(into.len().clamp(READ_BYTES_MIN, READ_BYTES_MAX));
+}
+
+fn lacks_room(into: &[u8], capacity: usize) -> bool {
+    capacity - into.len() < ROOM_MIN
+}
+
+impl Transport for Socket {
+    async fn read(&mut self, into: &mut Vec<u8>) -> Result<usize> {
+        let lacks_room = lacks_room(into, into.capacity());
+        match &mut self.stream {
+            Stream::Tcp(stream) => {
+                if lacks_room {
+                    stream.readable().await?;
+                    make_room(into);
+                }
+                stream.read_buf(into).await
+            }
+            Stream::Unix(stream) => {
+                if lacks_room {
+                    stream.readable().await?;
+                    make_room(into);
+                }
+                stream.read_buf(into).await
+            }
+            Stream::Tls(stream) => {
+                if lacks_room {
+                    make_room(into);
+                }
+                stream.read_buf(into).await
+            }
+            Stream::Broken => Err(ErrorKind::NotConnected.into()),
+        }
+    }
+
+    async fn write_all(&mut self, data: &[u8]) -> Result<()> {
+        match &mut self.stream {
+            Stream::Tcp(stream) => stream.write_all(data).await,
+            Stream::Unix(stream) => stream.write_all(data).await,
+            Stream::Tls(stream) => {
+                stream.write_all(data).await?;
+                stream.flush().await
+            }
+            Stream::Broken => Err(ErrorKind::NotConnected.into()),
+        }
+    }
+
+    async fn start_tls(&mut self, unread: Vec<u8>) -> Result<()> {
+        let Some(tls) = self.tls.take() else {
+            return Err(Error::new(ErrorKind::Unsupported, "no TLS on this socket"));
+        };
+        let Stream::Tcp(stream) = std::mem::replace(&mut self.stream, Stream::Broken) else {
+            return Err(Error::new(ErrorKind::Unsupported, "TLS is for TCP"));
+        };
+        let stream = tls.accept(Rewound { unread, read: 0, stream }).await?;
+        self.stream = Stream::Tls(Box::new(stream));
+        self.peer.protected = true;
+        self.peer.can_start_tls = false;
+        Ok(())
+    }
+
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+}
+
+/// A TCP stream of which some was read already.
+struct Rewound {
+    unread: Vec<u8>,
+    read: usize,
+    stream: TcpStream,
+}
+
+impl AsyncRead for Rewound {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+        let rest = &self.unread[self.read..];
+        if rest.is_empty() {
+            return Pin::new(&mut self.stream).poll_read(cx, buf);
+        }
+        let n = rest.len().min(buf.remaining());
+        buf.put_slice(&rest[..n]);
+        self.read += n;
+        if self.read == self.unread.len() {
+            self.unread = Vec::new();
+            self.read = 0;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Rewound {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, buf)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
