@@ -5,17 +5,17 @@
 //! let mut client = commuter::client::Client::connect(&server, None)?;
 //! let result = client.query("SELECT 1")?;
 //! assert_eq!(result.rows[0][0].as_deref(), Some(&b"1"[..]));
-//! # Ok::<(), commuter::client::ClientError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::SqlError;
 use futures_lite::future::block_on;
+pub use server::url::ServerUrl;
 use session::{Peer, Transport};
 use thiserror::Error;
 use wire::client::Credentials;
@@ -40,9 +40,6 @@ pub enum ClientError {
     /// The server said something that is not of the protocol.
     #[error("{0}")]
     Protocol(String),
-    /// Not of the form `mysql://USER:PASSWORD@HOST:PORT`.
-    #[error("'{0}' is not of the form mysql://USER[:PASSWORD]@HOST[:PORT]")]
-    Url(String),
 }
 
 impl ClientError {
@@ -58,67 +55,6 @@ impl ClientError {
     pub fn is_connection_lost(&self) -> bool {
         matches!(self, ClientError::Io { .. })
     }
-}
-
-/// `mysql://USER:PASSWORD@HOST:PORT`; user `root`, no password and port 3306 if left out. `%XX` stands for a byte.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerUrl {
-    /// Account name.
-    pub user: String,
-    /// Its password.
-    pub password: String,
-    /// Name or address.
-    pub host: String,
-    /// TCP port.
-    pub port: u16,
-}
-
-impl ServerUrl {
-    /// Root without a password on a loopback port.
-    pub fn loopback(port: u16) -> Self {
-        ServerUrl { user: "root".into(), password: String::new(), host: "127.0.0.1".into(), port }
-    }
-
-    /// `HOST:PORT`.
-    pub fn address(&self) -> String {
-        format!("{}:{}", self.host, self.port)
-    }
-}
-
-impl FromStr for ServerUrl {
-    type Err = ClientError;
-
-    fn from_str(text: &str) -> Result<Self, ClientError> {
-        let bad = || ClientError::Url(text.to_owned());
-        let rest = text.strip_prefix("mysql://").ok_or_else(bad)?.trim_end_matches('/');
-        let (account, address) = rest.rsplit_once('@').unwrap_or(("root", rest));
-        let (user, password) = account.split_once(':').unwrap_or((account, ""));
-        let (host, port) = match address.rsplit_once(':') {
-            Some((host, port)) => (host, port.parse().map_err(|_| bad())?),
-            None => (address, 3306),
-        };
-        if host.is_empty() {
-            return Err(bad());
-        }
-        let decode = |part: &str| percent_decoded(part).ok_or_else(bad);
-        Ok(ServerUrl { user: decode(user)?, password: decode(password)?, host: host.to_owned(), port })
-    }
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        if byte == b'%' {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            bytes.push(u8::from_str_radix(digits, 16).ok()?);
-            rest = &after[2..];
-        } else {
-            bytes.push(byte);
-            rest = after;
-        }
-    }
-    String::from_utf8(bytes).ok()
 }
 
 /// What a statement gave.
@@ -158,6 +94,7 @@ impl Client {
         let credentials = Credentials {
             user: server.user.clone(),
             password: server.password.clone(),
+            database: server.database.clone(),
             attributes: vec![("program_name".into(), "commuter".into())],
             ..Credentials::default()
         };
@@ -180,6 +117,15 @@ impl Client {
             block_on(self.inner.query_rows(sql, take)).map_err(|error| ClientError::of(error, &self.address))?;
         let columns = columns.into_iter().map(|column| column.name).collect();
         Ok(QueryResult { columns, rows, affected_rows: done.affected_rows })
+    }
+
+    /// Runs one statement, and gives each of its rows to `each`.
+    ///
+    /// # Errors
+    /// What the server refused, or that the connection broke.
+    pub fn query_each(&mut self, sql: &str, each: impl FnMut(&[Option<&[u8]>]) + Send) -> Result<(), ClientError> {
+        block_on(self.inner.query_rows(sql, each)).map_err(|error| ClientError::of(error, &self.address))?;
+        Ok(())
     }
 }
 
@@ -224,22 +170,5 @@ impl Transport for BlockingStream {
 
     fn peer(&self) -> &Peer {
         &self.peer
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn urls() {
-        let url: ServerUrl = "mysql://ada:p%40ss:word@db.example:3307".parse().unwrap();
-        assert_eq!((url.user.as_str(), url.password.as_str()), ("ada", "p@ss:word"));
-        assert_eq!(url.address(), "db.example:3307");
-        assert_eq!("mysql://root@127.0.0.1:3306".parse::<ServerUrl>().unwrap(), ServerUrl::loopback(3306));
-        assert_eq!("mysql://localhost".parse::<ServerUrl>().unwrap().port, 3306);
-        for bad in ["http://x", "mysql://", "mysql://a@b:port", "mysql://a%4@b"] {
-            assert!(bad.parse::<ServerUrl>().is_err(), "{bad}");
-        }
     }
 }

@@ -45,9 +45,8 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
         let at_path = |error| ServerError::ConfigFile { path: path.clone(), error };
         ConfigFile::parse(&text).map_err(at_path)?.apply(&globals).map_err(at_path)?;
     }
-    let configure = |name: &str, value: &str| {
-        globals.configure(name, value).map_err(|error| ServerError::Setting(error.message))
-    };
+    let configure =
+        |name: &str, value: &str| globals.configure(name, value).map_err(|error| ServerError::Setting(error.message));
     for assignment in &options.set {
         let Some((name, value)) = assignment.split_once('=') else {
             return Err(ServerError::Setting(format!("'{assignment}' is not NAME=VALUE")));

@@ -46,9 +46,8 @@ impl DataDir {
     pub(crate) fn server_uuid(&self, env: &Env) -> Result<Uuid, ServerError> {
         let path = self.file(IDENTITY_FILE);
         match fs::read_to_string(&path) {
-            Ok(text) => uuid_in(&text).ok_or_else(|| {
-                ServerError::Setting(format!("{}: no valid server_uuid in it", path.display()))
-            }),
+            Ok(text) => uuid_in(&text)
+                .ok_or_else(|| ServerError::Setting(format!("{}: no valid server_uuid in it", path.display()))),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let uuid = new_uuid(env);
                 self.write_private(IDENTITY_FILE, format!("[auto]\nserver_uuid={uuid}\n").as_bytes())?;

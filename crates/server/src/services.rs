@@ -108,9 +108,7 @@ impl Services for ServerServices {
                 self.env.random.fill(&mut salt);
                 Ok(auth::sha2_hash(password.as_bytes(), &auth::nonce_from(salt)))
             }
-            other => {
-                Err(SqlError::new(codes::AUTH_PLUGIN_CANT_LOAD, format!("Plugin '{other}' is not loaded")))
-            }
+            other => Err(SqlError::new(codes::AUTH_PLUGIN_CANT_LOAD, format!("Plugin '{other}' is not loaded"))),
         }
     }
 

@@ -21,6 +21,12 @@ pub struct ServerUrl {
 const DEFAULT_PORT: u16 = 3306;
 
 impl ServerUrl {
+    /// Root without a password on a loopback port.
+    pub fn loopback(port: u16) -> Self {
+        let (user, host) = ("root".to_owned(), "127.0.0.1".to_owned());
+        ServerUrl { host, port, user, password: String::new(), database: String::new() }
+    }
+
     /// `host:port`
     pub fn address(&self) -> String {
         let is_ipv6 = self.host.contains(':');

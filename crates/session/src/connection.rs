@@ -123,7 +123,11 @@ impl<T: Transport> Connection<T> {
                 Ok(next)
             }
             Ok(Err(ended)) => Err(ended),
-            Err(panic) => Err(self.after_panic(&*panic).await),
+            Err(panic) => {
+                let why = reason_of(&*panic);
+                drop(panic);
+                Err(self.after_panic(&why).await)
+            }
         }
     }
 
@@ -132,9 +136,7 @@ impl<T: Transport> Connection<T> {
         std::time::Duration::from_secs(self.session.settings().get(self.shared.wait_timeout).as_u64())
     }
 
-    async fn after_panic(&mut self, panic: &(dyn std::any::Any + Send)) -> Ended {
-        let why = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
-        let why = why.unwrap_or("no reason given");
+    async fn after_panic(&mut self, why: &str) -> Ended {
         tracing::error!(id = %self.entry.id, "panic in a statement: {why}");
         self.write_err(&SqlError::new(codes::INTERNAL_ERROR, format!("Internal error: {why}")));
         let _ = self.link.send().await;
@@ -228,4 +230,9 @@ impl<T: Transport> Connection<T> {
         self.write_plain_ok();
         Ok(Next::Command)
     }
+}
+
+fn reason_of(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("no reason given").to_owned()
 }

@@ -1,0 +1,205 @@
+//! Commands and their options.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use server::url::ServerUrl;
+use server::{ServeOptions, VERSION};
+
+use crate::{checksum, log_dump};
+
+/// The result of a command; its error is one line for people.
+pub(crate) type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;
+
+/// root's password at the first start.
+const ROOT_PASSWORD_VARIABLE: &str = "COMMUTER_ROOT_PASSWORD";
+
+/// A MySQL-protocol database whose binary log is its only write-ahead log.
+#[derive(Parser)]
+#[command(name = "commuter", version = VERSION, arg_required_else_help = true, after_help = "\
+Examples:
+  commuter serve --datadir data --initialize-insecure
+  mariadb --skip-ssl -h 127.0.0.1 -u root
+  commuter log dump data/binlog.000001
+  commuter checksum mysql://root@127.0.0.1:3306 mysql://root@127.0.0.1:3307")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Serve(Serve),
+    /// Looks into the binary log.
+    #[command(after_help = "Example:\n  commuter log dump data/binlog.000001")]
+    Log {
+        #[command(subcommand)]
+        command: LogCommand,
+    },
+    Checksum(Checksum),
+    /// Lists all settings, with types, defaults and meanings.
+    #[command(after_help = "Example:\n  commuter settings | less")]
+    Settings,
+    /// Says the version.
+    #[command(after_help = "Example:\n  commuter version")]
+    Version,
+}
+
+/// Runs a server in the foreground until SIGTERM.
+///
+/// The first start makes the data directory. root@localhost is let in over the socket, for the operating system's user that runs the
+/// server and for its root; over TCP once it has a password: COMMUTER_ROOT_PASSWORD at the first start, or ALTER USER.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  commuter serve --datadir data
+  COMMUTER_ROOT_PASSWORD=secret commuter serve --datadir data --bind 0.0.0.0
+  commuter serve --datadir data --config my.cnf --set innodb_buffer_pool_size=4G --set sync_binlog=1
+  commuter serve --datadir copy --port 3307 --follow mysql://repl:secret@127.0.0.1:3306
+
+All settings: commuter settings")]
+struct Serve {
+    /// Where the data is.
+    #[arg(long, value_name = "DIR")]
+    datadir: PathBuf,
+    /// TCP port; 0 takes a free one [default: 3306]
+    #[arg(long)]
+    port: Option<u16>,
+    /// Address to listen on [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    bind: Option<String>,
+    /// Path of the Unix socket [default: commuter.sock in the data directory]
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// This server's number among those that replicate from one another [default: 1]
+    #[arg(long, value_name = "N")]
+    server_id: Option<u32>,
+    /// Configuration file: TOML, or a my.cnf with a [mysqld] section
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Sets a setting; may be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// Follow this server
+    #[arg(long, value_name = "mysql://USER:PASSWORD@HOST:PORT")]
+    follow: Option<ServerUrl>,
+    /// At the first start, let root in from loopback with an empty password
+    #[arg(long)]
+    initialize_insecure: bool,
+}
+
+#[derive(Subcommand)]
+enum LogCommand {
+    Dump(LogDump),
+}
+
+/// Prints the events of log files with their rows, as `mysqlbinlog -vv` does; works on the live file too.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  commuter log dump data/binlog.000001
+  commuter log dump --format json data/binlog.00000* | jq .
+  commuter log dump --verify-checksum data/binlog.000007 >/dev/null")]
+pub(crate) struct LogDump {
+    /// Log files, in order
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Stop at the first event whose checksum is wrong
+    #[arg(long)]
+    pub(crate) verify_checksum: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = DumpFormat::Text)]
+    pub(crate) format: DumpFormat,
+}
+
+/// How events are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DumpFormat {
+    /// For people.
+    Text,
+    /// One JSON object per line and event.
+    Json,
+}
+
+/// Prints a checksum of every table of a server, or compares two servers.
+///
+/// Each server is read in one consistent snapshot. With two, the second is first given time to catch up with the first. The
+/// exit status is 1 if anything differs.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  commuter checksum mysql://root@127.0.0.1:3306
+  commuter checksum mysql://root@127.0.0.1:3306/shop
+  commuter checksum mysql://root:secret@source:3306 mysql://root:secret@replica:3306")]
+pub(crate) struct Checksum {
+    /// The server; with a path, only that database
+    #[arg(value_name = "mysql://…")]
+    pub(crate) first: ServerUrl,
+    /// The server to compare with
+    #[arg(value_name = "mysql://…")]
+    pub(crate) second: Option<ServerUrl>,
+    /// Seconds that the second server may take to catch up
+    #[arg(long, default_value_t = 60, value_name = "SECONDS")]
+    pub(crate) wait: u64,
+}
+
+impl Cli {
+    /// Runs the command.
+    pub(crate) fn run(self) -> CommandResult {
+        match self.command {
+            Command::Serve(serve) => {
+                server::serve(&serve.options())?;
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Log { command: LogCommand::Dump(dump) } => log_dump::run(&dump),
+            Command::Checksum(checksum) => checksum::run(&checksum),
+            Command::Settings => {
+                print!("{}", sql::settings::manual());
+                Ok(ExitCode::SUCCESS)
+            }
+            Command::Version => {
+                println!("{VERSION}");
+                Ok(ExitCode::SUCCESS)
+            }
+        }
+    }
+}
+
+impl Serve {
+    fn options(self) -> ServeOptions {
+        ServeOptions {
+            datadir: self.datadir,
+            config: self.config,
+            set: self.set,
+            port: self.port,
+            bind: self.bind,
+            socket: self.socket,
+            server_id: self.server_id,
+            follow: self.follow,
+            initialize_insecure: self.initialize_insecure,
+            root_password: std::env::var(ROOT_PASSWORD_VARIABLE).ok().filter(|password| !password.is_empty()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example() {
+        fn check(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example"), "{} has no example", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
+}
