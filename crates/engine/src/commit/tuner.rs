@@ -52,8 +52,9 @@ pub(super) struct Tuner {
     rest: u32,
 }
 
+/// A moving average in which one outlier counts little: a disk that stops for 10 ms now and then is not a slow one.
 fn average(old: f64, new: f64) -> f64 {
-    if old == 0.0 { new } else { old + (new - old) / 8.0 }
+    if old == 0.0 { new } else { old + (new.min(old * 4.0) - old) / 8.0 }
 }
 
 impl Tuner {

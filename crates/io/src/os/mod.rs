@@ -8,6 +8,7 @@ mod completion;
 mod disk;
 mod network;
 mod threads;
+mod timer;
 mod uring;
 
 use std::io::Result;
@@ -22,6 +23,7 @@ use tokio::runtime::Handle;
 use self::disk::OsDisk;
 use self::network::OsNetwork;
 use self::threads::WorkerThreads;
+use self::timer::{SHORT, ShortTimer};
 use self::uring::Uring;
 use crate::{BoxFuture, Clock, Env, Random, Spawner};
 
@@ -47,7 +49,7 @@ pub fn environment(root: PathBuf, offload: Offload, runtime: Handle) -> Result<E
     let threads = Arc::new(WorkerThreads::start(threads)?);
     Ok(Env {
         disk: Arc::new(OsDisk::new(root, threads, uring.map(Arc::new))),
-        clock: Arc::new(OsClock { start: Instant::now(), runtime: runtime.clone() }),
+        clock: Arc::new(OsClock { start: Instant::now(), runtime: runtime.clone(), short: ShortTimer::start()? }),
         spawner: Arc::new(OsSpawner { runtime: runtime.clone() }),
         network: Arc::new(OsNetwork { runtime }),
         random: Arc::new(OsRandom),
@@ -57,6 +59,7 @@ pub fn environment(root: PathBuf, offload: Offload, runtime: Handle) -> Result<E
 struct OsClock {
     start: Instant,
     runtime: Handle,
+    short: ShortTimer,
 }
 
 impl Clock for OsClock {
@@ -70,6 +73,9 @@ impl Clock for OsClock {
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
+        if duration <= SHORT {
+            return Box::pin(self.short.sleep(duration));
+        }
         // The timer registers with the runtime when it is made, which may be on a thread that is not its own.
         let _entered = self.runtime.enter();
         Box::pin(tokio::time::sleep(duration))

@@ -35,7 +35,7 @@ async fn random_load(bench: Arc<Bench>, machine: SimMachine, acked: Arc<Mutex<Ve
 
 fn options(seed: u64) -> LogOptions {
     let mut options = small_files();
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         options.sync_method = binlog::SyncMethod::Dsync;
     }
     options
