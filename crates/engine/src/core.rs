@@ -1,7 +1,7 @@
 //! [`Core`]: the state that everything in the engine shares, and what the commit pipeline does to it.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use base::{CommitNumber, LogPosition, Uuid};
@@ -12,13 +12,12 @@ use store::Store;
 
 use crate::catalog::{Catalog, DdlPlanner};
 use crate::checkpoint::Checkpoints;
-use crate::commit::{CommitEnv, CommitError, Place};
-use crate::commit_path::CommitPath;
+use crate::commit::{CommitEnv, CommitError, Pipeline, Place};
 use crate::ddl::DdlEffect;
 use crate::error::{EngineError, Result};
 use crate::lock::LockManager;
 use crate::memtable::Guard;
-use crate::memtable::stamp::Stamp;
+use crate::memtable::stamp::{Stamp, StampState};
 use crate::options::EngineOptions;
 use crate::turn::Turn;
 use crate::view::{Mark, Views};
@@ -44,12 +43,16 @@ pub(crate) struct Core {
     /// The log's writer, while neither the pipeline nor a follower has it.
     pub(crate) writer: Mutex<Option<LogWriter>>,
     /// Takes commits of sessions; none before recovery is done, on a follower, and after the end.
-    pub(crate) commits: ArcSwapOption<CommitPath>,
+    pub(crate) commits: ArcSwapOption<CommitPipeline>,
     failure: OnceLock<String>,
 }
 
-/// What goes with a transaction through the commit queue.
-pub(crate) struct Payload {
+/// The pipeline of an engine.
+pub type CommitPipeline = Pipeline<CommitHooks>;
+
+/// What goes with a transaction through the commit queue. Dropped before it has its place, it takes its versions back: nobody
+/// will ever see them.
+pub struct Payload {
     /// Of all its versions.
     pub(crate) stamp: Arc<Stamp>,
     /// Given back as soon as the versions are numbered.
@@ -58,8 +61,16 @@ pub(crate) struct Payload {
     pub(crate) ddl: Option<Box<DdlEffect>>,
 }
 
-/// The engine as the commit pipeline sees it.
-pub(crate) struct CommitHooks(pub(crate) Arc<Core>);
+impl Drop for Payload {
+    fn drop(&mut self) {
+        if self.stamp.state() == StampState::Pending {
+            self.stamp.abort();
+        }
+    }
+}
+
+/// The engine as the commit pipeline sees it. Weak, because the engine has the pipeline.
+pub struct CommitHooks(pub(crate) Weak<Core>);
 
 impl CommitEnv for CommitHooks {
     type Payload = Payload;
@@ -67,8 +78,9 @@ impl CommitEnv for CommitHooks {
     /// Numbers all versions of the transaction with one store. It is in the log's order from here on, and in no reader's
     /// sight before [`CommitEnv::commit_ordered`].
     fn prepare_ordered(&self, payload: &mut Payload, place: &Place) {
+        let Some(core) = self.0.upgrade() else { return };
         {
-            let mut order = self.0.order.lock();
+            let mut order = core.order.lock();
             debug_assert_eq!(order.commit_number.next(), place.commit_number, "commit numbers are dense");
             if let Some(guard) = &payload.guard {
                 guard.memtable().starts_after(&order, place.commit_number);
@@ -80,16 +92,20 @@ impl CommitEnv for CommitHooks {
         payload.stamp.commit(place.commit_number);
         payload.guard = None;
         if let Some(effect) = payload.ddl.take() {
-            self.0.effects.lock().push_back((place.commit_number, *effect));
+            core.effects.lock().push_back((place.commit_number, *effect));
         }
     }
 
     fn commit_ordered(&self, last: &Place) {
-        self.0.publish(last.commit_number, last.end);
+        if let Some(core) = self.0.upgrade() {
+            core.publish(last.commit_number, last.end);
+        }
     }
 
     fn failed(&self, error: &CommitError) {
-        self.0.fail(&error.to_string());
+        if let Some(core) = self.0.upgrade() {
+            core.fail(&error.to_string());
+        }
     }
 }
 

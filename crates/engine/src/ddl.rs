@@ -94,8 +94,8 @@ impl Engine {
         let prepared = core.prepare_ddl(|_| Ok(change.clone()), wait).await?;
         let encoded = core.encode_ddl(text, &prepared.schemas, options)?;
         core.wait_for_room(&session.cancel).await?;
-        let path = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
-        let reservation = path.reserve(encoded.max_size()).await?;
+        let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
+        let reservation = pipeline.reserve(encoded.max_size()).await?;
         let stamp = Stamp::new();
         let guard = core.guard();
         for (key, value) in &prepared.rows {
@@ -103,20 +103,7 @@ impl Engine {
             guard.memtable().install(SYSTEM_INDEX, key, value.clone(), stamp, || core.views.floor());
         }
         let payload = Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)) };
-        let ticket = match path.enqueue(encoded, reservation, payload) {
-            Ok(ticket) => ticket,
-            Err((error, payload)) => {
-                payload.stamp.abort();
-                if let Some(guard) = &payload.guard {
-                    prepared
-                        .rows
-                        .iter()
-                        .for_each(|(key, _)| guard.memtable().remove(SYSTEM_INDEX, key, &payload.stamp));
-                }
-                return Err(error.into());
-            }
-        };
-        let place = ticket.wait().await?;
+        let place = pipeline.enqueue(encoded, reservation, payload).await?;
         Ok(Commit { place: Some(place) })
     }
 

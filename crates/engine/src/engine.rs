@@ -20,8 +20,8 @@ use store::{Checkpoint, Direction, Roots, Store};
 
 use crate::catalog::{Catalog, DdlPlanner, SYSTEM_INDEX, Table, load};
 use crate::checkpoint::{Checkpoints, Meta, run};
-use crate::commit_path::CommitPath;
-use crate::core::{Core, CoreParts};
+use crate::commit::{Barrier, CommitSettings, Pipeline, Place};
+use crate::core::{CommitHooks, CommitPipeline, Core, CoreParts};
 use crate::error::{EngineError, Result};
 use crate::lock::{LockManager, LockOptions};
 use crate::memtable::Memtable;
@@ -205,11 +205,35 @@ impl Engine {
     }
 
     /// Begins to take commits of sessions (after recovery, or when a follower becomes a source).
-    pub fn start_commits(&self) -> Result<()> {
+    pub fn start_commits(&self, settings: CommitSettings) -> Result<()> {
         self.core.check_running()?;
         let writer = self.take_writer()?;
-        let path = CommitPath::start(&self.core, writer);
-        self.core.commits.store(Some(path));
+        let mark = self.core.ordered();
+        let hooks = CommitHooks(Arc::downgrade(&self.core));
+        let last = Place::at(mark.commit_number, mark.position);
+        let pipeline = Pipeline::new(hooks, self.core.env.clone(), writer, last, settings);
+        self.core.env.spawner.spawn_thread("log", Box::pin(pipeline.clone().run()));
+        self.core.commits.store(Some(Arc::new(pipeline)));
+        Ok(())
+    }
+
+    /// Ends the commits of sessions; the writer is there to be taken again (by a follower).
+    pub async fn stop_commits(&self) -> Result<()> {
+        let Some(pipeline) = self.core.commits.swap(None) else { return Ok(()) };
+        let writer = pipeline.close().await;
+        *self.core.writer.lock() = writer;
+        Ok(())
+    }
+
+    /// The commit pipeline, for its settings and counters; none before [`Engine::start_commits`].
+    pub fn commits(&self) -> Option<Arc<CommitPipeline>> {
+        self.core.commits.load_full()
+    }
+
+    /// The log goes on in a new file (`FLUSH BINARY LOGS`).
+    pub async fn rotate_log(&self) -> Result<()> {
+        let pipeline = self.commits().ok_or(EngineError::ServerReadOnly)?;
+        pipeline.barrier(Barrier::Rotate).await?;
         Ok(())
     }
 
@@ -231,10 +255,7 @@ impl Engine {
 
     /// Ends the commits, makes a last checkpoint and closes the log. Transactions that are still open cannot commit any more.
     pub async fn close(&self) -> Result<()> {
-        if let Some(path) = self.core.commits.swap(None) {
-            let writer = path.stop().await?;
-            *self.core.writer.lock() = Some(writer);
-        }
+        self.stop_commits().await?;
         let result = match self.core.check_running() {
             Ok(()) => self.core.checkpoint().await.map(drop),
             Err(error) => Err(error),

@@ -143,7 +143,7 @@ impl From<LockError> for EngineError {
 impl From<CommitError> for EngineError {
     fn from(error: CommitError) -> Self {
         match error {
-            CommitError::Full { .. } => EngineError::Full(error.to_string()),
+            CommitError::Full(_) => EngineError::Full(error.to_string()),
             CommitError::Stopped => EngineError::NotReady("Server shutdown in progress"),
             _ => EngineError::Stopped(error.to_string()),
         }

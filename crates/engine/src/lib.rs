@@ -16,7 +16,6 @@
 pub mod catalog;
 mod checkpoint;
 pub mod commit;
-mod commit_path;
 mod core;
 mod ddl;
 mod engine;
@@ -30,10 +29,11 @@ mod turn;
 mod txn;
 mod view;
 
+pub use crate::core::{CommitHooks, CommitPipeline};
 pub use catalog::{
     AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper, Table, TableName,
 };
-pub use commit::Place;
+pub use commit::{CommitSettings, Place};
 pub use engine::Engine;
 pub use error::{DuplicateKey, EngineError, Result};
 pub use install::{PublishPoint, RowChange};

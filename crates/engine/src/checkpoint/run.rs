@@ -5,12 +5,13 @@ use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{Cancel, CommitNumber, ErrorClass, LogPosition};
+use base::{Cancel, CommitNumber, ErrorClass};
 use futures_lite::future;
 use store::{Checkpoint, MergeOptions, Roots};
 
 use super::merge::{copy_leftovers, merge_step};
 use super::{Frozen, Meta};
+use crate::commit::{Barrier, CommitError};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
@@ -117,7 +118,7 @@ impl Core {
             view_roots.push((slots, roots));
         }
         let roots = self.merge_upto(&mut frozen, upto).await?;
-        self.make_log_durable(frozen.mark.position).await?;
+        self.make_log_durable().await?;
         let meta = self.meta(&frozen.mark)?;
         let checkpoint = Checkpoint { commit_number: upto, log_position: frozen.mark.position, meta: meta.into() };
         self.store.commit_checkpoint(&roots, checkpoint).await?;
@@ -182,11 +183,17 @@ impl Core {
         serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))
     }
 
-    /// Syncs the log up to a position, if `sync_binlog` has left that to the system.
-    async fn make_log_durable(&self, position: LogPosition) -> Result<()> {
-        match self.commits.load_full() {
-            Some(commits) => commits.make_durable(position).await,
-            None => Ok(()),
+    /// Syncs the log up to a position, if `sync_binlog` has left that to the system. Without a pipeline everything is synced:
+    /// at the pipeline's end, or by the follower.
+    async fn make_log_durable(&self) -> Result<()> {
+        let Some(pipeline) = self.commits.load_full() else { return Ok(()) };
+        if pipeline.settings().sync_binlog() == 1 {
+            return Ok(());
+        }
+        match pipeline.barrier(Barrier::Synced).await {
+            // It was closed in between, which syncs too.
+            Ok(_) | Err(CommitError::Stopped) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 

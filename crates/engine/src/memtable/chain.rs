@@ -83,16 +83,10 @@ impl Chain {
         }
     }
 
-    /// Takes the versions of a transaction back; false if none is left at all.
-    pub(crate) fn remove(&mut self, is_removed: impl Fn(&VersionStamp) -> bool) -> bool {
-        let versions = self.as_vec();
-        versions.retain(|version| !is_removed(&version.stamp));
-        !versions.is_empty()
-    }
-
-    /// Forgets what no read view at `floor` or later can see.
+    /// Forgets what no read view at `floor` or later can see, and what was taken back.
     pub(crate) fn prune(&mut self, floor: CommitNumber) -> Pruned {
         let Chain::Many(versions) = self else { return Pruned::default() };
+        versions.retain(|version| version.stamp.state() != StampState::Aborted);
         for version in versions.iter_mut() {
             if let StampState::Committed(number) = version.stamp.state() {
                 version.stamp = VersionStamp::Known(number);
@@ -168,8 +162,6 @@ mod tests {
         assert_eq!(text(chain.between(CommitNumber(8), CommitNumber(9))), "-");
         second.abort();
         assert_eq!(text(chain.newest()), "b");
-        assert!(chain.remove(|stamp| stamp.is(&second)));
-        assert_eq!(chain.versions().len(), 2);
     }
 
     #[test]

@@ -37,7 +37,7 @@ use event_listener::Event;
 use crate::view::Mark;
 use chain::{Chain, Version};
 pub use key::Key;
-use stamp::{Stamp, VersionStamp};
+use stamp::VersionStamp;
 pub(crate) use tree::{IndexTree, Newest, Range};
 
 /// See the module.
@@ -117,13 +117,6 @@ impl Memtable {
             Err(_) => self.make_tree(index).install(key, version, floor),
         };
         self.bytes.fetch_add(grown, Ordering::Relaxed);
-    }
-
-    /// Takes the versions of a transaction back.
-    pub(crate) fn remove(&self, index: IndexId, key: &[u8], stamp: &Arc<Stamp>) {
-        if let Some(shrunk) = self.with_tree(index, |tree| tree.remove(key, stamp)) {
-            self.bytes.fetch_sub(shrunk, Ordering::Relaxed);
-        }
     }
 
     /// Copies the versions above `upto` of one key into a newer memtable.

@@ -65,9 +65,4 @@ impl VersionStamp {
             VersionStamp::Shared(stamp) => stamp.state(),
         }
     }
-
-    /// Whether it is this transaction's.
-    pub(crate) fn is(&self, other: &Arc<Stamp>) -> bool {
-        matches!(self, VersionStamp::Shared(stamp) if Arc::ptr_eq(stamp, other))
-    }
 }

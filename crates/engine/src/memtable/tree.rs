@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Bound;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::CommitNumber;
@@ -15,7 +14,7 @@ use parking_lot::RwLock;
 
 use super::chain::{Chain, Version};
 use super::key::Key;
-use super::stamp::{Stamp, StampState, VersionStamp};
+use super::stamp::{StampState, VersionStamp};
 
 /// What a key takes beside its bytes, and what a version takes beside its value: nodes are two thirds full.
 const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 3 / 2;
@@ -67,20 +66,6 @@ impl IndexTree {
         }
         self.installs.fetch_add(1, Ordering::Release);
         grown
-    }
-
-    /// Takes a transaction's version of a key back; the bytes by which the tree shrank.
-    pub(crate) fn remove(&self, key: &[u8], stamp: &Arc<Stamp>) -> isize {
-        let mut keys = self.keys.write();
-        let Some(chain) = keys.get_mut(key) else { return 0 };
-        let removed = chain.versions().iter().find(|version| version.stamp.is(stamp));
-        let Some(version) = removed else { return 0 };
-        let mut shrunk = VERSION_OVERHEAD_BYTES + version.value.as_ref().map_or(0, Bytes::len);
-        if !chain.remove(|other| other.is(stamp)) {
-            keys.remove(key);
-            shrunk += KEY_OVERHEAD_BYTES;
-        }
-        shrunk as isize
     }
 
     /// See [`Chain::visible`]; the inner `None` is a deleted row.

@@ -15,10 +15,11 @@ use xxhash_rust::xxh64::xxh64;
 
 use super::{Commit, Step, Transaction, WriteSet};
 use crate::catalog::Table;
+use crate::commit::Barrier;
 use crate::core::{Core, Payload};
 use crate::error::{EngineError, Result};
 use crate::memtable::Guard;
-use crate::memtable::stamp::{Stamp, StampState, VersionStamp};
+use crate::memtable::stamp::{Stamp, VersionStamp};
 use crate::options::{RowImage, TxnOptions};
 
 /// More keys than this and the transaction is said to depend on everything before it: hashing and remembering them
@@ -32,53 +33,36 @@ impl Transaction {
     pub async fn commit(mut self) -> Result<Commit> {
         self.check_active()?;
         if self.writes.is_empty() {
-            self.wait_for_what_was_read().await;
+            self.wait_for_what_was_read().await?;
             return Ok(Commit { place: None });
         }
         let core = self.core().clone();
         core.check_commits()?;
         let encoded = encode(&core, &self.options, &self.writes)?;
         core.wait_for_room(&self.options.session.cancel).await?;
-        let path = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
-        let reservation = path.reserve(encoded.max_size()).await?;
+        let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
+        let reservation = pipeline.reserve(encoded.max_size()).await?;
         let stamp = Stamp::new();
         let guard = install(&core, &self.writes, &stamp);
-        let payload = Payload { stamp: stamp.clone(), guard: Some(guard), ddl: None };
-        let ticket = match path.enqueue(encoded, reservation, payload) {
-            Ok(ticket) => ticket,
-            Err((error, payload)) => {
-                take_back(&payload, &self.writes);
-                return Err(error.into());
-            }
-        };
+        let payload = Payload { stamp, guard: Some(guard), ddl: None };
+        let ticket = pipeline.enqueue(encoded, reservation, payload);
         count_rows(&self.writes);
         self.locks.release_all();
         self.view = None;
         drop(self);
-        let place = ticket.wait().await?;
+        let place = ticket.await?;
         Ok(Commit { place: Some(place) })
     }
 
     /// What a locking read has seen may not be published yet: a client must not be told of a commit that depends on
     /// something a crash could still undo.
-    async fn wait_for_what_was_read(&mut self) {
-        for stamp in std::mem::take(&mut self.unpublished) {
-            let views = &self.core().views;
-            // Pending means that the log thread is about to number it: then it is published with the next group or two.
-            while !self.is_settled(&stamp) {
-                views.next_publication(|| self.is_settled(&stamp)).await;
-            }
+    async fn wait_for_what_was_read(&self) -> Result<()> {
+        if !self.read_unpublished {
+            return Ok(());
         }
-    }
-
-    fn is_settled(&self, stamp: &Stamp) -> bool {
-        match stamp.state() {
-            StampState::Pending => self.core().check_running().is_err(),
-            StampState::Aborted => true,
-            StampState::Committed(number) => {
-                number <= self.core().views.visible() || self.core().check_running().is_err()
-            }
-        }
+        let pipeline = self.core().commits.load_full().ok_or(EngineError::NotReady("the server is shutting down"))?;
+        pipeline.barrier(Barrier::Published).await?;
+        Ok(())
     }
 }
 
@@ -152,17 +136,6 @@ fn install(core: &Core, writes: &WriteSet, stamp: &Arc<Stamp>) -> Guard {
         }
     }
     guard
-}
-
-/// The transaction got no place: its versions vanish while its locks still hold everybody off.
-fn take_back(payload: &Payload, writes: &WriteSet) {
-    payload.stamp.abort();
-    let Some(guard) = &payload.guard else { return };
-    for index in writes.indexes() {
-        for key in index.keys.keys() {
-            guard.memtable().remove(index.index, key, &payload.stamp);
-        }
-    }
 }
 
 /// Keeps the tables' counts of rows.

@@ -46,7 +46,6 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::lock::{Acquired, LockError, LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
-use crate::memtable::stamp::Stamp;
 use crate::options::{Isolation, SessionHandle, TxnOptions};
 use crate::view::ReadView;
 
@@ -66,8 +65,8 @@ pub struct Transaction {
     writes: WriteSet,
     /// Where the present statement began.
     statement: Savepoint,
-    /// Of versions that locking reads saw before they were published; the last is enough.
-    unpublished: Vec<Arc<Stamp>>,
+    /// A locking read saw a version before it was published.
+    read_unpublished: bool,
     /// Record locks that the last locking read took and that READ COMMITTED may give back.
     fresh_locks: Vec<(IndexId, Key)>,
     rolled_back: bool,
@@ -97,7 +96,7 @@ impl Transaction {
             view: None,
             writes: WriteSet::default(),
             statement: Savepoint::default(),
-            unpublished: Vec::new(),
+            read_unpublished: false,
             fresh_locks: Vec::new(),
             rolled_back: false,
         }

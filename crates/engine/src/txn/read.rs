@@ -113,13 +113,7 @@ impl Transaction {
 
     /// Remembers that a version was read that not everybody can see yet: the commit waits for it.
     pub(super) fn note_read(&mut self, stamp: &VersionStamp) {
-        let VersionStamp::Shared(stamp_of) = stamp else { return };
-        if is_published(stamp, self.core().views.visible()) {
-            return;
-        }
-        if self.unpublished.last().is_none_or(|last| !Arc::ptr_eq(last, stamp_of)) {
-            self.unpublished.push(stamp_of.clone());
-        }
+        self.read_unpublished |= !is_published(stamp, self.core().views.visible());
     }
 
     /// Gives back the lock of a row that the last locking read found and the statement does not want; does something in
