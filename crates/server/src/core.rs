@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use base::ServerId;
+use binlog::SyncMethod;
 use engine::{DdlPlanner, Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
@@ -68,17 +69,16 @@ impl Core {
         let path = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
         datadir::create(&path)?;
         let env = environment(&path, &globals)?;
-        let datadir = DataDir::lock(&path, &env).await?;
-        let uuid = datadir.server_uuid(&env)?;
-        configure(&globals, "server_uuid", &uuid.to_string())?;
+        let datadir = DataDir::new(&path);
         let end = Arc::new(End::default());
         let planner: Arc<dyn DdlPlanner> = Arc::new(NoPlanner);
-        let engine = Engine::open(env.clone(), engine_options(&globals, &end), planner.clone()).await?;
+        let engine = Engine::open(env.clone(), engine_options(&globals, options, &end), planner.clone()).await?;
+        configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         // apply::recover comes here.
         if options.follow.is_none() {
-            engine.start_commits().await?;
+            engine.start_commits()?;
         }
-        first_start::make_root(&engine, &*planner, &*env.random, options).await?;
+        first_start::make_root(&engine, &*planner, options).await?;
         let registry = Registry::new(env.clock.clone());
         let services = ServerServices::new(env.clone(), engine.clone(), globals.clone(), registry.clone(), end.clone());
         let sql = sql::session::Shared { engine, services: services.clone(), globals, env };
@@ -114,7 +114,7 @@ fn environment(path: &Path, globals: &Globals) -> Result<Env, ServerError> {
 /// Worker threads for files where io_uring is not used; most of their time is waiting.
 const IO_THREADS: usize = 4;
 
-fn engine_options(globals: &Globals, end: &Arc<End>) -> EngineOptions {
+fn engine_options(globals: &Globals, options: &ServeOptions, end: &Arc<End>) -> EngineOptions {
     let number = |name: &str| globals.named(name).as_u64();
     let end = end.clone();
     EngineOptions {
@@ -124,6 +124,13 @@ fn engine_options(globals: &Globals, end: &Arc<End>) -> EngineOptions {
         memtable_bytes: number("memtable_size") as usize,
         checkpoint_log_bytes: number("checkpoint_log_size"),
         max_binlog_bytes: number("max_binlog_size"),
+        row_event_max_bytes: number("binlog_row_event_max_size") as usize,
+        transaction_bytes_max: number("max_binlog_cache_size") as usize,
+        follower: options.follow.is_some(),
+        sync_method: match globals.named("binlog_sync_method").as_str() {
+            "O_DSYNC" => SyncMethod::Dsync,
+            _ => SyncMethod::Fdatasync,
+        },
         on_failure: Some(Arc::new(move |why: &str| {
             tracing::error!("the server has to stop: {why}");
             end.fail(why);

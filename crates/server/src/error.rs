@@ -17,9 +17,6 @@ pub enum ServerError {
         /// Why not.
         error: std::io::Error,
     },
-    /// Another server has the data directory.
-    #[error("{} is in use by another server", .0.display())]
-    InUse(PathBuf),
     /// Something else listens there.
     #[error("{0} is in use by another program")]
     AddressInUse(String),

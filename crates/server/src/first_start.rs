@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use base::SqlError;
+use binlog::QueryContext;
 use engine::{DdlPlanner, DdlText, Engine, SessionHandle, TxnOptions};
 use wire::auth;
 
@@ -17,51 +18,59 @@ use crate::error::ServerError;
 pub(crate) async fn make_root(
     engine: &Arc<Engine>,
     planner: &dyn DdlPlanner,
-    random: &dyn io::Random,
     options: &ServeOptions,
 ) -> Result<(), ServerError> {
     if engine.catalog().accounts().next().is_some() || options.follow.is_some() {
         return Ok(());
     }
-    let method = match &options.root_password {
+    let (plugin, hash) = method(engine, options);
+    for sql in [
+        format!("CREATE USER 'root'@'localhost' IDENTIFIED WITH '{plugin}' AS {}", quoted(&hash)),
+        "GRANT ALL PRIVILEGES ON *.* TO 'root'@'localhost' WITH GRANT OPTION".to_owned(),
+    ] {
+        execute(engine, planner, sql, plugin, &hash).await.map_err(ServerError::FirstStart)?;
+    }
+    Ok(())
+}
+
+/// How root proves itself: the plugin, and what it keeps.
+fn method(engine: &Engine, options: &ServeOptions) -> (&'static str, String) {
+    match &options.root_password {
         Some(password) => {
             let mut salt = [0; auth::SALT_BYTES];
-            random.fill(&mut salt);
-            let hash = auth::sha2_hash(password.as_bytes(), &auth::nonce_from(salt));
-            format!("'{}' AS {}", auth::CACHING_SHA2, quoted(&hash))
+            engine.env().random.fill(&mut salt);
+            (auth::CACHING_SHA2, auth::sha2_hash(password.as_bytes(), &auth::nonce_from(salt)))
         }
         None if options.initialize_insecure => {
             tracing::warn!(
                 "INSECURE: root@localhost has an EMPTY PASSWORD, accepted from the loopback addresses \
                  (--initialize-insecure). Give it one: ALTER USER root@localhost IDENTIFIED BY '…'"
             );
-            format!("'{}' AS ''", auth::CACHING_SHA2)
+            (auth::CACHING_SHA2, String::new())
         }
         None => {
             tracing::info!(
                 "root@localhost is let in over the socket, for the user that runs this server; over TCP only once it \
                  has a password (ALTER USER, or COMMUTER_ROOT_PASSWORD at the first start)"
             );
-            format!("'{}'", session::auth::SOCKET_PLUGIN)
+            (session::auth::SOCKET_PLUGIN, String::new())
         }
-    };
-    for sql in [
-        format!("CREATE USER 'root'@'localhost' IDENTIFIED WITH {method}"),
-        "GRANT ALL PRIVILEGES ON *.* TO 'root'@'localhost' WITH GRANT OPTION".to_owned(),
-    ] {
-        execute(engine, planner, sql).await.map_err(ServerError::FirstStart)?;
     }
-    Ok(())
 }
 
-async fn execute(engine: &Arc<Engine>, planner: &dyn DdlPlanner, sql: String) -> Result<(), SqlError> {
-    const UTF8MB4: (u16, u16, u16) = (
-        wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
-        wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
-        wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
-    );
-    let text = DdlText { sql, charsets: UTF8MB4, ..DdlText::default() };
-    let change = planner.plan(&text, &engine.catalog())?;
+async fn execute(
+    engine: &Arc<Engine>,
+    planner: &dyn DdlPlanner,
+    sql: String,
+    plugin: &str,
+    hash: &str,
+) -> Result<(), SqlError> {
+    let timestamp = (engine.env().clock.now().0 / 1_000_000) as u32;
+    let text = DdlText { sql, context: QueryContext { timestamp, ..QueryContext::default() } };
+    let _ = planner;
+    let name = sql::parse::ast::UserName { user: "root".into(), host: "localhost".into() };
+    let account = sql::account::Account::root(&name, plugin, hash);
+    let change = engine::CatalogChange::Accounts(vec![(account.key(), serde_json::to_value(&account).ok())]);
     engine.execute_ddl(change, text, &TxnOptions::new(SessionHandle::internal())).await?;
     Ok(())
 }

@@ -34,7 +34,7 @@ pub struct Server {
 /// Runs a server until SIGTERM, SIGINT or SHUTDOWN: the whole life of a `serve` process.
 pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
     start_logging();
-    raise_file_limit();
+    prepare_process();
     let workers = crate::settings(options)?.named("worker_threads").as_u64() as usize;
     let runtime = runtime(workers).context(|| "cannot start the runtime".to_owned())?;
     let result = runtime.block_on(async {
@@ -148,12 +148,15 @@ impl Server {
     }
 }
 
-/// Each connection is a file descriptor; the usual soft limit of 1024 is for programs with few.
-#[expect(unsafe_code, reason = "setrlimit has no wrapper in std")]
-fn raise_file_limit() {
+/// Files that are made from here on are nobody else's business, and each connection is a file descriptor: the usual soft
+/// limit of 1024 is for programs with few.
+#[expect(unsafe_code, reason = "umask and setrlimit have no wrappers in std")]
+fn prepare_process() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: both calls get a valid pointer to a struct that lives across them, and change nothing else of ours.
+    // SAFETY: umask takes a number and cannot fail; the other two get a valid pointer to a struct that lives across
+    // them. Nothing else of ours is touched.
     unsafe {
+        libc::umask(0o077);
         if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
             limit.rlim_cur = limit.rlim_max;
             libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);

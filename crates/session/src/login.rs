@@ -144,6 +144,8 @@ pub(crate) async fn authenticate<T: Transport>(
             }
             Step::Continue => {
                 link.send().await?;
+                let sequence = link.writer.sequence();
+                link.reader.set_sequence(sequence);
                 let packet = link.packet().await?;
                 link.writer.set_sequence(link.reader.sequence());
                 authentication.packet(&link.reader.buffer()[packet], &mut link.writer)
