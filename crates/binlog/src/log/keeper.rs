@@ -11,7 +11,6 @@ use futures_lite::FutureExt;
 use parking_lot::Mutex;
 
 use super::BinaryLog;
-use super::index;
 use super::segment::Segment;
 use super::space::{SLACK, Space};
 use super::writer::Group;
@@ -48,7 +47,12 @@ pub(crate) struct KeeperState {
     /// What the last attempt to make room said; cleared by the next wish.
     space_error: Option<BinlogError>,
     to_seal: Vec<(Arc<Segment>, u64)>,
-    index_changed: bool,
+    /// Goes up with each change that the index must show, and what it shows.
+    index_wanted: u64,
+    index_written: u64,
+    index_error: Option<BinlogError>,
+    seals_wanted: u64,
+    seals_done: u64,
     /// Jobs that failed are not tried again before something changes or time passes.
     paused: bool,
     stopping: bool,
@@ -71,8 +75,8 @@ impl KeeperState {
                 self.space_error = Some(error);
                 self.wanted = 0;
             }
-            Job::WriteIndex => self.index_changed = true,
-            // Opening the log seals what is not sealed.
+            Job::WriteIndex { .. } => self.index_error = Some(error),
+            // It is made good when the log is opened.
             Job::Seal { .. } | Job::Wait | Job::Stop => {}
         }
     }
@@ -94,7 +98,9 @@ enum Job {
         segment: Arc<Segment>,
         end: u64,
     },
-    WriteIndex,
+    WriteIndex {
+        version: u64,
+    },
     Wait,
     Stop,
 }
@@ -116,14 +122,62 @@ impl Keeper {
     }
 
     pub(crate) fn index_changed(&self) {
-        self.state.lock().index_changed = true;
+        self.state.lock().index_wanted += 1;
         self.work.notify(usize::MAX);
+    }
+
+    /// Has the index written as the files are now, and waits for that. Only the keeper writes it.
+    pub(crate) async fn write_index(&self, log: &BinaryLog) -> Result<()> {
+        let version = {
+            let mut state = self.state.lock();
+            state.index_wanted += 1;
+            state.index_error = None;
+            state.index_wanted
+        };
+        let is_done = |state: &KeeperState| match &state.index_error {
+            Some(error) => Err(error.clone()),
+            None => Ok(state.index_written >= version),
+        };
+        self.wait_until(log, is_done).await
+    }
+
+    /// Has a file sealed that the log has moved on from, and waits for that. Only the keeper seals: it may be filling
+    /// the same file.
+    pub(crate) async fn seal(&self, log: &BinaryLog, segment: Arc<Segment>, end: u64) -> Result<()> {
+        let number = {
+            let mut state = self.state.lock();
+            state.to_seal.insert(0, (segment, end));
+            state.seals_wanted += 1;
+            state.seals_wanted
+        };
+        self.wait_until(log, |state| Ok(state.seals_done >= number)).await
+    }
+
+    async fn wait_until(&self, log: &BinaryLog, is_done: impl Fn(&KeeperState) -> Result<bool>) -> Result<()> {
+        loop {
+            let listener = self.done.listen();
+            log.check()?;
+            {
+                let mut state = self.state.lock();
+                if is_done(&state)? {
+                    return Ok(());
+                }
+                if state.stopped || state.stopping {
+                    return Err(BinlogError::Closed);
+                }
+                state.paused = false;
+            }
+            self.work.notify(usize::MAX);
+            listener.await;
+        }
     }
 
     /// A group became durable: perhaps it is time to fill on; if it ended its file, that can be sealed.
     pub(crate) fn progressed(&self, group: &Group) {
         if group.ends_file() {
-            self.state.lock().to_seal.push((group.segment().clone(), group.end().offset));
+            let mut state = self.state.lock();
+            state.to_seal.insert(0, (group.segment().clone(), group.end().offset));
+            state.seals_wanted += 1;
         }
         self.work.notify(usize::MAX);
     }
@@ -264,8 +318,8 @@ impl BinaryLog {
         if let Some((segment, end)) = state.to_seal.pop() {
             return Job::Seal { segment, end };
         }
-        if !state.paused && std::mem::take(&mut state.index_changed) {
-            return Job::WriteIndex;
+        if !state.paused && state.index_written < state.index_wanted {
+            return Job::WriteIndex { version: state.index_wanted };
         }
         Job::Wait
     }
@@ -322,10 +376,16 @@ impl BinaryLog {
                 self.keeper.state.lock().next = Some(Prepared { segment, filled });
                 Ok(())
             }
-            Job::Seal { segment, end } => segment.seal(*end).await,
-            Job::WriteIndex => {
-                let numbers = self.files.lock().numbers();
-                index::write(&self.env, &self.options.basename, &numbers).await
+            Job::Seal { segment, end } => {
+                // Counted even if it fails: opening the log seals what is not sealed.
+                let sealed = segment.seal(*end).await;
+                self.keeper.state.lock().seals_done += 1;
+                sealed
+            }
+            Job::WriteIndex { version } => {
+                self.write_index().await?;
+                self.keeper.state.lock().index_written = *version;
+                Ok(())
             }
             Job::Wait | Job::Stop => Ok(()),
         }

@@ -32,6 +32,9 @@ mod space;
 mod tracker;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -102,7 +102,7 @@ impl BinaryLog {
             None => None,
         };
         let writer = match open_as {
-            OpenAs::Source => log.begin_source().await?,
+            OpenAs::Source => log.begin_source(None).await?,
             OpenAs::Follower => log.resume_follower(last, report.end.offset),
         };
         log.write_index().await?;
@@ -116,7 +116,11 @@ impl BinaryLog {
         match open_as {
             OpenAs::Source if is_sealed => {}
             OpenAs::Source => segment.seal(end).await?,
-            OpenAs::Follower if is_sealed => {}
+            OpenAs::Follower if is_sealed => {
+                // It is filled ahead again, and may go on.
+                segment.set_in_use(true).await?;
+                segment.sync(IoMode::Offload).await?;
+            }
             OpenAs::Follower => segment.cut(end).await?,
         }
         if open_as == OpenAs::Source {
@@ -126,9 +130,9 @@ impl BinaryLog {
     }
 
     /// A source begins a file of its own at each start.
-    pub(super) async fn begin_source(self: &Arc<Self>) -> Result<LogWriter> {
+    pub(super) async fn begin_source(self: &Arc<Self>, next: Option<(Arc<Segment>, u64)>) -> Result<LogWriter> {
         let number = self.files.lock().by_number.last_key_value().map_or(1, |(&number, _)| number + 1);
-        let (segment, filled) = match self.take_next().await? {
+        let (segment, filled) = match next {
             Some(prepared) => prepared,
             None => self.prepare_first(number).await?,
         };
@@ -334,7 +338,8 @@ impl<'a> Survey<'a> {
         if self.kept == self.numbers.len() {
             return Ok(());
         }
-        for &number in &self.numbers[self.kept..] {
+        // The last one first: a crash in between must not leave a gap.
+        for &number in self.numbers[self.kept..].iter().rev() {
             let name = index::file_name(&self.options.basename, number);
             tracing::info!("removing {name}, which the log had not reached");
             self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;

@@ -90,7 +90,7 @@ impl BinaryLog {
             let mut files = self.files.lock();
             numbers.iter().for_each(|number| drop(files.by_number.remove(number)));
         }
-        self.write_index().await?;
+        self.keeper.write_index(self).await?;
         for number in numbers {
             let name = index::file_name(&self.options.basename, number);
             self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;

@@ -66,12 +66,9 @@ impl LogReceiver {
         }
         self.flush().await?;
         let log = self.log().clone();
-        if let Some(segment) = self.writer.segment.clone() {
-            let end = self.whole_end;
-            segment.seal(end.offset).await?;
-            log.files.lock().end(end);
-        }
-        let (segment, filled) = match log.take_next().await? {
+        let next = log.take_next().await?;
+        self.leave_file().await?;
+        let (segment, filled) = match next {
             Some(prepared) => prepared,
             None => log.prepare_first(number).await?,
         };
@@ -79,6 +76,14 @@ impl LogReceiver {
         self.writer.segment = Some(segment);
         self.writer.offset = 0;
         self.writer.group.offset = 0;
+        Ok(())
+    }
+
+    /// Seals the file that the log has moved on from, before anything is written to the next one.
+    async fn leave_file(&mut self) -> Result<()> {
+        let Some(segment) = self.writer.segment.take() else { return Ok(()) };
+        self.log().keeper.seal(self.log(), segment, self.whole_end.offset).await?;
+        self.log().files.lock().end(self.whole_end);
         Ok(())
     }
 
@@ -204,10 +209,8 @@ impl LogReceiver {
     pub async fn into_source(mut self) -> Result<LogWriter> {
         self.forget_partial().await?;
         let log = self.log().clone();
-        if let Some(segment) = self.writer.segment.take() {
-            segment.seal(self.whole_end.offset).await?;
-            log.files.lock().end(self.whole_end);
-        }
-        log.begin_source().await
+        let next = log.take_next().await?;
+        self.leave_file().await?;
+        log.begin_source(next).await
     }
 }

@@ -75,6 +75,8 @@ pub struct LogWriter {
     rotate_now: bool,
     /// No file was begun since the server started.
     is_fresh: bool,
+    /// A STOP is the last event: no ROTATE behind it.
+    is_closing: bool,
 }
 
 /// The group under construction.
@@ -126,6 +128,7 @@ impl LogWriter {
             server_version,
             rotate_now: false,
             is_fresh: true,
+            is_closing: false,
             log,
         }
     }
@@ -207,7 +210,8 @@ impl LogWriter {
         let run = self.group.run.take();
         self.group.add_run(run);
         self.placed_gtids.union(&self.group.gtids);
-        let is_due = self.rotate_now || (self.offset >= self.log.options.max_binlog_size && !self.group.buf.is_empty());
+        let is_full = self.offset >= self.log.options.max_binlog_size && !self.group.buf.is_empty();
+        let is_due = (self.rotate_now || is_full) && !self.is_closing;
         let next = if is_due { self.next_segment() } else { None };
         if let Some((next, _)) = &next {
             self.rotate_now = false;
@@ -327,14 +331,16 @@ impl LogWriter {
 
     /// Clean shutdown: a source's log ends with STOP and is sealed, a follower's is cut at its end.
     pub async fn close(mut self, is_source: bool) -> Result<()> {
+        self.flush(IoMode::Offload).await?;
         if self.log.failed.get().is_none()
             && let Some(segment) = self.segment.clone()
         {
             if is_source {
                 let frame = self.frame(0);
                 self.append_own(|out| event::put_event(out, EventType::STOP, frame, |_| {}));
+                self.is_closing = true;
+                self.flush(IoMode::Offload).await?;
             }
-            self.flush(IoMode::Offload).await?;
             self.log.stop_background().await?;
             let end = self.log.durable_end().offset;
             if is_source { segment.seal(end).await? } else { segment.cut(end).await? }
