@@ -216,6 +216,15 @@ pub mod codes {
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const NON_UPDATABLE_TABLE: Code = (1288, "HY000");
+    pub const AUTOINC_READ_FAILED: Code = (1467, "HY000");
+    pub const TOO_MANY_TABLES: Code = (1116, "HY000");
+    pub const NO_TABLES_USED: Code = (1096, "HY000");
+    pub const WRONG_NUMBER_OF_COLUMNS_IN_SELECT: Code = (1222, "21000");
+    pub const SP_FETCH_NO_DATA: Code = (1329, "02000");
+    pub const VIEW_WRONG_LIST: Code = (1353, "HY000");
+    pub const FIELD_IN_ORDER_NOT_SELECT: Code = (3065, "HY000");
+    pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const MALFORMED_PACKET: Code = (1835, "HY000");
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
     pub const AUTH_PLUGIN_CANT_LOAD: Code = (1524, "HY000");

@@ -16,7 +16,7 @@ use crate::config::{ServeOptions, settings};
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::first_start;
-use crate::services::{ServerServices, commit_settings};
+use crate::services::ServerServices;
 
 /// An open database: data directory, engine, what sessions share.
 pub struct Core {
@@ -76,11 +76,11 @@ impl Core {
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         // apply::recover comes here.
         if options.follow.is_none() {
-            engine.start_commits(commit_settings(&globals))?;
+            engine.start_commits()?;
         }
         first_start::make_root(&engine, &*planner, options).await?;
         let registry = Registry::new(env.clock.clone());
-        let services = ServerServices::new(env.clone(), engine.clone(), registry.clone(), end.clone());
+        let services = ServerServices::new(env.clone(), engine.clone(), globals.clone(), registry.clone(), end.clone());
         let sql = sql::session::Shared { engine, services: services.clone(), globals, env };
         let shared = Arc::new(Shared::new(Arc::new(sql), registry));
         services.set_shared(&shared);

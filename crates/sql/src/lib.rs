@@ -18,15 +18,20 @@
 //! - What is not supported is refused by name (1235); it is never silently ignored where that could change data or results.
 
 pub mod account;
+mod bind;
 mod charsets;
+mod dml;
+pub mod exec;
 pub mod expr;
 #[cfg(test)]
 mod golden;
 pub mod parse;
+pub mod plan;
 pub mod result;
 pub mod services;
 pub mod session;
 pub mod settings;
+pub mod virtual_table;
 
 pub use result::{FieldFlags, FieldType, Outcome, ResultColumn, ResultSink, StatusFlags};
 pub use services::Services;

@@ -1,0 +1,226 @@
+//! Function calls and aggregates.
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use sqlparser::ast as sql;
+
+use crate::bind::Binder;
+use crate::bind::expr::{ExprScope, interval_unit};
+use crate::bind::frame::SlotSource;
+use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind, SubqueryPlace};
+use crate::expr::aggregate::{AggregateClauses, is_aggregate};
+use crate::expr::{Aggregate, Expr, ExprKind, ExprType, Kind, build, function};
+
+impl<'a> Binder<'a> {
+    pub(crate) fn bind_function(
+        &mut self,
+        function: &'a sql::Function,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        if function.over.is_some() {
+            return Err(SqlError::not_supported("window functions"));
+        }
+        let name = match function.name.0.as_slice() {
+            [part] => part.as_ident().map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default(),
+            _ => return Err(unknown_function(function)),
+        };
+        let args = match &function.args {
+            sql::FunctionArguments::None => &[][..],
+            sql::FunctionArguments::List(list) => &list.args[..],
+            sql::FunctionArguments::Subquery(_) => return Err(SqlError::not_supported(function)),
+        };
+        if is_aggregate(&name) {
+            return self.bind_aggregate(&name, function, args, scope);
+        }
+        match (name.as_str(), args) {
+            ("date_add" | "adddate", [date, amount]) if interval_of(amount).is_some() => {
+                self.bind_date_add(date, amount, false, scope)
+            }
+            ("date_sub" | "subdate", [date, amount]) if interval_of(amount).is_some() => {
+                self.bind_date_add(date, amount, true, scope)
+            }
+            ("timestampadd", [unit, amount, date]) => {
+                let unit = interval_unit(&unit.to_string())?;
+                let amount = self.bind_arg(amount, scope)?;
+                build::interval(self.bind_arg(date, scope)?, amount, unit, false)
+            }
+            ("timestampdiff", [unit, from, to]) => {
+                let unit = interval_unit(&unit.to_string())?;
+                build::timestamp_diff(unit, self.bind_arg(from, scope)?, self.bind_arg(to, scope)?)
+            }
+            ("values", [arg]) => self.bind_values_function(arg),
+            ("default", [arg]) => self.bind_default_function(arg),
+            _ => {
+                let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
+                self.call(&name, args, scope)
+            }
+        }
+    }
+
+    /// A function that is no aggregate. One that waits becomes a slot.
+    pub(crate) fn call(&mut self, name: &str, args: Vec<Expr>, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        let bound = function::resolve(name, args, self.context.session)?;
+        match bound.kind {
+            ExprKind::Call { function, args } if function.waits() => {
+                let ty = bound.ty.clone();
+                let kind = SubqueryKind::Call { function: function.name(), args };
+                Ok(self.add_subquery(None, kind, ty, true, scope.place))
+            }
+            _ => Ok(bound),
+        }
+    }
+
+    /// A slot for what the executor computes.
+    pub(crate) fn add_subquery(
+        &mut self,
+        query: Option<crate::bind::tree::BoundQuery>,
+        kind: SubqueryKind,
+        ty: ExprType,
+        correlated: bool,
+        place: SubqueryPlace,
+    ) -> Expr {
+        let scope = self.scope();
+        let index = scope.subqueries.len();
+        let slot = scope.frame.slot(SlotSource::Subquery { index }, || ty.clone());
+        scope.subqueries.push(Subquery { query, kind, slot, correlated, place });
+        Expr::column(slot, ty)
+    }
+
+    fn bind_arg(&mut self, arg: &'a sql::FunctionArg, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        match arg {
+            sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => self.bind_expr(expr, scope),
+            other => Err(SqlError::not_supported(format_args!("the argument {other}"))),
+        }
+    }
+
+    fn bind_date_add(
+        &mut self,
+        date: &'a sql::FunctionArg,
+        amount: &'a sql::FunctionArg,
+        subtract: bool,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let date = self.bind_arg(date, scope)?;
+        match interval_of(amount) {
+            Some(interval) => self.bind_interval(date, interval, subtract, scope),
+            None => Err(SqlError::not_supported(amount)),
+        }
+    }
+
+    fn bind_aggregate(
+        &mut self,
+        name: &str,
+        function: &'a sql::Function,
+        args: &'a [sql::FunctionArg],
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        if !scope.aggregates {
+            return Err(SqlError::new(codes::INVALID_GROUP_FUNC_USE, "Invalid use of group function"));
+        }
+        let inner = ExprScope { aggregates: false, place: SubqueryPlace::Rows, aliases: &[], ..scope };
+        let mut clauses = AggregateClauses::default();
+        if let sql::FunctionArguments::List(list) = &function.args {
+            clauses.distinct = list.duplicate_treatment == Some(sql::DuplicateTreatment::Distinct);
+            for clause in &list.clauses {
+                self.bind_aggregate_clause(clause, &mut clauses, inner)?;
+            }
+        }
+        let mut bound = Vec::with_capacity(args.len());
+        for arg in args {
+            match arg {
+                sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard) if name == "count" => {}
+                arg => bound.push(self.bind_arg(arg, inner)?),
+            }
+        }
+        let aggregate = Aggregate::resolve(name, bound, clauses, self.context.session)?;
+        let ty = aggregate.ty.clone();
+        let scope = self.scope();
+        let slot = match scope.aggregates.iter().find(|known| *known.call == aggregate) {
+            Some(known) => known.slot,
+            None => {
+                let index = scope.aggregates.len();
+                let slot = scope.frame.slot(SlotSource::Aggregate { index }, || ty.clone());
+                scope.aggregates.push(BoundAggregate { call: aggregate.into(), slot });
+                slot
+            }
+        };
+        Ok(Expr::column(slot, ty))
+    }
+
+    fn bind_aggregate_clause(
+        &mut self,
+        clause: &'a sql::FunctionArgumentClause,
+        clauses: &mut AggregateClauses,
+        scope: ExprScope<'_>,
+    ) -> Result<(), SqlError> {
+        match clause {
+            sql::FunctionArgumentClause::OrderBy(items) => {
+                for item in items {
+                    let descending = matches!(item.options.sort, Some(sql::OrderBySort::Desc));
+                    clauses.order_by.push((self.bind_expr(&item.expr, scope)?, descending));
+                }
+                Ok(())
+            }
+            sql::FunctionArgumentClause::Separator(value) => {
+                let text = value.value.clone().into_string().unwrap_or_default();
+                clauses.separator = Some(Bytes::from(text.into_bytes()));
+                Ok(())
+            }
+            other => Err(SqlError::not_supported(other)),
+        }
+    }
+
+    /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL anywhere else.
+    fn bind_values_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
+        let name = column_of(arg).ok_or_else(|| SqlError::not_supported(arg))?;
+        let scope = self.scope();
+        let Some(new_row) = scope.new_row else { return Ok(Expr::null()) };
+        let columns = &scope.tables[0].columns;
+        let column = columns.iter().position(|column| types::schema::same_name(&column.name, name));
+        let column = column.ok_or_else(|| crate::bind::scope::unknown_column(name, "field list"))?;
+        let (slot, ty) = scope.column_slot(new_row, column);
+        Ok(Expr::column(slot, ty))
+    }
+
+    /// `DEFAULT(column)`
+    fn bind_default_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
+        let name = column_of(arg).ok_or_else(|| SqlError::not_supported(arg))?;
+        let column = crate::bind::scope::ColumnName { schema: None, table: None, column: name };
+        let scope = self.scope();
+        let (table, column) =
+            scope.find(column, "field list")?.ok_or_else(|| crate::bind::scope::unknown_column(name, "field list"))?;
+        let crate::bind::tree::TableSource::Base(table) = &scope.tables[table].source else {
+            return Err(SqlError::not_supported("DEFAULT() of a derived table"));
+        };
+        let table = table.clone();
+        crate::dml::default_expr(self, &table.def.columns[column])
+    }
+}
+
+fn column_of(arg: &sql::FunctionArg) -> Option<&str> {
+    match arg {
+        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => match expr {
+            sql::Expr::Identifier(name) => Some(&name.value),
+            sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn interval_of(arg: &sql::FunctionArg) -> Option<&sql::Interval> {
+    match arg {
+        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(sql::Expr::Interval(interval))) => Some(interval),
+        _ => None,
+    }
+}
+
+fn unknown_function(function: &sql::Function) -> SqlError {
+    SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {} does not exist", function.name))
+}
+
+/// Whether an expression may be computed without any row; what LIMIT takes.
+pub(crate) fn is_number_or_param(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Param(_))
+        || matches!(&expr.kind, ExprKind::Literal(_) if matches!(expr.ty.kind, Kind::Int | Kind::UInt))
+}

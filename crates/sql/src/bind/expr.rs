@@ -1,0 +1,470 @@
+//! Expressions: operators and names.
+
+use base::{SqlError, codes};
+use sqlparser::ast as sql;
+
+use crate::bind::Binder;
+use crate::bind::frame::SlotSource;
+use crate::bind::scope::{ColumnName, Scope, unknown_column};
+use crate::bind::tree::SubqueryPlace;
+use crate::expr::build::{self, TrimSide};
+use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprType, VariableScope};
+
+/// Where an expression stands; error messages name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clause {
+    FieldList,
+    Where,
+    On,
+    GroupBy,
+    Having,
+    OrderBy,
+}
+
+impl Clause {
+    /// As error messages name it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Clause::FieldList => "field list",
+            Clause::Where => "where clause",
+            Clause::On => "on clause",
+            Clause::GroupBy => "group statement",
+            Clause::Having => "having clause",
+            Clause::OrderBy => "order clause",
+        }
+    }
+}
+
+/// What may stand in an expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ExprScope<'s> {
+    pub(crate) clause: Clause,
+    /// Aggregates may be called.
+    pub(crate) aggregates: bool,
+    /// When its subqueries are needed.
+    pub(crate) place: SubqueryPlace,
+    /// Names of the select list, with their expressions.
+    pub(crate) aliases: &'s [(String, Expr)],
+    /// Aliases come before columns (ORDER BY), or after them.
+    pub(crate) aliases_first: bool,
+}
+
+impl<'s> ExprScope<'s> {
+    /// An expression over rows of the tables.
+    pub(crate) fn new(clause: Clause) -> Self {
+        ExprScope { clause, aggregates: false, place: SubqueryPlace::Rows, aliases: &[], aliases_first: false }
+    }
+
+    /// An expression over groups, if there are any.
+    pub(crate) fn of_groups(clause: Clause, aliases: &'s [(String, Expr)]) -> Self {
+        let aliases_first = clause == Clause::OrderBy;
+        ExprScope { clause, aggregates: true, place: SubqueryPlace::Groups, aliases, aliases_first }
+    }
+
+    fn alias(&self, name: &str) -> Option<&Expr> {
+        self.aliases.iter().find(|(alias, _)| types::schema::same_name(alias, name)).map(|(_, expr)| expr)
+    }
+}
+
+impl<'a> Binder<'a> {
+    /// Binds an expression in the innermost block.
+    pub(crate) fn bind_expr(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        use sql::Expr as E;
+        let bind = |binder: &mut Self, expr: &'a sql::Expr| binder.bind_expr(expr, scope);
+        match expr {
+            E::Identifier(name) => self.bind_identifier(name, scope),
+            E::CompoundIdentifier(names) => self.bind_compound(names, scope),
+            E::Nested(inner) => bind(self, inner),
+            E::Value(value) => self.bind_value(&value.value),
+            E::IsNull(arg) => Ok(build::is_null(bind(self, arg)?)),
+            E::IsNotNull(arg) => Ok(build::not(build::is_null(bind(self, arg)?))),
+            E::IsTrue(arg) => Ok(build::is_truth(bind(self, arg)?, true)),
+            E::IsNotTrue(arg) => Ok(build::not(build::is_truth(bind(self, arg)?, true))),
+            E::IsFalse(arg) => Ok(build::is_truth(bind(self, arg)?, false)),
+            E::IsNotFalse(arg) => Ok(build::not(build::is_truth(bind(self, arg)?, false))),
+            E::IsUnknown(arg) => Ok(build::is_null(bind(self, arg)?)),
+            E::IsNotUnknown(arg) => Ok(build::not(build::is_null(bind(self, arg)?))),
+            E::InList { expr, list, negated } => {
+                let bound = self.bind_in_list(expr, list, scope)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::InSubquery { expr, subquery, negated } => {
+                let op = if *negated { CompareOp::NotEq } else { CompareOp::Eq };
+                self.bind_quantified(expr, op, *negated, subquery, scope)
+            }
+            E::Between { expr, negated, low, high } => {
+                let bound = build::between(bind(self, expr)?, bind(self, low)?, bind(self, high)?)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::Like { negated, expr, pattern, escape_char, .. } => {
+                let escape = self.like_escape(escape_char.as_deref())?;
+                let bound = build::like(bind(self, expr)?, bind(self, pattern)?, escape)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::RLike { negated, expr, pattern, .. } => {
+                let args = vec![bind(self, expr)?, bind(self, pattern)?];
+                let bound = crate::expr::function::resolve("regexp_like", args, self.context.session)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::AnyOp { left, compare_op, right, .. } => self.bind_any_all(left, compare_op, right, false, scope),
+            E::AllOp { left, compare_op, right } => self.bind_any_all(left, compare_op, right, true, scope),
+            E::Exists { subquery, negated } => {
+                let bound = self.bind_exists(subquery, scope)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::Subquery(query) => self.bind_scalar_subquery(query, scope),
+            E::BinaryOp { left, op, right } => self.bind_binary(left, op, right, scope),
+            E::UnaryOp { op, expr } => self.bind_unary(*op, expr, scope),
+            E::Case { operand, conditions, else_result, .. } => {
+                let operand = operand.as_ref().map(|operand| bind(self, operand)).transpose()?;
+                let mut arms = Vec::with_capacity(conditions.len());
+                for arm in conditions {
+                    arms.push((bind(self, &arm.condition)?, bind(self, &arm.result)?));
+                }
+                let otherwise = else_result.as_ref().map(|other| bind(self, other)).transpose()?;
+                build::case(operand, arms, otherwise)
+            }
+            E::Collate { expr, collation } => {
+                let bound = bind(self, expr)?;
+                build::collate(bound, collation_named(&collation.to_string())?)
+            }
+            E::Cast { expr, data_type, .. } => {
+                let bound = bind(self, expr)?;
+                self.bind_cast(bound, data_type)
+            }
+            E::Convert { expr, data_type, charset, .. } => {
+                let bound = bind(self, expr)?;
+                match (data_type, charset) {
+                    (Some(data_type), _) => self.bind_cast(bound, data_type),
+                    (None, Some(charset)) => self.bind_convert_using(bound, &charset.to_string()),
+                    (None, None) => Err(unsupported(expr)),
+                }
+            }
+            E::TypedString(typed) => self.bind_typed_string(typed),
+            E::Extract { field, expr, .. } => {
+                let unit = interval_unit(&field.to_string())?;
+                build::extract(unit, bind(self, expr)?)
+            }
+            E::Ceil { expr, .. } => {
+                let args = vec![bind(self, expr)?];
+                self.call("ceil", args, scope)
+            }
+            E::Floor { expr, .. } => {
+                let args = vec![bind(self, expr)?];
+                self.call("floor", args, scope)
+            }
+            E::Position { expr, r#in } => {
+                let args = vec![bind(self, expr)?, bind(self, r#in)?];
+                self.call("locate", args, scope)
+            }
+            E::Substring { expr, substring_from, substring_for, .. } => {
+                let mut args = vec![bind(self, expr)?];
+                for part in [substring_from, substring_for].into_iter().flatten() {
+                    args.push(bind(self, part)?);
+                }
+                self.call("substring", args, scope)
+            }
+            E::Trim { trim_where, trim_what, expr, .. } => {
+                let side = match trim_where {
+                    Some(sql::TrimWhereField::Leading) => TrimSide::Leading,
+                    Some(sql::TrimWhereField::Trailing) => TrimSide::Trailing,
+                    _ => TrimSide::Both,
+                };
+                let remove = trim_what.as_ref().map(|what| bind(self, what)).transpose()?;
+                build::trim(side, bind(self, expr)?, remove)
+            }
+            E::Prefixed { prefix, value } => self.bind_introducer(&prefix.value, value, scope),
+            E::Function(function) => self.bind_function(function, scope),
+            E::Tuple(_) => Err(SqlError::new(codes::OPERAND_COLUMNS, "Operand should contain 1 column(s)")),
+            other => Err(unsupported(other)),
+        }
+    }
+
+    /// A condition: its conjuncts.
+    pub(crate) fn bind_condition(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Vec<Expr>, SqlError> {
+        let bound = self.bind_expr(expr, scope)?;
+        Ok(conjuncts(bound))
+    }
+
+    fn bind_identifier(&mut self, name: &'a sql::Ident, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        if name.quote_style.is_none()
+            && let Some(variable) = name.value.strip_prefix('@')
+        {
+            return match variable.strip_prefix('@') {
+                Some(system) => self.system_variable(system, None),
+                None => Ok(build::user_variable(variable, self.context.session)),
+            };
+        }
+        let column = ColumnName { schema: None, table: None, column: &name.value };
+        if scope.aliases_first
+            && let Some(expr) = scope.alias(&name.value)
+        {
+            return Ok(expr.clone());
+        }
+        match self.resolve_own(column, scope.clause)? {
+            Some(expr) => Ok(expr),
+            None => match scope.alias(&name.value) {
+                Some(expr) => Ok(expr.clone()),
+                None => self.resolve_outer(column, scope.clause),
+            },
+        }
+    }
+
+    fn bind_compound(&mut self, names: &'a [sql::Ident], scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        if let Some(system) = names[0].value.strip_prefix("@@") {
+            let rest: Vec<&str> = names[1..].iter().map(|name| name.value.as_str()).collect();
+            return self.system_variable(system, Some(&rest.join(".")));
+        }
+        let column = match names {
+            [table, column] => ColumnName { schema: None, table: Some(&table.value), column: &column.value },
+            [schema, table, column] => {
+                ColumnName { schema: Some(&schema.value), table: Some(&table.value), column: &column.value }
+            }
+            _ => return Err(SqlError::not_supported("names of more than three parts")),
+        };
+        match self.resolve_own(column, scope.clause)? {
+            Some(expr) => Ok(expr),
+            None => self.resolve_outer(column, scope.clause),
+        }
+    }
+
+    fn system_variable(&mut self, first: &str, rest: Option<&str>) -> Result<Expr, SqlError> {
+        let (scope, name) = match (first.to_ascii_lowercase().as_str(), rest) {
+            ("session" | "local", Some(name)) => (VariableScope::Session, name.to_string()),
+            ("global", Some(name)) => (VariableScope::Global, name.to_string()),
+            (_, Some(rest)) => (VariableScope::Default, format!("{first}.{rest}")),
+            (_, None) => (VariableScope::Default, first.to_string()),
+        };
+        let sample = self.context.host.system_variable(scope, &name)?;
+        Ok(build::system_variable(scope, &name, &sample, self.context.session))
+    }
+
+    /// A column of this block's own tables.
+    fn resolve_own(&mut self, name: ColumnName<'_>, clause: Clause) -> Result<Option<Expr>, SqlError> {
+        let scope = self.scope();
+        let Some((table, column)) = scope.find(name, clause.name())? else { return Ok(None) };
+        let (slot, ty) = scope.column_slot(table, column);
+        Ok(Some(Expr::column(slot, ty)))
+    }
+
+    /// A column of an enclosing block; 1054 if there is none.
+    fn resolve_outer(&mut self, name: ColumnName<'_>, clause: Clause) -> Result<Expr, SqlError> {
+        let innermost = self.scopes.len() - 1;
+        let mut level = innermost;
+        let (mut slot, mut ty) = loop {
+            if level == 0 || self.scopes[level].barrier {
+                return Err(unknown_column(&name.text(), clause.name()));
+            }
+            level -= 1;
+            let scope = &mut self.scopes[level];
+            if let Some((table, column)) = scope.find(name, clause.name())? {
+                break scope.column_slot(table, column);
+            }
+        };
+        for scope in &mut self.scopes[level + 1..=innermost] {
+            (slot, ty) = outer_slot(scope, slot, ty);
+        }
+        Ok(Expr::column(slot, ty))
+    }
+
+    fn bind_in_list(
+        &mut self,
+        expr: &'a sql::Expr,
+        list: &'a [sql::Expr],
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        if let Some(left) = as_row(expr) {
+            let mut any = Vec::with_capacity(list.len());
+            for item in list {
+                let right = as_row(item).ok_or_else(|| wrong_operands(left.len()))?;
+                any.push(self.bind_row_comparison(CompareOp::Eq, left, right, scope)?);
+            }
+            return Ok(build::or(any));
+        }
+        let value = self.bind_expr(expr, scope)?;
+        let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
+        build::in_list(value, list)
+    }
+
+    fn bind_row_comparison(
+        &mut self,
+        op: CompareOp,
+        left: &'a [sql::Expr],
+        right: &'a [sql::Expr],
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        if left.len() != right.len() {
+            return Err(wrong_operands(left.len()));
+        }
+        let mut bind =
+            |exprs: &'a [sql::Expr]| exprs.iter().map(|e| self.bind_expr(e, scope)).collect::<Result<Vec<_>, _>>();
+        let (left, right) = (bind(left)?, bind(right)?);
+        build::compare_rows(op, left, right)
+    }
+
+    fn bind_binary(
+        &mut self,
+        left: &'a sql::Expr,
+        op: &'a sql::BinaryOperator,
+        right: &'a sql::Expr,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        use sql::BinaryOperator as O;
+        if let Some(op) = compare_op(op) {
+            return match (as_row(left), as_row(right)) {
+                (Some(left), Some(right)) => self.bind_row_comparison(op, left, right, scope),
+                (Some(_), None) if matches!(right, sql::Expr::Subquery(_)) => {
+                    Err(SqlError::not_supported(format_args!("comparison of a row with {right}; use IN")))
+                }
+                _ => build::compare(op, self.bind_expr(left, scope)?, self.bind_expr(right, scope)?),
+            };
+        }
+        if let (O::Plus | O::Minus, sql::Expr::Interval(interval)) = (op, right) {
+            let date = self.bind_expr(left, scope)?;
+            return self.bind_interval(date, interval, *op == O::Minus, scope);
+        }
+        if let (O::Plus, sql::Expr::Interval(interval)) = (op, left) {
+            let date = self.bind_expr(right, scope)?;
+            return self.bind_interval(date, interval, false, scope);
+        }
+        if let O::Assignment = op {
+            let sql::Expr::Identifier(name) = left else { return Err(unsupported(left)) };
+            let name = name.value.trim_start_matches('@');
+            return Ok(build::assign_variable(name, self.bind_expr(right, scope)?));
+        }
+        let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+        let session = self.context.session;
+        match op {
+            O::And => Ok(build::and(vec![l, r])),
+            O::Or => Ok(build::or(vec![l, r])),
+            O::Xor => Ok(build::xor(l, r)),
+            O::Plus => build::arithmetic(ArithmeticOp::Add, l, r, session),
+            O::Minus => build::arithmetic(ArithmeticOp::Subtract, l, r, session),
+            O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
+            O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
+            O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
+            O::MyIntegerDivide | O::DuckIntegerDivide => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
+            O::BitwiseOr => build::bit(BitOp::Or, l, r),
+            O::BitwiseAnd => build::bit(BitOp::And, l, r),
+            O::BitwiseXor | O::PGBitwiseXor => build::bit(BitOp::Xor, l, r),
+            O::PGBitwiseShiftLeft => build::bit(BitOp::ShiftLeft, l, r),
+            O::PGBitwiseShiftRight => build::bit(BitOp::ShiftRight, l, r),
+            O::StringConcat => crate::expr::function::resolve("concat", vec![l, r], session),
+            O::Regexp => crate::expr::function::resolve("regexp_like", vec![l, r], session),
+            other => Err(SqlError::not_supported(format_args!("operator {other}"))),
+        }
+    }
+
+    fn bind_unary(
+        &mut self,
+        op: sql::UnaryOperator,
+        expr: &'a sql::Expr,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        // -9223372036854775808 is one literal, not the negative of a number that is too large.
+        if op == sql::UnaryOperator::Minus
+            && let sql::Expr::Value(value) = expr
+            && let sql::Value::Number(digits, _) = &value.value
+            && digits == "9223372036854775808"
+        {
+            return Ok(build::integer_literal(i64::MIN));
+        }
+        let arg = self.bind_expr(expr, scope)?;
+        match op {
+            sql::UnaryOperator::Plus => Ok(arg),
+            sql::UnaryOperator::Minus => build::negate(arg),
+            sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
+            sql::UnaryOperator::BitwiseNot => build::bit_not(arg),
+            other => Err(SqlError::not_supported(format_args!("operator {other}"))),
+        }
+    }
+}
+
+/// The slot in a block for a slot of the block around it.
+pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize, ExprType) {
+    let here = scope.frame.slot(SlotSource::Outer { slot }, || ty.clone());
+    (here, ty)
+}
+
+/// The ANDed parts of a condition.
+pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
+    match expr.kind {
+        crate::expr::ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
+        _ => vec![expr],
+    }
+}
+
+pub(crate) fn compare_op(op: &sql::BinaryOperator) -> Option<CompareOp> {
+    use sql::BinaryOperator as O;
+    Some(match op {
+        O::Eq => CompareOp::Eq,
+        O::NotEq => CompareOp::NotEq,
+        O::Lt => CompareOp::Less,
+        O::LtEq => CompareOp::LessEq,
+        O::Gt => CompareOp::Greater,
+        O::GtEq => CompareOp::GreaterEq,
+        O::Spaceship => CompareOp::NullSafeEq,
+        _ => return None,
+    })
+}
+
+/// `(a, b)` as its parts.
+pub(crate) fn as_row(expr: &sql::Expr) -> Option<&[sql::Expr]> {
+    match expr {
+        sql::Expr::Tuple(items) => Some(items),
+        sql::Expr::Nested(inner) => match &**inner {
+            sql::Expr::Tuple(items) => Some(items),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+pub(crate) fn negate_if(negated: bool, expr: Expr) -> Expr {
+    if negated { build::not(expr) } else { expr }
+}
+
+/// 1241
+pub(crate) fn wrong_operands(columns: usize) -> SqlError {
+    SqlError::new(codes::OPERAND_COLUMNS, format!("Operand should contain {columns} column(s)"))
+}
+
+/// 1235 for an expression.
+pub(crate) fn unsupported(expr: &sql::Expr) -> SqlError {
+    SqlError::not_supported(expr)
+}
+
+/// The collation of that name; 1273 if there is none.
+pub(crate) fn collation_named(name: &str) -> Result<types::CollationId, SqlError> {
+    let name = name.trim_matches(|c| matches!(c, '`' | '\'' | '"'));
+    types::collation::by_name(name)
+        .ok_or_else(|| SqlError::new(codes::UNKNOWN_COLLATION, format!("Unknown collation: '{name}'")))
+}
+
+pub(crate) fn interval_unit(name: &str) -> Result<crate::expr::IntervalUnit, SqlError> {
+    use crate::expr::IntervalUnit as U;
+    let name = name.to_ascii_uppercase();
+    Ok(match name.strip_prefix("SQL_TSI_").unwrap_or(&name) {
+        "MICROSECOND" | "MICROSECONDS" | "FRAC_SECOND" => U::Microsecond,
+        "SECOND" | "SECONDS" => U::Second,
+        "MINUTE" | "MINUTES" => U::Minute,
+        "HOUR" | "HOURS" => U::Hour,
+        "DAY" | "DAYS" => U::Day,
+        "WEEK" | "WEEKS" => U::Week,
+        "MONTH" | "MONTHS" => U::Month,
+        "QUARTER" => U::Quarter,
+        "YEAR" | "YEARS" => U::Year,
+        "SECOND_MICROSECOND" => U::SecondMicrosecond,
+        "MINUTE_MICROSECOND" => U::MinuteMicrosecond,
+        "MINUTE_SECOND" => U::MinuteSecond,
+        "HOUR_MICROSECOND" => U::HourMicrosecond,
+        "HOUR_SECOND" => U::HourSecond,
+        "HOUR_MINUTE" => U::HourMinute,
+        "DAY_MICROSECOND" => U::DayMicrosecond,
+        "DAY_SECOND" => U::DaySecond,
+        "DAY_MINUTE" => U::DayMinute,
+        "DAY_HOUR" => U::DayHour,
+        "YEAR_MONTH" => U::YearMonth,
+        other => return Err(SqlError::not_supported(format_args!("the unit {other}"))),
+    })
+}

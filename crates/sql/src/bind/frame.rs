@@ -1,0 +1,118 @@
+//! The frame: the shape of the rows inside one query block.
+//!
+//! Every value that an expression of the block can name has a *slot*: a column of a table in FROM, a value of an enclosing
+//! block's row, a subquery's result, an aggregate's. Slots are given out when a name is first used, so a frame holds only
+//! what is needed, and a table's unused columns are never decoded. All operators of the block work on rows of this
+//! shape and fill in what they know; nothing is renumbered between them.
+//!
+//! ```text
+//!   SELECT a.x, COUNT(*) FROM a JOIN b ON a.id = b.id WHERE b.y > (SELECT MAX(z) FROM c) GROUP BY a.x
+//!
+//!   slot      0     1     2     3        4           5
+//!   source   a.id  b.id  b.y   a.x  subquery 0  aggregate 0
+//!   filled   ├ scan a    ├ join b           ├ before ├ grouping
+//!   by        (and a.x)                       the scan
+//! ```
+//!
+//! # Invariants
+//! - After grouping a row is the group's first row with the aggregates' slots filled: an expression over grouping columns
+//!   has the same value as before.
+//! - A slot from an enclosing block is constant for one run of the block, as is an uncorrelated subquery's.
+
+use crate::expr::ExprType;
+
+/// Where the value of a slot comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotSource {
+    /// A column of a table in FROM.
+    Column {
+        /// Position among the block's tables.
+        table: usize,
+        /// Position among the table's columns.
+        column: usize,
+    },
+    /// The row image of a table that is going to be changed, as bytes.
+    RowImage {
+        /// Position among the block's tables.
+        table: usize,
+    },
+    /// A slot of the enclosing block, copied when the block is opened.
+    Outer {
+        /// The slot there.
+        slot: usize,
+    },
+    /// The result of a subquery of this block.
+    Subquery {
+        /// Position among the block's subqueries.
+        index: usize,
+    },
+    /// An aggregate's result, filled when a group is complete.
+    Aggregate {
+        /// Position among the block's aggregates.
+        index: usize,
+    },
+    /// A column of the result of a UNION.
+    Output {
+        /// Position of the column.
+        column: usize,
+    },
+}
+
+/// One slot.
+#[derive(Clone, Debug)]
+pub struct Slot {
+    /// Where its value comes from.
+    pub source: SlotSource,
+    /// The type of the value.
+    pub ty: ExprType,
+}
+
+/// All slots of a block.
+#[derive(Clone, Debug, Default)]
+pub struct Frame {
+    /// In the order in which they were first used.
+    pub slots: Vec<Slot>,
+}
+
+impl Frame {
+    /// The slot of this source, made now if it is new.
+    pub fn slot(&mut self, source: SlotSource, ty: impl FnOnce() -> ExprType) -> usize {
+        match self.find(source) {
+            Some(slot) => slot,
+            None => {
+                self.slots.push(Slot { source, ty: ty() });
+                self.slots.len() - 1
+            }
+        }
+    }
+
+    /// The slot of this source, if it has one.
+    pub fn find(&self, source: SlotSource) -> Option<usize> {
+        self.slots.iter().position(|slot| slot.source == source)
+    }
+
+    /// Values per row.
+    pub fn width(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The columns of one table that have slots: (column, slot), by column.
+    pub fn columns_of(&self, table: usize) -> Vec<(usize, usize)> {
+        let of_table = |(slot, found): (usize, &Slot)| match found.source {
+            SlotSource::Column { table: t, column } if t == table => Some((column, slot)),
+            _ => None,
+        };
+        let mut columns: Vec<_> = self.slots.iter().enumerate().filter_map(of_table).collect();
+        columns.sort_unstable();
+        columns
+    }
+
+    /// The slots of the enclosing block that are copied into this one: (slot there, slot here).
+    pub fn outer_slots(&self) -> Vec<(usize, usize)> {
+        let outer = |(slot, found): (usize, &Slot)| match found.source {
+            SlotSource::Outer { slot: there } => Some((there, slot)),
+            _ => None,
+        };
+        self.slots.iter().enumerate().filter_map(outer).collect()
+    }
+}

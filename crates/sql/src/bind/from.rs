@@ -1,0 +1,336 @@
+//! FROM: tables, derived tables, joins, index hints.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use engine::TableMode;
+use sqlparser::ast as sql;
+use types::schema::same_name;
+
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, no_such_table, unknown_column};
+use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
+use crate::bind::{Binder, split_name};
+use crate::expr::{CompareOp, Expr, ExprType, build};
+use crate::plan::Privilege;
+
+/// A part of FROM with the columns that it shows.
+pub(crate) struct BoundFrom {
+    pub(crate) tree: FromTree,
+    pub(crate) visible: Vec<Visible>,
+}
+
+impl<'a> Binder<'a> {
+    /// Binds the whole of FROM; the scope then sees all its columns.
+    pub(crate) fn bind_from(&mut self, from: &'a [sql::TableWithJoins]) -> Result<Option<FromTree>, SqlError> {
+        let mut whole: Option<BoundFrom> = None;
+        for item in from {
+            let next = self.bind_joins(item)?;
+            whole = Some(match whole {
+                None => next,
+                Some(left) => cross(left, next, JoinKind::Inner),
+            });
+        }
+        let Some(whole) = whole else { return Ok(None) };
+        self.scope().visible = whole.visible;
+        Ok(Some(whole.tree))
+    }
+
+    fn bind_joins(&mut self, item: &'a sql::TableWithJoins) -> Result<BoundFrom, SqlError> {
+        let mut left = self.bind_factor(&item.relation)?;
+        for join in &item.joins {
+            let right = self.bind_factor(&join.relation)?;
+            left = self.bind_join(left, right, &join.join_operator)?;
+        }
+        Ok(left)
+    }
+
+    fn bind_join(
+        &mut self,
+        left: BoundFrom,
+        right: BoundFrom,
+        operator: &'a sql::JoinOperator,
+    ) -> Result<BoundFrom, SqlError> {
+        use sql::JoinOperator as J;
+        let (kind, swap, constraint) = match operator {
+            J::Join(constraint) | J::Inner(constraint) | J::CrossJoin(constraint) => {
+                (JoinKind::Inner, false, constraint)
+            }
+            J::StraightJoin(constraint) => (JoinKind::Straight, false, constraint),
+            J::Left(constraint) | J::LeftOuter(constraint) => (JoinKind::Left, false, constraint),
+            J::Right(constraint) | J::RightOuter(constraint) => (JoinKind::Left, true, constraint),
+            _ => return Err(SqlError::not_supported("this kind of join")),
+        };
+        if kind == JoinKind::Left {
+            let tables = tables_of(if swap { &left.tree } else { &right.tree });
+            for table in tables {
+                self.scope().tables[table].outer_joined = true;
+            }
+        }
+        let (visible, on) = match constraint {
+            sql::JoinConstraint::None => (chain(&left.visible, &right.visible), Vec::new()),
+            sql::JoinConstraint::On(condition) => {
+                let visible = chain(&left.visible, &right.visible);
+                self.scope().visible = visible.clone();
+                (visible, self.bind_condition(condition, ExprScope::new(Clause::On))?)
+            }
+            sql::JoinConstraint::Using(columns) => {
+                let mut names = Vec::with_capacity(columns.len());
+                for column in columns {
+                    names.push(split_name(column)?.1.to_string());
+                }
+                self.bind_using(&left.visible, &right.visible, &names, swap)?
+            }
+            sql::JoinConstraint::Natural => {
+                let names = self.common_names(&left.visible, &right.visible);
+                self.bind_using(&left.visible, &right.visible, &names, swap)?
+            }
+        };
+        let (outer, inner) = if swap { (right.tree, left.tree) } else { (left.tree, right.tree) };
+        let tree = FromTree::Join { left: Box::new(outer), right: Box::new(inner), kind, on };
+        Ok(BoundFrom { tree, visible })
+    }
+
+    fn common_names(&mut self, left: &[Visible], right: &[Visible]) -> Vec<String> {
+        let scope = self.scope();
+        let name = |visible: &Visible| scope.column(visible.table, visible.column).name.to_string();
+        let is_right =
+            |name: &String| right.iter().any(|r| !r.hidden && same_name(&scope.column(r.table, r.column).name, name));
+        left.iter().filter(|l| !l.hidden).map(name).filter(is_right).collect()
+    }
+
+    /// USING and NATURAL: equalities, and one merged column for each pair, in front of all others.
+    fn bind_using(
+        &mut self,
+        left: &[Visible],
+        right: &[Visible],
+        names: &[String],
+        keep_right: bool,
+    ) -> Result<(Vec<Visible>, Vec<Expr>), SqlError> {
+        let (mut merged, mut on) = (Vec::new(), Vec::new());
+        let (mut rest_left, mut rest_right) = (left.to_vec(), right.to_vec());
+        for name in names {
+            let l = self.take_column(&mut rest_left, name)?;
+            let r = self.take_column(&mut rest_right, name)?;
+            let (left_slot, left_ty) = self.scope().column_slot(l.table, l.column);
+            let (right_slot, right_ty) = self.scope().column_slot(r.table, r.column);
+            let sides = (Expr::column(left_slot, left_ty), Expr::column(right_slot, right_ty));
+            on.push(build::compare(CompareOp::Eq, sides.0, sides.1)?);
+            let (shown, hidden) = if keep_right { (r, l) } else { (l, r) };
+            merged.push(shown);
+            rest_right.push(Visible { hidden: true, ..hidden });
+        }
+        merged.extend(rest_left);
+        merged.extend(rest_right);
+        Ok((merged, on))
+    }
+
+    fn take_column(&mut self, columns: &mut Vec<Visible>, name: &str) -> Result<Visible, SqlError> {
+        let scope = self.scope();
+        let is_it = |v: &Visible| !v.hidden && same_name(&scope.column(v.table, v.column).name, name);
+        let mut found = columns.iter().enumerate().filter(|(_, visible)| is_it(visible)).map(|(at, _)| at);
+        let at = found.next().ok_or_else(|| unknown_column(name, "from clause"))?;
+        if found.next().is_some() {
+            return Err(ambiguous(name, "from clause"));
+        }
+        drop(found);
+        Ok(columns.remove(at))
+    }
+
+    fn bind_factor(&mut self, factor: &'a sql::TableFactor) -> Result<BoundFrom, SqlError> {
+        match factor {
+            sql::TableFactor::Table { name, alias, args: None, index_hints, partitions, .. } => {
+                if !partitions.is_empty() {
+                    return Err(SqlError::not_supported("PARTITION"));
+                }
+                let (schema, name) = split_name(name)?;
+                let table = self.bind_table(schema, name, alias.as_ref(), index_hints)?;
+                self.add_table(table)
+            }
+            sql::TableFactor::Derived { lateral: false, subquery, alias, .. } => {
+                let Some(alias) = alias else {
+                    let message = "Every derived table must have its own alias";
+                    return Err(SqlError::new(codes::DERIVED_MUST_HAVE_ALIAS, message));
+                };
+                let names = alias.columns.iter().map(|column| column.name.value.clone()).collect();
+                let table = self.derived_table(subquery, &alias.name.value, names, None)?;
+                self.add_table(table)
+            }
+            sql::TableFactor::NestedJoin { table_with_joins, alias: None } => self.bind_joins(table_with_joins),
+            other => Err(SqlError::not_supported(other)),
+        }
+    }
+
+    fn add_table(&mut self, table: BoundTable) -> Result<BoundFrom, SqlError> {
+        let scope = self.scope();
+        let number = scope.add_table(table)?;
+        Ok(BoundFrom { tree: FromTree::Table(number), visible: scope.visible_columns_of(number) })
+    }
+
+    /// A table by name: a CTE, a virtual table, or one of the engine.
+    fn bind_table(
+        &mut self,
+        schema: Option<&'a str>,
+        name: &'a str,
+        alias: Option<&'a sql::TableAlias>,
+        hints: &'a [sql::TableIndexHints],
+    ) -> Result<BoundTable, SqlError> {
+        if alias.is_some_and(|alias| !alias.columns.is_empty()) {
+            return Err(SqlError::not_supported("column names behind a table's alias"));
+        }
+        let alias = alias.map_or(name, |alias| &alias.name.value);
+        if schema.is_none()
+            && let Some(cte) = self.ctes.iter().rposition(|cte| cte.name == name)
+        {
+            let (query, columns, visible) =
+                (self.ctes[cte].query, self.ctes[cte].columns.clone(), self.ctes[cte].visible);
+            return self.derived_table(query, alias, columns, Some(visible));
+        }
+        let schema = self.schema_or_default(schema)?.to_string();
+        if let Some(table) = self.context.virtual_tables.table(&schema, name) {
+            let columns = table.columns().iter().map(column_info).collect();
+            return Ok(BoundTable {
+                source: TableSource::Virtual(table),
+                schema: Some(Arc::from(schema)),
+                ..unnamed_table(name, alias, columns)
+            });
+        }
+        if self.context.virtual_tables.is_virtual(&schema) {
+            let message = format!("Unknown table '{name}' in {schema}");
+            return Err(SqlError::new(codes::UNKNOWN_TABLE, message));
+        }
+        let table = self.context.catalog.table(&schema, name).ok_or_else(|| no_such_table(&schema, name))?.clone();
+        self.use_table(&table, Privilege::Select, TableMode::IntentShared);
+        let columns = table.def.columns.iter().map(column_info).collect();
+        let hints = index_hints(&table.def, alias, hints)?;
+        let (source, schema) = (TableSource::Base(table), Some(Arc::from(schema)));
+        Ok(BoundTable { source, schema, hints, ..unnamed_table(name, alias, columns) })
+    }
+
+    /// A subquery in FROM. It sees no columns of this block, and (a CTE) only the CTEs before it.
+    fn derived_table(
+        &mut self,
+        query: &'a sql::Query,
+        alias: &str,
+        names: Vec<String>,
+        visible_ctes: Option<usize>,
+    ) -> Result<BoundTable, SqlError> {
+        let hidden = visible_ctes.map(|visible| self.ctes.split_off(visible));
+        let bound = self.bind_isolated(query);
+        if let Some(hidden) = hidden {
+            self.ctes.truncate(visible_ctes.unwrap_or(usize::MAX));
+            self.ctes.extend(hidden);
+        }
+        let bound = bound?;
+        if !names.is_empty() && names.len() != bound.columns.len() {
+            let message = "In definition of view, derived table or common table expression, SELECT list and column names \
+                           list have different column counts";
+            return Err(SqlError::new(codes::VIEW_WRONG_LIST, message));
+        }
+        let mut columns: Vec<ColumnInfo> = Vec::with_capacity(bound.columns.len());
+        for (at, (column, ty)) in bound.columns.iter().zip(&bound.types).enumerate() {
+            let name: Arc<str> = names.get(at).map_or_else(|| column.name.clone(), |name| Arc::from(name.as_str()));
+            if columns.iter().any(|other| same_name(&other.name, &name)) {
+                return Err(SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{name}'")));
+            }
+            columns.push(ColumnInfo { name, ty: ExprType { utc: false, ..ty.clone() }, invisible: false });
+        }
+        let source = TableSource::Derived(Box::new(bound));
+        Ok(BoundTable { source, ..unnamed_table(alias, alias, columns) })
+    }
+}
+
+fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {
+    BoundTable {
+        source: TableSource::Virtual(Arc::new(crate::virtual_table::Nowhere)),
+        schema: None,
+        name: if name.is_empty() { empty_name() } else { Arc::from(name) },
+        alias: Arc::from(alias),
+        columns,
+        outer_joined: false,
+        hints: Vec::new(),
+        lock: None,
+    }
+}
+
+/// What the binder knows of a stored column.
+pub(crate) fn column_info(column: &types::ColumnDef) -> ColumnInfo {
+    ColumnInfo { name: Arc::from(column.name.as_str()), ty: ExprType::of_column(column), invisible: column.invisible }
+}
+
+/// A table of the engine as the target of a change.
+pub(crate) fn target_table(table: &Arc<engine::Table>, alias: &str) -> BoundTable {
+    let columns = table.def.columns.iter().map(column_info).collect();
+    BoundTable {
+        source: TableSource::Base(table.clone()),
+        schema: Some(Arc::from(table.def.schema.as_str())),
+        ..unnamed_table(&table.def.name, alias, columns)
+    }
+}
+
+fn chain(left: &[Visible], right: &[Visible]) -> Vec<Visible> {
+    left.iter().chain(right).cloned().collect()
+}
+
+fn cross(left: BoundFrom, right: BoundFrom, kind: JoinKind) -> BoundFrom {
+    let visible = chain(&left.visible, &right.visible);
+    let tree = FromTree::Join { left: Box::new(left.tree), right: Box::new(right.tree), kind, on: Vec::new() };
+    BoundFrom { tree, visible }
+}
+
+/// The tables of a part of FROM.
+pub(crate) fn tables_of(tree: &FromTree) -> Vec<usize> {
+    match tree {
+        FromTree::Table(table) => vec![*table],
+        FromTree::Join { left, right, .. } => {
+            let mut tables = tables_of(left);
+            tables.extend(tables_of(right));
+            tables
+        }
+    }
+}
+
+fn index_hints(
+    table: &types::TableDef,
+    alias: &str,
+    hints: &[sql::TableIndexHints],
+) -> Result<Vec<IndexHint>, SqlError> {
+    let mut bound = Vec::with_capacity(hints.len());
+    for hint in hints {
+        let kind = match hint.hint_type {
+            sql::TableIndexHintType::Use => IndexHintKind::Use,
+            sql::TableIndexHintType::Force => IndexHintKind::Force,
+            sql::TableIndexHintType::Ignore => IndexHintKind::Ignore,
+        };
+        let mut indexes = Vec::with_capacity(hint.index_names.len());
+        for name in &hint.index_names {
+            let message = || format!("Key '{}' doesn't exist in table '{alias}'", name.value);
+            let index = table.index_number(&name.value);
+            indexes.push(index.ok_or_else(|| SqlError::new(codes::KEY_DOES_NOT_EXIST, message()))?);
+        }
+        bound.push(IndexHint { kind, indexes });
+    }
+    Ok(bound)
+}
+
+/// The table of the innermost block that a name in UPDATE or DELETE means.
+pub(crate) fn find_target(tables: &[BoundTable], schema: Option<&str>, name: &str) -> Result<usize, SqlError> {
+    tables
+        .iter()
+        .position(|table| table.is_named(schema, name))
+        .ok_or_else(|| SqlError::new(codes::UNKNOWN_TABLE, format!("Unknown table '{name}' in MULTI DELETE")))
+}
+
+/// A column of UPDATE's SET or INSERT's list, by name.
+pub(crate) fn column_name_of(name: &sql::ObjectName) -> Result<ColumnName<'_>, SqlError> {
+    let mut parts = Vec::with_capacity(3);
+    for part in &name.0 {
+        parts.push(part.as_ident().ok_or_else(|| SqlError::not_supported(name))?.value.as_str());
+    }
+    Ok(match parts[..] {
+        [column] => ColumnName { schema: None, table: None, column },
+        [table, column] => ColumnName { schema: None, table: Some(table), column },
+        [schema, table, column] => ColumnName { schema: Some(schema), table: Some(table), column },
+        _ => return Err(SqlError::not_supported(name)),
+    })
+}

@@ -1,0 +1,161 @@
+//! ONLY_FULL_GROUP_BY: what may stand beside GROUP BY and aggregates.
+//!
+//! A column may if its value is the same in all rows of a group: it is grouped by, or equal to a constant or to such a
+//! column by a conjunct of WHERE, or belongs to a table whose primary key (or a unique key without NULL) is so determined.
+
+use base::{SqlError, codes};
+
+use crate::bind::Binder;
+use crate::bind::frame::SlotSource;
+use crate::bind::tree::{Block, TableSource};
+use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SqlMode};
+
+impl Binder<'_> {
+    /// Refuses a block whose select list, HAVING or ORDER BY is not determined by its groups (1055, 1140).
+    pub(crate) fn check_grouping(&self, block: &Block) -> Result<(), SqlError> {
+        if !self.context.session.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
+            return Ok(());
+        }
+        let Some(grouping) = &block.grouping else { return check_distinct(block) };
+        let determined = determined_slots(block, &grouping.keys);
+        let lists = [
+            ("SELECT list", block.select.iter().collect::<Vec<_>>()),
+            ("HAVING clause", block.having.iter().collect()),
+        ];
+        let order = ("ORDER BY clause", block.order.iter().map(|item| &item.expr).collect::<Vec<_>>());
+        for (list, exprs) in lists.iter().chain([&order]) {
+            for (number, expr) in exprs.iter().enumerate() {
+                if let Some(slot) = undetermined(expr, &grouping.keys, &determined, block) {
+                    return Err(not_grouped(list, number + 1, slot, block, grouping.keys.is_empty()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// DISTINCT: ORDER BY may only use what is selected (3065).
+fn check_distinct(block: &Block) -> Result<(), SqlError> {
+    if !block.distinct {
+        return Ok(());
+    }
+    let selected: Vec<usize> = block.select.iter().filter_map(Expr::as_column).collect();
+    for (number, item) in block.order.iter().enumerate() {
+        let mut slots = Vec::new();
+        item.expr.collect_slots(&mut slots);
+        let missing = |slot: &&usize| {
+            !selected.contains(slot) && matches!(block.frame.slots[**slot].source, SlotSource::Column { .. })
+        };
+        if !block.select.contains(&item.expr)
+            && let Some(slot) = slots.iter().find(missing)
+        {
+            let message = format!(
+                "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT \
+                 list; this is incompatible with DISTINCT",
+                number + 1,
+                slot_name(*slot, block)
+            );
+            return Err(SqlError::new(codes::FIELD_IN_ORDER_NOT_SELECT, message));
+        }
+    }
+    Ok(())
+}
+
+/// The first slot of an expression that differs within a group.
+fn undetermined(expr: &Expr, keys: &[Expr], determined: &[bool], block: &Block) -> Option<usize> {
+    if keys.contains(expr) {
+        return None;
+    }
+    if let ExprKind::Column { slot, .. } = expr.kind {
+        return (!slot_is_determined(slot, determined, block)).then_some(slot);
+    }
+    let mut found = None;
+    expr.for_each_child(&mut |child| found = found.or_else(|| undetermined(child, keys, determined, block)));
+    found
+}
+
+fn slot_is_determined(slot: usize, determined: &[bool], block: &Block) -> bool {
+    match block.frame.slots[slot].source {
+        SlotSource::Column { .. } | SlotSource::RowImage { .. } => determined[slot],
+        // A correlated subquery is determined if what it reads is; the executor runs it with the group's first row.
+        _ => true,
+    }
+}
+
+/// For each slot, whether the group keys determine it.
+fn determined_slots(block: &Block, keys: &[Expr]) -> Vec<bool> {
+    let mut determined = vec![false; block.frame.width()];
+    for slot in keys.iter().filter_map(Expr::as_column) {
+        determined[slot] = true;
+    }
+    let mut changed = true;
+    while changed {
+        let before = determined.clone();
+        for condition in &block.filter {
+            determine_by_equality(condition, &mut determined, block);
+        }
+        for table in 0..block.tables.len() {
+            determine_by_key(table, &mut determined, block);
+        }
+        changed = before != determined;
+    }
+    determined
+}
+
+fn determine_by_equality(condition: &Expr, determined: &mut [bool], block: &Block) {
+    let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.kind else { return };
+    for (left, right) in [(&args[0], &args[1]), (&args[1], &args[0])] {
+        let Some(slot) = left.as_column() else { continue };
+        let mut slots = Vec::new();
+        right.collect_slots(&mut slots);
+        if right.constancy() != Constancy::Volatile
+            && slots.iter().all(|&slot| slot_is_determined(slot, determined, block))
+        {
+            determined[slot] = true;
+        }
+    }
+}
+
+fn determine_by_key(table: usize, determined: &mut [bool], block: &Block) {
+    let TableSource::Base(base) = &block.tables[table].source else { return };
+    let is_determined = |column: usize| {
+        let slot = block.frame.find(SlotSource::Column { table, column });
+        slot.is_some_and(|slot| determined[slot])
+    };
+    let def = &base.def;
+    let determines = |index: &types::IndexDef| {
+        index.unique
+            && index.parts.iter().all(|part| {
+                part.prefix_chars.is_none() && !def.columns[part.column].nullable && is_determined(part.column)
+            })
+    };
+    if def.indexes.iter().any(determines) {
+        for (_, slot) in block.frame.columns_of(table) {
+            determined[slot] = true;
+        }
+    }
+}
+
+fn slot_name(slot: usize, block: &Block) -> String {
+    let SlotSource::Column { table, column } = block.frame.slots[slot].source else { return String::new() };
+    let table = &block.tables[table];
+    let schema = table.schema.as_deref().unwrap_or_default();
+    let dot = if schema.is_empty() { "" } else { "." };
+    format!("{schema}{dot}{}.{}", table.alias, table.columns[column].name)
+}
+
+fn not_grouped(list: &str, number: usize, slot: usize, block: &Block, without_keys: bool) -> SqlError {
+    let name = slot_name(slot, block);
+    if without_keys {
+        let message = format!(
+            "In aggregated query without GROUP BY, expression #{number} of {list} contains nonaggregated column '{name}'; \
+             this is incompatible with sql_mode=only_full_group_by"
+        );
+        return SqlError::new(codes::MIX_OF_GROUP_FUNC_AND_FIELDS, message);
+    }
+    let message = format!(
+        "Expression #{number} of {list} is not in GROUP BY clause and contains nonaggregated column '{name}' which is not \
+         functionally dependent on columns in GROUP BY clause; this is incompatible with sql_mode=only_full_group_by"
+    );
+    SqlError::new(codes::WRONG_FIELD_WITH_GROUP, message)
+}

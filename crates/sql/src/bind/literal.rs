@@ -1,0 +1,224 @@
+//! Literals, casts, and what is written beside them: introducers, units.
+
+use base::{SqlError, codes};
+use sqlparser::ast as sql;
+use types::CollationId;
+
+use crate::bind::Binder;
+use crate::bind::expr::{ExprScope, interval_unit, unsupported};
+use crate::expr::build;
+use crate::expr::{CastType, Expr, Kind, SqlMode};
+
+impl<'a> Binder<'a> {
+    pub(crate) fn bind_value(&mut self, value: &sql::Value) -> Result<Expr, SqlError> {
+        use sql::Value as V;
+        match value {
+            V::Number(digits, _) => build::number_literal(digits),
+            V::SingleQuotedString(text) | V::DoubleQuotedString(text) | V::NationalStringLiteral(text) => {
+                Ok(build::string_literal(text, self.context.session.collation_connection))
+            }
+            V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
+            V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
+            V::Boolean(truth) => Ok(Expr::int((*truth).into())),
+            V::Null => Ok(Expr::null()),
+            V::Placeholder(name) => match name.trim_start_matches('?').parse() {
+                Ok(number) => Ok(Expr::param(number)),
+                Err(_) => Err(SqlError::not_supported(format_args!("the placeholder {name}"))),
+            },
+            other => Err(SqlError::not_supported(other)),
+        }
+    }
+
+    pub(crate) fn bind_typed_string(&mut self, typed: &sql::TypedString) -> Result<Expr, SqlError> {
+        let kind = match typed.data_type {
+            sql::DataType::Date => Kind::Date,
+            sql::DataType::Time(..) => Kind::Time,
+            sql::DataType::Timestamp(..) | sql::DataType::Datetime(_) => Kind::DateTime,
+            ref other => return Err(SqlError::not_supported(format_args!("literals of type {other}"))),
+        };
+        match typed.value.value.clone().into_string() {
+            Some(text) => build::temporal_literal(kind, &text),
+            None => Err(SqlError::not_supported(&typed.value)),
+        }
+    }
+
+    /// `_utf8mb4'…'`, `_binary'…'`, `BINARY expr`.
+    pub(crate) fn bind_introducer(
+        &mut self,
+        prefix: &str,
+        value: &'a sql::Expr,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let name = prefix.trim_start_matches('_').to_ascii_lowercase();
+        let bound = self.bind_expr(value, scope)?;
+        let collation = self.charset_collation(&name)?;
+        match (value, collation) {
+            (_, CollationId::BINARY) => build::cast(bound, CastType::Binary { bytes: None }, CollationId::BINARY),
+            (sql::Expr::Value(value), collation) => match value.value.clone().into_string() {
+                Some(text) => Ok(build::string_literal(&text, collation)),
+                None => build::cast(bound, CastType::Char { chars: None }, collation),
+            },
+            _ => build::cast(bound, CastType::Char { chars: None }, collation),
+        }
+    }
+
+    /// The default collation of a character set; of the connection's, the connection's own.
+    fn charset_collation(&self, charset: &str) -> Result<CollationId, SqlError> {
+        let name = match charset {
+            "utf8" | "utf8mb3" | "ascii" | "ucs2" => "utf8mb4",
+            name => name,
+        };
+        let connection = self.context.session.collation_connection;
+        if connection.charset().name() == name {
+            return Ok(connection);
+        }
+        types::collation::all()
+            .iter()
+            .find(|info| info.is_default && info.charset.name() == name)
+            .map(|info| info.id)
+            .ok_or_else(|| SqlError::new(codes::UNKNOWN_CHARACTER_SET, format!("Unknown character set: '{charset}'")))
+    }
+
+    /// `CONVERT(expr USING charset)`
+    pub(crate) fn bind_convert_using(&mut self, bound: Expr, charset: &str) -> Result<Expr, SqlError> {
+        match self.charset_collation(&charset.to_ascii_lowercase())? {
+            CollationId::BINARY => build::cast(bound, CastType::Binary { bytes: None }, CollationId::BINARY),
+            collation => build::cast(bound, CastType::Char { chars: None }, collation),
+        }
+    }
+
+    pub(crate) fn bind_cast(&mut self, bound: Expr, to: &sql::DataType) -> Result<Expr, SqlError> {
+        let to = cast_type(to, self.context.session.sql_mode)?;
+        let collation = match to {
+            CastType::Char { .. } => self.context.session.collation_connection,
+            _ => CollationId::BINARY,
+        };
+        build::cast(bound, to, collation)
+    }
+
+    pub(crate) fn bind_interval(
+        &mut self,
+        date: Expr,
+        interval: &'a sql::Interval,
+        subtract: bool,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let amount = self.bind_expr(&interval.value, scope)?;
+        let unit = match (&interval.leading_field, &interval.last_field) {
+            (Some(unit), None) => interval_unit(&unit.to_string())?,
+            _ => return Err(SqlError::not_supported(interval)),
+        };
+        build::interval(date, amount, unit, subtract)
+    }
+
+    /// ESCAPE; without it a backslash, or nothing under NO_BACKSLASH_ESCAPES.
+    pub(crate) fn like_escape(&self, escape: Option<&sql::Expr>) -> Result<Option<char>, SqlError> {
+        let Some(escape) = escape else {
+            let none = self.context.session.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+            return Ok((!none).then_some('\\'));
+        };
+        let text = match escape {
+            sql::Expr::Value(value) => value.value.clone().into_string(),
+            _ => None,
+        };
+        let text = text.ok_or_else(|| unsupported(escape))?;
+        let mut chars = text.chars();
+        match (chars.next(), chars.next()) {
+            (first, None) => Ok(first),
+            _ => Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to ESCAPE")),
+        }
+    }
+}
+
+fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
+    use sql::DataType as D;
+    let chars = |length: &Option<sql::CharacterLength>| match length {
+        Some(sql::CharacterLength::IntegerLength { length, .. }) => u32::try_from(*length).ok(),
+        _ => None,
+    };
+    let fsp = |fsp: &Option<u64>| match fsp {
+        None => Ok(0),
+        Some(fsp) if *fsp <= 6 => Ok(*fsp as u8),
+        Some(fsp) => Err(SqlError::new(
+            codes::TOO_BIG_PRECISION,
+            format!("Too-big precision {fsp} specified for 'CAST'. Maximum is 6."),
+        )),
+    };
+    Ok(match ty {
+        D::Signed | D::SignedInteger | D::Int(_) | D::Integer(_) | D::BigInt(_) => CastType::Signed,
+        D::Unsigned | D::UnsignedInteger | D::IntUnsigned(_) | D::BigIntUnsigned(_) | D::IntegerUnsigned(_) => {
+            CastType::Unsigned
+        }
+        D::Char(length) | D::Character(length) | D::Varchar(length) | D::Nvarchar(length) => {
+            CastType::Char { chars: chars(length) }
+        }
+        D::Binary(length) => CastType::Binary { bytes: length.and_then(|length| u32::try_from(length).ok()) },
+        D::Date => CastType::Date,
+        D::Time(digits, _) => CastType::Time { fsp: fsp(digits)? },
+        D::Datetime(digits) | D::Timestamp(digits, _) => CastType::DateTime { fsp: fsp(digits)? },
+        D::Decimal(info) | D::Dec(info) | D::Numeric(info) => decimal_type(info)?,
+        D::Float(_) if mode.has(SqlMode::REAL_AS_FLOAT) => CastType::Float,
+        D::Float(sql::ExactNumberInfo::Precision(25..)) => CastType::Double,
+        D::Float(_) | D::Float4 | D::Float32 => CastType::Float,
+        D::Double(_) | D::DoublePrecision | D::Real | D::Float64 | D::Float8 => CastType::Double,
+        D::Custom(name, args) if args.is_empty() => match name.to_string().to_ascii_lowercase().as_str() {
+            "year" => CastType::Year,
+            "signed" => CastType::Signed,
+            "unsigned" => CastType::Unsigned,
+            _ => return Err(SqlError::not_supported(format_args!("CAST(… AS {ty})"))),
+        },
+        other => return Err(SqlError::not_supported(format_args!("CAST(… AS {other})"))),
+    })
+}
+
+fn decimal_type(info: &sql::ExactNumberInfo) -> Result<CastType, SqlError> {
+    let (precision, scale) = match *info {
+        sql::ExactNumberInfo::None => (10, 0),
+        sql::ExactNumberInfo::Precision(precision) => (precision, 0),
+        sql::ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale.max(0) as u64),
+    };
+    if precision > 65 {
+        let message = format!("Too-big precision {precision} specified for 'CAST'. Maximum is 65.");
+        return Err(SqlError::new(codes::TOO_BIG_PRECISION, message));
+    }
+    if scale > 30 {
+        let message = format!("Too big scale {scale} specified for column 'CAST'. Maximum is 30.");
+        return Err(SqlError::new(codes::TOO_BIG_SCALE, message));
+    }
+    if scale > precision {
+        let message = "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column 'CAST').";
+        return Err(SqlError::new(codes::M_BIGGER_THAN_D, message));
+    }
+    Ok(CastType::Decimal { precision: precision as u8, scale: scale as u8 })
+}
+
+/// The lexer has checked that the digits are an even number of hexadecimal ones.
+fn hex_bytes(digits: &str) -> Vec<u8> {
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
+    let mut digits = digits.as_bytes().to_vec();
+    if digits.len() % 2 == 1 {
+        digits.insert(0, b'0');
+    }
+    digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+}
+
+fn bit_bytes(bits: &str) -> Vec<u8> {
+    let bits = bits.as_bytes();
+    let byte = |bits: &[u8]| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit == b'1'));
+    let mut bytes: Vec<u8> = bits.rchunks(8).map(byte).collect();
+    bytes.reverse();
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binary_literals() {
+        assert_eq!(hex_bytes("4D79"), b"My");
+        assert_eq!(hex_bytes("f0F"), [0x0f, 0x0f]);
+        assert_eq!(bit_bytes("100000001"), [1, 1]);
+        assert_eq!(bit_bytes(""), [] as [u8; 0]);
+    }
+}

@@ -1,0 +1,178 @@
+//! The shape of a result: its columns as the protocol describes them.
+
+use std::sync::Arc;
+
+use types::value::NOT_FIXED;
+use types::{CollationId, ColumnType, IndexDef, TableDef};
+
+use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::scope::empty_name;
+use crate::bind::tree::{BoundTable, TableSource};
+use crate::expr::{Expr, ExprType, Kind};
+use crate::result::{FieldFlags, FieldType, ResultColumn};
+
+/// The column for an expression that belongs to no table.
+pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
+    let column_type = ty.to_column_type();
+    let mut flags = FieldFlags::default();
+    if !ty.nullable {
+        flags = flags.with(FieldFlags::NOT_NULL);
+    }
+    let mut column = ResultColumn {
+        name,
+        decimals: decimals(ty),
+        ..ResultColumn::new("", field_type(&column_type, ty), collation(ty), length(&column_type, ty))
+    };
+    column.flags = flags.with(type_flags(&column_type));
+    if ty.kind == Kind::Null {
+        column.ty = FieldType::Null;
+    }
+    column
+}
+
+/// The column for an item of the select list: with its origin if it is nothing but a column.
+pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundTable]) -> ResultColumn {
+    let mut result = unnamed(name, &expr.ty);
+    let Some(slot) = expr.as_column() else { return result };
+    let SlotSource::Column { table, column } = frame.slots[slot].source else { return result };
+    let table = &tables[table];
+    result.table = table.alias.clone();
+    match &table.source {
+        TableSource::Base(base) => {
+            result.schema = table.schema.clone().unwrap_or_else(empty_name);
+            result.org_table = table.name.clone();
+            result.org_name = Arc::from(base.def.columns[column].name.as_str());
+            result.flags = result.flags.with(column_flags(&base.def, column));
+        }
+        TableSource::Virtual(_) => {
+            result.schema = table.schema.clone().unwrap_or_else(empty_name);
+            result.org_table = table.name.clone();
+            result.org_name = table.columns[column].name.clone();
+        }
+        TableSource::Derived(_) => {}
+    }
+    result
+}
+
+fn column_flags(table: &TableDef, column: usize) -> FieldFlags {
+    let def = &table.columns[column];
+    let mut flags = FieldFlags::default();
+    let leads = |index: &IndexDef| index.parts.first().is_some_and(|part| part.column == column);
+    if table.primary().parts.iter().any(|part| part.column == column) {
+        flags = flags.with(FieldFlags::PRI_KEY);
+    }
+    for index in table.indexes[1..].iter().filter(|index| leads(index)) {
+        let single = index.unique && index.parts.len() == 1;
+        flags = flags.with(if single { FieldFlags::UNIQUE_KEY } else { FieldFlags::MULTIPLE_KEY });
+    }
+    if def.auto_increment {
+        flags = flags.with(FieldFlags::AUTO_INCREMENT);
+    }
+    if def.default.is_none() && !def.nullable && !def.auto_increment {
+        flags = flags.with(FieldFlags::NO_DEFAULT_VALUE);
+    }
+    if def.on_update_now {
+        flags = flags.with(FieldFlags::ON_UPDATE_NOW);
+    }
+    flags
+}
+
+fn type_flags(ty: &ColumnType) -> FieldFlags {
+    let mut flags = FieldFlags::default();
+    if ty.is_unsigned() {
+        flags = flags.with(FieldFlags::UNSIGNED);
+    }
+    match ty {
+        ColumnType::Text { .. } | ColumnType::Blob { .. } => flags = flags.with(FieldFlags::BLOB),
+        ColumnType::Enum { .. } => flags = flags.with(FieldFlags::ENUM),
+        ColumnType::Set { .. } => flags = flags.with(FieldFlags::SET),
+        ColumnType::Timestamp { .. } => flags = flags.with(FieldFlags::TIMESTAMP),
+        ColumnType::Year => flags = flags.with(FieldFlags::ZEROFILL),
+        _ => {}
+    }
+    if !ty.has_charset() {
+        flags = flags.with(FieldFlags::BINARY);
+    }
+    flags
+}
+
+fn collation(ty: &ExprType) -> CollationId {
+    if ty.kind == Kind::Str { ty.collation } else { CollationId::BINARY }
+}
+
+fn decimals(ty: &ExprType) -> u8 {
+    match ty.kind {
+        Kind::Str => NOT_FIXED,
+        Kind::Bytes | Kind::Null | Kind::Any => 0,
+        _ => ty.decimals,
+    }
+}
+
+fn field_type(column: &ColumnType, ty: &ExprType) -> FieldType {
+    match column {
+        ColumnType::TinyInt { .. } => FieldType::Tiny,
+        ColumnType::SmallInt { .. } => FieldType::Short,
+        ColumnType::MediumInt { .. } => FieldType::Int24,
+        ColumnType::Int { .. } => FieldType::Long,
+        ColumnType::BigInt { .. } => FieldType::LongLong,
+        ColumnType::Float { .. } => FieldType::Float,
+        ColumnType::Double { .. } => FieldType::Double,
+        ColumnType::Decimal { .. } => FieldType::NewDecimal,
+        // Results give ENUM, SET and every fixed string as STRING, as MySQL does.
+        ColumnType::Char { .. } | ColumnType::Binary { .. } | ColumnType::Enum { .. } | ColumnType::Set { .. }
+            if ty.origin.is_some() =>
+        {
+            FieldType::String
+        }
+        ColumnType::Char { .. } | ColumnType::Binary { .. } | ColumnType::Enum { .. } | ColumnType::Set { .. } => {
+            FieldType::VarString
+        }
+        ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } => FieldType::VarString,
+        ColumnType::Text { .. } | ColumnType::Blob { .. } => FieldType::Blob,
+        ColumnType::Date => FieldType::Date,
+        ColumnType::Time { .. } => FieldType::Time,
+        ColumnType::DateTime { .. } => FieldType::DateTime,
+        ColumnType::Timestamp { .. } => FieldType::Timestamp,
+        ColumnType::Year => FieldType::Year,
+        ColumnType::Bit { .. } => FieldType::Bit,
+    }
+}
+
+/// Display width: bytes of the longest text, in the widest character set a client may ask for.
+fn length(column: &ColumnType, ty: &ExprType) -> u32 {
+    const BYTES_PER_CHAR: u32 = 4;
+    match column {
+        ColumnType::TinyInt { unsigned } => 4 - u32::from(*unsigned),
+        ColumnType::SmallInt { unsigned } => 6 - u32::from(*unsigned),
+        ColumnType::MediumInt { unsigned } => 9 - u32::from(*unsigned),
+        ColumnType::Int { unsigned } => 11 - u32::from(*unsigned),
+        ColumnType::BigInt { .. } if ty.origin.is_none() && ty.length > 0 => ty.length,
+        ColumnType::BigInt { .. } => 20,
+        ColumnType::Float { .. } => 12,
+        ColumnType::Double { .. } => 22,
+        ColumnType::Decimal { precision, scale, unsigned } => {
+            u32::from(*precision) + u32::from(*scale > 0) + u32::from(!*unsigned)
+        }
+        ColumnType::Date => 10,
+        ColumnType::Time { fsp } => 10 + fraction(*fsp),
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => 19 + fraction(*fsp),
+        ColumnType::Year => 4,
+        ColumnType::Bit { bits } => u32::from(*bits),
+        ColumnType::Text { size } => size.max_bytes(),
+        ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => *bytes,
+        ColumnType::Blob { size } => size.max_bytes(),
+        ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars.saturating_mul(BYTES_PER_CHAR),
+        ColumnType::Enum { members } => {
+            let longest = members.iter().map(|member| member.chars().count()).max().unwrap_or(0);
+            longest as u32 * BYTES_PER_CHAR
+        }
+        ColumnType::Set { members } => {
+            let all: usize = members.iter().map(|member| member.chars().count() + 1).sum();
+            all.saturating_sub(1) as u32 * BYTES_PER_CHAR
+        }
+    }
+}
+
+fn fraction(fsp: u8) -> u32 {
+    if fsp == 0 { 0 } else { u32::from(fsp) + 1 }
+}

@@ -1,0 +1,161 @@
+//! Names: which tables a block sees, and which slot a column's name means.
+//!
+//! Names of columns are compared without regard to case, those of databases, tables and aliases with it (MySQL's
+//! `lower_case_table_names=0`). A name is looked up in the innermost block first; what is found in an enclosing block
+//! gets a slot in every block between, so that each hands it on to the next.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use types::schema::same_name;
+
+use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery};
+use crate::expr::ExprType;
+
+/// A column that can be named without its table, or that `*` stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Visible {
+    /// Position among the block's tables.
+    pub(crate) table: usize,
+    /// Position among the table's columns.
+    pub(crate) column: usize,
+    /// The copy that USING or NATURAL has merged into the other table's: only found with its table's name.
+    pub(crate) hidden: bool,
+}
+
+/// What one block knows while it is being bound.
+#[derive(Debug, Default)]
+pub(crate) struct Scope {
+    pub(crate) tables: Vec<BoundTable>,
+    pub(crate) frame: Frame,
+    /// What unqualified names are looked for in: all of FROM, or in an ON clause the join's two sides.
+    pub(crate) visible: Vec<Visible>,
+    pub(crate) subqueries: Vec<Subquery>,
+    pub(crate) aggregates: Vec<BoundAggregate>,
+    /// ON DUPLICATE KEY UPDATE: which of the tables is the row that could not be inserted, for `VALUES(column)`.
+    pub(crate) new_row: Option<usize>,
+    /// Names do not look further than this block (a derived table).
+    pub(crate) barrier: bool,
+}
+
+/// A column as it was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ColumnName<'a> {
+    pub(crate) schema: Option<&'a str>,
+    pub(crate) table: Option<&'a str>,
+    pub(crate) column: &'a str,
+}
+
+impl ColumnName<'_> {
+    /// As error messages show it.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for part in [self.schema, self.table].into_iter().flatten() {
+            text.push_str(part);
+            text.push('.');
+        }
+        text.push_str(self.column);
+        text
+    }
+}
+
+impl Scope {
+    /// The column of that name among this block's own tables.
+    pub(crate) fn find(&self, name: ColumnName<'_>, clause: &str) -> Result<Option<(usize, usize)>, SqlError> {
+        let found = match name.table {
+            Some(table) => self.find_qualified(name.schema, table, name.column),
+            None => self.find_unqualified(name.column),
+        };
+        found.map_err(|()| ambiguous(&name.text(), clause))
+    }
+
+    fn find_unqualified(&self, column: &str) -> Result<Option<(usize, usize)>, ()> {
+        let mut found = None;
+        for visible in &self.visible {
+            if visible.hidden || !same_name(&self.column(visible.table, visible.column).name, column) {
+                continue;
+            }
+            if found.is_some() {
+                return Err(());
+            }
+            found = Some((visible.table, visible.column));
+        }
+        Ok(found)
+    }
+
+    fn find_qualified(&self, schema: Option<&str>, table: &str, column: &str) -> Result<Option<(usize, usize)>, ()> {
+        let mut found = None;
+        for (number, bound) in self.tables.iter().enumerate() {
+            if !bound.is_named(schema, table) || !self.sees_table(number) {
+                continue;
+            }
+            if let Some(position) = bound.columns.iter().position(|info| same_name(&info.name, column)) {
+                if found.is_some() {
+                    return Err(());
+                }
+                found = Some((number, position));
+            }
+        }
+        Ok(found)
+    }
+
+    fn sees_table(&self, table: usize) -> bool {
+        self.visible.iter().any(|visible| visible.table == table)
+    }
+
+    /// The slot of a column, and its type.
+    pub(crate) fn column_slot(&mut self, table: usize, column: usize) -> (usize, ExprType) {
+        let mut ty = self.column(table, column).ty.clone();
+        ty.nullable |= self.tables[table].outer_joined;
+        let slot = self.frame.slot(SlotSource::Column { table, column }, || ty.clone());
+        (slot, ty)
+    }
+
+    /// What is known of a column.
+    pub(crate) fn column(&self, table: usize, column: usize) -> &ColumnInfo {
+        &self.tables[table].columns[column]
+    }
+
+    /// Refuses a second table of the same name (1066).
+    pub(crate) fn add_table(&mut self, table: BoundTable) -> Result<usize, SqlError> {
+        let same = |other: &&BoundTable| other.alias == table.alias && other.schema == table.schema;
+        if let Some(other) = self.tables.iter().find(same) {
+            return Err(SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{}'", other.alias)));
+        }
+        self.tables.push(table);
+        Ok(self.tables.len() - 1)
+    }
+
+    /// All columns of a table, in order, as an unqualified name or `*` sees them.
+    pub(crate) fn visible_columns_of(&self, table: usize) -> Vec<Visible> {
+        (0..self.tables[table].columns.len()).map(|column| Visible { table, column, hidden: false }).collect()
+    }
+}
+
+impl BoundTable {
+    /// Whether `schema.table` or `table` names it.
+    pub(crate) fn is_named(&self, schema: Option<&str>, table: &str) -> bool {
+        *self.alias == *table && schema.is_none_or(|schema| self.schema.as_deref() == Some(schema))
+    }
+}
+
+/// 1052
+pub(crate) fn ambiguous(name: &str, clause: &str) -> SqlError {
+    SqlError::new(codes::NON_UNIQ_ERROR, format!("Column '{name}' in {clause} is ambiguous"))
+}
+
+/// 1054
+pub(crate) fn unknown_column(name: &str, clause: &str) -> SqlError {
+    SqlError::new(codes::BAD_FIELD_ERROR, format!("Unknown column '{name}' in '{clause}'"))
+}
+
+/// 1146
+pub(crate) fn no_such_table(schema: &str, table: &str) -> SqlError {
+    SqlError::new(codes::NO_SUCH_TABLE, format!("Table '{schema}.{table}' doesn't exist"))
+}
+
+/// An `Arc<str>` that every block shares for what has no name.
+pub(crate) fn empty_name() -> Arc<str> {
+    Arc::from("")
+}

@@ -1,0 +1,272 @@
+//! One SELECT block.
+//!
+//! MySQL's order of lookup is kept: GROUP BY and HAVING look for a name among the tables' columns first and then among the
+//! select list's aliases, ORDER BY the other way round.
+
+use base::{SqlError, codes};
+use engine::TableMode;
+use sqlparser::ast as sql;
+
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::name::column_name;
+use crate::bind::output;
+use crate::bind::query::{Tail, is_descending, position};
+use crate::bind::scope::{Scope, unknown_column};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
+use crate::bind::{Binder, split_name};
+use crate::expr::{Expr, ExprType};
+use crate::plan::Privilege;
+
+/// An item of the select list.
+struct Item {
+    name: String,
+    expr: Expr,
+}
+
+impl<'a> Binder<'a> {
+    /// Binds a SELECT with what stands around it.
+    pub(crate) fn bind_select(&mut self, select: &'a sql::Select, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
+        check_supported(select)?;
+        let number = self.next_block();
+        self.scopes.push(Scope::default());
+        let depth = self.scopes.len();
+        let bound = self.bind_block(select, tail, number);
+        self.scopes.truncate(depth - 1);
+        bound
+    }
+
+    fn bind_block(&mut self, select: &'a sql::Select, tail: Tail<'a>, number: u32) -> Result<BoundQuery, SqlError> {
+        let from = self.bind_from(&select.from)?;
+        let filter = match &select.selection {
+            Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
+            None => Vec::new(),
+        };
+        let items = self.bind_select_list(&select.projection)?;
+        let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
+        let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
+        let having = match &select.having {
+            Some(condition) => self.bind_condition(condition, ExprScope::of_groups(Clause::Having, &aliases))?,
+            None => Vec::new(),
+        };
+        let order = self.bind_order(tail.order, &aliases)?;
+        let limit = self.bind_limit(tail.limit)?;
+        if let Some(clause) = tail.lock {
+            self.lock_tables(clause)?;
+        }
+        let scope = std::mem::take(self.scope());
+        let (names, select_exprs): (Vec<String>, Vec<Expr>) =
+            items.into_iter().map(|item| (item.name, item.expr)).unzip();
+        let columns = names
+            .iter()
+            .zip(&select_exprs)
+            .map(|(name, expr)| output::named(name.as_str().into(), expr, &scope.frame, &scope.tables))
+            .collect();
+        let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
+        let grouping = (!keys.is_empty() || !scope.aggregates.is_empty()).then_some(Grouping {
+            keys,
+            rollup,
+            aggregates: scope.aggregates,
+        });
+        let modifiers = select.select_modifiers.as_ref();
+        let block = Block {
+            number,
+            tables: scope.tables,
+            from,
+            frame: scope.frame,
+            filter,
+            grouping,
+            having,
+            select: select_exprs,
+            distinct: matches!(select.distinct, Some(sql::Distinct::Distinct)),
+            order,
+            limit,
+            subqueries: scope.subqueries,
+            straight_join: modifiers.is_some_and(|modifiers| modifiers.straight_join),
+            count_found_rows: modifiers.is_some_and(|modifiers| modifiers.sql_calc_found_rows),
+        };
+        self.check_grouping(&block)?;
+        let into = into_variables(select.into.as_ref(), types.len())?;
+        Ok(BoundQuery { body: BoundBody::Block(Box::new(block)), columns, types, into })
+    }
+
+    fn bind_select_list(&mut self, projection: &'a [sql::SelectItem]) -> Result<Vec<Item>, SqlError> {
+        let mut items = Vec::with_capacity(projection.len());
+        let scope = ExprScope::of_groups(Clause::FieldList, &[]);
+        for item in projection {
+            match item {
+                sql::SelectItem::UnnamedExpr(expr) => {
+                    let name = column_name(expr, self.context.text);
+                    items.push(Item { name, expr: self.bind_expr(expr, scope)? });
+                }
+                sql::SelectItem::ExprWithAlias { expr, alias } => {
+                    items.push(Item { name: alias.value.clone(), expr: self.bind_expr(expr, scope)? });
+                }
+                sql::SelectItem::Wildcard(_) => self.bind_star(None, &mut items)?,
+                sql::SelectItem::QualifiedWildcard(kind, _) => match kind {
+                    sql::SelectItemQualifiedWildcardKind::ObjectName(name) => {
+                        self.bind_star(Some(split_name(name)?), &mut items)?;
+                    }
+                    sql::SelectItemQualifiedWildcardKind::Expr(expr) => return Err(SqlError::not_supported(expr)),
+                },
+                other => return Err(SqlError::not_supported(other)),
+            }
+        }
+        Ok(items)
+    }
+
+    fn bind_star(&mut self, of: Option<(Option<&str>, &str)>, items: &mut Vec<Item>) -> Result<(), SqlError> {
+        let scope = self.scope();
+        if scope.tables.is_empty() {
+            return Err(match of {
+                Some((_, table)) => unknown_table(table),
+                None => SqlError::new(codes::NO_TABLES_USED, "No tables used"),
+            });
+        }
+        let visible = scope.visible.clone();
+        let wanted: Vec<_> = match of {
+            None => visible.into_iter().filter(|visible| !visible.hidden).collect(),
+            Some((schema, name)) => {
+                let table = scope.tables.iter().position(|table| table.is_named(schema, name));
+                scope.visible_columns_of(table.ok_or_else(|| unknown_table(name))?)
+            }
+        };
+        for visible in wanted {
+            let column = scope.column(visible.table, visible.column);
+            if column.invisible {
+                continue;
+            }
+            let name = column.name.to_string();
+            let (slot, ty) = scope.column_slot(visible.table, visible.column);
+            items.push(Item { name, expr: Expr::column(slot, ty) });
+        }
+        Ok(())
+    }
+
+    fn bind_group_by(
+        &mut self,
+        group_by: &'a sql::GroupByExpr,
+        aliases: &[(String, Expr)],
+    ) -> Result<(Vec<Expr>, bool), SqlError> {
+        let sql::GroupByExpr::Expressions(exprs, modifiers) = group_by else {
+            return Err(SqlError::not_supported("GROUP BY ALL"));
+        };
+        let rollup = match modifiers[..] {
+            [] => false,
+            [sql::GroupByWithModifier::Rollup] => true,
+            _ => return Err(SqlError::not_supported("this modifier of GROUP BY")),
+        };
+        let scope = ExprScope { aliases, ..ExprScope::new(Clause::GroupBy) };
+        let mut keys = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            let key = match position(expr) {
+                Some(number) => match aliases.get(number.wrapping_sub(1)) {
+                    Some((_, expr)) => expr.clone(),
+                    None => return Err(unknown_column(&number.to_string(), Clause::GroupBy.name())),
+                },
+                None => self.bind_expr(expr, scope)?,
+            };
+            if self.reads_aggregate(&key) {
+                let message = format!("Can't group on '{expr}'");
+                return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
+            }
+            keys.push(key);
+        }
+        if rollup && keys.iter().any(|key| key.as_column().is_none()) {
+            return Err(SqlError::not_supported("WITH ROLLUP over expressions"));
+        }
+        Ok((keys, rollup))
+    }
+
+    fn reads_aggregate(&mut self, expr: &Expr) -> bool {
+        let mut slots = Vec::new();
+        expr.collect_slots(&mut slots);
+        let aggregates = &self.scope().aggregates;
+        slots.iter().any(|slot| aggregates.iter().any(|aggregate| aggregate.slot == *slot))
+    }
+
+    /// ORDER BY of a block (and of UPDATE and DELETE, which have no aliases).
+    pub(crate) fn bind_order(
+        &mut self,
+        items: &'a [sql::OrderByExpr],
+        aliases: &[(String, Expr)],
+    ) -> Result<Vec<OrderItem>, SqlError> {
+        let mut order = Vec::with_capacity(items.len());
+        for item in items {
+            let expr = match position(&item.expr) {
+                Some(number) => match aliases.get(number.wrapping_sub(1)) {
+                    Some((_, expr)) => expr.clone(),
+                    None => return Err(unknown_column(&number.to_string(), Clause::OrderBy.name())),
+                },
+                None => self.bind_expr(&item.expr, ExprScope::of_groups(Clause::OrderBy, aliases))?,
+            };
+            order.push(OrderItem { expr, descending: is_descending(item)? });
+        }
+        Ok(order)
+    }
+
+    /// FOR UPDATE and FOR SHARE, of all tables or of the named one.
+    fn lock_tables(&mut self, clause: &sql::LockClause) -> Result<(), SqlError> {
+        let lock = self.bind_lock(clause);
+        let of = clause.of.as_ref().map(split_name).transpose()?;
+        let mut locked = Vec::new();
+        for table in &mut self.scope().tables {
+            if of.is_some_and(|(schema, name)| !table.is_named(schema, name)) {
+                continue;
+            }
+            if let TableSource::Base(base) = &table.source {
+                locked.push(base.clone());
+            }
+            table.lock = Some(lock);
+        }
+        if let (true, Some((_, name))) = (locked.is_empty(), of) {
+            let message = format!("Unresolved table name '{name}' in locking clause.");
+            return Err(SqlError::new(codes::UNRESOLVED_TABLE_LOCK, message));
+        }
+        for table in locked.iter().filter(|_| lock.exclusive) {
+            self.use_table(table, Privilege::Select, TableMode::IntentExclusive);
+        }
+        Ok(())
+    }
+}
+
+fn unknown_table(name: &str) -> SqlError {
+    SqlError::new(codes::BAD_TABLE_ERROR, format!("Unknown table '{name}'"))
+}
+
+/// Clauses that other databases have.
+fn check_supported(select: &sql::Select) -> Result<(), SqlError> {
+    let unsupported = [
+        (select.top.is_some(), "TOP"),
+        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
+        (select.prewhere.is_some(), "PREWHERE"),
+        (!select.connect_by.is_empty(), "CONNECT BY"),
+        (!select.cluster_by.is_empty() || !select.distribute_by.is_empty(), "CLUSTER BY"),
+        (!select.sort_by.is_empty(), "SORT BY"),
+        (!select.named_window.is_empty(), "WINDOW"),
+        (select.qualify.is_some(), "QUALIFY"),
+        (matches!(select.distinct, Some(sql::Distinct::On(_))), "DISTINCT ON"),
+    ];
+    match unsupported.iter().find(|(present, _)| *present) {
+        Some((_, what)) => Err(SqlError::not_supported(what)),
+        None => Ok(()),
+    }
+}
+
+/// INTO @a, @b.
+fn into_variables(into: Option<&sql::SelectInto>, columns: usize) -> Result<Vec<String>, SqlError> {
+    let Some(into) = into else { return Ok(Vec::new()) };
+    let mut names = Vec::with_capacity(into.targets.len());
+    for target in &into.targets {
+        match target {
+            sql::Expr::Identifier(name) if name.value.starts_with('@') && !name.value.starts_with("@@") => {
+                names.push(name.value[1..].to_string());
+            }
+            other => return Err(SqlError::not_supported(format_args!("INTO {other}"))),
+        }
+    }
+    if names.len() != columns {
+        let message = "The used SELECT statements have a different number of columns";
+        return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
+    }
+    Ok(names)
+}

@@ -1,0 +1,224 @@
+//! The bound tree: a statement whose names are resolved and whose expressions have types; nothing is decided yet about
+//! how it is executed.
+//!
+//! ```text
+//!   BoundQuery ── body ── Block       one SELECT: tables, join tree, conditions, grouping, select list, order
+//!              │          Union       branches, each a query
+//!              │          Values      rows of expressions
+//!              └─ order, limit (of a UNION; a block has its own)
+//! ```
+
+use std::sync::Arc;
+
+use engine::{LockWait, Table};
+
+use crate::bind::frame::Frame;
+use crate::expr::{Aggregate, Expr, ExprType};
+use crate::result::ResultColumn;
+use crate::virtual_table::VirtualTable;
+
+/// A query with its result's shape.
+#[derive(Debug)]
+pub(crate) struct BoundQuery {
+    pub(crate) body: BoundBody,
+    /// Of the result, in order.
+    pub(crate) columns: Vec<ResultColumn>,
+    /// The expressions' types, in the same order.
+    pub(crate) types: Vec<ExprType>,
+    /// `SELECT … INTO @a, @b`: names without `@`.
+    pub(crate) into: Vec<String>,
+}
+
+/// The forms of a query.
+#[derive(Debug)]
+pub(crate) enum BoundBody {
+    /// SELECT
+    Block(Box<Block>),
+    /// UNION
+    Union(Box<Union>),
+    /// VALUES ROW(…), ROW(…)
+    Values(Vec<Vec<Expr>>),
+}
+
+/// One SELECT.
+#[derive(Debug, Default)]
+pub(crate) struct Block {
+    /// From 1, in the order of the text: `id` of EXPLAIN.
+    pub(crate) number: u32,
+    pub(crate) tables: Vec<BoundTable>,
+    /// `None` without FROM.
+    pub(crate) from: Option<FromTree>,
+    pub(crate) frame: Frame,
+    /// Conjuncts of WHERE.
+    pub(crate) filter: Vec<Expr>,
+    pub(crate) grouping: Option<Grouping>,
+    /// Conjuncts of HAVING.
+    pub(crate) having: Vec<Expr>,
+    pub(crate) select: Vec<Expr>,
+    pub(crate) distinct: bool,
+    pub(crate) order: Vec<OrderItem>,
+    pub(crate) limit: Limit,
+    pub(crate) subqueries: Vec<Subquery>,
+    /// STRAIGHT_JOIN: tables are joined in the order of the text.
+    pub(crate) straight_join: bool,
+    /// SQL_CALC_FOUND_ROWS
+    pub(crate) count_found_rows: bool,
+}
+
+/// GROUP BY, or aggregates without it.
+#[derive(Debug, Default)]
+pub(crate) struct Grouping {
+    pub(crate) keys: Vec<Expr>,
+    pub(crate) rollup: bool,
+    /// With their slots in the frame.
+    pub(crate) aggregates: Vec<BoundAggregate>,
+}
+
+/// One aggregate call.
+#[derive(Debug)]
+pub(crate) struct BoundAggregate {
+    pub(crate) call: Arc<Aggregate>,
+    pub(crate) slot: usize,
+}
+
+/// UNION of queries.
+#[derive(Debug)]
+pub(crate) struct Union {
+    pub(crate) branches: Vec<BoundQuery>,
+    /// Branches `0..=n` are made distinct together; those after are only appended. `None` is UNION ALL all along.
+    pub(crate) distinct_until: Option<usize>,
+    /// One slot per column of the result.
+    pub(crate) frame: Frame,
+    pub(crate) order: Vec<OrderItem>,
+    pub(crate) limit: Limit,
+}
+
+/// One item of ORDER BY.
+#[derive(Clone, Debug)]
+pub(crate) struct OrderItem {
+    pub(crate) expr: Expr,
+    pub(crate) descending: bool,
+}
+
+/// LIMIT and OFFSET: numbers, or parameters.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Limit {
+    pub(crate) count: Option<Expr>,
+    pub(crate) offset: Option<Expr>,
+}
+
+/// How rows are locked by FOR UPDATE, FOR SHARE, and the reads of UPDATE and DELETE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowLock {
+    /// FOR UPDATE.
+    pub exclusive: bool,
+    /// What to do about a row that another has locked.
+    pub wait: LockWait,
+}
+
+/// FROM, as a tree.
+#[derive(Debug)]
+pub(crate) enum FromTree {
+    /// Position among the block's tables.
+    Table(usize),
+    /// A join; a RIGHT JOIN has been turned into a LEFT JOIN.
+    Join { left: Box<FromTree>, right: Box<FromTree>, kind: JoinKind, on: Vec<Expr> },
+}
+
+/// The kinds of joins that are left after binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinKind {
+    Inner,
+    /// Inner, and the left side first.
+    Straight,
+    Left,
+}
+
+/// A table in FROM.
+#[derive(Debug)]
+pub(crate) struct BoundTable {
+    pub(crate) source: TableSource,
+    /// Its database; `None` for a derived table.
+    pub(crate) schema: Option<Arc<str>>,
+    /// The table's own name.
+    pub(crate) name: Arc<str>,
+    /// What it is called in the statement.
+    pub(crate) alias: Arc<str>,
+    pub(crate) columns: Vec<ColumnInfo>,
+    /// It is on the inner side of an outer join, so its columns may be NULL.
+    pub(crate) outer_joined: bool,
+    pub(crate) hints: Vec<IndexHint>,
+    pub(crate) lock: Option<RowLock>,
+}
+
+/// Where a table's rows come from.
+#[derive(Debug)]
+pub(crate) enum TableSource {
+    /// The engine.
+    Base(Arc<Table>),
+    /// information_schema and the like.
+    Virtual(Arc<dyn VirtualTable>),
+    /// A subquery in FROM, or a CTE.
+    Derived(Box<BoundQuery>),
+}
+
+/// A column of a table in FROM.
+#[derive(Clone, Debug)]
+pub(crate) struct ColumnInfo {
+    pub(crate) name: Arc<str>,
+    pub(crate) ty: ExprType,
+    /// Not part of `*`.
+    pub(crate) invisible: bool,
+}
+
+/// USE, FORCE, IGNORE INDEX.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexHint {
+    pub(crate) kind: IndexHintKind,
+    /// Positions among the table's indexes.
+    pub(crate) indexes: Vec<usize>,
+}
+
+/// What an index hint asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexHintKind {
+    Use,
+    Force,
+    Ignore,
+}
+
+/// A subquery in an expression. Its result is in a slot of the block that it stands in.
+#[derive(Debug)]
+pub(crate) struct Subquery {
+    /// `None` for a function that waits.
+    pub(crate) query: Option<BoundQuery>,
+    pub(crate) kind: SubqueryKind,
+    pub(crate) slot: usize,
+    /// It uses columns of an enclosing block.
+    pub(crate) correlated: bool,
+    pub(crate) place: SubqueryPlace,
+}
+
+/// What the result of a subquery means.
+#[derive(Debug)]
+pub(crate) enum SubqueryKind {
+    /// The one value of the one row, NULL if there is none, 1242 if there are more.
+    Scalar,
+    /// Whether there is a row.
+    Exists,
+    /// `left op ANY (…)`; IN is `= ANY`. The comparison is over a frame of the left side's values and then the row's.
+    Any { left: Vec<Expr>, comparison: Expr, equality: bool },
+    /// `left op ALL (…)`; NOT IN is `<> ALL`.
+    All { left: Vec<Expr>, comparison: Expr, equality: bool },
+    /// No subquery at all but a function that has to wait (SLEEP, GET_LOCK, …).
+    Call { function: &'static str, args: Vec<Expr> },
+}
+
+/// When the result of a subquery is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SubqueryPlace {
+    /// Before grouping: ON, WHERE, GROUP BY, arguments of aggregates.
+    Rows,
+    /// After grouping: HAVING, select list, ORDER BY.
+    Groups,
+}

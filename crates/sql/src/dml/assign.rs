@@ -1,0 +1,199 @@
+//! Values on their way into rows: assignments, defaults, ON UPDATE.
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use engine::Table;
+use sqlparser::ast as sql;
+use types::{ColumnDef, ColumnDefault, Value};
+
+use crate::bind::Binder;
+use crate::bind::expr::{Clause, ExprScope};
+use crate::expr::convert::implicit_default;
+use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function};
+
+/// What a column gets when the statement gives it nothing, or DEFAULT.
+#[derive(Clone, Debug)]
+pub(crate) enum DefaultValue {
+    /// In the column's own form.
+    Stored(Value),
+    /// To be evaluated and converted.
+    Computed(Expr),
+    /// The next number.
+    AutoIncrement,
+    /// 1364 in strict mode.
+    Missing,
+}
+
+impl DefaultValue {
+    pub(crate) fn of(binder: &Binder<'_>, column: &ColumnDef) -> Result<Self, SqlError> {
+        if column.auto_increment {
+            return Ok(DefaultValue::AutoIncrement);
+        }
+        Ok(match &column.default {
+            Some(ColumnDefault::Literal(value)) => DefaultValue::Stored(value.clone()),
+            Some(_) => DefaultValue::Computed(default_expr(binder, column)?),
+            None if column.nullable => DefaultValue::Stored(Value::Null),
+            None => DefaultValue::Missing,
+        })
+    }
+
+    /// The value for a row; AUTO_INCREMENT is NULL until its number is taken.
+    pub(crate) fn value(
+        &self,
+        column: &ColumnDef,
+        strictness: Strictness,
+        row_number: u64,
+        eval: &EvalContext<'_>,
+    ) -> Result<Value, SqlError> {
+        match self {
+            DefaultValue::Stored(value) => Ok(value.clone()),
+            DefaultValue::Computed(expr) => {
+                convert_for_column(expr.eval(&[], eval)?, column, strictness, row_number, eval)
+            }
+            DefaultValue::AutoIncrement => Ok(Value::Null),
+            DefaultValue::Missing => {
+                let message = format!("Field '{}' doesn't have a default value", column.name);
+                match strictness {
+                    Strictness::Strict => Err(SqlError::new(codes::NO_DEFAULT_FOR_FIELD, message)),
+                    Strictness::Lenient => {
+                        eval.warn(codes::NO_DEFAULT_FOR_FIELD, message);
+                        Ok(implicit_default(column))
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The DEFAULT of a column as an expression.
+pub(crate) fn default_expr(binder: &Binder<'_>, column: &ColumnDef) -> Result<Expr, SqlError> {
+    match &column.default {
+        Some(ColumnDefault::Literal(value)) => Ok(Expr::literal(value.clone(), ExprType::of_column(column))),
+        Some(ColumnDefault::CurrentTimestamp { fsp }) => now(*fsp, binder),
+        Some(ColumnDefault::Expression(text)) => {
+            let expr = parse_expression(text)?;
+            let mut inner = Binder::new(binder.context);
+            inner.scope();
+            inner.bind_expr(&expr, ExprScope::new(Clause::FieldList))
+        }
+        None if column.nullable => Ok(Expr::null()),
+        None => {
+            let message = format!("Field '{}' doesn't have a default value", column.name);
+            Err(SqlError::new(codes::NO_DEFAULT_FOR_FIELD, message))
+        }
+    }
+}
+
+fn now(fsp: u8, binder: &Binder<'_>) -> Result<Expr, SqlError> {
+    function::resolve("now", vec![Expr::int(i64::from(fsp))], binder.context.session)
+}
+
+/// An expression that the catalog has as text; it was checked when the table was made.
+fn parse_expression(text: &str) -> Result<sql::Expr, SqlError> {
+    let dialect = sqlparser::dialect::MySqlDialect {};
+    sqlparser::parser::Parser::new(&dialect)
+        .try_with_sql(text)
+        .and_then(|mut parser| parser.parse_expr())
+        .map_err(|error| SqlError::new(codes::PARSE_ERROR, format!("DEFAULT ({text}): {error}")))
+}
+
+/// `column = value`.
+#[derive(Debug)]
+pub(crate) struct Assignment {
+    pub(crate) column: usize,
+    pub(crate) value: Assigned,
+    /// Where the frame has the column: a later assignment reads the new value.
+    pub(crate) slot: Option<usize>,
+}
+
+/// What is assigned.
+#[derive(Debug)]
+pub(crate) enum Assigned {
+    Expr(Expr),
+    Default(DefaultValue),
+}
+
+/// The assignments to one table, with what they entail.
+#[derive(Debug)]
+pub(crate) struct Assignments {
+    pub(crate) list: Vec<Assignment>,
+    /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the time as an expression.
+    on_update: Vec<(usize, Expr)>,
+}
+
+impl Assignments {
+    pub(crate) fn new(binder: &Binder<'_>, table: &Table, list: Vec<Assignment>) -> Result<Self, SqlError> {
+        let mut on_update = Vec::new();
+        for (number, column) in table.def.columns.iter().enumerate() {
+            if column.on_update_now && !list.iter().any(|assignment| assignment.column == number) {
+                let fsp = match column.ty {
+                    types::ColumnType::Timestamp { fsp } | types::ColumnType::DateTime { fsp } => fsp,
+                    _ => 0,
+                };
+                on_update.push((number, now(fsp, binder)?));
+            }
+        }
+        Ok(Assignments { list, on_update })
+    }
+
+    /// Whether a column is changed.
+    pub(crate) fn touches(&self, column: usize) -> bool {
+        self.list.iter().any(|assignment| assignment.column == column)
+            || self.on_update.iter().any(|(number, _)| *number == column)
+    }
+
+    /// The new image of a row; `None` if nothing is different. `frame` has the row, and gets the new values.
+    pub(crate) fn apply(
+        &self,
+        table: &Table,
+        old: &Bytes,
+        frame: &mut [Value],
+        strictness: Strictness,
+        row_number: u64,
+        eval: &EvalContext<'_>,
+    ) -> Result<Option<Bytes>, SqlError> {
+        let mut changes: Vec<(usize, Value)> = Vec::with_capacity(self.list.len() + self.on_update.len());
+        for assignment in &self.list {
+            let column = &table.def.columns[assignment.column];
+            let value = match &assignment.value {
+                Assigned::Expr(expr) => {
+                    convert_for_column(expr.eval(frame, eval)?, column, strictness, row_number, eval)?
+                }
+                Assigned::Default(default) => default.value(column, strictness, row_number, eval)?,
+            };
+            if let Some(slot) = assignment.slot {
+                frame[slot] = value.clone();
+            }
+            match changes.iter_mut().find(|(changed, _)| *changed == assignment.column) {
+                Some((_, known)) => *known = value,
+                None => changes.push((assignment.column, value)),
+            }
+        }
+        changes.sort_unstable_by_key(|(column, _)| *column);
+        let layout = &table.codec.row;
+        let new = layout.replace(old, &changes)?;
+        if new == *old {
+            return Ok(None);
+        }
+        if self.on_update.is_empty() {
+            return Ok(Some(new));
+        }
+        for (column, time) in &self.on_update {
+            let def = &table.def.columns[*column];
+            let value = convert_for_column(time.eval(&[], eval)?, def, strictness, row_number, eval)?;
+            changes.push((*column, value));
+        }
+        changes.sort_unstable_by_key(|(column, _)| *column);
+        Ok(Some(layout.replace(old, &changes)?))
+    }
+}
+
+/// The word DEFAULT in place of a value.
+pub(crate) fn is_default(expr: &sql::Expr) -> bool {
+    matches!(expr, sql::Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default"))
+}
+
+/// How values that do not fit are treated.
+pub(crate) fn strictness(ignore: bool, eval: &EvalContext<'_>) -> Strictness {
+    if eval.session.sql_mode.is_strict() && !ignore { Strictness::Strict } else { Strictness::Lenient }
+}

@@ -1,0 +1,161 @@
+//! DELETE, from one table or from several.
+
+use std::collections::HashSet;
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use sqlparser::ast as sql;
+use types::Value;
+
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::from::find_target;
+use crate::bind::scope::Scope;
+use crate::bind::tree::Limit;
+use crate::bind::{Binder, split_name};
+use crate::dml::update::{changing_block, lock_targets};
+use crate::dml::{Found, Target, may_stream};
+use crate::exec::ExecContext;
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::fast::point_of;
+use crate::exec::query::BlockRows;
+use crate::parse::ast::Delete;
+use crate::plan::node::BlockPlan;
+use crate::plan::{PlanContext, Privilege, block};
+use crate::result::Outcome;
+
+/// A planned DELETE.
+#[derive(Debug)]
+pub(crate) struct DeletePlan {
+    pub(crate) block: BlockPlan,
+    pub(crate) targets: Vec<Target>,
+    streams: bool,
+}
+
+/// Plans DELETE.
+pub(crate) async fn plan_delete<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    delete: &'a Delete,
+) -> Result<DeletePlan, SqlError> {
+    let delete = &*delete.delete;
+    if delete.returning.is_some() {
+        return Err(SqlError::not_supported("RETURNING"));
+    }
+    let (sql::FromTable::WithFromKeyword(listed) | sql::FromTable::WithoutKeyword(listed)) = &delete.from;
+    let number = binder.next_block();
+    binder.scopes.push(Scope::default());
+    let from = binder.bind_from(delete.using.as_deref().unwrap_or(listed))?;
+    let tables = target_tables(binder, delete, listed)?;
+    let filter = match &delete.selection {
+        Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
+        None => Vec::new(),
+    };
+    let order = binder.bind_order(&delete.order_by, &[])?;
+    let limit =
+        Limit { count: delete.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?, offset: None };
+    let images = lock_targets(binder, &tables, Privilege::Delete)?;
+    let scope = binder.scopes.pop().unwrap_or_default();
+    let targets: Vec<Target> = images.into_iter().map(|(table, image_slot)| Target { table, image_slot }).collect();
+    let block = changing_block(number, scope, from, filter, order, limit);
+    let block = block::plan_block(context, block).await?;
+    let streams = targets.len() == 1 && may_stream(&block, &targets[0].table, |_| false);
+    Ok(DeletePlan { block, targets, streams })
+}
+
+/// The tables from which rows are deleted.
+fn target_tables(
+    binder: &mut Binder<'_>,
+    delete: &sql::Delete,
+    listed: &[sql::TableWithJoins],
+) -> Result<Vec<usize>, SqlError> {
+    let mut targets = Vec::new();
+    if delete.using.is_some() {
+        for item in listed {
+            let sql::TableFactor::Table { name, .. } = &item.relation else {
+                return Err(SqlError::not_supported(&item.relation));
+            };
+            let (schema, name) = split_name(name)?;
+            targets.push(find_target(&binder.scope().tables, schema, name)?);
+        }
+    } else if delete.tables.is_empty() {
+        if binder.scope().tables.len() != 1 {
+            return Err(SqlError::new(codes::PARSE_ERROR, "DELETE from several tables names those to delete from"));
+        }
+        targets.push(0);
+    } else {
+        for name in &delete.tables {
+            let (schema, name) = split_name(name)?;
+            targets.push(find_target(&binder.scope().tables, schema, name)?);
+        }
+    }
+    if binder.scope().tables.len() > 1 && (!delete.order_by.is_empty() || delete.limit.is_some()) {
+        return Err(SqlError::new(codes::WRONG_USAGE, "Incorrect usage of DELETE and ORDER BY"));
+    }
+    Ok(targets)
+}
+
+impl DeletePlan {
+    /// Runs it.
+    pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
+        let mut done: Vec<HashSet<Bytes>> = vec![HashSet::new(); self.targets.len()];
+        let mut deleted = 0;
+        if let Some(point) = point_of(&self.block) {
+            let mut frame = vec![Value::Null; self.block.width];
+            if point.read(&mut frame, context).await? {
+                deleted += self.delete_row(&frame, &mut done, context).await?;
+            }
+            return Ok(Outcome { affected_rows: deleted, ..Outcome::default() });
+        }
+        let mut rows = BlockRows::new(&self.block);
+        rows.open(&[]);
+        if self.streams {
+            let mut batch = RowBatch::new(self.block.width);
+            loop {
+                let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
+                deleted += self.delete_batch(&batch, &mut done, context).await?;
+                batch.clear();
+                if !more {
+                    break;
+                }
+            }
+        } else {
+            let mut found = Found::all(&mut rows, self.block.width, context).await?;
+            while found.next(context).await? {
+                deleted += self.delete_batch(&found.batch, &mut done, context).await?;
+            }
+        }
+        Ok(Outcome { affected_rows: deleted, ..Outcome::default() })
+    }
+
+    async fn delete_batch(
+        &self,
+        batch: &RowBatch,
+        done: &mut [HashSet<Bytes>],
+        context: &mut ExecContext<'_>,
+    ) -> Result<u64, SqlError> {
+        context.check_cancelled()?;
+        let mut deleted = 0;
+        for row in batch.iter() {
+            deleted += self.delete_row(row, done, context).await?;
+        }
+        Ok(deleted)
+    }
+
+    async fn delete_row(
+        &self,
+        frame: &[Value],
+        done: &mut [HashSet<Bytes>],
+        context: &mut ExecContext<'_>,
+    ) -> Result<u64, SqlError> {
+        let mut deleted = 0;
+        for (number, target) in self.targets.iter().enumerate() {
+            let Value::Bytes(old) = &frame[target.image_slot] else { continue };
+            if self.block.tables.len() > 1 && !done[number].insert(target.table.codec.clustered_key(old)?) {
+                continue;
+            }
+            context.transaction.delete(&target.table, old).await?;
+            deleted += 1;
+        }
+        Ok(deleted)
+    }
+}

@@ -1,0 +1,331 @@
+//! INSERT and REPLACE: execution.
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use engine::{DuplicateKey, EngineError, ReadMode};
+use types::Value;
+
+use crate::dml::assign::strictness;
+use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
+use crate::exec::ExecContext;
+use crate::exec::apply::SubqueryRun;
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::query::QueryRows;
+use crate::exec::spill::{ReadPosition, RowStore};
+use crate::expr::{SqlMode, Strictness, WarningLevel, convert_for_column};
+use crate::result::Outcome;
+
+/// What an INSERT has done so far.
+struct Progress {
+    /// Rows that the source gave.
+    rows: u64,
+    affected: u64,
+    /// Rows that met a row with the same key.
+    duplicates: u64,
+    /// First number that AUTO_INCREMENT made.
+    first_generated: Option<u64>,
+    /// Numbers taken and not yet used: (next, how many).
+    reserved: (u64, u64),
+    strictness: Strictness,
+    /// The row being made, a value per column.
+    values: Vec<Value>,
+    given: Vec<bool>,
+}
+
+impl InsertPlan {
+    /// Runs it.
+    pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
+        let columns = self.table.def.columns.len();
+        let mut progress = Progress {
+            rows: 0,
+            affected: 0,
+            duplicates: 0,
+            first_generated: None,
+            reserved: (0, 0),
+            strictness: strictness(self.ignore, &context.eval),
+            values: vec![Value::Null; columns],
+            given: vec![false; columns],
+        };
+        let many = match &self.source {
+            InsertSource::Values { rows, .. } => {
+                self.insert_values(&mut progress, context).await?;
+                rows.len() > 1
+            }
+            InsertSource::Query { plan, reads_target } => {
+                let mut query = QueryRows::new(plan);
+                query.open(&[]);
+                if *reads_target {
+                    self.insert_kept(query, &mut progress, context).await?;
+                } else {
+                    self.insert_streaming(query, &mut progress, context).await?;
+                }
+                true
+            }
+        };
+        let warnings = context.eval.warnings.count();
+        let info = if many {
+            format!("Records: {}  Duplicates: {}  Warnings: {warnings}", progress.rows, progress.duplicates)
+        } else {
+            String::new()
+        };
+        Ok(Outcome {
+            affected_rows: progress.affected,
+            last_insert_id: progress.first_generated.unwrap_or(0),
+            info,
+            ..Outcome::default()
+        })
+    }
+
+    async fn insert_values(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        let InsertSource::Values { rows, width, reads, subqueries } = &self.source else { return Ok(()) };
+        let mut frame = vec![Value::Null; *width];
+        for subquery in subqueries {
+            let mut run = SubqueryRun::new(subquery);
+            let value = run.value(&frame, context).await?;
+            frame[run.slot()] = value;
+        }
+        for (number, row) in rows.iter().enumerate() {
+            progress.begin_row();
+            for (&column, expr) in self.columns.iter().zip(row) {
+                let Some(expr) = expr else { continue };
+                let value = expr.eval(&frame, &context.eval)?;
+                progress.set(self, column, value, context)?;
+                if let Some((_, slot)) = reads.iter().find(|(read, _)| *read == column) {
+                    frame[*slot] = progress.values[column].clone();
+                }
+            }
+            self.insert_row(progress, (rows.len() - number) as u64, context).await?;
+            if number % BATCH_ROWS == BATCH_ROWS - 1 {
+                context.check_cancelled()?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn insert_streaming(
+        &self,
+        mut query: QueryRows<'_>,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let mut batch = RowBatch::new(self.columns.len());
+        loop {
+            let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            self.insert_batch(&batch, progress, context).await?;
+            batch.clear();
+            if !more {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn insert_kept(
+        &self,
+        mut query: QueryRows<'_>,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let mut batch = RowBatch::new(self.columns.len());
+        let mut kept = RowStore::new(self.columns.len(), context.limits.table_bytes);
+        loop {
+            let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            for row in batch.iter() {
+                kept.push(context.env, row).await?;
+            }
+            batch.clear();
+            if !more {
+                break;
+            }
+        }
+        let mut position = ReadPosition::default();
+        loop {
+            kept.read(&mut position, &mut batch, BATCH_ROWS).await?;
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.insert_batch(&batch, progress, context).await?;
+            batch.clear();
+        }
+    }
+
+    async fn insert_batch(
+        &self,
+        batch: &RowBatch,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        context.check_cancelled()?;
+        for row in batch.iter() {
+            progress.begin_row();
+            for (&column, value) in self.columns.iter().zip(row) {
+                progress.set(self, column, value.clone(), context)?;
+            }
+            self.insert_row(progress, 1, context).await?;
+        }
+        Ok(())
+    }
+
+    /// Completes the row and inserts it; `rows_left` with this one, for how many numbers to take at once.
+    async fn insert_row(
+        &self,
+        progress: &mut Progress,
+        rows_left: u64,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        progress.rows += 1;
+        for (column, default) in self.defaults.iter().enumerate() {
+            if !progress.given[column] {
+                let def = &self.table.def.columns[column];
+                progress.values[column] = default.value(def, progress.strictness, progress.rows, &context.eval)?;
+            }
+        }
+        let generated = self.number_row(progress, rows_left, context)?;
+        let row = self.table.codec.row.encode(&progress.values)?;
+        match context.transaction.insert(&self.table, row.clone()).await {
+            Ok(()) => {
+                progress.affected += 1;
+                progress.generated(generated);
+                Ok(())
+            }
+            Err(EngineError::DuplicateKey(duplicate)) => {
+                progress.duplicates += 1;
+                self.duplicate(*duplicate, row, generated, progress, context).await
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Gives the row its AUTO_INCREMENT number, if it has none.
+    fn number_row(
+        &self,
+        progress: &mut Progress,
+        rows_left: u64,
+        context: &ExecContext<'_>,
+    ) -> Result<Option<u64>, SqlError> {
+        let Some(column) = self.auto_increment else { return Ok(None) };
+        let zero_is_number = context.eval.session.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
+        let wanted = match &progress.values[column] {
+            Value::Null => true,
+            Value::Int(0) | Value::UInt(0) => !zero_is_number,
+            Value::Double(n) => *n == 0.0 && !zero_is_number,
+            Value::Float(n) => *n == 0.0 && !zero_is_number,
+            _ => false,
+        };
+        if !wanted {
+            return Ok(None);
+        }
+        let (increment, offset) = context.auto_increment;
+        if progress.reserved.1 == 0 {
+            let first = self.table.auto_increment().next(rows_left, increment, offset);
+            progress.reserved = (first, rows_left);
+        }
+        let number = progress.reserved.0;
+        progress.reserved = (number.saturating_add(increment.max(1)), progress.reserved.1 - 1);
+        let def = &self.table.def.columns[column];
+        let value = convert_for_column(Value::UInt(number), def, Strictness::Strict, progress.rows, &context.eval);
+        progress.values[column] = value.map_err(|_| {
+            SqlError::new(codes::AUTOINC_READ_FAILED, "Failed to read auto-increment value from storage engine")
+        })?;
+        Ok(Some(number))
+    }
+
+    /// Another row has the key.
+    async fn duplicate(
+        &self,
+        mut duplicate: DuplicateKey,
+        row: Bytes,
+        generated: Option<u64>,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        if let Some(on_duplicate) = &self.on_duplicate {
+            return self.update_existing(on_duplicate, &duplicate, progress, context).await;
+        }
+        if !self.replace {
+            let error: SqlError = EngineError::DuplicateKey(Box::new(duplicate)).into();
+            if !self.ignore {
+                return Err(error);
+            }
+            context.eval.warnings.push_error(WarningLevel::Warning, &error);
+            return Ok(());
+        }
+        loop {
+            let existing = context.transaction.get(&self.table, &duplicate.existing_key, ReadMode::FOR_UPDATE).await?;
+            if let Some(existing) = existing {
+                context.transaction.delete(&self.table, &existing).await?;
+                progress.affected += 1;
+            }
+            match context.transaction.insert(&self.table, row.clone()).await {
+                Ok(()) => {
+                    progress.affected += 1;
+                    progress.generated(generated);
+                    return Ok(());
+                }
+                Err(EngineError::DuplicateKey(next)) => duplicate = *next,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn update_existing(
+        &self,
+        on_duplicate: &OnDuplicate,
+        duplicate: &DuplicateKey,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let table = &self.table;
+        let Some(old) = context.transaction.get(table, &duplicate.existing_key, ReadMode::FOR_UPDATE).await? else {
+            return Err(SqlError::unknown("the row with the same key is gone though it is locked"));
+        };
+        let mut frame = vec![Value::Null; on_duplicate.width];
+        for &(column, slot) in &on_duplicate.old {
+            frame[slot] = table.codec.row.decode_column(&old, column)?;
+        }
+        for &(column, slot) in &on_duplicate.new {
+            frame[slot] = progress.values[column].clone();
+        }
+        let (strictness, number) = (progress.strictness, progress.rows);
+        match on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)? {
+            None => progress.affected += u64::from(context.client_found_rows),
+            Some(new) => match context.transaction.update(table, &old, new).await {
+                Ok(_) => progress.affected += 2,
+                Err(error @ EngineError::DuplicateKey(_)) if self.ignore => {
+                    context.eval.warnings.push_error(WarningLevel::Warning, &error.into());
+                }
+                Err(error) => return Err(error.into()),
+            },
+        }
+        Ok(())
+    }
+}
+
+impl Progress {
+    fn begin_row(&mut self) {
+        self.given.fill(false);
+    }
+
+    /// Converts a value for its column; NULL for AUTO_INCREMENT stays, and becomes a number later.
+    fn set(
+        &mut self,
+        plan: &InsertPlan,
+        column: usize,
+        value: Value,
+        context: &ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let def = &plan.table.def.columns[column];
+        self.given[column] = true;
+        self.values[column] = match value {
+            Value::Null if plan.auto_increment == Some(column) => Value::Null,
+            value => {
+                // In a statement of many rows a NULL for NOT NULL is the column's zero outside strict mode; of one, an error.
+                convert_for_column(value, def, self.strictness, self.rows + 1, &context.eval)?
+            }
+        };
+        Ok(())
+    }
+
+    fn generated(&mut self, number: Option<u64>) {
+        self.first_generated = self.first_generated.or(number);
+    }
+}

@@ -1,0 +1,292 @@
+//! INSERT and REPLACE: planning.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use engine::{Table, TableMode};
+use sqlparser::ast as sql;
+use types::schema::same_name;
+
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::from::{column_name_of, target_table};
+use crate::bind::query::wrong_value_count;
+use crate::bind::scope::{Scope, Visible, unknown_column};
+use crate::bind::tree::ColumnInfo;
+use crate::bind::{Binder, split_name};
+use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, is_default};
+use crate::expr::Expr;
+use crate::plan::node::{QueryPlan, SubqueryPlan};
+use crate::plan::{PlanContext, Privilege, block};
+
+/// A planned INSERT or REPLACE.
+#[derive(Debug)]
+pub(crate) struct InsertPlan {
+    pub(crate) table: Arc<Table>,
+    /// The columns that get the source's values, in its order.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) source: InsertSource,
+    /// Per column of the table.
+    pub(crate) defaults: Vec<DefaultValue>,
+    pub(crate) auto_increment: Option<usize>,
+    pub(crate) ignore: bool,
+    pub(crate) replace: bool,
+    pub(crate) on_duplicate: Option<OnDuplicate>,
+}
+
+/// Where the rows come from.
+#[derive(Debug)]
+pub(crate) enum InsertSource {
+    /// VALUES and SET; `None` is DEFAULT.
+    Values {
+        rows: Vec<Vec<Option<Expr>>>,
+        /// Values per row of the frame that they are evaluated over.
+        width: usize,
+        /// (column, slot) of columns of the new row that they read.
+        reads: Vec<(usize, usize)>,
+        subqueries: Vec<SubqueryPlan>,
+    },
+    Query {
+        plan: QueryPlan,
+        /// It reads the table that is inserted into: its rows are all fetched first.
+        reads_target: bool,
+    },
+}
+
+/// ON DUPLICATE KEY UPDATE.
+#[derive(Debug)]
+pub(crate) struct OnDuplicate {
+    /// Values per row of its frame.
+    pub(crate) width: usize,
+    /// (column, slot) of the row that is there.
+    pub(crate) old: Vec<(usize, usize)>,
+    /// (column, slot) of the row that could not be inserted.
+    pub(crate) new: Vec<(usize, usize)>,
+    pub(crate) assignments: Assignments,
+}
+
+/// Plans INSERT and REPLACE.
+pub(crate) async fn plan_insert<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    insert: &'a sql::Insert,
+) -> Result<InsertPlan, SqlError> {
+    if insert.returning.is_some() {
+        return Err(SqlError::not_supported("RETURNING"));
+    }
+    if insert.partitioned.is_some() {
+        return Err(SqlError::not_supported("PARTITION"));
+    }
+    let sql::TableObject::TableName(name) = &insert.table else { return Err(SqlError::not_supported(&insert.table)) };
+    let (schema, name) = split_name(name)?;
+    let table = binder.base_table(schema, name)?;
+    binder.use_table(&table, Privilege::Insert, TableMode::IntentExclusive);
+    let columns = target_columns(&table, insert)?;
+    let source = plan_source(context, binder, insert, &table, columns.len()).await?;
+    let on_duplicate = match &insert.on {
+        None => None,
+        Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
+            binder.use_table(&table, Privilege::Update, TableMode::IntentExclusive);
+            Some(plan_on_duplicate(binder, insert, &table, assignments)?)
+        }
+        Some(other) => return Err(SqlError::not_supported(other)),
+    };
+    if insert.replace_into {
+        binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
+    }
+    let defaults =
+        table.def.columns.iter().map(|column| DefaultValue::of(binder, column)).collect::<Result<Vec<_>, _>>()?;
+    Ok(InsertPlan {
+        columns,
+        source,
+        defaults,
+        auto_increment: table.def.auto_increment_column(),
+        ignore: insert.ignore,
+        replace: insert.replace_into,
+        on_duplicate,
+        table,
+    })
+}
+
+/// The named columns, or all visible ones; with SET those that it assigns.
+fn target_columns(table: &Table, insert: &sql::Insert) -> Result<Vec<usize>, SqlError> {
+    let find = |name: &str| table.def.column_index(name).ok_or_else(|| unknown_column(name, "field list"));
+    let mut columns = Vec::new();
+    if insert.assignments.is_empty() {
+        for name in &insert.columns {
+            columns.push(find(column_name_of(name)?.column)?);
+        }
+        let visible = |column: &usize| !table.def.columns[*column].invisible;
+        if columns.is_empty() && !insert.columns.is_empty() {
+            return Ok(columns);
+        }
+        if columns.is_empty() && !has_empty_rows(insert) {
+            columns = (0..table.def.columns.len()).filter(visible).collect();
+        }
+    } else {
+        for assignment in &insert.assignments {
+            let sql::AssignmentTarget::ColumnName(name) = &assignment.target else {
+                return Err(SqlError::not_supported(&assignment.target));
+            };
+            columns.push(find(column_name_of(name)?.column)?);
+        }
+    }
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at].contains(column) {
+            let message = format!("Column '{}' specified twice", table.def.columns[*column].name);
+            return Err(SqlError::new(codes::FIELD_SPECIFIED_TWICE, message));
+        }
+    }
+    Ok(columns)
+}
+
+/// `INSERT INTO t VALUES ()`: every column gets its default.
+fn has_empty_rows(insert: &sql::Insert) -> bool {
+    match insert.source.as_deref().map(|query| &*query.body) {
+        None => insert.assignments.is_empty(),
+        Some(sql::SetExpr::Values(values)) => values.rows.iter().all(|row| row.is_empty()),
+        Some(_) => false,
+    }
+}
+
+async fn plan_source<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    insert: &'a sql::Insert,
+    table: &Arc<Table>,
+    columns: usize,
+) -> Result<InsertSource, SqlError> {
+    let Some(query) = &insert.source else {
+        let row: Vec<&'a sql::Expr> = insert.assignments.iter().map(|assignment| &assignment.value).collect();
+        return bind_values(context, binder, table, vec![row], columns).await;
+    };
+    if let sql::SetExpr::Values(values) = &*query.body
+        && query.order_by.is_none()
+        && query.limit_clause.is_none()
+    {
+        let rows = values.rows.iter().map(|row| row.iter().collect()).collect();
+        return bind_values(context, binder, table, rows, columns).await;
+    }
+    let bound = binder.bind_isolated(query)?;
+    if bound.types.len() != columns {
+        return Err(wrong_value_count(1));
+    }
+    let reads_target = binder.reads(table);
+    let plan = block::plan_query(context, bound).await?;
+    Ok(InsertSource::Query { plan, reads_target })
+}
+
+async fn bind_values<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    table: &Arc<Table>,
+    rows: Vec<Vec<&'a sql::Expr>>,
+    columns: usize,
+) -> Result<InsertSource, SqlError> {
+    let mut scope = Scope { barrier: true, ..Scope::default() };
+    scope.add_table(target_table(table, &table.def.name))?;
+    scope.visible = scope.visible_columns_of(0);
+    binder.scopes.push(scope);
+    let mut bound = Vec::with_capacity(rows.len());
+    for (number, row) in rows.into_iter().enumerate() {
+        if row.len() != columns {
+            return Err(wrong_value_count(number + 1));
+        }
+        let mut values = Vec::with_capacity(row.len());
+        for expr in row {
+            let value =
+                if is_default(expr) { None } else { Some(binder.bind_expr(expr, ExprScope::new(Clause::FieldList))?) };
+            values.push(value);
+        }
+        bound.push(values);
+    }
+    let scope = binder.scopes.pop().unwrap_or_default();
+    let mut subqueries = Vec::with_capacity(scope.subqueries.len());
+    for subquery in scope.subqueries {
+        if subquery.correlated {
+            return Err(SqlError::not_supported("subqueries in VALUES that read the new row"));
+        }
+        subqueries.push(block::plan_subquery(context, subquery).await?);
+    }
+    let (width, reads) = (scope.frame.width(), scope.frame.columns_of(0));
+    Ok(InsertSource::Values { rows: bound, width, reads, subqueries })
+}
+
+fn plan_on_duplicate<'a>(
+    binder: &mut Binder<'a>,
+    insert: &'a sql::Insert,
+    table: &Arc<Table>,
+    assignments: &'a [sql::Assignment],
+) -> Result<OnDuplicate, SqlError> {
+    let mut scope = Scope { barrier: true, new_row: Some(1), ..Scope::default() };
+    scope.add_table(target_table(table, &table.def.name))?;
+    scope.visible = scope.visible_columns_of(0);
+    // A name that no statement can write stands for "no alias".
+    let mut new_row = target_table(table, "\0new");
+    let mut hidden = true;
+    if let Some(alias) = &insert.insert_alias {
+        new_row.alias = Arc::from(split_name(&alias.row_alias)?.1);
+        new_row.schema = None;
+        if let Some(names) = &alias.col_aliases {
+            let named = new_row.columns.iter_mut().filter(|column| !column.invisible);
+            for (column, name) in named.zip(names) {
+                *column = ColumnInfo { name: Arc::from(name.value.as_str()), ..column.clone() };
+            }
+            hidden = false;
+        }
+    }
+    let number = scope.add_table(new_row)?;
+    let columns = scope.visible_columns_of(number).into_iter().map(|visible| Visible { hidden, ..visible });
+    scope.visible.extend(columns);
+    binder.scopes.push(scope);
+    let list = bind_assignments(binder, table, 0, assignments)?;
+    let scope = binder.scopes.pop().unwrap_or_default();
+    if !scope.subqueries.is_empty() {
+        return Err(SqlError::not_supported("subqueries in ON DUPLICATE KEY UPDATE"));
+    }
+    let assignments = Assignments::new(binder, table, with_slots(list, &scope, 0))?;
+    let (old, new) = (scope.frame.columns_of(0), scope.frame.columns_of(1));
+    Ok(OnDuplicate { width: scope.frame.width(), old, new, assignments })
+}
+
+/// Binds `column = value, …` for one table of the innermost block.
+pub(crate) fn bind_assignments<'a>(
+    binder: &mut Binder<'a>,
+    table: &Table,
+    number: usize,
+    assignments: &'a [sql::Assignment],
+) -> Result<Vec<Assignment>, SqlError> {
+    let mut list = Vec::with_capacity(assignments.len());
+    for assignment in assignments {
+        let sql::AssignmentTarget::ColumnName(name) = &assignment.target else {
+            return Err(SqlError::not_supported(&assignment.target));
+        };
+        let name = column_name_of(name)?;
+        let named_table = name.table.is_none_or(|table| binder.scope().tables[number].is_named(name.schema, table));
+        let column = table.def.columns.iter().position(|column| named_table && same_name(&column.name, name.column));
+        let column = column.ok_or_else(|| unknown_column(&name.text(), "field list"))?;
+        list.push(Assignment { column, value: bind_assigned(binder, table, column, &assignment.value)?, slot: None });
+    }
+    Ok(list)
+}
+
+/// Binds the right side of an assignment.
+pub(crate) fn bind_assigned<'a>(
+    binder: &mut Binder<'a>,
+    table: &Table,
+    column: usize,
+    value: &'a sql::Expr,
+) -> Result<Assigned, SqlError> {
+    if is_default(value) {
+        return Ok(Assigned::Default(DefaultValue::of(binder, &table.def.columns[column])?));
+    }
+    Ok(Assigned::Expr(binder.bind_expr(value, ExprScope::new(Clause::FieldList))?))
+}
+
+/// Assignments with the slots of the columns that the frame has.
+pub(crate) fn with_slots(mut list: Vec<Assignment>, scope: &Scope, table: usize) -> Vec<Assignment> {
+    for assignment in &mut list {
+        let source = crate::bind::frame::SlotSource::Column { table, column: assignment.column };
+        assignment.slot = scope.frame.find(source);
+    }
+    list
+}

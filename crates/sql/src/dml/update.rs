@@ -1,0 +1,293 @@
+//! UPDATE, of one table or of several.
+
+use std::collections::HashSet;
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use engine::{EngineError, LockWait, TableMode};
+use sqlparser::ast as sql;
+use types::Value;
+
+use crate::bind::Binder;
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::frame::SlotSource;
+use crate::bind::from::column_name_of;
+use crate::bind::scope::{Scope, unknown_column};
+use crate::bind::tree::{Block, RowLock, TableSource};
+use crate::dml::assign::{Assignment, Assignments, strictness};
+use crate::dml::insert_plan::{bind_assigned, with_slots};
+use crate::dml::{Found, Target, may_stream};
+use crate::exec::ExecContext;
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::fast::point_of;
+use crate::exec::query::BlockRows;
+use crate::exec::spill::{ReadPosition, RowStore};
+use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
+use crate::parse::ast::Update;
+use crate::plan::node::BlockPlan;
+use crate::plan::{PlanContext, Privilege, block};
+use crate::result::Outcome;
+
+/// A planned UPDATE.
+#[derive(Debug)]
+pub(crate) struct UpdatePlan {
+    pub(crate) block: BlockPlan,
+    pub(crate) targets: Vec<(Target, Assignments)>,
+    ignore: bool,
+    /// Rows are changed while others are still being found.
+    streams: bool,
+}
+
+/// Plans UPDATE.
+pub(crate) async fn plan_update<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    update: &'a Update,
+) -> Result<UpdatePlan, SqlError> {
+    let ignore = update.ignore;
+    let update = &*update.update;
+    if update.returning.is_some() || update.from.is_some() {
+        return Err(SqlError::not_supported("RETURNING and FROM in UPDATE"));
+    }
+    let number = binder.next_block();
+    binder.scopes.push(Scope::default());
+    let from = binder.bind_from(std::slice::from_ref(&update.table))?;
+    let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
+    for assignment in &update.assignments {
+        let (table, assignment) = bind_assignment(binder, assignment)?;
+        match by_table.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, list)) => list.push(assignment),
+            None => by_table.push((table, vec![assignment])),
+        }
+    }
+    let filter = match &update.selection {
+        Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
+        None => Vec::new(),
+    };
+    let order = binder.bind_order(&update.order_by, &[])?;
+    let limit = crate::bind::tree::Limit {
+        count: update.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?,
+        offset: None,
+    };
+    let several = binder.scope().tables.len() > 1;
+    if several && (!order.is_empty() || limit.count.is_some()) {
+        return Err(SqlError::new(codes::WRONG_USAGE, "Incorrect usage of UPDATE and ORDER BY"));
+    }
+    let tables: Vec<usize> = by_table.iter().map(|(table, _)| *table).collect();
+    let images = lock_targets(binder, &tables, Privilege::Update)?;
+    let scope = binder.scopes.pop().unwrap_or_default();
+    let mut targets = Vec::with_capacity(by_table.len());
+    for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
+        let list = with_slots(list, &scope, table);
+        let assignments = Assignments::new(binder, &base, list)?;
+        targets.push((Target { table: base, image_slot }, assignments));
+    }
+    let block = changing_block(number, scope, from, filter, order, limit);
+    let block = block::plan_block(context, block).await?;
+    let streams = match &targets[..] {
+        [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
+        _ => false,
+    };
+    Ok(UpdatePlan { block, targets, ignore, streams })
+}
+
+/// `[table.]column = value`: the table's number and the assignment.
+fn bind_assignment<'a>(
+    binder: &mut Binder<'a>,
+    assignment: &'a sql::Assignment,
+) -> Result<(usize, Assignment), SqlError> {
+    let sql::AssignmentTarget::ColumnName(name) = &assignment.target else {
+        return Err(SqlError::not_supported(&assignment.target));
+    };
+    let name = column_name_of(name)?;
+    let found = binder.scope().find(name, "field list")?;
+    let (table, column) = found.ok_or_else(|| unknown_column(&name.text(), "field list"))?;
+    let TableSource::Base(base) = &binder.scope().tables[table].source else {
+        let message = format!("The target table {} of the UPDATE is not updatable", binder.scope().tables[table].alias);
+        return Err(SqlError::new(codes::NON_UPDATABLE_TABLE, message));
+    };
+    let base = base.clone();
+    let value = bind_assigned(binder, &base, column, &assignment.value)?;
+    Ok((table, Assignment { column, value, slot: None }))
+}
+
+/// Marks the tables that are changed: exclusive locks, and a slot for each row image. Others are read with shared locks.
+pub(crate) fn lock_targets(
+    binder: &mut Binder<'_>,
+    targets: &[usize],
+    privilege: Privilege,
+) -> Result<Vec<(std::sync::Arc<engine::Table>, usize)>, SqlError> {
+    let scope = binder.scope();
+    for (number, table) in scope.tables.iter_mut().enumerate() {
+        let exclusive = targets.contains(&number);
+        table.lock = Some(RowLock { exclusive, wait: LockWait::Wait });
+    }
+    let mut images = Vec::with_capacity(targets.len());
+    for &table in targets {
+        let TableSource::Base(base) = &scope.tables[table].source else {
+            let message = format!("The target table {} of the DELETE is not updatable", scope.tables[table].alias);
+            return Err(SqlError::new(codes::NON_UPDATABLE_TABLE, message));
+        };
+        let base = base.clone();
+        let slot = scope.frame.slot(SlotSource::RowImage { table }, || ExprType::of_kind(Kind::Bytes));
+        images.push((base, slot));
+    }
+    for (base, _) in &images {
+        binder.use_table(base, privilege, TableMode::IntentExclusive);
+    }
+    Ok(images)
+}
+
+/// The block that finds the rows to change.
+pub(crate) fn changing_block(
+    number: u32,
+    scope: Scope,
+    from: Option<crate::bind::tree::FromTree>,
+    filter: Vec<crate::expr::Expr>,
+    order: Vec<crate::bind::tree::OrderItem>,
+    limit: crate::bind::tree::Limit,
+) -> Block {
+    Block {
+        number,
+        tables: scope.tables,
+        from,
+        frame: scope.frame,
+        filter,
+        order,
+        limit,
+        subqueries: scope.subqueries,
+        ..Block::default()
+    }
+}
+
+/// What an UPDATE has done.
+#[derive(Default)]
+struct Progress {
+    matched: u64,
+    changed: u64,
+    /// Clustered keys of the rows done, per target, if a row may come up more than once.
+    done: Vec<HashSet<Bytes>>,
+}
+
+impl UpdatePlan {
+    /// Runs it.
+    pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
+        let strictness = strictness(self.ignore, &context.eval);
+        let mut progress = Progress { done: vec![HashSet::new(); self.targets.len()], ..Progress::default() };
+        match point_of(&self.block) {
+            Some(point) => {
+                let mut frame = vec![Value::Null; self.block.width];
+                if point.read(&mut frame, context).await? {
+                    self.update_row(&mut frame, strictness, &mut progress, context).await?;
+                }
+            }
+            None => self.update_found(strictness, &mut progress, context).await?,
+        }
+        let warnings = context.eval.warnings.count();
+        Ok(Outcome {
+            affected_rows: if context.client_found_rows { progress.matched } else { progress.changed },
+            info: format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", progress.matched, progress.changed),
+            ..Outcome::default()
+        })
+    }
+
+    async fn update_found(
+        &self,
+        strictness: Strictness,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let mut rows = BlockRows::new(&self.block);
+        rows.open(&[]);
+        let mut batch = RowBatch::new(self.block.width);
+        if self.streams {
+            loop {
+                let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
+                self.update_batch(&mut batch, strictness, progress, context).await?;
+                if !more {
+                    return Ok(());
+                }
+            }
+        }
+        let mut found = Found::all(&mut rows, self.block.width, context).await?;
+        while found.next(context).await? {
+            self.update_batch(&mut found.batch, strictness, progress, context).await?;
+        }
+        Ok(())
+    }
+
+    async fn update_batch(
+        &self,
+        batch: &mut RowBatch,
+        strictness: Strictness,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        for number in 0..batch.len() {
+            self.update_row(batch.row_mut(number), strictness, progress, context).await?;
+        }
+        batch.clear();
+        context.check_cancelled()
+    }
+
+    async fn update_row(
+        &self,
+        frame: &mut [Value],
+        strictness: Strictness,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        for (number, (target, assignments)) in self.targets.iter().enumerate() {
+            let Value::Bytes(old) = frame[target.image_slot].clone() else { continue };
+            if self.block.tables.len() > 1 {
+                let key = target.table.codec.clustered_key(&old)?;
+                if !progress.done[number].insert(key) {
+                    continue;
+                }
+            }
+            progress.matched += 1;
+            let row_number = progress.matched;
+            let new = assignments.apply(&target.table, &old, frame, strictness, row_number, &context.eval)?;
+            let Some(new) = new else { continue };
+            match context.transaction.update(&target.table, &old, new).await {
+                Ok(_) => progress.changed += 1,
+                Err(error @ EngineError::DuplicateKey(_)) if self.ignore => {
+                    context.eval.warnings.push_error(WarningLevel::Warning, &error.into());
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Found {
+    /// Finds all rows before the first is changed.
+    pub(super) async fn all(
+        rows: &mut BlockRows<'_>,
+        width: usize,
+        context: &mut ExecContext<'_>,
+    ) -> Result<Self, SqlError> {
+        let mut kept = RowStore::new(width, context.limits.table_bytes);
+        let mut batch = RowBatch::new(width);
+        loop {
+            let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
+            for row in batch.iter() {
+                kept.push(context.env, row).await?;
+            }
+            batch.clear();
+            context.check_cancelled()?;
+            if !more {
+                return Ok(Found { rows: kept, position: ReadPosition::default(), batch });
+            }
+        }
+    }
+
+    /// Fetches the next rows into `batch`; `false` at the end.
+    pub(super) async fn next(&mut self, context: &ExecContext<'_>) -> Result<bool, SqlError> {
+        self.batch.clear();
+        context.check_cancelled()?;
+        self.rows.read(&mut self.position, &mut self.batch, BATCH_ROWS).await?;
+        Ok(!self.batch.is_empty())
+    }
+}

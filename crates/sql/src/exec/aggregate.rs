@@ -1,0 +1,279 @@
+//! GROUP BY and aggregates.
+//!
+//! | how | when | memory |
+//! |---|---|---|
+//! | one group | no GROUP BY | one row |
+//! | ordered | the rows come ordered by the keys (an index, or a sort below) | one group |
+//! | hashed | otherwise | the groups, up to a budget; rows of further groups wait on disk, split by key |
+//!
+//! WITH ROLLUP is always ordered: beside the group of all keys runs one for each shorter list of them, down to none.
+//!
+//! A finished group is the group's first row with the aggregates' slots filled.
+
+use std::collections::HashMap;
+use std::collections::VecDeque;
+
+use base::SqlError;
+use io::BoxFuture;
+use types::Value;
+
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::context::ExecContext;
+use crate::exec::distinct::{Overflow, group_key};
+use crate::exec::operator::{BoxedOperator, Operator};
+use crate::exec::spill::{ReadPosition, memory_size};
+use crate::expr::AggregateState;
+use crate::expr::order;
+use crate::plan::node::AggregateNode;
+
+/// Bytes that a group takes beside its row and key, about.
+const GROUP_BYTES: usize = 128;
+
+/// A group under way.
+struct Group {
+    row: Vec<Value>,
+    states: Vec<AggregateState>,
+}
+
+/// Groups its input.
+pub(crate) struct AggregateRows<'p> {
+    node: &'p AggregateNode,
+    input: BoxedOperator<'p>,
+    width: usize,
+    seed: Vec<Value>,
+    ordered: Ordered,
+    /// Finished groups.
+    ready: VecDeque<Vec<Value>>,
+    stage: Stage,
+    overflow: Overflow,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Start,
+    /// Ordered: there may be more input.
+    Reading,
+    /// Hashed: there may be more partitions.
+    Partitions,
+    Done,
+}
+
+/// The groups that are open in ordered grouping: one, or with ROLLUP one per list of leading keys.
+#[derive(Default)]
+struct Ordered {
+    /// Encoded keys of the current row, one by one.
+    keys: Vec<Vec<u8>>,
+    /// `groups[n]` is grouped by the first n keys; without ROLLUP only the last is used.
+    groups: Vec<Option<Group>>,
+}
+
+impl<'p> AggregateRows<'p> {
+    pub(crate) fn new(node: &'p AggregateNode, input: BoxedOperator<'p>, width: usize) -> Self {
+        AggregateRows {
+            node,
+            input,
+            width,
+            seed: Vec::new(),
+            ordered: Ordered::default(),
+            ready: VecDeque::new(),
+            stage: Stage::Start,
+            overflow: Overflow::default(),
+        }
+    }
+
+    fn new_group(&self, row: &[Value]) -> Group {
+        let states = self.node.aggregates.iter().map(|(aggregate, _)| aggregate.start()).collect();
+        Group { row: row.to_vec(), states }
+    }
+
+    fn add(&self, group: &mut Group, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
+        for ((aggregate, _), state) in self.node.aggregates.iter().zip(&mut group.states) {
+            aggregate.add(state, row, &context.eval)?;
+        }
+        Ok(())
+    }
+
+    fn finish(&self, group: Group, context: &ExecContext<'_>) -> Result<Vec<Value>, SqlError> {
+        let mut row = group.row;
+        for ((aggregate, slot), state) in self.node.aggregates.iter().zip(group.states) {
+            row[*slot] = aggregate.finish(state, &context.eval)?;
+        }
+        Ok(row)
+    }
+
+    /// No GROUP BY: one group, even of no rows.
+    async fn whole(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        let mut group: Option<Group> = None;
+        let mut batch = RowBatch::new(self.width);
+        loop {
+            let more = self.input.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            for row in batch.iter() {
+                let group = group.get_or_insert_with(|| self.new_group(row));
+                self.add(group, row, context)?;
+            }
+            batch.clear();
+            if !more {
+                break;
+            }
+        }
+        let group = group.unwrap_or_else(|| self.new_group(&self.seed));
+        let row = self.finish(group, context)?;
+        self.ready.push_back(row);
+        self.stage = Stage::Done;
+        Ok(())
+    }
+
+    /// Reads a batch of ordered rows, and finishes the groups that end in it.
+    async fn read_ordered(&mut self, context: &mut ExecContext<'_>, want: usize) -> Result<(), SqlError> {
+        let mut batch = RowBatch::new(self.width);
+        let more = self.input.next_batch(context, &mut batch, want.max(BATCH_ROWS)).await?;
+        for row in batch.iter() {
+            self.add_ordered(row, context)?;
+        }
+        if !more {
+            self.close_groups(0, context)?;
+            self.stage = Stage::Done;
+        }
+        Ok(())
+    }
+
+    fn add_ordered(&mut self, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
+        let mut keys = Vec::with_capacity(self.node.keys.len());
+        for key in &self.node.keys {
+            let mut bytes = Vec::new();
+            order::encode(&key.ty, &key.eval(row, &context.eval)?, false, &mut bytes);
+            keys.push(bytes);
+        }
+        let count = self.node.keys.len();
+        if self.ordered.groups.is_empty() {
+            self.ordered.groups.resize_with(count + 1, || None);
+        } else {
+            let same = keys.iter().zip(&self.ordered.keys).take_while(|(new, old)| new == old).count();
+            if same < count {
+                self.close_groups(same + 1, context)?;
+            }
+        }
+        self.ordered.keys = keys;
+        let first = if self.node.rollup.is_some() { 0 } else { count };
+        for number in first..=count {
+            let mut group = self.ordered.groups[number].take().unwrap_or_else(|| self.new_group(row));
+            let added = self.add(&mut group, row, context);
+            self.ordered.groups[number] = Some(group);
+            added?;
+        }
+        Ok(())
+    }
+
+    /// Finishes the groups by at least `from` keys, the longest first.
+    fn close_groups(&mut self, from: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        for number in (from..self.ordered.groups.len()).rev() {
+            if let Some(mut group) = self.ordered.groups[number].take() {
+                if let Some(slots) = &self.node.rollup {
+                    for &slot in &slots[number..] {
+                        group.row[slot] = Value::Null;
+                    }
+                }
+                let row = self.finish(group, context)?;
+                self.ready.push_back(row);
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups the input, or a partition of it, in a hash table.
+    async fn read_hashed(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        let mut partition = match self.stage {
+            Stage::Start => None,
+            _ => match self.overflow.next() {
+                Some(store) => Some((store, ReadPosition::default())),
+                None => {
+                    self.stage = Stage::Done;
+                    return Ok(());
+                }
+            },
+        };
+        let mut groups: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut list: Vec<Group> = Vec::new();
+        let mut bytes = 0;
+        let mut batch = RowBatch::new(self.width);
+        let mut key = Vec::new();
+        loop {
+            let more = match &mut partition {
+                None => self.input.next_batch(context, &mut batch, BATCH_ROWS).await?,
+                Some((store, position)) => {
+                    store.read(position, &mut batch, BATCH_ROWS).await?;
+                    !batch.is_empty()
+                }
+            };
+            for row in batch.iter() {
+                key.clear();
+                group_key(&self.node.keys, row, context, &mut key)?;
+                let number = match groups.get(&key) {
+                    Some(&number) => number,
+                    None if bytes > context.limits.table_bytes && self.overflow.may_grow() => {
+                        self.overflow.push(&key, row, context).await?;
+                        continue;
+                    }
+                    None => {
+                        bytes += key.len() + memory_size(row) + GROUP_BYTES;
+                        groups.insert(key.clone(), list.len());
+                        list.push(self.new_group(row));
+                        list.len() - 1
+                    }
+                };
+                self.add(&mut list[number], row, context)?;
+            }
+            batch.clear();
+            context.check_cancelled()?;
+            if !more {
+                break;
+            }
+        }
+        for group in list {
+            let row = self.finish(group, context)?;
+            self.ready.push_back(row);
+        }
+        self.stage = Stage::Partitions;
+        Ok(())
+    }
+}
+
+impl Operator for AggregateRows<'_> {
+    fn open(&mut self, seed: &[Value]) {
+        self.input.open(seed);
+        self.seed = seed.to_vec();
+        self.ordered = Ordered::default();
+        self.ready.clear();
+        self.stage = Stage::Start;
+        self.overflow = Overflow::default();
+    }
+
+    fn next_batch<'a>(
+        &'a mut self,
+        context: &'a mut ExecContext<'_>,
+        out: &'a mut RowBatch,
+        want: usize,
+    ) -> BoxFuture<'a, Result<bool, SqlError>> {
+        Box::pin(async move {
+            while self.ready.is_empty() {
+                context.check_cancelled()?;
+                match self.stage {
+                    Stage::Done => return Ok(false),
+                    Stage::Start if self.node.keys.is_empty() => self.whole(context).await?,
+                    Stage::Start | Stage::Reading if self.node.ordered => {
+                        self.stage = Stage::Reading;
+                        self.read_ordered(context, want).await?;
+                    }
+                    _ => self.read_hashed(context).await?,
+                }
+            }
+            for _ in 0..want {
+                match self.ready.pop_front() {
+                    Some(mut row) => out.push_owned(&mut row),
+                    None => break,
+                }
+            }
+            Ok(true)
+        })
+    }
+}

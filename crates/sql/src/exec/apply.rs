@@ -1,0 +1,339 @@
+//! Subqueries: runs them for a row and puts their results into slots.
+//!
+//! A subquery is run when its result is first needed and kept for as long as the values that it takes from the enclosing
+//! row stay the same: for ever if it takes none. One for `IN` without such values keeps its rows in a hash.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use base::{SqlError, codes};
+use io::BoxFuture;
+use types::Value;
+
+use crate::bind::tree::SubqueryKind;
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::context::ExecContext;
+use crate::exec::operator::{BoxedOperator, Operator};
+use crate::exec::query::QueryRows;
+use crate::exec::spill::{ReadPosition, RowStore};
+use crate::expr::order::Comparison;
+use crate::expr::{Expr, build};
+use crate::plan::node::{BlockPlan, QueryBody, QueryPlan, SubqueryPlan};
+
+/// Runs subqueries per row.
+pub(crate) struct ApplySubqueries<'p> {
+    input: BoxedOperator<'p>,
+    runs: Vec<SubqueryRun<'p>>,
+}
+
+impl<'p> ApplySubqueries<'p> {
+    pub(crate) fn new(input: BoxedOperator<'p>, block: &'p BlockPlan, subqueries: &[usize]) -> Self {
+        let runs = subqueries.iter().map(|&number| SubqueryRun::new(&block.subqueries[number])).collect();
+        ApplySubqueries { input, runs }
+    }
+}
+
+impl Operator for ApplySubqueries<'_> {
+    fn open(&mut self, seed: &[Value]) {
+        self.input.open(seed);
+    }
+
+    fn next_batch<'a>(
+        &'a mut self,
+        context: &'a mut ExecContext<'_>,
+        out: &'a mut RowBatch,
+        want: usize,
+    ) -> BoxFuture<'a, Result<bool, SqlError>> {
+        Box::pin(async move {
+            let before = out.len();
+            let more = self.input.next_batch(context, out, want).await?;
+            for number in before..out.len() {
+                for run in &mut self.runs {
+                    let value = run.value(out.row(number), context).await?;
+                    out.row_mut(number)[run.slot()] = value;
+                }
+            }
+            Ok(more)
+        })
+    }
+}
+
+/// A subquery with what is remembered of its last run.
+pub(crate) struct SubqueryRun<'p> {
+    plan: &'p SubqueryPlan,
+    query: Option<QueryRows<'p>>,
+    /// Slots of the enclosing row that it reads.
+    outer: Vec<usize>,
+    /// Their values at the last run.
+    last_outer: Vec<Value>,
+    kept: Kept,
+}
+
+enum Kept {
+    Nothing,
+    Value(Value),
+    Rows(KeptRows),
+}
+
+/// The rows of an uncorrelated `IN`, `ANY` or `ALL`.
+struct KeptRows {
+    rows: RowStore,
+    /// Keys of the rows without NULL, if rows are compared by equality and fit into memory.
+    keys: Option<HashSet<Vec<u8>>>,
+    /// There are rows with a NULL.
+    nulls: bool,
+}
+
+impl<'p> SubqueryRun<'p> {
+    pub(crate) fn new(plan: &'p SubqueryPlan) -> Self {
+        let mut outer = Vec::new();
+        if let Some(query) = &plan.query {
+            outer_slots(query, &mut outer);
+        }
+        SubqueryRun { plan, query: None, outer, last_outer: Vec::new(), kept: Kept::Nothing }
+    }
+
+    /// Where the result goes.
+    pub(crate) fn slot(&self) -> usize {
+        self.plan.slot
+    }
+
+    /// The result for a row of the enclosing block.
+    pub(crate) async fn value(&mut self, row: &[Value], context: &mut ExecContext<'_>) -> Result<Value, SqlError> {
+        let unchanged = self.outer.iter().zip(&self.last_outer).all(|(&slot, last)| row[slot] == *last);
+        if !unchanged || self.last_outer.len() != self.outer.len() {
+            self.kept = Kept::Nothing;
+            self.last_outer = self.outer.iter().map(|&slot| row[slot].clone()).collect();
+        }
+        match &self.plan.kind {
+            SubqueryKind::Call { function, args } => call(function, args, row, context).await,
+            SubqueryKind::Scalar | SubqueryKind::Exists => {
+                if let Kept::Value(value) = &self.kept {
+                    return Ok(value.clone());
+                }
+                let value = self.single(row, context).await?;
+                self.kept = Kept::Value(value.clone());
+                Ok(value)
+            }
+            SubqueryKind::Any { left, comparison, .. } => {
+                let found = self.quantified(left, comparison, Some(true), row, context).await?;
+                Ok(found.map_or(Value::Null, Value::from))
+            }
+            SubqueryKind::All { left, comparison, .. } => {
+                let found = self.quantified(left, comparison, Some(false), row, context).await?;
+                Ok(found.map_or(Value::Null, |found| Value::from(!found)))
+            }
+        }
+    }
+
+    fn query(&mut self) -> Result<(&mut QueryRows<'p>, usize), SqlError> {
+        let plan = self.plan.query.as_ref().ok_or_else(|| SqlError::unknown("a subquery without a query"))?;
+        Ok((self.query.get_or_insert_with(|| QueryRows::new(plan)), plan.columns.len()))
+    }
+
+    async fn single(&mut self, row: &[Value], context: &mut ExecContext<'_>) -> Result<Value, SqlError> {
+        let exists = matches!(self.plan.kind, SubqueryKind::Exists);
+        let (query, width) = self.query()?;
+        query.open(row);
+        let mut batch = RowBatch::new(width);
+        let want = if exists { 1 } else { 2 };
+        loop {
+            let missing = want - batch.len();
+            if !query.next_batch(context, &mut batch, missing).await? || batch.len() >= want {
+                break;
+            }
+        }
+        if exists {
+            return Ok(Value::from(!batch.is_empty()));
+        }
+        match batch.len() {
+            0 => Ok(Value::Null),
+            1 => Ok(batch.row(0)[0].clone()),
+            _ => Err(SqlError::new(codes::SUBQUERY_NO_1_ROW, "Subquery returns more than 1 row")),
+        }
+    }
+
+    /// Whether the comparison has the value `wanted` for some row of the subquery; `None` if it is NULL for some and
+    /// `wanted` for none. (`x op ALL` is "no row for which it is false".)
+    async fn quantified(
+        &mut self,
+        left: &'p [Expr],
+        comparison: &'p Expr,
+        wanted: Option<bool>,
+        row: &[Value],
+        context: &mut ExecContext<'_>,
+    ) -> Result<Option<bool>, SqlError> {
+        let mut pair = Vec::with_capacity(2 * left.len());
+        for expr in left {
+            pair.push(expr.eval(row, &context.eval)?);
+        }
+        if !matches!(self.kept, Kept::Rows(_)) {
+            if !self.outer.is_empty() {
+                return self.search_streaming(pair, comparison, wanted, row, context).await;
+            }
+            self.kept = Kept::Rows(self.keep(row, context).await?);
+        }
+        let Kept::Rows(kept) = &self.kept else { return Ok(None) };
+        match (&kept.keys, &self.plan.hashed) {
+            (Some(keys), Some(comparisons)) => {
+                if kept.rows.len() == 0 {
+                    return Ok(Some(false));
+                }
+                match encode(comparisons, &pair) {
+                    Some(key) if keys.contains(&key) => return Ok(Some(true)),
+                    Some(_) if !kept.nulls => return Ok(Some(false)),
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+        search_kept(kept, pair, comparison, wanted, context).await
+    }
+
+    async fn keep(&mut self, row: &[Value], context: &mut ExecContext<'_>) -> Result<KeptRows, SqlError> {
+        let comparisons = self.plan.hashed.as_ref();
+        let (query, width) = self.query()?;
+        query.open(row);
+        let mut rows = RowStore::new(width, context.limits.table_bytes);
+        let mut keys = comparisons.map(|_| HashSet::new());
+        let (mut bytes, mut nulls) = (0, false);
+        let mut batch = RowBatch::new(width);
+        loop {
+            let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            for row in batch.iter() {
+                rows.push(context.env, row).await?;
+                if let (Some(set), Some(comparisons)) = (&mut keys, comparisons) {
+                    match encode(comparisons, row) {
+                        Some(key) => {
+                            bytes += key.len() + 56;
+                            set.insert(key);
+                        }
+                        None => nulls = true,
+                    }
+                }
+            }
+            batch.clear();
+            context.check_cancelled()?;
+            if bytes > context.limits.table_bytes {
+                keys = None;
+            }
+            if !more {
+                return Ok(KeptRows { rows, keys, nulls });
+            }
+        }
+    }
+
+    /// Runs a correlated subquery and stops at the first row that decides.
+    async fn search_streaming(
+        &mut self,
+        mut pair: Vec<Value>,
+        comparison: &Expr,
+        wanted: Option<bool>,
+        row: &[Value],
+        context: &mut ExecContext<'_>,
+    ) -> Result<Option<bool>, SqlError> {
+        let (query, width) = self.query()?;
+        query.open(row);
+        let mut batch = RowBatch::new(width);
+        let mut result = Some(false);
+        loop {
+            let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            if compare_all(&batch, &mut pair, comparison, wanted, &mut result, context)? {
+                return Ok(Some(true));
+            }
+            batch.clear();
+            if !more {
+                return Ok(result);
+            }
+        }
+    }
+}
+
+async fn search_kept(
+    kept: &KeptRows,
+    mut pair: Vec<Value>,
+    comparison: &Expr,
+    wanted: Option<bool>,
+    context: &ExecContext<'_>,
+) -> Result<Option<bool>, SqlError> {
+    let mut batch = RowBatch::new(pair.len());
+    let mut position = ReadPosition::default();
+    let mut result = Some(false);
+    loop {
+        kept.rows.read(&mut position, &mut batch, BATCH_ROWS).await?;
+        if batch.is_empty() {
+            return Ok(result);
+        }
+        if compare_all(&batch, &mut pair, comparison, wanted, &mut result, context)? {
+            return Ok(Some(true));
+        }
+        batch.clear();
+        context.check_cancelled()?;
+    }
+}
+
+/// Compares the left side with rows; `true` when one has decided, `result` becomes `None` when one was NULL.
+fn compare_all(
+    batch: &RowBatch,
+    pair: &mut Vec<Value>,
+    comparison: &Expr,
+    wanted: Option<bool>,
+    result: &mut Option<bool>,
+    context: &ExecContext<'_>,
+) -> Result<bool, SqlError> {
+    let left = pair.len();
+    for row in batch.iter() {
+        pair.extend_from_slice(row);
+        let truth = comparison.eval_truth(pair, &context.eval);
+        pair.truncate(left);
+        match truth? {
+            None => *result = None,
+            truth if truth == wanted => return Ok(true),
+            _ => {}
+        }
+    }
+    Ok(false)
+}
+
+fn encode(comparisons: &[Comparison], row: &[Value]) -> Option<Vec<u8>> {
+    let mut key = Vec::with_capacity(16);
+    comparisons.iter().zip(row).all(|(comparison, value)| comparison.encode(value, &mut key)).then_some(key)
+}
+
+/// The slots of the enclosing block that a query reads.
+fn outer_slots(query: &QueryPlan, slots: &mut Vec<usize>) {
+    match &query.body {
+        QueryBody::Block(block) => {
+            slots.extend(block.outer.iter().map(|&(there, _)| there));
+            slots.sort_unstable();
+            slots.dedup();
+        }
+        QueryBody::Union(union) => union.branches.iter().for_each(|branch| outer_slots(branch, slots)),
+        QueryBody::Values(_) => {}
+    }
+}
+
+/// A function that waits.
+async fn call(
+    function: &'static str,
+    args: &[Expr],
+    row: &[Value],
+    context: &mut ExecContext<'_>,
+) -> Result<Value, SqlError> {
+    let mut values = Vec::with_capacity(args.len());
+    for arg in args {
+        values.push(arg.eval(row, &context.eval)?);
+    }
+    if function != "sleep" {
+        return context.waiting.call(function, values).await;
+    }
+    let seconds = build::value_literal(values.pop().unwrap_or_default(), context.eval.session);
+    let seconds = build::cast(seconds, crate::expr::CastType::Double, types::CollationId::BINARY)?;
+    match seconds.eval(row, &context.eval)? {
+        Value::Double(seconds) if seconds >= 0.0 => {
+            let interrupted = context.sleep(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)).await?;
+            Ok(Value::Int(interrupted.into()))
+        }
+        _ => Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to sleep")),
+    }
+}

@@ -1,0 +1,93 @@
+//! What a statement's execution has at hand.
+
+use std::sync::Arc;
+
+use base::{Cancel, Cancelled, SqlError, codes};
+use engine::{Engine, Transaction};
+use io::{BoxFuture, Env};
+use types::Value;
+
+use crate::expr::EvalContext;
+
+/// Bounds of memory, per operator that needs more than a batch of rows. Beyond them it goes to temporary files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// `sort_buffer_size`
+    pub sort_bytes: usize,
+    /// `join_buffer_size`: rows kept by joins.
+    pub join_bytes: usize,
+    /// `tmp_table_size`: groups, distinct rows, derived tables.
+    pub table_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { sort_bytes: 1 << 20, join_bytes: 4 << 20, table_bytes: 16 << 20 }
+    }
+}
+
+/// Functions that wait and need the server: GET_LOCK and its kin, WAIT_FOR_EXECUTED_GTID_SET. (SLEEP is the executor's own.)
+pub trait WaitingFunctions: Send + Sync {
+    /// The function's result for these arguments.
+    fn call<'a>(&'a self, function: &'a str, args: Vec<Value>) -> BoxFuture<'a, Result<Value, SqlError>>;
+}
+
+/// For contexts that have none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoWaitingFunctions;
+
+impl WaitingFunctions for NoWaitingFunctions {
+    fn call<'a>(&'a self, function: &'a str, _args: Vec<Value>) -> BoxFuture<'a, Result<Value, SqlError>> {
+        Box::pin(std::future::ready(Err(SqlError::not_supported(function))))
+    }
+}
+
+/// What a statement's execution has at hand. Made by the session for each execution.
+pub struct ExecContext<'a> {
+    /// Where the data is.
+    pub engine: &'a Arc<Engine>,
+    /// The transaction, in which the session has begun a statement.
+    pub transaction: &'a mut Transaction,
+    /// Parameters, session values, warnings.
+    pub eval: EvalContext<'a>,
+    /// For temporary files and SLEEP.
+    pub env: &'a Env,
+    /// Checked at each batch of rows.
+    pub cancel: &'a Cancel,
+    /// Memory.
+    pub limits: Limits,
+    /// See [`WaitingFunctions`].
+    pub waiting: &'a dyn WaitingFunctions,
+    /// The client wants the number of rows found by UPDATE, not of those changed (CLIENT_FOUND_ROWS).
+    pub client_found_rows: bool,
+    /// `auto_increment_increment` and `auto_increment_offset`
+    pub auto_increment: (u64, u64),
+    /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.
+    pub found_rows: u64,
+}
+
+impl ExecContext<'_> {
+    /// 1317 if somebody wants the statement to end.
+    pub fn check_cancelled(&self) -> Result<(), SqlError> {
+        self.cancel.check().map_err(|_| interrupted())
+    }
+
+    /// Waits, or ends with 1317.
+    pub(crate) async fn sleep(&self, duration: std::time::Duration) -> Result<bool, SqlError> {
+        let sleep = async {
+            self.env.clock.sleep(duration).await;
+            Ok(false)
+        };
+        let cancelled = async {
+            match self.cancel.cancelled().await {
+                Cancelled::Statement => Ok(true),
+                Cancelled::Connection => Err(interrupted()),
+            }
+        };
+        futures_lite::future::or(sleep, cancelled).await
+    }
+}
+
+fn interrupted() -> SqlError {
+    SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted")
+}

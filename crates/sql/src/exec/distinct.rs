@@ -1,0 +1,169 @@
+//! DISTINCT: gives each row at once when its keys are new.
+//!
+//! Keys seen are kept in memory up to a budget. Beyond it, rows with keys that are not among them go to partitions on disk by
+//! a hash of their keys; each partition is then made distinct by itself.
+
+use std::collections::HashSet;
+
+use base::SqlError;
+use io::BoxFuture;
+use types::Value;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::context::ExecContext;
+use crate::exec::operator::{BoxedOperator, Operator};
+use crate::exec::spill::{ReadPosition, RowStore};
+use crate::expr::{Expr, order};
+
+/// Into how many files rows are split when keys outgrow memory.
+const PARTITIONS: usize = 16;
+
+/// Partitions of partitions: more means that hashes do not split the keys, and memory has to hold them.
+const LEVEL_MAX: u64 = 8;
+
+/// The key of a row: equal bytes for rows that are the same.
+pub(crate) fn group_key(
+    keys: &[Expr],
+    row: &[Value],
+    context: &ExecContext<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), SqlError> {
+    for key in keys {
+        order::encode(&key.ty, &key.eval(row, &context.eval)?, false, out);
+    }
+    Ok(())
+}
+
+/// Rows that did not find room, split by their keys.
+#[derive(Default)]
+pub(crate) struct Overflow {
+    current: Vec<RowStore>,
+    waiting: Vec<(u64, RowStore)>,
+    level: u64,
+}
+
+impl Overflow {
+    /// Keeps a row for later.
+    pub(crate) async fn push(&mut self, key: &[u8], row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
+        if self.current.is_empty() {
+            let budget = context.limits.table_bytes / (4 * PARTITIONS);
+            self.current = (0..PARTITIONS).map(|_| RowStore::new(row.len(), budget)).collect();
+        }
+        let partition = xxh3_64_with_seed(key, self.level) as usize % PARTITIONS;
+        self.current[partition].push(context.env, row).await
+    }
+
+    /// Whether rows may still be put off.
+    pub(crate) fn may_grow(&self) -> bool {
+        self.level < LEVEL_MAX
+    }
+
+    /// The next partition to work on, when the present input is at its end.
+    pub(crate) fn next(&mut self) -> Option<RowStore> {
+        let level = self.level + 1;
+        self.waiting.extend(self.current.drain(..).filter(|store| store.len() > 0).map(|store| (level, store)));
+        let (level, store) = self.waiting.pop()?;
+        self.level = level;
+        Some(store)
+    }
+}
+
+/// Drops rows whose keys were seen before.
+pub(crate) struct DistinctRows<'p> {
+    input: BoxedOperator<'p>,
+    keys: &'p [Expr],
+    width: usize,
+    seen: HashSet<Vec<u8>>,
+    bytes: usize,
+    overflow: Overflow,
+    /// The partition being read; `None` while the input is.
+    partition: Option<(RowStore, ReadPosition)>,
+    input_more: bool,
+}
+
+impl<'p> DistinctRows<'p> {
+    pub(crate) fn new(input: BoxedOperator<'p>, keys: &'p [Expr], width: usize) -> Self {
+        DistinctRows {
+            input,
+            keys,
+            width,
+            seen: HashSet::new(),
+            bytes: 0,
+            overflow: Overflow::default(),
+            partition: None,
+            input_more: true,
+        }
+    }
+
+    /// Reads rows from the input, and then from what was put off; `false` at the very end.
+    async fn read(
+        &mut self,
+        context: &mut ExecContext<'_>,
+        batch: &mut RowBatch,
+        want: usize,
+    ) -> Result<bool, SqlError> {
+        loop {
+            match &mut self.partition {
+                None if self.input_more => {
+                    self.input_more = self.input.next_batch(context, batch, want).await?;
+                    if self.input_more || !batch.is_empty() {
+                        return Ok(true);
+                    }
+                }
+                Some((store, position)) => {
+                    store.read(position, batch, BATCH_ROWS).await?;
+                    if !batch.is_empty() {
+                        return Ok(true);
+                    }
+                }
+                None => {}
+            }
+            let Some(store) = self.overflow.next() else { return Ok(false) };
+            self.seen.clear();
+            self.bytes = 0;
+            self.partition = Some((store, ReadPosition::default()));
+        }
+    }
+}
+
+impl Operator for DistinctRows<'_> {
+    fn open(&mut self, seed: &[Value]) {
+        self.input.open(seed);
+        self.seen.clear();
+        self.bytes = 0;
+        self.overflow = Overflow::default();
+        self.partition = None;
+        self.input_more = true;
+    }
+
+    fn next_batch<'a>(
+        &'a mut self,
+        context: &'a mut ExecContext<'_>,
+        out: &'a mut RowBatch,
+        want: usize,
+    ) -> BoxFuture<'a, Result<bool, SqlError>> {
+        Box::pin(async move {
+            let mut batch = RowBatch::new(self.width);
+            context.check_cancelled()?;
+            if !self.read(context, &mut batch, want).await? {
+                return Ok(false);
+            }
+            for row in batch.iter() {
+                let mut key = Vec::with_capacity(32);
+                group_key(self.keys, row, context, &mut key)?;
+                if self.seen.contains(&key) {
+                    continue;
+                }
+                if self.bytes > context.limits.table_bytes && self.overflow.may_grow() {
+                    self.overflow.push(&key, row, context).await?;
+                    continue;
+                }
+                self.bytes += key.len() + 56;
+                self.seen.insert(key);
+                out.push(row);
+            }
+            Ok(true)
+        })
+    }
+}

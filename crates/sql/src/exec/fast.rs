@@ -1,0 +1,84 @@
+//! The short way for `SELECT … WHERE primary_key = …`: no operators, no batches.
+
+use base::SqlError;
+use engine::{ReadMode, Table};
+use types::Value;
+
+use crate::exec::context::ExecContext;
+use crate::exec::operator::passes;
+use crate::exec::ranges::key_ranges;
+use crate::exec::scan::{decode_row, read_mode};
+use crate::plan::access::{Covered, IndexAccess, Interval};
+use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, Node, PlannedSource, QueryBody, QueryPlan};
+use crate::result::{Outcome, ResultSink};
+
+/// A block that reads at most one row by its primary key.
+pub(crate) struct Point<'p> {
+    block: &'p BlockPlan,
+    node: &'p AccessNode,
+    access: &'p IndexAccess,
+    table: &'p std::sync::Arc<Table>,
+}
+
+/// The query's point, if it is such a query.
+pub(crate) fn point_select(plan: &QueryPlan) -> Option<Point<'_>> {
+    match &plan.body {
+        QueryBody::Block(block) if plan.into.is_empty() => point_of(block),
+        _ => None,
+    }
+}
+
+/// The block's point, if it has nothing else.
+pub(crate) fn point_of(block: &BlockPlan) -> Option<Point<'_>> {
+    let Node::Access(node) = &block.root else { return None };
+    if !block.constants.is_empty() {
+        return None;
+    }
+    let AccessMethod::Index(access, Covered::Row) = &node.method else { return None };
+    let PlannedSource::Base(table) = &block.tables[node.table].source else { return None };
+    is_one_point(access).then_some(Point { block, node, access, table })
+}
+
+/// Whether it is one clustered key, by equality of every part.
+pub(crate) fn is_one_point(access: &IndexAccess) -> bool {
+    access.index == 0
+        && access.is_unique_point()
+        && access.parts.iter().all(|part| matches!(part.intervals[..], [Interval::Point(_)]))
+}
+
+impl Point<'_> {
+    /// Runs it.
+    pub(crate) async fn run(
+        &self,
+        plan: &QueryPlan,
+        context: &mut ExecContext<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let mut row = vec![Value::Null; self.block.width];
+        let found = self.read(&mut row, context).await?;
+        sink.columns(&plan.columns)?;
+        if found {
+            let mut values = Vec::with_capacity(self.block.output.len());
+            for expr in &self.block.output {
+                values.push(expr.eval(&row, &context.eval)?);
+            }
+            sink.row(&values)?;
+        }
+        context.found_rows = found.into();
+        Ok(Outcome { has_rows: true, affected_rows: found.into(), ..Outcome::default() })
+    }
+
+    /// Reads the row into a frame; `false` if there is none that matches.
+    pub(crate) async fn read(&self, row: &mut [Value], context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
+        let ranges = key_ranges(self.access, self.table, row, &context.eval)?;
+        let Some(std::ops::Bound::Included(key)) = ranges.first().map(|range| &range.lower) else { return Ok(false) };
+        let mode = read_mode(self.node.lock);
+        let Some(image) = context.transaction.get(self.table, key, mode).await? else { return Ok(false) };
+        decode_row(self.table, &image, self.node, row)?;
+        let wanted = passes(&self.node.filter, row, context)?;
+        if !wanted && mode != ReadMode::Consistent {
+            context.transaction.unlock_row(self.table, key);
+        }
+        Ok(wanted)
+    }
+}

@@ -1,0 +1,358 @@
+//! Joins by hash: the inner side is read once into a table by its keys, the outer rows look theirs up.
+//!
+//! If the inner rows outgrow the budget, both sides are split by a hash of their keys into partitions on disk, which are
+//! joined one after the other. A partition that is still too large (one key with many rows) is joined in pieces: as many
+//! inner rows as fit, against all outer rows of the partition, and again; which outer rows have had a match is remembered
+//! across the pieces.
+
+use std::collections::HashMap;
+
+use base::SqlError;
+use io::BoxFuture;
+use types::Value;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::context::ExecContext;
+use crate::exec::operator::{BoxedOperator, Operator, passes};
+use crate::exec::spill::{ReadPosition, RowStore, memory_size};
+use crate::expr::Expr;
+use crate::plan::node::{HashKey, JoinNode};
+
+/// Partitions that a join is split into.
+const PARTITIONS: usize = 32;
+
+/// The bytes that rows with equal keys have in common; `None` if one of the keys is NULL, which equals nothing.
+fn join_key<'k>(
+    keys: &'k [HashKey],
+    side: impl Fn(&'k HashKey) -> &'k Expr,
+    row: &[Value],
+    context: &ExecContext<'_>,
+) -> Result<Option<Vec<u8>>, SqlError> {
+    let mut bytes = Vec::with_capacity(12 * keys.len());
+    for key in keys {
+        let value = side(key).eval(row, &context.eval)?;
+        if !key.comparison.encode(&value, &mut bytes) {
+            return Ok(None);
+        }
+    }
+    Ok(Some(bytes))
+}
+
+fn partition_of(key: &[u8]) -> usize {
+    (xxh3_64(key) >> 32) as usize % PARTITIONS
+}
+
+/// Inner rows in memory: the values of the inner slots, by key.
+#[derive(Default)]
+struct Table {
+    width: usize,
+    values: Vec<Value>,
+    by_key: HashMap<Vec<u8>, Vec<u32>>,
+    rows: u32,
+    bytes: usize,
+}
+
+impl Table {
+    fn new(width: usize) -> Self {
+        Table { width, ..Table::default() }
+    }
+
+    fn insert(&mut self, key: Vec<u8>, row: impl Iterator<Item = Value>) {
+        let start = self.values.len();
+        self.values.extend(row);
+        self.bytes += key.len() + 64 + memory_size(&self.values[start..]);
+        self.by_key.entry(key).or_default().push(self.rows);
+        self.rows += 1;
+    }
+
+    fn row(&self, number: u32) -> &[Value] {
+        let start = number as usize * self.width;
+        &self.values[start..start + self.width]
+    }
+}
+
+/// Both sides on disk, split by key.
+struct Partitions {
+    inner: Vec<RowStore>,
+    outer: Vec<RowStore>,
+    /// The partition being joined.
+    current: usize,
+    inner_position: ReadPosition,
+    outer_position: ReadPosition,
+    outer_row: usize,
+    /// Which outer rows of the partition have had a match.
+    matched: Vec<bool>,
+    last_piece: bool,
+}
+
+/// A hash join.
+pub(crate) struct HashJoin<'p> {
+    node: &'p JoinNode,
+    keys: &'p [HashKey],
+    outer: BoxedOperator<'p>,
+    inner: BoxedOperator<'p>,
+    width: usize,
+    seed: Vec<Value>,
+    built: bool,
+    table: Table,
+    partitions: Option<Partitions>,
+    outer_batch: RowBatch,
+    outer_at: usize,
+    outer_more: bool,
+    /// Matches of the current outer row that are still to be given.
+    matches: Vec<u32>,
+    matched: bool,
+    in_row: bool,
+}
+
+impl<'p> HashJoin<'p> {
+    pub(crate) fn new(
+        node: &'p JoinNode,
+        keys: &'p [HashKey],
+        outer: BoxedOperator<'p>,
+        inner: BoxedOperator<'p>,
+        width: usize,
+    ) -> Self {
+        HashJoin {
+            node,
+            keys,
+            outer,
+            inner,
+            width,
+            seed: Vec::new(),
+            built: false,
+            table: Table::default(),
+            partitions: None,
+            outer_batch: RowBatch::new(width),
+            outer_at: 0,
+            outer_more: true,
+            matches: Vec::new(),
+            matched: false,
+            in_row: false,
+        }
+    }
+
+    async fn build(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        self.inner.open(&self.seed);
+        self.table = Table::new(self.node.inner_slots.len());
+        self.partitions = None;
+        let mut batch = RowBatch::new(self.width);
+        loop {
+            let more = self.inner.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            for row in batch.iter() {
+                if let Some(key) = join_key(self.keys, |key| &key.inner, row, context)? {
+                    let values = self.node.inner_slots.iter().map(|&slot| row[slot].clone());
+                    match &mut self.partitions {
+                        None => self.table.insert(key, values),
+                        Some(partitions) => {
+                            let values: Vec<Value> = values.collect();
+                            partitions.inner[partition_of(&key)].push(context.env, &values).await?;
+                        }
+                    }
+                }
+            }
+            batch.clear();
+            context.check_cancelled()?;
+            if self.partitions.is_none() && self.table.bytes > context.limits.join_bytes {
+                self.split(context).await?;
+            }
+            if !more {
+                break;
+            }
+        }
+        if self.partitions.is_some() {
+            self.split_outer(context).await?;
+        }
+        Ok(())
+    }
+
+    /// Moves the table to partitions on disk.
+    async fn split(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        let table = std::mem::replace(&mut self.table, Table::new(self.node.inner_slots.len()));
+        let budget = context.limits.join_bytes / PARTITIONS;
+        let stores = |width| (0..PARTITIONS).map(|_| RowStore::new(width, budget)).collect::<Vec<_>>();
+        let mut inner = stores(self.node.inner_slots.len());
+        for (key, rows) in &table.by_key {
+            for &row in rows {
+                inner[partition_of(key)].push(context.env, table.row(row)).await?;
+            }
+        }
+        self.partitions = Some(Partitions {
+            inner,
+            outer: stores(self.width),
+            current: 0,
+            inner_position: ReadPosition::default(),
+            outer_position: ReadPosition::default(),
+            outer_row: 0,
+            matched: Vec::new(),
+            last_piece: false,
+        });
+        Ok(())
+    }
+
+    async fn split_outer(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        let Some(partitions) = &mut self.partitions else { return Ok(()) };
+        let mut batch = RowBatch::new(self.width);
+        loop {
+            let more = self.outer.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            for row in batch.iter() {
+                // A row without a key has no match; a LEFT JOIN still gives it.
+                let partition = match join_key(self.keys, |key| &key.outer, row, context)? {
+                    Some(key) => partition_of(&key),
+                    None if self.node.left => 0,
+                    None => continue,
+                };
+                partitions.outer[partition].push(context.env, row).await?;
+            }
+            batch.clear();
+            context.check_cancelled()?;
+            if !more {
+                break;
+            }
+        }
+        self.next_piece(context).await.map(|_| ())
+    }
+
+    /// Loads the next inner rows that fit; `false` when all partitions are done.
+    async fn next_piece(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
+        let Some(partitions) = &mut self.partitions else { return Ok(false) };
+        if partitions.last_piece {
+            partitions.current += 1;
+            partitions.inner_position = ReadPosition::default();
+            partitions.matched.clear();
+            partitions.last_piece = false;
+        }
+        let Some(store) = partitions.inner.get(partitions.current) else { return Ok(false) };
+        self.table = Table::new(self.node.inner_slots.len());
+        let mut wide = self.seed.clone();
+        let mut batch = RowBatch::new(self.table.width);
+        while self.table.bytes <= context.limits.join_bytes {
+            batch.clear();
+            store.read(&mut partitions.inner_position, &mut batch, BATCH_ROWS).await?;
+            if batch.is_empty() {
+                partitions.last_piece = true;
+                break;
+            }
+            for row in batch.iter() {
+                for (&slot, value) in self.node.inner_slots.iter().zip(row) {
+                    wide[slot] = value.clone();
+                }
+                if let Some(key) = join_key(self.keys, |key| &key.inner, &wide, context)? {
+                    self.table.insert(key, row.iter().cloned());
+                }
+            }
+        }
+        partitions.outer_position = ReadPosition::default();
+        partitions.outer_row = 0;
+        partitions.matched.resize(partitions.outer[partitions.current].len() as usize, false);
+        Ok(true)
+    }
+
+    /// Makes sure that there is a current outer row; `false` at the end.
+    async fn fill_outer(&mut self, context: &mut ExecContext<'_>, want: usize) -> Result<bool, SqlError> {
+        while self.outer_at == self.outer_batch.len() {
+            self.outer_batch.clear();
+            self.outer_at = 0;
+            context.check_cancelled()?;
+            match &mut self.partitions {
+                None => {
+                    if !self.outer_more {
+                        return Ok(false);
+                    }
+                    self.outer_more = self.outer.next_batch(context, &mut self.outer_batch, want).await?;
+                }
+                Some(partitions) => {
+                    let Some(store) = partitions.outer.get(partitions.current) else { return Ok(false) };
+                    store.read(&mut partitions.outer_position, &mut self.outer_batch, BATCH_ROWS).await?;
+                    if self.outer_batch.is_empty() && !self.next_piece(context).await? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks up the matches of the current outer row.
+    fn begin_row(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        let row = self.outer_batch.row(self.outer_at);
+        self.matches.clear();
+        if let Some(key) = join_key(self.keys, |key| &key.outer, row, context)?
+            && let Some(rows) = self.table.by_key.get(&key)
+        {
+            self.matches.extend(rows.iter().rev());
+        }
+        self.matched = false;
+        self.in_row = true;
+        Ok(())
+    }
+
+    /// Ends the current outer row: a LEFT JOIN gives it once, if nothing has matched.
+    fn end_row(&mut self, out: &mut RowBatch) {
+        let mut unmatched = !self.matched;
+        if let Some(partitions) = &mut self.partitions {
+            let remembered = &mut partitions.matched[partitions.outer_row];
+            *remembered |= self.matched;
+            unmatched = partitions.last_piece && !*remembered;
+            partitions.outer_row += 1;
+        }
+        if self.node.left && unmatched {
+            out.push(self.outer_batch.row(self.outer_at));
+        }
+        self.outer_at += 1;
+        self.in_row = false;
+    }
+}
+
+impl Operator for HashJoin<'_> {
+    fn open(&mut self, seed: &[Value]) {
+        self.outer.open(seed);
+        if self.seed != seed || self.partitions.is_some() {
+            // The inner rows may depend on the seed; partitions are used up by one run.
+            self.built = false;
+            self.seed = seed.to_vec();
+        }
+        self.outer_batch.clear();
+        self.outer_at = 0;
+        self.outer_more = true;
+        self.in_row = false;
+    }
+
+    fn next_batch<'a>(
+        &'a mut self,
+        context: &'a mut ExecContext<'_>,
+        out: &'a mut RowBatch,
+        want: usize,
+    ) -> BoxFuture<'a, Result<bool, SqlError>> {
+        Box::pin(async move {
+            if !self.built {
+                self.build(context).await?;
+                self.built = true;
+            }
+            let end = out.len() + want;
+            while out.len() < end {
+                if !self.in_row {
+                    if !self.fill_outer(context, want).await? {
+                        return Ok(false);
+                    }
+                    self.begin_row(context)?;
+                }
+                let Some(number) = self.matches.pop() else {
+                    self.end_row(out);
+                    continue;
+                };
+                let row = out.push(self.outer_batch.row(self.outer_at));
+                for (&slot, value) in self.node.inner_slots.iter().zip(self.table.row(number)) {
+                    row[slot] = value.clone();
+                }
+                if passes(&self.node.conditions, row, context)? {
+                    self.matched = true;
+                } else {
+                    out.pop();
+                }
+            }
+            Ok(true)
+        })
+    }
+}

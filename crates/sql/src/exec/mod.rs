@@ -1,0 +1,157 @@
+//! The executor: runs a [`Plan`](crate::plan::Plan) in a transaction and gives its rows to a sink.
+//!
+//! A statement is a tree of [operators](operator) that pull batches of rows from one another; the root's rows go to the sink,
+//! which says when it wants to be flushed, so that a slow client slows the scan down and not the memory up. What
+//! has to keep rows (sorts, hashes, derived tables) has a budget of memory and goes on in [temporary files](spill).
+//!
+//! # Invariants
+//! - Nothing is planned here: values of parameters and of outer rows only make key ranges of what the plan says.
+//! - Every loop over rows asks, at least once per batch, whether the statement was cancelled.
+
+mod aggregate;
+pub(crate) mod apply;
+pub(crate) mod batch;
+mod context;
+mod distinct;
+pub(crate) mod fast;
+pub(crate) mod filter;
+mod hash_join;
+mod join;
+pub(crate) mod operator;
+pub(crate) mod query;
+pub(crate) mod ranges;
+pub(crate) mod scan;
+mod sort;
+mod source;
+pub(crate) mod spill;
+mod spill_codec;
+
+use base::{SqlError, codes};
+use types::Value;
+
+pub use context::{ExecContext, Limits, NoWaitingFunctions, WaitingFunctions};
+pub use spill::{TEMPORARY_DIRECTORY, remove_stale_files};
+
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::query::QueryRows;
+use crate::expr::ExprType;
+use crate::plan::node::QueryPlan;
+use crate::plan::{Plan, PlanKind};
+use crate::result::{Outcome, ResultSink};
+
+/// Runs a planned statement. The session has begun a statement in the transaction, and undoes it after an error.
+///
+/// [`engine::EngineError::TableChanged`] comes as an error with the code of [`codes::TABLE_DEF_CHANGED`]: nothing was done
+/// yet, and the statement may be planned again.
+pub async fn execute(
+    plan: &Plan,
+    context: &mut ExecContext<'_>,
+    sink: &mut dyn ResultSink,
+) -> Result<Outcome, SqlError> {
+    for (table, mode) in &plan.locks {
+        context.transaction.lock_table(table, *mode).await?;
+    }
+    match &plan.kind {
+        PlanKind::Query(query) => match fast::point_select(query) {
+            Some(point) => point.run(query, context, sink).await,
+            None => run_query(query, context, sink).await,
+        },
+        PlanKind::Insert(insert) => insert.execute(context).await,
+        PlanKind::Update(update) => update.execute(context).await,
+        PlanKind::Delete(delete) => delete.execute(context).await,
+        PlanKind::Do(exprs) => {
+            for expr in exprs {
+                expr.eval(&[], &context.eval)?;
+            }
+            Ok(Outcome::default())
+        }
+        PlanKind::Rows(rows) => {
+            sink.columns(plan.columns())?;
+            for row in rows {
+                sink.row(row)?;
+            }
+            Ok(Outcome { has_rows: true, affected_rows: rows.len() as u64, ..Outcome::default() })
+        }
+    }
+}
+
+async fn run_query(
+    plan: &QueryPlan,
+    context: &mut ExecContext<'_>,
+    sink: &mut dyn ResultSink,
+) -> Result<Outcome, SqlError> {
+    let mut rows = QueryRows::new(plan);
+    rows.open(&[]);
+    if !plan.into.is_empty() {
+        return select_into(plan, rows, context).await;
+    }
+    // An error of the first rows comes before the columns, so that the client gets it in place of a result set.
+    let mut batch = RowBatch::new(plan.columns.len());
+    let mut more = rows.next_batch(context, &mut batch, BATCH_ROWS).await?;
+    sink.columns(&plan.columns)?;
+    let mut count = 0;
+    loop {
+        for row in batch.iter() {
+            sink.row(row)?;
+        }
+        count += batch.len() as u64;
+        if sink.needs_flush() {
+            sink.flush().await?;
+        }
+        if !more {
+            break;
+        }
+        batch.clear();
+        context.check_cancelled()?;
+        more = rows.next_batch(context, &mut batch, BATCH_ROWS).await?;
+    }
+    context.found_rows = context.found_rows.max(count);
+    Ok(Outcome { has_rows: true, affected_rows: count, ..Outcome::default() })
+}
+
+/// SELECT … INTO @a, @b: no rows leave the variables as they are (1329), more than one is an error.
+async fn select_into(
+    plan: &QueryPlan,
+    mut rows: QueryRows<'_>,
+    context: &mut ExecContext<'_>,
+) -> Result<Outcome, SqlError> {
+    let mut batch = RowBatch::new(plan.columns.len());
+    while rows.next_batch(context, &mut batch, 2).await? && batch.len() < 2 {}
+    match batch.len() {
+        0 => {
+            context.eval.warn(codes::SP_FETCH_NO_DATA, "No data - zero rows fetched, selected, or processed");
+            Ok(Outcome::default())
+        }
+        1 => {
+            let mut variables = context.eval.session.user_variables.lock();
+            for ((name, value), ty) in plan.into.iter().zip(batch.row(0)).zip(&plan.types) {
+                variables.insert(name.to_lowercase(), (value.clone(), variable_type(ty, value)));
+            }
+            context.found_rows = 1;
+            Ok(Outcome { affected_rows: 1, ..Outcome::default() })
+        }
+        _ => Err(SqlError::new(codes::TOO_MANY_ROWS, "Result consisted of more than one row")),
+    }
+}
+
+fn variable_type(ty: &ExprType, _value: &Value) -> ExprType {
+    ExprType { origin: None, nullable: true, ..ty.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sessions are tasks that move between threads.
+    #[test]
+    fn executions_are_send() {
+        fn is_send<T: Send>(_: &T) {}
+        fn check(plan: &Plan, context: &mut ExecContext<'_>, sink: &mut dyn ResultSink) {
+            is_send(&execute(plan, context, sink));
+        }
+        fn check_planning(context: &crate::plan::PlanContext<'_>, statement: &crate::parse::ast::Statement) {
+            is_send(&crate::plan::plan_statement(context, statement));
+        }
+        let _ = (check, check_planning);
+    }
+}

@@ -1,0 +1,146 @@
+//! Reads virtual tables, and derived tables (subqueries in FROM).
+//!
+//! Rows are made once and kept, in memory or in a temporary file, because the inner side of a join reads them again. A table
+//! that is read only once streams.
+
+use base::SqlError;
+use io::BoxFuture;
+use types::Value;
+
+use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::context::ExecContext;
+use crate::exec::operator::{Operator, passes};
+use crate::exec::query::QueryRows;
+use crate::exec::spill::{ReadPosition, RowStore};
+use crate::plan::node::{AccessMethod, AccessNode, PlannedSource};
+
+/// Rows of a virtual or derived table.
+pub(crate) struct SourceRows<'p> {
+    node: &'p AccessNode,
+    source: &'p PlannedSource,
+    seed: Vec<Value>,
+    rows: Rows<'p>,
+    batch: RowBatch,
+    at: usize,
+}
+
+enum Rows<'p> {
+    NotRead,
+    Streaming { query: Box<QueryRows<'p>>, more: bool },
+    Kept { rows: RowStore, position: ReadPosition },
+}
+
+impl<'p> SourceRows<'p> {
+    pub(crate) fn new(node: &'p AccessNode, source: &'p PlannedSource) -> Self {
+        let width = match source {
+            PlannedSource::Derived(query) => query.columns.len(),
+            PlannedSource::Virtual(table) => table.columns().len(),
+            PlannedSource::Base(table) => table.def.columns.len(),
+        };
+        SourceRows { node, source, seed: Vec::new(), rows: Rows::NotRead, batch: RowBatch::new(width), at: 0 }
+    }
+
+    async fn begin(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        let streams = matches!(self.node.method, AccessMethod::All { streams: true });
+        self.rows = match self.source {
+            PlannedSource::Derived(plan) => {
+                let mut query = QueryRows::new(plan);
+                query.open(&[]);
+                if streams {
+                    Rows::Streaming { query: Box::new(query), more: true }
+                } else {
+                    let rows = keep(&mut query, self.batch.width(), context).await?;
+                    Rows::Kept { rows, position: ReadPosition::default() }
+                }
+            }
+            PlannedSource::Virtual(table) => {
+                let mut rows = RowStore::new(self.batch.width(), context.limits.table_bytes);
+                for row in table.rows(context).await? {
+                    rows.push(context.env, &row).await?;
+                }
+                Rows::Kept { rows, position: ReadPosition::default() }
+            }
+            PlannedSource::Base(_) => return Err(SqlError::unknown("a table of the engine is read by an index")),
+        };
+        Ok(())
+    }
+
+    /// Fetches the next rows of the source; `false` at the end.
+    async fn fill(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
+        if let Rows::NotRead = self.rows {
+            self.begin(context).await?;
+        }
+        self.batch.clear();
+        self.at = 0;
+        context.check_cancelled()?;
+        while self.batch.is_empty() {
+            match &mut self.rows {
+                Rows::NotRead => return Ok(false),
+                Rows::Streaming { more: false, .. } => return Ok(false),
+                Rows::Streaming { query, more } => {
+                    *more = query.next_batch(context, &mut self.batch, BATCH_ROWS).await?
+                }
+                Rows::Kept { rows, position } => {
+                    rows.read(position, &mut self.batch, BATCH_ROWS).await?;
+                    return Ok(!self.batch.is_empty());
+                }
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Runs a query to its end and keeps its rows.
+async fn keep(query: &mut QueryRows<'_>, width: usize, context: &mut ExecContext<'_>) -> Result<RowStore, SqlError> {
+    let mut rows = RowStore::new(width, context.limits.table_bytes);
+    let mut batch = RowBatch::new(width);
+    loop {
+        let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
+        for row in batch.iter() {
+            rows.push(context.env, row).await?;
+        }
+        batch.clear();
+        if !more {
+            return Ok(rows);
+        }
+    }
+}
+
+impl Operator for SourceRows<'_> {
+    fn open(&mut self, seed: &[Value]) {
+        self.seed.clear();
+        self.seed.extend_from_slice(seed);
+        match &mut self.rows {
+            Rows::Kept { position, .. } => *position = ReadPosition::default(),
+            rows => *rows = Rows::NotRead,
+        }
+        self.batch.clear();
+        self.at = 0;
+    }
+
+    fn next_batch<'a>(
+        &'a mut self,
+        context: &'a mut ExecContext<'_>,
+        out: &'a mut RowBatch,
+        want: usize,
+    ) -> BoxFuture<'a, Result<bool, SqlError>> {
+        Box::pin(async move {
+            let end = out.len() + want;
+            while out.len() < end {
+                if self.at == self.batch.len() && !self.fill(context).await? {
+                    return Ok(false);
+                }
+                let source = self.batch.row(self.at);
+                self.at += 1;
+                let row = out.push(&self.seed);
+                for &(column, slot) in &self.node.decode {
+                    row[slot] = source[column].clone();
+                }
+                if !passes(&self.node.filter, row, context)? {
+                    out.pop();
+                }
+            }
+            Ok(true)
+        })
+    }
+}

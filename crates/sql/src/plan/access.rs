@@ -1,0 +1,316 @@
+//! Access paths of one table: for each index what its first parts can be limited to, and what that costs.
+//!
+//! Costs are in units of one row read from a tree. The engine counts the rows of ranges whose values are known when the
+//! statement is planned; for all others (parameters, values of other tables) there are guesses below.
+
+use std::sync::Arc;
+
+use engine::Table;
+use types::TableDef;
+
+use crate::bind::tree::{BoundTable, IndexHintKind, TableSource};
+use crate::expr::{Constancy, Expr};
+use crate::plan::conditions::{Asked, Condition, TableSet};
+
+/// A way through one index.
+#[derive(Clone, Debug)]
+pub(crate) struct IndexAccess {
+    /// Position among the table's indexes.
+    pub(crate) index: usize,
+    /// What is wanted of its first parts; none is the whole index.
+    pub(crate) parts: Vec<PartRange>,
+    /// Backwards.
+    pub(crate) descending: bool,
+    /// Number of the index's own parts if it is unique, else `None`.
+    pub(crate) unique_parts: Option<usize>,
+}
+
+impl IndexAccess {
+    /// Whether each combination of its intervals is at most one row: all parts of a unique index by points.
+    pub(crate) fn is_unique_point(&self) -> bool {
+        self.unique_parts == Some(self.parts.len())
+            && self
+                .parts
+                .iter()
+                .all(|part| part.intervals.iter().all(|interval| matches!(interval, Interval::Point(_))))
+    }
+}
+
+/// The wanted values of one key part.
+#[derive(Clone, Debug)]
+pub(crate) struct PartRange {
+    /// Position of the column in the table.
+    pub(crate) column: usize,
+    /// Any of these.
+    pub(crate) intervals: Vec<Interval>,
+}
+
+/// Values of a column, in expressions that are known before the table is read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Interval {
+    /// `= expr`
+    Point(Expr),
+    /// `<=> expr`
+    NullSafePoint(Expr),
+    /// `IS NULL`
+    Null,
+    /// Between two bounds (value, inclusive); without any: `IS NOT NULL`.
+    Span { lower: Option<(Expr, bool)>, upper: Option<(Expr, bool)> },
+    /// `LIKE pattern`
+    Like { pattern: Expr, escape: Option<char> },
+}
+
+/// Where the columns come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Covered {
+    /// The clustered index: its entries are the rows.
+    Row,
+    /// The index holds all that is needed.
+    Covering,
+    /// The row has to be fetched.
+    Fetch,
+}
+
+/// Fetching the row behind an entry of a secondary index, beside reading the entry.
+const FETCH_COST: f64 = 2.0;
+
+/// Finding the start of a range.
+const SEEK_COST: f64 = 2.0;
+
+/// An entry of a secondary index is smaller than a row.
+const ENTRY_COST: f64 = 0.6;
+
+/// A way to read a table, with what it costs once.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    pub(crate) access: IndexAccess,
+    pub(crate) covered: Covered,
+    /// Entries that are read.
+    pub(crate) rows: f64,
+    pub(crate) cost: f64,
+    /// Tables whose values it looks up.
+    pub(crate) needs: TableSet,
+}
+
+/// What is known of one table of the engine while a block is planned.
+pub(crate) struct TableFacts {
+    pub(crate) table: Arc<Table>,
+    /// About how many rows it has, at least 1.
+    pub(crate) rows: f64,
+    /// Columns that are needed of it.
+    pub(crate) columns: Vec<usize>,
+    pub(crate) needs_image: bool,
+    /// Indexes that hints and visibility allow.
+    pub(crate) allowed: Vec<usize>,
+    /// FORCE INDEX: not by reading all of it, if there is another way.
+    pub(crate) forced: bool,
+    /// Per index, the counted rows of the path by constants alone.
+    pub(crate) counted: Vec<Option<f64>>,
+}
+
+impl TableFacts {
+    pub(crate) fn new(bound: &BoundTable, rows: u64, columns: Vec<usize>, needs_image: bool) -> Option<Self> {
+        let TableSource::Base(table) = &bound.source else { return None };
+        let (allowed, forced) = allowed_indexes(&table.def, bound);
+        Some(TableFacts {
+            table: table.clone(),
+            rows: (rows as f64).max(1.0),
+            columns,
+            needs_image,
+            allowed,
+            forced,
+            counted: vec![None; table.def.indexes.len()],
+        })
+    }
+
+    fn covered(&self, index: usize) -> Covered {
+        let covering = &self.table.codec.indexes[index].covered;
+        match index {
+            0 => Covered::Row,
+            _ if !self.needs_image && self.columns.iter().all(|column| covering.contains(column)) => Covered::Covering,
+            _ => Covered::Fetch,
+        }
+    }
+
+    /// All paths with the values of `available` tables: one per index that can be limited, and those that read a whole
+    /// index.
+    pub(crate) fn paths(&self, number: usize, conditions: &[&Condition], available: TableSet) -> Vec<Path> {
+        let mut paths = Vec::with_capacity(self.allowed.len() + 1);
+        for &index in &self.allowed {
+            let parts = self.parts(index, number, conditions, available);
+            if !parts.is_empty() {
+                paths.push(self.path(index, parts, number, conditions));
+            }
+        }
+        for &index in &self.allowed {
+            if index > 0 && self.covered(index) == Covered::Covering {
+                paths.push(self.path(index, Vec::new(), number, conditions));
+            }
+        }
+        paths.push(self.path(0, Vec::new(), number, conditions));
+        if self.forced {
+            let limited = |path: &Path| !path.access.parts.is_empty() || path.access.index > 0;
+            if paths.iter().any(limited) {
+                paths.retain(limited);
+            }
+        }
+        paths
+    }
+
+    /// What the conditions ask of the first parts of an index; a secondary index goes on with the primary key's.
+    pub(crate) fn parts(
+        &self,
+        index: usize,
+        number: usize,
+        conditions: &[&Condition],
+        available: TableSet,
+    ) -> Vec<PartRange> {
+        let def = &self.table.def;
+        let own = &def.indexes[index].parts;
+        let tail = if index == 0 { &[][..] } else { &def.primary().parts[..] };
+        let mut parts = Vec::new();
+        for key in own.iter().chain(tail) {
+            let asks = conditions.iter().flat_map(|condition| &condition.asks);
+            let asks =
+                asks.filter(|ask| ask.table == number && ask.column == key.column && ask.needs.is_within(available));
+            let Some(intervals) = combine(asks) else { break };
+            let points = intervals.iter().all(is_point);
+            parts.push(PartRange { column: key.column, intervals });
+            if !points {
+                break;
+            }
+        }
+        parts
+    }
+
+    pub(crate) fn path(&self, index: usize, parts: Vec<PartRange>, number: usize, conditions: &[&Condition]) -> Path {
+        let def = &self.table.def.indexes[index];
+        let unique_parts = (index == 0 || def.unique).then_some(def.parts.len());
+        let covered = self.covered(index);
+        let needs = needs_of(&parts, number, conditions);
+        let access = IndexAccess { index, parts, descending: false, unique_parts };
+        let rows = self.estimate(&access, needs);
+        let mut path = Path { access, covered, rows, cost: 0.0, needs };
+        path.cost = path.cost_of(rows);
+        path
+    }
+
+    fn estimate(&self, access: &IndexAccess, needs: TableSet) -> f64 {
+        let combinations: f64 = access.parts.iter().map(|part| part.intervals.len() as f64).product();
+        if access.parts.is_empty() {
+            return self.rows;
+        }
+        let own = access.unique_parts.unwrap_or(usize::MAX);
+        if access.parts.len() >= own && access.parts[..own].iter().all(|part| part.intervals.iter().all(is_point)) {
+            return combinations.min(self.rows);
+        }
+        if needs.is_empty()
+            && let Some(counted) = self.counted[access.index]
+        {
+            return counted.max(1.0);
+        }
+        let mut rows = self.rows;
+        for (number, part) in access.parts.iter().enumerate() {
+            let guess = |interval: &Interval| match interval {
+                // A key's first column tells rows apart best: a few per thousand, and at least a few.
+                Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null if number == 0 => {
+                    (rows / 10.0).min(5.0 + rows / 1000.0)
+                }
+                Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null => rows / 10.0,
+                Interval::Like { .. } => rows / 20.0,
+                Interval::Span { lower: Some(_), upper: Some(_) } => (rows / 9.0).min(100.0 + rows / 100.0),
+                Interval::Span { lower: None, upper: None } => rows,
+                Interval::Span { .. } => rows / 3.0,
+            };
+            rows = part.intervals.iter().map(guess).sum::<f64>().min(rows);
+        }
+        rows.max(1.0)
+    }
+}
+
+impl Path {
+    /// What it costs to read so many of its rows.
+    pub(crate) fn cost_of(&self, rows: f64) -> f64 {
+        let seeks: f64 = self.access.parts.iter().map(|part| part.intervals.len() as f64).product();
+        let row = match self.covered {
+            Covered::Row => 1.0,
+            Covered::Covering => ENTRY_COST,
+            Covered::Fetch => ENTRY_COST + FETCH_COST,
+        };
+        SEEK_COST * seeks + rows * row
+    }
+}
+
+pub(crate) fn is_point(interval: &Interval) -> bool {
+    matches!(interval, Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null)
+}
+
+/// Whether all values of a path are known when the statement is planned, so that its rows can be counted.
+pub(crate) fn is_literal(parts: &[PartRange]) -> bool {
+    let exprs = parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs);
+    exprs.into_iter().all(|expr| expr.constancy() == Constancy::Literal)
+}
+
+/// The intervals that several conditions on a column leave: the best equality, else the narrowest span.
+fn combine<'c>(asks: impl Iterator<Item = &'c Asked>) -> Option<Vec<Interval>> {
+    let mut best: Option<&[Interval]> = None;
+    let (mut lower, mut upper) = (None, None);
+    let mut bounded = false;
+    for ask in asks {
+        if let [Interval::Span { lower: low, upper: high }] = &ask.intervals[..] {
+            bounded = true;
+            lower = lower.or_else(|| low.clone());
+            upper = upper.or_else(|| high.clone());
+            continue;
+        }
+        let rank = |intervals: &[Interval]| (!intervals.iter().all(is_point), intervals.len());
+        if best.is_none_or(|known| rank(&ask.intervals) < rank(known)) {
+            best = Some(&ask.intervals);
+        }
+    }
+    match best {
+        Some(intervals) if intervals.iter().all(is_point) || !bounded => Some(intervals.to_vec()),
+        _ if bounded => Some(vec![Interval::Span { lower, upper }]),
+        _ => None,
+    }
+}
+
+fn needs_of(parts: &[PartRange], number: usize, conditions: &[&Condition]) -> TableSet {
+    let mut needs = TableSet::default();
+    for part in parts {
+        for ask in conditions.iter().flat_map(|condition| &condition.asks) {
+            let used = ask.table == number
+                && ask.column == part.column
+                && ask.intervals.iter().any(|interval| shares(interval, &part.intervals));
+            if used {
+                needs = needs.with(ask.needs);
+            }
+        }
+    }
+    needs
+}
+
+/// Whether an interval, or one of its bounds, is among those chosen.
+fn shares(interval: &Interval, chosen: &[Interval]) -> bool {
+    chosen.contains(interval)
+        || chosen.iter().any(|chosen| {
+            let of = interval.exprs();
+            chosen.exprs().iter().any(|expr| of.contains(expr))
+        })
+}
+
+fn allowed_indexes(def: &TableDef, bound: &BoundTable) -> (Vec<usize>, bool) {
+    let visible = |index: &usize| *index == 0 || def.indexes[*index].visible;
+    let mut allowed: Vec<usize> = (0..def.indexes.len()).filter(visible).collect();
+    let mut forced = false;
+    for hint in &bound.hints {
+        match hint.kind {
+            IndexHintKind::Ignore => allowed.retain(|index| !hint.indexes.contains(index)),
+            IndexHintKind::Use | IndexHintKind::Force => {
+                allowed.retain(|index| hint.indexes.contains(index));
+                forced |= hint.kind == IndexHintKind::Force;
+            }
+        }
+    }
+    (allowed, forced)
+}

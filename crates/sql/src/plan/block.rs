@@ -1,0 +1,348 @@
+//! A block's plan: the joins, and what is done with their rows.
+//!
+//! ```text
+//!   joins and WHERE ── subqueries of groups' arguments ── grouping ── subqueries ── HAVING ── DISTINCT ── sort ── LIMIT
+//! ```
+
+use base::SqlError;
+use io::BoxFuture;
+use types::Value;
+
+use crate::bind::frame::SlotSource;
+use crate::bind::tree::{
+    Block, BoundBody, BoundQuery, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
+};
+use crate::exec::ranges::key_ranges;
+use crate::expr::{EvalContext, Expr, ExprKind, Warnings, order};
+use crate::plan::PlanContext;
+use crate::plan::access::{IndexAccess, TableFacts, is_literal};
+use crate::plan::conditions::{Condition, Dependencies, TableSet};
+use crate::plan::join::{JoinPlanner, Joined, Nest, Wanted, dissolve, flatten};
+use crate::plan::node::{
+    AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SubqueryPlan,
+    UnionPlan,
+};
+use crate::plan::order::{extreme, groups_together};
+
+/// Plans a query.
+pub(crate) fn plan_query<'a>(
+    context: &'a PlanContext<'a>,
+    query: BoundQuery,
+) -> BoxFuture<'a, Result<QueryPlan, SqlError>> {
+    Box::pin(async move {
+        let body = match query.body {
+            BoundBody::Block(block) => QueryBody::Block(Box::new(plan_block(context, *block).await?)),
+            BoundBody::Union(union) => QueryBody::Union(Box::new(plan_union(context, *union).await?)),
+            BoundBody::Values(rows) => QueryBody::Values(rows),
+        };
+        Ok(QueryPlan { columns: query.columns, types: query.types, body, into: query.into })
+    })
+}
+
+async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan, SqlError> {
+    let mut branches = Vec::with_capacity(union.branches.len());
+    for branch in union.branches {
+        branches.push(plan_query(context, branch).await?);
+    }
+    let columns = union.frame.slots.iter().enumerate();
+    let distinct_keys = columns.map(|(slot, of)| Expr::column(slot, of.ty.clone())).collect();
+    Ok(UnionPlan {
+        branches,
+        distinct_until: union.distinct_until,
+        distinct_keys,
+        order: union.order,
+        limit: union.limit,
+    })
+}
+
+/// Plans one block.
+pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> Result<BlockPlan, SqlError> {
+    let from = block.from.take();
+    let filter = std::mem::take(&mut block.filter);
+    let nest = {
+        let dependencies = Dependencies::new(&block);
+        let mut nest = from.map_or_else(Nest::default, |tree| flatten(tree, &dependencies));
+        nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies)));
+        dissolve(&mut nest, &block);
+        nest
+    };
+    let facts = table_facts(context, &block, &nest).await?;
+    let joined = plan_joins(&block, nest, &facts)?;
+    let constants = {
+        let dependencies = Dependencies::new(&block);
+        (0..block.subqueries.len()).filter(|&number| dependencies.is_constant(number)).collect()
+    };
+    let root = finish(&mut block, joined, &facts);
+    let mut subqueries = Vec::with_capacity(block.subqueries.len());
+    for subquery in std::mem::take(&mut block.subqueries) {
+        subqueries.push(plan_subquery(context, subquery).await?);
+    }
+    let mut tables = Vec::with_capacity(block.tables.len());
+    for table in std::mem::take(&mut block.tables) {
+        let source = match table.source {
+            TableSource::Base(base) => PlannedSource::Base(base),
+            TableSource::Virtual(source) => PlannedSource::Virtual(source),
+            TableSource::Derived(query) => PlannedSource::Derived(Box::new(plan_query(context, *query).await?)),
+        };
+        tables.push(PlannedTable { source, alias: table.alias });
+    }
+    Ok(BlockPlan {
+        number: block.number,
+        width: block.frame.width(),
+        outer: block.frame.outer_slots(),
+        tables,
+        subqueries,
+        constants,
+        root,
+        output: block.select,
+        count_found_rows: block.count_found_rows,
+    })
+}
+
+/// Plans a subquery of an expression.
+pub(crate) async fn plan_subquery(context: &PlanContext<'_>, subquery: Subquery) -> Result<SubqueryPlan, SqlError> {
+    let query = match subquery.query {
+        Some(query) => Some(plan_query(context, query).await?),
+        None => None,
+    };
+    let hashed = match (&subquery.kind, &query) {
+        (
+            SubqueryKind::Any { left, equality: true, .. } | SubqueryKind::All { left, equality: true, .. },
+            Some(query),
+        ) if !subquery.correlated => {
+            left.iter().zip(&query.types).map(|(left, right)| order::comparison(&left.ty, right)).collect()
+        }
+        _ => None,
+    };
+    Ok(SubqueryPlan {
+        query,
+        kind: subquery.kind,
+        slot: subquery.slot,
+        correlated: subquery.correlated,
+        place: subquery.place,
+        hashed,
+    })
+}
+
+/// Sizes of the tables, and of the ranges whose values are literals.
+async fn table_facts(
+    context: &PlanContext<'_>,
+    block: &Block,
+    nest: &Nest,
+) -> Result<Vec<Option<TableFacts>>, SqlError> {
+    let mut conditions = Vec::new();
+    all_conditions(nest, &mut conditions);
+    let mut all = Vec::with_capacity(block.tables.len());
+    for (number, bound) in block.tables.iter().enumerate() {
+        let TableSource::Base(table) = &bound.source else {
+            all.push(None);
+            continue;
+        };
+        let columns = block.frame.columns_of(number).into_iter().map(|(column, _)| column).collect();
+        let needs_image = block.frame.find(SlotSource::RowImage { table: number }).is_some();
+        let rows = context.engine.estimate_rows(table);
+        let Some(mut facts) = TableFacts::new(bound, rows, columns, needs_image) else {
+            all.push(None);
+            continue;
+        };
+        count_ranges(context, number, &conditions, &mut facts).await?;
+        all.push(Some(facts));
+    }
+    Ok(all)
+}
+
+fn all_conditions<'n>(nest: &'n Nest, out: &mut Vec<&'n Condition>) {
+    out.extend(&nest.conditions);
+    nest.outer.iter().for_each(|outer| all_conditions(&outer.nest, out));
+}
+
+async fn count_ranges(
+    context: &PlanContext<'_>,
+    number: usize,
+    conditions: &[&Condition],
+    facts: &mut TableFacts,
+) -> Result<(), SqlError> {
+    let Some(transaction) = context.transaction else { return Ok(()) };
+    let warnings = Warnings::default();
+    let now = context.host.clock_now();
+    let eval = EvalContext {
+        params: &[],
+        session: context.session,
+        host: context.host,
+        now,
+        warnings: &warnings,
+        strict: false,
+    };
+    for index in facts.allowed.clone() {
+        let parts = facts.parts(index, number, conditions, TableSet::default());
+        if parts.is_empty() || !is_literal(&parts) {
+            continue;
+        }
+        let access = IndexAccess { index, parts, descending: false, unique_parts: None };
+        let Ok(ranges) = key_ranges(&access, &facts.table, &[], &eval) else { continue };
+        let mut rows = 0;
+        // Many ranges (a long IN list) are counted from a few of them.
+        let sample = ranges.len().min(10);
+        for range in &ranges[..sample] {
+            rows += transaction.estimate(&facts.table, index, range).await?;
+        }
+        facts.counted[index] = Some(rows as f64 * ranges.len() as f64 / sample.max(1) as f64);
+    }
+    Ok(())
+}
+
+fn plan_joins(block: &Block, nest: Nest, facts: &[Option<TableFacts>]) -> Result<Joined, SqlError> {
+    let planner = JoinPlanner { block, facts };
+    let limit = match (&block.limit.count, &block.limit.offset) {
+        (Some(count), offset) => {
+            literal_count(count).map(|rows| rows + offset.as_ref().and_then(literal_count).unwrap_or(0.0))
+        }
+        _ => None,
+    };
+    let single_extreme = single_extreme(block);
+    let wanted = match (&block.grouping, &single_extreme) {
+        (None, _) => Wanted { order: &block.order, rows: limit.filter(|_| !block.distinct) },
+        (Some(_), Some(item)) => Wanted { order: std::slice::from_ref(item), rows: Some(1.0) },
+        (Some(_), None) => Wanted { order: &[], rows: None },
+    };
+    planner.plan(nest, TableSet::default(), wanted)
+}
+
+/// A LIMIT as a number; a parameter is taken for a small one.
+fn literal_count(expr: &Expr) -> Option<f64> {
+    match &expr.kind {
+        ExprKind::Literal(Value::Int(n)) => Some(*n as f64),
+        ExprKind::Literal(Value::UInt(n)) => Some(*n as f64),
+        ExprKind::Param(_) => Some(100.0),
+        _ => None,
+    }
+}
+
+/// MIN or MAX of one table without GROUP BY: the first row in its order is enough.
+fn single_extreme(block: &Block) -> Option<OrderItem> {
+    match &block.grouping {
+        Some(Grouping { keys, aggregates, .. }) if keys.is_empty() && block.tables.len() == 1 => {
+            match &aggregates[..] {
+                [aggregate] => extreme(&aggregate.call),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Everything above the joins.
+fn finish(block: &mut Block, joined: Joined, facts: &[Option<TableFacts>]) -> Node {
+    let mut node = joined.node;
+    let mut ordered = joined.ordered;
+    let mut applied: Vec<usize> = applied_in(&node);
+    let single_extreme = single_extreme(block);
+    if let Some(grouping) = block.grouping.take() {
+        let arguments =
+            grouping.keys.iter().chain(grouping.aggregates.iter().flat_map(|aggregate| &aggregate.call.args));
+        node = apply_for(block, node, arguments, &mut applied);
+        if single_extreme.is_some() && ordered {
+            node = first_value(block, node, &single_extreme);
+        }
+        node = group(block, node, grouping, facts);
+        ordered = block.order.is_empty();
+    }
+    let having = std::mem::take(&mut block.having);
+    node = apply_for(block, node, having.iter(), &mut applied);
+    if !having.is_empty() {
+        node = Node::Filter { input: Box::new(node), conditions: having };
+    }
+    if block.distinct {
+        node = apply_for(block, node, block.select.iter(), &mut applied);
+        node = Node::Distinct { input: Box::new(node), keys: block.select.clone() };
+    }
+    let limit = std::mem::take(&mut block.limit);
+    if !ordered && !block.order.is_empty() {
+        node = apply_for(block, node, block.order.iter().map(|item| &item.expr), &mut applied);
+        let kept = if block.count_found_rows { Limit::default() } else { limit.clone() };
+        node = Node::Sort { input: Box::new(node), keys: block.order.clone(), limit: kept };
+    }
+    if limit.count.is_some() || limit.offset.is_some() {
+        node = Node::Limit { input: Box::new(node), limit };
+    }
+    apply_for(block, node, block.select.iter(), &mut applied)
+}
+
+/// MIN or MAX by index: rows with NULL are skipped, and the first of the others is enough.
+fn first_value(block: &Block, node: Node, item: &Option<OrderItem>) -> Node {
+    let Some(item) = item else { return node };
+    let not_null = crate::expr::build::not(crate::expr::build::is_null(item.expr.clone()));
+    let nullable = item.expr.as_column().is_some_and(|slot| block.frame.slots[slot].ty.nullable);
+    let input = if nullable { Node::Filter { input: Box::new(node), conditions: vec![not_null] } } else { node };
+    let limit = Limit { count: Some(Expr::int(1)), offset: None };
+    Node::Limit { input: Box::new(input), limit }
+}
+
+fn group(block: &Block, node: Node, grouping: Grouping, facts: &[Option<TableFacts>]) -> Node {
+    let together =
+        !grouping.keys.is_empty() && !grouping.rollup && arrives_grouped(block, &node, &grouping.keys, facts);
+    let mut input = node;
+    let rollup = grouping.rollup.then(|| grouping.keys.iter().filter_map(Expr::as_column).collect::<Vec<_>>());
+    if grouping.rollup {
+        let keys = grouping.keys.iter().map(|expr| OrderItem { expr: expr.clone(), descending: false }).collect();
+        input = Node::Sort { input: Box::new(input), keys, limit: Limit::default() };
+    }
+    let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.slot)).collect();
+    let ordered = together || grouping.rollup;
+    Node::Aggregate(Box::new(AggregateNode { input, keys: grouping.keys, ordered, rollup, aggregates }))
+}
+
+/// Whether the rows of a group come one after the other, because of the index that the first table is read by.
+fn arrives_grouped(block: &Block, node: &Node, keys: &[Expr], facts: &[Option<TableFacts>]) -> bool {
+    match node {
+        Node::Filter { input, .. } | Node::Apply { input, .. } => arrives_grouped(block, input, keys, facts),
+        Node::Join(join) if matches!(join.method, crate::plan::node::JoinMethod::NestedLoop) => {
+            match join.inner_slots.is_empty() {
+                true => arrives_grouped(block, &join.inner, keys, facts),
+                false => arrives_grouped(block, &join.outer, keys, facts),
+            }
+        }
+        Node::Access(access) => match (&access.method, &facts[access.table]) {
+            (AccessMethod::Index(index, _), Some(facts)) => {
+                groups_together(index, &facts.table, access.table, keys, &block.frame)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Runs the subqueries that some expressions read and that were not run below.
+fn apply_for<'e>(block: &Block, node: Node, exprs: impl Iterator<Item = &'e Expr>, applied: &mut Vec<usize>) -> Node {
+    let dependencies = Dependencies::new(block);
+    let mut subqueries = Vec::new();
+    for number in exprs.flat_map(|expr| dependencies.of(expr).subqueries) {
+        if !applied.contains(&number) {
+            applied.push(number);
+            subqueries.push(number);
+        }
+    }
+    if subqueries.is_empty() { node } else { Node::Apply { input: Box::new(node), subqueries } }
+}
+
+/// The subqueries that are run somewhere in a node.
+fn applied_in(node: &Node) -> Vec<usize> {
+    match node {
+        Node::One | Node::Nothing(_) | Node::Access(_) => Vec::new(),
+        Node::Join(join) => {
+            let mut all = applied_in(&join.outer);
+            all.extend(applied_in(&join.inner));
+            all
+        }
+        Node::Apply { input, subqueries } => {
+            let mut all = applied_in(input);
+            all.extend(subqueries);
+            all
+        }
+        Node::Aggregate(aggregate) => applied_in(&aggregate.input),
+        Node::Filter { input, .. }
+        | Node::Distinct { input, .. }
+        | Node::Sort { input, .. }
+        | Node::Limit { input, .. } => applied_in(input),
+    }
+}

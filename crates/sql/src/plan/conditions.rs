@@ -1,0 +1,338 @@
+//! Conditions taken apart: what each needs before it can be checked, and which intervals of which column it asks for.
+
+use crate::bind::frame::SlotSource;
+use crate::bind::tree::{Block, BoundBody, BoundQuery, SubqueryKind};
+use crate::expr::order;
+use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind};
+use crate::plan::access::Interval;
+
+/// A set of the block's tables, one bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TableSet(pub(crate) u128);
+
+/// More tables than this in one block are refused, as MySQL does with its own limit (61).
+pub(crate) const TABLES_MAX: usize = 61;
+
+impl TableSet {
+    pub(crate) fn one(table: usize) -> Self {
+        TableSet(1 << table)
+    }
+
+    pub(crate) fn with(self, other: TableSet) -> Self {
+        TableSet(self.0 | other.0)
+    }
+
+    pub(crate) fn without(self, other: TableSet) -> Self {
+        TableSet(self.0 & !other.0)
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    pub(crate) fn is_within(self, other: TableSet) -> bool {
+        self.0 & !other.0 == 0
+    }
+
+    pub(crate) fn meets(self, other: TableSet) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// What must be there before an expression can be evaluated.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Needs {
+    pub(crate) tables: TableSet,
+    /// Subqueries that have to be applied.
+    pub(crate) subqueries: Vec<usize>,
+    /// It reads an aggregate.
+    pub(crate) aggregates: bool,
+}
+
+/// What the expressions of a block need.
+pub(crate) struct Dependencies<'b> {
+    block: &'b Block,
+    /// Per subquery; those without table or aggregate, and without a left side, are constants.
+    subqueries: Vec<Needs>,
+}
+
+impl<'b> Dependencies<'b> {
+    pub(crate) fn new(block: &'b Block) -> Self {
+        let mut dependencies = Dependencies { block, subqueries: Vec::new() };
+        for subquery in &block.subqueries {
+            let mut needs = Needs::default();
+            if let Some(query) = &subquery.query {
+                let mut slots = Vec::new();
+                outer_slots(query, &mut slots);
+                slots.iter().for_each(|&slot| dependencies.add_slot(slot, &mut needs));
+            }
+            match &subquery.kind {
+                SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } => {
+                    left.iter().for_each(|expr| dependencies.add(expr, &mut needs));
+                }
+                SubqueryKind::Call { args, .. } => args.iter().for_each(|expr| dependencies.add(expr, &mut needs)),
+                SubqueryKind::Scalar | SubqueryKind::Exists => {}
+            }
+            dependencies.subqueries.push(needs);
+        }
+        dependencies
+    }
+
+    /// Whether the subquery is run once, before the first row.
+    pub(crate) fn is_constant(&self, subquery: usize) -> bool {
+        let needs = &self.subqueries[subquery];
+        let kind = &self.block.subqueries[subquery].kind;
+        matches!(kind, SubqueryKind::Scalar | SubqueryKind::Exists)
+            && needs.tables.is_empty()
+            && !needs.aggregates
+            && needs.subqueries.is_empty()
+    }
+
+    pub(crate) fn of(&self, expr: &Expr) -> Needs {
+        let mut needs = Needs::default();
+        self.add(expr, &mut needs);
+        needs
+    }
+
+    fn add(&self, expr: &Expr, needs: &mut Needs) {
+        let mut slots = Vec::new();
+        expr.collect_slots(&mut slots);
+        slots.iter().for_each(|&slot| self.add_slot(slot, needs));
+    }
+
+    fn add_slot(&self, slot: usize, needs: &mut Needs) {
+        match self.block.frame.slots[slot].source {
+            SlotSource::Column { table, .. } | SlotSource::RowImage { table } => {
+                needs.tables = needs.tables.with(TableSet::one(table));
+            }
+            SlotSource::Aggregate { .. } => needs.aggregates = true,
+            SlotSource::Subquery { index } if !self.is_constant(index) => {
+                let inner = &self.subqueries[index];
+                needs.tables = needs.tables.with(inner.tables);
+                needs.aggregates |= inner.aggregates;
+                for &number in inner.subqueries.iter().chain([&index]) {
+                    if !needs.subqueries.contains(&number) {
+                        needs.subqueries.push(number);
+                    }
+                }
+            }
+            SlotSource::Subquery { .. } | SlotSource::Outer { .. } | SlotSource::Output { .. } => {}
+        }
+    }
+}
+
+fn outer_slots(query: &BoundQuery, slots: &mut Vec<usize>) {
+    match &query.body {
+        BoundBody::Block(block) => slots.extend(block.frame.outer_slots().iter().map(|&(there, _)| there)),
+        BoundBody::Union(union) => union.branches.iter().for_each(|branch| outer_slots(branch, slots)),
+        BoundBody::Values(_) => {}
+    }
+}
+
+/// A conjunct, with what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    pub(crate) expr: Expr,
+    pub(crate) needs: Needs,
+    /// What it asks of single columns; each alone is implied by the condition.
+    pub(crate) asks: Vec<Asked>,
+}
+
+/// Intervals of one column.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) table: usize,
+    pub(crate) column: usize,
+    pub(crate) intervals: Vec<Interval>,
+    /// Tables whose values the intervals take.
+    pub(crate) needs: TableSet,
+}
+
+impl Condition {
+    pub(crate) fn new(expr: Expr, dependencies: &Dependencies<'_>) -> Self {
+        let needs = dependencies.of(&expr);
+        let mut asks = Vec::new();
+        if needs.subqueries.is_empty() {
+            for slot in leading_columns(&expr) {
+                let SlotSource::Column { table, column } = dependencies.block.frame.slots[slot].source else {
+                    continue;
+                };
+                if let Some(intervals) = intervals(&expr, slot)
+                    && let Some(needs) = interval_needs(&intervals, table, dependencies)
+                {
+                    asks.push(Asked { table, column, intervals, needs });
+                }
+            }
+        }
+        Condition { expr, needs, asks }
+    }
+
+    /// The part of the rows that pass, roughly, as MySQL guesses.
+    pub(crate) fn selectivity(&self) -> f64 {
+        match &self.expr.kind {
+            ExprKind::Compare { op: CompareOp::Eq | CompareOp::NullSafeEq, .. } => 0.1,
+            ExprKind::Compare { op: CompareOp::NotEq, .. } => 0.9,
+            ExprKind::Compare { .. } => 0.3333,
+            ExprKind::Between { .. } | ExprKind::Like { .. } => 0.1111,
+            ExprKind::In { list, .. } => (0.1 * list.len() as f64).min(0.5),
+            ExprKind::IsNull(_) => 0.1,
+            ExprKind::Not(_) => 0.9,
+            _ => 0.5,
+        }
+    }
+}
+
+/// The tables that the intervals need; `None` if they need the table itself, or are not the same for a whole scan.
+fn interval_needs(intervals: &[Interval], table: usize, dependencies: &Dependencies<'_>) -> Option<TableSet> {
+    let mut all = TableSet::default();
+    for expr in intervals.iter().flat_map(Interval::exprs) {
+        let needs = dependencies.of(expr);
+        if needs.tables.meets(TableSet::one(table))
+            || needs.aggregates
+            || !needs.subqueries.is_empty()
+            || expr.constancy() == Constancy::Volatile
+        {
+            return None;
+        }
+        all = all.with(needs.tables);
+    }
+    Some(all)
+}
+
+impl Interval {
+    /// The expressions in it.
+    pub(crate) fn exprs(&self) -> Vec<&Expr> {
+        match self {
+            Interval::Point(expr) | Interval::NullSafePoint(expr) | Interval::Like { pattern: expr, .. } => vec![expr],
+            Interval::Null => Vec::new(),
+            Interval::Span { lower, upper } => lower.iter().chain(upper).map(|(expr, _)| expr).collect(),
+        }
+    }
+}
+
+/// Columns that the condition might bound.
+fn leading_columns(expr: &Expr) -> Vec<usize> {
+    let mut columns = Vec::new();
+    let mut add = |expr: &Expr| columns.extend(expr.as_column());
+    match &expr.kind {
+        ExprKind::Compare { args, .. } => args.iter().for_each(add),
+        ExprKind::In { value, .. } => add(value),
+        ExprKind::Between { args, .. } => add(&args[0]),
+        ExprKind::Like { args, .. } => add(&args[0]),
+        ExprKind::IsNull(arg) => add(arg),
+        ExprKind::Not(arg) => return leading_columns(arg),
+        ExprKind::Or(parts) => return parts.first().map(leading_columns).unwrap_or_default(),
+        _ => {}
+    }
+    columns
+}
+
+/// The intervals of a column to which the condition is limited; `None` if it does not limit it.
+fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
+    let is_it = |expr: &Expr| expr.as_column() == Some(slot);
+    match &expr.kind {
+        ExprKind::Compare { op, args } => {
+            let (op, column, value) = match (is_it(&args[0]), is_it(&args[1])) {
+                (true, false) => (*op, &args[0], &args[1]),
+                (false, true) => (op.mirrored(), &args[1], &args[0]),
+                _ => return None,
+            };
+            comparable(&column.ty, &value.ty).then(|| by_comparison(op, value))
+        }
+        ExprKind::In { value, list } if is_it(value) => {
+            let usable = list.iter().all(|item| comparable(&value.ty, &item.ty));
+            usable.then(|| list.iter().cloned().map(Interval::Point).collect())
+        }
+        ExprKind::Between { args } if is_it(&args[0]) => {
+            let usable = comparable(&args[0].ty, &args[1].ty) && comparable(&args[0].ty, &args[2].ty);
+            let bounds = || (Some((args[1].clone(), true)), Some((args[2].clone(), true)));
+            usable.then(|| {
+                let (lower, upper) = bounds();
+                vec![Interval::Span { lower, upper }]
+            })
+        }
+        ExprKind::Like { args, escape } if is_it(&args[0]) && args[0].ty.kind == Kind::Str => {
+            let usable = comparable(&args[0].ty, &args[1].ty) && has_literal_start(&args[1], *escape);
+            usable.then(|| vec![Interval::Like { pattern: args[1].clone(), escape: *escape }])
+        }
+        ExprKind::IsNull(arg) if is_it(arg) => Some(vec![Interval::Null]),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::IsNull(arg) if is_it(arg) => Some(vec![Interval::Span { lower: None, upper: None }]),
+            _ => None,
+        },
+        ExprKind::Or(parts) => {
+            let mut all = Vec::new();
+            for part in parts {
+                all.extend(intervals(part, slot)?);
+            }
+            Some(all)
+        }
+        _ => None,
+    }
+}
+
+fn by_comparison(op: CompareOp, value: &Expr) -> Vec<Interval> {
+    let bound = |inclusive| Some((value.clone(), inclusive));
+    let span = |lower, upper| Interval::Span { lower, upper };
+    match op {
+        CompareOp::Eq => vec![Interval::Point(value.clone())],
+        CompareOp::NullSafeEq => vec![Interval::NullSafePoint(value.clone())],
+        CompareOp::Less => vec![span(None, bound(false))],
+        CompareOp::LessEq => vec![span(None, bound(true))],
+        CompareOp::Greater => vec![span(bound(false), None)],
+        CompareOp::GreaterEq => vec![span(bound(true), None)],
+        CompareOp::NotEq => vec![span(None, bound(false)), span(bound(false), None)],
+    }
+}
+
+/// A pattern that begins with a wildcard is no use; one that is not known yet may be.
+fn has_literal_start(pattern: &Expr, escape: Option<char>) -> bool {
+    match &pattern.kind {
+        ExprKind::Literal(types::Value::Str(text)) => {
+            !crate::exec::ranges::like_prefix(&String::from_utf8_lossy(text), escape).0.is_empty()
+        }
+        ExprKind::Literal(_) => false,
+        _ => true,
+    }
+}
+
+/// Whether a comparison of a column with a value of this type goes by the order of the column's index.
+fn comparable(column: &ExprType, value: &ExprType) -> bool {
+    match (column.kind, value.kind) {
+        (_, Kind::Any | Kind::Null) => true,
+        (Kind::Str, Kind::Str) => {
+            order::comparison(column, value).is_some_and(|comparison| comparison.collation == column.collation)
+        }
+        (Kind::Str, _) => false,
+        (Kind::Bytes, kind) => kind.is_string(),
+        (kind, Kind::Bytes) => !kind.is_temporal(),
+        _ => true,
+    }
+}
+
+/// Whether the condition cannot hold when all columns of these tables are NULL: then an outer join that would make them
+/// NULL is an inner one.
+pub(crate) fn rejects_null(expr: &Expr, block: &Block, tables: TableSet) -> bool {
+    let is_one = |expr: &Expr| {
+        expr.as_column().is_some_and(|slot| {
+            matches!(block.frame.slots[slot].source, SlotSource::Column { table, .. } if tables.meets(TableSet::one(table)))
+        })
+    };
+    match &expr.kind {
+        ExprKind::Compare { op: CompareOp::NullSafeEq, .. } => false,
+        ExprKind::Compare { args, .. } => args.iter().any(is_one),
+        ExprKind::In { value, .. } => is_one(value),
+        ExprKind::Between { args } => is_one(&args[0]),
+        ExprKind::Like { args, .. } => args.iter().any(is_one),
+        ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, block, tables)),
+        ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, block, tables)),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::IsNull(arg) => is_one(arg),
+            ExprKind::In { value, .. } => is_one(value),
+            ExprKind::Between { args } => is_one(&args[0]),
+            ExprKind::Like { args, .. } => args.iter().any(is_one),
+            _ => false,
+        },
+        _ => false,
+    }
+}

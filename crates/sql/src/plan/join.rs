@@ -1,0 +1,627 @@
+//! Join order and join methods.
+//!
+//! FROM becomes a *nest*: tables that are joined inner, in any order, and outer joins that hang on them, each with a nest of
+//! its own. An outer join whose rows of NULLs cannot pass WHERE is an inner one and is dissolved.
+//!
+//! The order of the inner tables is searched: all orders for few tables, the cheapest next table for many. An outer join is
+//! placed as soon as the tables that its ON names are there. A table is joined by looking it up in an index with the
+//! values before it; or else, if there is an equality, by hash; or else by trying all pairs.
+
+use base::{SqlError, codes};
+
+use crate::bind::frame::SlotSource;
+use crate::bind::from::tables_of;
+use crate::bind::tree::{Block, FromTree, JoinKind, OrderItem, TableSource};
+use crate::expr::{CompareOp, ExprKind, order};
+use crate::plan::access::{Covered, Path, TableFacts};
+use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet, rejects_null};
+use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
+use crate::plan::order::gives_order;
+
+/// Up to so many inner tables all orders are tried.
+const SEARCH_TABLES_MAX: usize = 7;
+
+/// Comparing one pair of rows in a join by pairs, or one row in a hash join.
+const PAIR_COST: f64 = 0.05;
+
+/// Tables that are joined inner, and what is joined to them by LEFT JOIN.
+#[derive(Debug, Default)]
+pub(crate) struct Nest {
+    pub(crate) tables: Vec<usize>,
+    pub(crate) outer: Vec<OuterJoin>,
+    pub(crate) conditions: Vec<Condition>,
+    /// The order of the text has to be kept.
+    pub(crate) straight: bool,
+}
+
+/// The right side of a LEFT JOIN; its ON is among the conditions of its nest.
+#[derive(Debug)]
+pub(crate) struct OuterJoin {
+    pub(crate) nest: Nest,
+    pub(crate) tables: TableSet,
+}
+
+impl Nest {
+    fn all_tables(&self) -> TableSet {
+        let own = self.tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+        self.outer.iter().fold(own, |set, outer| set.with(outer.tables))
+    }
+
+    /// Tables outside that an outer join's nest looks at.
+    fn needs(&self) -> TableSet {
+        let own = self.all_tables();
+        let conditions = self.conditions.iter().map(|condition| condition.needs.tables);
+        let inner = self.outer.iter().map(|outer| outer.nest.needs());
+        conditions.chain(inner).fold(TableSet::default(), TableSet::with).without(own)
+    }
+}
+
+/// Makes a nest of a part of FROM.
+pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
+    match tree {
+        FromTree::Table(table) => Nest { tables: vec![table], ..Nest::default() },
+        FromTree::Join { left, right, kind, on } => {
+            let mut nest = flatten(*left, dependencies);
+            let on = on.into_iter().map(|expr| Condition::new(expr, dependencies));
+            let right_tables = tables_of(&right);
+            let mut inner = flatten(*right, dependencies);
+            if kind == JoinKind::Left {
+                inner.conditions.extend(on);
+                let tables =
+                    right_tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+                nest.outer.push(OuterJoin { nest: inner, tables });
+            } else {
+                nest.tables.append(&mut inner.tables);
+                nest.outer.append(&mut inner.outer);
+                nest.conditions.append(&mut inner.conditions);
+                nest.conditions.extend(on);
+                nest.straight |= inner.straight || kind == JoinKind::Straight;
+            }
+            nest
+        }
+    }
+}
+
+/// Turns outer joins into inner ones where a condition drops their rows of NULLs anyway.
+pub(crate) fn dissolve(nest: &mut Nest, block: &Block) {
+    let mut at = 0;
+    while at < nest.outer.len() {
+        let tables = nest.outer[at].tables;
+        if nest.conditions.iter().any(|condition| rejects_null(&condition.expr, block, tables)) {
+            let mut inner = nest.outer.remove(at).nest;
+            nest.tables.append(&mut inner.tables);
+            nest.outer.append(&mut inner.outer);
+            nest.conditions.append(&mut inner.conditions);
+            at = 0;
+        } else {
+            at += 1;
+        }
+    }
+    for outer in &mut nest.outer {
+        dissolve(&mut outer.nest, block);
+    }
+}
+
+/// What the block wants of the order of the rows.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'w> {
+    pub(crate) order: &'w [OrderItem],
+    /// Rows that are wanted, if LIMIT is a number and nothing between here and there needs them all.
+    pub(crate) rows: Option<f64>,
+}
+
+/// Rows under way, with what is known of them.
+pub(crate) struct Joined {
+    pub(crate) node: Node,
+    pub(crate) rows: f64,
+    /// They come in the order that was wanted.
+    pub(crate) ordered: bool,
+}
+
+/// Plans the joins of one block.
+pub(crate) struct JoinPlanner<'p> {
+    pub(crate) block: &'p Block,
+    /// Per table; `None` for virtual and derived ones.
+    pub(crate) facts: &'p [Option<TableFacts>],
+}
+
+impl JoinPlanner<'_> {
+    /// The nest as nodes, on top of rows that have the values of `available` tables.
+    pub(crate) fn plan(&self, nest: Nest, available: TableSet, wanted: Wanted<'_>) -> Result<Joined, SqlError> {
+        if self.block.tables.len() > TABLES_MAX {
+            let message = format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join");
+            return Err(SqlError::new(codes::TOO_MANY_TABLES, message));
+        }
+        let needs = nest.needs();
+        let Nest { tables, outer, mut conditions, straight } = nest;
+        let order = self.table_order(&tables, &conditions, available, straight, wanted);
+        let mut joined: Option<Joined> = None;
+        let mut present = available;
+        let mut outer: Vec<Option<OuterJoin>> = outer.into_iter().map(Some).collect();
+        let constants = take(&mut conditions, |condition| condition.needs.tables.is_within(available));
+        let guard = self.constant_filter(constants);
+        if let Some(Node::Nothing(_)) = guard {
+            return Ok(Joined { node: Node::Nothing("Impossible WHERE"), rows: 0.0, ordered: true });
+        }
+        for (position, table) in order.into_iter().enumerate() {
+            let here = present.with(TableSet::one(table));
+            let local = take(&mut conditions, |condition| {
+                condition.needs.tables.is_within(here) && condition.needs.subqueries.is_empty()
+            });
+            let first = position == 0;
+            let wanted = Wanted { order: if first { wanted.order } else { &[] }, rows: wanted.rows.filter(|_| first) };
+            joined = Some(self.join_table(joined, table, local, present, wanted)?);
+            present = here;
+            let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
+            joined = joined.map(|joined| self.apply_and_filter(joined, after));
+            self.place_outer(&mut outer, &mut joined, &mut present, needs)?;
+            let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
+            joined = joined.map(|joined| self.apply_and_filter(joined, after));
+        }
+        let joined = joined.unwrap_or(Joined { node: Node::One, rows: 1.0, ordered: true });
+        let mut joined = self.apply_and_filter(joined, conditions);
+        if let Some(guard) = guard {
+            joined.node = guarded(guard, joined.node);
+        }
+        Ok(joined)
+    }
+
+    /// Conditions that need no table of the nest: they are checked once, before anything is read.
+    fn constant_filter(&self, constants: Vec<Condition>) -> Option<Node> {
+        let literal = |condition: &Condition| match &condition.expr.kind {
+            ExprKind::Literal(types::Value::Int(n)) => Some(*n != 0),
+            ExprKind::Literal(types::Value::Null) => Some(false),
+            _ => None,
+        };
+        if constants.iter().any(|condition| literal(condition) == Some(false)) {
+            return Some(Node::Nothing("Impossible WHERE"));
+        }
+        let rest: Vec<Condition> = constants.into_iter().filter(|condition| literal(condition).is_none()).collect();
+        if rest.is_empty() {
+            return None;
+        }
+        Some(self.apply_and_filter(Joined { node: Node::One, rows: 1.0, ordered: true }, rest).node)
+    }
+
+    /// Runs the subqueries that conditions need, and checks them.
+    fn apply_and_filter(&self, joined: Joined, conditions: Vec<Condition>) -> Joined {
+        if conditions.is_empty() {
+            return joined;
+        }
+        let mut node = joined.node;
+        let mut subqueries = Vec::new();
+        for number in conditions.iter().flat_map(|condition| &condition.needs.subqueries) {
+            if !subqueries.contains(number) {
+                subqueries.push(*number);
+            }
+        }
+        let selectivity: f64 = conditions.iter().map(Condition::selectivity).product();
+        let (plain, applied): (Vec<Condition>, Vec<Condition>) =
+            conditions.into_iter().partition(|condition| condition.needs.subqueries.is_empty());
+        let exprs =
+            |conditions: Vec<Condition>| conditions.into_iter().map(|condition| condition.expr).collect::<Vec<_>>();
+        if !plain.is_empty() {
+            node = Node::Filter { input: Box::new(node), conditions: exprs(plain) };
+        }
+        if !applied.is_empty() {
+            node = Node::Apply { input: Box::new(node), subqueries };
+            node = Node::Filter { input: Box::new(node), conditions: exprs(applied) };
+        }
+        Joined { node, rows: joined.rows * selectivity, ordered: joined.ordered }
+    }
+
+    /// Adds the outer joins for which everything is there.
+    fn place_outer(
+        &self,
+        outer: &mut [Option<OuterJoin>],
+        joined: &mut Option<Joined>,
+        present: &mut TableSet,
+        outside: TableSet,
+    ) -> Result<(), SqlError> {
+        loop {
+            let ready = |slot: &&mut Option<OuterJoin>| {
+                slot.as_ref().is_some_and(|outer| outer.nest.needs().without(outside).is_within(*present))
+            };
+            let Some(next) = outer.iter_mut().find(ready).and_then(Option::take) else { return Ok(()) };
+            let tables = next.tables;
+            let before = joined.take().unwrap_or(Joined { node: Node::One, rows: 1.0, ordered: true });
+            *joined = Some(self.join_outer(before, next, *present)?);
+            *present = present.with(tables);
+        }
+    }
+
+    fn join_outer(&self, before: Joined, outer: OuterJoin, present: TableSet) -> Result<Joined, SqlError> {
+        let mut nest = outer.nest;
+        let inner_slots = self.slots_of(outer.tables);
+        if let ([table], true) = (&nest.tables[..], nest.outer.is_empty()) {
+            let table = *table;
+            let here = TableSet::one(table);
+            let conditions = std::mem::take(&mut nest.conditions);
+            let simple = conditions.iter().all(|condition| condition.needs.subqueries.is_empty());
+            if simple {
+                return Ok(self.join_one(before, table, conditions, present, here, true));
+            }
+            nest.conditions = conditions;
+        }
+        let inner = self.plan(nest, present, Wanted { order: &[], rows: None })?;
+        let rows = before.rows * inner.rows.max(1.0);
+        let node = JoinNode {
+            outer: before.node,
+            inner: inner.node,
+            left: true,
+            method: JoinMethod::NestedLoop,
+            conditions: Vec::new(),
+            inner_slots,
+        };
+        Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered })
+    }
+
+    fn slots_of(&self, tables: TableSet) -> Vec<usize> {
+        let of_tables = |source: SlotSource| match source {
+            SlotSource::Column { table, .. } | SlotSource::RowImage { table } => tables.meets(TableSet::one(table)),
+            _ => false,
+        };
+        let slots = self.block.frame.slots.iter().enumerate();
+        slots.filter(|(_, slot)| of_tables(slot.source)).map(|(number, _)| number).collect()
+    }
+
+    /// Joins one more table of an inner nest.
+    fn join_table(
+        &self,
+        joined: Option<Joined>,
+        table: usize,
+        conditions: Vec<Condition>,
+        present: TableSet,
+        wanted: Wanted<'_>,
+    ) -> Result<Joined, SqlError> {
+        match joined {
+            Some(before) => Ok(self.join_one(before, table, conditions, present, TableSet::one(table), false)),
+            None => Ok(self.first_table(table, conditions, present, wanted)),
+        }
+    }
+
+    /// The first table: its order may be what the block wants.
+    fn first_table(&self, table: usize, conditions: Vec<Condition>, present: TableSet, wanted: Wanted<'_>) -> Joined {
+        let Some(facts) = &self.facts[table] else {
+            let rows = self.source_rows(table);
+            let node = self.source_access(table, conditions, true);
+            return Joined { node, rows, ordered: wanted.order.is_empty() };
+        };
+        let all: Vec<&Condition> = conditions.iter().collect();
+        let mut best: Option<(f64, Path, Option<bool>)> = None;
+        let mut paths = facts.paths(table, &all, present);
+        if !wanted.order.is_empty() {
+            // An index that is no use for the conditions may still give the order.
+            for &index in &facts.allowed {
+                if !paths.iter().any(|path| path.access.index == index) {
+                    paths.push(facts.path(index, Vec::new(), table, &all));
+                }
+            }
+        }
+        for path in paths {
+            let turned = gives_order(&path.access, &facts.table, table, wanted.order, &self.block.frame);
+            let passing = self.passing_rows(&path, &conditions);
+            let read = match wanted.rows {
+                Some(rows) if turned.is_some() && passing > 0.0 => (rows * path.rows / passing).min(path.rows),
+                _ => path.rows,
+            };
+            let sort = if turned.is_none() { 0.3 * passing * (passing + 2.0).log2() + 5.0 } else { 0.0 };
+            let cost = path.cost_of(read) + sort;
+            if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
+                best = Some((cost, path, turned));
+            }
+        }
+        let Some((_, mut path, turned)) = best else {
+            return Joined { node: Node::One, rows: 1.0, ordered: true };
+        };
+        path.access.descending = turned.unwrap_or(false);
+        let rows = self.passing_rows(&path, &conditions);
+        let possible = self.possible(facts, table, &all, present);
+        let node = self.access_node(table, facts, path, conditions, possible);
+        Joined { node, rows, ordered: turned.is_some() }
+    }
+
+    /// Rows that pass the conditions which the path does not already stand for.
+    fn passing_rows(&self, path: &Path, conditions: &[Condition]) -> f64 {
+        let used = |condition: &Condition| {
+            condition.asks.iter().any(|ask| path.access.parts.iter().any(|part| part.column == ask.column))
+        };
+        let rest = conditions.iter().filter(|condition| !used(condition)).map(Condition::selectivity);
+        path.rows * rest.product::<f64>()
+    }
+
+    /// Joins a table to rows that are there: by index, by hash, or by pairs.
+    fn join_one(
+        &self,
+        before: Joined,
+        table: usize,
+        conditions: Vec<Condition>,
+        present: TableSet,
+        here: TableSet,
+        left: bool,
+    ) -> Joined {
+        let (inner_slots, ordered) = (self.slots_of(here), before.ordered);
+        if let Some(path) = self.lookup_path(table, &conditions, present, before.rows) {
+            let fanout = if left {
+                self.passing_rows(&path, &conditions).max(1.0)
+            } else {
+                self.passing_rows(&path, &conditions)
+            };
+            let Some(facts) = &self.facts[table] else { return before };
+            let all: Vec<&Condition> = conditions.iter().collect();
+            let possible = self.possible(facts, table, &all, present);
+            let (inner, on) = self.split_left(conditions, here, left);
+            let inner = self.with_constants(self.access_node(table, facts, path, inner, possible), on);
+            let method = JoinMethod::NestedLoop;
+            let node = JoinNode { outer: before.node, inner, left, method, conditions: Vec::new(), inner_slots };
+            return Joined { node: Node::Join(Box::new(node)), rows: before.rows * fanout, ordered };
+        }
+        let (own, cross): (Vec<Condition>, Vec<Condition>) =
+            conditions.into_iter().partition(|condition| condition.needs.tables.is_within(here));
+        let selectivity: f64 = cross.iter().map(Condition::selectivity).product();
+        let inner = self.first_table(table, own, TableSet::default(), Wanted { order: &[], rows: None });
+        let (keys, rest) = self.hash_keys(cross, here);
+        let rows = before.rows * inner.rows * selectivity;
+        let method = if keys.is_empty() { JoinMethod::Buffered } else { JoinMethod::Hash(keys) };
+        let node = JoinNode {
+            outer: before.node,
+            inner: inner.node,
+            left,
+            method,
+            conditions: rest.into_iter().map(|condition| condition.expr).collect(),
+            inner_slots,
+        };
+        let rows = if left { rows.max(before.rows) } else { rows };
+        Joined { node: Node::Join(Box::new(node)), rows, ordered: false }
+    }
+
+    /// Conditions of ON that say nothing of the inner table are checked before it is read.
+    fn split_left(&self, conditions: Vec<Condition>, here: TableSet, left: bool) -> (Vec<Condition>, Vec<Condition>) {
+        if left {
+            conditions.into_iter().partition(|condition| condition.needs.tables.meets(here))
+        } else {
+            (conditions, Vec::new())
+        }
+    }
+
+    fn with_constants(&self, access: Node, constants: Vec<Condition>) -> Node {
+        if constants.is_empty() {
+            return access;
+        }
+        let conditions = constants.into_iter().map(|condition| condition.expr).collect();
+        guarded(Node::Filter { input: Box::new(Node::One), conditions }, access)
+    }
+
+    /// A path that looks up values of the tables before, if that is cheaper than reading the table once.
+    fn lookup_path(&self, table: usize, conditions: &[Condition], present: TableSet, outer_rows: f64) -> Option<Path> {
+        let facts = self.facts[table].as_ref()?;
+        let all: Vec<&Condition> = conditions.iter().collect();
+        let mut paths = facts.paths(table, &all, present);
+        let once = facts.paths(table, &all, TableSet::default());
+        let scan_cost = once.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);
+        paths.retain(|path| path.needs.meets(present) || path.access.is_unique_point());
+        let best = paths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost))?;
+        let lookups = outer_rows.max(1.0) * best.cost;
+        (lookups <= scan_cost + PAIR_COST * facts.rows + outer_rows || facts.forced).then_some(best)
+    }
+
+    /// Equalities between the table and those before it.
+    fn hash_keys(&self, cross: Vec<Condition>, here: TableSet) -> (Vec<HashKey>, Vec<Condition>) {
+        let dependencies = Dependencies::new(self.block);
+        let (mut keys, mut rest) = (Vec::new(), Vec::new());
+        for condition in cross {
+            let key = match &condition.expr.kind {
+                ExprKind::Compare { op: CompareOp::Eq, args } => {
+                    let sides = [dependencies.of(&args[0]).tables, dependencies.of(&args[1]).tables];
+                    let outer_first = !sides[0].meets(here) && sides[1].is_within(here) && !sides[1].is_empty();
+                    let inner_first = !sides[1].meets(here) && sides[0].is_within(here) && !sides[0].is_empty();
+                    let pair = match (outer_first, inner_first) {
+                        (true, _) => Some((&args[0], &args[1])),
+                        (_, true) => Some((&args[1], &args[0])),
+                        _ => None,
+                    };
+                    pair.and_then(|(outer, inner)| {
+                        let comparison = order::comparison(&outer.ty, &inner.ty)?;
+                        Some(HashKey { outer: outer.clone(), inner: inner.clone(), comparison })
+                    })
+                }
+                _ => None,
+            };
+            match key {
+                Some(key) => keys.push(key),
+                None => rest.push(condition),
+            }
+        }
+        (keys, rest)
+    }
+
+    fn source_rows(&self, table: usize) -> f64 {
+        match self.block.tables[table].source {
+            TableSource::Virtual(_) => 50.0,
+            _ => 100.0,
+        }
+    }
+
+    fn source_access(&self, table: usize, conditions: Vec<Condition>, streams: bool) -> Node {
+        let filtered = conditions.iter().map(Condition::selectivity).product();
+        Node::Access(Box::new(AccessNode {
+            table,
+            method: AccessMethod::All { streams },
+            decode: self.block.frame.columns_of(table),
+            row_image: None,
+            index_filter: Vec::new(),
+            index_decode: Vec::new(),
+            filter: conditions.into_iter().map(|condition| condition.expr).collect(),
+            lock: None,
+            estimate: Estimate { rows: self.source_rows(table), filtered },
+            possible: Vec::new(),
+        }))
+    }
+
+    fn possible(&self, facts: &TableFacts, table: usize, conditions: &[&Condition], present: TableSet) -> Vec<usize> {
+        let limited = |index: &usize| !facts.parts(*index, table, conditions, present).is_empty();
+        facts.allowed.iter().copied().filter(limited).collect()
+    }
+
+    fn access_node(
+        &self,
+        table: usize,
+        facts: &TableFacts,
+        path: Path,
+        conditions: Vec<Condition>,
+        possible: Vec<usize>,
+    ) -> Node {
+        let passing = self.passing_rows(&path, &conditions);
+        let decode = self.block.frame.columns_of(table);
+        let covering = &facts.table.codec.indexes[path.access.index].covered;
+        let position = |column: usize| covering.iter().position(|&covered| covered == column);
+        let on_index: Vec<(usize, usize)> =
+            decode.iter().filter_map(|&(column, slot)| Some((position(column)?, slot))).collect();
+        let (index_filter, filter): (Vec<Condition>, Vec<Condition>) = match path.covered {
+            Covered::Fetch => conditions.into_iter().partition(|condition| {
+                let mut slots = Vec::new();
+                condition.expr.collect_slots(&mut slots);
+                let own = |slot: &usize| decode.iter().any(|(_, of_table)| of_table == slot);
+                slots.iter().filter(|slot| own(slot)).all(|slot| on_index.iter().any(|(_, there)| there == slot))
+            }),
+            _ => (Vec::new(), conditions),
+        };
+        let used =
+            |slots: &[usize]| on_index.iter().copied().filter(|(_, slot)| slots.contains(slot)).collect::<Vec<_>>();
+        let mut slots = Vec::new();
+        index_filter.iter().for_each(|condition| condition.expr.collect_slots(&mut slots));
+        let index_decode = if path.covered == Covered::Covering { on_index.clone() } else { used(&slots) };
+        let exprs = |conditions: Vec<Condition>| conditions.into_iter().map(|condition| condition.expr).collect();
+        let filtered = if path.rows > 0.0 { passing / path.rows } else { 1.0 };
+        Node::Access(Box::new(AccessNode {
+            table,
+            estimate: Estimate { rows: path.rows, filtered },
+            method: AccessMethod::Index(path.access, path.covered),
+            decode,
+            row_image: self.block.frame.find(SlotSource::RowImage { table }),
+            index_filter: exprs(index_filter),
+            index_decode,
+            filter: exprs(filter),
+            lock: self.block.tables[table].lock,
+            possible,
+        }))
+    }
+
+    /// In which order to join.
+    fn table_order(
+        &self,
+        tables: &[usize],
+        conditions: &[Condition],
+        available: TableSet,
+        straight: bool,
+        wanted: Wanted<'_>,
+    ) -> Vec<usize> {
+        if straight || self.block.straight_join || tables.len() < 2 {
+            return tables.to_vec();
+        }
+        let mut search = Search { planner: self, conditions, best: (f64::INFINITY, tables.to_vec()), wanted };
+        if tables.len() <= SEARCH_TABLES_MAX {
+            search.all_orders(&mut Vec::new(), tables, available, 1.0, 0.0);
+        } else {
+            search.greedy(tables, available);
+        }
+        search.best.1
+    }
+}
+
+/// Reads the rows of a node only if the guard gives its one row.
+fn guarded(guard: Node, node: Node) -> Node {
+    Node::Join(Box::new(JoinNode {
+        outer: guard,
+        inner: node,
+        left: false,
+        method: JoinMethod::NestedLoop,
+        conditions: Vec::new(),
+        inner_slots: Vec::new(),
+    }))
+}
+
+/// Takes the elements for which `pick` says so.
+fn take(conditions: &mut Vec<Condition>, pick: impl Fn(&Condition) -> bool) -> Vec<Condition> {
+    let (taken, left) = std::mem::take(conditions).into_iter().partition(pick);
+    *conditions = left;
+    taken
+}
+
+/// The search for the cheapest order.
+struct Search<'s> {
+    planner: &'s JoinPlanner<'s>,
+    conditions: &'s [Condition],
+    best: (f64, Vec<usize>),
+    wanted: Wanted<'s>,
+}
+
+impl Search<'_> {
+    fn all_orders(&mut self, prefix: &mut Vec<usize>, left: &[usize], present: TableSet, rows: f64, cost: f64) {
+        if cost >= self.best.0 {
+            return;
+        }
+        if left.is_empty() {
+            self.best = (cost + self.sort_cost(prefix, rows), prefix.clone());
+            return;
+        }
+        for (at, &table) in left.iter().enumerate() {
+            let (step_cost, next_rows) = self.step(table, present, rows);
+            let mut rest = left.to_vec();
+            rest.remove(at);
+            prefix.push(table);
+            self.all_orders(prefix, &rest, present.with(TableSet::one(table)), next_rows, cost + step_cost);
+            prefix.pop();
+        }
+    }
+
+    fn greedy(&mut self, tables: &[usize], mut present: TableSet) {
+        let (mut order, mut left, mut rows) = (Vec::new(), tables.to_vec(), 1.0);
+        while !left.is_empty() {
+            let steps: Vec<(f64, f64)> = left.iter().map(|&table| self.step(table, present, rows)).collect();
+            let rank = |at: &usize| steps[*at].0 + steps[*at].1;
+            let Some(at) = (0..left.len()).min_by(|a, b| rank(a).total_cmp(&rank(b))) else { break };
+            rows = steps[at].1;
+            let table = left.remove(at);
+            present = present.with(TableSet::one(table));
+            order.push(table);
+        }
+        self.best = (0.0, order);
+    }
+
+    /// A small bonus for beginning with the table that gives the wanted order.
+    fn sort_cost(&self, order: &[usize], rows: f64) -> f64 {
+        let Some(&first) = order.first() else { return 0.0 };
+        let of_first = |item: &OrderItem| crate::plan::order::column_of(&item.expr, first, &self.planner.block.frame);
+        if self.wanted.order.iter().all(|item| of_first(item).is_some()) { 0.0 } else { 0.1 * rows }
+    }
+
+    /// What joining a table to so many rows costs, and how many come of it.
+    fn step(&self, table: usize, present: TableSet, rows: f64) -> (f64, f64) {
+        let here = present.with(TableSet::one(table));
+        let local: Vec<&Condition> = self
+            .conditions
+            .iter()
+            .filter(|c| c.needs.tables.is_within(here) && c.needs.tables.meets(TableSet::one(table)))
+            .collect();
+        let Some(facts) = &self.planner.facts[table] else {
+            let own = self.planner.source_rows(table);
+            let selectivity: f64 = local.iter().map(|condition| condition.selectivity()).product();
+            return (own + rows * own * PAIR_COST, rows * own * selectivity);
+        };
+        let passing = |path: &Path| {
+            let used = |condition: &&&Condition| {
+                condition.asks.iter().any(|ask| path.access.parts.iter().any(|part| part.column == ask.column))
+            };
+            let rest = local.iter().filter(|condition| !used(condition)).map(|condition| condition.selectivity());
+            path.rows * rest.product::<f64>()
+        };
+        let best = |paths: Vec<Path>| paths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+        let lookup = best(facts.paths(table, &local, present));
+        let scan = best(facts.paths(table, &local, TableSet::default()));
+        let (Some(lookup), Some(scan)) = (lookup, scan) else { return (f64::INFINITY, rows) };
+        let by_lookup = rows * lookup.cost;
+        let by_scan = scan.cost + rows + scan.rows * PAIR_COST;
+        (by_lookup.min(by_scan), (rows * passing(&lookup)).max(0.001))
+    }
+}

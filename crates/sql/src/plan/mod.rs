@@ -1,0 +1,170 @@
+//! From a statement's tree to a [`Plan`]: names bound, access paths and join order chosen.
+//!
+//! ```text
+//!   ast ── bind ──> Block ── analyse ──> candidates per table ── estimates of the engine ──> join order ──> nodes
+//! ```
+//!
+//! A plan holds no values of parameters and no transaction: a prepared statement keeps it, and runs it any number of times,
+//! until the catalog changes ([`Plan::is_current`]).
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `conditions` | takes conditions apart: which tables, which intervals of which columns |
+//! | `access` | the access paths of one table, and what they cost |
+//! | `join` | join order and methods |
+//! | `block` | everything around the joins: grouping, order, subqueries |
+//! | `explain` | EXPLAIN in its three formats |
+
+pub(crate) mod access;
+pub(crate) mod block;
+mod conditions;
+mod explain;
+mod join;
+pub(crate) mod node;
+mod order;
+
+use std::sync::Arc;
+
+use base::SqlError;
+use engine::{Catalog, Engine, Table, TableMode, Transaction};
+use types::Value;
+
+use crate::bind;
+use crate::dml::{DeletePlan, InsertPlan, UpdatePlan};
+use crate::expr::{Expr, Host, SessionInfo};
+use crate::parse::ast::Statement;
+use crate::plan::node::QueryPlan;
+use crate::result::ResultColumn;
+use crate::virtual_table::VirtualTables;
+
+/// What planning needs to know.
+#[derive(Clone, Copy)]
+pub struct PlanContext<'a> {
+    /// What exists.
+    pub catalog: &'a Catalog,
+    /// The default database.
+    pub database: Option<&'a str>,
+    /// sql_mode, collations, types of user variables.
+    pub session: &'a SessionInfo,
+    /// System variables.
+    pub host: &'a dyn Host,
+    /// information_schema and the like.
+    pub virtual_tables: &'a dyn VirtualTables,
+    /// For estimates of table sizes.
+    pub engine: &'a Arc<Engine>,
+    /// For estimates of ranges; without it (COM_STMT_PREPARE) the planner guesses.
+    pub transaction: Option<&'a Transaction>,
+    /// The statement's text, from which the names of unnamed result columns are cut.
+    pub text: &'a str,
+    /// Number of `?` in the statement.
+    pub param_count: usize,
+}
+
+/// A statement that is ready to run.
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) kind: PlanKind,
+    /// Tables to lock before the first use.
+    pub(crate) locks: Vec<(Arc<Table>, TableMode)>,
+    uses: Vec<TableUse>,
+    columns: Vec<ResultColumn>,
+    catalog_version: u64,
+}
+
+/// The kinds of statements.
+#[derive(Debug)]
+pub(crate) enum PlanKind {
+    Query(QueryPlan),
+    Insert(Box<InsertPlan>),
+    Update(Box<UpdatePlan>),
+    Delete(Box<DeletePlan>),
+    /// EXPLAIN: its rows are ready.
+    Rows(Vec<Vec<Value>>),
+    Do(Vec<Expr>),
+}
+
+/// What a statement does to a table; for the check of privileges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names of the privileges")]
+pub enum Privilege {
+    Select,
+    Insert,
+    Update,
+    Delete,
+}
+
+/// A table that a statement uses, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableUse {
+    /// Its database.
+    pub schema: String,
+    /// Its name.
+    pub table: String,
+    /// What is needed of it.
+    pub privilege: Privilege,
+}
+
+impl Plan {
+    /// The shape of its rows; empty if it gives none.
+    pub fn columns(&self) -> &[ResultColumn] {
+        &self.columns
+    }
+
+    /// Whether it still holds with this catalog.
+    pub fn is_current(&self, catalog: &Catalog) -> bool {
+        self.catalog_version == catalog.version()
+    }
+
+    /// The tables that it names, without virtual ones, each with what it does to them.
+    pub fn uses(&self) -> &[TableUse] {
+        &self.uses
+    }
+
+    /// Whether it changes rows.
+    pub fn writes(&self) -> bool {
+        matches!(self.kind, PlanKind::Insert(_) | PlanKind::Update(_) | PlanKind::Delete(_))
+    }
+
+    /// Whether it reads or writes any table of the engine: without, it needs no read view.
+    pub fn uses_engine(&self) -> bool {
+        !self.locks.is_empty()
+    }
+}
+
+/// Plans a query, INSERT, UPDATE, DELETE, DO or EXPLAIN.
+pub async fn plan_statement(context: &PlanContext<'_>, statement: &Statement) -> Result<Plan, SqlError> {
+    let mut binder = bind::Binder::new(context);
+    let kind = match statement {
+        Statement::Query(query) => {
+            let bound = binder.bind_query(query)?;
+            PlanKind::Query(block::plan_query(context, bound).await?)
+        }
+        Statement::Insert(insert) => {
+            PlanKind::Insert(Box::new(crate::dml::plan_insert(context, &mut binder, insert).await?))
+        }
+        Statement::Update(update) => {
+            PlanKind::Update(Box::new(crate::dml::plan_update(context, &mut binder, update).await?))
+        }
+        Statement::Delete(delete) => {
+            PlanKind::Delete(Box::new(crate::dml::plan_delete(context, &mut binder, delete).await?))
+        }
+        Statement::Do(exprs) => PlanKind::Do(binder.bind_constants(exprs)?),
+        Statement::Explain(explain) => {
+            let plan = Box::pin(plan_statement(context, &explain.statement)).await?;
+            return explain::explain(context, plan, explain);
+        }
+        _ => return Err(SqlError::not_supported("this statement here")),
+    };
+    Ok(Plan::new(context, kind, binder))
+}
+
+impl Plan {
+    fn new(context: &PlanContext<'_>, kind: PlanKind, binder: bind::Binder<'_>) -> Self {
+        let (locks, uses) = binder.into_uses();
+        let columns = match &kind {
+            PlanKind::Query(query) if query.into.is_empty() => query.columns.clone(),
+            _ => Vec::new(),
+        };
+        Plan { kind, locks, uses, columns, catalog_version: context.catalog.version() }
+    }
+}

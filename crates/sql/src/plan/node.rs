@@ -1,0 +1,219 @@
+//! The plan: what the executor runs, and EXPLAIN prints.
+//!
+//! A [`Plan`] is immutable and shared: it holds no parameter values, so a prepared statement keeps it as long as the catalog
+//! has not changed. Inside a block every node works on rows of the block's [frame](crate::bind::frame).
+
+use std::sync::Arc;
+
+use engine::Table;
+
+use crate::bind::tree::{Limit, OrderItem, RowLock, SubqueryKind, SubqueryPlace};
+use crate::expr::order::Comparison;
+use crate::expr::{Aggregate, Expr, ExprType};
+use crate::plan::access::{Covered, IndexAccess};
+use crate::result::ResultColumn;
+use crate::virtual_table::VirtualTable;
+
+/// A query: SELECT, UNION, VALUES.
+#[derive(Debug)]
+pub struct QueryPlan {
+    /// Of the result.
+    pub columns: Vec<ResultColumn>,
+    /// The expressions' types.
+    pub(crate) types: Vec<ExprType>,
+    /// How its rows are made.
+    pub(crate) body: QueryBody,
+    /// `SELECT … INTO`: names of user variables.
+    pub(crate) into: Vec<String>,
+}
+
+/// The forms of a query.
+#[derive(Debug)]
+pub(crate) enum QueryBody {
+    Block(Box<BlockPlan>),
+    Union(Box<UnionPlan>),
+    Values(Vec<Vec<Expr>>),
+}
+
+/// One SELECT.
+#[derive(Debug)]
+pub(crate) struct BlockPlan {
+    /// `id` of EXPLAIN.
+    pub(crate) number: u32,
+    /// Values per row of the frame.
+    pub(crate) width: usize,
+    /// Copied from the enclosing block's row when the block is opened: (slot there, slot here).
+    pub(crate) outer: Vec<(usize, usize)>,
+    pub(crate) tables: Vec<PlannedTable>,
+    pub(crate) subqueries: Vec<SubqueryPlan>,
+    /// Subqueries that are run once, before the first row is read.
+    pub(crate) constants: Vec<usize>,
+    pub(crate) root: Node,
+    /// The select list, over the rows of `root`.
+    pub(crate) output: Vec<Expr>,
+    /// SQL_CALC_FOUND_ROWS: count what LIMIT cuts off.
+    pub(crate) count_found_rows: bool,
+}
+
+/// A UNION.
+#[derive(Debug)]
+pub(crate) struct UnionPlan {
+    pub(crate) branches: Vec<QueryPlan>,
+    /// See [`crate::bind::tree::Union`].
+    pub(crate) distinct_until: Option<usize>,
+    /// Its columns, as expressions over a row of the result.
+    pub(crate) distinct_keys: Vec<Expr>,
+    pub(crate) order: Vec<OrderItem>,
+    pub(crate) limit: Limit,
+}
+
+/// A table of a block, as the plan knows it.
+#[derive(Debug)]
+pub(crate) struct PlannedTable {
+    pub(crate) source: PlannedSource,
+    /// Its name in the statement.
+    pub(crate) alias: Arc<str>,
+}
+
+/// Where rows come from.
+#[derive(Debug)]
+pub(crate) enum PlannedSource {
+    Base(Arc<Table>),
+    Virtual(Arc<dyn VirtualTable>),
+    Derived(Box<QueryPlan>),
+}
+
+/// A subquery with its plan.
+#[derive(Debug)]
+pub(crate) struct SubqueryPlan {
+    /// `None` for a function that waits.
+    pub(crate) query: Option<QueryPlan>,
+    pub(crate) kind: SubqueryKind,
+    /// Where its result goes.
+    pub(crate) slot: usize,
+    pub(crate) correlated: bool,
+    pub(crate) place: SubqueryPlace,
+    /// `= ANY` and `<> ALL` without correlation: the left side is looked up in a hash of the rows, compared like this.
+    pub(crate) hashed: Option<Vec<Comparison>>,
+}
+
+/// An operator with its inputs.
+#[derive(Debug)]
+pub(crate) enum Node {
+    /// One row, without any table.
+    One,
+    /// No row; why, for EXPLAIN.
+    Nothing(&'static str),
+    Access(Box<AccessNode>),
+    Join(Box<JoinNode>),
+    Filter {
+        input: Box<Node>,
+        conditions: Vec<Expr>,
+    },
+    /// Runs subqueries per row and puts their results into their slots.
+    Apply {
+        input: Box<Node>,
+        subqueries: Vec<usize>,
+    },
+    Aggregate(Box<AggregateNode>),
+    /// Drops rows whose keys were seen before.
+    Distinct {
+        input: Box<Node>,
+        keys: Vec<Expr>,
+    },
+    /// With a limit, only so many of the first rows are kept.
+    Sort {
+        input: Box<Node>,
+        keys: Vec<OrderItem>,
+        limit: Limit,
+    },
+    Limit {
+        input: Box<Node>,
+        limit: Limit,
+    },
+}
+
+/// Reads one table.
+#[derive(Debug)]
+pub(crate) struct AccessNode {
+    /// Position among the block's tables.
+    pub(crate) table: usize,
+    pub(crate) method: AccessMethod,
+    /// (column, slot) of what is needed from its rows, by column.
+    pub(crate) decode: Vec<(usize, usize)>,
+    /// Where the row image goes, if the statement changes the row.
+    pub(crate) row_image: Option<usize>,
+    /// Conditions on what the index holds, checked before the row is fetched.
+    pub(crate) index_filter: Vec<Expr>,
+    /// (position in the covering image, slot) of what `index_filter` needs.
+    pub(crate) index_decode: Vec<(usize, usize)>,
+    /// Conditions on the row, with the tables before it.
+    pub(crate) filter: Vec<Expr>,
+    pub(crate) lock: Option<RowLock>,
+    pub(crate) estimate: Estimate,
+    /// Indexes that could have served, for EXPLAIN.
+    pub(crate) possible: Vec<usize>,
+}
+
+/// How the rows of a table are found.
+#[derive(Debug)]
+pub(crate) enum AccessMethod {
+    /// By an index of the engine; index 0 without ranges is the table scan.
+    Index(IndexAccess, Covered),
+    /// All rows of a virtual or derived table; they are not kept if they are read only once.
+    All { streams: bool },
+}
+
+/// What the planner expects.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Estimate {
+    /// Rows read per execution of the node.
+    pub(crate) rows: f64,
+    /// Part of them that passes the conditions, 0 to 1.
+    pub(crate) filtered: f64,
+}
+
+/// Joins the rows of two inputs.
+#[derive(Debug)]
+pub(crate) struct JoinNode {
+    pub(crate) outer: Node,
+    pub(crate) inner: Node,
+    /// LEFT JOIN: an outer row without a match goes on with NULLs.
+    pub(crate) left: bool,
+    pub(crate) method: JoinMethod,
+    /// What makes a match, beyond the conditions inside `inner`.
+    pub(crate) conditions: Vec<Expr>,
+    /// The slots that `inner` fills.
+    pub(crate) inner_slots: Vec<usize>,
+}
+
+/// How a join is done.
+#[derive(Debug)]
+pub(crate) enum JoinMethod {
+    /// The inner side is opened anew for each outer row, which gives the values to look up.
+    NestedLoop,
+    /// The inner side is read once; its rows are kept, and all of them are tried with each outer row.
+    Buffered,
+    /// The inner side is read once into a hash table.
+    Hash(Vec<HashKey>),
+}
+
+/// One equality of a hash join.
+#[derive(Debug)]
+pub(crate) struct HashKey {
+    pub(crate) outer: Expr,
+    pub(crate) inner: Expr,
+    pub(crate) comparison: Comparison,
+}
+
+/// Groups rows.
+#[derive(Debug)]
+pub(crate) struct AggregateNode {
+    pub(crate) input: Node,
+    pub(crate) keys: Vec<Expr>,
+    /// Rows come ordered by the keys: a group ends where the keys change.
+    pub(crate) ordered: bool,
+    /// WITH ROLLUP: slots of the keys, NULL in totals.
+    pub(crate) rollup: Option<Vec<usize>>,
+    pub(crate) aggregates: Vec<(Arc<Aggregate>, usize)>,
+}

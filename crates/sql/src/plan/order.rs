@@ -1,0 +1,101 @@
+//! Which order an index gives, and when that saves a sort.
+
+use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::tree::OrderItem;
+use crate::expr::{AggregateFunction, Expr, ExprKind};
+use crate::plan::access::{IndexAccess, Interval, PartRange};
+use engine::Table;
+
+/// Whether rows read by this access come in the wanted order: `Some(backwards)` if so.
+pub(crate) fn gives_order(
+    access: &IndexAccess,
+    table: &Table,
+    number: usize,
+    order: &[OrderItem],
+    frame: &Frame,
+) -> Option<bool> {
+    let def = &table.def;
+    let index = &def.indexes[access.index];
+    let tail = if access.index == 0 { &[][..] } else { &def.primary().parts[..] };
+    let mut keys = index.parts.iter().chain(tail).enumerate().peekable();
+    let fixed = |column: usize| access.parts.iter().any(|part| part.column == column && is_one_value(part));
+    let mut backwards: Option<bool> = None;
+    for item in order {
+        let column = column_of(&item.expr, number, frame)?;
+        if fixed(column) {
+            continue;
+        }
+        // Parts that have one value do not matter; others have to be the wanted ones, in turn.
+        while keys.next_if(|(_, key)| fixed(key.column)).is_some() {}
+        let Some((at, key)) = keys.next() else {
+            // All parts are used up: a whole key (with the primary key behind it) names one row.
+            return Some(backwards.unwrap_or(false));
+        };
+        // Several intervals of one part are read in order; several combinations of earlier parts are not.
+        let earlier_fixed = access.parts.iter().take(at).all(is_one_value);
+        if key.column != column || key.prefix_chars.is_some() || !earlier_fixed {
+            return None;
+        }
+        let turned = key.descending != item.descending;
+        if backwards.is_some_and(|known| known != turned) {
+            return None;
+        }
+        backwards = Some(turned);
+    }
+    Some(backwards.unwrap_or(false))
+}
+
+fn is_one_value(part: &PartRange) -> bool {
+    matches!(part.intervals[..], [Interval::Point(_) | Interval::Null | Interval::NullSafePoint(_)])
+}
+
+/// The column of this table that an expression is.
+pub(crate) fn column_of(expr: &Expr, number: usize, frame: &Frame) -> Option<usize> {
+    match frame.slots[expr.as_column()?].source {
+        SlotSource::Column { table, column } if table == number => Some(column),
+        _ => None,
+    }
+}
+
+/// MIN or MAX of a column: the order in which the first row with a value is the answer.
+pub(crate) fn extreme(aggregate: &crate::expr::Aggregate) -> Option<OrderItem> {
+    let descending = match aggregate.function {
+        AggregateFunction::Min => false,
+        AggregateFunction::Max => true,
+        _ => return None,
+    };
+    match &aggregate.args[..] {
+        [arg] if matches!(arg.kind, ExprKind::Column { .. }) => Some(OrderItem { expr: arg.clone(), descending }),
+        _ => None,
+    }
+}
+
+/// GROUP BY keys in some order that the index gives, if it keeps the rows of a group together.
+pub(crate) fn groups_together(
+    access: &IndexAccess,
+    table: &Table,
+    number: usize,
+    keys: &[Expr],
+    frame: &Frame,
+) -> bool {
+    let fixed = |column: usize| access.parts.iter().any(|part| part.column == column && is_one_value(part));
+    let mut wanted = Vec::with_capacity(keys.len());
+    for key in keys {
+        match column_of(key, number, frame) {
+            Some(column) if fixed(column) => {}
+            Some(column) => wanted.push((column, key)),
+            None => return false,
+        }
+    }
+    let index = &table.def.indexes[access.index];
+    let mut order = Vec::with_capacity(wanted.len());
+    for part in index.parts.iter().filter(|part| !fixed(part.column)) {
+        if wanted.is_empty() {
+            break;
+        }
+        let Some(at) = wanted.iter().position(|(column, _)| *column == part.column) else { return false };
+        let (_, key) = wanted.remove(at);
+        order.push(OrderItem { expr: key.clone(), descending: part.descending });
+    }
+    wanted.is_empty() && gives_order(access, table, number, &order, frame).is_some()
+}
