@@ -1,0 +1,212 @@
+//! Reads the log, numbers its transactions, and hands them out in batches; does schema changes itself.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use base::{CommitNumber, LogPosition};
+use binlog::event::QueryEvent;
+use binlog::{EventType, LogReader, LogTransaction, QueryContext, RawEvent};
+use engine::{DdlText, Engine, PublishPoint};
+use event_listener::Event;
+
+use crate::ApplyOptions;
+use crate::decode::excerpt;
+use crate::error::{ApplyError, Result};
+use crate::gate::{Gate, Progress};
+use crate::queue::Queue;
+use crate::stats::Stats;
+use crate::worker::{Batch, Shared, work};
+
+/// Transactions of a batch.
+const BATCH_TRANSACTIONS: usize = 256;
+/// A batch is closed when it has so many bytes of log.
+const BATCH_BYTES: u64 = 1 << 20;
+/// Batches under way, per worker: one being installed, and some to make good for differences.
+const BATCHES_PER_WORKER: usize = 4;
+
+/// See the module.
+pub(crate) struct Coordinator {
+    shared: Arc<Shared>,
+    reader: LogReader,
+    stats: Arc<Stats>,
+    next: CommitNumber,
+    taken: Vec<LogTransaction>,
+    taken_bytes: u64,
+    batches_max: usize,
+    workers_left: Arc<(AtomicUsize, Event)>,
+}
+
+impl Coordinator {
+    /// Goes on after a transaction that ends at `position`. Starts the workers.
+    pub(crate) fn start(
+        engine: &Arc<Engine>,
+        (last, position): (CommitNumber, LogPosition),
+        options: ApplyOptions,
+        stats: Arc<Stats>,
+    ) -> Self {
+        let spawner = &engine.env().spawner;
+        let workers = if options.workers == 0 { spawner.parallelism() } else { options.workers };
+        let shared =
+            Arc::new(Shared { engine: engine.clone(), gate: Gate::new(engine.clone(), last), queue: Queue::new() });
+        let workers_left = Arc::new((AtomicUsize::new(workers), Event::new()));
+        for number in 0..workers {
+            let (shared, left) = (shared.clone(), workers_left.clone());
+            let task = async move {
+                work(shared).await;
+                left.0.fetch_sub(1, Ordering::SeqCst);
+                left.1.notify(usize::MAX);
+            };
+            spawner.spawn_thread(&format!("apply-{number}"), Box::pin(task));
+        }
+        Coordinator {
+            reader: engine.log().reader(position).without_verification(),
+            shared,
+            stats,
+            next: last.next(),
+            taken: Vec::new(),
+            taken_bytes: 0,
+            batches_max: workers * BATCHES_PER_WORKER,
+            workers_left,
+        }
+    }
+
+    /// Where the next transaction is read from.
+    pub(crate) fn position(&self) -> LogPosition {
+        self.reader.position()
+    }
+
+    /// Takes the next transaction from the log; false at its durable end.
+    pub(crate) async fn take_next(&mut self) -> Result<bool> {
+        self.shared.gate.check()?;
+        let Some(transaction) = self.reader.next_transaction().await? else { return Ok(false) };
+        let size = transaction.bytes.len() as u64;
+        let commit_time = transaction.gtid_event.as_ref().map_or(0, |event| event.immediate_commit_time.0);
+        self.stats.took(size, commit_time);
+        if let Some(text) = schema_change(&transaction)? {
+            self.settle().await?;
+            return self.change_schema(&transaction, text).await.map(|()| true);
+        }
+        self.taken.push(transaction);
+        self.taken_bytes += size;
+        if self.taken.len() >= BATCH_TRANSACTIONS || self.taken_bytes >= BATCH_BYTES {
+            self.dispatch().await?;
+        }
+        Ok(true)
+    }
+
+    /// Hands out what was taken, as a batch.
+    pub(crate) async fn dispatch(&mut self) -> Result<()> {
+        if self.taken.is_empty() {
+            return Ok(());
+        }
+        let first = self.next;
+        let transactions = std::mem::replace(&mut self.taken, Vec::with_capacity(BATCH_TRANSACTIONS));
+        self.taken_bytes = 0;
+        self.next = CommitNumber(first.0 + transactions.len() as u64);
+        let numbers = (first.0..).map(CommitNumber);
+        let points = numbers.zip(&transactions).map(|(number, transaction)| point(number, transaction));
+        let progress = Progress::new(points.collect());
+        self.shared.gate.enter(progress.clone(), self.batches_max).await?;
+        let catalog = self.shared.engine.catalog();
+        self.shared.queue.push(Batch { first, transactions, catalog, progress });
+        Ok(())
+    }
+
+    /// Waits until everything that was taken is published.
+    pub(crate) async fn settle(&mut self) -> Result<()> {
+        self.dispatch().await?;
+        self.shared.gate.wait_idle().await
+    }
+
+    async fn change_schema(&mut self, transaction: &LogTransaction, text: DdlText) -> Result<()> {
+        let number = self.next;
+        let installed = self.shared.engine.install_ddl(number, &text).await;
+        installed.map_err(|error| {
+            let sql = excerpt(text.sql.as_bytes());
+            ApplyError::Ddl { at: transaction.start, sql, error }
+        })?;
+        self.shared.gate.publish_alone(point(number, transaction));
+        self.stats.schema_changes.fetch_add(1, Ordering::Relaxed);
+        self.next = number.next();
+        Ok(())
+    }
+
+    /// Ready when there is more to read.
+    pub(crate) async fn wait_for_more(&self) -> Result<()> {
+        self.reader.wait().await?;
+        Ok(())
+    }
+
+    /// Ready with the error when a worker has failed.
+    pub(crate) async fn wait_for_failure(&self) -> Result<()> {
+        self.shared.gate.wait_failure().await
+    }
+
+    /// Ends the workers, and waits for that.
+    pub(crate) async fn stop(self) {
+        self.shared.queue.close();
+        loop {
+            let changed = self.workers_left.1.listen();
+            if self.workers_left.0.load(Ordering::SeqCst) == 0 {
+                return;
+            }
+            changed.await;
+        }
+    }
+}
+
+impl Drop for Coordinator {
+    fn drop(&mut self) {
+        self.shared.queue.close();
+    }
+}
+
+fn point(number: CommitNumber, transaction: &LogTransaction) -> PublishPoint {
+    PublishPoint { commit_number: number, end: transaction.end, gtid: transaction.gtid() }
+}
+
+/// The text, if the transaction is a statement and not rows.
+fn schema_change(transaction: &LogTransaction) -> Result<Option<DdlText>> {
+    if transaction.gtid_event.as_ref().is_some_and(|event| !event.may_have_statements) {
+        return Ok(None);
+    }
+    let at = transaction.start;
+    let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
+    let mut events = transaction
+        .events()
+        .filter(|event| event.as_ref().map_or(true, |event| !event.header.event_type.begins_transaction()));
+    let Some(event) = events.next().transpose().map_err(bad)? else { return Ok(None) };
+    if event.header.event_type != EventType::QUERY {
+        return Ok(None);
+    }
+    event.verify().map_err(bad)?;
+    let query = QueryEvent::decode(event.body()).map_err(bad)?;
+    if query.begins_transaction() {
+        return Ok(None);
+    }
+    let text = |bytes: &[u8]| {
+        String::from_utf8(bytes.to_vec())
+            .map_err(|_| ApplyError::Event { at, reason: "a statement that is not UTF-8".to_owned() })
+    };
+    Ok(Some(DdlText { sql: text(query.sql)?, context: context_of(&event, &query, text(query.schema)?) }))
+}
+
+/// The session as the event describes it.
+fn context_of(event: &RawEvent<'_>, query: &QueryEvent<'_>, schema: String) -> QueryContext {
+    let status = query.status();
+    let default = QueryContext::default();
+    QueryContext {
+        thread_id: query.thread_id,
+        timestamp: event.header.timestamp,
+        microseconds: status.microseconds.unwrap_or(0),
+        schema,
+        sql_mode: status.sql_mode.unwrap_or(default.sql_mode),
+        flags2: status.flags2.unwrap_or(default.flags2),
+        charsets: status.charsets.unwrap_or(default.charsets),
+        time_zone: status.time_zone,
+        auto_increment: status.auto_increment,
+        default_collation_for_utf8mb4: status
+            .default_collation_for_utf8mb4
+            .unwrap_or(default.default_collation_for_utf8mb4),
+    }
+}

@@ -1,0 +1,200 @@
+//! From a transaction's events to changes of rows.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::{CommitNumber, LogPosition};
+use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap};
+use binlog::{EventType, LogTransaction, RawEvent};
+use bytes::Bytes;
+use engine::{Catalog, RowChange, Table};
+
+use crate::error::{ApplyError, Result};
+
+/// A table as the log describes it, and the one that it is here.
+pub(crate) struct MappedTable {
+    body: Vec<u8>,
+    pub(crate) map: TableMap,
+    pub(crate) table: Arc<Table>,
+}
+
+/// A rows event, and its table.
+pub(crate) type TableRows<'a> = (RowsEvent<'a>, Arc<MappedTable>);
+
+/// Decodes transactions; remembers tables from one to the next.
+#[derive(Default)]
+pub(crate) struct Decoder {
+    catalog: Option<Arc<Catalog>>,
+    /// By the number in their TABLE_MAP.
+    tables: HashMap<u64, Arc<MappedTable>>,
+}
+
+impl Decoder {
+    /// What is decoded from here on is of this catalog.
+    pub(crate) fn set_catalog(&mut self, catalog: &Arc<Catalog>) {
+        if self.catalog.as_ref().is_none_or(|known| !Arc::ptr_eq(known, catalog)) {
+            self.catalog = Some(catalog.clone());
+            self.tables.clear();
+        }
+    }
+
+    /// The rows events of a transaction, checked, with their tables.
+    pub(crate) fn rows_of<'a>(&mut self, transaction: &'a LogTransaction, rows: &mut Vec<TableRows<'a>>) -> Result<()> {
+        let at = transaction.start;
+        let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
+        for event in transaction.events() {
+            let event = event.map_err(bad)?;
+            event.verify().map_err(bad)?;
+            match event.header.event_type {
+                EventType::TABLE_MAP => self.map_table(&event, at)?,
+                EventType::QUERY => {
+                    let query = QueryEvent::decode(event.body()).map_err(bad)?;
+                    if !query.begins_transaction() && !query.ends_transaction() {
+                        let what = format!("the statement '{}'", excerpt(query.sql));
+                        return Err(ApplyError::NotSupported { at, what });
+                    }
+                }
+                kind if RowsKind::of(kind).is_some() => {
+                    let event = RowsEvent::decode(kind, event.body()).map_err(bad)?;
+                    let table = self.tables.get(&event.table_id).cloned();
+                    let reason = || format!("rows of table number {} without a TABLE_MAP", event.table_id);
+                    rows.push((event, table.ok_or_else(|| ApplyError::Event { at, reason: reason() })?));
+                }
+                EventType::GTID
+                | EventType::GTID_TAGGED
+                | EventType::ANONYMOUS_GTID
+                | EventType::ROWS_QUERY
+                | EventType::IGNORABLE
+                | EventType::XID => {}
+                other => {
+                    return Err(ApplyError::NotSupported { at, what: format!("an event of type {}", other.name()) });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn map_table(&mut self, event: &RawEvent<'_>, at: LogPosition) -> Result<()> {
+        let body = event.body();
+        let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
+        let name = TableMap::decode_name(body).map_err(bad)?;
+        if self.tables.get(&name.table_id).is_some_and(|known| known.body == body) {
+            return Ok(());
+        }
+        let map = TableMap::decode(body).map_err(bad)?;
+        let table = self.catalog.as_ref().and_then(|catalog| catalog.table(&map.schema, &map.table)).cloned();
+        let Some(table) = table else {
+            let reason = format!("there is no table '{}.{}'", map.schema, map.table);
+            return Err(ApplyError::Drifted { at, reason });
+        };
+        check_shape(&map, &table, at)?;
+        self.tables.insert(map.table_id, Arc::new(MappedTable { body: body.to_vec(), map, table }));
+        Ok(())
+    }
+}
+
+/// The images in the log must be rows of the table as it is here.
+fn check_shape(map: &TableMap, table: &Table, at: LogPosition) -> Result<()> {
+    let own = table.encoder.map();
+    let same = map.columns.len() == own.columns.len()
+        && map.columns.iter().zip(&own.columns).all(|(a, b)| (a.type_code, a.meta) == (b.type_code, b.meta));
+    if same {
+        return Ok(());
+    }
+    let reason = format!("table '{}' has other columns in the log than here", table.full_name());
+    Err(ApplyError::Drifted { at, reason })
+}
+
+/// The beginning of a statement, for messages.
+pub(crate) fn excerpt(sql: &[u8]) -> String {
+    const CHARS: usize = 120;
+    String::from_utf8_lossy(sql).chars().take(CHARS).collect()
+}
+
+/// Changes on their way to the engine, of several transactions or of a part of one.
+///
+/// Images before are slices of the log's buffer, needed until the keys are made. Images after stay in memtables: they
+/// are copied together, so that a memtable does not keep the log's buffers, headers and old images alive.
+#[derive(Default)]
+pub(crate) struct Staging {
+    arena: Vec<u8>,
+    changes: Vec<StagedChange>,
+    parts: Vec<Part>,
+}
+
+struct StagedChange {
+    table: Arc<Table>,
+    before: Option<Bytes>,
+    after: Option<Range<usize>>,
+}
+
+/// The changes of one transaction, up to `end` in the list.
+#[derive(Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) number: CommitNumber,
+    pub(crate) at: LogPosition,
+    end: usize,
+    /// No more of the transaction follows.
+    pub(crate) is_last: bool,
+}
+
+/// So many bytes of images are installed together.
+const ARENA_BYTES_MAX: usize = 256 << 10;
+
+impl Staging {
+    /// Adds the rows of an event whose images are whole.
+    pub(crate) fn add(&mut self, (event, mapped): &TableRows<'_>, transaction: &LogTransaction) -> Result<()> {
+        for images in event.images(&mapped.map) {
+            let (before, after) =
+                images.map_err(|reason| ApplyError::Event { at: transaction.start, reason: reason.to_string() })?;
+            let before = (event.kind != RowsKind::Write).then(|| transaction.bytes.slice_ref(before));
+            let after = (event.kind != RowsKind::Delete).then(|| {
+                let start = self.arena.len();
+                self.arena.extend_from_slice(after);
+                start..self.arena.len()
+            });
+            self.changes.push(StagedChange { table: mapped.table.clone(), before, after });
+        }
+        Ok(())
+    }
+
+    /// Ends a transaction, or a part of it.
+    pub(crate) fn end_part(&mut self, number: CommitNumber, at: LogPosition, is_last: bool) {
+        self.parts.push(Part { number, at, end: self.changes.len(), is_last });
+    }
+
+    pub(crate) fn is_large(&self) -> bool {
+        self.arena.len() >= ARENA_BYTES_MAX
+    }
+
+    /// Takes what is staged: parts, each with its changes.
+    pub(crate) fn take(&mut self) -> Staged {
+        let arena = Bytes::from(std::mem::take(&mut self.arena));
+        self.arena = Vec::with_capacity(arena.len());
+        let changes = self.changes.drain(..).map(|change| RowChange {
+            after: change.after.map(|range| arena.slice(range)),
+            before: change.before,
+            table: change.table,
+        });
+        Staged { changes: changes.collect(), parts: std::mem::take(&mut self.parts) }
+    }
+}
+
+/// Changes ready to be installed.
+pub(crate) struct Staged {
+    changes: Vec<RowChange>,
+    parts: Vec<Part>,
+}
+
+impl Staged {
+    /// The parts with their changes.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (Part, &[RowChange])> {
+        let mut start = 0;
+        self.parts.iter().map(move |part| {
+            let changes = &self.changes[start..part.end];
+            start = part.end;
+            (*part, changes)
+        })
+    }
+}

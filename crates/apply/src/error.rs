@@ -1,0 +1,89 @@
+//! What can go wrong.
+
+use base::{ErrorClass, LogPosition, SqlError, codes};
+use binlog::BinlogError;
+use engine::EngineError;
+
+/// Result of this crate.
+pub(crate) type Result<T> = std::result::Result<T, ApplyError>;
+
+/// Why applying stopped.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// The log cannot be read.
+    #[error("{0}")]
+    Log(#[from] BinlogError),
+    /// The engine refused, at a transaction.
+    #[error("applying the transaction at {at}: {error}")]
+    Engine {
+        /// Where the transaction begins.
+        at: LogPosition,
+        /// Its error.
+        error: EngineError,
+    },
+    /// A schema change cannot be repeated here.
+    #[error("applying '{sql}' at {at}: {error}")]
+    Ddl {
+        /// Where the transaction begins.
+        at: LogPosition,
+        /// The statement, or its beginning.
+        sql: String,
+        /// Its error.
+        error: EngineError,
+    },
+    /// An event is not what it has to be.
+    #[error("the transaction at {at} cannot be applied: {reason}")]
+    Event {
+        /// Where the transaction begins.
+        at: LogPosition,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An event that only another kind of server writes, or that is not applied yet.
+    #[error("the transaction at {at} cannot be applied: {what} is not supported")]
+    NotSupported {
+        /// Where the transaction begins.
+        at: LogPosition,
+        /// What it is.
+        what: String,
+    },
+    /// The state here is not the state that the source had.
+    #[error("the transaction at {at} cannot be applied: {reason}")]
+    Drifted {
+        /// Where the transaction begins.
+        at: LogPosition,
+        /// What differs.
+        reason: String,
+    },
+}
+
+impl ApplyError {
+    /// What a caller can do about it.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            ApplyError::Log(error) => error.class(),
+            ApplyError::Engine { error, .. } | ApplyError::Ddl { error, .. } => error.class(),
+            ApplyError::Event { .. } => ErrorClass::Corrupt,
+            ApplyError::NotSupported { .. } | ApplyError::Drifted { .. } => ErrorClass::User,
+        }
+    }
+
+    /// MySQL's number for it, as in `Last_SQL_Errno`.
+    pub fn code(&self) -> u16 {
+        SqlError::from(self.clone()).code
+    }
+}
+
+impl From<ApplyError> for SqlError {
+    fn from(error: ApplyError) -> Self {
+        let message = error.to_string();
+        match error {
+            ApplyError::Log(error) => SqlError { message, ..SqlError::from(error) },
+            ApplyError::Engine { error, .. } | ApplyError::Ddl { error, .. } => {
+                SqlError { message, ..SqlError::from(error) }
+            }
+            ApplyError::NotSupported { .. } => SqlError::new(codes::NOT_SUPPORTED_YET, message),
+            ApplyError::Event { .. } | ApplyError::Drifted { .. } => SqlError::unknown(message),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Following: applies a log as it grows, until told to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{CommitNumber, LogPosition, UnixMicros};
+use binlog::BinlogError;
+use engine::Engine;
+use event_listener::Event;
+use futures_lite::future;
+use parking_lot::Mutex;
+
+use crate::ApplyOptions;
+use crate::coordinator::Coordinator;
+use crate::error::ApplyError;
+use crate::stats::Stats;
+
+/// Applies an engine's log as a receiver makes it longer (`START`/`STOP REPLICA SQL_THREAD`).
+pub struct Applier {
+    engine: Arc<Engine>,
+    options: ApplyOptions,
+    stats: Arc<Stats>,
+    state: Mutex<State>,
+    stopping: AtomicBool,
+    changed: Event,
+}
+
+#[derive(Default)]
+struct State {
+    is_running: bool,
+    error: Option<ApplyError>,
+}
+
+/// For `SHOW REPLICA STATUS`.
+#[derive(Clone, Debug)]
+pub struct ApplierStatus {
+    /// It applies, or waits for more to apply.
+    pub is_running: bool,
+    /// Why it stopped, if not because it was told to.
+    pub error: Option<ApplyError>,
+    /// The last transaction that can be seen.
+    pub applied: CommitNumber,
+    /// Where that ends in the log.
+    pub position: LogPosition,
+    /// Where the log ends.
+    pub log_end: LogPosition,
+    /// Transactions taken from the log since the server started.
+    pub transactions: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Schema changes among them.
+    pub schema_changes: u64,
+    /// Transactions per second, over the last second or more.
+    pub rate: f64,
+    /// When the newest transaction that was taken was committed on its source; 0 before the first.
+    pub last_commit_time: UnixMicros,
+}
+
+impl Applier {
+    /// Not started yet.
+    pub fn new(engine: Arc<Engine>, options: ApplyOptions) -> Arc<Self> {
+        Arc::new(Applier {
+            engine,
+            options,
+            stats: Arc::default(),
+            state: Mutex::default(),
+            stopping: AtomicBool::new(false),
+            changed: Event::new(),
+        })
+    }
+
+    /// Starts to apply after what can be seen; nothing if it runs. The engine must have been recovered.
+    pub fn start(self: &Arc<Self>) {
+        {
+            let mut state = self.state.lock();
+            if state.is_running {
+                return;
+            }
+            *state = State { is_running: true, error: None };
+            self.stopping.store(false, Ordering::SeqCst);
+        }
+        let this = self.clone();
+        let task = async move {
+            let coordinator = Coordinator::start(&this.engine, this.engine.visible(), this.options, this.stats.clone());
+            let result = this.follow(coordinator).await;
+            if let Err(error) = &result {
+                tracing::error!("the applier stops: {error}");
+            }
+            *this.state.lock() = State { is_running: false, error: result.err() };
+            this.changed.notify(usize::MAX);
+        };
+        self.engine.env().spawner.spawn_thread("apply", Box::pin(task));
+    }
+
+    /// Stops after the transactions that are under way; ready when it has.
+    pub async fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+        self.changed.notify(usize::MAX);
+        loop {
+            let changed = self.changed.listen();
+            if !self.state.lock().is_running {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// How it is doing.
+    pub fn status(&self) -> ApplierStatus {
+        let (is_running, error) = {
+            let state = self.state.lock();
+            (state.is_running, state.error.clone())
+        };
+        let (applied, position) = self.engine.visible();
+        ApplierStatus {
+            is_running,
+            error,
+            applied,
+            position,
+            log_end: self.engine.log().durable_end(),
+            transactions: self.stats.transactions.load(Ordering::Relaxed),
+            bytes: self.stats.bytes.load(Ordering::Relaxed),
+            schema_changes: self.stats.schema_changes.load(Ordering::Relaxed),
+            rate: self.stats.rate(self.engine.env().clock.monotonic()),
+            last_commit_time: UnixMicros(self.stats.last_commit_time.load(Ordering::Relaxed)),
+        }
+    }
+
+    async fn follow(&self, mut coordinator: Coordinator) -> Result<(), ApplyError> {
+        let result = self.follow_until_stopped(&mut coordinator).await;
+        coordinator.stop().await;
+        match result {
+            // The server goes down.
+            Err(ApplyError::Log(BinlogError::Closed)) => Ok(()),
+            result => result,
+        }
+    }
+
+    async fn follow_until_stopped(&self, coordinator: &mut Coordinator) -> Result<(), ApplyError> {
+        loop {
+            let stopped = self.changed.listen();
+            if self.stopping.load(Ordering::SeqCst) {
+                return coordinator.settle().await;
+            }
+            if coordinator.take_next().await? {
+                continue;
+            }
+            // Everything there is, is under way; what comes meanwhile is the next batch.
+            coordinator.dispatch().await?;
+            let stopped = async {
+                stopped.await;
+                Ok(())
+            };
+            future::or(coordinator.wait_for_more(), future::or(stopped, coordinator.wait_for_failure())).await?;
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The commit-order gate: installs come in any order, publications leave in the log's.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use base::CommitNumber;
+use engine::{Engine, PublishPoint};
+use event_listener::Event;
+use parking_lot::Mutex;
+
+use crate::error::{ApplyError, Result};
+
+/// A batch as the gate sees it.
+pub(crate) struct Progress {
+    points: Vec<PublishPoint>,
+    /// How many of them, from the first, are installed.
+    installed: AtomicUsize,
+}
+
+impl Progress {
+    pub(crate) fn new(points: Vec<PublishPoint>) -> Arc<Self> {
+        Arc::new(Progress { points, installed: AtomicUsize::new(0) })
+    }
+
+    /// The next transaction of the batch is installed.
+    pub(crate) fn installed_one(&self) -> usize {
+        self.installed.fetch_add(1, Ordering::Release) + 1
+    }
+}
+
+struct State {
+    /// Batches that are not published as a whole, in log order.
+    open: VecDeque<Arc<Progress>>,
+    /// Of the first of them, how many transactions are.
+    published: usize,
+    last: CommitNumber,
+}
+
+/// See the module.
+pub(crate) struct Gate {
+    engine: Arc<Engine>,
+    state: Mutex<State>,
+    changed: Event,
+    failure: OnceLock<ApplyError>,
+}
+
+impl Gate {
+    pub(crate) fn new(engine: Arc<Engine>, last: CommitNumber) -> Self {
+        let state = State { open: VecDeque::new(), published: 0, last };
+        Gate { engine, state: Mutex::new(state), changed: Event::new(), failure: OnceLock::new() }
+    }
+
+    /// Enters the next batch in log order, when fewer than `batches_max` are under way.
+    pub(crate) async fn enter(&self, progress: Arc<Progress>, batches_max: usize) -> Result<()> {
+        self.wait(|state| state.open.len() < batches_max).await?;
+        self.state.lock().open.push_back(progress);
+        Ok(())
+    }
+
+    /// Publishes what is installed and has nothing before it that is not.
+    pub(crate) fn advance(&self) {
+        self.advance_locked(&mut self.state.lock());
+    }
+
+    /// The same, unless somebody else is at it.
+    pub(crate) fn try_advance(&self) {
+        if let Some(mut state) = self.state.try_lock() {
+            self.advance_locked(&mut state);
+        }
+    }
+
+    fn advance_locked(&self, state: &mut State) {
+        let mut moved = false;
+        while let Some(first) = state.open.front().cloned() {
+            let installed = first.installed.load(Ordering::Acquire);
+            if installed > state.published && self.failure.get().is_none() {
+                let points = &first.points[state.published..installed];
+                self.engine.publish(points);
+                state.last = points[points.len() - 1].commit_number;
+                state.published = installed;
+                moved = true;
+            }
+            if state.published < first.points.len() {
+                break;
+            }
+            state.open.pop_front();
+            state.published = 0;
+        }
+        if moved {
+            self.changed.notify(usize::MAX);
+        }
+    }
+
+    /// Publishes a transaction that is no batch's: nothing is under way.
+    pub(crate) fn publish_alone(&self, point: PublishPoint) {
+        let mut state = self.state.lock();
+        debug_assert!(state.open.is_empty(), "a barrier has nothing beside it");
+        self.engine.publish(&[point]);
+        state.last = point.commit_number;
+    }
+
+    /// Waits until everything that was entered is published.
+    pub(crate) async fn wait_idle(&self) -> Result<()> {
+        self.wait(|state| state.open.is_empty()).await
+    }
+
+    /// Waits until a transaction is published.
+    pub(crate) async fn wait_published(&self, number: CommitNumber) -> Result<()> {
+        self.wait(|state| state.last >= number).await
+    }
+
+    /// Ready with an error when something has failed.
+    pub(crate) async fn wait_failure(&self) -> Result<()> {
+        self.wait(|_| false).await
+    }
+
+    async fn wait(&self, until: impl Fn(&State) -> bool) -> Result<()> {
+        loop {
+            let listener = self.changed.listen();
+            self.check()?;
+            if until(&self.state.lock()) {
+                return Ok(());
+            }
+            listener.await;
+        }
+    }
+
+    /// Stops everything: nothing more is published. The first error counts.
+    pub(crate) fn fail(&self, error: ApplyError) {
+        let _ = self.failure.set(error);
+        self.changed.notify(usize::MAX);
+    }
+
+    pub(crate) fn check(&self) -> Result<()> {
+        self.failure.get().cloned().map_or(Ok(()), Err)
+    }
+}

@@ -1,0 +1,93 @@
+//! Crash recovery: from the checkpoint to the log's end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use base::{CommitNumber, LogPosition};
+use engine::Engine;
+
+use crate::ApplyOptions;
+use crate::coordinator::Coordinator;
+use crate::error::ApplyError;
+use crate::stats::Stats;
+
+/// Time between lines about the progress.
+const REPORT_INTERVAL: Duration = Duration::from_secs(2);
+/// Transactions between looks at the clock.
+const REPORT_CHECK: u64 = 1024;
+
+/// What a recovery did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// Transactions behind the checkpoint.
+    pub transactions: u64,
+    /// Bytes of log.
+    pub bytes: u64,
+    /// How long it took.
+    pub duration: Duration,
+    /// The last transaction, and where it ends.
+    pub end: (CommitNumber, LogPosition),
+}
+
+/// Brings a freshly opened engine to the durable end of its log. Afterwards it may take commits or follow.
+pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Recovered, ApplyError> {
+    let start = engine.env().clock.monotonic();
+    let stats = Arc::<Stats>::default();
+    let mut coordinator = Coordinator::start(engine, engine.checkpoint_at_open(), options, stats.clone());
+    let mut report = Report { engine, stats: &stats, last: start };
+    let result = apply_all(&mut coordinator, &mut report).await;
+    coordinator.stop().await;
+    result?;
+    let recovered = Recovered {
+        transactions: stats.transactions.load(Ordering::Relaxed),
+        bytes: stats.bytes.load(Ordering::Relaxed),
+        duration: engine.env().clock.monotonic().saturating_sub(start),
+        end: engine.visible(),
+    };
+    if recovered.transactions > 0 {
+        let rate = recovered.transactions as f64 / recovered.duration.as_secs_f64().max(1e-6);
+        tracing::info!(
+            "recovery: applied {} transactions ({:.1} MB of log) in {:.2} s, {rate:.0} transactions/s; at {}",
+            recovered.transactions,
+            recovered.bytes as f64 / 1e6,
+            recovered.duration.as_secs_f64(),
+            recovered.end.1
+        );
+    }
+    Ok(recovered)
+}
+
+async fn apply_all(coordinator: &mut Coordinator, report: &mut Report<'_>) -> Result<(), ApplyError> {
+    while coordinator.take_next().await? {
+        report.now_and_then(coordinator.position());
+    }
+    coordinator.settle().await
+}
+
+struct Report<'a> {
+    engine: &'a Arc<Engine>,
+    stats: &'a Stats,
+    last: Duration,
+}
+
+impl Report<'_> {
+    fn now_and_then(&mut self, position: LogPosition) {
+        let transactions = self.stats.transactions.load(Ordering::Relaxed);
+        if !transactions.is_multiple_of(REPORT_CHECK) {
+            return;
+        }
+        let now = self.engine.env().clock.monotonic();
+        if now.saturating_sub(self.last) < REPORT_INTERVAL {
+            return;
+        }
+        self.last = now;
+        let log = self.engine.log();
+        let ahead = log.files().iter().filter(|file| file.number >= position.file).map(|file| file.size).sum::<u64>();
+        tracing::info!(
+            "recovery: {transactions} transactions applied ({:.0}/s), {:.1} MB of log left",
+            self.stats.rate(now),
+            ahead.saturating_sub(position.offset) as f64 / 1e6
+        );
+    }
+}
