@@ -23,6 +23,8 @@ mod runtime;
 mod serve;
 mod services;
 mod socket;
+#[cfg(test)]
+mod tests;
 mod tls;
 pub mod url;
 

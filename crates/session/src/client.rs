@@ -193,7 +193,6 @@ impl<T: Transport> Client<T> {
 
     /// Sends a command; its answers are read by [`Client::read_packet`].
     async fn command(&mut self, fill: impl FnOnce(&mut Vec<u8>) + Send) -> Result<(), ClientError> {
-        self.reader.set_sequence(0);
         self.writer.set_sequence(0);
         self.writer.packet(fill);
         self.send().await
@@ -203,6 +202,7 @@ impl<T: Transport> Client<T> {
         if !self.writer.is_empty() {
             self.transport.write_all(self.writer.bytes()).await?;
             self.writer.sent(BUFFER_KEPT);
+            self.reader.set_sequence(self.writer.sequence());
         }
         Ok(())
     }
