@@ -16,7 +16,7 @@ mod update;
 
 pub(crate) use assign::default_expr;
 pub(crate) use delete::{DeletePlan, plan_delete};
-pub(crate) use insert_plan::{InsertPlan, plan_insert};
+pub(crate) use insert_plan::{InsertPlan, InsertSource, plan_insert};
 pub(crate) use update::{UpdatePlan, plan_update};
 
 use std::sync::Arc;

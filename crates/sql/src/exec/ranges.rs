@@ -78,6 +78,8 @@ enum Place {
     /// This value, or NULL.
     Point(Value),
     Span(Edge, Edge),
+    /// Text that begins so.
+    Begins(Bytes),
     /// With NULL.
     Everything,
 }
@@ -137,6 +139,11 @@ impl RangeMaker<'_> {
         &self.table.def.columns[column]
     }
 
+    /// NULL, if the column can hold it.
+    fn null_place(&self, column: usize) -> Option<Place> {
+        self.column(column).nullable.then_some(Place::Point(Value::Null))
+    }
+
     fn prefix(&self, values: &[Value]) -> Result<Bytes, SqlError> {
         Ok(self.table.codec.prefix(self.index, values)?)
     }
@@ -157,7 +164,7 @@ impl RangeMaker<'_> {
         out: &mut Vec<Place>,
     ) -> Result<(), SqlError> {
         match interval {
-            Interval::Null => out.push(Place::Point(Value::Null)),
+            Interval::Null => out.extend(self.null_place(column)),
             Interval::Point(expr) => match self.fit(expr.eval(row, self.eval)?, column)? {
                 Fit::Exact(value) => out.push(Place::Point(value)),
                 Fit::Unknown => out.push(Place::Everything),
@@ -165,7 +172,7 @@ impl RangeMaker<'_> {
             },
             Interval::NullSafePoint(expr) => match self.fit(expr.eval(row, self.eval)?, column)? {
                 Fit::Exact(value) => out.push(Place::Point(value)),
-                Fit::Null => out.push(Place::Point(Value::Null)),
+                Fit::Null => out.extend(self.null_place(column)),
                 Fit::Unknown => out.push(Place::Everything),
                 Fit::Below(_) | Fit::Above(_) => {}
             },
@@ -184,7 +191,7 @@ impl RangeMaker<'_> {
             }
             Interval::Like { pattern, escape } => {
                 let pattern = pattern.eval(row, self.eval)?;
-                out.extend(self.like_place(&pattern, *escape, column)?);
+                out.extend(self.like_place(&pattern, *escape));
             }
         }
         Ok(())
@@ -209,21 +216,12 @@ impl RangeMaker<'_> {
     }
 
     /// The values that begin with what stands before the first wildcard.
-    fn like_place(&mut self, pattern: &Value, escape: Option<char>, column: usize) -> Result<Option<Place>, SqlError> {
+    fn like_place(&self, pattern: &Value, escape: Option<char>) -> Option<Place> {
         let Value::Str(pattern) = pattern else {
-            return Ok((!pattern.is_null()).then_some(Place::Everything));
+            return (!pattern.is_null()).then_some(Place::Everything);
         };
-        let (literal, whole) = like_prefix(&String::from_utf8_lossy(pattern), escape);
-        if literal.is_empty() {
-            return Ok(Some(Place::Everything));
-        }
-        // The largest character stands for "anything after"; weights of the smallest (none) come first.
-        let lower = self.fit(Value::str(literal.clone()), column)?;
-        let upper = self.fit(Value::str(literal + if whole { "" } else { "\u{10FFFF}\u{10FFFF}" }), column)?;
-        Ok(Some(match (lower, upper) {
-            (Fit::Exact(lower), Fit::Exact(upper)) => Place::Span(Edge::Before(lower), Edge::After(upper)),
-            _ => Place::Everything,
-        }))
+        let (literal, _) = like_prefix(&String::from_utf8_lossy(pattern), escape);
+        Some(if literal.is_empty() { Place::Everything } else { Place::Begins(Bytes::from(literal.into_bytes())) })
     }
 
     fn fit(&self, value: Value, column: usize) -> Result<Fit, SqlError> {
@@ -231,9 +229,12 @@ impl RangeMaker<'_> {
         Ok(match (&def.ty, &value) {
             (_, Value::Null) => Fit::Null,
             (ColumnType::Text { .. } | ColumnType::VarChar { .. } | ColumnType::Char { .. }, Value::Str(_)) => {
-                fit_text(value, def)
+                Fit::Exact(value)
             }
-            (ColumnType::VarBinary { .. } | ColumnType::Blob { .. }, Value::Bytes(_)) => Fit::Exact(value),
+            (
+                ColumnType::VarBinary { .. } | ColumnType::Binary { .. } | ColumnType::Blob { .. },
+                Value::Bytes(bytes) | Value::Str(bytes),
+            ) => Fit::Exact(Value::Bytes(bytes.clone())),
             (ty, Value::Int(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::UInt(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::Str(_) | Value::Bytes(_)) if ty.is_string() => Fit::Unknown,
@@ -277,27 +278,26 @@ impl RangeMaker<'_> {
 
     /// Ranges for the places of one part behind each prefix; merged where they touch.
     fn last_part(&self, part: usize, prefixes: &[Vec<Value>], places: &[Place]) -> Result<Vec<KeyRange>, SqlError> {
-        let parts = &self.table.def.indexes[self.index].parts;
-        let (descending, by_prefix) =
-            parts.get(part).map_or((false, false), |part| (part.descending, part.prefix_chars.is_some()));
+        let last = LastPart::new(self.table, self.index, part);
         let mut ranges = Vec::with_capacity(prefixes.len() * places.len());
         for prefix in prefixes {
             for place in places {
-                ranges.push(self.range(prefix.clone(), place, descending, by_prefix)?);
+                ranges.push(self.range(prefix.clone(), place, last)?);
             }
         }
         ranges.retain(|range| !range.is_empty());
         Ok(merge(ranges))
     }
 
-    fn range(
-        &self,
-        mut prefix: Vec<Value>,
-        place: &Place,
-        descending: bool,
-        by_prefix: bool,
-    ) -> Result<KeyRange, SqlError> {
+    fn range(&self, mut prefix: Vec<Value>, place: &Place, part: LastPart) -> Result<KeyRange, SqlError> {
         let whole = self.prefix(&prefix)?;
+        if let Place::Begins(text) = place
+            && !part.descending
+        {
+            let mut key = Vec::new();
+            self.table.codec.indexes[self.index].key.encode_text_prefix(&prefix, text, &mut key)?;
+            return Ok(KeyRange::prefix(key));
+        }
         let mut at = |value: &Value| -> Result<Bytes, SqlError> {
             prefix.push(value.clone());
             let key = self.prefix(&prefix);
@@ -305,17 +305,18 @@ impl RangeMaker<'_> {
             key
         };
         let (from, to) = match place {
-            Place::Everything if whole.is_empty() => return Ok(KeyRange::all()),
-            Place::Everything => return Ok(KeyRange::prefix(whole)),
+            Place::Everything | Place::Begins(_) if whole.is_empty() => return Ok(KeyRange::all()),
+            Place::Everything | Place::Begins(_) => return Ok(KeyRange::prefix(whole)),
             Place::Point(value) => return Ok(KeyRange::prefix(at(value)?)),
-            Place::Span(lower, upper) if descending => (upper, lower),
+            Place::Span(lower, upper) if part.descending => (upper, lower),
             Place::Span(lower, upper) => (lower, upper),
         };
+        let LastPart { descending, by_prefix, nullable } = part;
         // In key order an edge is before the keys of its value or behind them; descending turns that around. A part that
         // holds only a prefix of its column cannot tell values apart that begin alike: the edge is on the wide side.
         let end_of = |key: Bytes| successor(&key).map_or(Bound::Unbounded, Bound::Included);
         let lower = match from {
-            Edge::First | Edge::Last if descending => Bound::Included(whole.clone()),
+            Edge::First | Edge::Last if descending || !nullable => Bound::Included(whole.clone()),
             Edge::First | Edge::Last => end_of(at(&Value::Null)?),
             Edge::Before(value) if !descending || by_prefix => Bound::Included(at(value)?),
             Edge::After(value) if descending || by_prefix => Bound::Included(at(value)?),
@@ -326,7 +327,7 @@ impl RangeMaker<'_> {
             other => other,
         };
         let upper = match to {
-            Edge::First | Edge::Last if descending => Bound::Excluded(at(&Value::Null)?),
+            Edge::First | Edge::Last if descending && nullable => Bound::Excluded(at(&Value::Null)?),
             Edge::First | Edge::Last if whole.is_empty() => Bound::Unbounded,
             Edge::First | Edge::Last => before(end_of(whole)),
             Edge::After(value) if !descending || by_prefix => before(end_of(at(value)?)),
@@ -337,9 +338,28 @@ impl RangeMaker<'_> {
     }
 }
 
-/// Text that is longer than the column can be equal to none of its values, but it still has a place in their order.
-fn fit_text(value: Value, _def: &ColumnDef) -> Fit {
-    Fit::Exact(value)
+/// The key part at which ranges end.
+#[derive(Clone, Copy)]
+struct LastPart {
+    descending: bool,
+    /// The key has only the column's first characters.
+    by_prefix: bool,
+    nullable: bool,
+}
+
+impl LastPart {
+    fn new(table: &Table, index: usize, part: usize) -> Self {
+        let own = &table.def.indexes[index].parts;
+        let tail = if index == 0 { &[][..] } else { &table.def.primary().parts[..] };
+        match own.iter().chain(tail).nth(part) {
+            Some(part) => LastPart {
+                descending: part.descending,
+                by_prefix: part.prefix_chars.is_some(),
+                nullable: table.def.columns[part.column].nullable,
+            },
+            None => LastPart { descending: false, by_prefix: false, nullable: false },
+        }
+    }
 }
 
 fn integer_fits(ty: &ColumnType, n: i128) -> bool {

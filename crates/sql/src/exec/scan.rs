@@ -154,9 +154,7 @@ impl<'p> Scan<'p> {
             Covered::Covering => {
                 let row = out.push(&self.seed);
                 let layout = &self.table.codec.indexes[self.access.index].layout;
-                for &(position, slot) in &self.node.index_decode {
-                    row[slot] = layout.decode_column(&entry.value, position)?;
-                }
+                layout.decode_to(&entry.value, self.node.index_decode.iter().copied(), row)?;
                 if !passes(&self.node.index_filter, row, context)? || !passes(&self.node.filter, row, context)? {
                     out.pop();
                     self.unlock(&entry, context)?;
@@ -176,9 +174,7 @@ impl<'p> Scan<'p> {
         if !self.node.index_filter.is_empty() {
             let row = out.push(&self.seed);
             let layout = &self.table.codec.indexes[self.access.index].layout;
-            for &(position, slot) in &self.node.index_decode {
-                row[slot] = layout.decode_column(&entry.value, position)?;
-            }
+            layout.decode_to(&entry.value, self.node.index_decode.iter().copied(), row)?;
             let wanted = passes(&self.node.index_filter, row, context)?;
             out.pop();
             if !wanted {
@@ -219,9 +215,7 @@ impl<'p> Scan<'p> {
 
 /// Fills the slots of a row's needed columns.
 pub(crate) fn decode_row(table: &Table, image: &Bytes, node: &AccessNode, row: &mut [Value]) -> Result<(), SqlError> {
-    for &(column, slot) in &node.decode {
-        row[slot] = table.codec.row.decode_column(image, column)?;
-    }
+    table.codec.row.decode_to(image, node.decode.iter().copied(), row)?;
     if let Some(slot) = node.row_image {
         row[slot] = Value::Bytes(image.clone());
     }

@@ -84,11 +84,13 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
             TableSource::Virtual(source) => PlannedSource::Virtual(source),
             TableSource::Derived(query) => PlannedSource::Derived(Box::new(plan_query(context, *query).await?)),
         };
-        tables.push(PlannedTable { source, alias: table.alias });
+        let columns = table.columns.into_iter().map(|column| column.name).collect();
+        tables.push(PlannedTable { source, schema: table.schema, alias: table.alias, columns });
     }
     Ok(BlockPlan {
         number: block.number,
         width: block.frame.width(),
+        slots: block.frame.slots.iter().map(|slot| slot.source).collect(),
         outer: block.frame.outer_slots(),
         tables,
         subqueries,

@@ -490,7 +490,8 @@ impl JoinPlanner<'_> {
             |slots: &[usize]| on_index.iter().copied().filter(|(_, slot)| slots.contains(slot)).collect::<Vec<_>>();
         let mut slots = Vec::new();
         index_filter.iter().for_each(|condition| condition.expr.collect_slots(&mut slots));
-        let index_decode = if path.covered == Covered::Covering { on_index.clone() } else { used(&slots) };
+        let mut index_decode = if path.covered == Covered::Covering { on_index.clone() } else { used(&slots) };
+        index_decode.sort_unstable();
         let exprs = |conditions: Vec<Condition>| conditions.into_iter().map(|condition| condition.expr).collect();
         let filtered = if path.rows > 0.0 { passing / path.rows } else { 1.0 };
         Node::Access(Box::new(AccessNode {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use engine::Table;
 
+use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Limit, OrderItem, RowLock, SubqueryKind, SubqueryPlace};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
@@ -42,6 +43,8 @@ pub(crate) struct BlockPlan {
     pub(crate) number: u32,
     /// Values per row of the frame.
     pub(crate) width: usize,
+    /// What the slots are, for EXPLAIN.
+    pub(crate) slots: Vec<SlotSource>,
     /// Copied from the enclosing block's row when the block is opened: (slot there, slot here).
     pub(crate) outer: Vec<(usize, usize)>,
     pub(crate) tables: Vec<PlannedTable>,
@@ -71,8 +74,12 @@ pub(crate) struct UnionPlan {
 #[derive(Debug)]
 pub(crate) struct PlannedTable {
     pub(crate) source: PlannedSource,
+    /// Its database; `None` for a derived table.
+    pub(crate) schema: Option<Arc<str>>,
     /// Its name in the statement.
     pub(crate) alias: Arc<str>,
+    /// Names of its columns, for EXPLAIN.
+    pub(crate) columns: Vec<Arc<str>>,
 }
 
 /// Where rows come from.

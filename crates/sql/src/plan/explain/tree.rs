@@ -1,0 +1,205 @@
+//! FORMAT=TREE: one operator to a line, inputs below and further in.
+
+use crate::bind::tree::Limit;
+use crate::dml::InsertSource;
+use crate::plan::PlanKind;
+use crate::plan::access::{Covered, Interval};
+use crate::plan::explain::expr_text::text;
+use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource, QueryBody, QueryPlan};
+
+/// The whole statement.
+pub(super) fn tree_text(kind: &PlanKind) -> String {
+    let mut tree = Tree { text: String::new() };
+    match kind {
+        PlanKind::Query(query) => tree.query(query, 0),
+        PlanKind::Insert(insert) => {
+            let verb = if insert.replace { "Replace" } else { "Insert" };
+            tree.line(0, &format!("{verb} into {}", insert.table.def.name));
+            if let InsertSource::Query { plan, .. } = &insert.source {
+                tree.query(plan, 1);
+            }
+        }
+        PlanKind::Update(update) => {
+            let tables: Vec<&str> = update.targets.iter().map(|(target, _)| target.table.def.name.as_str()).collect();
+            tree.line(0, &format!("Update {}", tables.join(", ")));
+            tree.block(&update.block, 1);
+        }
+        PlanKind::Delete(delete) => {
+            let tables: Vec<&str> = delete.targets.iter().map(|target| target.table.def.name.as_str()).collect();
+            tree.line(0, &format!("Delete from {}", tables.join(", ")));
+            tree.block(&delete.block, 1);
+        }
+        PlanKind::Rows(_) | PlanKind::Do(_) => {}
+    }
+    tree.text
+}
+
+struct Tree {
+    text: String,
+}
+
+impl Tree {
+    fn line(&mut self, depth: usize, line: &str) {
+        for _ in 0..depth {
+            self.text.push_str("    ");
+        }
+        self.text.push_str("-> ");
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn query(&mut self, query: &QueryPlan, depth: usize) {
+        match &query.body {
+            QueryBody::Block(block) => self.block(block, depth),
+            QueryBody::Values(rows) => {
+                self.line(depth, &format!("Rows fetched before execution ({} rows)", rows.len()))
+            }
+            QueryBody::Union(union) => {
+                let mut depth = depth;
+                if let Some(limit) = limit_text(&union.limit) {
+                    self.line(depth, &limit);
+                    depth += 1;
+                }
+                if !union.order.is_empty() {
+                    self.line(depth, "Sort");
+                    depth += 1;
+                }
+                let how =
+                    if union.distinct_until.is_some() { "Union materialize with deduplication" } else { "Append" };
+                self.line(depth, how);
+                union.branches.iter().for_each(|branch| self.query(branch, depth + 1));
+            }
+        }
+    }
+
+    fn block(&mut self, block: &BlockPlan, depth: usize) {
+        self.node(&block.root, block, depth);
+        for subquery in &block.subqueries {
+            let Some(query) = &subquery.query else { continue };
+            let how = if subquery.correlated { "dependent" } else { "run only once" };
+            self.line(depth, &format!("Select #{} (subquery; {how})", super::table::first_number(query)));
+            self.query(query, depth + 1);
+        }
+    }
+
+    fn node(&mut self, node: &Node, block: &BlockPlan, depth: usize) {
+        let conditions =
+            |exprs: &[crate::expr::Expr]| exprs.iter().map(|expr| text(expr, block)).collect::<Vec<_>>().join(" and ");
+        let input = match node {
+            Node::One => return self.line(depth, "Rows fetched before execution"),
+            Node::Nothing(reason) => return self.line(depth, &format!("Zero rows ({reason})")),
+            Node::Access(access) => return self.access(access, block, depth),
+            Node::Join(join) => {
+                let side = if join.left { "left" } else { "inner" };
+                let how = match &join.method {
+                    JoinMethod::NestedLoop => format!("Nested loop {side} join"),
+                    JoinMethod::Buffered => format!("Block nested loop {side} join"),
+                    JoinMethod::Hash(keys) => {
+                        let keys: Vec<String> = keys
+                            .iter()
+                            .map(|key| format!("({} = {})", text(&key.outer, block), text(&key.inner, block)))
+                            .collect();
+                        format!("{} hash join {}", if join.left { "Left" } else { "Inner" }, keys.join(", "))
+                    }
+                };
+                self.line(depth, &how);
+                self.node(&join.outer, block, depth + 1);
+                return self.node(&join.inner, block, depth + 1);
+            }
+            Node::Filter { input, conditions: exprs } => {
+                self.line(depth, &format!("Filter: {}", conditions(exprs)));
+                input
+            }
+            Node::Apply { input, subqueries } => {
+                self.line(depth, &format!("Apply {} subquery(s) per row", subqueries.len()));
+                input
+            }
+            Node::Aggregate(aggregate) => {
+                let how = match (aggregate.keys.is_empty(), aggregate.ordered) {
+                    (true, _) => "Aggregate",
+                    (false, true) => "Group aggregate",
+                    (false, false) => "Aggregate using temporary table",
+                };
+                self.line(depth, how);
+                &aggregate.input
+            }
+            Node::Distinct { input, .. } => {
+                self.line(depth, "Deduplicate");
+                input
+            }
+            Node::Sort { input, keys, limit } => {
+                let keys: Vec<String> =
+                    keys.iter().map(|key| text(&key.expr, block) + if key.descending { " DESC" } else { "" }).collect();
+                let kept = limit_text(limit).map(|limit| format!(", {}", limit.to_lowercase())).unwrap_or_default();
+                self.line(depth, &format!("Sort: {}{kept}", keys.join(", ")));
+                input
+            }
+            Node::Limit { input, limit } => {
+                self.line(depth, &limit_text(limit).unwrap_or_else(|| "Limit".into()));
+                input
+            }
+        };
+        self.node(input, block, depth + 1);
+    }
+
+    fn access(&mut self, access: &AccessNode, block: &BlockPlan, mut depth: usize) {
+        let conditions: Vec<String> =
+            access.index_filter.iter().chain(&access.filter).map(|expr| text(expr, block)).collect();
+        if !conditions.is_empty() {
+            self.line(depth, &format!("Filter: {}", conditions.join(" and ")));
+            depth += 1;
+        }
+        let table = &block.tables[access.table];
+        let rows = access.estimate.rows.round().max(1.0);
+        let what = match (&access.method, &table.source) {
+            (AccessMethod::Index(index, covered), PlannedSource::Base(base)) => {
+                let name = &base.def.indexes[index.index].name;
+                let backwards = if index.descending { " (reverse)" } else { "" };
+                let covering = if *covered == Covered::Covering { "Covering index" } else { "Index" };
+                let point =
+                    |intervals: &[Interval]| matches!(intervals, [Interval::Point(_) | Interval::NullSafePoint(_)]);
+                if index.parts.is_empty() && index.index == 0 && !index.descending {
+                    format!("Table scan on {}", table.alias)
+                } else if index.parts.is_empty() {
+                    format!("{covering} scan on {} using {name}{backwards}", table.alias)
+                } else if index.parts.iter().all(|part| point(&part.intervals)) {
+                    let parts: Vec<String> = index
+                        .parts
+                        .iter()
+                        .map(|part| {
+                            let values: Vec<String> =
+                                part.intervals.iter().flat_map(Interval::exprs).map(|e| text(e, block)).collect();
+                            format!("{}={}", base.def.columns[part.column].name, values.join(","))
+                        })
+                        .collect();
+                    format!("{covering} lookup on {} using {name} ({}){backwards}", table.alias, parts.join(", "))
+                } else {
+                    format!("{covering} range scan on {} using {name}{backwards}", table.alias)
+                }
+            }
+            (_, PlannedSource::Derived(query)) => {
+                self.line(depth, &format!("Table scan on {}", table.alias));
+                self.line(depth + 1, "Materialize");
+                return self.query(query, depth + 2);
+            }
+            _ => format!("Table scan on {}", table.alias),
+        };
+        self.line(depth, &format!("{what}  (rows={rows})"));
+    }
+}
+
+fn limit_text(limit: &Limit) -> Option<String> {
+    let number = |expr: &crate::expr::Expr| match &expr.kind {
+        crate::expr::ExprKind::Literal(types::Value::Int(n)) => n.to_string(),
+        crate::expr::ExprKind::Literal(types::Value::UInt(n)) => n.to_string(),
+        _ => "?".into(),
+    };
+    let count = limit.count.as_ref().map(number);
+    let offset = limit.offset.as_ref().map(number);
+    match (count, offset) {
+        (None, None) => None,
+        (Some(count), None) => Some(format!("Limit: {count} row(s)")),
+        (Some(count), Some(offset)) => Some(format!("Limit/Offset: {count}/{offset} row(s)")),
+        (None, Some(offset)) => Some(format!("Offset: {offset} row(s)")),
+    }
+}
