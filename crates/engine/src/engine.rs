@@ -316,7 +316,7 @@ fn new_uuid(env: &Env) -> Uuid {
 }
 
 fn first_views(mark: &Mark, roots: Roots) -> Arc<Views> {
-    let layers = Layers { memtables: vec![Memtable::new(mark.commit_number)], roots };
+    let layers = Layers { memtables: vec![Memtable::new(mark.commit_number)], roots, roots_at: mark.commit_number };
     Views::new(mark.commit_number, mark.position, layers)
 }
 

@@ -25,6 +25,8 @@ pub mod lock;
 mod memtable;
 mod options;
 mod read;
+#[cfg(test)]
+mod tests;
 mod turn;
 mod txn;
 mod view;

@@ -52,6 +52,8 @@ pub(crate) struct Layers {
     pub(crate) memtables: Vec<Arc<Memtable>>,
     /// The trees below.
     pub(crate) roots: Roots,
+    /// The state that the trees are.
+    pub(crate) roots_at: CommitNumber,
 }
 
 impl Layers {

@@ -89,7 +89,7 @@ impl Core {
                 boundary = memtable.installed().max(visible);
                 let mut memtables = vec![Memtable::new(boundary)];
                 memtables.extend(layers.memtables.iter().cloned());
-                Layers { memtables, roots: layers.roots.clone() }
+                Layers { memtables, roots: layers.roots.clone(), roots_at: layers.roots_at }
             });
             boundary
         };
@@ -115,7 +115,7 @@ impl Core {
         let mut view_roots = Vec::new();
         for (snapshot, slots) in self.long_views(upto).await {
             let roots = self.merge_upto(&mut frozen, snapshot).await?;
-            view_roots.push((slots, roots));
+            view_roots.push((snapshot, slots, roots));
         }
         let roots = self.merge_upto(&mut frozen, upto).await?;
         self.make_log_durable().await?;
@@ -140,10 +140,10 @@ impl Core {
     }
 
     /// Readers read the new trees from now on, and the frozen memtable goes.
-    fn switch(&self, frozen: &Frozen, roots: Roots, view_roots: Vec<(Vec<Arc<ViewSlot>>, Roots)>) {
+    fn switch(&self, frozen: &Frozen, roots: Roots, view_roots: Vec<(CommitNumber, Vec<Arc<ViewSlot>>, Roots)>) {
         let upto = frozen.mark.commit_number;
-        for (slots, roots) in view_roots {
-            let layers = Arc::new(Layers { memtables: Vec::new(), roots });
+        for (roots_at, slots, roots) in view_roots {
+            let layers = Arc::new(Layers { memtables: Vec::new(), roots, roots_at });
             slots.iter().for_each(|slot| slot.set_layers(layers.clone()));
         }
         if frozen.memtable.last_number() > upto {
@@ -151,7 +151,7 @@ impl Core {
         }
         let before = self.views.replace_layers(Some(upto), |layers, _| {
             let others = layers.memtables.iter().filter(|other| !Arc::ptr_eq(other, &frozen.memtable));
-            Layers { memtables: others.cloned().collect(), roots }
+            Layers { memtables: others.cloned().collect(), roots, roots_at: upto }
         });
         *self.checkpoints.frozen.lock() = None;
         self.checkpoints.room.notify(usize::MAX);

@@ -148,7 +148,9 @@ impl Transaction {
                 scan.ended = true;
                 break;
             };
-            push(out, &found.key, found.value);
+            if !self.has_rewritten(scan, &found.key)? {
+                push(out, &found.key, found.value);
+            }
             scan.position = Some(found.key);
         }
         Ok(())
@@ -174,6 +176,17 @@ impl Transaction {
             .as_ref()
             .is_none_or(|found| if scan.backward() { *key >= found.key } else { *key <= found.key });
         is_first.then(|| (key.clone(), write.clone()))
+    }
+
+    /// Whether an entry of a secondary index belongs to a row that this transaction has written: then the view's entry is of
+    /// an older form of the row, and the entry of its present form is among the own writes.
+    fn has_rewritten(&self, scan: &Scan, key: &Key) -> Result<bool> {
+        let rows = scan.table.indexes[0].id;
+        if scan.index_number == 0 || !self.writes.touches(rows) {
+            return Ok(false);
+        }
+        let row = scan.table.codec.clustered_key_of(scan.index_number, key)?;
+        Ok(self.writes.get(rows, row).is_some())
     }
 
     async fn next_locking(

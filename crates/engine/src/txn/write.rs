@@ -11,7 +11,7 @@ use types::{ColumnType, Value};
 use super::{KeyRange, LockStrength, LockWait, Step, Transaction};
 use crate::catalog::{ColumnSet, Table};
 use crate::error::{DuplicateKey, EngineError, Result};
-use crate::read::{Merged, Selector};
+use crate::read::{Merged, Selector, is_published};
 
 /// A change of one entry of a secondary index.
 struct EntryChange {
@@ -67,9 +67,13 @@ impl Transaction {
             }
         }
         let mut entries = Vec::new();
+        let is_news = self.view_lacks(table, &old_key);
         for index_number in 1..table.indexes.len() {
             if table.indexes[index_number].columns.intersects(changed) {
                 entries.extend(self.change_entry(table, index_number, old, &new, &old_key).await?);
+            } else if is_news {
+                let new = Some(table.codec.secondary_entry(index_number, &new)?);
+                entries.push(EntryChange { index_number, old: None, new });
             }
         }
         self.write_entries(table, entries);
@@ -113,6 +117,21 @@ impl Transaction {
             )));
         }
         Ok(())
+    }
+
+    /// Whether the newest version of a row is not the one that the read view has, so that the view's own entries of it in
+    /// secondary indexes may be of another form: then all of them are written anew (see `Transaction::has_rewritten`).
+    fn view_lacks(&self, table: &Table, key: &[u8]) -> bool {
+        let Some(view) = &self.view else { return false };
+        let index = table.indexes[0].id;
+        if self.writes.get(index, key).is_some() {
+            return false;
+        }
+        let layers = self.core().views.layers();
+        match layers.get_newest(index, key) {
+            Some(newest) => !is_published(&newest.stamp, view.snapshot()),
+            None => view.snapshot() < layers.roots_at,
+        }
     }
 
     /// Locks and checks what an update does to one secondary index; `None` if its entry stays as it is.

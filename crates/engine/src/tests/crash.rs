@@ -1,0 +1,149 @@
+//! Power failures at any disk operation: what was acknowledged is there, nothing is there by half, and what is there is a
+//! prefix of the log.
+//!
+//! Each transaction takes the next number from row 0 (under its lock), and inserts a row that holds it. So after a crash the
+//! numbers of the rows have to be 1 to n without a hole, n has to be what row 0 says, and every acknowledged row has to be there.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use io::sim::SimMachine;
+use parking_lot::Mutex;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use types::Value;
+
+use super::fixture::{self, begin, key, row};
+use crate::error::Result;
+use crate::{Direction, Engine, KeyRange, ReadMode, Table, TableMode};
+
+const SESSIONS: i64 = 3;
+const CRASHES: usize = 4;
+
+/// One transaction; the number that it took.
+async fn take_number(engine: &Arc<Engine>, table: &Arc<Table>, id: i64) -> Result<i64> {
+    let mut transaction = begin(engine);
+    transaction.lock_table(table, TableMode::IntentExclusive).await?;
+    let counter = key(table, 0);
+    let old = transaction.get(table, &counter, ReadMode::FOR_UPDATE).await?;
+    let number = match &old {
+        Some(old) => column(table, old, 1) + 1,
+        None => 1,
+    };
+    let new = row(table, 0, Some(number), None);
+    match &old {
+        Some(old) => drop(transaction.update(table, old, new).await?),
+        None => transaction.insert(table, new).await?,
+    }
+    transaction.insert(table, row(table, id, Some(number), Some(number))).await?;
+    transaction.commit().await?;
+    Ok(number)
+}
+
+fn column(table: &Table, row: &bytes::Bytes, column: usize) -> i64 {
+    match table.codec.row.decode_column(row, column).unwrap() {
+        Value::Int(n) => n,
+        other => panic!("{other:?}"),
+    }
+}
+
+async fn rows(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> Result<Vec<bytes::Bytes>> {
+    let mut transaction = begin(engine);
+    let mut scan = transaction.scan(table, index_number, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
+    let mut entries = Vec::new();
+    while transaction.next_batch(&mut scan, &mut entries, 50).await? {}
+    Ok(entries.into_iter().map(|entry| entry.value).collect())
+}
+
+async fn check(engine: &Arc<Engine>, acknowledged: &BTreeSet<i64>) -> Result<()> {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    let rows_of = rows(engine, &table, 0).await?;
+    let mut taken = 0;
+    let mut numbers = BTreeSet::new();
+    for row in &rows_of {
+        match column(&table, row, 0) {
+            0 => taken = column(&table, row, 1),
+            _ => assert!(numbers.insert(column(&table, row, 1)), "a number was taken twice"),
+        }
+    }
+    assert!(numbers.iter().copied().eq(1..=taken), "{taken} were taken, there are {numbers:?}");
+    assert!(acknowledged.is_subset(&numbers), "lost: {:?}", acknowledged.difference(&numbers));
+    let unique = rows(engine, &table, 2).await?;
+    assert_eq!(unique.len(), rows_of.len(), "the unique index has an entry per row");
+    Ok(())
+}
+
+/// Runs until the power fails; what was acknowledged is added.
+async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet<i64>>>, next_id: &Arc<Mutex<i64>>) {
+    let mut options = fixture::options();
+    options.memtable_bytes = 6 << 10;
+    let Ok(engine) = fixture::open(machine.env(), options).await else { return wait_for_the_end(machine).await };
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    check(&engine, &acknowledged.lock().clone()).await.unwrap();
+    for _ in 0..SESSIONS {
+        let (engine, table) = (engine.clone(), table.clone());
+        let (acknowledged, next_id) = (acknowledged.clone(), next_id.clone());
+        let task = async move {
+            loop {
+                let id = {
+                    let mut next = next_id.lock();
+                    *next += 1;
+                    *next
+                };
+                if let Ok(number) = take_number(&engine, &table, id).await {
+                    acknowledged.lock().insert(number);
+                }
+            }
+        };
+        machine.env().spawner.spawn("session", Box::pin(task));
+    }
+    let mut rng = StdRng::seed_from_u64(seed);
+    loop {
+        machine.env().clock.sleep(Duration::from_micros(rng.random_range(0..30_000))).await;
+        let _ = engine.checkpoint().await;
+    }
+}
+
+async fn wait_for_the_end(machine: &SimMachine) {
+    loop {
+        machine.env().clock.sleep(Duration::from_secs(1)).await;
+        // Touches the disk, so that the armed failure comes.
+        let _ = machine.env().disk.list("").await;
+    }
+}
+
+fn crashes(seed: u64) {
+    let machine = SimMachine::new(seed);
+    let acknowledged = Arc::new(Mutex::new(BTreeSet::new()));
+    let next_id = Arc::new(Mutex::new(0));
+    let mut rng = StdRng::seed_from_u64(seed);
+    for crash in 0..CRASHES as u64 {
+        machine.crash_after(rng.random_range(1..400));
+        let ended = machine.run(work(&machine, seed * 10 + crash, &acknowledged, &next_id));
+        assert!(ended.is_err(), "works until the power fails");
+        machine.crash();
+    }
+    let acknowledged = acknowledged.lock().clone();
+    let last = async {
+        let engine = fixture::open(machine.env(), fixture::options()).await?;
+        check(&engine, &acknowledged).await?;
+        engine.checkpoint().await?;
+        check(&engine, &acknowledged).await?;
+        let roots = engine.store().roots();
+        engine.store().verify(&roots).await?;
+        engine.close().await
+    };
+    machine.run(last).unwrap().unwrap();
+}
+
+#[test]
+fn nothing_acknowledged_is_lost() {
+    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(40);
+    let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    for seed in first..first + seeds {
+        if std::panic::catch_unwind(|| crashes(seed)).is_err() {
+            panic!("SEED={seed} SEEDS=1 repeats it");
+        }
+    }
+}

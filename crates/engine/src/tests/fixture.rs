@@ -1,0 +1,209 @@
+//! A machine with an engine on it, a table, and the smallest possible recovery: one transaction after the other.
+
+use std::sync::Arc;
+
+use base::{CommitNumber, SqlError};
+use binlog::EventType;
+use binlog::event::{QueryEvent, RowsEvent, TableMap};
+use bytes::Bytes;
+use io::Env;
+use io::sim::SimMachine;
+use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef, Value};
+
+use crate::catalog::{AlterTable, CatalogChange, Database, DdlPlanner, DdlText, TableName};
+use crate::error::Result;
+use crate::{
+    Catalog, CommitSettings, Engine, EngineOptions, PublishPoint, RowChange, SessionHandle, Table, Transaction,
+    TxnOptions,
+};
+
+/// DDL of the tests: words instead of SQL.
+struct Words;
+
+impl DdlPlanner for Words {
+    fn plan(&self, text: &DdlText, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
+        change_of(&text.sql, catalog)
+    }
+}
+
+/// `create database`, `create NAME`, `drop NAME`, `truncate NAME`, `rename NAME NAME`, `add index NAME`, `drop index NAME`,
+/// `add unique NAME`, `widen NAME`.
+pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
+    let words: Vec<&str> = sql.split(' ').collect();
+    let name = |name: &str| TableName::new("test", name);
+    let table =
+        |name: &str| catalog.table("test", name).cloned().ok_or_else(|| SqlError::unknown(format!("no table {name}")));
+    let alter = |old: &str, change: &dyn Fn(&mut TableDef)| {
+        let table = table(old)?;
+        let mut new_def = TableDef::clone(&table.def);
+        change(&mut new_def);
+        Ok(CatalogChange::AlterTable(Box::new(AlterTable { table, new_def, row_mapper: None })))
+    };
+    match words[..] {
+        ["create", "database"] => {
+            Ok(CatalogChange::CreateDatabase(Database { name: "test".into(), collation: CollationId::DEFAULT }))
+        }
+        ["create", new] => Ok(CatalogChange::CreateTable(Box::new(table_def(new)))),
+        ["drop", old] => Ok(CatalogChange::DropTables(vec![name(old)])),
+        ["truncate", old] => Ok(CatalogChange::Truncate(name(old))),
+        ["rename", from, to] => Ok(CatalogChange::RenameTables(vec![(name(from), name(to))])),
+        ["add", "index", old] => alter(old, &|def| def.indexes.push(index("extra", vec![1, 2], false))),
+        ["add", "unique", old] => alter(old, &|def| def.indexes.push(index("unique_k", vec![1], true))),
+        ["drop", "index", old] => alter(old, &|def| def.indexes.truncate(3)),
+        ["widen", old] => widen(table(old)?),
+        _ => Err(SqlError::unknown(format!("what is '{sql}'?"))),
+    }
+}
+
+/// Adds a column that holds the sum of `id` and `k`.
+fn widen(table: Arc<Table>) -> Result<CatalogChange, SqlError> {
+    let mut new_def = TableDef::clone(&table.def);
+    new_def.columns.push(ColumnDef::new("sum", ColumnType::BigInt { unsigned: false }));
+    let new_layout = types::RowLayout::new(&new_def);
+    let old = table.clone();
+    let row_mapper = move |row: &Bytes| {
+        let mut values = Vec::new();
+        old.codec.row.decode(row, &mut values)?;
+        let number = |value: &Value| if let Value::Int(n) = value { *n } else { 0 };
+        values.push(Value::Int(number(&values[0]) + number(&values[1])));
+        Ok(new_layout.encode(&values)?)
+    };
+    let alter = AlterTable { table, new_def, row_mapper: Some(Arc::new(row_mapper)) };
+    Ok(CatalogChange::AlterTable(Box::new(alter)))
+}
+
+fn index(name: &str, columns: Vec<usize>, unique: bool) -> IndexDef {
+    IndexDef {
+        id: Default::default(),
+        name: name.into(),
+        parts: columns.into_iter().map(KeyPart::column).collect(),
+        unique,
+        comment: String::new(),
+        visible: true,
+    }
+}
+
+/// `(id INT PRIMARY KEY AUTO_INCREMENT, k INT, u INT, KEY (k), UNIQUE (u))`
+pub(super) fn table_def(name: &str) -> TableDef {
+    let int = || ColumnType::Int { unsigned: false };
+    let mut id = ColumnDef::new("id", int()).not_null();
+    id.auto_increment = true;
+    TableDef {
+        id: Default::default(),
+        schema: "test".into(),
+        name: name.into(),
+        columns: vec![id, ColumnDef::new("k", int()), ColumnDef::new("u", int())],
+        indexes: vec![index("PRIMARY", vec![0], true), index("k", vec![1], false), index("u", vec![2], true)],
+        collation: CollationId::DEFAULT,
+        comment: String::new(),
+        generated_pk: false,
+        engine_name: String::new(),
+        auto_increment_start: 1,
+        options: Vec::new(),
+    }
+}
+
+pub(super) fn options() -> EngineOptions {
+    EngineOptions { page_cache_bytes: 4 << 20, ..EngineOptions::default() }
+}
+
+/// Opens, recovers, lets sessions write; makes the database and table `t` at the first time.
+pub(super) async fn open(env: Env, options: EngineOptions) -> Result<Arc<Engine>> {
+    let engine = Engine::open(env, options, Arc::new(Words)).await?;
+    recover(&engine).await?;
+    engine.start_commits(CommitSettings::default())?;
+    // A crash may have come between the two.
+    if engine.catalog().database("test").is_none() {
+        ddl(&engine, "create database").await?;
+    }
+    if engine.catalog().table("test", "t").is_none() {
+        ddl(&engine, "create t").await?;
+    }
+    Ok(engine)
+}
+
+/// Applies the log behind the checkpoint.
+pub(super) async fn recover(engine: &Engine) -> Result<()> {
+    let (mut number, position) = engine.checkpoint_at_open();
+    let mut reader = engine.log().reader(position);
+    while let Some(transaction) = reader.next_transaction().await? {
+        number = number.next();
+        apply(engine, number, &transaction).await?;
+        let point = PublishPoint { commit_number: number, end: transaction.end, gtid: transaction.gtid() };
+        engine.publish(&[point]);
+    }
+    Ok(())
+}
+
+async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogTransaction) -> Result<()> {
+    let mut map: Option<TableMap> = None;
+    let mut changes = Vec::new();
+    for event in transaction.events() {
+        let event = event.unwrap();
+        match event.header.event_type {
+            EventType::QUERY => {
+                let query = QueryEvent::decode(event.body()).unwrap();
+                if !query.begins_transaction() {
+                    let sql = String::from_utf8_lossy(query.sql).into_owned();
+                    engine.install_ddl(number, &DdlText { sql, ..DdlText::default() }).await?;
+                }
+            }
+            EventType::TABLE_MAP => map = Some(TableMap::decode(event.body()).unwrap()),
+            EventType::WRITE_ROWS | EventType::UPDATE_ROWS | EventType::DELETE_ROWS => {
+                let rows = RowsEvent::decode(event.header.event_type, event.body()).unwrap();
+                let map = map.as_ref().unwrap();
+                let table = engine.catalog().table(&map.schema, &map.table).unwrap().clone();
+                for images in rows.images(map) {
+                    let (before, after) = images.unwrap();
+                    let image = |bytes: &[u8]| (!bytes.is_empty()).then(|| Bytes::copy_from_slice(bytes));
+                    changes.push(RowChange { table: table.clone(), before: image(before), after: image(after) });
+                }
+            }
+            _ => {}
+        }
+    }
+    engine.install(number, &changes).await
+}
+
+pub(super) async fn ddl(engine: &Arc<Engine>, sql: &str) -> Result<()> {
+    let change = change_of(sql, &engine.catalog())?;
+    let text = DdlText { sql: sql.into(), ..DdlText::default() };
+    engine.execute_ddl(change, text, &TxnOptions::new(SessionHandle::internal())).await?;
+    Ok(())
+}
+
+pub(super) fn begin(engine: &Arc<Engine>) -> Transaction {
+    engine.begin(TxnOptions::new(SessionHandle::internal()))
+}
+
+/// The engine of a new world.
+pub(super) fn machine(seed: u64) -> SimMachine {
+    SimMachine::new(seed)
+}
+
+pub(super) fn row(table: &Table, id: i64, k: Option<i64>, u: Option<i64>) -> Bytes {
+    let value = |n: Option<i64>| n.map_or(Value::Null, Value::Int);
+    let mut values = vec![Value::Int(id), value(k), value(u)];
+    values.resize(table.def.columns.len(), Value::Int(id + k.unwrap_or(0)));
+    table.codec.row.encode(&values).unwrap()
+}
+
+/// `id:k:u`
+pub(super) fn show(table: &Table, row: &Bytes) -> String {
+    let mut values = Vec::new();
+    table.codec.row.decode(row, &mut values).unwrap();
+    show_values(&values)
+}
+
+pub(super) fn show_values(values: &[Value]) -> String {
+    let show = |value: &Value| match value {
+        Value::Int(n) => n.to_string(),
+        Value::Null => "-".to_string(),
+        other => format!("{other:?}"),
+    };
+    values.iter().map(show).collect::<Vec<_>>().join(":")
+}
+
+pub(super) fn key(table: &Table, id: i64) -> Bytes {
+    table.codec.prefix(0, &[Value::Int(id)]).unwrap()
+}

@@ -1,0 +1,12 @@
+//! The engine as a whole, on a simulated machine.
+//!
+//! | file | what it checks |
+//! |---|---|
+//! | `scripts/` | isolation, locks, checkpoints, DDL: what each session is told, as text |
+//! | `model.rs` | any history of transactions, checkpoints and restarts against a map |
+//! | `crash.rs` | what was acknowledged is there after a crash at any disk operation |
+
+mod crash;
+mod fixture;
+mod model;
+mod script;
