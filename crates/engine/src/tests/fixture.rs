@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use base::{CommitNumber, SqlError};
-use binlog::EventType;
 use binlog::event::{QueryEvent, RowsEvent, TableMap};
+use binlog::{EventType, LogOptions};
 use bytes::Bytes;
 use io::Env;
 use io::sim::SimMachine;
@@ -104,7 +104,8 @@ pub(super) fn table_def(name: &str) -> TableDef {
 }
 
 pub(super) fn options() -> EngineOptions {
-    EngineOptions { page_cache_bytes: 4 << 20, ..EngineOptions::default() }
+    let log = LogOptions { fill_ahead: 64 << 10, ..LogOptions::default() };
+    EngineOptions { page_cache_bytes: 4 << 20, max_binlog_bytes: 64 << 10, log, ..EngineOptions::default() }
 }
 
 /// Opens, recovers, lets sessions write; makes the database and table `t` at the first time.
