@@ -1,0 +1,109 @@
+//! A follower beside its source: the same bytes in its log, the same states in its engine.
+
+use std::time::Duration;
+
+use binlog::LogReceiver;
+
+use super::*;
+
+/// Copies the source's log, as a connection would: whole events, flushed now and then.
+async fn copy_log(source: &Arc<Engine>, follower: &Arc<Engine>, receiver: &mut LogReceiver, until: base::LogPosition) {
+    let mut reader = source.log().reader(receiver.position());
+    while reader.position() < until {
+        let Some(event) = reader.next_event().await.unwrap() else { break };
+        receiver.start_file(&source.log().file_name(event.start.file)).await.unwrap();
+        receiver.append(&event.bytes).await.unwrap();
+        if receiver.unflushed() > 2000 {
+            receiver.flush().await.unwrap();
+        }
+    }
+    receiver.flush().await.unwrap();
+    assert_eq!(follower.log().durable_end(), until);
+}
+
+async fn wait_for(follower: &Arc<Engine>, end: base::LogPosition) {
+    while follower.visible().1 < end {
+        follower.env().clock.sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[test]
+fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
+    for seed in 0..20 {
+        let world = io::sim::SimWorld::new(seed);
+        let (source, follower) = (world.machine(), world.machine());
+        world
+            .run(async {
+                let (source, _) = open_source(source.env()).await.unwrap();
+                let follower_options = EngineOptions { follower: true, ..options() };
+                let (engine, _) = open(follower.env(), follower_options.clone()).await.unwrap();
+                let applier = Applier::new(engine.clone(), ApplyOptions { workers: 1 + (seed % 3) as usize });
+                applier.start();
+                let mut receiver = LogReceiver::new(engine.take_writer().unwrap());
+                make_tables(&source).await.unwrap();
+                for round in 0..6 {
+                    for id in 0..40 {
+                        count_up(&source, round * 100 + id, "note").await.unwrap();
+                    }
+                    let end = source.visible().1;
+                    copy_log(&source, &engine, &mut receiver, end).await;
+                    if engine.catalog().table("d", "marks").is_some() {
+                        check(&engine).await; // in the middle
+                    }
+                    match world.below(3) {
+                        0 => {
+                            applier.stop().await;
+                            assert!(!applier.status().is_running);
+                            check(&engine).await;
+                            applier.start();
+                        }
+                        1 => drop(engine.checkpoint().await.unwrap()),
+                        _ => ddl(&source, &table_sql(&format!("t{round}"))).await.unwrap(),
+                    }
+                }
+                let end = source.visible().1;
+                copy_log(&source, &engine, &mut receiver, end).await;
+                wait_for(&engine, end).await;
+                assert_eq!(check(&engine).await, 240);
+                assert_eq!(engine.visible(), source.visible());
+                assert_eq!(engine.gtid_executed(), source.gtid_executed());
+                let status = applier.status();
+                assert!(status.error.is_none() && status.is_running, "{status:?}");
+                assert!(status.transactions >= 240 && status.schema_changes >= 3, "{status:?}");
+                applier.stop().await;
+            })
+            .unwrap();
+    }
+}
+
+#[test]
+fn what_cannot_be_applied_stops_it_and_says_why() {
+    let machine = machine(1);
+    machine
+        .run(async {
+            let (engine, _) = open(machine.env(), options()).await.unwrap();
+            let mut writer = engine.take_writer().unwrap();
+            let text = "nonsense from elsewhere";
+            let transaction =
+                binlog::TransactionEncoder::ddl(&Default::default(), &Default::default(), text, &[]).unwrap();
+            let reservation = engine.log().reserve(transaction.max_size()).await.unwrap();
+            let number = engine.visible().0.next();
+            let stamp = binlog::PlaceStamp {
+                commit_number: number,
+                last_committed: engine.visible().0,
+                commit_time: engine.env().clock.now(),
+            };
+            let placed = writer.place(&transaction, &stamp, reservation);
+            writer.flush(io::IoMode::Offload).await.unwrap();
+            let applier = Applier::new(engine.clone(), ApplyOptions::default());
+            applier.start();
+            while applier.status().is_running {
+                engine.env().clock.sleep(Duration::from_millis(1)).await;
+            }
+            let error = applier.status().error.unwrap();
+            let ApplyError::Ddl { at, sql, .. } = &error else { panic!("{error}") };
+            assert_eq!((*at, sql.as_str()), (placed.start, text));
+            assert!(engine.visible().0 < number);
+        })
+        .unwrap();
+}

@@ -1,0 +1,110 @@
+//! Power failures at any operation.
+
+use parking_lot::Mutex;
+
+use super::*;
+
+/// Counts up in some sessions until the machine crashes or all is done; with checkpoints in between.
+async fn load(engine: Arc<Engine>, machine: SimMachine, acked: Arc<Mutex<Vec<i64>>>, first: i64) {
+    let world = machine.world().clone();
+    let number = 1 + world.below(4) as usize;
+    sessions(engine.env(), number, |session| {
+        let (engine, world, acked) = (engine.clone(), world.clone(), acked.clone());
+        async move {
+            for n in 0..30 {
+                let id = first + session as i64 * 1000 + n;
+                let note = "x".repeat(world.below(280) as usize);
+                match world.below(40) {
+                    0 => drop(engine.checkpoint().await),
+                    1 => drop(engine.rotate_log().await),
+                    _ => {}
+                }
+                match count_up(&engine, id, &note).await {
+                    Ok(_) => acked.lock().push(id),
+                    Err(EngineError::Deadlock | EngineError::LockWaitTimeout) => {}
+                    Err(_) => return,
+                }
+            }
+        }
+    })
+    .await;
+}
+
+async fn check_acked(engine: &Arc<Engine>, acked: &[i64], seed: u64) {
+    if engine.catalog().table("d", "marks").is_none() {
+        assert!(acked.is_empty(), "seed {seed}");
+        return;
+    }
+    check(engine).await;
+    let marks = table(engine, "marks");
+    let mut txn = begin(engine);
+    for &id in acked {
+        let found = txn.get(&marks, &key(&marks, id), ReadMode::Consistent).await.unwrap();
+        assert!(found.is_some(), "seed {seed}: {id} was acknowledged and is lost");
+    }
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_crash() {
+    let mut crashes = 0;
+    let mut replayed = 0;
+    for seed in 0..60 {
+        let machine = machine(seed);
+        let acked = Arc::<Mutex<Vec<i64>>>::default();
+        for round in 0..4 {
+            machine.crash_after(1 + machine.world().below(600));
+            let run = machine.run(async {
+                let (engine, recovered) =
+                    open_source(machine.env()).await.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                replayed += recovered.transactions;
+                check_acked(&engine, &acked.lock().clone(), seed).await;
+                if make_tables(&engine).await.is_ok() {
+                    load(engine.clone(), machine.clone(), acked.clone(), (round + 1) * 100_000).await;
+                }
+            });
+            crashes += u32::from(run.is_err());
+            machine.crash();
+        }
+        machine
+            .run(async {
+                let (engine, _) = open_source(machine.env()).await.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+                check_acked(&engine, &acked.lock().clone(), seed).await;
+                engine.close().await.unwrap();
+                drop(engine);
+                // After a clean end there is nothing to apply.
+                let (engine, recovered) = open_source(machine.env()).await.unwrap();
+                assert_eq!(recovered.transactions, 0, "seed {seed}");
+                check_acked(&engine, &acked.lock().clone(), seed).await;
+            })
+            .unwrap();
+    }
+    assert!(crashes > 60, "only {crashes} crashes");
+    assert!(replayed > 1000, "only {replayed} transactions were replayed");
+}
+
+/// Much more log than fits in memory: workers wait for room, checkpoints are made meanwhile, nobody waits for ever.
+#[test]
+fn recovery_of_more_than_fits_in_memory() {
+    let machine = machine(7);
+    machine
+        .run(async {
+            let large = EngineOptions { memtable_bytes: 64 << 20, ..options() };
+            let (engine, _) = open(machine.env(), large).await.unwrap();
+            engine.start_commits(CommitSettings::default()).unwrap();
+            make_tables(&engine).await.unwrap();
+            for id in 1..=600 {
+                count_up(&engine, id, &"y".repeat(250)).await.unwrap();
+            }
+        })
+        .unwrap();
+    machine.kill();
+    machine
+        .run(async {
+            let small = EngineOptions { memtable_bytes: 8 << 10, memtable_stall_factor: 1.0, ..options() };
+            let (engine, recovered) = open(machine.env(), small).await.unwrap();
+            assert!(recovered.transactions > 600, "{recovered:?}");
+            assert_eq!(check(&engine).await, 600);
+            assert!(engine.durable_checkpoint().0 > engine.checkpoint_at_open().0, "no checkpoint was made");
+        })
+        .unwrap();
+}
