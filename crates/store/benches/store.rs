@@ -1,3 +1,136 @@
-//! What the store costs.
+//! What the store costs: reading what is in memory, and merging.
+//!
+//! Rows have an 8-byte key and a 184-byte value, so a leaf holds 81 of them. Times of merges are per merge; the
+//! throughput line is leaves.
 
-fn main() {}
+use std::ops::Bound;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use base::IndexId;
+use bytes::Bytes;
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use futures_lite::future::block_on;
+use io::os::{Offload, environment};
+use store::{Change, Checkpoint, Direction, MergeOptions, Options, SortedChanges, Store};
+
+/// The server's allocator.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+const INDEX: IndexId = IndexId(1);
+const ROWS: u64 = 2_000_000;
+
+struct Bench {
+    runtime: tokio::runtime::Runtime,
+    store: Arc<Store>,
+    /// Grows, so that every change is one.
+    salt: u64,
+}
+
+impl Bench {
+    fn new(name: &str, options: Options) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("store-bench-{}", std::process::id()));
+        let env = environment(root, Offload::Threads(4), runtime.handle().clone()).unwrap();
+        let store = runtime.block_on(Store::open(&env, name, options)).unwrap();
+        let mut bench = Bench { runtime, store, salt: 0 };
+        bench.merge(1);
+        bench.checkpoint();
+        bench
+    }
+
+    /// Changes every n-th row; the time of the merge alone.
+    fn merge(&mut self, step: u64) -> Duration {
+        self.salt += 1;
+        let salt = self.salt;
+        let changes: Vec<Change> = (0..ROWS).step_by(step as usize).map(|n| change(n, salt)).collect();
+        let begin = Instant::now();
+        self.runtime.block_on(async {
+            let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
+            merge.apply(INDEX, SortedChanges(changes.into_iter())).await.unwrap();
+            merge.finish().await.unwrap();
+        });
+        begin.elapsed()
+    }
+
+    fn checkpoint(&mut self) {
+        self.runtime.block_on(self.store.commit_checkpoint(&self.store.roots(), Checkpoint::default())).unwrap();
+    }
+}
+
+fn key(number: u64) -> [u8; 8] {
+    number.to_be_bytes()
+}
+
+fn change(number: u64, salt: u64) -> Change {
+    let mut value = [0; 184];
+    value[..8].copy_from_slice(&(number ^ salt << 40).to_le_bytes());
+    Change { key: Bytes::copy_from_slice(&key(number)), value: Some(Bytes::copy_from_slice(&value)) }
+}
+
+fn reads(criterion: &mut Criterion) {
+    let bench = Bench::new("reads.ctr", Options { cache_bytes: 1 << 30, direct: true });
+    let roots = bench.store.roots();
+    let scan = |lower: u64, count: usize| {
+        let lower = Bound::Included(Bytes::copy_from_slice(&key(lower)));
+        let mut cursor = roots.cursor(INDEX, lower, Bound::Unbounded, Direction::Forward);
+        async move {
+            let mut entries = Vec::with_capacity(count);
+            while entries.len() < count && cursor.next_batch(&mut entries, count).await.unwrap() {}
+            entries.len()
+        }
+    };
+    assert_eq!(bench.runtime.block_on(scan(0, ROWS as usize)), ROWS as usize);
+    let mut number = 1u64;
+    let mut random = move || {
+        number = number.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (number >> 33) % ROWS
+    };
+    criterion.bench_function("get, depth 3, in the cache", |bencher| {
+        bencher.iter(|| block_on(roots.get(INDEX, &key(random()))).unwrap().unwrap().len())
+    });
+    criterion.bench_function("scan of 100 rows, in the cache", |bencher| {
+        bencher.iter(|| block_on(scan(random() % (ROWS - 100), 100)))
+    });
+    criterion.bench_function("estimate of a range, in the cache", |bencher| {
+        bencher.iter(|| {
+            let (lower, upper) = (key(random()), key(random()));
+            block_on(roots.estimate(INDEX, Bound::Included(&lower), Bound::Included(&upper))).unwrap()
+        })
+    });
+}
+
+fn merges(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("merge");
+    group.sample_size(10).warm_up_time(Duration::from_secs(1));
+    for (what, cache_bytes) in [("old leaves in the cache", 1 << 30), ("old leaves on disk", 1 << 20)] {
+        let mut bench = Bench::new("merges.ctr", Options { cache_bytes, direct: true });
+        let (leaves, _, _) = bench.store.roots().pages(INDEX);
+        group.throughput(Throughput::Elements(leaves));
+        if cache_bytes > 1 << 20 {
+            let mut cursor = bench.store.roots().cursor(INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
+            let mut entries = Vec::new();
+            while bench.runtime.block_on(cursor.next_batch(&mut entries, 100)).unwrap() {
+                entries.clear();
+            }
+        }
+        for (rows, step) in [("all rows", 1), ("8 rows", 10), ("1 row", 81)] {
+            group.bench_function(format!("{rows} of each leaf, {what}"), |bencher| {
+                bencher.iter_custom(|times| {
+                    (0..times)
+                        .map(|_| {
+                            let taken = bench.merge(step);
+                            bench.checkpoint();
+                            taken
+                        })
+                        .sum()
+                })
+            });
+        }
+    }
+}
+
+criterion_group!(benches, reads, merges);
+criterion_main!(benches);

@@ -54,7 +54,7 @@ impl Hasher for PageHasher {
 type PageMap<T> = HashMap<u64, T, BuildHasherDefault<PageHasher>>;
 
 struct Slot {
-    at: PageRef,
+    generation: u64,
     page: Page,
     heat: AtomicU8,
 }
@@ -68,8 +68,9 @@ struct Loading {
 
 #[derive(Default)]
 struct Table {
-    by_number: PageMap<usize>,
-    slots: Vec<Slot>,
+    slots: PageMap<Slot>,
+    /// The keys of `slots`, in the order in which the hand goes round.
+    ring: Vec<u64>,
     hand: usize,
     loading: PageMap<(u64, Arc<Loading>)>,
 }
@@ -113,7 +114,7 @@ impl PageCache {
 
     /// Pages that it holds.
     pub(crate) fn len(&self) -> usize {
-        self.shards.iter().map(|shard| shard.table.read().slots.len()).sum()
+        self.shards.iter().map(|shard| shard.table.read().ring.len()).sum()
     }
 
     /// Hits and misses.
@@ -128,7 +129,7 @@ impl PageCache {
     pub(crate) fn get(&self, at: PageRef) -> Option<Page> {
         let shard = self.shard(at);
         let table = shard.table.read();
-        let slot = table.slots.get(*table.by_number.get(&at.number.0)?).filter(|slot| slot.at == at)?;
+        let slot = table.slots.get(&at.number.0).filter(|slot| slot.generation == at.generation)?;
         if slot.heat.load(Ordering::Relaxed) != HOT {
             slot.heat.store(HOT, Ordering::Relaxed);
         }
@@ -139,7 +140,7 @@ impl PageCache {
     /// The page if it is in memory, without making it hotter.
     pub(crate) fn peek(&self, at: PageRef) -> Option<Page> {
         let table = self.shard(at).table.read();
-        table.slots.get(*table.by_number.get(&at.number.0)?).filter(|slot| slot.at == at).map(|slot| slot.page.clone())
+        table.slots.get(&at.number.0).filter(|slot| slot.generation == at.generation).map(|slot| slot.page.clone())
     }
 
     /// The page, read from the file if it is not in memory.
@@ -153,7 +154,9 @@ impl PageCache {
     /// Puts a page in, cold.
     pub(crate) fn insert(&self, at: PageRef, page: Page, kind: PageKind) {
         let heat = AtomicU8::new(if kind == PageKind::Inner { HOT } else { 1 });
-        self.shard(at).table.write().insert(Slot { at, page, heat }, self.shard_pages);
+        let slot = Slot { generation: at.generation, page, heat };
+        let replaced = self.shard(at).table.write().insert(at.number.0, slot, self.shard_pages);
+        drop(replaced); // after the lock: it may free memory
     }
 
     /// Reads those that are neither here nor on their way, neighbours with one read. Errors are left to whoever
@@ -211,8 +214,8 @@ impl PageCache {
     fn miss(&self, at: PageRef) -> Miss {
         let shard = self.shard(at);
         let mut table = shard.table.write();
-        if let Some(slot) = table.by_number.get(&at.number.0).map(|&slot| &table.slots[slot])
-            && slot.at == at
+        if let Some(slot) = table.slots.get(&at.number.0)
+            && slot.generation == at.generation
         {
             return Miss::Hit(slot.page.clone());
         }
@@ -234,29 +237,30 @@ impl PageCache {
 }
 
 impl Table {
-    fn insert(&mut self, slot: Slot, most: usize) {
-        let number = slot.at.number.0;
-        if let Some(&at) = self.by_number.get(&number) {
-            self.slots[at] = slot;
-            return;
+    /// Puts a page in; gives what had to go for it.
+    fn insert(&mut self, number: u64, slot: Slot, most: usize) -> Option<Slot> {
+        if self.slots.contains_key(&number) {
+            return self.slots.insert(number, slot);
         }
-        let at = if self.slots.len() < most { self.slots.len() } else { self.victim() };
-        match self.slots.get_mut(at) {
-            Some(old) => {
-                self.by_number.remove(&old.at.number.0);
-                *old = slot;
-            }
-            None => self.slots.push(slot),
-        }
-        self.by_number.insert(number, at);
+        let gone = if self.ring.len() < most {
+            self.ring.push(number);
+            None
+        } else {
+            let victim = self.victim();
+            let gone = std::mem::replace(&mut self.ring[victim], number);
+            self.slots.remove(&gone)
+        };
+        self.slots.insert(number, slot);
+        gone
     }
 
     /// Goes round until something is cold; at most [`HOT`] rounds.
     fn victim(&mut self) -> usize {
         loop {
             let at = self.hand;
-            self.hand = (self.hand + 1) % self.slots.len();
-            let heat = self.slots[at].heat.get_mut();
+            self.hand = (self.hand + 1) % self.ring.len();
+            let slot = self.slots.get_mut(&self.ring[at]).expect("the ring has the keys of the slots");
+            let heat = slot.heat.get_mut();
             if *heat == 0 {
                 return at;
             }

@@ -38,6 +38,8 @@ mod shared;
 mod space;
 mod store;
 mod superblock;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use cursor::{Cursor, Direction, Entry};

@@ -63,8 +63,9 @@ pub(crate) fn encode(trees: &Trees, space: &Space, retired: &(Interval, Vec<Run>
         }
     }
     put_runs(&mut out, space.free().iter());
-    put(&mut out, space.pending().len() as u64 + 1);
-    for (interval, runs) in space.pending().iter().chain([(&retired.0, &retired.1)]) {
+    let retired = Some((&retired.0, &retired.1)).filter(|(_, runs)| !runs.is_empty());
+    put(&mut out, space.pending().len() as u64 + u64::from(retired.is_some()));
+    for (interval, runs) in space.pending().iter().chain(retired) {
         let mut runs = runs.clone();
         runs.sort_unstable();
         put(&mut out, interval.0);

@@ -91,8 +91,9 @@ impl Shared {
     pub(crate) async fn cut_tail(&self) -> Result<()> {
         let cut = {
             let mut space = self.space.lock();
-            let slack = (space.file_pages() / 16).clamp(EXTENT_PAGES_MIN, EXTENT_PAGES_MAX);
-            space.cut_tail(slack)
+            let pages = space.file_pages();
+            // Only what is likely to stay free: the next merge would make the file grow again.
+            space.cut_tail(pages / 4, (pages / 16).clamp(EXTENT_PAGES_MIN, EXTENT_PAGES_MAX))
         };
         match cut {
             Some(pages) => self.file.set_pages(pages).await,
@@ -131,16 +132,19 @@ impl Drop for Pass {
     }
 }
 
-/// Pages that were allocated for something that is not finished. The last owner's drop makes them free again, unless
-/// they were kept: each write under way is an owner, so no page is given away while an old write may still reach it.
+/// Pages that were allocated for something that is not finished, and the pass through the gate. The last owner's drop
+/// makes the pages free again, unless they were kept, and leaves the gate. Each write under way is an owner: so no page
+/// is given away while an old write may still reach it, and no checkpoint is written that knows nothing of them.
 pub(crate) struct Allocation {
     shared: Arc<Shared>,
     runs: Mutex<Vec<Run>>,
+    // Last, so that the pages are free when the gate opens.
+    _pass: Pass,
 }
 
 impl Allocation {
-    pub(crate) fn new(shared: Arc<Shared>) -> Arc<Self> {
-        Arc::new(Allocation { shared, runs: Mutex::default() })
+    pub(crate) fn new(pass: Pass) -> Arc<Self> {
+        Arc::new(Allocation { shared: pass.0.clone(), runs: Mutex::default(), _pass: pass })
     }
 
     /// Adds pages that were allocated.

@@ -148,12 +148,11 @@ impl Store {
     /// [`StoreError::NotNewest`] if `roots` are not the newest. After a failed sync or superblock nothing is written
     /// any more; the disk being full leaves everything as it was.
     pub async fn commit_checkpoint(&self, roots: &Roots, checkpoint: Checkpoint) -> Result<()> {
-        let _pass = self.shared.enter().await;
+        let allocation = Allocation::new(self.shared.enter().await);
         self.check_newest(roots)?;
         let Durable { superblock: old, slot: old_slot, manifest, .. } = self.durable.lock().clone();
         let generation = self.shared.next_generation();
         let retired = ((old.generation, generation), manifest);
-        let allocation = Allocation::new(self.shared.clone());
         let (written, manifest) = self.write_manifest(roots, &checkpoint, generation, &retired, &allocation).await?;
         self.shared.file.sync().await?;
         self.write_superblock(&written, 1 - old_slot).await?;

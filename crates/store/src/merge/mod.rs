@@ -59,8 +59,6 @@ pub struct Merge {
     changed: BTreeSet<IndexId>,
     /// A step failed or was dropped in its middle.
     broken: bool,
-    // Last, so that it goes after everything else.
-    _pass: Pass,
 }
 
 /// What a step of a merge works with.
@@ -92,10 +90,10 @@ impl Merge {
     pub(crate) fn new(store: Arc<Store>, base: Roots, options: MergeOptions, pass: Pass) -> Self {
         let shared = store.shared().clone();
         let generation = shared.next_generation();
-        let writer = PageWriter::new(shared, generation, options.pacer);
+        let writer = PageWriter::new(shared, generation, options.pacer, pass);
         let trees = Trees::clone(base.trees());
         let (freed, changed) = (Freed::default(), BTreeSet::new());
-        Merge { store, base, writer, trees, freed, changed, broken: false, _pass: pass }
+        Merge { store, base, writer, trees, freed, changed, broken: false }
     }
 
     /// Applies changes to the tree of an index; a missing tree is made, so this is also how an index is built from a
@@ -155,7 +153,7 @@ impl Merge {
             return Err(StoreError::BrokenMerge);
         }
         let generation = self.writer.generation();
-        self.writer.finish().await?;
+        let gate = self.writer.finish().await?;
         let shared = self.store.shared();
         {
             let mut space = shared.space.lock();
@@ -165,6 +163,7 @@ impl Merge {
         }
         let roots = Roots::pin(shared.clone(), generation, Arc::new(self.trees));
         self.store.set_newest(roots.clone());
+        drop(gate);
         Ok(roots)
     }
 

@@ -122,7 +122,7 @@ impl PendingRows {
     /// Fills a page up to `target` bytes, or until the next row does not fit.
     pub(super) fn fill(&mut self, memory: &mut [u8], at: PageRef, index: IndexId, target: usize) -> Filled {
         let whole = self.size <= target.min(CAPACITY);
-        let mut builder = PageBuilder::new(memory);
+        let mut builder = PageBuilder::leaf(memory);
         let (mut rows, mut hash, mut last) = (0, 0u64, Bytes::new());
         while builder.size() < target {
             let Some(piece) = self.pieces.front_mut() else { break };
@@ -130,7 +130,7 @@ impl PendingRows {
                 Piece::Row { key, value, .. } if leaf::row_size(key, value) > builder.room() => break,
                 Piece::Row { key, value, hash: row } => {
                     leaf::push(&mut builder, key, value);
-                    (rows, hash, last) = (rows + 1, hash.wrapping_add(*row), key.clone());
+                    (rows, hash, last) = (rows + 1, hash.wrapping_add(*row), std::mem::take(key));
                     self.pieces.pop_front();
                 }
                 Piece::Run { page, from, to } => {
@@ -154,7 +154,8 @@ impl PendingRows {
         let hash = if whole { self.hash } else { hash };
         self.size -= builder.size();
         self.hash = self.hash.wrapping_sub(hash);
-        let header = Header { at, index, kind: PageKind::Leaf, level: 0, count: 0, used: 0, rows, hash, next: 0 };
+        let header =
+            Header { at, index, kind: PageKind::Leaf, level: 0, count: 0, used: 0, common: 0, rows, hash, next: 0 };
         builder.seal(header);
         let next = self.pieces.front().map(|piece| separator(&last, piece.first_key()));
         let lower = std::mem::replace(&mut self.lower, next.unwrap_or_default());
@@ -238,7 +239,7 @@ impl PendingChildren {
 
     /// As [`PendingRows::fill`].
     pub(super) fn fill(&mut self, memory: &mut [u8], at: PageRef, index: IndexId, level: u8, target: usize) -> Child {
-        let mut builder = PageBuilder::new(memory);
+        let mut builder = PageBuilder::inner(memory);
         let mut node = Child { lower: Bytes::new(), at, rows: 0, hash: 0 };
         while builder.size() < target {
             let Some(child) = self.children.front().filter(|child| child.size() <= builder.room()) else { break };
@@ -253,7 +254,18 @@ impl PendingChildren {
         self.size -= builder.size();
         self.emitted += 1;
         let (rows, hash) = (node.rows, node.hash);
-        builder.seal(Header { at, index, kind: PageKind::Inner, level, count: 0, used: 0, rows, hash, next: 0 });
+        builder.seal(Header {
+            at,
+            index,
+            kind: PageKind::Inner,
+            level,
+            count: 0,
+            used: 0,
+            common: 0,
+            rows,
+            hash,
+            next: 0,
+        });
         node
     }
 }

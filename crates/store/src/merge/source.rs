@@ -42,13 +42,23 @@ pub(super) struct Window<C> {
     source: C,
     queue: VecDeque<Change>,
     batch: Vec<Change>,
-    last: Option<Bytes>,
+    /// The last key so far, once there is one.
+    last: Bytes,
+    begun: bool,
     ended: bool,
 }
 
 impl<C: Changes> Window<C> {
     pub(super) fn new(index: IndexId, source: C) -> Self {
-        Window { index, source, queue: VecDeque::new(), batch: Vec::new(), last: None, ended: false }
+        Window {
+            index,
+            source,
+            queue: VecDeque::new(),
+            batch: Vec::new(),
+            last: Bytes::new(),
+            begun: false,
+            ended: false,
+        }
     }
 
     /// Fills it up, unless the stream has ended.
@@ -56,16 +66,25 @@ impl<C: Changes> Window<C> {
         while !self.ended && self.queue.len() < LOOKAHEAD {
             self.source.next_batch(&mut self.batch).await?;
             self.ended = self.batch.is_empty();
-            for change in &self.batch {
-                if change.key.len() > MAX_KEY_SIZE {
-                    return Err(StoreError::KeyTooLong { index: self.index, size: change.key.len() });
-                }
-                if self.last.as_ref().is_some_and(|last| *last >= change.key) {
-                    return Err(StoreError::Unsorted { index: self.index });
-                }
-                self.last = Some(change.key.clone());
+            self.check_batch()?;
+            if let Some(change) = self.batch.last() {
+                (self.last, self.begun) = (change.key.clone(), true);
             }
             self.queue.extend(self.batch.drain(..));
+        }
+        Ok(())
+    }
+
+    fn check_batch(&self) -> Result<()> {
+        let mut last = self.begun.then_some(&self.last);
+        for Change { key, .. } in &self.batch {
+            if key.len() > MAX_KEY_SIZE {
+                return Err(StoreError::KeyTooLong { index: self.index, size: key.len() });
+            }
+            if last.is_some_and(|last| last >= key) {
+                return Err(StoreError::Unsorted { index: self.index });
+            }
+            last = Some(key);
         }
         Ok(())
     }

@@ -206,7 +206,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         while self.window.first().is_some_and(|change| upper.as_ref().is_none_or(|upper| change.key < *upper)) {
             let change = self.window.pop().await?.expect("there is a first one");
             if let Some(page) = &old {
-                let (entry, found) = page.search(from, &change.key);
+                let (entry, found) = page.search_near(from, &change.key);
                 self.rows.keep(page, from, entry);
                 from = entry;
                 if found {

@@ -13,7 +13,7 @@ use base::PageNumber;
 use bytes::Bytes;
 
 use crate::page::{PAGE_SIZE, Page, PageKind, PageRef};
-use crate::shared::{Allocation, Shared};
+use crate::shared::{Allocation, Pass, Shared};
 use crate::space::Run;
 use crate::{Result, StoreError};
 
@@ -125,8 +125,8 @@ pub(crate) struct PageWriter {
 }
 
 impl PageWriter {
-    pub(super) fn new(shared: Arc<Shared>, generation: u64, pacer: Option<Arc<Pacer>>) -> Self {
-        let allocation = Allocation::new(shared.clone());
+    pub(super) fn new(shared: Arc<Shared>, generation: u64, pacer: Option<Arc<Pacer>>, pass: Pass) -> Self {
+        let allocation = Allocation::new(pass);
         let flight = Flight::new(shared.clone(), allocation.clone());
         let (run, buf) = (Run::new(0, 0), IoBuf::new());
         PageWriter { shared, allocation, flight, generation, pacer, run, buf, used: 0, since_yield: 0 }
@@ -198,12 +198,13 @@ impl PageWriter {
         self.flight.land().await
     }
 
-    /// As [`PageWriter::settle`]; from then on the pages belong to a state, and those not used are free.
-    pub(super) async fn finish(mut self) -> Result<()> {
+    /// As [`PageWriter::settle`]; from then on the pages belong to a state, and those not used are free. The gate stays
+    /// closed as long as the caller keeps what it is given.
+    pub(super) async fn finish(mut self) -> Result<Arc<Allocation>> {
         self.settle().await?;
         self.allocation.keep();
         self.shared.space.lock().release(self.run);
-        Ok(())
+        Ok(self.allocation)
     }
 
     async fn write_used(&mut self) -> Result<()> {

@@ -7,7 +7,6 @@
 //!         8  rows below it
 //!         8  sum of their hashes
 //!            key: no row of this child or of those after it has a smaller one
-//! slot    2  as in a leaf
 //! ```
 //!
 //! The first child takes every smaller key too. Keys are cut to the shortest that tells a child from the rows before it.
@@ -15,10 +14,12 @@
 use base::PageNumber;
 use bytes::Bytes;
 
-use super::{CAPACITY, Page, PageBuilder, PageRef, SLOT_SIZE, get_u16, get_u64};
+use super::{CAPACITY, Layout, Page, PageBuilder, PageRef, SLOT_SIZE, get_u16, get_u64};
 
 /// Bytes of a cell before its key.
 const PREFIX_SIZE: usize = 34;
+
+pub(super) const LAYOUT: Layout = Layout { key_at: PREFIX_SIZE, first: 1 };
 
 const _: () = assert!(3 * (PREFIX_SIZE + crate::MAX_KEY_SIZE + SLOT_SIZE) <= CAPACITY);
 
@@ -54,12 +55,13 @@ impl Child {
 }
 
 pub(super) fn check(page: &Page) -> Result<(), String> {
-    page.check_cells(PREFIX_SIZE, |_, cell| PREFIX_SIZE + usize::from(get_u16(cell, 0)) == cell.len())
+    page.check_cells(LAYOUT, |cell| PREFIX_SIZE + usize::from(get_u16(cell, 0)) == cell.len())
 }
 
 /// Reading a page that is an inner node.
 impl Page {
     /// The smallest key of a child.
+    #[inline]
     pub(crate) fn child_key(&self, entry: usize) -> &[u8] {
         let start = self.slot(entry);
         &self[start + PREFIX_SIZE..start + PREFIX_SIZE + usize::from(get_u16(self, start))]
@@ -95,15 +97,9 @@ impl Page {
 
     /// The child that a key belongs to.
     pub(crate) fn child_for(&self, key: &[u8]) -> usize {
-        let (mut low, mut high) = (1, self.count());
-        while low < high {
-            let middle = (low + high) / 2;
-            if self.child_key(middle) <= key {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
+        match self.search_entries(LAYOUT.first, LAYOUT.first, key, |entry| self.child_key(entry)) {
+            Ok(child) => child,
+            Err(next) => next - 1,
         }
-        low - 1
     }
 }

@@ -11,20 +11,16 @@
 //!                then for each of 1 to 8 runs of those pages, in the order of the value:
 //!                8  first page
 //!                4  pages
-//! slot    2  where the cell begins, from the page's start; slot n is at 16384 - 2 (n + 1)
 //! ```
-//!
-//! Cells follow one another in the order of their keys, without gaps: neighbouring rows are copied from an old leaf
-//! to a new one by one `memcpy`. There is no prefix compression: with it a key would have to be put together for
-//! each row that is read, and the rows of the usual tables gain less than a tenth.
 
 use bytes::Bytes;
 
-use super::{CAPACITY, Page, PageBuilder, SLOT_SIZE, get_u16, get_u32, get_u64, row_hash};
+use super::{CAPACITY, Layout, Page, PageBuilder, SLOT_SIZE, get_u16, get_u32, get_u64, row_hash};
 use crate::space::Run;
 
 /// Bytes of a cell before its key.
 const PREFIX_SIZE: usize = 6;
+pub(super) const LAYOUT: Layout = Layout { key_at: PREFIX_SIZE, first: 0 };
 /// Marks an overflow reference in the key's length.
 const OVERFLOW: u16 = 1 << 15;
 /// Bytes of an overflow reference before its runs.
@@ -129,7 +125,7 @@ pub(crate) fn push(builder: &mut PageBuilder<'_>, key: &[u8], value: &Value) {
 }
 
 pub(super) fn check(page: &Page) -> Result<(), String> {
-    page.check_cells(PREFIX_SIZE, |_, cell| {
+    page.check_cells(LAYOUT, |cell| {
         let (key, value) = (get_u16(cell, 0), get_u32(cell, 2) as usize);
         let whole = PREFIX_SIZE + usize::from(key & !OVERFLOW) + value == cell.len();
         whole && (key & OVERFLOW == 0 || is_reference(value))
@@ -152,6 +148,7 @@ impl Page {
     }
 
     /// The key of a row.
+    #[inline]
     pub(crate) fn key(&self, entry: usize) -> &[u8] {
         let start = self.slot(entry);
         let size = usize::from(get_u16(self, start) & !OVERFLOW);
@@ -188,15 +185,21 @@ impl Page {
 
     /// The first row from `from` on whose key is not below `key`, and whether it is that key.
     pub(crate) fn search(&self, from: usize, key: &[u8]) -> (usize, bool) {
-        let (mut low, mut high) = (from, self.count());
-        while low < high {
-            let middle = (low + high) / 2;
-            match self.key(middle).cmp(key) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Equal => return (middle, true),
-                std::cmp::Ordering::Greater => high = middle,
+        match self.search_entries(LAYOUT.first, from, key, |entry| self.key(entry)) {
+            Ok(entry) => (entry, true),
+            Err(entry) => (entry, false),
+        }
+    }
+
+    /// As [`Page::search`], quick if the row is near `from`.
+    pub(crate) fn search_near(&self, from: usize, key: &[u8]) -> (usize, bool) {
+        for entry in from..self.count().min(from + 2) {
+            match self.key(entry).cmp(key) {
+                std::cmp::Ordering::Less => {}
+                std::cmp::Ordering::Equal => return (entry, true),
+                std::cmp::Ordering::Greater => return (entry, false),
             }
         }
-        (low, false)
+        self.search(from, key)
     }
 }

@@ -9,12 +9,25 @@
 //!     32    1  kind (1 leaf, 2 inner, 3 overflow, 4 manifest, 5 superblock)
 //!     33    1  level above the leaves: 0 in a leaf, 0 in other kinds
 //!     34    2  number of entries (leaf, inner)
-//!     36    4  payload bytes in use from offset 64 on
+//!     36    2  payload bytes in use from offset 64 on, without the directory
+//!     38    2  bytes that the keys of all entries have in common (leaf, inner)
 //!     40    8  rows in and below it (leaf, inner); place in its run (overflow, manifest)
 //!     48    8  sum of the hashes of those rows
 //!     56    8  number of the next page of the manifest; zero in other kinds
 //!     64       payload; what is not in use is zero
 //! ```
+//!
+//! Leaves and inner nodes have a directory at their end: entry n in the four bytes from 16384 - 4 (n + 1) on.
+//!
+//! ```text
+//!      0    2  where the entry's cell begins, from the page's start
+//!      2    2  head: the first two bytes of its key after what all have in common, the first being the higher; zeros
+//!              where the key ends
+//! ```
+//!
+//! So a search runs over neighbouring bytes and looks at hardly more than one key. Cells follow one another in the order of
+//! their keys, without gaps: neighbouring entries are copied from an old page to a new one at once. Keys are stored whole:
+//! cutting off what they have in common would mean putting a key together for each row that is read.
 //!
 //! All numbers are little-endian. Whoever refers to a page knows its number, generation, index and kind, and all
 //! of them are compared when the page is read: so a write that never reached the disk, or reached another place,
@@ -27,6 +40,7 @@
 pub(crate) mod inner;
 pub(crate) mod leaf;
 
+use std::cmp::Ordering;
 use std::ops::Deref;
 
 use base::{IndexId, PageNumber};
@@ -40,7 +54,7 @@ pub(crate) const HEADER_SIZE: usize = 64;
 /// Bytes of payload.
 pub(crate) const CAPACITY: usize = PAGE_SIZE - HEADER_SIZE;
 /// Bytes of an entry in the directory at the end of a leaf or inner page.
-pub(crate) const SLOT_SIZE: usize = 2;
+pub(crate) const SLOT_SIZE: usize = 4;
 
 /// What a page is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +89,8 @@ pub(crate) struct Header {
     pub(crate) kind: PageKind,
     pub(crate) level: u8,
     pub(crate) count: u16,
-    pub(crate) used: u32,
+    pub(crate) used: u16,
+    pub(crate) common: u16,
     /// Rows below, or the place in a run.
     pub(crate) rows: u64,
     pub(crate) hash: u64,
@@ -86,7 +101,7 @@ pub(crate) struct Header {
 impl Header {
     /// The header of a page that is no node.
     pub(crate) fn plain(at: PageRef, index: IndexId, kind: PageKind, place: u64) -> Self {
-        Header { at, index, kind, level: 0, count: 0, used: 0, rows: place, hash: 0, next: 0 }
+        Header { at, index, kind, level: 0, count: 0, used: 0, common: 0, rows: place, hash: 0, next: 0 }
     }
 }
 
@@ -161,7 +176,12 @@ impl Page {
     }
 
     pub(crate) fn used(&self) -> usize {
-        get_u32(&self.0, 36) as usize
+        usize::from(get_u16(&self.0, 36))
+    }
+
+    /// Bytes that all keys have in common.
+    fn common(&self) -> usize {
+        usize::from(get_u16(&self.0, 38))
     }
 
     /// Rows below, or the place in a run.
@@ -187,7 +207,47 @@ impl Page {
         &self.0
     }
 
+    /// The first entry of `from..` whose key is not below `key` (`Ok` if it is that key). `key_of` gives keys, the
+    /// one of `first` with what all have in common.
+    #[inline]
+    fn search_entries<'a>(
+        &'a self,
+        first: usize,
+        from: usize,
+        key: &[u8],
+        key_of: impl Fn(usize) -> &'a [u8],
+    ) -> Result<usize, usize> {
+        let count = self.count();
+        if from >= count {
+            return Err(count);
+        }
+        let common = self.common();
+        match key[..key.len().min(common)].cmp(&key_of(first)[..common]) {
+            Ordering::Less => return Err(from),
+            Ordering::Greater => return Err(count),
+            Ordering::Equal => {}
+        }
+        let head = head_of(key, common);
+        let (mut low, mut high) = (from, count);
+        while low < high {
+            let middle = (low + high) / 2;
+            let order = self.head(middle).cmp(&head).then_with(|| key_of(middle).cmp(key));
+            match order {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok(middle),
+                Ordering::Greater => high = middle,
+            }
+        }
+        Err(low)
+    }
+
+    #[inline]
+    fn head(&self, entry: usize) -> u16 {
+        get_u16(&self.0, slot_offset(entry) + 2)
+    }
+
     /// Where the cell of an entry begins.
+    #[inline]
     fn slot(&self, entry: usize) -> usize {
         usize::from(get_u16(&self.0, slot_offset(entry)))
     }
@@ -205,16 +265,22 @@ impl Page {
         &self.0[self.slot(from)..self.cell_end(to - 1)]
     }
 
-    /// Checks that slots ascend, that cells do not run into the directory, and hands each cell to `check`.
-    fn check_cells(&self, smallest: usize, mut check: impl FnMut(usize, &[u8]) -> bool) -> Result<(), String> {
+    /// Checks that slots ascend, that cells do not run into the directory, that keys have in common what they should,
+    /// and hands each cell to `check`.
+    fn check_cells(&self, layout: Layout, check: impl Fn(&[u8]) -> bool) -> Result<(), String> {
         let (count, used) = (self.count(), self.used());
         if count == 0 || used + count * SLOT_SIZE > CAPACITY || self.slot(0) != HEADER_SIZE {
             return Err(format!("{count} entries in {used} bytes are impossible"));
         }
         for entry in 0..count {
             let (start, end) = (self.slot(entry), self.cell_end(entry));
-            if end < start + smallest || end > HEADER_SIZE + used || !check(entry, &self.0[start..end]) {
+            let fits = end >= start + layout.key_at && end <= HEADER_SIZE + used;
+            if !fits || !check(&self.0[start..end]) {
                 return Err(format!("entry {entry} is impossible"));
+            }
+            let key = layout.key(&self.0[start..end]);
+            if entry >= layout.first && (key.len() < self.common() || self.head(entry) != head_of(key, self.common())) {
+                return Err(format!("entry {entry} is wrong in the directory"));
             }
         }
         Ok(())
@@ -235,6 +301,28 @@ impl std::fmt::Debug for Page {
     }
 }
 
+/// Where keys are in cells, and which is the first that counts: the first child of a node takes what is below its key.
+#[derive(Clone, Copy)]
+struct Layout {
+    key_at: usize,
+    first: usize,
+}
+
+impl Layout {
+    /// The key of a cell; both kinds begin with its length, of which the highest bit is a flag.
+    fn key(self, cell: &[u8]) -> &[u8] {
+        let size = usize::from(get_u16(cell, 0) & !(1 << 15));
+        &cell[self.key_at..self.key_at + size]
+    }
+}
+
+/// Two bytes of a key as a number that sorts like them.
+fn head_of(key: &[u8], from: usize) -> u16 {
+    let byte = |at: usize| key.get(at).copied().unwrap_or_default();
+    u16::from_be_bytes([byte(from), byte(from + 1)])
+}
+
+#[inline]
 fn slot_offset(entry: usize) -> usize {
     PAGE_SIZE - SLOT_SIZE * (entry + 1)
 }
@@ -242,15 +330,25 @@ fn slot_offset(entry: usize) -> usize {
 /// Fills the memory of one page: cells one after the other, their directory from the end.
 pub(crate) struct PageBuilder<'a> {
     page: &'a mut [u8],
+    layout: Layout,
     end: usize,
     count: usize,
 }
 
 impl<'a> PageBuilder<'a> {
-    /// An empty page over `page`, whatever is in it.
-    pub(crate) fn new(page: &'a mut [u8]) -> Self {
+    /// An empty leaf over `page`, whatever is in it.
+    pub(crate) fn leaf(page: &'a mut [u8]) -> Self {
+        PageBuilder::new(page, leaf::LAYOUT)
+    }
+
+    /// An empty inner node over `page`, whatever is in it.
+    pub(crate) fn inner(page: &'a mut [u8]) -> Self {
+        PageBuilder::new(page, inner::LAYOUT)
+    }
+
+    fn new(page: &'a mut [u8], layout: Layout) -> Self {
         assert_eq!(page.len(), PAGE_SIZE);
-        PageBuilder { page, end: HEADER_SIZE, count: 0 }
+        PageBuilder { page, layout, end: HEADER_SIZE, count: 0 }
     }
 
     /// Bytes of cells and slots so far.
@@ -286,12 +384,32 @@ impl<'a> PageBuilder<'a> {
         self.end += cells.len();
     }
 
-    /// Clears what is not in use, writes the header and the checksum. `count` and `used` of `header` are set here.
-    pub(crate) fn seal(self, header: Header) {
+    /// Completes the directory, clears what is not in use, writes the header and the checksum. What `header` says of
+    /// entries and bytes is set here.
+    pub(crate) fn seal(mut self, header: Header) {
+        let common = self.fill_heads();
         let directory = PAGE_SIZE - SLOT_SIZE * self.count;
         self.page[self.end..directory].fill(0);
-        let header = Header { count: self.count as u16, used: (self.end - HEADER_SIZE) as u32, ..header };
-        seal(self.page, &header);
+        let (count, used) = (self.count as u16, (self.end - HEADER_SIZE) as u16);
+        seal(self.page, &Header { count, used, common: common as u16, ..header });
+    }
+
+    /// Writes the heads of all keys; says what the keys have in common.
+    fn fill_heads(&mut self) -> usize {
+        let (cells, directory) = self.page.split_at_mut(PAGE_SIZE - SLOT_SIZE * self.count);
+        let first = self.layout.first;
+        let slot = |entry: usize| SLOT_SIZE * (self.count - 1 - entry);
+        let key =
+            |directory: &[u8], entry: usize| self.layout.key(&cells[usize::from(get_u16(directory, slot(entry)))..]);
+        let common = match first < self.count {
+            true => common_size(key(directory, first), key(directory, self.count - 1)),
+            false => 0,
+        };
+        for entry in 0..self.count {
+            let head = if entry < first { 0 } else { head_of(key(directory, entry), common) };
+            put_u16(directory, slot(entry) + 2, head);
+        }
+        common
     }
 }
 
@@ -304,7 +422,8 @@ pub(crate) fn seal(page: &mut [u8], header: &Header) {
     page[32] = header.kind as u8;
     page[33] = header.level;
     page[34..36].copy_from_slice(&header.count.to_le_bytes());
-    page[36..40].copy_from_slice(&header.used.to_le_bytes());
+    page[36..38].copy_from_slice(&header.used.to_le_bytes());
+    page[38..40].copy_from_slice(&header.common.to_le_bytes());
     page[40..48].copy_from_slice(&header.rows.to_le_bytes());
     page[48..56].copy_from_slice(&header.hash.to_le_bytes());
     page[56..64].copy_from_slice(&header.next.to_le_bytes());
@@ -317,7 +436,7 @@ pub(crate) fn seal_payload(page: &mut [u8], header: &Header, payload: &[u8]) {
     assert!(payload.len() <= CAPACITY);
     page[HEADER_SIZE..HEADER_SIZE + payload.len()].copy_from_slice(payload);
     page[HEADER_SIZE + payload.len()..].fill(0);
-    seal(page, &Header { used: payload.len() as u32, ..*header });
+    seal(page, &Header { used: payload.len() as u16, ..*header });
 }
 
 /// The hash of a row: of its value, seeded with that of its key. A tree's content hash is the wrapping sum of
@@ -329,10 +448,15 @@ pub(crate) fn row_hash(key: &[u8], value: &[u8]) -> u64 {
 /// The shortest key above `below` and not above `key`.
 pub(crate) fn separator(below: &[u8], key: Bytes) -> Bytes {
     debug_assert!(*below < *key);
-    let common = below.iter().zip(key.iter()).take_while(|(a, b)| a == b).count();
-    key.slice(..common + 1)
+    key.slice(..common_size(below, &key) + 1)
 }
 
+/// How many bytes two keys have in common at their beginning.
+fn common_size(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+#[inline]
 pub(crate) fn get_u16(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes([bytes[at], bytes[at + 1]])
 }
@@ -350,4 +474,70 @@ fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn sealed_leaf(keys: &[&[u8]]) -> (Bytes, Expected) {
+        let mut memory = vec![0xAA; PAGE_SIZE];
+        let mut builder = PageBuilder::leaf(&mut memory);
+        for key in keys {
+            leaf::push(&mut builder, key, &leaf::Value::Inline(Bytes::from_static(b"value")));
+        }
+        let at = PageRef { number: PageNumber(9), generation: 5 };
+        let expected = Expected::node(at, IndexId(3), 0);
+        let rows = keys.len() as u64;
+        builder.seal(Header { rows, ..Header::plain(at, IndexId(3), PageKind::Leaf, 0) });
+        (memory.into(), expected)
+    }
+
+    #[test]
+    fn searches_agree_with_a_sorted_list() {
+        let keys: [&[u8]; 8] = [b"ab", b"ab\0", b"ab\0\0", b"ab\0\x01", b"aba", b"abab", b"abb", b"abbbbb"];
+        let (bytes, expected) = sealed_leaf(&keys);
+        let page = Page::check(bytes, &expected).unwrap();
+        let others: [&[u8]; 9] = [b"", b"a", b"ac", b"ab\0\0\0", b"abaa", b"abb\0", b"b", b"aa\xff", b"abc"];
+        for key in keys.iter().chain(&others) {
+            for from in 0..keys.len() {
+                let wanted = keys[from..].binary_search(key).map_or_else(|n| (from + n, false), |n| (from + n, true));
+                assert_eq!(page.search(from, key), wanted, "{key:?} from {from}");
+                assert_eq!(page.search_near(from, key), wanted, "{key:?} from {from}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_other_bytes_are_an_error_and_no_panic() {
+        let (bytes, expected) = sealed_leaf(&[b"a", b"b", b"c"]);
+        for at in 0..PAGE_SIZE {
+            for resealed in [false, true] {
+                let mut damaged = bytes.to_vec();
+                damaged[at] ^= 0x55;
+                if resealed {
+                    let checksum = xxh3_64(&damaged[8..]);
+                    damaged[..8].copy_from_slice(&checksum.to_le_bytes());
+                }
+                if let Ok(page) = Page::check(damaged.into(), &expected) {
+                    assert!(resealed, "byte {at} is not covered by the checksum");
+                    (0..page.count()).for_each(|row| drop((page.key(row).len(), page.value(row), page.row_hash(row))));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_is_the_one_that_was_asked_for() {
+        let (bytes, expected) = sealed_leaf(&[b"a"]);
+        assert!(Page::check(bytes.clone(), &expected).is_ok());
+        let other_number = PageRef { number: PageNumber(8), ..expected.at };
+        let other_generation = PageRef { generation: 4, ..expected.at };
+        for (wanted, word) in [
+            (Expected { at: other_number, ..expected }, "page number"),
+            (Expected { at: other_generation, ..expected }, "a write was lost"),
+            (Expected { index: IndexId(4), ..expected }, "index"),
+            (Expected { kind: PageKind::Overflow, ..expected }, "kind"),
+        ] {
+            let error = Page::check(bytes.clone(), &wanted).unwrap_err();
+            assert!(error.contains(word), "{error}");
+        }
+    }
+}

@@ -76,8 +76,9 @@ impl Space {
 
     /// Adds pages that the states of an interval can reach.
     pub(crate) fn retire(&mut self, interval: Interval, runs: impl IntoIterator<Item = Run>) {
-        let list = self.pending.entry(interval).or_default();
-        runs.into_iter().for_each(|run| append(list, run));
+        for run in runs {
+            append(self.pending.entry(interval).or_default(), run);
+        }
     }
 
     /// Up to `most` neighbouring free pages.
@@ -115,9 +116,9 @@ impl Space {
         self.file_pages = file_pages;
     }
 
-    /// Cuts free pages off the end, all but `slack`; says how long the file is then, if that changed.
-    pub(crate) fn cut_tail(&mut self, slack: u64) -> Option<u64> {
-        let cut = self.free.take_tail(self.file_pages, slack)?;
+    /// Cuts free pages off the end, all but `slack`, if there are `least`; says how long the file is then.
+    pub(crate) fn cut_tail(&mut self, least: u64, slack: u64) -> Option<u64> {
+        let cut = self.free.take_tail(self.file_pages, least, slack)?;
         self.file_pages = cut.start;
         Some(self.file_pages)
     }

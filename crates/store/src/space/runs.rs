@@ -94,10 +94,10 @@ impl Runs {
         Some(self.take_at(start, len))
     }
 
-    /// Takes the run that ends the file, if its last page is free and it is longer than `slack`, but for `slack` pages.
-    pub(crate) fn take_tail(&mut self, file_pages: u64, slack: u64) -> Option<Run> {
+    /// Takes the run that ends the file but for `slack` pages, if it has at least so many and more than that.
+    pub(crate) fn take_tail(&mut self, file_pages: u64, least: u64, slack: u64) -> Option<Run> {
         let (&start, &len) = self.by_start.iter().next_back()?;
-        if start + len != file_pages || len <= slack {
+        if start + len != file_pages || len < least || len <= slack {
             return None;
         }
         self.take_out(Run { start, len });
@@ -148,7 +148,8 @@ mod tests {
         assert_eq!(runs.take(32), Some(Run::new(132, 8)));
         assert_eq!(runs.take_exactly(4), None);
         assert_eq!(runs.take_exactly(3), Some(Run::new(10, 3)));
-        assert_eq!(runs.take_tail(31, 0), Some(Run::new(30, 1)));
+        assert_eq!(runs.take_tail(31, 2, 0), None);
+        assert_eq!(runs.take_tail(31, 1, 0), Some(Run::new(30, 1)));
         assert_eq!((runs.take(1), runs.pages()), (None, 0));
     }
 

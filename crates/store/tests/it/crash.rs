@@ -42,7 +42,7 @@ async fn rounds(env: &Env, promise: &Mutex<Promise>, seed: u64, rounds: u64) {
     check(&store.roots(), &state, &mut rng).await;
     for number in found + 1..=found + rounds {
         for _ in 0..rng.random_range(0..3) {
-            let keys = if number % 2 == 0 { 500 } else { u64::MAX };
+            let keys = Keys::Numbers(if number % 2 == 0 { 500 } else { u64::MAX });
             let batches = [INDEX, OTHER].map(|index| {
                 let rows = &mut state[usize::from(index == OTHER)];
                 let batch = random_batch(&mut rng, rows, 60, keys);

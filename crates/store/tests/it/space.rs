@@ -144,7 +144,6 @@ fn an_abandoned_merge_gives_its_pages_back() {
             let batch: Batch = (0..ROWS).map(|n| (number_key(n), Some(value(&mut rng(round), 150)))).collect();
             merge.apply(INDEX, changes(batch)).await.unwrap();
             drop(merge);
-            machine.env().clock.sleep(std::time::Duration::from_millis(10)).await; // the last writes end
             largest = largest.max(store.statistics().file_pages);
         }
         assert!(largest < 3 * live(&store.roots()) as u64, "{largest} pages");

@@ -63,6 +63,31 @@ pub(crate) fn number_key(number: u64) -> Bytes {
     Bytes::copy_from_slice(&number.to_be_bytes())
 }
 
+/// Where new keys come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Keys {
+    /// Eight bytes, so many different ones.
+    Numbers(u64),
+    /// Up to the longest, with long common beginnings: trees become deep.
+    Long,
+}
+
+impl Keys {
+    fn random(self, rng: &mut StdRng) -> Bytes {
+        match self {
+            Keys::Numbers(count) => number_key(rng.random_range(0..count)),
+            Keys::Long => {
+                let number: u64 = rng.random_range(0..3000);
+                let common = (number % 7) as usize * 700;
+                let mut key = vec![b'k'; common];
+                key.extend_from_slice(&number.to_be_bytes());
+                key.resize(common + 8 + (number as usize * 37) % 900, b'z');
+                key.into()
+            }
+        }
+    }
+}
+
 /// A value of some bytes that no other call makes.
 pub(crate) fn value(rng: &mut StdRng, size: usize) -> Bytes {
     let mut bytes = vec![0; size];
@@ -71,11 +96,11 @@ pub(crate) fn value(rng: &mut StdRng, size: usize) -> Bytes {
 }
 
 /// Some changes of rows that are there and of new ones.
-pub(crate) fn random_batch(rng: &mut StdRng, rows: &Rows, count: usize, keys: u64) -> Batch {
+pub(crate) fn random_batch(rng: &mut StdRng, rows: &Rows, count: usize, keys: Keys) -> Batch {
     let mut batch = Batch::new();
     for _ in 0..count {
         let old = if rng.random_bool(0.5) { rows.keys().choose(rng).cloned() } else { None };
-        let key = old.unwrap_or_else(|| number_key(rng.random_range(0..keys)));
+        let key = old.unwrap_or_else(|| keys.random(rng));
         let size = match rng.random_range(0..100) {
             0..90 => rng.random_range(0..300),
             90..98 => rng.random_range(300..5000),
