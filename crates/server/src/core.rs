@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use apply::ApplyOptions;
 use base::ServerId;
 use binlog::SyncMethod;
 use engine::{DdlPlanner, Engine, EngineOptions};
@@ -16,7 +17,7 @@ use crate::config::{ServeOptions, settings};
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::first_start;
-use crate::services::ServerServices;
+use crate::services::{ServerServices, commit_settings};
 
 /// An open database: data directory, engine, what sessions share.
 pub struct Core {
@@ -74,13 +75,14 @@ impl Core {
         let planner: Arc<dyn DdlPlanner> = Arc::new(NoPlanner);
         let engine = Engine::open(env.clone(), engine_options(&globals, options, &end), planner.clone()).await?;
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
-        // apply::recover comes here.
+        let workers = globals.named("replica_parallel_workers").as_u64() as usize;
+        apply::recover(&engine, ApplyOptions { workers }).await?;
         if options.follow.is_none() {
-            engine.start_commits()?;
+            engine.start_commits(commit_settings(&globals))?;
         }
         first_start::make_root(&engine, &*planner, options).await?;
         let registry = Registry::new(env.clock.clone());
-        let services = ServerServices::new(env.clone(), engine.clone(), globals.clone(), registry.clone(), end.clone());
+        let services = ServerServices::new(env.clone(), engine.clone(), registry.clone(), end.clone());
         let sql = sql::session::Shared { engine, services: services.clone(), globals, env };
         let shared = Arc::new(Shared::new(Arc::new(sql), registry));
         services.set_shared(&shared);

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use apply::ApplyError;
 use base::{ErrorClass, SqlError};
 use engine::EngineError;
 use sql::settings::ConfigError;
@@ -37,6 +38,9 @@ pub enum ServerError {
     /// The data cannot be opened.
     #[error(transparent)]
     Engine(#[from] EngineError),
+    /// The log cannot be applied.
+    #[error("recovery: {0}")]
+    Recovery(#[from] ApplyError),
     /// A statement of the first start failed.
     #[error("first start: {0}")]
     FirstStart(SqlError),
@@ -51,6 +55,7 @@ impl ServerError {
         match self {
             ServerError::Io { .. } | ServerError::Failed(_) => ErrorClass::Io,
             ServerError::Engine(error) => error.class(),
+            ServerError::Recovery(error) => error.class(),
             _ => ErrorClass::User,
         }
     }

@@ -13,7 +13,7 @@ use crate::config::ServeOptions;
 use crate::core::{Core, configure};
 use crate::error::{Context, ServerError};
 use crate::listen::{self, SocketFile};
-use crate::{runtime, start_logging, tls};
+use crate::{runtime, services, start_logging, tls};
 
 /// The socket's name in the data directory if no other was set.
 const SOCKET_FILE: &str = "commuter.sock";
@@ -60,6 +60,9 @@ impl Server {
                 registry.end_idle();
             }
         }));
+        let sql = &server.core.shared.sql;
+        let purge = services::purge_automatically(sql.engine.clone(), sql.globals.clone());
+        server.tasks.push(tokio::spawn(purge));
         Ok(server)
     }
 

@@ -28,6 +28,7 @@ pub struct Registry {
     clients_max_seen: AtomicU32,
     opened: AtomicU64,
     running: AtomicU32,
+    questions: AtomicU64,
 }
 
 /// One connection.
@@ -89,6 +90,7 @@ impl Registry {
             clients_max_seen: AtomicU32::new(0),
             opened: AtomicU64::new(0),
             running: AtomicU32::new(0),
+            questions: AtomicU64::new(0),
         })
     }
 
@@ -173,6 +175,11 @@ impl Registry {
         self.opened.load(Ordering::Relaxed)
     }
 
+    /// `Questions`.
+    pub fn questions(&self) -> u64 {
+        self.questions.load(Ordering::Relaxed)
+    }
+
     /// `Threads_running`.
     pub fn running(&self) -> u32 {
         self.running.load(Ordering::Relaxed)
@@ -245,6 +252,7 @@ impl Registered {
 
     /// A command begins.
     pub fn busy(&self, command: &'static str, info: &str) {
+        self.registry.questions.fetch_add(1, Ordering::Relaxed);
         let mut state = self.entry.state.lock();
         if !std::mem::replace(&mut state.running, true) {
             self.registry.running.fetch_add(1, Ordering::Relaxed);

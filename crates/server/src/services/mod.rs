@@ -1,5 +1,9 @@
 //! What sessions ask of the server as a whole.
 
+mod logs;
+mod settings;
+mod status;
+
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -13,16 +17,18 @@ use sql::services::{
     Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, Process, PurgeBinaryLogs, ReplicaHost,
     ReplicaStatusRow,
 };
-use sql::settings::{Globals, SettingValue};
+use sql::settings::SettingValue;
 use wire::auth;
 
 use crate::core::End;
+
+pub(crate) use logs::purge_automatically;
+pub(crate) use settings::commit_settings;
 
 /// The server's side of [`Services`].
 pub(crate) struct ServerServices {
     env: Env,
     engine: Arc<Engine>,
-    globals: Arc<Globals>,
     registry: Arc<Registry>,
     end: Arc<End>,
     /// Set once everything is wired; weak, because it holds this.
@@ -30,14 +36,8 @@ pub(crate) struct ServerServices {
 }
 
 impl ServerServices {
-    pub(crate) fn new(
-        env: Env,
-        engine: Arc<Engine>,
-        globals: Arc<Globals>,
-        registry: Arc<Registry>,
-        end: Arc<End>,
-    ) -> Arc<Self> {
-        Arc::new(ServerServices { env, engine, globals, registry, end, shared: OnceLock::new() })
+    pub(crate) fn new(env: Env, engine: Arc<Engine>, registry: Arc<Registry>, end: Arc<End>) -> Arc<Self> {
+        Arc::new(ServerServices { env, engine, registry, end, shared: OnceLock::new() })
     }
 
     pub(crate) fn set_shared(&self, shared: &Arc<Shared>) {
@@ -77,27 +77,16 @@ impl Services for ServerServices {
     fn report(&self, _: ConnectionId, _: Activity<'_>) {}
 
     fn status(&self) -> Vec<(String, String)> {
-        let registry = &self.registry;
-        let mut status = vec![
-            ("Connections".to_owned(), registry.opened().to_string()),
-            ("Max_used_connections".to_owned(), registry.connected_max_seen().to_string()),
-            ("Threads_connected".to_owned(), registry.connected().to_string()),
-            ("Threads_running".to_owned(), registry.running().to_string()),
-        ];
-        if let Some(shared) = self.shared() {
-            status.push(("Prepared_stmt_count".to_owned(), shared.prepared_count().to_string()));
-            status.push(("Uptime".to_owned(), shared.uptime().as_secs().to_string()));
-        }
-        status.sort();
-        status
+        status::lines(&self.engine, self.shared().as_deref())
     }
 
-    fn apply_setting(&self, _: &'static str, _: &SettingValue) -> Result<(), SqlError> {
+    fn apply_setting(&self, name: &'static str, value: &SettingValue) -> Result<(), SqlError> {
+        settings::apply(&self.engine, name, value);
         Ok(())
     }
 
-    fn computed_setting(&self, _: &'static str) -> Option<SettingValue> {
-        None
+    fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
+        settings::computed(&self.engine, name)
     }
 
     fn password_hash(&self, plugin: &str, password: &str) -> Result<String, SqlError> {
@@ -117,19 +106,19 @@ impl Services for ServerServices {
     }
 
     fn binary_logs(&self) -> Vec<BinaryLogFile> {
-        Vec::new()
+        logs::files(self.engine.log())
     }
 
     fn binary_log_status(&self) -> BinaryLogStatus {
-        BinaryLogStatus { file: String::new(), position: 0, executed_gtid_set: String::new() }
+        logs::status(&self.engine)
     }
 
-    fn binlog_events(&self, _: BinlogEventsQuery) -> BoxFuture<'_, Result<Vec<BinlogEventRow>, SqlError>> {
-        not_yet("SHOW BINLOG EVENTS")
+    fn binlog_events(&self, query: BinlogEventsQuery) -> BoxFuture<'_, Result<Vec<BinlogEventRow>, SqlError>> {
+        Box::pin(logs::events(self.engine.log(), query))
     }
 
-    fn purge_binary_logs(&self, _: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>> {
-        not_yet("PURGE BINARY LOGS")
+    fn purge_binary_logs(&self, to: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(logs::purge(self.engine.log(), to))
     }
 
     fn reset_binary_logs(&self, _: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {
@@ -139,7 +128,7 @@ impl Services for ServerServices {
     fn flush(&self, target: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
         match target {
             FlushTarget::Nothing | FlushTarget::Status | FlushTarget::Tables(_) => Box::pin(std::future::ready(Ok(()))),
-            FlushTarget::Logs | FlushTarget::BinaryLogs => not_yet("FLUSH BINARY LOGS"),
+            FlushTarget::Logs | FlushTarget::BinaryLogs => Box::pin(async { Ok(self.engine.rotate_log().await?) }),
             FlushTarget::TablesWithReadLock(_) => not_yet("FLUSH TABLES WITH READ LOCK"),
             FlushTarget::RelayLogs => not_yet("FLUSH RELAY LOGS"),
         }

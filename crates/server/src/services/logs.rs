@@ -1,0 +1,157 @@
+//! The binary log's files and events, as administrators see them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{LogPosition, SqlError, UnixMicros, codes};
+use binlog::event::{FormatDescription, QueryEvent, Rotate, RowsEvent, TableMap, decode_rows_query, decode_xid};
+use binlog::{BinaryLog, BinlogError, EventType, GtidEvent, GtidSet, RawEvent};
+use engine::Engine;
+use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
+use sql::settings::Globals;
+
+/// SHOW BINARY LOGS
+pub(crate) fn files(log: &BinaryLog) -> Vec<BinaryLogFile> {
+    log.files().into_iter().map(|file| BinaryLogFile { name: file.name, size: file.size }).collect()
+}
+
+/// SHOW BINARY LOG STATUS
+pub(crate) fn status(engine: &Engine) -> BinaryLogStatus {
+    let log = engine.log();
+    let end = log.durable_end();
+    BinaryLogStatus {
+        file: log.file_name(end.file),
+        position: end.offset,
+        executed_gtid_set: log.gtid_executed().to_string(),
+    }
+}
+
+/// PURGE BINARY LOGS
+pub(crate) async fn purge(log: &BinaryLog, to: PurgeBinaryLogs) -> Result<(), SqlError> {
+    let purged = match to {
+        PurgeBinaryLogs::To(name) => log.purge_to(&name).await,
+        PurgeBinaryLogs::Before(seconds) => {
+            let micros = u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000);
+            log.purge_before(UnixMicros(micros)).await
+        }
+    };
+    match purged {
+        Ok(purged) => {
+            if let Some(by) = purged.held_by {
+                tracing::info!("binary log files are kept for {by}");
+            }
+            Ok(())
+        }
+        Err(BinlogError::NoSuchFile(_)) => {
+            Err(SqlError::new(codes::UNKNOWN_TARGET_BINLOG, "Target log not found in binlog index"))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// How often files are looked at for automatic purges.
+const PURGE_STEP: Duration = Duration::from_secs(10);
+
+/// Removes files by age and total size, for ever.
+pub(crate) async fn purge_automatically(engine: Arc<Engine>, globals: Arc<Globals>) {
+    let clock = engine.env().clock.clone();
+    loop {
+        clock.sleep(PURGE_STEP).await;
+        let log = engine.log();
+        let seconds = globals.named("binlog_expire_logs_seconds").as_u64();
+        if seconds > 0 && globals.named("binlog_expire_logs_auto_purge").as_bool() {
+            let before = clock.now().0.saturating_sub(seconds * 1_000_000);
+            report(log.purge_before(UnixMicros(before)).await);
+        }
+        let limit = globals.named("binlog_space_limit").as_u64();
+        if limit > 0 {
+            report(log.purge_to_size(limit).await);
+        }
+    }
+}
+
+fn report(result: Result<binlog::Purged, BinlogError>) {
+    if let Err(error) = result {
+        tracing::warn!("cannot purge binary log files: {error}");
+    }
+}
+
+/// SHOW BINLOG EVENTS
+pub(crate) async fn events(log: &Arc<BinaryLog>, query: BinlogEventsQuery) -> Result<Vec<BinlogEventRow>, SqlError> {
+    let failed = |error: &dyn std::fmt::Display| {
+        SqlError::new(
+            codes::ERROR_WHEN_EXECUTING_COMMAND,
+            format!("Error when executing command SHOW BINLOG EVENTS: {error}"),
+        )
+    };
+    let number = match &query.file {
+        Some(name) => {
+            let known = log.file_number(name).filter(|number| log.files().iter().any(|file| file.number == *number));
+            known.ok_or_else(|| failed(&"Could not find target log"))?
+        }
+        None => log.files().first().map_or(0, |file| file.number),
+    };
+    let mut reader = log.reader(LogPosition::new(number, query.position.unwrap_or(0)));
+    let mut rows = Vec::new();
+    let mut skip = query.offset;
+    while query.limit.is_none_or(|limit| (rows.len() as u64) < limit) {
+        let Some(event) = reader.next_event().await.map_err(|error| failed(&error))? else { break };
+        if event.start.file != number {
+            break;
+        }
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        rows.push(BinlogEventRow {
+            file: log.file_name(number),
+            position: event.start.offset,
+            event_type: event.header.event_type.name().to_owned(),
+            server_id: event.header.server_id,
+            end: event.end.offset,
+            info: info(&event.raw()).unwrap_or_else(|error| error.to_string()),
+        });
+    }
+    Ok(rows)
+}
+
+/// The last column: what is in the event, in a line.
+fn info(event: &RawEvent<'_>) -> Result<String, binlog::DecodeError> {
+    let body = event.body();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(match event.header.event_type {
+        EventType::FORMAT_DESCRIPTION => {
+            let format = FormatDescription::decode(event)?;
+            format!("Server ver: {}, Binlog ver: 4", format.server_version)
+        }
+        EventType::PREVIOUS_GTIDS => GtidSet::decode(body)?.to_string(),
+        EventType::ROTATE => {
+            let rotate = Rotate::decode(body)?;
+            format!("{};pos={}", rotate.file, rotate.position)
+        }
+        EventType::QUERY => {
+            let query = QueryEvent::decode(body)?;
+            match query.schema {
+                b"" => text(query.sql),
+                _ if query.begins_transaction() => text(query.sql),
+                schema => format!("use `{}`; {}", text(schema), text(query.sql)),
+            }
+        }
+        EventType::ROWS_QUERY => format!("# {}", text(decode_rows_query(body)?)),
+        EventType::XID => format!("COMMIT /* xid={} */", decode_xid(body)?),
+        EventType::TABLE_MAP => {
+            let table = TableMap::decode_name(body)?;
+            format!("table_id: {} ({}.{})", table.table_id, text(table.schema), text(table.table))
+        }
+        EventType::WRITE_ROWS | EventType::UPDATE_ROWS | EventType::DELETE_ROWS => {
+            let rows = RowsEvent::decode(event.header.event_type, body)?;
+            let ends = if rows.flags & 1 != 0 { " flags: STMT_END_F" } else { "" };
+            format!("table_id: {}{ends}", rows.table_id)
+        }
+        kind @ (EventType::GTID | EventType::ANONYMOUS_GTID) => match GtidEvent::decode(kind, body)?.gtid {
+            Some(gtid) => format!("SET @@SESSION.GTID_NEXT= '{gtid}'"),
+            None => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_owned(),
+        },
+        _ => String::new(),
+    })
+}

@@ -1,0 +1,55 @@
+//! Settings that parts of the server keep for themselves: at start, and when SET GLOBAL changes them.
+
+use std::time::Duration;
+
+use engine::CommitSettings;
+use engine::Engine;
+use sql::settings::{Globals, SettingValue};
+
+/// Those of the commit pipeline.
+const COMMIT_SETTINGS: [&str; 6] = [
+    "binlog_group_commit_sync_delay",
+    "binlog_group_commit_sync_no_delay_count",
+    "binlog_max_flush_queue_time",
+    "binlog_order_commits",
+    "binlog_transaction_dependency_history_size",
+    "sync_binlog",
+];
+
+/// The pipeline's settings at start.
+pub(crate) fn commit_settings(globals: &Globals) -> CommitSettings {
+    let settings = CommitSettings::default();
+    for name in COMMIT_SETTINGS {
+        set_commit(&settings, name, &globals.named(name));
+    }
+    settings
+}
+
+/// Puts a changed setting to work. Those that are read where they are used need nothing.
+pub(crate) fn apply(engine: &Engine, name: &str, value: &SettingValue) {
+    if let Some(pipeline) = engine.commits() {
+        set_commit(pipeline.settings(), name, value);
+    }
+}
+
+fn set_commit(settings: &CommitSettings, name: &str, value: &SettingValue) {
+    let number = value.as_u64();
+    match name {
+        "binlog_group_commit_sync_delay" => settings.set_sync_delay(Duration::from_micros(number)),
+        "binlog_group_commit_sync_no_delay_count" => settings.set_sync_no_delay_count(number),
+        "binlog_max_flush_queue_time" => settings.set_max_flush_queue_time(Duration::from_micros(number)),
+        "binlog_order_commits" => settings.set_order_commits(value.as_bool()),
+        "binlog_transaction_dependency_history_size" => settings.set_history_size(number as usize),
+        "sync_binlog" => settings.set_sync_binlog(number),
+        _ => {}
+    }
+}
+
+/// Values that are asked of the engine.
+pub(crate) fn computed(engine: &Engine, name: &str) -> Option<SettingValue> {
+    match name {
+        "gtid_executed" => Some(SettingValue::text(engine.gtid_executed().to_string())),
+        "gtid_purged" => Some(SettingValue::text(engine.log().gtid_purged().to_string())),
+        _ => None,
+    }
+}

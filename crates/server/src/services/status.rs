@@ -1,0 +1,89 @@
+//! The counters of SHOW GLOBAL STATUS.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use engine::Engine;
+use engine::commit::CommitStats;
+use session::Shared;
+
+type Lines = Vec<(String, String)>;
+
+fn add(lines: &mut Lines, name: &str, value: impl ToString) {
+    lines.push((name.to_owned(), value.to_string()));
+}
+
+/// All of them, sorted by name.
+pub(crate) fn lines(engine: &Engine, shared: Option<&Shared>) -> Lines {
+    let mut lines = Lines::new();
+    if let Some(shared) = shared {
+        connections(&mut lines, shared);
+    }
+    if let Some(pipeline) = engine.commits() {
+        commits(&mut lines, pipeline.stats());
+    }
+    store(&mut lines, engine);
+    memory(&mut lines, engine);
+    lines.sort();
+    lines
+}
+
+fn connections(lines: &mut Lines, shared: &Shared) {
+    let registry = &shared.registry;
+    add(lines, "Connections", registry.opened());
+    add(lines, "Max_used_connections", registry.connected_max_seen());
+    add(lines, "Prepared_stmt_count", shared.prepared_count());
+    add(lines, "Questions", registry.questions());
+    add(lines, "Threads_connected", registry.connected());
+    add(lines, "Threads_running", registry.running());
+    add(lines, "Uptime", shared.uptime().as_secs());
+}
+
+fn commits(lines: &mut Lines, stats: &CommitStats) {
+    let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    add(lines, "Binlog_bytes_written", read(&stats.bytes));
+    add(lines, "Binlog_commits", read(&stats.commits));
+    add(lines, "Binlog_gathered_groups", read(&stats.gathered));
+    add(lines, "Binlog_group_commits", read(&stats.groups));
+    add(lines, "Binlog_inline_commits", read(&stats.inline_commits));
+    add(lines, "Binlog_overlapped_groups", read(&stats.overlapped));
+    add(lines, "Binlog_syncs", read(&stats.syncs));
+    add(lines, "Binlog_writes", read(&stats.writes));
+    let sizes = stats.group_size.snapshot();
+    add(lines, "Binlog_group_size_mean", format!("{:.2}", sizes.mean()));
+    add(lines, "Binlog_group_size_p50", sizes.percentile(50.0));
+    add(lines, "Binlog_group_size_p99", sizes.percentile(99.0));
+    add(lines, "Binlog_group_size_max", sizes.max);
+    let syncs = stats.sync_micros.snapshot();
+    add(lines, "Binlog_sync_micros_mean", format!("{:.2}", syncs.mean()));
+    add(lines, "Binlog_sync_micros_p50", syncs.percentile(50.0));
+    add(lines, "Binlog_sync_micros_p99", syncs.percentile(99.0));
+    add(lines, "Binlog_sync_micros_max", syncs.max);
+}
+
+fn store(lines: &mut Lines, engine: &Engine) {
+    let statistics = engine.store().statistics();
+    add(lines, "Innodb_buffer_pool_pages_data", statistics.cache_pages);
+    add(lines, "Innodb_buffer_pool_pages_dirty", 0);
+    add(lines, "Innodb_buffer_pool_pages_total", statistics.cache_capacity);
+    add(lines, "Innodb_buffer_pool_read_requests", statistics.cache_hits + statistics.cache_misses);
+    add(lines, "Innodb_buffer_pool_reads", statistics.cache_misses);
+    add(lines, "Innodb_page_size", 16384);
+    add(lines, "Innodb_pages_read", statistics.pages_read);
+    add(lines, "Innodb_pages_written", statistics.pages_written);
+    add(lines, "Store_file_pages", statistics.file_pages);
+    add(lines, "Store_free_pages", statistics.free_pages);
+    add(lines, "Store_pending_pages", statistics.pending_pages);
+}
+
+fn memory(lines: &mut Lines, engine: &Engine) {
+    let (bytes, count) = engine.memtable_bytes();
+    add(lines, "Memtable_bytes", bytes);
+    add(lines, "Memtables", count);
+    add(lines, "Read_views", engine.read_views());
+    let (checkpoint, position) = engine.durable_checkpoint();
+    add(lines, "Checkpoint_commit_number", checkpoint);
+    add(lines, "Checkpoint_position", position);
+    let (visible, position) = engine.visible();
+    add(lines, "Visible_commit_number", visible);
+    add(lines, "Visible_position", position);
+}
