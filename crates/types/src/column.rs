@@ -159,9 +159,18 @@ impl Codec {
                 let content = if fixed.is_some() { trim_end(bytes, 0) } else { bytes };
                 push_string(content, *length_bytes, *max_bytes, out)
             }
-            (Codec::Date, Value::Date(date)) => Some(time::write_date(*date, out)),
-            (Codec::Time { fsp }, Value::Time(span)) => Some(time::write_time(*span, *fsp, out)),
-            (Codec::DateTime { fsp }, Value::DateTime(datetime)) => Some(time::write_datetime(*datetime, *fsp, out)),
+            (Codec::Date, Value::Date(date)) => {
+                time::write_date(*date, out);
+                Some(())
+            }
+            (Codec::Time { fsp }, Value::Time(span)) => {
+                time::write_time(*span, *fsp, out);
+                Some(())
+            }
+            (Codec::DateTime { fsp }, Value::DateTime(datetime)) => {
+                time::write_datetime(*datetime, *fsp, out);
+                Some(())
+            }
             (Codec::Timestamp { fsp }, Value::DateTime(utc)) => time::write_timestamp(*utc, *fsp, out),
             (Codec::Year, Value::UInt(year)) => put(&[year_byte(*year)?], out),
             (Codec::Bit { bits }, Value::UInt(n)) => {

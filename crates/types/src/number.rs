@@ -171,7 +171,7 @@ mod tests {
             assert_eq!(double(n), text);
         }
         assert_eq!(float(0.1), "0.1");
-        assert_eq!(float(3.1415927), "3.14159");
+        assert_eq!(float(2.1234567), "2.12346");
         assert_eq!(float(1e10), "10000000000");
         assert_eq!(float(123456.7), "123457");
     }

@@ -1,12 +1,29 @@
 //! Aggregates: COUNT, SUM, … over a group of rows.
+//!
+//! | aggregate | of integers and DECIMAL | of floats and text | of nothing |
+//! |---|---|---|---|
+//! | COUNT | BIGINT | BIGINT | 0 |
+//! | SUM | DECIMAL, 22 more digits | DOUBLE | NULL |
+//! | AVG | DECIMAL, `div_precision_increment` more after the point | DOUBLE | NULL |
+//! | MIN, MAX, ANY_VALUE | as the argument | as the argument | NULL |
+//! | BIT_AND, BIT_OR, BIT_XOR | BIGINT UNSIGNED | | all ones, 0, 0 |
+//! | STD, VARIANCE, … | DOUBLE | DOUBLE | NULL |
+//! | GROUP_CONCAT | text, cut at `group_concat_max_len` (1260) | | NULL |
+//!
+//! NULLs are not counted; with DISTINCT each value (by its collation) once.
 
-use base::SqlError;
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use base::{SqlError, codes};
 use bytes::Bytes;
-use types::Value;
+use types::{CollationId, Decimal, Value};
 
+use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::expr::Expr;
-use crate::expr::types::ExprType;
+use crate::expr::order;
+use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -60,13 +77,64 @@ pub struct AggregateClauses {
 /// What an aggregate has seen of one group.
 #[derive(Debug)]
 pub struct AggregateState {
-    count: u64,
+    seen: Option<HashSet<Vec<u8>>>,
+    so_far: SoFar,
+}
+
+#[derive(Debug)]
+enum SoFar {
+    Count(u64),
+    /// Sum of exact numbers; integers by themselves until they do not fit.
+    Exact {
+        integers: i128,
+        decimals: Decimal,
+        count: u64,
+    },
+    Double {
+        sum: f64,
+        count: u64,
+    },
+    /// MIN, MAX, ANY_VALUE.
+    One(Option<Value>),
+    Bits(u64),
+    /// Count, mean and sum of squared distances from it (Welford).
+    Variance {
+        count: u64,
+        mean: f64,
+        squares: f64,
+    },
+    /// Sort key and text.
+    Texts(Vec<(Vec<u8>, Bytes)>),
+}
+
+fn by_name(name: &str) -> Option<AggregateFunction> {
+    use AggregateFunction::*;
+    let is = |other: &&(&str, AggregateFunction)| name.eq_ignore_ascii_case(other.0);
+    const NAMES: [(&str, AggregateFunction); 17] = [
+        ("count", Count),
+        ("sum", Sum),
+        ("avg", Avg),
+        ("min", Min),
+        ("max", Max),
+        ("group_concat", GroupConcat),
+        ("bit_and", BitAnd),
+        ("bit_or", BitOr),
+        ("bit_xor", BitXor),
+        ("std", StdPop),
+        ("stddev", StdPop),
+        ("stddev_pop", StdPop),
+        ("stddev_samp", StdSamp),
+        ("var_pop", VarPop),
+        ("variance", VarPop),
+        ("var_samp", VarSamp),
+        ("any_value", AnyValue),
+    ];
+    NAMES.iter().find(is).map(|(_, function)| *function)
 }
 
 /// Whether this is the name of an aggregate (any case).
 pub fn is_aggregate(name: &str) -> bool {
-    let _ = name;
-    todo!()
+    by_name(name).is_some()
 }
 
 impl Aggregate {
@@ -77,24 +145,268 @@ impl Aggregate {
         clauses: AggregateClauses,
         session: &SessionInfo,
     ) -> Result<Aggregate, SqlError> {
-        let _ = (name, args, clauses, session);
-        todo!()
+        let does_not_exist = || SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {name} does not exist"));
+        let function = by_name(name).ok_or_else(does_not_exist)?;
+        let count_is_right = match function {
+            AggregateFunction::Count => args.len() <= 1 || clauses.distinct,
+            AggregateFunction::GroupConcat => !args.is_empty(),
+            _ => args.len() == 1,
+        };
+        if !count_is_right {
+            return Err(SqlError::new(
+                codes::PARSE_ERROR,
+                format!("Incorrect parameter count in the call to native function '{name}'"),
+            ));
+        }
+        let takes_numbers = !matches!(
+            function,
+            AggregateFunction::Count
+                | AggregateFunction::Min
+                | AggregateFunction::Max
+                | AggregateFunction::GroupConcat
+                | AggregateFunction::AnyValue
+        );
+        let args: Vec<Expr> =
+            if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
+        let ty = infer(function, &args, session);
+        // DISTINCT changes nothing in these, and would only remember all values.
+        let distinct = clauses.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+        let separator = clauses.separator.unwrap_or(Bytes::from_static(b","));
+        Ok(Aggregate { function, args, distinct, order_by: clauses.order_by, separator, ty })
     }
 
     /// An empty group.
     pub fn start(&self) -> AggregateState {
-        todo!()
+        use AggregateFunction::*;
+        let so_far = match self.function {
+            Count => SoFar::Count(0),
+            Sum | Avg if self.ty.kind == Kind::Decimal => {
+                SoFar::Exact { integers: 0, decimals: Decimal::ZERO, count: 0 }
+            }
+            Sum | Avg => SoFar::Double { sum: 0.0, count: 0 },
+            Min | Max | AnyValue => SoFar::One(None),
+            BitAnd => SoFar::Bits(u64::MAX),
+            BitOr | BitXor => SoFar::Bits(0),
+            StdPop | StdSamp | VarPop | VarSamp => SoFar::Variance { count: 0, mean: 0.0, squares: 0.0 },
+            GroupConcat => SoFar::Texts(Vec::new()),
+        };
+        AggregateState { seen: self.distinct.then(HashSet::new), so_far }
     }
 
     /// Takes in a row.
     pub fn add(&self, state: &mut AggregateState, row: &[Value], ctx: &EvalContext<'_>) -> Result<(), SqlError> {
-        let _ = (state.count, row, ctx);
-        todo!()
+        if let (SoFar::Count(count), []) = (&mut state.so_far, &self.args[..]) {
+            *count += 1;
+            return Ok(());
+        }
+        if let SoFar::Texts(texts) = &mut state.so_far {
+            return self.add_text(texts, &mut state.seen, row, ctx);
+        }
+        let value = self.args[0].eval_ref(row, ctx)?;
+        if value.is_null() && self.function != AggregateFunction::AnyValue {
+            return Ok(());
+        }
+        for other in &self.args[1..] {
+            if other.eval_ref(row, ctx)?.is_null() {
+                return Ok(());
+            }
+        }
+        if let Some(seen) = &mut state.seen
+            && !self.is_new(seen, row, ctx)?
+        {
+            return Ok(());
+        }
+        self.add_value(&mut state.so_far, &value, ctx)
+    }
+
+    fn is_new(&self, seen: &mut HashSet<Vec<u8>>, row: &[Value], ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
+        let mut key = Vec::new();
+        for arg in &self.args {
+            order::encode(&arg.ty, &*arg.eval_ref(row, ctx)?, false, &mut key);
+        }
+        Ok(seen.insert(key))
+    }
+
+    fn add_value(&self, so_far: &mut SoFar, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
+        match so_far {
+            SoFar::Count(count) => *count += 1,
+            SoFar::Exact { integers, decimals, count } => {
+                *count += 1;
+                match value {
+                    Value::Int(n) => *integers += *n as i128,
+                    Value::UInt(n) => *integers += *n as i128,
+                    other => {
+                        let n = coerce::to_decimal(other, ctx)?.unwrap_or_default();
+                        *decimals = decimals.add(&n).ok_or_else(too_great)?;
+                    }
+                }
+            }
+            SoFar::Double { sum, count } => {
+                *sum += coerce::to_f64(value, ctx)?.unwrap_or(0.0);
+                *count += 1;
+            }
+            SoFar::One(best) => {
+                let better = match (&best, self.function) {
+                    (None, _) => true,
+                    (Some(_), AggregateFunction::AnyValue) => false,
+                    (Some(best), function) => {
+                        let wanted =
+                            if function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater };
+                        order::compare(&self.ty, value, best) == wanted
+                    }
+                };
+                if better {
+                    *best = Some(value.clone());
+                }
+            }
+            SoFar::Bits(bits) => {
+                let n = coerce::to_bits(value, ctx)?.unwrap_or(0);
+                match self.function {
+                    AggregateFunction::BitAnd => *bits &= n,
+                    AggregateFunction::BitOr => *bits |= n,
+                    _ => *bits ^= n,
+                }
+            }
+            SoFar::Variance { count, mean, squares } => {
+                let n = coerce::to_f64(value, ctx)?.unwrap_or(0.0);
+                *count += 1;
+                let distance = n - *mean;
+                *mean += distance / *count as f64;
+                *squares += distance * (n - *mean);
+            }
+            SoFar::Texts(_) => {}
+        }
+        Ok(())
+    }
+
+    fn add_text(
+        &self,
+        texts: &mut Vec<(Vec<u8>, Bytes)>,
+        seen: &mut Option<HashSet<Vec<u8>>>,
+        row: &[Value],
+        ctx: &EvalContext<'_>,
+    ) -> Result<(), SqlError> {
+        let mut text = Vec::new();
+        for arg in &self.args {
+            let value = arg.eval_ref(row, ctx)?;
+            if value.is_null() {
+                return Ok(());
+            }
+            text.extend_from_slice(&coerce::text(&value, &arg.ty));
+        }
+        if let Some(seen) = seen
+            && !self.is_new(seen, row, ctx)?
+        {
+            return Ok(());
+        }
+        let mut key = Vec::new();
+        for (expr, descending) in &self.order_by {
+            order::encode(&expr.ty, &*expr.eval_ref(row, ctx)?, *descending, &mut key);
+        }
+        texts.push((key, text.into()));
+        Ok(())
     }
 
     /// The result for the group.
     pub fn finish(&self, state: AggregateState, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-        let _ = (state, ctx);
-        todo!()
+        use AggregateFunction::*;
+        Ok(match state.so_far {
+            SoFar::Count(count) => Value::Int(count as i64),
+            SoFar::Exact { count: 0, .. } | SoFar::Double { count: 0, .. } => Value::Null,
+            SoFar::Exact { integers, decimals, count } => {
+                let integers = integers.to_string().parse::<Decimal>().map_err(|_| too_great())?;
+                let sum = integers.add(&decimals).ok_or_else(too_great)?;
+                let result = match self.function {
+                    Avg => sum.divide(&Decimal::from(count), self.ty.decimals),
+                    _ => Some(sum),
+                };
+                Value::Decimal(result.ok_or_else(too_great)?)
+            }
+            SoFar::Double { sum, count } => Value::Double(if self.function == Avg { sum / count as f64 } else { sum }),
+            SoFar::One(value) => value.unwrap_or(Value::Null),
+            SoFar::Bits(bits) => Value::UInt(bits),
+            SoFar::Variance { count, squares, .. } => {
+                let divisor = count as f64 - matches!(self.function, StdSamp | VarSamp) as u8 as f64;
+                let variance = squares / divisor;
+                match self.function {
+                    _ if divisor <= 0.0 => Value::Null,
+                    StdPop | StdSamp => Value::Double(variance.sqrt()),
+                    _ => Value::Double(variance),
+                }
+            }
+            SoFar::Texts(texts) => self.join(texts, ctx),
+        })
     }
+
+    fn join(&self, mut texts: Vec<(Vec<u8>, Bytes)>, ctx: &EvalContext<'_>) -> Value {
+        if texts.is_empty() {
+            return Value::Null;
+        }
+        if !self.order_by.is_empty() {
+            texts.sort_by(|a, b| a.0.cmp(&b.0));
+        }
+        let max = ctx.session.group_concat_max_len as usize;
+        let mut joined = Vec::new();
+        for (at, (_, text)) in texts.iter().enumerate() {
+            if at > 0 {
+                joined.extend_from_slice(&self.separator);
+            }
+            joined.extend_from_slice(text);
+            if joined.len() > max {
+                const CUT_VALUE_GROUP_CONCAT: codes::Code = (1260, "HY000");
+                ctx.warn(CUT_VALUE_GROUP_CONCAT, format!("Row {} was cut by GROUP_CONCAT()", at + 1));
+                let valid = std::str::from_utf8(&joined[..max]).map_or_else(|error| error.valid_up_to(), str::len);
+                joined.truncate(valid);
+                break;
+            }
+        }
+        if self.ty.kind == Kind::Bytes { Value::Bytes(joined.into()) } else { Value::Str(joined.into()) }
+    }
+}
+
+fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> ExprType {
+    use AggregateFunction::*;
+    const MORE_DIGITS_OF_SUM: u32 = 22;
+    let arg = args.first().map(|arg| &arg.ty);
+    let is_exact = arg.is_some_and(|ty| ty.kind.is_integer() || matches!(ty.kind, Kind::Decimal | Kind::Null));
+    let digits = arg.map_or(0, |ty| ty.int_digits() + ty.decimals as u32);
+    let scale = arg.map_or(0, |ty| if is_exact { ty.decimals } else { 0 });
+    match function {
+        Count => ExprType { length: 21, ..ExprType::of_kind(Kind::Int) }.nullable(false),
+        Sum if is_exact => ExprType::decimal(digits + MORE_DIGITS_OF_SUM, scale),
+        Avg if is_exact => {
+            let more = session.div_precision_increment;
+            ExprType::decimal(digits + more as u32, scale + more)
+        }
+        Sum | Avg | StdPop | StdSamp | VarPop | VarSamp => ExprType::of_kind(Kind::Double),
+        BitAnd | BitOr | BitXor => ExprType { length: 21, ..ExprType::of_kind(Kind::UInt) }.nullable(false),
+        Min | Max | AnyValue => {
+            let mut ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
+            if ty.kind == Kind::Str && !matches!(function, AnyValue) {
+                // The smallest member by its text, not by its place: MySQL compares them as strings.
+                ty.origin = None;
+            }
+            ty
+        }
+        GroupConcat => {
+            let length = u32::try_from(session.group_concat_max_len / 4).unwrap_or(u32::MAX);
+            if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
+                return ExprType::bytes(length.saturating_mul(4));
+            }
+            let collation = args.iter().fold(None::<ExprType>, |all, arg| match all {
+                None => Some(arg.ty.clone()),
+                Some(all) => {
+                    let (collation, coercibility) = aggregate_collations(&all, &arg.ty);
+                    Some(ExprType { collation, coercibility, kind: Kind::Str, ..all })
+                }
+            });
+            let strings = collation.filter(|ty| ty.kind == Kind::Str);
+            ExprType::text(length, strings.map_or(CollationId::DEFAULT, |ty| ty.collation))
+        }
+    }
+}
+
+/// 1690
+fn too_great() -> SqlError {
+    SqlError::new(codes::DATA_OUT_OF_RANGE, "DECIMAL value is out of range in 'sum'")
 }

@@ -1,183 +1,511 @@
-//! Constructors of expressions: each checks its arguments, infers the type and folds what it can.
+//! Constructors of expressions: each checks its arguments, infers the type and prepares constants for what they stand beside.
 //!
 //! The binder calls these for operators and special syntax, and [`crate::expr::function::resolve`] for everything that
 //! looks like a function. Arguments are given in the order in which they are written.
 
-use base::SqlError;
-use types::{CollationId, Value};
+use base::{SqlError, codes};
+use types::temporal::parse::{self, Allow};
+use types::{CollationId, ColumnType, Decimal, Value, number};
 
+use crate::expr::arithmetic as arith;
+use crate::expr::cast as casting;
+use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
 use crate::expr::expr::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
-use crate::expr::types::{ExprType, Kind};
+use crate::expr::function;
+use crate::expr::interval as intervals;
+use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// An integer.
 pub fn integer_literal(n: i64) -> Expr {
-    let mut ty = ExprType::of_kind(Kind::Int);
-    ty.nullable = false;
-    ty.length = n.to_string().len() as u32;
-    Expr::literal(Value::Int(n), ty)
+    let length = n.to_string().len() as u32;
+    Expr::literal(Value::Int(n), ExprType { length, nullable: false, ..ExprType::of_kind(Kind::Int) })
+}
+
+/// An unsigned integer.
+pub fn unsigned_literal(n: u64) -> Expr {
+    let length = n.to_string().len() as u32;
+    Expr::literal(Value::UInt(n), ExprType { length, nullable: false, ..ExprType::of_kind(Kind::UInt) })
 }
 
 /// A number as it was written (without a sign): integer, DECIMAL or DOUBLE by its form.
 pub fn number_literal(text: &str) -> Result<Expr, SqlError> {
-    let _ = text;
-    todo!()
+    let bad =
+        || SqlError::new(codes::ILLEGAL_VALUE_FOR_TYPE, format!("Illegal double '{text}' value found during parsing"));
+    if text.bytes().all(|byte| byte.is_ascii_digit()) {
+        if let Ok(n) = text.parse::<i64>() {
+            return Ok(integer_literal(n));
+        }
+        if let Ok(n) = text.parse::<u64>() {
+            return Ok(unsigned_literal(n));
+        }
+    }
+    if text.contains(['e', 'E']) {
+        let n: f64 = text.parse().ok().filter(|n: &f64| n.is_finite()).ok_or_else(bad)?;
+        return Ok(Expr::literal(Value::Double(n), ExprType::of_kind(Kind::Double).nullable(false)));
+    }
+    let parsed = Decimal::parse(text.as_bytes()).filter(|parsed| parsed.len == text.len()).ok_or_else(bad)?;
+    if parsed.overflow {
+        let n: f64 = text.parse().map_err(|_| bad())?;
+        return Ok(Expr::literal(Value::Double(n), ExprType::of_kind(Kind::Double).nullable(false)));
+    }
+    Ok(decimal_literal(parsed.value))
+}
+
+fn decimal_literal(n: Decimal) -> Expr {
+    Expr::literal(Value::Decimal(n), ExprType::decimal(n.precision() as u32, n.scale()).nullable(false))
 }
 
 /// `'text'`, in the connection's collation or with an introducer's (`_latin1'…'` is given as utf8mb4 already).
 pub fn string_literal(text: &str, collation: CollationId) -> Expr {
-    let _ = (text, collation);
-    todo!()
+    let ty = ExprType::text(text.chars().count() as u32, collation).nullable(false);
+    Expr::literal(Value::from(text), ty)
 }
 
 /// `x'4D'`, `0x4D`, `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
 pub fn bytes_literal(bytes: Vec<u8>) -> Expr {
-    let _ = bytes;
-    todo!()
+    let ty = ExprType::bytes(bytes.len() as u32).nullable(false);
+    Expr::literal(Value::Bytes(bytes.into()), ty)
 }
 
 /// `DATE '…'`, `TIME '…'`, `TIMESTAMP '…'`.
 pub fn temporal_literal(kind: Kind, text: &str) -> Result<Expr, SqlError> {
-    let _ = (kind, text);
-    todo!()
+    let name = match kind {
+        Kind::Date => "DATE",
+        Kind::Time => "TIME",
+        _ => "DATETIME",
+    };
+    temporal_constant(kind, text.as_bytes()).ok_or_else(|| wrong_value(name, &Value::from(text)))
+}
+
+/// Text that is wholly a date, a time or both, as such a constant.
+fn temporal_constant(kind: Kind, text: &[u8]) -> Option<Expr> {
+    let (value, fsp) = match kind {
+        Kind::Time => {
+            let parsed = parse::time(text).filter(|parsed| !parsed.trailing && !parsed.clamped && !parsed.round_up)?;
+            (Value::Time(parsed.value), parsed.fsp)
+        }
+        _ => {
+            let parsed = parse::datetime(text, Allow::ZEROS).filter(|parsed| !parsed.trailing && !parsed.round_up)?;
+            if parsed.zone_minutes.is_some() || kind == Kind::Date && parsed.has_time {
+                return None;
+            }
+            let date = Value::Date(parsed.value.date);
+            (if kind == Kind::Date { date } else { Value::DateTime(parsed.value) }, parsed.fsp)
+        }
+    };
+    Some(Expr::literal(value, ExprType::temporal(kind, fsp).nullable(false)))
 }
 
 /// A constant, with the type that its value has (for values of parameters, user variables, subqueries).
 pub fn value_literal(value: Value, session: &SessionInfo) -> Expr {
-    let _ = (value, session);
-    todo!()
+    let ty = type_of_value(&value, session.collation_connection);
+    Expr::literal(value, ty)
+}
+
+/// The type that a value alone shows.
+pub fn type_of_value(value: &Value, collation: CollationId) -> ExprType {
+    use crate::expr::coerce::fsp_of;
+    let ty = match value {
+        Value::Null => ExprType::of_kind(Kind::Null),
+        Value::Int(_) => ExprType::of_kind(Kind::Int),
+        Value::UInt(_) => ExprType::of_kind(Kind::UInt),
+        Value::Float(_) => ExprType::of_kind(Kind::Float),
+        Value::Double(_) => ExprType::of_kind(Kind::Double),
+        Value::Decimal(n) => ExprType::decimal(n.precision() as u32, n.scale()),
+        Value::Str(text) => ExprType::text(types::charset::char_count(text) as u32, collation),
+        Value::Bytes(bytes) => ExprType::bytes(bytes.len() as u32),
+        Value::Date(_) => ExprType::of_kind(Kind::Date),
+        Value::Time(time) => ExprType::temporal(Kind::Time, fsp_of(time.parts().4)),
+        Value::DateTime(datetime) => ExprType::temporal(Kind::DateTime, fsp_of(datetime.micros)),
+    };
+    ty.nullable(value.is_null())
+}
+
+/// The argument as a number where its text is not the number meant: `0x41`, ENUM, SET.
+pub(crate) fn numeric_arg(arg: Expr) -> Expr {
+    if let ExprKind::Literal(Value::Bytes(bytes)) = &arg.kind
+        && bytes.len() <= 8
+    {
+        return unsigned_literal(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64));
+    }
+    if matches!(arg.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) {
+        return function::member_number(arg);
+    }
+    arg
+}
+
+/// Both sides of a comparison, with a constant in the form of what it stands beside.
+fn comparable(left: Expr, right: Expr) -> (Expr, Expr) {
+    let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
+    (beside(left, &right_ty), beside(right, &left_ty))
+}
+
+fn beside(arg: Expr, other: &ExprType) -> Expr {
+    if other.kind.is_numeric() && !arg.ty.kind.is_numeric() {
+        let is_integer = other.kind.is_integer();
+        if let ExprKind::Literal(Value::Str(text)) = &arg.kind
+            && is_integer
+            && let (n, len) = number::parse_integer(text)
+            && len == text.len()
+            && let Ok(n) = i64::try_from(n)
+        {
+            return integer_literal(n);
+        }
+        return numeric_arg(arg);
+    }
+    if other.kind.is_temporal()
+        && let ExprKind::Literal(Value::Str(text)) = &arg.kind
+    {
+        let as_other = temporal_constant(other.kind, text);
+        return as_other.or_else(|| temporal_constant(Kind::DateTime, text)).unwrap_or(arg);
+    }
+    arg
+}
+
+/// A truth value whose operands are compared by the collation on which their types agree; 1267 if they do not.
+fn condition(operands: &[&ExprType], operation: &str) -> Result<ExprType, SqlError> {
+    let mut ty = ExprType::truth(operands.iter().any(|operand| operand.nullable));
+    let mut all: Option<ExprType> = None;
+    for &operand in operands {
+        let next = match all {
+            None => operand.clone(),
+            Some(so_far) => {
+                let (collation, coercibility) = aggregate_collations(&so_far, operand);
+                if coercibility == Coercibility::None || conflicting_explicit(&so_far, operand) {
+                    return Err(illegal_mix(&so_far, operand, operation));
+                }
+                let kind = if operand.kind.is_string() { operand.kind } else { so_far.kind };
+                ExprType { kind, collation, coercibility, ..so_far }
+            }
+        };
+        all = Some(next);
+    }
+    let agreed = all.filter(|all| all.kind.is_string() || all.kind == Kind::Any);
+    ty.collation = agreed.map_or(CollationId::DEFAULT, |all| all.collation);
+    if operands.iter().any(|operand| operand.kind == Kind::Any) && ty.collation == CollationId::BINARY {
+        let named = operands.iter().find(|operand| operand.kind == Kind::Str);
+        ty.collation = named.map_or(CollationId::DEFAULT, |operand| operand.collation);
+    }
+    Ok(ty)
+}
+
+fn conflicting_explicit(a: &ExprType, b: &ExprType) -> bool {
+    let explicit = |ty: &ExprType| ty.coercibility == Coercibility::Explicit;
+    explicit(a) && explicit(b) && a.collation != b.collation
+}
+
+/// 1267
+fn illegal_mix(a: &ExprType, b: &ExprType, operation: &str) -> SqlError {
+    let side = |ty: &ExprType| {
+        let strength = match ty.coercibility {
+            Coercibility::Explicit => "EXPLICIT",
+            Coercibility::None => "NONE",
+            Coercibility::Implicit => "IMPLICIT",
+            Coercibility::SystemConstant => "SYSCONST",
+            Coercibility::Coercible => "COERCIBLE",
+            Coercibility::Numeric => "NUMERIC",
+            Coercibility::Ignorable => "IGNORABLE",
+        };
+        format!("({},{strength})", ty.collation.name())
+    };
+    let message = format!("Illegal mix of collations {} and {} for operation '{operation}'", side(a), side(b));
+    SqlError::new(codes::CANT_AGGREGATE_2COLLATIONS, message)
+}
+
+fn pair(left: Expr, right: Expr) -> Box<[Expr; 2]> {
+    Box::new([left, right])
 }
 
 /// `left op right`
 pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
-    let _ = (op, left, right);
-    todo!()
+    let (left, right) = comparable(left, right);
+    let name = match op {
+        CompareOp::Eq => "=",
+        CompareOp::NotEq => "<>",
+        CompareOp::Less => "<",
+        CompareOp::LessEq => "<=",
+        CompareOp::Greater => ">",
+        CompareOp::GreaterEq => ">=",
+        CompareOp::NullSafeEq => "<=>",
+    };
+    let mut ty = condition(&[&left.ty, &right.ty], name)?;
+    ty.nullable &= op != CompareOp::NullSafeEq;
+    Ok(Expr { kind: ExprKind::Compare { op, args: pair(left, right) }, ty })
 }
 
 /// `(a, b) op (c, d)`: with the meaning that MySQL gives it.
 pub fn compare_rows(op: CompareOp, left: Vec<Expr>, right: Vec<Expr>) -> Result<Expr, SqlError> {
-    let _ = (op, left, right);
-    todo!()
+    if left.len() != right.len() || left.is_empty() {
+        return Err(SqlError::new(codes::OPERAND_COLUMNS, format!("Operand should contain {} column(s)", left.len())));
+    }
+    let strict = match op {
+        CompareOp::Eq | CompareOp::NullSafeEq => {
+            let parts: Result<_, _> = left.into_iter().zip(right).map(|(l, r)| compare(op, l, r)).collect();
+            return Ok(and(parts?));
+        }
+        CompareOp::NotEq => return Ok(not(compare_rows(CompareOp::Eq, left, right)?)),
+        CompareOp::Less | CompareOp::LessEq => CompareOp::Less,
+        CompareOp::Greater | CompareOp::GreaterEq => CompareOp::Greater,
+    };
+    // a < c OR (a = c AND (b < d …)), the last with the operator itself.
+    let mut pairs = left.into_iter().zip(right).rev();
+    let Some((l, r)) = pairs.next() else { return Ok(Expr::int(1)) };
+    let mut condition = compare(op, l, r)?;
+    for (l, r) in pairs {
+        let decided = compare(strict, l.clone(), r.clone())?;
+        condition = or(vec![decided, and(vec![compare(CompareOp::Eq, l, r)?, condition])]);
+    }
+    Ok(condition)
 }
 
 /// AND of these, flattened; TRUE of none.
 pub fn and(conditions: Vec<Expr>) -> Expr {
-    let _ = conditions;
-    todo!()
+    let mut parts = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        match condition.kind {
+            ExprKind::And(nested) => parts.extend(nested),
+            _ => parts.push(condition),
+        }
+    }
+    joined(parts, ExprKind::And, 1)
 }
 
 /// OR of these, flattened; FALSE of none.
 pub fn or(conditions: Vec<Expr>) -> Expr {
-    let _ = conditions;
-    todo!()
+    let mut parts = Vec::with_capacity(conditions.len());
+    for condition in conditions {
+        match condition.kind {
+            ExprKind::Or(nested) => parts.extend(nested),
+            _ => parts.push(condition),
+        }
+    }
+    joined(parts, ExprKind::Or, 0)
+}
+
+fn joined(mut parts: Vec<Expr>, node: fn(Vec<Expr>) -> ExprKind, of_none: i64) -> Expr {
+    match parts.len() {
+        0 => integer_literal(of_none),
+        1 => parts.remove(0),
+        _ => {
+            let ty = ExprType::truth(parts.iter().any(|part| part.ty.nullable));
+            Expr { kind: node(parts), ty }
+        }
+    }
 }
 
 /// `left XOR right`
 pub fn xor(left: Expr, right: Expr) -> Expr {
-    let _ = (left, right);
-    todo!()
+    let ty = ExprType::truth(left.ty.nullable || right.ty.nullable);
+    Expr { kind: ExprKind::Xor(pair(left, right)), ty }
 }
 
-/// `NOT arg`
+/// `NOT arg`; of a comparison the opposite one.
 pub fn not(arg: Expr) -> Expr {
-    let _ = arg;
-    todo!()
+    let opposite = match &arg.kind {
+        ExprKind::Compare { op, .. } => match op {
+            CompareOp::Eq => Some(CompareOp::NotEq),
+            CompareOp::NotEq => Some(CompareOp::Eq),
+            CompareOp::Less => Some(CompareOp::GreaterEq),
+            CompareOp::LessEq => Some(CompareOp::Greater),
+            CompareOp::Greater => Some(CompareOp::LessEq),
+            CompareOp::GreaterEq => Some(CompareOp::Less),
+            CompareOp::NullSafeEq => None,
+        },
+        _ => None,
+    };
+    match (opposite, arg) {
+        (Some(op), Expr { kind: ExprKind::Compare { args, .. }, ty }) => {
+            Expr { kind: ExprKind::Compare { op, args }, ty }
+        }
+        (_, arg) => {
+            let ty = ExprType::truth(arg.ty.nullable);
+            Expr { kind: ExprKind::Not(Box::new(arg)), ty }
+        }
+    }
 }
 
 /// `arg IS NULL`
 pub fn is_null(arg: Expr) -> Expr {
-    let _ = arg;
-    todo!()
+    Expr { kind: ExprKind::IsNull(Box::new(arg)), ty: ExprType::truth(false) }
 }
 
 /// `arg IS TRUE`, `arg IS FALSE`
 pub fn is_truth(arg: Expr, wanted: bool) -> Expr {
-    let _ = (arg, wanted);
-    todo!()
+    Expr { kind: ExprKind::IsTruth { arg: Box::new(arg), wanted }, ty: ExprType::truth(false) }
 }
 
 /// `value IN (list)`
 pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
-    let _ = (value, list);
-    todo!()
+    let list: Vec<Expr> = list.into_iter().map(|item| beside(item, &value.ty)).collect();
+    let numbers = list.iter().all(|item| item.ty.kind.is_numeric());
+    let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
+    let mut operands = vec![&value.ty];
+    operands.extend(list.iter().map(|item| &item.ty));
+    let ty = condition(&operands, "IN")?;
+    Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
+}
+
+fn numeric_beside(value: Expr) -> Expr {
+    if value.ty.kind.is_numeric() { value } else { numeric_arg(value) }
 }
 
 /// `value BETWEEN low AND high`
 pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
-    let _ = (value, low, high);
-    todo!()
+    let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
+    let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
+    let value = if numbers { numeric_beside(value) } else { value };
+    let ty = condition(&[&value.ty, &low.ty, &high.ty], "BETWEEN")?;
+    Ok(Expr { kind: ExprKind::Between { args: Box::new([value, low, high]) }, ty })
 }
 
 /// `text LIKE pattern [ESCAPE escape]`; the default escape is a backslash, or none under NO_BACKSLASH_ESCAPES.
 pub fn like(text: Expr, pattern: Expr, escape: Option<char>) -> Result<Expr, SqlError> {
-    let _ = (text, pattern, escape);
-    todo!()
+    let mut ty = condition(&[&text.ty, &pattern.ty], "like")?;
+    if text.ty.kind == Kind::Bytes || pattern.ty.kind == Kind::Bytes {
+        ty.collation = CollationId::BINARY;
+    }
+    Ok(Expr { kind: ExprKind::Like { args: pair(text, pattern), escape }, ty })
 }
 
 /// `+ - * / DIV %`
 pub fn arithmetic(op: ArithmeticOp, left: Expr, right: Expr, session: &SessionInfo) -> Result<Expr, SqlError> {
-    let _ = (op, left, right, session);
-    todo!()
+    let (left, right) = (numeric_arg(left), numeric_arg(right));
+    let ty = arith::infer(op, &left.ty, &right.ty, session);
+    Ok(Expr { kind: ExprKind::Arithmetic { op, args: pair(left, right) }, ty })
 }
 
-/// `-arg`
+/// `-arg`; of a constant the constant.
 pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
-    let _ = arg;
-    todo!()
+    let arg = numeric_arg(arg);
+    match &arg.kind {
+        ExprKind::Literal(Value::Int(n)) if *n != i64::MIN => return Ok(integer_literal(-n)),
+        ExprKind::Literal(Value::UInt(n)) if *n == 1 << 63 => return Ok(integer_literal(i64::MIN)),
+        ExprKind::Literal(Value::UInt(n)) => return Ok(decimal_literal(Decimal::from(*n).negated())),
+        ExprKind::Literal(Value::Decimal(n)) => return Ok(decimal_literal(n.negated())),
+        ExprKind::Literal(Value::Double(n)) => return Ok(Expr::literal(Value::Double(-n), arg.ty)),
+        _ => {}
+    }
+    let ty = arith::infer_negate(&arg.ty);
+    Ok(Expr { kind: ExprKind::Negate(Box::new(arg)), ty })
 }
 
 /// `| & ^ << >>`
 pub fn bit(op: BitOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
-    let _ = (op, left, right);
-    todo!()
+    let (left, right) = (numeric_arg(left), numeric_arg(right));
+    let ty = ExprType::of_kind(Kind::UInt).nullable(left.ty.nullable || right.ty.nullable);
+    Ok(Expr { kind: ExprKind::Bit { op, args: pair(left, right) }, ty })
 }
 
 /// `~arg`
 pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
-    let _ = arg;
-    todo!()
+    bit(BitOp::Xor, arg, unsigned_literal(u64::MAX))
 }
 
 /// CASE
 pub fn case(operand: Option<Expr>, arms: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Result<Expr, SqlError> {
-    let _ = (operand, arms, otherwise);
-    todo!()
+    let results = arms.iter().map(|(_, then)| &then.ty).chain(otherwise.as_ref().map(|otherwise| &otherwise.ty));
+    let mut ty = union_of(results);
+    ty.nullable |= otherwise.is_none();
+    let arms = arms.into_iter().map(|(when, then)| {
+        let when = match &operand {
+            Some(operand) => beside(when, &operand.ty),
+            None => when,
+        };
+        (when, coerce_to(then, &ty))
+    });
+    let arms = arms.collect();
+    let otherwise = otherwise.map(|otherwise| Box::new(coerce_to(otherwise, &ty)));
+    Ok(Expr { kind: ExprKind::Case { operand: operand.map(Box::new), arms, otherwise }, ty })
+}
+
+/// The type that holds the values of all of these; NULL of none.
+pub fn union_of<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> ExprType {
+    let mut types = types.into_iter();
+    let Some(first) = types.next() else { return ExprType::of_kind(Kind::Null) };
+    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty))
+}
+
+/// The expression with its values in the form of `ty`, a [`union_of`] types that includes its own: for CASE, and for the
+/// columns of a UNION.
+pub fn coerce_to(arg: Expr, ty: &ExprType) -> Expr {
+    let same_scale = ty.kind != Kind::Decimal || arg.ty.decimals == ty.decimals;
+    let same_text =
+        arg.ty.origin == ty.origin || !matches!(arg.ty.origin, Some(ColumnType::Year | ColumnType::Bit { .. }));
+    if arg.ty.kind == ty.kind && same_scale && same_text || matches!(arg.ty.kind, Kind::Null) {
+        return arg;
+    }
+    function::coerced(arg, ty)
 }
 
 /// `CAST(arg AS to)`; text gets `collation` (the connection's, or that of `CHARACTER SET`).
 pub fn cast(arg: Expr, to: CastType, collation: CollationId) -> Result<Expr, SqlError> {
-    let _ = (arg, to, collation);
-    todo!()
+    check_cast(to)?;
+    let numeric = !matches!(to, CastType::Char { .. } | CastType::Binary { .. });
+    let arg = if numeric { numeric_arg(arg) } else { arg };
+    let ty = casting::infer(&arg.ty, to, collation);
+    Ok(Expr { kind: ExprKind::Cast { arg: Box::new(arg), to }, ty })
+}
+
+fn check_cast(to: CastType) -> Result<(), SqlError> {
+    match to {
+        CastType::Time { fsp } | CastType::DateTime { fsp } if fsp > 6 => {
+            let message = format!("Too-big precision {fsp} specified for 'CAST'. Maximum is 6.");
+            Err(SqlError::new(codes::TOO_BIG_PRECISION, message))
+        }
+        CastType::Decimal { precision: 66.., .. } => {
+            Err(SqlError::new(codes::TOO_BIG_PRECISION, "Too-big precision specified for 'CAST'. Maximum is 65."))
+        }
+        CastType::Decimal { scale: 31.., .. } => {
+            Err(SqlError::new(codes::TOO_BIG_SCALE, "Too big scale specified for column 'CAST'. Maximum is 30."))
+        }
+        CastType::Decimal { precision, scale } if scale > precision => {
+            let message = "For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column 'CAST').";
+            Err(SqlError::new(codes::M_BIGGER_THAN_D, message))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// `arg COLLATE collation`; 1253 if it is not of the argument's character set.
 pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
-    let _ = (arg, collation);
-    todo!()
+    let own = arg.ty.collation.charset();
+    let named = collation.charset();
+    let coercible = arg.ty.coercibility >= Coercibility::Coercible || arg.ty.kind == Kind::Any;
+    if own != named && arg.ty.kind.is_string() && !coercible {
+        let message = format!("COLLATION '{}' is not valid for CHARACTER SET '{}'", collation.name(), own.name());
+        return Err(SqlError::new(codes::COLLATION_CHARSET_MISMATCH, message));
+    }
+    let arg = if arg.ty.kind == Kind::Str || arg.ty.kind == Kind::Any {
+        arg
+    } else {
+        cast(arg, CastType::Char { chars: None }, collation)?
+    };
+    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone() };
+    Ok(Expr { kind: ExprKind::Collate(Box::new(arg)), ty })
 }
 
 /// `date ± INTERVAL amount unit`, DATE_ADD, DATE_SUB.
 pub fn interval(date: Expr, amount: Expr, unit: IntervalUnit, subtract: bool) -> Result<Expr, SqlError> {
-    let _ = (date, amount, unit, subtract);
-    todo!()
+    let ty = intervals::infer(&date.ty, &amount.ty, unit);
+    Ok(Expr { kind: ExprKind::Interval { args: pair(date, amount), unit, subtract }, ty })
 }
 
 /// `EXTRACT(unit FROM date)`
 pub fn extract(unit: IntervalUnit, date: Expr) -> Result<Expr, SqlError> {
-    let _ = (unit, date);
-    todo!()
+    function::call("extract", vec![integer_literal(unit as i64), date], &SessionInfo::default())
 }
 
 /// `TIMESTAMPDIFF(unit, from, to)`
 pub fn timestamp_diff(unit: IntervalUnit, from: Expr, to: Expr) -> Result<Expr, SqlError> {
-    let _ = (unit, from, to);
-    todo!()
+    function::call("timestampdiff", vec![integer_literal(unit as i64), from, to], &SessionInfo::default())
 }
 
 /// `TRIM([BOTH|LEADING|TRAILING] [remove] FROM text)`
 pub fn trim(side: TrimSide, text: Expr, remove: Option<Expr>) -> Result<Expr, SqlError> {
-    let _ = (side, text, remove);
-    todo!()
+    let mut args = vec![integer_literal(side as i64), text];
+    args.extend(remove);
+    function::call("trim", args, &SessionInfo::default())
 }
 
 /// The side of TRIM.
@@ -193,21 +521,26 @@ pub enum TrimSide {
 
 /// `@name`; the type is what the variable has now.
 pub fn user_variable(name: &str, session: &SessionInfo) -> Expr {
-    let _ = (name, session);
-    todo!()
+    let name = name.to_lowercase();
+    let known = session.user_variables.lock().get(&name).map(|(_, ty)| ty.clone());
+    let mut ty = known.unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
+    ty.origin = None;
+    if ty.kind == Kind::Null {
+        // It may have a value by the time it is read.
+        ty.kind = Kind::Any;
+    }
+    Expr { kind: ExprKind::UserVariable(name.into()), ty }
 }
 
 /// `@name := value`
 pub fn assign_variable(name: &str, value: Expr) -> Expr {
-    let _ = (name, value);
-    todo!()
+    let ty = value.ty.clone();
+    Expr { kind: ExprKind::AssignVariable { name: name.to_lowercase().into(), value: Box::new(value) }, ty }
 }
 
 /// `@@name`; `sample` is its value now, which says its type.
 pub fn system_variable(scope: VariableScope, name: &str, sample: &Value, session: &SessionInfo) -> Expr {
-    let _ = (sample, session);
-    Expr {
-        kind: ExprKind::SystemVariable { scope, name: name.to_lowercase().into() },
-        ty: ExprType::of_kind(Kind::Str),
-    }
+    let mut ty = type_of_value(sample, session.collation_connection).nullable(true);
+    ty.coercibility = if ty.kind.is_string() { Coercibility::SystemConstant } else { ty.coercibility };
+    Expr { kind: ExprKind::SystemVariable { scope, name: name.to_lowercase().into() }, ty }
 }

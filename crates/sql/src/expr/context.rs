@@ -62,6 +62,8 @@ pub struct SessionInfo {
     pub set_last_insert_id: Mutex<Option<u64>>,
     /// State of RAND() without a seed, made on first use.
     pub random: Mutex<Option<RandomState>>,
+    /// States of RAND(seed), of the statement that began at this time.
+    pub seeded_random: Mutex<(UnixMicros, Vec<(u32, RandomState)>)>,
 }
 
 /// MySQL's generator for RAND().
@@ -94,6 +96,7 @@ impl Default for SessionInfo {
             user_variables: Mutex::default(),
             set_last_insert_id: Mutex::default(),
             random: Mutex::default(),
+            seeded_random: Mutex::default(),
         }
     }
 }

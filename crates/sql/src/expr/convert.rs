@@ -1,9 +1,29 @@
 //! Assignment: a value on its way into a column.
+//!
+//! What does not fit is an error in strict mode; otherwise (no strict mode, or IGNORE) the nearest value that does is stored and
+//! the error becomes a warning:
+//!
+//! | column | does not fit | instead |
+//! |---|---|---|
+//! | numbers | out of range 1264; no number 1366; more behind the number 1265 | the end of the range; 0; the number |
+//! | text | too long 1406 (trailing spaces: a note); not in the character set 1366 | cut; `?` |
+//! | dates and times | 1292 | zero |
+//! | ENUM, SET | 1265 | `''`; the known members |
+//! | NOT NULL | 1048 | the type's zero |
 
-use base::SqlError;
-use types::{ColumnDef, Value};
+use base::{SqlError, codes};
+use bytes::Bytes;
+use types::charset::{Charset, char_count, prefix_bytes};
+use types::decimal::Rounding;
+use types::temporal::parse::{self, Allow, Parsed};
+use types::temporal::{MICROS_PER_SECOND, calendar};
+use types::value::NOT_FIXED;
+use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
-use crate::expr::context::EvalContext;
+use crate::expr::cast;
+use crate::expr::coerce::{self, plain_text, printable};
+use crate::expr::context::{EvalContext, WarningLevel};
+use crate::expr::mode::SqlMode;
 
 /// What becomes of a value that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,12 +45,498 @@ pub fn convert_for_column(
     row_number: u64,
     ctx: &EvalContext<'_>,
 ) -> Result<Value, SqlError> {
-    let _ = (value, column, strictness, row_number, ctx);
-    todo!()
+    match (&value, &column.ty) {
+        (Value::Int(n), ColumnType::Int { unsigned: false }) if i32::try_from(*n).is_ok() => return Ok(value),
+        (Value::Int(_), ColumnType::BigInt { unsigned: false }) => return Ok(value),
+        (Value::Null, _) if column.nullable => return Ok(value),
+        _ => {}
+    }
+    let to = Assignment { column, strictness, row_number, ctx };
+    if value.is_null() {
+        to.complain(codes::BAD_NULL_ERROR, format!("Column '{}' cannot be null", column.name))?;
+        return Ok(implicit_default(column));
+    }
+    to.convert(value)
 }
 
 /// The zero of a column's type: what a NOT NULL column without DEFAULT gets outside strict mode.
 pub fn implicit_default(column: &ColumnDef) -> Value {
-    let _ = column;
-    todo!()
+    use ColumnType::*;
+    match &column.ty {
+        Float { .. } => Value::Float(0.0),
+        Double { .. } => Value::Double(0.0),
+        Decimal { scale, .. } => {
+            Value::Decimal(types::Decimal::ZERO.rounded(*scale, Rounding::Truncate).unwrap_or_default())
+        }
+        Char { .. } | VarChar { .. } | Text { .. } | Set { .. } => Value::Str(Bytes::new()),
+        Binary { bytes } => Value::Bytes(vec![0; *bytes as usize].into()),
+        VarBinary { .. } | Blob { .. } => Value::Bytes(Bytes::new()),
+        Date => Value::Date(types::Date::ZERO),
+        Time { .. } => Value::Time(types::Time::default()),
+        DateTime { .. } | Timestamp { .. } => Value::DateTime(types::DateTime::ZERO),
+        Year | Bit { .. } => Value::UInt(0),
+        Enum { members } => members.first().map_or(Value::Str(Bytes::new()), |first| Value::from(first.as_str())),
+        integer if integer.is_unsigned() => Value::UInt(0),
+        _ => Value::Int(0),
+    }
+}
+
+/// TIMESTAMP's last second, 2038-01-19 03:14:07 UTC.
+const TIMESTAMP_MAX_SECONDS: i64 = i32::MAX as i64;
+
+struct Assignment<'a> {
+    column: &'a ColumnDef,
+    strictness: Strictness,
+    row_number: u64,
+    ctx: &'a EvalContext<'a>,
+}
+
+impl Assignment<'_> {
+    fn convert(&self, value: Value) -> Result<Value, SqlError> {
+        match &self.column.ty {
+            ColumnType::Float { unsigned } => {
+                self.float(&value, *unsigned, f32::MAX as f64).map(|n| Value::Float(n as f32))
+            }
+            ColumnType::Double { unsigned } => self.float(&value, *unsigned, f64::MAX).map(Value::Double),
+            ColumnType::Decimal { precision, scale, unsigned } => self.decimal(&value, *precision, *scale, *unsigned),
+            ColumnType::Char { .. } | ColumnType::VarChar { .. } | ColumnType::Text { .. } => self.text(value),
+            ColumnType::Binary { .. } | ColumnType::VarBinary { .. } | ColumnType::Blob { .. } => self.binary(value),
+            ColumnType::Date => self.date(&value),
+            ColumnType::Time { fsp } => self.time(&value, *fsp),
+            ColumnType::DateTime { fsp } => self.datetime(&value, *fsp).map(Value::DateTime),
+            ColumnType::Timestamp { fsp } => self.timestamp(&value, *fsp),
+            ColumnType::Year => self.year(&value),
+            ColumnType::Bit { bits } => self.bit(&value, *bits),
+            ColumnType::Enum { members } => self.enumeration(&value, members),
+            ColumnType::Set { members } => self.set(&value, members),
+            integer => {
+                let (width, unsigned) = integer.integer().unwrap_or((8, false));
+                self.integer(&value, width as u32 * 8, unsigned)
+            }
+        }
+    }
+
+    /// An error in strict mode, otherwise a warning.
+    fn complain(&self, code: codes::Code, message: String) -> Result<(), SqlError> {
+        match self.strictness {
+            Strictness::Strict => Err(SqlError::new(code, message)),
+            Strictness::Lenient => {
+                self.ctx.warn(code, message);
+                Ok(())
+            }
+        }
+    }
+
+    fn at(&self) -> String {
+        format!("for column '{}' at row {}", self.column.name, self.row_number)
+    }
+
+    fn out_of_range(&self) -> Result<(), SqlError> {
+        self.complain(codes::WARN_DATA_OUT_OF_RANGE, format!("Out of range value {}", self.at()))
+    }
+
+    fn data_truncated(&self) -> Result<(), SqlError> {
+        self.complain(codes::WARN_DATA_TRUNCATED, format!("Data truncated {}", self.at()))
+    }
+
+    fn note_truncated(&self) {
+        let message = format!("Data truncated {}", self.at());
+        self.ctx.warnings.push(WarningLevel::Note, codes::WARN_DATA_TRUNCATED, message);
+    }
+
+    fn too_long(&self) -> Result<(), SqlError> {
+        match self.strictness {
+            Strictness::Strict => Err(SqlError::new(codes::DATA_TOO_LONG, format!("Data too long {}", self.at()))),
+            Strictness::Lenient => self.data_truncated(),
+        }
+    }
+
+    /// 1366 or 1292: "Incorrect integer value: 'x' for column …".
+    fn incorrect(&self, code: codes::Code, kind: &str, value: &Value) -> Result<(), SqlError> {
+        let text = printable(&plain_text(value, value_decimals(value)));
+        self.complain(code, format!("Incorrect {kind} value: '{text}' {}", self.at()))
+    }
+
+    /// What stands behind a number in text: nothing, something, or there was no number.
+    fn check_number(&self, kind: &str, text: &[u8], len: usize) -> Result<(), SqlError> {
+        if len == 0 {
+            return self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, &Value::Str(text.to_vec().into()));
+        }
+        if len < text.trim_ascii_end().len() { self.data_truncated() } else { Ok(()) }
+    }
+
+    fn integer(&self, value: &Value, bits: u32, unsigned: bool) -> Result<Value, SqlError> {
+        let n = match value {
+            Value::Str(text) | Value::Bytes(text) => self.integer_of_text(text)?,
+            Value::Double(_) | Value::Float(_) => {
+                coerce::to_f64(value, self.ctx)?.unwrap_or(0.0).round_ties_even() as i128
+            }
+            other => coerce::to_i128(other, self.ctx)?.unwrap_or(0),
+        };
+        let (low, high) = match unsigned {
+            true => (0, (1i128 << bits) - 1),
+            false => (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1),
+        };
+        let kept = n.clamp(low, high);
+        if kept != n {
+            self.out_of_range()?;
+        }
+        Ok(if unsigned { Value::UInt(kept as u64) } else { Value::Int(kept as i64) })
+    }
+
+    fn integer_of_text(&self, text: &[u8]) -> Result<i128, SqlError> {
+        let (n, len) = number::parse_integer(text);
+        if len > 0 && len == text.trim_ascii_end().len() {
+            return Ok(n);
+        }
+        let (n, len) = number::parse_f64(text);
+        self.check_number("integer", text, len)?;
+        // Exactly, as far as digits go; half away from zero, as MySQL rounds text.
+        let exact = Decimal::parse(text.trim_ascii_start()).and_then(|parsed| parsed.value.to_i128());
+        Ok(exact.unwrap_or(n.round() as i128))
+    }
+
+    fn float(&self, value: &Value, unsigned: bool, max: f64) -> Result<f64, SqlError> {
+        let n = match value {
+            Value::Str(text) | Value::Bytes(text) => {
+                let (n, len) = number::parse_f64(text);
+                if len < text.trim_ascii_end().len() || len == 0 {
+                    self.data_truncated()?;
+                }
+                n
+            }
+            other => coerce::to_f64(other, self.ctx)?.unwrap_or(0.0),
+        };
+        let kept = n.clamp(if unsigned { 0.0 } else { -max }, max);
+        if kept != n {
+            self.out_of_range()?;
+        }
+        Ok(kept)
+    }
+
+    fn decimal(&self, value: &Value, precision: u8, scale: u8, unsigned: bool) -> Result<Value, SqlError> {
+        let n = match value {
+            Value::Str(text) | Value::Bytes(text) => {
+                let text = text.trim_ascii();
+                let parsed = Decimal::parse(text);
+                self.check_number("decimal", text, parsed.map_or(0, |parsed| parsed.len))?;
+                parsed.map_or(Decimal::ZERO, |parsed| parsed.value)
+            }
+            other => coerce::to_decimal(other, self.ctx)?.unwrap_or_default(),
+        };
+        if unsigned && n.is_negative() {
+            self.out_of_range()?;
+            return Ok(implicit_default(self.column));
+        }
+        match n.rounded(scale, Rounding::HalfUp).filter(|rounded| rounded.fits(precision, scale)) {
+            Some(rounded) => {
+                if rounded != n && !matches!(value, Value::Double(_) | Value::Float(_)) {
+                    self.note_truncated();
+                }
+                Ok(Value::Decimal(rounded))
+            }
+            None => {
+                self.out_of_range()?;
+                let max = Decimal::max_of(precision, scale);
+                Ok(Value::Decimal(if n.is_negative() { max.negated() } else { max }))
+            }
+        }
+    }
+
+    fn text(&self, value: Value) -> Result<Value, SqlError> {
+        let text = match value {
+            Value::Str(text) => self.in_charset(text)?,
+            Value::Bytes(bytes) if std::str::from_utf8(&bytes).is_err() => self.broken_text(&bytes)?,
+            Value::Bytes(bytes) => self.in_charset(bytes)?,
+            other => plain_text(&other, value_decimals(&other)),
+        };
+        let (limit, is_char) = match &self.column.ty {
+            ColumnType::Char { chars } => (prefix_bytes(&text, *chars as usize), true),
+            ColumnType::VarChar { chars } => (prefix_bytes(&text, *chars as usize), false),
+            _ => (whole_chars(&text, self.column.max_bytes() as usize), false),
+        };
+        let mut text = text;
+        if limit < text.len() {
+            if text[limit..].iter().any(|&byte| byte != b' ') {
+                self.too_long()?;
+            } else if !is_char {
+                self.note_truncated();
+            }
+            text.truncate(limit);
+        }
+        if is_char {
+            let kept = text.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+            text.truncate(kept);
+        }
+        Ok(Value::Str(text))
+    }
+
+    /// The text if the column's character set has all of it.
+    fn in_charset(&self, text: Bytes) -> Result<Bytes, SqlError> {
+        if text.is_ascii() || self.column.collation.charset() != Charset::Latin1 {
+            return Ok(text);
+        }
+        if types::charset::utf8_to_latin1(&text).is_some() {
+            return Ok(text);
+        }
+        let string = String::from_utf8_lossy(&text);
+        let missing = |c: &char| types::charset::latin1_byte(*c).is_none();
+        let at = string.char_indices().find(|(_, c)| missing(c)).map_or(0, |(at, _)| at);
+        self.incorrect_string(&text[at..])?;
+        let replaced: String = string.chars().map(|c| if missing(&c) { '?' } else { c }).collect();
+        Ok(replaced.into_bytes().into())
+    }
+
+    fn broken_text(&self, bytes: &[u8]) -> Result<Bytes, SqlError> {
+        let valid = match std::str::from_utf8(bytes) {
+            Ok(_) => bytes.len(),
+            Err(error) => error.valid_up_to(),
+        };
+        self.incorrect_string(&bytes[valid..])?;
+        Ok(Bytes::copy_from_slice(&bytes[..valid]))
+    }
+
+    /// 1366, with the first bytes of what is wrong.
+    fn incorrect_string(&self, wrong: &[u8]) -> Result<(), SqlError> {
+        const SHOWN: usize = 6;
+        let show = |byte: &u8| {
+            if byte.is_ascii_graphic() || *byte == b' ' {
+                (*byte as char).to_string()
+            } else {
+                format!("\\x{byte:02X}")
+            }
+        };
+        let shown: String = wrong.iter().take(SHOWN).map(show).collect();
+        let more = if wrong.len() > SHOWN { "..." } else { "" };
+        let message = format!("Incorrect string value: '{shown}{more}' {}", self.at());
+        self.complain(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, message)
+    }
+
+    fn binary(&self, value: Value) -> Result<Value, SqlError> {
+        let mut bytes = match value {
+            Value::Str(bytes) | Value::Bytes(bytes) => bytes,
+            other => plain_text(&other, value_decimals(&other)),
+        };
+        let max = self.column.max_bytes() as usize;
+        if bytes.len() > max {
+            self.too_long()?;
+            bytes.truncate(max);
+        }
+        if let ColumnType::Binary { .. } = self.column.ty
+            && bytes.len() < max
+        {
+            let mut padded = bytes.to_vec();
+            padded.resize(max, 0);
+            bytes = padded.into();
+        }
+        Ok(Value::Bytes(bytes))
+    }
+
+    /// Reads a date and time with what sql_mode allows; complains, and gives what there is instead.
+    fn read_datetime(&self, value: &Value, kind: &str) -> Result<Parsed<DateTime>, SqlError> {
+        let allow = cast::allowed(self.ctx);
+        let strict_zeros = self.strictness == Strictness::Strict;
+        let parsed = match value {
+            Value::DateTime(datetime) => allow.accepts(datetime.date).then_some(plain(*datetime)),
+            Value::Date(date) => allow.accepts(*date).then_some(plain(date.at_midnight())),
+            Value::Time(_) => coerce::to_datetime(value, Allow::ALL, self.ctx)?.map(plain),
+            other => coerce::parse_datetime(other, allow),
+        };
+        match parsed {
+            Some(parsed) => {
+                if parsed.trailing {
+                    self.incorrect_temporal(kind, value)?;
+                }
+                Ok(parsed)
+            }
+            None => {
+                self.incorrect_temporal(kind, value)?;
+                // Outside strict mode a zero date is only warned of; others become zero.
+                let zeros = if strict_zeros { None } else { coerce::parse_datetime(value, Allow::ZEROS) };
+                Ok(zeros.filter(|parsed| parsed.value.date.is_zero()).unwrap_or(plain(DateTime::ZERO)))
+            }
+        }
+    }
+
+    fn incorrect_temporal(&self, kind: &str, value: &Value) -> Result<(), SqlError> {
+        self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind, value)
+    }
+
+    fn date(&self, value: &Value) -> Result<Value, SqlError> {
+        let parsed = self.read_datetime(value, "date")?;
+        if parsed.value.time() != Time::default() {
+            self.note_truncated();
+        }
+        Ok(Value::Date(parsed.value.date))
+    }
+
+    /// Rounded (or cut, by sql_mode) to the column's digits; a zone in the text changed for the session's.
+    fn datetime(&self, value: &Value, fsp: u8) -> Result<DateTime, SqlError> {
+        let parsed = self.read_datetime(value, "datetime")?;
+        let truncate = self.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let rounded = match parsed.zone_minutes {
+            None => parsed.rounded(fsp, truncate),
+            Some(_) => coerce::in_session_zone(&parsed, self.ctx).and_then(|local| plain(local).rounded(fsp, truncate)),
+        };
+        match rounded {
+            Some(datetime) => Ok(datetime),
+            None => {
+                self.incorrect_temporal("datetime", value)?;
+                Ok(DateTime::ZERO)
+            }
+        }
+    }
+
+    fn timestamp(&self, value: &Value, fsp: u8) -> Result<Value, SqlError> {
+        let local = self.datetime(value, fsp)?;
+        if local == DateTime::ZERO {
+            return Ok(Value::DateTime(local));
+        }
+        let micros = match calendar::is_real(local.date) {
+            true => coerce::local_to_utc_micros(local, &self.ctx.session.time_zone),
+            false => None,
+        };
+        let in_range = |micros: &i64| (1..=TIMESTAMP_MAX_SECONDS).contains(&micros.div_euclid(MICROS_PER_SECOND));
+        match micros.filter(in_range).and_then(calendar::from_unix_micros) {
+            Some(utc) => Ok(Value::DateTime(utc)),
+            None => {
+                self.incorrect_temporal("datetime", value)?;
+                Ok(Value::DateTime(DateTime::ZERO))
+            }
+        }
+    }
+
+    fn time(&self, value: &Value, fsp: u8) -> Result<Value, SqlError> {
+        let parsed = match value {
+            Value::Time(time) => Some(plain(*time)),
+            Value::DateTime(datetime) => Some(plain(datetime.time())),
+            Value::Date(_) => Some(plain(Time::default())),
+            other => coerce::parse_time(other),
+        };
+        let Some(parsed) = parsed else {
+            self.incorrect_temporal("time", value)?;
+            return Ok(Value::Time(Time::default()));
+        };
+        if parsed.trailing {
+            self.incorrect_temporal("time", value)?;
+        }
+        if parsed.clamped {
+            self.out_of_range()?;
+        }
+        let truncate = self.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let time = if truncate { parsed.value.truncated(fsp) } else { parsed.value.rounded(fsp) };
+        Ok(Value::Time(time.clamped().0))
+    }
+
+    fn year(&self, value: &Value) -> Result<Value, SqlError> {
+        let (n, is_text) = match value {
+            Value::Str(text) | Value::Bytes(text) => {
+                let (n, len) = number::parse_integer(text);
+                self.check_number("integer", text, len)?;
+                (n, true)
+            }
+            Value::Date(date) => (date.year as i128, false),
+            Value::DateTime(datetime) => (datetime.date.year as i128, false),
+            other => (coerce::to_i128(other, self.ctx)?.unwrap_or(0), false),
+        };
+        let digits = value.as_bytes().map_or(0, |text| text.trim_ascii().len());
+        Ok(Value::UInt(match n {
+            0 if is_text && digits < 4 => 2000,
+            0 => 0,
+            1..=99 => parse::full_year(n as u32) as u64,
+            1901..=2155 => n as u64,
+            _ => {
+                self.out_of_range()?;
+                0
+            }
+        }))
+    }
+
+    fn bit(&self, value: &Value, bits: u8) -> Result<Value, SqlError> {
+        let max = u64::MAX >> (64 - bits as u32);
+        let n = match value {
+            Value::Str(bytes) | Value::Bytes(bytes) => {
+                let significant = &bytes[bytes.iter().take_while(|&&byte| byte == 0).count()..];
+                if significant.len() > 8 {
+                    None
+                } else {
+                    Some(significant.iter().fold(0u64, |n, &byte| n << 8 | byte as u64))
+                }
+            }
+            other => coerce::to_i128(other, self.ctx)?.and_then(|n| u64::try_from(n).ok()),
+        };
+        match n.filter(|n| *n <= max) {
+            Some(n) => Ok(Value::UInt(n)),
+            None => {
+                self.too_long()?;
+                Ok(Value::UInt(max))
+            }
+        }
+    }
+
+    fn enumeration(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {
+        let found = match value {
+            Value::Str(text) | Value::Bytes(text) => self.member(text, members).or_else(|| {
+                let (n, len) = number::parse_integer(text);
+                (len == text.len()).then(|| members.get(usize::try_from(n - 1).ok()?)).flatten()
+            }),
+            other => coerce::to_i128(other, self.ctx)?
+                .and_then(|n| usize::try_from(n - 1).ok())
+                .and_then(|at| members.get(at)),
+        };
+        if let Some(member) = found {
+            return Ok(Value::from(member.as_str()));
+        }
+        self.data_truncated()?;
+        Ok(Value::Str(Bytes::new()))
+    }
+
+    fn member<'m>(&self, text: &[u8], members: &'m [String]) -> Option<&'m String> {
+        let text = text.trim_ascii_end();
+        members.iter().find(|member| types::collation::equal(self.column.collation, member.as_bytes(), text))
+    }
+
+    fn set(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {
+        let bits = match value {
+            Value::Str(text) | Value::Bytes(text) => {
+                let mut bits = 0u64;
+                for part in text.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
+                    match self.member(part, members).and_then(|member| members.iter().position(|other| other == member))
+                    {
+                        Some(at) => bits |= 1 << at,
+                        None => self.data_truncated()?,
+                    }
+                }
+                bits
+            }
+            other => coerce::to_bits(other, self.ctx)?.unwrap_or(0),
+        };
+        let known = if members.len() >= 64 { u64::MAX } else { (1 << members.len()) - 1 };
+        if bits & !known != 0 {
+            self.data_truncated()?;
+        }
+        Ok(Value::str(types::column::set_text(members, bits & known).unwrap_or_default()))
+    }
+}
+
+/// A value that was not read from text.
+fn plain<T>(value: T) -> Parsed<T> {
+    Parsed { value, round_up: false, fsp: 6, trailing: false, has_time: true, zone_minutes: None, clamped: false }
+}
+
+/// The digits of a fraction with which a value becomes text when nothing else says so.
+fn value_decimals(value: &Value) -> u8 {
+    match value {
+        Value::Time(time) => coerce::fsp_of(time.parts().4),
+        Value::DateTime(datetime) => coerce::fsp_of(datetime.micros),
+        _ => NOT_FIXED,
+    }
+}
+
+/// At most `max` bytes, without a cut character at the end.
+fn whole_chars(text: &[u8], max: usize) -> usize {
+    if text.len() <= max {
+        return text.len();
+    }
+    prefix_bytes(text, char_count(&text[..max + 1]) - 1)
 }

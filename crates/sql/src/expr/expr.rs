@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use base::SqlError;
 use types::Value;
 
-use crate::expr::context::EvalContext;
 use crate::expr::function::Function;
 use crate::expr::types::ExprType;
 
@@ -291,18 +289,6 @@ pub enum Constancy {
 }
 
 impl Expr {
-    /// Its value for a row.
-    pub fn eval(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-        let _ = (row, ctx);
-        todo!()
-    }
-
-    /// Its truth for a row; `None` is NULL. For WHERE, ON, HAVING: cheaper than [`Expr::eval`].
-    pub fn eval_truth(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
-        let _ = (row, ctx);
-        todo!()
-    }
-
     /// A constant with its type.
     pub fn literal(value: Value, ty: ExprType) -> Expr {
         Expr { kind: ExprKind::Literal(value), ty }
@@ -339,25 +325,83 @@ impl Expr {
 
     /// How long it keeps its value.
     pub fn constancy(&self) -> Constancy {
-        todo!()
+        let mut constancy = match &self.kind {
+            ExprKind::Param(_) | ExprKind::UserVariable(_) | ExprKind::SystemVariable { .. } => Constancy::Execution,
+            ExprKind::Column { .. } => Constancy::Row,
+            ExprKind::AssignVariable { .. } => Constancy::Volatile,
+            ExprKind::Call { function, .. } => function.constancy(),
+            _ => Constancy::Literal,
+        };
+        self.for_each_child(&mut |child| constancy = constancy.max(child.constancy()));
+        constancy
     }
 
     /// Whether some part of it has to be computed asynchronously ([`Function::waits`]): the planner moves such calls into
     /// slots.
     pub fn waits(&self) -> bool {
-        todo!()
+        let mut waits = matches!(&self.kind, ExprKind::Call { function, .. } if function.waits());
+        self.for_each_child(&mut |child| waits |= child.waits());
+        waits
     }
 
     /// Calls `visit` with every direct part.
     pub fn for_each_child<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
-        let _ = visit;
-        todo!()
+        use ExprKind::*;
+        match &self.kind {
+            Literal(_) | Param(_) | Column { .. } | UserVariable(_) | SystemVariable { .. } => {}
+            Compare { args, .. } | Xor(args) | Arithmetic { args, .. } | Bit { args, .. } => {
+                args.iter().for_each(visit)
+            }
+            Like { args, .. } | Interval { args, .. } => args.iter().for_each(visit),
+            And(parts) | Or(parts) => parts.iter().for_each(visit),
+            Not(arg) | IsNull(arg) | Negate(arg) | Collate(arg) => visit(arg),
+            IsTruth { arg, .. } | Cast { arg, .. } => visit(arg),
+            AssignVariable { value, .. } => visit(value),
+            Between { args } => args.iter().for_each(visit),
+            Call { args, .. } => args.iter().for_each(visit),
+            In { value, list } => {
+                visit(value);
+                list.iter().for_each(visit);
+            }
+            Case { operand, arms, otherwise } => {
+                operand.iter().for_each(|operand| visit(operand));
+                for (when, then) in arms {
+                    visit(when);
+                    visit(then);
+                }
+                otherwise.iter().for_each(|otherwise| visit(otherwise));
+            }
+        }
     }
 
     /// Calls `visit` with every direct part, to be changed.
     pub fn for_each_child_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
-        let _ = visit;
-        todo!()
+        use ExprKind::*;
+        match &mut self.kind {
+            Literal(_) | Param(_) | Column { .. } | UserVariable(_) | SystemVariable { .. } => {}
+            Compare { args, .. } | Xor(args) | Arithmetic { args, .. } | Bit { args, .. } => {
+                args.iter_mut().for_each(visit);
+            }
+            Like { args, .. } | Interval { args, .. } => args.iter_mut().for_each(visit),
+            And(parts) | Or(parts) => parts.iter_mut().for_each(visit),
+            Not(arg) | IsNull(arg) | Negate(arg) | Collate(arg) => visit(arg),
+            IsTruth { arg, .. } | Cast { arg, .. } => visit(arg),
+            AssignVariable { value, .. } => visit(value),
+            Between { args } => args.iter_mut().for_each(visit),
+            Call { args, .. } => args.iter_mut().for_each(visit),
+            In { value, list } => {
+                visit(value);
+                list.iter_mut().for_each(visit);
+            }
+            Case { operand, arms, otherwise } => {
+                operand.iter_mut().for_each(|operand| visit(operand));
+                for (when, then) in arms {
+                    visit(when);
+                    visit(then);
+                }
+                otherwise.iter_mut().for_each(|otherwise| visit(otherwise));
+            }
+        }
     }
 
     /// Adds the slots that it reads (each once) to `slots`.

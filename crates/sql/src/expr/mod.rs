@@ -17,13 +17,20 @@
 //! collations, scales, ENUM order, and the shape of the result.
 
 pub mod aggregate;
+mod arithmetic;
 pub mod build;
+mod cast;
+mod coerce;
+mod compare;
 pub mod context;
 pub mod convert;
+mod eval;
 mod expr;
 pub mod function;
+mod interval;
 pub mod mode;
 pub mod order;
+pub mod pattern;
 pub mod types;
 
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};

@@ -100,42 +100,270 @@ pub struct ExprType {
 impl ExprType {
     /// The type of a column's stored value.
     pub fn of_column(column: &ColumnDef) -> Self {
-        let _ = column;
-        todo!()
+        let (kind, length, decimals) = stored_kind(&column.ty);
+        let is_text = column.ty.has_charset();
+        ExprType {
+            kind,
+            nullable: column.nullable,
+            collation: if is_text { column.collation } else { CollationId::BINARY },
+            coercibility: if kind.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
+            decimals,
+            length,
+            utc: matches!(column.ty, ColumnType::Timestamp { .. }),
+            origin: Some(column.ty.clone()),
+        }
     }
 
     /// A type of this kind with its usual length.
     pub fn of_kind(kind: Kind) -> Self {
         let decimals = if matches!(kind, Kind::Float | Kind::Double) { NOT_FIXED } else { 0 };
+        let length = match kind {
+            Kind::Int | Kind::UInt => 20,
+            Kind::Float => 12,
+            Kind::Double => 22,
+            Kind::Decimal => 10,
+            Kind::Date | Kind::Time => 10,
+            Kind::DateTime => 19,
+            _ => 0,
+        };
         ExprType {
             kind,
             origin: None,
             nullable: true,
             collation: CollationId::BINARY,
-            coercibility: Coercibility::Numeric,
+            coercibility: if kind == Kind::Null { Coercibility::Ignorable } else { Coercibility::Numeric },
             decimals,
-            length: 0,
+            length,
             utc: false,
+        }
+    }
+
+    /// A truth value: 0, 1 or, if `nullable`, NULL.
+    pub fn truth(nullable: bool) -> Self {
+        ExprType { length: 1, nullable, ..ExprType::of_kind(Kind::Int) }
+    }
+
+    /// DECIMAL(precision, scale), each at most what there is.
+    pub fn decimal(precision: u32, scale: u8) -> Self {
+        let scale = scale.min(types::decimal::MAX_SCALE);
+        let length = precision.clamp(scale.max(1) as u32, types::decimal::MAX_PRECISION as u32);
+        ExprType { length, decimals: scale, ..ExprType::of_kind(Kind::Decimal) }
+    }
+
+    /// Text of at most so many characters.
+    pub fn text(length: u32, collation: CollationId) -> Self {
+        ExprType { length, collation, coercibility: Coercibility::Coercible, ..ExprType::of_kind(Kind::Str) }
+    }
+
+    /// A binary string of at most so many bytes.
+    pub fn bytes(length: u32) -> Self {
+        ExprType { length, coercibility: Coercibility::Coercible, ..ExprType::of_kind(Kind::Bytes) }
+    }
+
+    /// DATE, TIME or DATETIME with so many digits of the fraction.
+    pub fn temporal(kind: Kind, fsp: u8) -> Self {
+        let mut ty = ExprType::of_kind(kind);
+        if fsp > 0 && kind != Kind::Date {
+            ty.decimals = fsp;
+            ty.length += 1 + fsp as u32;
+        }
+        ty
+    }
+
+    /// The same, nullable or not.
+    pub fn nullable(mut self, nullable: bool) -> Self {
+        self.nullable = nullable;
+        self
+    }
+
+    /// How many characters its text takes at most.
+    pub fn text_length(&self) -> u32 {
+        match self.kind {
+            Kind::Decimal => self.length + 1 + (self.decimals > 0) as u32,
+            _ => self.length,
+        }
+    }
+
+    /// Digits before the point that its numbers can have.
+    pub(crate) fn int_digits(&self) -> u32 {
+        match self.kind {
+            Kind::Decimal => self.length.saturating_sub(self.decimals as u32),
+            Kind::Int | Kind::UInt => self.length.min(20),
+            Kind::Date => 8,
+            Kind::Time => 7,
+            Kind::DateTime => 14,
+            _ => 20,
         }
     }
 
     /// The column type that CREATE TABLE … SELECT makes of it, and from which a result column's metadata comes. NULL becomes
     /// `binary(0)`, as in MySQL.
     pub fn to_column_type(&self) -> ColumnType {
-        todo!()
+        if let Some(origin) = &self.origin {
+            return origin.clone();
+        }
+        match self.kind {
+            Kind::Null => ColumnType::Binary { bytes: 0 },
+            Kind::Int => ColumnType::BigInt { unsigned: false },
+            Kind::UInt => ColumnType::BigInt { unsigned: true },
+            Kind::Float => ColumnType::Float { unsigned: false },
+            Kind::Double => ColumnType::Double { unsigned: false },
+            Kind::Decimal => {
+                ColumnType::Decimal { precision: self.length.clamp(1, 65) as u8, scale: self.decimals, unsigned: false }
+            }
+            Kind::Str | Kind::Any => match self.length {
+                0..=VARCHAR_CHARS_MAX => ColumnType::VarChar { chars: self.length },
+                longer => ColumnType::Text { size: blob_size(longer.saturating_mul(4)) },
+            },
+            Kind::Bytes => match self.length {
+                0..=VARBINARY_BYTES_MAX => ColumnType::VarBinary { bytes: self.length },
+                longer => ColumnType::Blob { size: blob_size(longer) },
+            },
+            Kind::Date => ColumnType::Date,
+            Kind::Time => ColumnType::Time { fsp: self.decimals },
+            Kind::DateTime => ColumnType::DateTime { fsp: self.decimals },
+        }
     }
 
     /// A column of this type: for CREATE TABLE … SELECT, temporary results and metadata.
     pub fn to_column(&self, name: &str) -> ColumnDef {
         let mut column = ColumnDef::new(name, self.to_column_type());
         column.nullable = self.nullable;
-        column.collation = self.collation;
+        column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
         column
     }
 
     /// The type of a column of a UNION (and of CASE, IF, COALESCE): both sides' values fit.
     pub fn union(&self, other: &ExprType) -> ExprType {
-        let _ = other;
-        todo!()
+        let nullable = self.nullable || other.nullable;
+        let mut ty = match (self.kind, other.kind) {
+            (Kind::Null | Kind::Any, _) => other.clone(),
+            (_, Kind::Null | Kind::Any) => self.clone(),
+            _ if self.origin == other.origin && self.kind == other.kind => self.clone(),
+            _ => self.union_kind(other),
+        };
+        ty.nullable = nullable;
+        ty.utc = false;
+        if ty.kind == Kind::Str {
+            (ty.collation, ty.coercibility) = aggregate_collations(self, other);
+        }
+        ty.length = ty.length.max(if ty.kind.is_string() { self.text_length().max(other.text_length()) } else { 0 });
+        if ty.kind == self.kind && ty.kind == other.kind && ty.kind != Kind::Decimal {
+            ty.length = self.length.max(other.length);
+        }
+        ty
+    }
+
+    fn union_kind(&self, other: &ExprType) -> ExprType {
+        use Kind::*;
+        let fsp = self.decimals.max(other.decimals);
+        match (self.kind, other.kind) {
+            (Int, Int) => ExprType::of_kind(Int),
+            (UInt, UInt) => ExprType::of_kind(UInt),
+            (Int, UInt) | (UInt, Int) => {
+                let unsigned = if self.kind == UInt { self } else { other };
+                // INT UNSIGNED fits BIGINT; BIGINT UNSIGNED beside a signed number does not.
+                if unsigned.length < 19 { ExprType::of_kind(Int) } else { ExprType::decimal(20, 0) }
+            }
+            (Float, Float) => ExprType::of_kind(Float),
+            (a, b) if a.is_numeric() && b.is_numeric() => {
+                if matches!(a, Float | Double) || matches!(b, Float | Double) {
+                    return ExprType::of_kind(Double);
+                }
+                ExprType::decimal(self.int_digits().max(other.int_digits()) + fsp as u32, fsp)
+            }
+            (Date, Date) => ExprType::of_kind(Date),
+            (Time, Time) => ExprType::temporal(Time, fsp),
+            (a, b) if a.is_temporal() && b.is_temporal() => ExprType::temporal(DateTime, fsp),
+            (Bytes, _) | (_, Bytes) => ExprType::bytes(0),
+            _ => ExprType::text(0, CollationId::DEFAULT),
+        }
+    }
+}
+
+/// The most characters of a VARCHAR, and bytes of a VARBINARY, that CREATE TABLE … SELECT makes.
+const VARCHAR_CHARS_MAX: u32 = 16_383;
+const VARBINARY_BYTES_MAX: u32 = 65_535;
+
+fn blob_size(bytes: u32) -> types::BlobSize {
+    use types::BlobSize::*;
+    [Tiny, Normal, Medium].into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(Long)
+}
+
+/// Kind, length and decimals of a column's values.
+fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
+    let fraction = |fsp: u8| if fsp > 0 { 1 + fsp as u32 } else { 0 };
+    let longest = |members: &[String]| members.iter().map(|member| member.chars().count() as u32).max().unwrap_or(0);
+    match ty {
+        ColumnType::Float { .. } => (Kind::Float, 12, NOT_FIXED),
+        ColumnType::Double { .. } => (Kind::Double, 22, NOT_FIXED),
+        ColumnType::Decimal { precision, scale, .. } => (Kind::Decimal, *precision as u32, *scale),
+        ColumnType::Char { chars } | ColumnType::VarChar { chars } => (Kind::Str, *chars, 0),
+        ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => (Kind::Bytes, *bytes, 0),
+        ColumnType::Text { size } => (Kind::Str, size.max_bytes(), 0),
+        ColumnType::Blob { size } => (Kind::Bytes, size.max_bytes(), 0),
+        ColumnType::Date => (Kind::Date, 10, 0),
+        ColumnType::Time { fsp } => (Kind::Time, 10 + fraction(*fsp), *fsp),
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (Kind::DateTime, 19 + fraction(*fsp), *fsp),
+        ColumnType::Year => (Kind::UInt, 4, 0),
+        ColumnType::Bit { bits } => (Kind::UInt, *bits as u32, 0),
+        ColumnType::Enum { members } => (Kind::Str, longest(members), 0),
+        ColumnType::Set { members } => {
+            let chars: u32 = members.iter().map(|member| member.chars().count() as u32 + 1).sum();
+            (Kind::Str, chars.saturating_sub(1), 0)
+        }
+        integer => {
+            let (width, unsigned) = integer.integer().unwrap_or((8, false));
+            let length = match (width, unsigned) {
+                (1, false) => 4,
+                (1, true) => 3,
+                (2, false) => 6,
+                (2, true) => 5,
+                (3, false) => 9,
+                (3, true) => 8,
+                (4, false) => 11,
+                (4, true) => 10,
+                _ => 20,
+            };
+            (if unsigned { Kind::UInt } else { Kind::Int }, length, 0)
+        }
+    }
+}
+
+/// The collation of an operation on two strings, and how strongly it insists on it ([`Coercibility::None`]: they conflict).
+pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
+    let strings = (a.kind.is_string() || a.kind == Kind::Any, b.kind.is_string() || b.kind == Kind::Any);
+    match strings {
+        (true, false) => return (a.collation, a.coercibility),
+        (false, true) => return (b.collation, b.coercibility),
+        (false, false) => return (CollationId::DEFAULT, Coercibility::Coercible),
+        (true, true) => {}
+    }
+    if a.coercibility != b.coercibility {
+        let stronger = if a.coercibility < b.coercibility { a } else { b };
+        return (stronger.collation, stronger.coercibility);
+    }
+    if a.collation == b.collation {
+        return (a.collation, a.coercibility);
+    }
+    resolve_conflict(a, b)
+}
+
+/// Two collations that insist equally: binary wins, utf8mb4 over latin1, `_bin` of the same character set over others.
+fn resolve_conflict(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
+    use types::charset::Charset;
+    let charsets = (a.collation.charset(), b.collation.charset());
+    match charsets {
+        (Charset::Binary, _) => (a.collation, a.coercibility),
+        (_, Charset::Binary) => (b.collation, b.coercibility),
+        (Charset::Utf8Mb4, Charset::Latin1) => (a.collation, a.coercibility),
+        (Charset::Latin1, Charset::Utf8Mb4) => (b.collation, b.coercibility),
+        _ if b.collation.name().ends_with("_bin") && !a.collation.name().ends_with("_bin") => {
+            (b.collation, b.coercibility)
+        }
+        _ if a.collation.name().ends_with("_bin") && !b.collation.name().ends_with("_bin") => {
+            (a.collation, a.coercibility)
+        }
+        _ => (charsets.0.default_collation(), Coercibility::None),
     }
 }

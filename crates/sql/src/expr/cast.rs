@@ -1,0 +1,164 @@
+//! CAST and CONVERT.
+
+use base::SqlError;
+use types::charset::prefix_bytes;
+use types::decimal::Rounding;
+use types::temporal::parse::Allow;
+use types::{CollationId, Decimal, Value};
+
+use crate::expr::coerce::{self, printable};
+use crate::expr::context::EvalContext;
+use crate::expr::expr::CastType;
+use crate::expr::types::{Coercibility, ExprType, Kind};
+
+/// The type of `CAST(arg AS to)`.
+pub(crate) fn infer(arg: &ExprType, to: CastType, collation: CollationId) -> ExprType {
+    let length = arg.text_length();
+    let ty = match to {
+        CastType::Signed => ExprType::of_kind(Kind::Int),
+        CastType::Unsigned => ExprType::of_kind(Kind::UInt),
+        CastType::Char { chars } => {
+            let mut ty = ExprType::text(chars.unwrap_or(length), collation);
+            ty.coercibility = Coercibility::Implicit;
+            ty
+        }
+        CastType::Binary { bytes } => ExprType::bytes(bytes.unwrap_or(length.saturating_mul(4))),
+        CastType::Date => ExprType::of_kind(Kind::Date),
+        CastType::Time { fsp } => ExprType::temporal(Kind::Time, fsp),
+        CastType::DateTime { fsp } => ExprType::temporal(Kind::DateTime, fsp),
+        CastType::Decimal { precision, scale } => ExprType::decimal(precision as u32, scale),
+        CastType::Float => ExprType::of_kind(Kind::Float),
+        CastType::Double => ExprType::of_kind(Kind::Double),
+        CastType::Year => {
+            ExprType { origin: Some(types::ColumnType::Year), length: 4, ..ExprType::of_kind(Kind::UInt) }
+        }
+    };
+    // What is no date becomes NULL.
+    let may_fail = matches!(to, CastType::Date | CastType::Time { .. } | CastType::DateTime { .. } | CastType::Year);
+    ty.nullable(arg.nullable || may_fail)
+}
+
+/// `CAST(value AS to)` of a value whose expression has the type `from`.
+pub(crate) fn eval(value: &Value, from: &ExprType, to: CastType, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    if value.is_null() {
+        return Ok(Value::Null);
+    }
+    let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
+    Ok(match to {
+        CastType::Signed => signed(value, ctx)?,
+        CastType::Unsigned => or_null(unsigned(value, ctx)?.map(Value::UInt)),
+        CastType::Char { chars } => to_char(value, from, chars, ctx)?,
+        CastType::Binary { bytes } => to_binary(value, from, bytes, ctx)?,
+        CastType::Date => or_null(coerce::to_date(value, allowed(ctx), ctx)?.map(Value::Date)),
+        CastType::Time { fsp } => or_null(coerce::to_time(value, ctx)?.map(|time| Value::Time(time.rounded(fsp)))),
+        CastType::DateTime { fsp } => {
+            let datetime = coerce::to_datetime(value, allowed(ctx), ctx)?;
+            or_null(datetime.and_then(|datetime| datetime.rounded(fsp)).map(Value::DateTime))
+        }
+        CastType::Decimal { precision, scale } => to_decimal(value, precision, scale, ctx)?,
+        CastType::Float => or_null(coerce::to_f64(value, ctx)?.map(|n| Value::Float(n as f32))),
+        CastType::Double => or_null(coerce::to_f64(value, ctx)?.map(Value::Double)),
+        CastType::Year => year(value, ctx)?,
+    })
+}
+
+/// The dates that sql_mode lets an expression make.
+pub(crate) fn allowed(ctx: &EvalContext<'_>) -> Allow {
+    use crate::expr::mode::SqlMode;
+    let mode = ctx.session.sql_mode;
+    Allow {
+        zero_date: !mode.has(SqlMode::NO_ZERO_DATE),
+        zero_in_date: !mode.has(SqlMode::NO_ZERO_IN_DATE),
+        invalid_dates: mode.has(SqlMode::ALLOW_INVALID_DATES),
+    }
+}
+
+fn signed(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    Ok(match value {
+        Value::UInt(n) => Value::Int(*n as i64),
+        Value::Str(text) | Value::Bytes(text) => {
+            let Some(n) = coerce::to_i128(value, ctx)? else { return Ok(Value::Null) };
+            match (i64::try_from(n), u64::try_from(n)) {
+                (Ok(n), _) => Value::Int(n),
+                (_, Ok(n)) => Value::Int(n as i64),
+                _ => {
+                    ctx.truncated("INTEGER", text)?;
+                    Value::Int(if n < 0 { i64::MIN } else { -1 })
+                }
+            }
+        }
+        other => coerce::to_i64(other, ctx)?.map_or(Value::Null, Value::Int),
+    })
+}
+
+fn unsigned(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlError> {
+    match value {
+        Value::Decimal(n) if n.is_negative() => {
+            ctx.truncated("DECIMAL", &coerce::plain_text(value, 0))?;
+            Ok(Some(0))
+        }
+        Value::Float(_) | Value::Double(_) => Ok(coerce::to_f64(value, ctx)?.map(|n| {
+            let n = n.round_ties_even();
+            if n < 0.0 { n as i64 as u64 } else { n as u64 }
+        })),
+        other => coerce::to_bits(other, ctx),
+    }
+}
+
+fn to_char(value: &Value, from: &ExprType, chars: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    let text = coerce::text(value, from);
+    if matches!(value, Value::Bytes(_)) && std::str::from_utf8(&text).is_err() {
+        ctx.warn(
+            base::codes::INVALID_CHARACTER_STRING,
+            format!("Invalid utf8mb4 character string: '{}'", printable(&text)),
+        );
+        return Ok(Value::Null);
+    }
+    let Some(chars) = chars else { return Ok(Value::Str(text)) };
+    let kept = prefix_bytes(&text, chars as usize);
+    if kept < text.len() {
+        ctx.truncated(&format!("CHAR({chars})"), &text)?;
+    }
+    Ok(Value::Str(text.slice(..kept)))
+}
+
+fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    let text = coerce::text(value, from);
+    let Some(length) = bytes.map(|bytes| bytes as usize) else { return Ok(Value::Bytes(text)) };
+    if length < text.len() {
+        ctx.truncated(&format!("BINARY({length})"), &text)?;
+        return Ok(Value::Bytes(text.slice(..length)));
+    }
+    let mut padded = text.to_vec();
+    padded.resize(length, 0);
+    Ok(Value::Bytes(padded.into()))
+}
+
+fn to_decimal(value: &Value, precision: u8, scale: u8, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    let Some(n) = coerce::to_decimal(value, ctx)? else { return Ok(Value::Null) };
+    let rounded = n.rounded(scale, Rounding::HalfUp).filter(|n: &Decimal| n.fits(precision, scale));
+    if let Some(rounded) = rounded {
+        return Ok(Value::Decimal(rounded));
+    }
+    ctx.complain(base::codes::WARN_DATA_OUT_OF_RANGE, "Out of range value for column 'CAST' at row 1".into())?;
+    let max = Decimal::max_of(precision, scale);
+    Ok(Value::Decimal(if n.is_negative() { max.negated() } else { max }))
+}
+
+fn year(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    let number = match value {
+        Value::Date(date) => Some(date.year as i64),
+        Value::DateTime(datetime) => Some(datetime.date.year as i64),
+        other => coerce::to_i64(other, ctx)?,
+    };
+    Ok(match number {
+        Some(0) => Value::UInt(0),
+        Some(n @ 1..=99) => Value::UInt(types::temporal::parse::full_year(n as u32) as u64),
+        Some(n @ 1901..=2155) => Value::UInt(n as u64),
+        Some(_) => {
+            ctx.truncated("YEAR", &coerce::plain_text(value, 0))?;
+            Value::Null
+        }
+        None => Value::Null,
+    })
+}

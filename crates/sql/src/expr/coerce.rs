@@ -1,0 +1,388 @@
+//! Values as other kinds: what MySQL does silently, or with a warning, when an operator or function wants another kind than it
+//! is given. Assignments have stricter rules: [`crate::expr::convert`].
+
+use base::{SqlError, UnixMicros, codes};
+use bytes::Bytes;
+use jiff::tz::TimeZone;
+use types::temporal::parse::{self, Allow, Parsed};
+use types::temporal::{MICROS_PER_SECOND, calendar};
+use types::value::NOT_FIXED;
+use types::{ColumnType, Date, DateTime, Decimal, Time, Value, number};
+
+use crate::expr::context::EvalContext;
+use crate::expr::types::{ExprType, Kind};
+
+impl EvalContext<'_> {
+    /// 1292 "Truncated incorrect … value": an error while a strict statement changes data, otherwise a warning.
+    pub(crate) fn truncated(&self, kind: &str, text: &[u8]) -> Result<(), SqlError> {
+        let message = format!("Truncated incorrect {kind} value: '{}'", printable(text));
+        self.complain(codes::TRUNCATED_WRONG_VALUE, message)
+    }
+
+    /// 1292 "Incorrect … value", a warning.
+    pub(crate) fn incorrect(&self, kind: &str, text: &[u8]) {
+        self.warn(codes::TRUNCATED_WRONG_VALUE, format!("Incorrect {kind} value: '{}'", printable(text)));
+    }
+
+    /// An error while a strict statement changes data, otherwise a warning.
+    pub(crate) fn complain(&self, code: codes::Code, message: String) -> Result<(), SqlError> {
+        if self.strict {
+            return Err(SqlError::new(code, message));
+        }
+        self.warn(code, message);
+        Ok(())
+    }
+
+    /// NOW(6) in the session's time zone.
+    pub(crate) fn local_now(&self) -> DateTime {
+        local_time(self.now, &self.session.time_zone)
+    }
+}
+
+/// Text for a message.
+pub(crate) fn printable(text: &[u8]) -> String {
+    const LONGEST: usize = 128;
+    String::from_utf8_lossy(&text[..types::charset::prefix_bytes(text, LONGEST)]).into_owned()
+}
+
+/// A point in time as the zone's clocks show it.
+pub(crate) fn local_time(at: UnixMicros, zone: &TimeZone) -> DateTime {
+    let micros = at.0 as i64;
+    utc_micros_to_local(micros, zone).unwrap_or(DateTime::ZERO)
+}
+
+/// Microseconds since 1970 as the zone's clocks show them.
+pub(crate) fn utc_micros_to_local(micros: i64, zone: &TimeZone) -> Option<DateTime> {
+    let offset = match zone.to_fixed_offset() {
+        Ok(offset) => offset,
+        Err(_) => zone.to_offset(jiff::Timestamp::from_microsecond(micros).ok()?),
+    };
+    calendar::from_unix_micros(micros + offset.seconds() as i64 * MICROS_PER_SECOND)
+}
+
+/// A stored TIMESTAMP (UTC) as the zone's clocks show it; the zero date stays.
+pub(crate) fn utc_to_local(utc: DateTime, zone: &TimeZone) -> DateTime {
+    if utc == DateTime::ZERO {
+        return utc;
+    }
+    utc_micros_to_local(calendar::to_unix_micros(utc), zone).unwrap_or(utc)
+}
+
+/// What the zone's clocks show as microseconds since 1970; a time that a clock change skips is taken as the time after it.
+pub(crate) fn local_to_utc_micros(local: DateTime, zone: &TimeZone) -> Option<i64> {
+    let as_if_utc = calendar::to_unix_micros(local);
+    if let Ok(offset) = zone.to_fixed_offset() {
+        return Some(as_if_utc - offset.seconds() as i64 * MICROS_PER_SECOND);
+    }
+    let date = local.date;
+    let civil = jiff::civil::DateTime::new(
+        date.year as i16,
+        date.month as i8,
+        date.day as i8,
+        local.hour as i8,
+        local.minute as i8,
+        local.second as i8,
+        local.micros as i32 * 1000,
+    );
+    let timestamp = zone.to_ambiguous_timestamp(civil.ok()?).compatible().ok()?;
+    Some(timestamp.as_microsecond())
+}
+
+/// The value as text in the way its type prints. NULL gives nothing.
+pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
+    match value {
+        Value::Str(bytes) | Value::Bytes(bytes) => bytes.clone(),
+        Value::UInt(n) => match &ty.origin {
+            Some(ColumnType::Bit { bits }) => Bytes::copy_from_slice(&n.to_be_bytes()[8 - bits.div_ceil(8) as usize..]),
+            Some(ColumnType::Year) => format!("{n:04}").into_bytes().into(),
+            _ => plain_text(value, 0),
+        },
+        other => plain_text(other, decimals_of(other, ty)),
+    }
+}
+
+/// How many digits of a fraction a value of this type shows.
+fn decimals_of(value: &Value, ty: &ExprType) -> u8 {
+    let unknown = ty.kind == Kind::Any || ty.kind == Kind::Null;
+    match value {
+        Value::Float(_) | Value::Double(_) if !matches!(ty.kind, Kind::Float | Kind::Double) => NOT_FIXED,
+        Value::Time(time) if unknown => fsp_of(time.parts().4),
+        Value::DateTime(datetime) if unknown => fsp_of(datetime.micros),
+        _ => ty.decimals,
+    }
+}
+
+/// 0 or 6: whether there is a fraction.
+pub(crate) fn fsp_of(micros: u32) -> u8 {
+    if micros == 0 { 0 } else { 6 }
+}
+
+pub(crate) fn plain_text(value: &Value, decimals: u8) -> Bytes {
+    let mut out = Vec::with_capacity(24);
+    value.write_text(decimals, &mut out);
+    out.into()
+}
+
+/// TRUE or FALSE; `None` is NULL.
+pub(crate) fn truth(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
+    Ok(match value {
+        Value::Null => None,
+        Value::Int(n) => Some(*n != 0),
+        Value::UInt(n) => Some(*n != 0),
+        Value::Decimal(n) => Some(!n.is_zero()),
+        other => to_f64(other, ctx)?.map(|n| n != 0.0),
+    })
+}
+
+/// The value as a double.
+pub(crate) fn to_f64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<f64>, SqlError> {
+    Ok(Some(match value {
+        Value::Null => return Ok(None),
+        Value::Int(n) => *n as f64,
+        Value::UInt(n) => *n as f64,
+        Value::Float(n) => *n as f64,
+        Value::Double(n) => *n,
+        Value::Decimal(n) => n.to_f64(),
+        Value::Str(text) | Value::Bytes(text) => {
+            let (n, len) = number::parse_f64(text);
+            if len < text.trim_ascii_end().len() || text.is_empty() {
+                ctx.truncated("DOUBLE", text)?;
+            }
+            n
+        }
+        Value::Date(date) => date.to_number() as f64,
+        Value::Time(time) => time_number(*time),
+        Value::DateTime(datetime) => datetime.to_number() as f64 + datetime.micros as f64 / 1e6,
+    }))
+}
+
+fn time_number(time: Time) -> f64 {
+    let fraction = time.parts().4 as f64 / 1e6;
+    let whole = time.to_number() as f64;
+    if time.micros() < 0 { whole - fraction } else { whole + fraction }
+}
+
+/// The value as an exact number.
+pub(crate) fn to_decimal(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Decimal>, SqlError> {
+    Ok(Some(match value {
+        Value::Null => return Ok(None),
+        Value::Int(n) => Decimal::from(*n),
+        Value::UInt(n) => Decimal::from(*n),
+        Value::Decimal(n) => *n,
+        Value::Float(n) => decimal_of_f64(*n as f64),
+        Value::Double(n) => decimal_of_f64(*n),
+        Value::Str(text) | Value::Bytes(text) => {
+            let trimmed = text.trim_ascii();
+            let parsed = Decimal::parse(trimmed);
+            if parsed.is_none_or(|parsed| parsed.len < trimmed.len()) {
+                ctx.truncated("DECIMAL", text)?;
+            }
+            parsed.map_or(Decimal::ZERO, |parsed| parsed.value)
+        }
+        Value::Date(date) => Decimal::from(date.to_number()),
+        Value::Time(time) => with_micros(time.to_number(), time.parts().4, time.micros() < 0),
+        Value::DateTime(datetime) => with_micros(datetime.to_number(), datetime.micros, false),
+    }))
+}
+
+/// The nearest decimal, the greatest if it is too great.
+pub(crate) fn decimal_of_f64(n: f64) -> Decimal {
+    Decimal::from_f64(n).unwrap_or_else(|| {
+        let max = Decimal::max_of(65, 0);
+        if n < 0.0 { max.negated() } else { max }
+    })
+}
+
+fn with_micros(whole: i64, micros: u32, negative: bool) -> Decimal {
+    if micros == 0 {
+        return Decimal::from(whole);
+    }
+    let sign = if negative { "-" } else { "" };
+    format!("{sign}{}.{micros:06}", whole.abs()).parse().unwrap_or(Decimal::ZERO)
+}
+
+/// The value as an integer, rounded; wide enough that nothing wraps here.
+pub(crate) fn to_i128(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i128>, SqlError> {
+    Ok(Some(match value {
+        Value::Null => return Ok(None),
+        Value::Int(n) => *n as i128,
+        Value::UInt(n) => *n as i128,
+        Value::Float(n) => (*n as f64).round_ties_even() as i128,
+        Value::Double(n) => n.round_ties_even() as i128,
+        Value::Decimal(n) => n.to_i128().unwrap_or(if n.is_negative() { i128::MIN } else { i128::MAX }),
+        Value::Str(text) | Value::Bytes(text) => {
+            let (n, len) = number::parse_integer(text);
+            if len < text.trim_ascii_end().len() || text.is_empty() {
+                ctx.truncated("INTEGER", text)?;
+            }
+            n
+        }
+        Value::Date(date) => date.to_number() as i128,
+        Value::Time(time) => time.rounded(0).to_number() as i128,
+        Value::DateTime(datetime) => datetime.rounded(0).unwrap_or(*datetime).to_number() as i128,
+    }))
+}
+
+/// The value as a signed integer for a function's argument: the nearest that there is.
+pub(crate) fn to_i64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i64>, SqlError> {
+    if let Value::Int(n) = value {
+        return Ok(Some(*n));
+    }
+    let clamp = |n: i128| n.clamp(i64::MIN as i128, i64::MAX as i128) as i64;
+    Ok(match value {
+        // Text with a fraction counts as its rounded number where an integer is wanted.
+        Value::Str(_) | Value::Bytes(_) => to_f64(value, ctx)?.map(|n| n.round_ties_even() as i64),
+        other => to_i128(other, ctx)?.map(clamp),
+    })
+}
+
+/// The value as 64 bits, for bit operators.
+pub(crate) fn to_bits(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlError> {
+    Ok(match value {
+        Value::Int(n) => Some(*n as u64),
+        Value::UInt(n) => Some(*n),
+        other => to_i128(other, ctx)?
+            .map(|n| if n < 0 { n.max(i64::MIN as i128) as i64 as u64 } else { n.min(u64::MAX as i128) as u64 }),
+    })
+}
+
+/// The value as date and time; what is none is a warning and `None`.
+pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Result<Option<DateTime>, SqlError> {
+    let parsed = match value {
+        Value::Null => return Ok(None),
+        Value::DateTime(datetime) => return Ok(allow.accepts(datetime.date).then_some(*datetime)),
+        Value::Date(date) => return Ok(allow.accepts(*date).then(|| date.at_midnight())),
+        Value::Time(time) => return Ok(time_on_today(*time, ctx)),
+        other => parse_datetime(other, allow),
+    };
+    match parsed {
+        Some(parsed) => {
+            if parsed.trailing {
+                ctx.truncated("datetime", &plain_text(value, NOT_FIXED))?;
+            }
+            Ok(in_session_zone(&parsed, ctx))
+        }
+        None => {
+            ctx.incorrect("datetime", &plain_text(value, NOT_FIXED));
+            Ok(None)
+        }
+    }
+}
+
+/// Text or a number as date and time, without a word about failure.
+pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateTime>> {
+    match value {
+        Value::Str(text) | Value::Bytes(text) => parse::datetime(text, allow),
+        Value::Int(n) => parse::datetime_from_number(*n, 0, allow),
+        Value::UInt(n) => parse::datetime_from_number(i64::try_from(*n).ok()?, 0, allow),
+        Value::Decimal(n) => {
+            let (whole, micros) = split_decimal(n)?;
+            parse::datetime_from_number(whole, micros, allow)
+        }
+        Value::Float(n) => parse_datetime(&Value::Double(*n as f64), allow),
+        Value::Double(n) => parse_datetime(&Value::Decimal(Decimal::from_f64(*n)?), allow),
+        Value::DateTime(datetime) => parse::datetime(&plain_text(&Value::DateTime(*datetime), 6), allow),
+        _ => None,
+    }
+}
+
+/// Whole part and millionths, by the value's distance from zero.
+fn split_decimal(n: &Decimal) -> Option<(i64, u32)> {
+    use types::decimal::Rounding;
+    let rounded = n.rounded(6, Rounding::HalfUp)?;
+    let whole = rounded.rounded(0, Rounding::Truncate)?;
+    let fraction = rounded.subtract(&whole)?.abs().multiply(&Decimal::from(1_000_000i64))?;
+    Some((i64::try_from(whole.to_i128()?).ok()?, fraction.to_i128()? as u32))
+}
+
+/// Rounded to microseconds; a zone that stood in the text is changed for the session's.
+pub(crate) fn in_session_zone(parsed: &Parsed<DateTime>, ctx: &EvalContext<'_>) -> Option<DateTime> {
+    let value = parsed.rounded(6, false)?;
+    match parsed.zone_minutes {
+        None => Some(value),
+        Some(minutes) => {
+            let utc = calendar::to_unix_micros(value) - minutes as i64 * 60 * MICROS_PER_SECOND;
+            utc_micros_to_local(utc, &ctx.session.time_zone)
+        }
+    }
+}
+
+fn time_on_today(time: Time, ctx: &EvalContext<'_>) -> Option<DateTime> {
+    let today = calendar::to_micros(ctx.local_now().date.at_midnight());
+    calendar::from_micros(today + time.micros())
+}
+
+/// The value as a date.
+pub(crate) fn to_date(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Result<Option<Date>, SqlError> {
+    Ok(match value {
+        Value::Date(date) => allow.accepts(*date).then_some(*date),
+        other => to_datetime(other, allow, ctx)?.map(|datetime| datetime.date),
+    })
+}
+
+/// The value as a span of time; what is none is a warning and `None`.
+pub(crate) fn to_time(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Time>, SqlError> {
+    let parsed = match value {
+        Value::Null => return Ok(None),
+        Value::Time(time) => return Ok(Some(*time)),
+        Value::DateTime(datetime) => return Ok(Some(datetime.time())),
+        Value::Date(_) => return Ok(Some(Time::default())),
+        other => parse_time(other),
+    };
+    match parsed {
+        Some(parsed) => {
+            if parsed.trailing || parsed.clamped {
+                ctx.truncated("time", &plain_text(value, NOT_FIXED))?;
+            }
+            let carry = if parsed.value.micros() < 0 { -1 } else { 1 } * parsed.round_up as i64;
+            Ok(Some(Time::from_micros(parsed.value.micros() + carry)))
+        }
+        None => {
+            ctx.truncated("time", &plain_text(value, NOT_FIXED))?;
+            Ok(None)
+        }
+    }
+}
+
+/// Text or a number as a span, without a word about failure.
+pub(crate) fn parse_time(value: &Value) -> Option<Parsed<Time>> {
+    match value {
+        Value::Str(text) | Value::Bytes(text) => parse::time(text),
+        Value::Int(n) => parse::time_from_number(*n, 0),
+        Value::UInt(n) => parse::time_from_number(i64::try_from(*n).unwrap_or(i64::MAX), 0),
+        Value::Decimal(n) => {
+            let (whole, micros) = split_decimal(n)?;
+            let mut parsed = parse::time_from_number(whole, micros)?;
+            if whole == 0 && n.is_negative() {
+                parsed.value = Time::from_micros(-parsed.value.micros());
+            }
+            Some(parsed)
+        }
+        Value::Float(n) => parse_time(&Value::Double(*n as f64)),
+        Value::Double(n) => parse_time(&Value::Decimal(Decimal::from_f64(*n)?)),
+        _ => None,
+    }
+}
+
+/// A value of an expression of type `from` as a value of the kind (and scale) of `to`: what CASE, COALESCE and UNION do with
+/// the sides that are of another type than the result.
+pub(crate) fn to_type(value: Value, from: &ExprType, to: &ExprType, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    use types::decimal::Rounding;
+    let or_null = |value: Option<Value>| value.unwrap_or(Value::Null);
+    Ok(match (to.kind, &value) {
+        (Kind::Null | Kind::Any, _) | (_, Value::Null) => value,
+        (Kind::Int, _) => or_null(to_i64(&value, ctx)?.map(Value::Int)),
+        (Kind::UInt, _) => or_null(to_bits(&value, ctx)?.map(Value::UInt)),
+        (Kind::Float, _) => or_null(to_f64(&value, ctx)?.map(|n| Value::Float(n as f32))),
+        (Kind::Double, _) => or_null(to_f64(&value, ctx)?.map(Value::Double)),
+        (Kind::Decimal, _) => {
+            let decimal = to_decimal(&value, ctx)?;
+            or_null(decimal.map(|n| Value::Decimal(n.rounded(to.decimals, Rounding::HalfUp).unwrap_or(n))))
+        }
+        (Kind::Str, _) => Value::Str(text(&value, from)),
+        (Kind::Bytes, _) => Value::Bytes(text(&value, from)),
+        (Kind::Date, _) => or_null(to_date(&value, Allow::ZEROS, ctx)?.map(Value::Date)),
+        (Kind::Time, _) => or_null(to_time(&value, ctx)?.map(Value::Time)),
+        (Kind::DateTime, _) => or_null(to_datetime(&value, Allow::ZEROS, ctx)?.map(Value::DateTime)),
+    })
+}

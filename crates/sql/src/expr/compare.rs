@@ -1,0 +1,134 @@
+//! Comparison of two values of any kinds, by MySQL's rules:
+//!
+//! | beside | are compared as |
+//! |---|---|
+//! | integers, decimals | exact numbers |
+//! | text, text | text, by the collation that the types agree on; with a binary string as bytes |
+//! | dates and times, text or numbers | dates and times, if the other side can be read as one |
+//! | anything else | doubles |
+//!
+//! An integer beside text is compared exactly if the text is an integer: the double that MySQL's manual promises would say that
+//! two different BIGINTs are equal, and MySQL itself does better for constants.
+
+use std::cmp::Ordering;
+
+use base::{SqlError, codes};
+use types::collation;
+use types::temporal::parse::Allow;
+use types::value::NOT_FIXED;
+use types::{CollationId, DateTime, Decimal, Value, number};
+
+use crate::expr::coerce::{self, plain_text, printable};
+use crate::expr::context::EvalContext;
+
+/// The order of two values; `None` if one is NULL (or no number).
+#[inline]
+pub(crate) fn compare(
+    a: &Value,
+    b: &Value,
+    collation: CollationId,
+    ctx: &EvalContext<'_>,
+) -> Result<Option<Ordering>, SqlError> {
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Ok(Some(a.cmp(b))),
+        (Value::Null, _) | (_, Value::Null) => Ok(None),
+        (Value::UInt(a), Value::UInt(b)) => Ok(Some(a.cmp(b))),
+        (Value::Str(a), Value::Str(b)) => Ok(Some(collation::compare(collation, a, b))),
+        _ => compare_mixed(a, b, ctx),
+    }
+}
+
+fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
+    use Value::*;
+    Ok(match (a, b) {
+        (Int(a), UInt(b)) => Some((*a as i128).cmp(&(*b as i128))),
+        (UInt(a), Int(b)) => Some((*a as i128).cmp(&(*b as i128))),
+        (Str(a) | Bytes(a), Str(b) | Bytes(b)) => Some(a.cmp(b)),
+        (Date(a), Date(b)) => Some(a.cmp(b)),
+        (Time(a), Time(b)) => Some(a.cmp(b)),
+        (DateTime(a), DateTime(b)) => Some(a.cmp(b)),
+        (Date(_) | DateTime(_), _) | (_, Date(_) | DateTime(_)) => return compare_datetimes(a, b, ctx),
+        (Time(a), other) => return compare_time(*a, other, ctx),
+        (other, Time(b)) => return Ok(compare_time(*b, other, ctx)?.map(Ordering::reverse)),
+        (Decimal(_), Int(_) | UInt(_) | Decimal(_)) | (Int(_) | UInt(_), Decimal(_)) => {
+            let (a, b) = (coerce::to_decimal(a, ctx)?, coerce::to_decimal(b, ctx)?);
+            a.zip(b).map(|(a, b)| a.cmp(&b))
+        }
+        (Int(_) | UInt(_) | Decimal(_), Str(text)) if let Some(order) = exactly(a, text) => Some(order),
+        (Str(text), Int(_) | UInt(_) | Decimal(_)) if let Some(order) = exactly(b, text) => Some(order.reverse()),
+        _ => {
+            let (a, b) = (coerce::to_f64(a, ctx)?, coerce::to_f64(b, ctx)?);
+            a.zip(b).and_then(|(a, b)| a.partial_cmp(&b))
+        }
+    })
+}
+
+/// The order of an exact number and text that is one; `None` if it is none or has an exponent.
+fn exactly(n: &Value, text: &[u8]) -> Option<Ordering> {
+    let text = text.trim_ascii();
+    if let Value::Int(n) = n {
+        let (parsed, len) = number::parse_integer(text);
+        if len == text.len() && len > 0 {
+            return Some((*n as i128).cmp(&parsed));
+        }
+    }
+    let parsed = Decimal::parse(text).filter(|parsed| parsed.len == text.len() && !parsed.overflow)?;
+    let n = match n {
+        Value::Int(n) => Decimal::from(*n),
+        Value::UInt(n) => Decimal::from(*n),
+        Value::Decimal(n) => *n,
+        _ => return None,
+    };
+    (!text.contains(&b'e') && !text.contains(&b'E')).then(|| n.cmp(&parsed.value))
+}
+
+fn compare_datetimes(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
+    let (x, y) = (as_datetime(a, b, ctx)?, as_datetime(b, a, ctx)?);
+    match (x, y) {
+        (Some(x), Some(y)) => Ok(Some(x.cmp(&y))),
+        _ => {
+            let (x, y) = (coerce::to_f64(a, ctx)?, coerce::to_f64(b, ctx)?);
+            Ok(x.zip(y).and_then(|(x, y)| x.partial_cmp(&y)))
+        }
+    }
+}
+
+/// A value beside a date: `None` if it is a number that is no date. Text that is none is an error, as in MySQL.
+fn as_datetime(value: &Value, beside: &Value, ctx: &EvalContext<'_>) -> Result<Option<DateTime>, SqlError> {
+    match value {
+        Value::Str(text) | Value::Bytes(text) => match coerce::parse_datetime(value, Allow::ZEROS) {
+            Some(parsed) => {
+                if parsed.trailing {
+                    ctx.truncated(temporal_name(beside), text)?;
+                }
+                Ok(coerce::in_session_zone(&parsed, ctx))
+            }
+            None => Err(wrong_value(temporal_name(beside), value)),
+        },
+        Value::Date(_) | Value::DateTime(_) | Value::Time(_) => coerce::to_datetime(value, Allow::ALL, ctx),
+        number => Ok(coerce::parse_datetime(number, Allow::ZEROS).map(|parsed| parsed.value)),
+    }
+}
+
+fn temporal_name(value: &Value) -> &'static str {
+    if matches!(value, Value::Date(_)) { "DATE" } else { "DATETIME" }
+}
+
+fn compare_time(time: types::Time, other: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
+    match coerce::parse_time(other) {
+        Some(parsed) => Ok(Some(time.cmp(&parsed.value))),
+        None if matches!(other, Value::Str(_) | Value::Bytes(_)) => Err(wrong_value("TIME", other)),
+        None => {
+            let (x, y) = (coerce::to_f64(&Value::Time(time), ctx)?, coerce::to_f64(other, ctx)?);
+            Ok(x.zip(y).and_then(|(x, y)| x.partial_cmp(&y)))
+        }
+    }
+}
+
+/// 1525
+pub(crate) fn wrong_value(kind: &str, value: &Value) -> SqlError {
+    let text = printable(&plain_text(value, NOT_FIXED));
+    SqlError::new(WRONG_VALUE, format!("Incorrect {kind} value: '{text}'"))
+}
+
+const WRONG_VALUE: codes::Code = (1525, "HY000");

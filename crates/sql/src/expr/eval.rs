@@ -1,0 +1,249 @@
+//! Evaluation: [`Expr::eval`] and its cheaper forms.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use base::SqlError;
+use types::{CollationId, Value};
+
+use crate::expr::arithmetic;
+use crate::expr::cast;
+use crate::expr::coerce;
+use crate::expr::compare::compare;
+use crate::expr::context::EvalContext;
+use crate::expr::expr::{BitOp, CompareOp, Expr, ExprKind};
+use crate::expr::function::Args;
+use crate::expr::interval;
+use crate::expr::pattern;
+use crate::expr::types::aggregate_collations;
+
+impl Expr {
+    /// Its value for a row.
+    pub fn eval(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+        match &self.kind {
+            ExprKind::Column { slot, utc: false } => Ok(row[*slot].clone()),
+            ExprKind::Arithmetic { op, args } => {
+                let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+                arithmetic::eval(*op, &left, &right, &self.ty, ctx)
+            }
+            ExprKind::Literal(value) => Ok(value.clone()),
+            ExprKind::Param(number) => Ok(param(*number, ctx)?.clone()),
+            ExprKind::Column { slot, utc: true } => Ok(match &row[*slot] {
+                Value::DateTime(utc) => Value::DateTime(coerce::utc_to_local(*utc, &ctx.session.time_zone)),
+                other => other.clone(),
+            }),
+            ExprKind::Compare { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Xor(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::IsTruth { .. }
+            | ExprKind::In { .. }
+            | ExprKind::Between { .. }
+            | ExprKind::Like { .. } => {
+                Ok(self.eval_condition(row, ctx)?.map_or(Value::Null, |truth| Value::Int(truth as i64)))
+            }
+            ExprKind::Call { function, args } => function.eval(&Args { args, ty: &self.ty, row, ctx }),
+            ExprKind::Negate(arg) => arithmetic::negate(&*arg.eval_ref(row, ctx)?, ctx),
+            ExprKind::Bit { op, args } => eval_bit(*op, args, row, ctx),
+            ExprKind::Case { operand, arms, otherwise } => {
+                eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
+            }
+            ExprKind::Cast { arg, to } => cast::eval(&*arg.eval_ref(row, ctx)?, &arg.ty, *to, ctx),
+            ExprKind::Collate(arg) => arg.eval(row, ctx),
+            ExprKind::Interval { args, unit, subtract } => {
+                let (date, amount) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+                interval::add(&date, &amount, *unit, *subtract, &self.ty, ctx)
+            }
+            ExprKind::UserVariable(name) => {
+                let variables = ctx.session.user_variables.lock();
+                let Some((value, ty)) = variables.get(&**name).cloned() else { return Ok(Value::Null) };
+                drop(variables);
+                coerce::to_type(value, &ty, &self.ty, ctx)
+            }
+            ExprKind::AssignVariable { name, value: expr } => {
+                let value = expr.eval(row, ctx)?;
+                let mut ty = expr.ty.clone();
+                ty.coercibility = crate::expr::types::Coercibility::Implicit;
+                ctx.session.user_variables.lock().insert(name.to_string(), (value.clone(), ty));
+                Ok(value)
+            }
+            ExprKind::SystemVariable { scope, name } => ctx.host.system_variable(*scope, name),
+        }
+    }
+
+    /// Its value for a row, without a copy if it is a column, a constant or a parameter.
+    #[inline]
+    pub fn eval_ref<'a>(&'a self, row: &'a [Value], ctx: &EvalContext<'a>) -> Result<Cow<'a, Value>, SqlError> {
+        match &self.kind {
+            ExprKind::Column { slot, utc: false } => Ok(Cow::Borrowed(&row[*slot])),
+            ExprKind::Literal(value) => Ok(Cow::Borrowed(value)),
+            ExprKind::Param(number) => param(*number, ctx).map(Cow::Borrowed),
+            _ => self.eval(row, ctx).map(Cow::Owned),
+        }
+    }
+
+    /// Its truth for a row; `None` is NULL. For WHERE, ON, HAVING: cheaper than [`Expr::eval`].
+    pub fn eval_truth(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
+        match &self.kind {
+            ExprKind::Compare { .. }
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Xor(_)
+            | ExprKind::Not(_)
+            | ExprKind::IsNull(_)
+            | ExprKind::IsTruth { .. }
+            | ExprKind::In { .. }
+            | ExprKind::Between { .. }
+            | ExprKind::Like { .. } => self.eval_condition(row, ctx),
+            _ => coerce::truth(&*self.eval_ref(row, ctx)?, ctx),
+        }
+    }
+
+    /// The nodes that are true, false or unknown.
+    fn eval_condition(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
+        let collation = self.ty.collation;
+        match &self.kind {
+            ExprKind::Compare { op, args } => {
+                let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+                eval_compare(*op, &left, &right, collation, ctx)
+            }
+            ExprKind::And(parts) => all_of(parts, true, row, ctx),
+            ExprKind::Or(parts) => all_of(parts, false, row, ctx),
+            ExprKind::Xor(args) => {
+                let (left, right) = (args[0].eval_truth(row, ctx)?, args[1].eval_truth(row, ctx)?);
+                Ok(left.zip(right).map(|(left, right)| left != right))
+            }
+            ExprKind::Not(arg) => Ok(arg.eval_truth(row, ctx)?.map(|truth| !truth)),
+            ExprKind::IsNull(arg) => Ok(Some(arg.eval_ref(row, ctx)?.is_null())),
+            ExprKind::IsTruth { arg, wanted } => Ok(Some(arg.eval_truth(row, ctx)? == Some(*wanted))),
+            ExprKind::In { value, list } => eval_in(&*value.eval_ref(row, ctx)?, list, collation, row, ctx),
+            ExprKind::Between { args } => eval_between(args, collation, row, ctx),
+            ExprKind::Like { args, escape } => {
+                let (text, pattern) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+                if text.is_null() || pattern.is_null() {
+                    return Ok(None);
+                }
+                let (text, pattern) = (coerce::text(&text, &args[0].ty), coerce::text(&pattern, &args[1].ty));
+                Ok(Some(pattern::like(&text, &pattern, *escape, collation)))
+            }
+            _ => coerce::truth(&self.eval(row, ctx)?, ctx),
+        }
+    }
+}
+
+fn param<'a>(number: usize, ctx: &EvalContext<'a>) -> Result<&'a Value, SqlError> {
+    let missing = || SqlError::new(base::codes::WRONG_ARGUMENTS, "Incorrect arguments to EXECUTE");
+    ctx.params.get(number).ok_or_else(missing)
+}
+
+#[inline]
+pub(crate) fn eval_compare(
+    op: CompareOp,
+    left: &Value,
+    right: &Value,
+    collation: CollationId,
+    ctx: &EvalContext<'_>,
+) -> Result<Option<bool>, SqlError> {
+    if op == CompareOp::NullSafeEq && (left.is_null() || right.is_null()) {
+        return Ok(Some(left.is_null() && right.is_null()));
+    }
+    let order = compare(left, right, collation, ctx)?;
+    Ok(order.map(|order| match op {
+        CompareOp::Eq | CompareOp::NullSafeEq => order == Ordering::Equal,
+        CompareOp::NotEq => order != Ordering::Equal,
+        CompareOp::Less => order == Ordering::Less,
+        CompareOp::LessEq => order != Ordering::Greater,
+        CompareOp::Greater => order == Ordering::Greater,
+        CompareOp::GreaterEq => order != Ordering::Less,
+    }))
+}
+
+/// AND if `wanted`, else OR: the first part that is not `wanted` decides.
+fn all_of(parts: &[Expr], wanted: bool, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
+    let mut unknown = false;
+    for part in parts {
+        match part.eval_truth(row, ctx)? {
+            Some(truth) if truth != wanted => return Ok(Some(truth)),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { None } else { Some(wanted) })
+}
+
+fn eval_in(
+    value: &Value,
+    list: &[Expr],
+    collation: CollationId,
+    row: &[Value],
+    ctx: &EvalContext<'_>,
+) -> Result<Option<bool>, SqlError> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let mut unknown = false;
+    for item in list {
+        match compare(value, &*item.eval_ref(row, ctx)?, collation, ctx)? {
+            Some(Ordering::Equal) => return Ok(Some(true)),
+            Some(_) => {}
+            None => unknown = true,
+        }
+    }
+    Ok(if unknown { None } else { Some(false) })
+}
+
+fn eval_between(
+    args: &[Expr; 3],
+    collation: CollationId,
+    row: &[Value],
+    ctx: &EvalContext<'_>,
+) -> Result<Option<bool>, SqlError> {
+    let value = args[0].eval_ref(row, ctx)?;
+    let low = compare(&value, &*args[1].eval_ref(row, ctx)?, collation, ctx)?.map(|order| order.is_ge());
+    let high = compare(&value, &*args[2].eval_ref(row, ctx)?, collation, ctx)?.map(|order| order.is_le());
+    Ok(match (low, high) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    })
+}
+
+fn eval_bit(op: BitOp, args: &[Expr; 2], row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+    let (Some(a), Some(b)) = (coerce::to_bits(&left, ctx)?, coerce::to_bits(&right, ctx)?) else {
+        return Ok(Value::Null);
+    };
+    let shift = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
+    Ok(Value::UInt(match op {
+        BitOp::Or => a | b,
+        BitOp::And => a & b,
+        BitOp::Xor => a ^ b,
+        BitOp::ShiftLeft => a.checked_shl(shift(b)).unwrap_or(0),
+        BitOp::ShiftRight => a.checked_shr(shift(b)).unwrap_or(0),
+    }))
+}
+
+fn eval_case(
+    operand: Option<&Expr>,
+    arms: &[(Expr, Expr)],
+    otherwise: Option<&Expr>,
+    row: &[Value],
+    ctx: &EvalContext<'_>,
+) -> Result<Value, SqlError> {
+    let value = operand.map(|operand| operand.eval_ref(row, ctx)).transpose()?;
+    for (when, then) in arms {
+        let chosen = match (&value, operand) {
+            (Some(value), Some(operand)) => {
+                let collation = aggregate_collations(&operand.ty, &when.ty).0;
+                compare(value, &*when.eval_ref(row, ctx)?, collation, ctx)? == Some(Ordering::Equal)
+            }
+            _ => when.eval_truth(row, ctx)? == Some(true),
+        };
+        if chosen {
+            return then.eval(row, ctx);
+        }
+    }
+    otherwise.map_or(Ok(Value::Null), |otherwise| otherwise.eval(row, ctx))
+}

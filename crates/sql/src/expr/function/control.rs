@@ -1,0 +1,145 @@
+//! Control flow and comparison: IF, IFNULL, COALESCE, GREATEST, ….
+
+use std::cmp::Ordering;
+
+use base::SqlError;
+use types::column::{enum_number, set_number};
+use types::{ColumnType, Value};
+
+use super::{Args, FunctionInfo, MANY, int, line, nullable_int, some};
+use crate::expr::build::{coerce_to, union_of};
+use crate::expr::coerce;
+use crate::expr::compare::compare;
+use crate::expr::context::SessionInfo;
+use crate::expr::expr::Expr;
+use crate::expr::types::{ExprType, Kind, aggregate_collations};
+
+pub(super) static TABLE: &[FunctionInfo] = &[
+    line(
+        "if",
+        3,
+        3,
+        |args, _| union_of([&args[1].ty, &args[2].ty]),
+        |args| {
+            let chosen = if args.truth(0)? == Some(true) { 1 } else { 2 };
+            args.args[chosen].eval(args.row, args.ctx)
+        },
+    ),
+    line("ifnull", 2, 2, coalesced, coalesce),
+    line("coalesce", 1, MANY, coalesced, coalesce),
+    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[0].ty.clone() }.nullable(true), nullif),
+    line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
+    line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)),
+    line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)),
+    line("strcmp", 2, 2, int, strcmp),
+    line("interval", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), interval),
+    line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
+    line("benchmark", 2, 2, nullable_int, benchmark).volatile(),
+    line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),
+];
+
+/// Not by name: see [`super::member_number`].
+pub(super) static MEMBER_NUMBER: FunctionInfo = line("member number", 1, 1, super::uint, |args| {
+    let value = args.value(0)?;
+    let text = some!(value.as_bytes());
+    let number = match &args.args[0].ty.origin {
+        Some(ColumnType::Enum { members }) => enum_number(members, text),
+        Some(ColumnType::Set { members }) => set_number(members, text),
+        _ => None,
+    };
+    Ok(Value::UInt(number.unwrap_or(0)))
+});
+
+/// Not by name: see [`super::coerced`].
+pub(super) static COERCED: FunctionInfo = line(
+    "coerced",
+    1,
+    1,
+    |args, _| args[0].ty.clone(),
+    |args| {
+        let value = args.value(0)?.into_owned();
+        coerce::to_type(value, &args.args[0].ty, args.ty, args.ctx)
+    },
+);
+
+/// Brings the arguments that a function may give back into one form.
+pub(super) fn prepare(name: &str, mut args: Vec<Expr>) -> Vec<Expr> {
+    let from = match (name, args.len()) {
+        ("if", 3) => 1,
+        ("ifnull" | "coalesce", _) => 0,
+        _ => return args,
+    };
+    let ty = union_of(args[from..].iter().map(|arg| &arg.ty));
+    let results = args.split_off(from);
+    args.extend(results.into_iter().map(|arg| coerce_to(arg, &ty)));
+    args
+}
+
+fn coalesced(args: &[Expr], _: &SessionInfo) -> ExprType {
+    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().all(|arg| arg.ty.nullable))
+}
+
+fn coalesce(args: &Args<'_>) -> Result<Value, SqlError> {
+    for at in 0..args.len() {
+        let value = args.value(at)?;
+        if !value.is_null() {
+            return Ok(value.into_owned());
+        }
+    }
+    Ok(Value::Null)
+}
+
+fn nullif(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (a, b) = (args.value(0)?, args.value(1)?);
+    let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
+    let equal = compare(&a, &b, collation, args.ctx)? == Some(Ordering::Equal);
+    Ok(if equal { Value::Null } else { a.into_owned() })
+}
+
+fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().any(|arg| arg.ty.nullable))
+}
+
+fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+    let mut best: Option<Value> = None;
+    for (at, arg) in args.args.iter().enumerate() {
+        let value = args.value(at)?.into_owned();
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        let value = coerce::to_type(value, &arg.ty, args.ty, args.ctx)?;
+        let better = match &best {
+            None => true,
+            Some(best) => compare(&value, best, args.ty.collation, args.ctx)? == Some(wanted),
+        };
+        if better {
+            best = Some(value);
+        }
+    }
+    Ok(best.unwrap_or(Value::Null))
+}
+
+fn strcmp(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (a, b) = (some!(args.text(0)?), some!(args.text(1)?));
+    let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
+    Ok(Value::Int(types::collation::compare(collation, &a, &b) as i64))
+}
+
+/// `INTERVAL(n, a, b, …)`: how many of the sorted numbers are at most n.
+fn interval(args: &Args<'_>) -> Result<Value, SqlError> {
+    let Some(n) = args.double(0)? else { return Ok(Value::Int(-1)) };
+    for at in 1..args.len() {
+        if args.double(at)?.is_some_and(|bound| bound > n) {
+            return Ok(Value::Int(at as i64 - 1));
+        }
+    }
+    Ok(Value::Int(args.len() as i64 - 1))
+}
+
+fn benchmark(args: &Args<'_>) -> Result<Value, SqlError> {
+    let count = some!(args.int(0)?);
+    for _ in 0..count {
+        args.args[1].eval_ref(args.row, args.ctx)?;
+    }
+    Ok(Value::Int(0))
+}

@@ -1,0 +1,334 @@
+//! The functions: their names, arguments, types and evaluation.
+//!
+//! A function is a line in one of the tables of [`string`], [`math`], [`time`], [`control`] and [`info`]: name, number of
+//! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
+//! through [`Args`], so that IF and COALESCE look at no more than they need.
+
+mod control;
+mod hash;
+mod info;
+mod math;
+mod regexp;
+mod string;
+mod time;
+mod time_format;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::LazyLock;
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use types::temporal::parse::Allow;
+use types::{CollationId, Date, DateTime, Time, Value};
+
+use crate::expr::coerce;
+use crate::expr::context::{EvalContext, SessionInfo};
+use crate::expr::expr::{Constancy, Expr, ExprKind};
+use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
+
+/// A function that a [`call`](crate::expr::ExprKind::Call) names: a line of the table of functions.
+#[derive(Clone, Copy)]
+pub struct Function(&'static FunctionInfo);
+
+type Infer = fn(&[Expr], &SessionInfo) -> ExprType;
+type Eval = fn(&Args<'_>) -> Result<Value, SqlError>;
+
+/// A line of the table.
+pub(crate) struct FunctionInfo {
+    name: &'static str,
+    args_min: usize,
+    args_max: usize,
+    constancy: Constancy,
+    waits: bool,
+    infer: Infer,
+    eval: Eval,
+}
+
+/// A line of the table for a function that depends on its arguments alone.
+const fn line(name: &'static str, args_min: usize, args_max: usize, infer: Infer, eval: Eval) -> FunctionInfo {
+    FunctionInfo { name, args_min, args_max, constancy: Constancy::Literal, waits: false, infer, eval }
+}
+
+impl FunctionInfo {
+    /// It has one value during an execution of the statement.
+    const fn per_execution(mut self) -> Self {
+        self.constancy = Constancy::Execution;
+        self
+    }
+
+    /// It has another value each time.
+    const fn volatile(mut self) -> Self {
+        self.constancy = Constancy::Volatile;
+        self
+    }
+
+    /// The executor computes it.
+    const fn waiting(mut self) -> Self {
+        self.waits = true;
+        self.volatile()
+    }
+}
+
+const MANY: usize = usize::MAX;
+
+impl Function {
+    /// Its name, in lower case.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// The executor computes it (SLEEP and the like): the planner moves the call into a slot; [`Expr::eval`] refuses it.
+    pub fn waits(self) -> bool {
+        self.0.waits
+    }
+
+    /// How long its result holds, apart from its arguments.
+    pub fn constancy(self) -> Constancy {
+        self.0.constancy
+    }
+
+    pub(crate) fn eval(self, args: &Args<'_>) -> Result<Value, SqlError> {
+        (self.0.eval)(args)
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLock::new(|| {
+    let tables = [string::TABLE, math::TABLE, time::TABLE, control::TABLE, info::TABLE, hash::TABLE, regexp::TABLE];
+    tables.into_iter().flatten().map(|info| (info.name, info)).collect()
+});
+
+/// Functions that only [`crate::expr::build`] calls: their first arguments are its codes, or there is no such name in MySQL.
+const INTERNAL: [&str; 5] = ["extract", "timestampdiff", "trim", "member number", "coerced"];
+
+/// The call of a function by name (any case). 1305 if there is none, 1582 if the number of arguments is wrong. Aggregates are
+/// found by [`crate::expr::Aggregate::resolve`]; ask that first.
+pub fn resolve(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result<Expr, SqlError> {
+    let lower = name.to_ascii_lowercase();
+    match (&*lower, args.len()) {
+        ("trim", 1) => {
+            let mut args = args;
+            args.insert(0, Expr::int(crate::expr::build::TrimSide::Both as i64));
+            call("trim", args, session)
+        }
+        _ if INTERNAL.contains(&&*lower) => Err(no_such_function(name, session)),
+        _ => call(&lower, args, session),
+    }
+}
+
+/// Whether there is such a function.
+pub fn exists(name: &str) -> bool {
+    BY_NAME.contains_key(&*name.to_ascii_lowercase())
+}
+
+/// The call of a function of the tables.
+pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result<Expr, SqlError> {
+    let info = BY_NAME.get(name).ok_or_else(|| no_such_function(name, session))?;
+    if !(info.args_min..=info.args_max).contains(&args.len()) {
+        const WRONG_PARAMCOUNT_TO_NATIVE_FCT: codes::Code = (1582, "42000");
+        let message = format!("Incorrect parameter count in the call to native function '{}'", name.to_uppercase());
+        return Err(SqlError::new(WRONG_PARAMCOUNT_TO_NATIVE_FCT, message));
+    }
+    Ok(build(info, args, session))
+}
+
+fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) -> Expr {
+    let args = control::prepare(info.name, args);
+    let ty = (info.infer)(&args, session);
+    Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
+}
+
+/// 1305
+fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
+    let schema = session.database.as_deref().map(|schema| format!("{schema}.")).unwrap_or_default();
+    SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {schema}{name} does not exist"))
+}
+
+/// The number of an ENUM's member, the bits of a SET.
+pub(crate) fn member_number(arg: Expr) -> Expr {
+    build(&control::MEMBER_NUMBER, vec![arg], &SessionInfo::default())
+}
+
+/// The values in the form of another type.
+pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
+    let nullable = arg.ty.nullable || ty.nullable;
+    let ty = ExprType { origin: None, ..ty.clone() }.nullable(nullable);
+    Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
+}
+
+/// The arguments of one call while it is evaluated.
+pub(crate) struct Args<'a> {
+    pub(crate) args: &'a [Expr],
+    pub(crate) ty: &'a ExprType,
+    pub(crate) row: &'a [Value],
+    pub(crate) ctx: &'a EvalContext<'a>,
+}
+
+impl<'a> Args<'a> {
+    fn len(&self) -> usize {
+        self.args.len()
+    }
+
+    fn value(&self, at: usize) -> Result<Cow<'a, Value>, SqlError> {
+        self.args[at].eval_ref(self.row, self.ctx)
+    }
+
+    fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
+        let value = self.value(at)?;
+        Ok((!value.is_null()).then(|| coerce::text(&value, &self.args[at].ty)))
+    }
+
+    fn int(&self, at: usize) -> Result<Option<i64>, SqlError> {
+        coerce::to_i64(&*self.value(at)?, self.ctx)
+    }
+
+    /// An optional last argument; `None` only if it is NULL.
+    fn int_or(&self, at: usize, default: i64) -> Result<Option<i64>, SqlError> {
+        if at < self.args.len() { self.int(at) } else { Ok(Some(default)) }
+    }
+
+    fn double(&self, at: usize) -> Result<Option<f64>, SqlError> {
+        coerce::to_f64(&*self.value(at)?, self.ctx)
+    }
+
+    fn truth(&self, at: usize) -> Result<Option<bool>, SqlError> {
+        self.args[at].eval_truth(self.row, self.ctx)
+    }
+
+    fn datetime(&self, at: usize, allow: Allow) -> Result<Option<DateTime>, SqlError> {
+        coerce::to_datetime(&*self.value(at)?, allow, self.ctx)
+    }
+
+    fn date(&self, at: usize, allow: Allow) -> Result<Option<Date>, SqlError> {
+        coerce::to_date(&*self.value(at)?, allow, self.ctx)
+    }
+
+    fn time(&self, at: usize) -> Result<Option<Time>, SqlError> {
+        coerce::to_time(&*self.value(at)?, self.ctx)
+    }
+
+    /// Whether the call works on bytes instead of characters.
+    fn is_binary(&self, at: usize) -> bool {
+        matches!(self.args[at].ty.kind, Kind::Bytes)
+    }
+
+    /// The result of a function whose type is text or binary by its arguments.
+    fn string(&self, bytes: impl Into<Bytes>) -> Value {
+        if self.ty.kind == Kind::Bytes { Value::Bytes(bytes.into()) } else { Value::Str(bytes.into()) }
+    }
+
+    /// 1301: the result would be longer than a packet; NULL.
+    fn too_long(&self, length: u64) -> Option<Value> {
+        let max = self.ctx.session.max_allowed_packet;
+        if length <= max {
+            return None;
+        }
+        const WARN_ALLOWED_PACKET_OVERFLOWED: codes::Code = (1301, "HY000");
+        let message = format!("Result of function was larger than max_allowed_packet ({max}) - truncated");
+        self.ctx.warn(WARN_ALLOWED_PACKET_OVERFLOWED, message);
+        Some(Value::Null)
+    }
+}
+
+/// NULL if an argument is.
+macro_rules! some {
+    ($argument:expr) => {
+        match $argument {
+            Some(value) => value,
+            None => return Ok(Value::Null),
+        }
+    };
+}
+pub(crate) use some;
+
+fn any_nullable(args: &[Expr]) -> bool {
+    args.iter().any(|arg| arg.ty.nullable)
+}
+
+fn int(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::Int).nullable(any_nullable(args))
+}
+
+fn nullable_int(_: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::Int)
+}
+
+fn uint(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::UInt).nullable(any_nullable(args))
+}
+
+fn nullable_uint(_: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::UInt)
+}
+
+fn double(_: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::Double)
+}
+
+fn truth(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::truth(any_nullable(args))
+}
+
+/// Text (or a binary string, if one argument is) with all arguments' collation and so many characters.
+fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
+    if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
+        return ExprType::bytes(length).nullable(true);
+    }
+    let mut all: Option<ExprType> = None;
+    for arg in args.iter().filter(|arg| arg.ty.kind == Kind::Str) {
+        all = Some(match all {
+            None => arg.ty.clone(),
+            Some(all) => {
+                let (collation, coercibility) = aggregate_collations(&all, &arg.ty);
+                ExprType { collation, coercibility, ..all }
+            }
+        });
+    }
+    let mut ty = ExprType::text(length, session.collation_connection);
+    if let Some(all) = all {
+        (ty.collation, ty.coercibility) = (all.collation, all.coercibility);
+    }
+    ty
+}
+
+/// Text as long as all arguments together.
+fn text_of_all(args: &[Expr], session: &SessionInfo) -> ExprType {
+    let length = args.iter().fold(0u32, |sum, arg| sum.saturating_add(arg.ty.text_length()));
+    text_of(args, length, session)
+}
+
+/// Text like the first argument.
+fn text_of_first(args: &[Expr], session: &SessionInfo) -> ExprType {
+    text_of(&args[..1], args[0].ty.text_length(), session)
+}
+
+/// Text of unknown length like the first argument.
+fn long_text_of_first(args: &[Expr], session: &SessionInfo) -> ExprType {
+    text_of(&args[..1], LONG_TEXT, session)
+}
+
+/// Longer than any VARCHAR.
+const LONG_TEXT: u32 = 16_777_216;
+
+/// Text in the connection's collation.
+fn own_text(length: u32, session: &SessionInfo) -> ExprType {
+    ExprType::text(length, session.collation_connection)
+}
+
+/// Text that says something about the system, in utf8mb4.
+fn system_text(length: u32) -> ExprType {
+    ExprType { coercibility: Coercibility::SystemConstant, ..ExprType::text(length, CollationId::DEFAULT) }
+}

@@ -1,0 +1,617 @@
+//! Functions of strings. Positions count characters (of binary strings bytes), from 1.
+
+use base::SqlError;
+use bytes::Bytes;
+use types::charset::{char_count, prefix_bytes};
+use types::{Value, collation, number};
+
+use super::{
+    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, nullable_int, own_text, some, text_of,
+    text_of_all, text_of_first, uint,
+};
+use crate::expr::build::TrimSide;
+use crate::expr::coerce;
+use crate::expr::types::{ExprType, Kind, aggregate_collations};
+
+pub(super) static TABLE: &[FunctionInfo] = &[
+    line("concat", 1, MANY, text_of_all, concat),
+    line("concat_ws", 2, MANY, text_of_all, concat_ws),
+    line("substring", 2, 3, text_of_first, substring),
+    line("substr", 2, 3, text_of_first, substring),
+    line("mid", 3, 3, text_of_first, substring),
+    line("left", 2, 2, text_of_first, |args| side(args, true)),
+    line("right", 2, 2, text_of_first, |args| side(args, false)),
+    line("substring_index", 3, 3, text_of_first, substring_index),
+    line("length", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).len() as i64))),
+    line("octet_length", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).len() as i64))),
+    line("bit_length", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).len() as i64 * 8))),
+    line("char_length", 1, 1, int, char_length),
+    line("character_length", 1, 1, int, char_length),
+    line("upper", 1, 1, text_of_first, |args| change_case(args, str::to_uppercase)),
+    line("ucase", 1, 1, text_of_first, |args| change_case(args, str::to_uppercase)),
+    line("lower", 1, 1, text_of_first, |args| change_case(args, str::to_lowercase)),
+    line("lcase", 1, 1, text_of_first, |args| change_case(args, str::to_lowercase)),
+    line("trim", 2, 3, |args, session| text_of(&args[1..2], args[1].ty.text_length(), session), trim),
+    line("ltrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Leading)),
+    line("rtrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Trailing)),
+    line("replace", 3, 3, |args, session| text_of(args, LONG_TEXT, session), replace),
+    line("repeat", 2, 2, long_text_of_first, repeat),
+    line("reverse", 1, 1, text_of_first, reverse),
+    line("space", 1, 1, |_, session| own_text(LONG_TEXT, session), space),
+    line("lpad", 3, 3, long_text_of_first, |args| pad(args, true)),
+    line("rpad", 3, 3, long_text_of_first, |args| pad(args, false)),
+    line("insert", 4, 4, |args, session| text_of(args, LONG_TEXT, session), insert),
+    line("locate", 2, 3, int, |args| locate(args, 0, 1)),
+    line("position", 2, 2, int, |args| locate(args, 0, 1)),
+    line("instr", 2, 2, int, |args| locate(args, 1, 0)),
+    line("field", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), field),
+    line("find_in_set", 2, 2, int, find_in_set),
+    line("elt", 2, MANY, |args, session| text_of_all(&args[1..], session), elt),
+    line("make_set", 2, MANY, |args, session| text_of_all(&args[1..], session), make_set),
+    line("ascii", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).first().map_or(0, |&byte| byte as i64)))),
+    line("ord", 1, 1, int, ord),
+    line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
+    line("quote", 1, 1, |args, session| text_of(args, 2 * args[0].ty.text_length() + 2, session), quote),
+    line("hex", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(8).max(16), session), hex),
+    line("unhex", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), unhex),
+    line("to_base64", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(6), session), to_base64),
+    line("from_base64", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), from_base64),
+    line("bin", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 2)),
+    line("oct", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 8)),
+    line("conv", 3, 3, |_, session| own_text(64, session), conv),
+    line("format", 2, 3, |_, session| own_text(128, session), format_number),
+    line("soundex", 1, 1, long_text_of_first, soundex),
+    line("weight_string", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
+    line("inet_aton", 1, 1, |_, _| ExprType::of_kind(Kind::UInt), inet_aton),
+    line("inet_ntoa", 1, 1, |_, session| own_text(15, session), inet_ntoa),
+    line("is_ipv4", 1, 1, int, |args| {
+        let text = some!(args.text(0)?);
+        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv4Addr>().is_ok())))
+    }),
+    line("is_ipv6", 1, 1, int, |args| {
+        let text = some!(args.text(0)?);
+        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())))
+    }),
+    line("bit_count", 1, 1, nullable_int, |args| {
+        Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
+    }),
+    line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.text(0)?)) as u64))),
+];
+
+fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
+    let mut out = Vec::new();
+    for at in 0..args.len() {
+        out.extend_from_slice(&some!(args.text(at)?));
+    }
+    Ok(args.too_long(out.len() as u64).unwrap_or_else(|| args.string(out)))
+}
+
+fn concat_ws(args: &Args<'_>) -> Result<Value, SqlError> {
+    let separator = some!(args.text(0)?);
+    let mut out = Vec::new();
+    let mut is_first = true;
+    for at in 1..args.len() {
+        if let Some(text) = args.text(at)? {
+            if !is_first {
+                out.extend_from_slice(&separator);
+            }
+            is_first = false;
+            out.extend_from_slice(&text);
+        }
+    }
+    Ok(args.too_long(out.len() as u64).unwrap_or_else(|| args.string(out)))
+}
+
+/// Characters, or bytes of a binary string.
+fn length_of(text: &[u8], binary: bool) -> usize {
+    if binary { text.len() } else { char_count(text) }
+}
+
+/// Where so many characters end.
+fn end_of(text: &[u8], chars: usize, binary: bool) -> usize {
+    if binary { chars.min(text.len()) } else { prefix_bytes(text, chars) }
+}
+
+fn count(n: i64) -> usize {
+    usize::try_from(n).unwrap_or(0)
+}
+
+fn substring(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, start) = (some!(args.text(0)?), some!(args.int(1)?));
+    let length = some!(args.int_or(2, i64::MAX)?);
+    let binary = args.is_binary(0);
+    let skip = match start {
+        0 => return Ok(args.string(Bytes::new())),
+        1.. => count(start - 1),
+        _ => {
+            let all = length_of(&text, binary);
+            match all.checked_sub(start.unsigned_abs() as usize) {
+                Some(skip) => skip,
+                None => return Ok(args.string(Bytes::new())),
+            }
+        }
+    };
+    let from = end_of(&text, skip, binary);
+    let len = end_of(&text[from..], count(length), binary);
+    Ok(args.string(text.slice(from..from + len)))
+}
+
+fn side(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
+    let (text, length) = (some!(args.text(0)?), count(some!(args.int(1)?)));
+    let binary = args.is_binary(0);
+    if left {
+        let end = end_of(&text, length, binary);
+        return Ok(args.string(text.slice(..end)));
+    }
+    let skip = length_of(&text, binary).saturating_sub(length);
+    let from = end_of(&text, skip, binary);
+    Ok(args.string(text.slice(from..)))
+}
+
+fn substring_index(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, delimiter, wanted) = (some!(args.text(0)?), some!(args.text(1)?), some!(args.int(2)?));
+    if delimiter.is_empty() || wanted == 0 {
+        return Ok(args.string(Bytes::new()));
+    }
+    let places = occurrences(&text, &delimiter);
+    let at = |index: usize| places.get(index).copied();
+    Ok(args.string(if wanted > 0 {
+        at(wanted as usize - 1).map_or(text.clone(), |end| text.slice(..end))
+    } else {
+        let before = places.len().checked_sub(wanted.unsigned_abs() as usize);
+        before.and_then(at).map_or(text.clone(), |start| text.slice(start + delimiter.len()..))
+    }))
+}
+
+fn occurrences(text: &[u8], part: &[u8]) -> Vec<usize> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(at) = find(&text[from..], part) {
+        found.push(from + at);
+        from += at + part.len();
+    }
+    found
+}
+
+fn find(text: &[u8], part: &[u8]) -> Option<usize> {
+    if part.is_empty() {
+        return Some(0);
+    }
+    text.windows(part.len()).position(|window| window == part)
+}
+
+fn char_length(args: &Args<'_>) -> Result<Value, SqlError> {
+    Ok(Value::Int(length_of(&some!(args.text(0)?), args.is_binary(0)) as i64))
+}
+
+fn change_case(args: &Args<'_>, change: fn(&str) -> String) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    match std::str::from_utf8(&text) {
+        Ok(string) if !args.is_binary(0) => Ok(args.string(change(string).into_bytes())),
+        _ => Ok(args.string(text)),
+    }
+}
+
+fn trim(args: &Args<'_>) -> Result<Value, SqlError> {
+    let side = match args.int(0)? {
+        Some(1) => TrimSide::Leading,
+        Some(2) => TrimSide::Trailing,
+        _ => TrimSide::Both,
+    };
+    let text = some!(args.text(1)?);
+    let remove = if args.len() > 2 { some!(args.text(2)?) } else { Bytes::from_static(b" ") };
+    Ok(args.string(trimmed(text, &remove, side)))
+}
+
+fn trim_spaces(args: &Args<'_>, side: TrimSide) -> Result<Value, SqlError> {
+    Ok(args.string(trimmed(some!(args.text(0)?), b" ", side)))
+}
+
+fn trimmed(text: Bytes, remove: &[u8], side: TrimSide) -> Bytes {
+    if remove.is_empty() {
+        return text;
+    }
+    let (mut start, mut end) = (0, text.len());
+    while side != TrimSide::Trailing && text[start..end].starts_with(remove) {
+        start += remove.len();
+    }
+    while side != TrimSide::Leading && text[start..end].ends_with(remove) {
+        end -= remove.len();
+    }
+    text.slice(start..end)
+}
+
+fn replace(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, from, to) = (some!(args.text(0)?), some!(args.text(1)?), some!(args.text(2)?));
+    let places = if from.is_empty() { Vec::new() } else { occurrences(&text, &from) };
+    if places.is_empty() {
+        return Ok(args.string(text));
+    }
+    let grown = text.len() as u64 + places.len() as u64 * to.len() as u64;
+    if let Some(null) = args.too_long(grown) {
+        return Ok(null);
+    }
+    let mut out = Vec::with_capacity(grown as usize);
+    let mut last = 0;
+    for place in places {
+        out.extend_from_slice(&text[last..place]);
+        out.extend_from_slice(&to);
+        last = place + from.len();
+    }
+    out.extend_from_slice(&text[last..]);
+    Ok(args.string(out))
+}
+
+fn repeat(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, times) = (some!(args.text(0)?), count(some!(args.int(1)?)));
+    match args.too_long((text.len() as u64).saturating_mul(times as u64)) {
+        Some(null) => Ok(null),
+        None => Ok(args.string(text.repeat(times))),
+    }
+}
+
+fn reverse(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let mut bytes = text.to_vec();
+    match std::str::from_utf8(&text) {
+        Ok(string) if !args.is_binary(0) => bytes = string.chars().rev().collect::<String>().into_bytes(),
+        _ => bytes.reverse(),
+    }
+    Ok(args.string(bytes))
+}
+
+fn space(args: &Args<'_>) -> Result<Value, SqlError> {
+    let times = count(some!(args.int(0)?));
+    match args.too_long(times as u64) {
+        Some(null) => Ok(null),
+        None => Ok(args.string(vec![b' '; times])),
+    }
+}
+
+fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
+    let (text, length, fill) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.text(2)?));
+    let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
+    let binary = args.is_binary(0);
+    let own = length_of(&text, binary);
+    if own >= length {
+        let end = end_of(&text, length, binary);
+        return Ok(args.string(text.slice(..end)));
+    }
+    if fill.is_empty() {
+        return Ok(args.string(Bytes::new()));
+    }
+    if let Some(null) = args.too_long(4 * length as u64) {
+        return Ok(null);
+    }
+    let missing = length - own;
+    let per_fill = length_of(&fill, binary);
+    let mut padding = fill.repeat(missing / per_fill);
+    padding.extend_from_slice(&fill[..end_of(&fill, missing % per_fill, binary)]);
+    let (first, second): (&[u8], &[u8]) = if left { (&padding, &text) } else { (&text, &padding) };
+    Ok(args.string([first, second].concat()))
+}
+
+/// `INSERT(text, position, length, new)`
+fn insert(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, position, length) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
+    let new = some!(args.text(3)?);
+    let binary = args.is_binary(0);
+    if position < 1 || position > length_of(&text, binary) as i64 {
+        return Ok(args.string(text));
+    }
+    let start = end_of(&text, count(position - 1), binary);
+    let replaced = if length < 0 { text.len() - start } else { end_of(&text[start..], count(length), binary) };
+    Ok(args.string([&text[..start], &new, &text[start + replaced..]].concat()))
+}
+
+/// Where `part` is in `text`, by their collation; from the position of the third argument on.
+fn locate(args: &Args<'_>, part: usize, text: usize) -> Result<Value, SqlError> {
+    let binary = args.is_binary(part) || args.is_binary(text);
+    let collation = aggregate_collations(&args.args[part].ty, &args.args[text].ty).0;
+    let (part, text) = (some!(args.text(part)?), some!(args.text(text)?));
+    let start = some!(args.int_or(2, 1)?);
+    if start < 1 || start as usize > length_of(&text, binary) + 1 {
+        return Ok(Value::Int(0));
+    }
+    let mut at = end_of(&text, start as usize - 1, binary);
+    let part_chars = length_of(&part, binary);
+    let mut position = start;
+    loop {
+        let len = end_of(&text[at..], part_chars, binary);
+        if length_of(&text[at..at + len], binary) < part_chars {
+            return Ok(Value::Int(0));
+        }
+        let window = &text[at..at + len];
+        if window == part || !binary && collation::equal(collation, window, &part) {
+            return Ok(Value::Int(position));
+        }
+        if at == text.len() {
+            return Ok(Value::Int(0));
+        }
+        at += end_of(&text[at..], 1, binary);
+        position += 1;
+    }
+}
+
+fn field(args: &Args<'_>) -> Result<Value, SqlError> {
+    let wanted = args.value(0)?;
+    for at in 1..args.len() {
+        let collation = aggregate_collations(&args.args[0].ty, &args.args[at].ty).0;
+        if crate::expr::compare::compare(&wanted, &*args.value(at)?, collation, args.ctx)?
+            .is_some_and(|order| order.is_eq())
+        {
+            return Ok(Value::Int(at as i64));
+        }
+    }
+    Ok(Value::Int(0))
+}
+
+fn find_in_set(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (wanted, list) = (some!(args.text(0)?), some!(args.text(1)?));
+    if list.is_empty() || wanted.contains(&b',') {
+        return Ok(Value::Int(0));
+    }
+    let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
+    let found = list.split(|&byte| byte == b',').position(|part| collation::equal(collation, part, &wanted));
+    Ok(Value::Int(found.map_or(0, |at| at as i64 + 1)))
+}
+
+fn elt(args: &Args<'_>) -> Result<Value, SqlError> {
+    let number = some!(args.int(0)?);
+    if number < 1 || number >= args.len() as i64 {
+        return Ok(Value::Null);
+    }
+    Ok(args.string(some!(args.text(number as usize)?)))
+}
+
+fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
+    let bits = some!(args.int(0)?);
+    let mut chosen: Vec<Bytes> = Vec::new();
+    for at in 1..args.len().min(65) {
+        if bits >> (at - 1) & 1 == 1
+            && let Some(text) = args.text(at)?
+        {
+            chosen.push(text);
+        }
+    }
+    Ok(args.string(chosen.join(&b","[..])))
+}
+
+fn ord(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let first = if text.is_empty() { 0 } else { end_of(&text, 1, args.is_binary(0)) };
+    Ok(Value::Int(text[..first].iter().fold(0, |n, &byte| n << 8 | byte as i64)))
+}
+
+fn char_of(args: &Args<'_>) -> Result<Value, SqlError> {
+    let mut out = Vec::new();
+    for at in 0..args.len() {
+        if let Some(n) = args.int(at)? {
+            let bytes = (n as u32).to_be_bytes();
+            let leading = bytes.iter().take_while(|&&byte| byte == 0).count().min(3);
+            out.extend_from_slice(&bytes[leading..]);
+        }
+    }
+    Ok(Value::Bytes(out.into()))
+}
+
+fn quote(args: &Args<'_>) -> Result<Value, SqlError> {
+    let Some(text) = args.text(0)? else { return Ok(Value::str_static("NULL")) };
+    let mut out = vec![b'\''];
+    for &byte in text.iter() {
+        match byte {
+            b'\'' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            0 => out.extend_from_slice(b"\\0"),
+            0x1a => out.extend_from_slice(b"\\Z"),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'\'');
+    Ok(args.string(out))
+}
+
+/// Of a number its hexadecimal digits, of a string those of its bytes.
+fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
+    let value = args.value(0)?;
+    Ok(Value::str(match &*value {
+        Value::Null => return Ok(Value::Null),
+        Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => {
+            format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
+        }
+        other => hex_text(&coerce::text(other, &args.args[0].ty)).to_uppercase(),
+    }))
+}
+
+pub(super) fn hex_text(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
+fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let digits: Option<Vec<u8>> = text.iter().map(|&b| (b as char).to_digit(16).map(|digit| digit as u8)).collect();
+    let Some(mut digits) = digits else {
+        args.ctx.warn((1411, "HY000"), "Incorrect string value for function unhex");
+        return Ok(Value::Null);
+    };
+    if digits.len() % 2 == 1 {
+        digits.insert(0, 0);
+    }
+    Ok(Value::Bytes(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect::<Vec<u8>>().into()))
+}
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
+    const LINE: usize = 76;
+    let bytes = some!(args.text(0)?);
+    let mut out = Vec::with_capacity(bytes.len() * 3 / 2 + 4);
+    let mut column = 0;
+    for chunk in bytes.chunks(3) {
+        if column == LINE {
+            out.push(b'\n');
+            column = 0;
+        }
+        let bits = chunk.iter().fold(0u32, |n, &byte| n << 8 | byte as u32) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = BASE64[(bits >> (18 - 6 * place)) as usize & 63];
+            out.push(if place > chunk.len() { b'=' } else { digit });
+        }
+        column += 4;
+    }
+    Ok(args.string(out))
+}
+
+fn from_base64(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let (mut out, mut bits, mut digits, mut padding) = (Vec::new(), 0u32, 0, 0);
+    for &byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+        let digit = match byte {
+            b'=' => {
+                padding += 1;
+                0
+            }
+            _ if padding > 0 => return Ok(Value::Null),
+            _ => some!(BASE64.iter().position(|&digit| digit == byte)) as u32,
+        };
+        bits = bits << 6 | digit;
+        digits += 1;
+        if digits == 4 {
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            (bits, digits) = (0, 0);
+        }
+    }
+    if digits != 0 || padding > 2 {
+        return Ok(Value::Null);
+    }
+    out.truncate(out.len().saturating_sub(padding));
+    Ok(Value::Bytes(out.into()))
+}
+
+fn in_base(args: &Args<'_>, base: u64) -> Result<Value, SqlError> {
+    let n = some!(coerce::to_bits(&*args.value(0)?, args.ctx)?);
+    Ok(Value::str(digits_of(n, base)))
+}
+
+fn digits_of(mut n: u64, base: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(std::char::from_digit((n % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
+        n /= base;
+        if n == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, from, to) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
+    let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
+    if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
+        return Ok(Value::Null);
+    }
+    let text = text.trim_ascii();
+    let negative = text.first() == Some(&b'-');
+    let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));
+    let magnitude = digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
+    let n = if negative { magnitude.wrapping_neg() } else { magnitude };
+    let signed = n as i64;
+    Ok(Value::str(if to < 0 && signed < 0 {
+        format!("-{}", digits_of(signed.unsigned_abs(), to_base))
+    } else {
+        digits_of(n, to_base)
+    }))
+}
+
+/// `FORMAT(n, decimals)`: 1,234,567.89
+fn format_number(args: &Args<'_>) -> Result<Value, SqlError> {
+    let value = args.value(0)?;
+    let decimals = some!(args.int(1)?).clamp(0, 30) as u8;
+    let exact = if matches!(*value, Value::Str(_) | Value::Bytes(_)) {
+        let n = some!(args.double(0)?);
+        Some(coerce::decimal_of_f64(n))
+    } else {
+        coerce::to_decimal(&value, args.ctx)?
+    };
+    let rounded = some!(exact).rounded(decimals, types::decimal::Rounding::HalfUp);
+    let text = some!(rounded).to_string();
+    let (whole, fraction) = text.split_once('.').map_or((&*text, None), |(whole, fraction)| (whole, Some(fraction)));
+    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+    let mut out = String::from(sign);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    Ok(Value::str(out))
+}
+
+fn soundex(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let code = |letter: u8| match letter {
+        b'B' | b'F' | b'P' | b'V' => b'1',
+        b'C' | b'G' | b'J' | b'K' | b'Q' | b'S' | b'X' | b'Z' => b'2',
+        b'D' | b'T' => b'3',
+        b'L' => b'4',
+        b'M' | b'N' => b'5',
+        b'R' => b'6',
+        _ => b'0',
+    };
+    let letters = text.iter().filter(|byte| byte.is_ascii_alphabetic()).map(u8::to_ascii_uppercase);
+    let mut out: Vec<u8> = Vec::new();
+    let mut last = b'0';
+    for letter in letters {
+        let code = code(letter);
+        if out.is_empty() {
+            out.push(letter);
+            last = code;
+        } else if !matches!(letter, b'H' | b'W') {
+            if code != b'0' && code != last {
+                out.push(code);
+            }
+            last = code;
+        }
+    }
+    while !out.is_empty() && out.len() < 4 {
+        out.push(b'0');
+    }
+    Ok(args.string(out))
+}
+
+fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let mut out = Vec::new();
+    collation::prefix_weights(args.args[0].ty.collation, &text, &mut out);
+    Ok(Value::Bytes(out.into()))
+}
+
+fn inet_aton(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let mut parts = Vec::new();
+    for part in text.split(|&byte| byte == b'.') {
+        let (n, len) = number::parse_integer(part);
+        if len != part.len() || !(0..=255).contains(&n) {
+            return Ok(Value::Null);
+        }
+        parts.push(n as u64);
+    }
+    let Some((last, first)) = parts.split_last().filter(|(_, first)| first.len() < 4) else { return Ok(Value::Null) };
+    // `127.1` is 127.0.0.1: what is missing stands before the last part.
+    let high = (0..3).fold(0, |n, at| n << 8 | first.get(at).copied().unwrap_or(0));
+    Ok(Value::UInt(high << 8 | last))
+}
+
+fn inet_ntoa(args: &Args<'_>) -> Result<Value, SqlError> {
+    let n = some!(args.int(0)?);
+    let Ok(n) = u32::try_from(n) else { return Ok(Value::Null) };
+    Ok(Value::str(std::net::Ipv4Addr::from(n).to_string()))
+}

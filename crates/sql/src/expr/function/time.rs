@@ -1,0 +1,461 @@
+//! Functions of dates and times.
+
+use base::SqlError;
+use types::temporal::parse::Allow;
+use types::temporal::{MICROS_PER_SECOND, calendar};
+use types::{Date, DateTime, Decimal, Time, Value};
+
+use super::time_format;
+use super::{Args, FunctionInfo, line, nullable_int, own_text, some};
+use crate::expr::coerce::{self, fsp_of};
+use crate::expr::context::SessionInfo;
+use crate::expr::expr::{Expr, ExprKind, IntervalUnit};
+use crate::expr::interval;
+use crate::expr::types::{ExprType, Kind};
+
+/// Dates with zero parts have a year, perhaps a month; but nothing that needs the day's number.
+const REAL: Allow = Allow { zero_date: false, zero_in_date: false, invalid_dates: false };
+
+pub(super) static TABLE: &[FunctionInfo] = &[
+    line("now", 0, 1, now_type, |args| Ok(Value::DateTime(args.ctx.local_now().truncated(fsp(args))))).per_execution(),
+    line("current_timestamp", 0, 1, now_type, |args| Ok(Value::DateTime(args.ctx.local_now().truncated(fsp(args)))))
+        .per_execution(),
+    line("localtime", 0, 1, now_type, |args| Ok(Value::DateTime(args.ctx.local_now().truncated(fsp(args)))))
+        .per_execution(),
+    line("localtimestamp", 0, 1, now_type, |args| Ok(Value::DateTime(args.ctx.local_now().truncated(fsp(args)))))
+        .per_execution(),
+    line("sysdate", 0, 1, now_type, |args| {
+        let now = coerce::local_time(args.ctx.host.clock_now(), &args.ctx.session.time_zone);
+        Ok(Value::DateTime(now.truncated(fsp(args))))
+    })
+    .volatile(),
+    line("utc_timestamp", 0, 1, now_type, |args| Ok(Value::DateTime(utc_now(args).truncated(fsp(args)))))
+        .per_execution(),
+    line("utc_date", 0, 0, today_type, |args| Ok(Value::Date(utc_now(args).date))).per_execution(),
+    line("utc_time", 0, 1, clock_type, |args| Ok(Value::Time(utc_now(args).time().truncated(fsp(args)))))
+        .per_execution(),
+    line("curdate", 0, 0, today_type, |args| Ok(Value::Date(args.ctx.local_now().date))).per_execution(),
+    line("current_date", 0, 0, today_type, |args| Ok(Value::Date(args.ctx.local_now().date))).per_execution(),
+    line("curtime", 0, 1, clock_type, |args| Ok(Value::Time(args.ctx.local_now().time().truncated(fsp(args)))))
+        .per_execution(),
+    line("current_time", 0, 1, clock_type, |args| Ok(Value::Time(args.ctx.local_now().time().truncated(fsp(args)))))
+        .per_execution(),
+    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, Allow::ZEROS)?).into_value())),
+    line(
+        "time",
+        1,
+        1,
+        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0].ty)),
+        |args| Ok(Value::Time(some!(args.time(0)?))),
+    ),
+    line(
+        "timestamp",
+        1,
+        2,
+        |args, _| ExprType::temporal(Kind::DateTime, args.iter().map(|arg| fraction_of(&arg.ty)).max().unwrap_or(0)),
+        timestamp,
+    ),
+    line("year", 1, 1, nullable_int, |args| part(args, IntervalUnit::Year)),
+    line("quarter", 1, 1, nullable_int, |args| part(args, IntervalUnit::Quarter)),
+    line("month", 1, 1, nullable_int, |args| part(args, IntervalUnit::Month)),
+    line("day", 1, 1, nullable_int, |args| part(args, IntervalUnit::Day)),
+    line("dayofmonth", 1, 1, nullable_int, |args| part(args, IntervalUnit::Day)),
+    line("hour", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().1 as i64))),
+    line("minute", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().2 as i64))),
+    line("second", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().3 as i64))),
+    line("microsecond", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().4 as i64))),
+    line("dayofweek", 1, 1, nullable_int, |args| {
+        Ok(Value::Int((calendar::weekday(some!(args.date(0, REAL)?)) as i64 + 1) % 7 + 1))
+    }),
+    line("weekday", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::weekday(some!(args.date(0, REAL)?)) as i64))),
+    line("dayofyear", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::day_of_year(some!(args.date(0, REAL)?))))),
+    line(
+        "dayname",
+        1,
+        1,
+        |_, session| own_text(9, session),
+        |args| Ok(Value::str_static(time_format::DAYS[calendar::weekday(some!(args.date(0, REAL)?)) as usize])),
+    ),
+    line(
+        "monthname",
+        1,
+        1,
+        |_, session| own_text(9, session),
+        |args| {
+            let month = some!(args.date(0, Allow::ZEROS)?).month as usize;
+            Ok(month.checked_sub(1).map_or(Value::Null, |at| Value::str_static(time_format::MONTHS[at])))
+        },
+    ),
+    line("week", 1, 2, nullable_int, week),
+    line("weekofyear", 1, 1, nullable_int, |args| {
+        Ok(Value::Int(calendar::week(some!(args.date(0, REAL)?), calendar::WeekMode::from_number(3)).0 as i64))
+    }),
+    line("yearweek", 1, 2, nullable_int, yearweek),
+    line("last_day", 1, 1, date_type, last_day),
+    line("to_days", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::day_number(some!(args.date(0, REAL)?))))),
+    line("to_seconds", 1, 1, nullable_int, |args| {
+        Ok(Value::Int(calendar::to_micros(some!(args.datetime(0, REAL)?)).div_euclid(MICROS_PER_SECOND)))
+    }),
+    line("from_days", 1, 1, date_type, |args| {
+        Ok(calendar::from_day_number(some!(args.int(0)?)).unwrap_or(Date::ZERO).into_value())
+    }),
+    line("makedate", 2, 2, date_type, makedate),
+    line("maketime", 3, 3, |_, _| ExprType::temporal(Kind::Time, 6), maketime),
+    line("datediff", 2, 2, nullable_int, |args| {
+        let (a, b) = (some!(args.date(0, REAL)?), some!(args.date(1, REAL)?));
+        Ok(Value::Int(calendar::day_number(a) - calendar::day_number(b)))
+    }),
+    line(
+        "timediff",
+        2,
+        2,
+        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0].ty).max(fraction_of(&args[1].ty))),
+        timediff,
+    ),
+    line("addtime", 2, 2, addtime_type, |args| addtime(args, 1)),
+    line("subtime", 2, 2, addtime_type, |args| addtime(args, -1)),
+    line("adddate", 2, 2, adddate_type, |args| adddate(args, false)),
+    line("subdate", 2, 2, adddate_type, |args| adddate(args, true)),
+    line("time_to_sec", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).micros() / MICROS_PER_SECOND))),
+    line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction(&args[0].ty)), sec_to_time),
+    line("period_add", 2, 2, nullable_int, |args| {
+        let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
+        Ok(Value::Int(period_of(months_of(period) + months)))
+    }),
+    line("period_diff", 2, 2, nullable_int, |args| {
+        Ok(Value::Int(months_of(some!(args.int(0)?)) - months_of(some!(args.int(1)?))))
+    }),
+    line("unix_timestamp", 0, 1, unix_type, unix_timestamp).per_execution(),
+    line("from_unixtime", 1, 2, from_unixtime_type, from_unixtime),
+    line("convert_tz", 3, 3, |args, _| ExprType::temporal(Kind::DateTime, fraction_of(&args[0].ty)), convert_tz),
+    line("extract", 2, 2, nullable_int, |args| {
+        let unit = some!(unit(args)?);
+        let value = args.value(1)?;
+        if value.is_null() { Ok(Value::Null) } else { interval::extract(unit, &value, args.ctx) }
+    }),
+    line("timestampdiff", 3, 3, nullable_int, |args| {
+        let unit = some!(unit(args)?);
+        let (from, to) = (some!(args.datetime(1, REAL)?), some!(args.datetime(2, REAL)?));
+        Ok(Value::Int(interval::difference(unit, from, to)))
+    }),
+    line(
+        "date_format",
+        2,
+        2,
+        |args, session| own_text(args[1].ty.text_length().saturating_mul(10), session),
+        |args| {
+            let (at, format) = (some!(args.datetime(0, Allow::ZEROS)?), some!(args.text(1)?));
+            Ok(time_format::format(at, &format).map_or(Value::Null, |text| Value::Str(text.into())))
+        },
+    ),
+    line(
+        "time_format",
+        2,
+        2,
+        |args, session| own_text(args[1].ty.text_length().saturating_mul(10), session),
+        |args| {
+            let (time, format) = (some!(args.time(0)?), some!(args.text(1)?));
+            Ok(time_format::format_time(time, &format).map_or(Value::Null, |text| Value::Str(text.into())))
+        },
+    ),
+    line("str_to_date", 2, 2, str_to_date_type, time_format::str_to_date),
+];
+
+trait IntoValue {
+    fn into_value(self) -> Value;
+}
+
+impl IntoValue for Date {
+    fn into_value(self) -> Value {
+        Value::Date(self)
+    }
+}
+
+fn utc_now(args: &Args<'_>) -> DateTime {
+    calendar::from_unix_micros(args.ctx.now.0 as i64).unwrap_or(DateTime::ZERO)
+}
+
+fn fsp(args: &Args<'_>) -> u8 {
+    args.ty.decimals
+}
+
+/// `NOW(3)`: the argument is a literal.
+fn literal_fsp(args: &[Expr]) -> u8 {
+    match args.first().map(|arg| &arg.kind) {
+        Some(ExprKind::Literal(Value::Int(n))) => (*n).clamp(0, 6) as u8,
+        _ => 0,
+    }
+}
+
+fn now_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::temporal(Kind::DateTime, literal_fsp(args)).nullable(false)
+}
+
+fn clock_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::temporal(Kind::Time, literal_fsp(args)).nullable(false)
+}
+
+fn today_type(_: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::Date).nullable(false)
+}
+
+fn date_type(_: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::Date)
+}
+
+/// Digits of the fraction of a temporal argument; text may have any.
+fn fraction_of(ty: &ExprType) -> u8 {
+    match ty.kind {
+        Kind::Date | Kind::Int | Kind::UInt | Kind::Null => 0,
+        Kind::Time | Kind::DateTime | Kind::Decimal => ty.decimals.min(6),
+        _ => 6,
+    }
+}
+
+fn number_fraction(ty: &ExprType) -> u8 {
+    fraction_of(ty)
+}
+
+fn unit(args: &Args<'_>) -> Result<Option<IntervalUnit>, SqlError> {
+    Ok(args.int(0)?.and_then(|n| IntervalUnit::ALL.get(n as usize).copied()))
+}
+
+fn part(args: &Args<'_>, unit: IntervalUnit) -> Result<Value, SqlError> {
+    let value = args.value(0)?;
+    if value.is_null() { Ok(Value::Null) } else { interval::extract(unit, &value, args.ctx) }
+}
+
+fn timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
+    let at = some!(args.datetime(0, REAL)?);
+    if args.len() == 1 {
+        return Ok(Value::DateTime(at));
+    }
+    let sum = calendar::to_micros(at) + some!(args.time(1)?).micros();
+    Ok(calendar::from_micros(sum).map_or(Value::Null, Value::DateTime))
+}
+
+fn week_mode(args: &Args<'_>, default: u8) -> Result<Option<calendar::WeekMode>, SqlError> {
+    Ok(args.int_or(1, default as i64)?.map(|mode| calendar::WeekMode::from_number(mode as u8 & 7)))
+}
+
+fn week(args: &Args<'_>) -> Result<Value, SqlError> {
+    let mode = some!(week_mode(args, args.ctx.session.default_week_format)?);
+    Ok(Value::Int(calendar::week(some!(args.date(0, REAL)?), mode).0 as i64))
+}
+
+fn yearweek(args: &Args<'_>) -> Result<Value, SqlError> {
+    let mode = calendar::WeekMode { year_of_week: true, ..some!(week_mode(args, 0)?) };
+    let (week, year) = calendar::week(some!(args.date(0, REAL)?), mode);
+    Ok(Value::Int(year as i64 * 100 + week as i64))
+}
+
+fn last_day(args: &Args<'_>) -> Result<Value, SqlError> {
+    let date = some!(args.date(0, Allow { zero_in_date: true, ..REAL })?);
+    if date.month == 0 {
+        return Ok(Value::Null);
+    }
+    Ok(Value::Date(Date { day: calendar::days_in_month(date.year, date.month), ..date }))
+}
+
+fn makedate(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (year, day) = (some!(args.int(0)?), some!(args.int(1)?));
+    if !(0..=9999).contains(&year) || day <= 0 {
+        return Ok(Value::Null);
+    }
+    let year = types::temporal::parse::full_year(year as u32) as u16;
+    let number = calendar::day_number(Date::new(year, 1, 1)).checked_add(day - 1);
+    Ok(number.and_then(calendar::from_day_number).map_or(Value::Null, Value::Date))
+}
+
+fn maketime(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (hour, minute, second) = (some!(args.int(0)?), some!(args.int(1)?), some!(args.double(2)?));
+    if !(0..60).contains(&minute) || !(0.0..60.0).contains(&second) {
+        return Ok(Value::Null);
+    }
+    let hours = hour.unsigned_abs().min(10_000) as i64;
+    let micros = (hours * 60 + minute) * 60 * MICROS_PER_SECOND + (second * 1e6).round() as i64;
+    Ok(Value::Time(Time::from_micros(if hour < 0 { -micros } else { micros }).clamped().0))
+}
+
+fn timediff(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (a, b) = (args.value(0)?, args.value(1)?);
+    if a.is_null() || b.is_null() {
+        return Ok(Value::Null);
+    }
+    let difference = match (span_or_instant(&a), span_or_instant(&b)) {
+        (Some(a), Some(b)) => a.zip_same(b),
+        _ => None,
+    };
+    Ok(difference.map_or(Value::Null, |micros| Value::Time(Time::from_micros(micros).clamped().0)))
+}
+
+/// A time, or a date and time, in microseconds.
+#[derive(Clone, Copy)]
+enum Moment {
+    Span(i64),
+    Instant(i64),
+}
+
+impl Moment {
+    /// The difference, if both are of one sort.
+    fn zip_same(self, other: Moment) -> Option<i64> {
+        match (self, other) {
+            (Moment::Span(a), Moment::Span(b)) | (Moment::Instant(a), Moment::Instant(b)) => Some(a - b),
+            _ => None,
+        }
+    }
+}
+
+fn span_or_instant(value: &Value) -> Option<Moment> {
+    Some(match value {
+        Value::Time(time) => Moment::Span(time.micros()),
+        Value::DateTime(datetime) => Moment::Instant(calendar::to_micros(*datetime)),
+        Value::Date(date) => Moment::Instant(calendar::to_micros(date.at_midnight())),
+        other => match coerce::parse_datetime(other, REAL).filter(|parsed| parsed.has_time) {
+            Some(parsed) => Moment::Instant(calendar::to_micros(parsed.value)),
+            None => Moment::Span(coerce::parse_time(other)?.value.micros()),
+        },
+    })
+}
+
+fn addtime_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    let fsp = fraction_of(&args[0].ty).max(fraction_of(&args[1].ty));
+    match args[0].ty.kind {
+        Kind::Time => ExprType::temporal(Kind::Time, fsp),
+        Kind::DateTime | Kind::Date => ExprType::temporal(Kind::DateTime, fsp),
+        _ => ExprType::text(26, types::CollationId::DEFAULT),
+    }
+}
+
+fn addtime(args: &Args<'_>, sign: i64) -> Result<Value, SqlError> {
+    let value = args.value(0)?;
+    let added = sign * some!(args.time(1)?).micros();
+    let moment = if value.is_null() { None } else { span_or_instant(&value) };
+    let sum = match some!(moment) {
+        Moment::Span(micros) => Value::Time(Time::from_micros(micros + added).clamped().0),
+        Moment::Instant(micros) => calendar::from_micros(micros + added).map_or(Value::Null, Value::DateTime),
+    };
+    Ok(match (&sum, args.ty.kind) {
+        (Value::Time(time), Kind::Str) => Value::Str(coerce::plain_text(&sum, fsp_of(time.parts().4))),
+        (Value::DateTime(at), Kind::Str) => Value::Str(coerce::plain_text(&sum, fsp_of(at.micros))),
+        _ => sum,
+    })
+}
+
+/// `ADDDATE(date, days)`; the form with INTERVAL is [`crate::expr::build::interval`].
+fn adddate_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    interval::infer(&args[0].ty, &args[1].ty, IntervalUnit::Day)
+}
+
+fn adddate(args: &Args<'_>, subtract: bool) -> Result<Value, SqlError> {
+    let (date, days) = (args.value(0)?, args.value(1)?);
+    interval::add(&date, &days, IntervalUnit::Day, subtract, args.ty, args.ctx)
+}
+
+fn sec_to_time(args: &Args<'_>) -> Result<Value, SqlError> {
+    let seconds = some!(coerce::to_decimal(&*args.value(0)?, args.ctx)?);
+    let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128());
+    let limit = 2 * Time::MAX.micros() as i128;
+    let micros = micros.unwrap_or(if seconds.is_negative() { -limit } else { limit }).clamp(-limit, limit) as i64;
+    let (time, clamped) = Time::from_micros(micros).clamped();
+    if clamped {
+        args.ctx.truncated("time", seconds.to_string().as_bytes())?;
+    }
+    Ok(Value::Time(time))
+}
+
+/// YYYYMM as months.
+fn months_of(period: i64) -> i64 {
+    let (year, month) = (period / 100, period % 100);
+    types::temporal::parse::full_year(year.clamp(0, 99_999) as u32) as i64 * 12 + month - 1
+}
+
+fn period_of(months: i64) -> i64 {
+    months / 12 * 100 + months % 12 + 1
+}
+
+fn unix_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    match args.first().map(|arg| fraction_of(&arg.ty)) {
+        None => ExprType { length: 11, ..ExprType::of_kind(Kind::Int) }.nullable(false),
+        Some(0) => ExprType { length: 11, ..ExprType::of_kind(Kind::Int) },
+        Some(fsp) => ExprType::decimal(11 + fsp as u32, fsp),
+    }
+}
+
+fn unix_timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
+    if args.len() == 0 {
+        return Ok(Value::Int((args.ctx.now.0 / MICROS_PER_SECOND as u64) as i64));
+    }
+    let value = args.value(0)?;
+    let local = match &*value {
+        Value::Null => return Ok(Value::Null),
+        other => coerce::to_datetime(other, Allow::ZEROS, args.ctx)?.unwrap_or(DateTime::ZERO),
+    };
+    let zone = &args.ctx.session.time_zone;
+    let utc = if calendar::is_real(local.date) { coerce::local_to_utc_micros(local, zone) } else { None };
+    let micros = utc.filter(|micros| *micros >= 0).unwrap_or(0);
+    if args.ty.kind == Kind::Int {
+        return Ok(Value::Int(micros / MICROS_PER_SECOND));
+    }
+    let seconds = Decimal::from(micros).divide(&Decimal::from(MICROS_PER_SECOND), 6);
+    let scaled = seconds.and_then(|n| n.rounded(args.ty.decimals, types::decimal::Rounding::Truncate));
+    Ok(scaled.map_or(Value::Null, Value::Decimal))
+}
+
+fn from_unixtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
+    match args.get(1) {
+        Some(format) => own_text(format.ty.text_length().saturating_mul(10), session),
+        None => ExprType::temporal(Kind::DateTime, fraction_of(&args[0].ty)),
+    }
+}
+
+fn from_unixtime(args: &Args<'_>) -> Result<Value, SqlError> {
+    const LAST_SECOND: i128 = 32_536_771_199;
+    let seconds = some!(coerce::to_decimal(&*args.value(0)?, args.ctx)?);
+    let micros = some!(seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128()));
+    if micros < 0 || micros > LAST_SECOND * MICROS_PER_SECOND as i128 {
+        return Ok(Value::Null);
+    }
+    let local = some!(coerce::utc_micros_to_local(micros as i64, &args.ctx.session.time_zone));
+    if args.len() == 1 {
+        return Ok(Value::DateTime(local));
+    }
+    let format = some!(args.text(1)?);
+    Ok(time_format::format(local, &format).map_or(Value::Null, |text| Value::Str(text.into())))
+}
+
+fn convert_tz(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (at, from, to) = (some!(args.datetime(0, REAL)?), some!(args.text(1)?), some!(args.text(2)?));
+    let session = &args.ctx.session.time_zone;
+    let (from, to) = (some!(zone_named(&from, session)), some!(zone_named(&to, session)));
+    let utc = some!(coerce::local_to_utc_micros(at, &from));
+    Ok(coerce::utc_micros_to_local(utc, &to).map_or(Value::Null, Value::DateTime))
+}
+
+/// `SYSTEM`, `+05:30` or a name of the time zone database.
+pub(crate) fn zone_named(name: &[u8], session: &jiff::tz::TimeZone) -> Option<jiff::tz::TimeZone> {
+    let name = std::str::from_utf8(name).ok()?.trim();
+    if name.eq_ignore_ascii_case("system") {
+        return Some(session.clone());
+    }
+    let sign = match name.as_bytes().first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return jiff::tz::TimeZone::get(name).ok(),
+    };
+    let (hours, minutes) = name[1..].split_once(':')?;
+    let (hours, minutes): (i32, i32) = (hours.parse().ok()?, minutes.parse().ok()?);
+    if !(0..60).contains(&minutes) || !(0..=14).contains(&hours) {
+        return None;
+    }
+    let offset = jiff::tz::Offset::from_seconds(sign * (hours * 3600 + minutes * 60)).ok()?;
+    Some(jiff::tz::TimeZone::fixed(offset))
+}
+
+/// The parts that a literal format names say what STR_TO_DATE gives; an unknown format gives a DATETIME(6).
+fn str_to_date_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    match &args[1].kind {
+        ExprKind::Literal(Value::Str(format)) => time_format::type_of_format(format),
+        _ => ExprType::temporal(Kind::DateTime, 6),
+    }
+}

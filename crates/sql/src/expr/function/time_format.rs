@@ -1,0 +1,322 @@
+//! DATE_FORMAT, TIME_FORMAT and STR_TO_DATE: the same specifiers, written and read.
+
+use base::SqlError;
+use types::temporal::calendar::{self, WeekMode};
+use types::{Date, DateTime, Time, Value};
+
+use super::{Args, some};
+use crate::expr::cast;
+use crate::expr::types::{ExprType, Kind};
+
+pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub(super) const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// `DATE_FORMAT`; `None` if a name of a day or month is asked for that the date does not have.
+pub(super) fn format(at: DateTime, format: &[u8]) -> Option<Vec<u8>> {
+    let mut out = String::new();
+    let mut raw = Vec::with_capacity(2 * format.len());
+    let mut rest = format;
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let specifier = if byte == b'%' { rest.first().copied() } else { None };
+        let Some(specifier) = specifier else {
+            raw.push(byte);
+            continue;
+        };
+        rest = &rest[1..];
+        out.clear();
+        write_date_part(at.date, specifier, &mut out)
+            .unwrap_or_else(|| write_time_part(at.time(), specifier, &mut out).then_some(()))
+            .or_else(|| {
+                out.push(specifier as char);
+                Some(())
+            })?;
+        if out == MISSING {
+            return None;
+        }
+        match specifier.is_ascii() {
+            true => raw.extend_from_slice(out.as_bytes()),
+            false => raw.push(specifier),
+        }
+    }
+    Some(raw)
+}
+
+/// Stands for a name that there is not.
+const MISSING: &str = "\u{0}";
+
+/// `TIME_FORMAT`; what is of a date is 0.
+pub(super) fn format_time(time: Time, format: &[u8]) -> Option<Vec<u8>> {
+    let mut raw = Vec::with_capacity(2 * format.len());
+    let mut rest = format;
+    if time.micros() < 0 {
+        raw.push(b'-');
+    }
+    while let Some((&byte, after)) = rest.split_first() {
+        rest = after;
+        let specifier = if byte == b'%' { rest.first().copied() } else { None };
+        let Some(specifier) = specifier else {
+            raw.push(byte);
+            continue;
+        };
+        rest = &rest[1..];
+        let mut out = String::new();
+        if !write_time_part(time, specifier, &mut out) {
+            match specifier {
+                b'Y' => out.push_str("0000"),
+                b'y' | b'm' | b'd' => out.push_str("00"),
+                b'c' | b'e' => out.push('0'),
+                b'a' | b'b' | b'D' | b'j' | b'M' | b'U' | b'u' | b'V' | b'v' | b'W' | b'w' | b'X' | b'x' => {
+                    return None;
+                }
+                other => out.push(other as char),
+            }
+        }
+        raw.extend_from_slice(out.as_bytes());
+    }
+    Some(raw)
+}
+
+/// `None` if the specifier is none of a date's; [`MISSING`] is written for a name that there is not.
+fn write_date_part(date: Date, specifier: u8, out: &mut String) -> Option<Option<()>> {
+    use std::fmt::Write;
+    let weekday = || calendar::weekday(date) as usize;
+    let month_name = || (date.month as usize).checked_sub(1).map_or(MISSING, |at| MONTHS[at]);
+    let abbreviation = |name: &'static str| name.get(..3).unwrap_or(name);
+    let week = |mode: u8| calendar::week(date, WeekMode::from_number(mode));
+    let written = match specifier {
+        b'a' if date.has_zero_part() => write!(out, "{MISSING}"),
+        b'W' if date.has_zero_part() => write!(out, "{MISSING}"),
+        b'a' => write!(out, "{}", abbreviation(DAYS[weekday()])),
+        b'W' => write!(out, "{}", DAYS[weekday()]),
+        b'w' => write!(out, "{}", (weekday() + 1) % 7),
+        b'b' => write!(out, "{}", abbreviation(month_name())),
+        b'M' => write!(out, "{}", month_name()),
+        b'c' => write!(out, "{}", date.month),
+        b'm' => write!(out, "{:02}", date.month),
+        b'd' => write!(out, "{:02}", date.day),
+        b'e' => write!(out, "{}", date.day),
+        b'D' => write!(out, "{}{}", date.day, ordinal(date.day)),
+        b'Y' => write!(out, "{:04}", date.year),
+        b'y' => write!(out, "{:02}", date.year % 100),
+        b'j' => write!(out, "{:03}", calendar::day_of_year(date)),
+        b'U' => write!(out, "{:02}", week(0).0),
+        b'u' => write!(out, "{:02}", week(1).0),
+        b'V' => write!(out, "{:02}", week(2).0),
+        b'v' => write!(out, "{:02}", week(3).0),
+        b'X' => write!(out, "{:04}", week(2).1),
+        b'x' => write!(out, "{:04}", week(3).1),
+        _ => return None,
+    };
+    Some(written.ok())
+}
+
+fn ordinal(day: u8) -> &'static str {
+    match (day / 10, day % 10) {
+        (1, _) => "th",
+        (_, 1) => "st",
+        (_, 2) => "nd",
+        (_, 3) => "rd",
+        _ => "th",
+    }
+}
+
+/// `false` if the specifier is none of a time's.
+fn write_time_part(time: Time, specifier: u8, out: &mut String) -> bool {
+    use std::fmt::Write;
+    let (_, hours, minutes, seconds, micros) = time.parts();
+    let twelve = (hours % 24 + 11) % 12 + 1;
+    let half = if hours % 24 < 12 { "AM" } else { "PM" };
+    let written = match specifier {
+        b'H' => write!(out, "{hours:02}"),
+        b'k' => write!(out, "{hours}"),
+        b'h' | b'I' => write!(out, "{twelve:02}"),
+        b'l' => write!(out, "{twelve}"),
+        b'i' => write!(out, "{minutes:02}"),
+        b's' | b'S' => write!(out, "{seconds:02}"),
+        b'f' => write!(out, "{micros:06}"),
+        b'p' => write!(out, "{half}"),
+        b'r' => write!(out, "{twelve:02}:{minutes:02}:{seconds:02} {half}"),
+        b'T' => write!(out, "{hours:02}:{minutes:02}:{seconds:02}"),
+        _ => return false,
+    };
+    written.is_ok()
+}
+
+/// What STR_TO_DATE gives for a format.
+pub(super) fn type_of_format(format: &[u8]) -> ExprType {
+    let has = |specifiers: &[u8]| format.windows(2).any(|pair| pair[0] == b'%' && specifiers.contains(&pair[1]));
+    let (has_date, has_time) = (has(b"MVUXYWabcjmvuxyDdew"), has(b"HISThiklprs"));
+    let fsp = if has(b"f") { 6 } else { 0 };
+    match (has_date, has_time || fsp > 0) {
+        (_, false) => ExprType::of_kind(Kind::Date),
+        (false, true) => ExprType::temporal(Kind::Time, fsp),
+        (true, true) => ExprType::temporal(Kind::DateTime, fsp),
+    }
+}
+
+pub(super) fn str_to_date(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, format) = (some!(args.text(0)?), some!(args.text(1)?));
+    let mut reader = Reader { text: &text, ..Reader::default() };
+    let read = reader.read(&format).and_then(|()| reader.value(args.ty.kind, cast::allowed(args.ctx)));
+    if read.is_none() || !reader.text.trim_ascii().is_empty() {
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        let kind = match args.ty.kind {
+            Kind::Date => "date",
+            Kind::Time => "time",
+            _ => "datetime",
+        };
+        let word = if read.is_none() { "Incorrect" } else { "Truncated incorrect" };
+        let message = match read {
+            None => format!("{word} {kind} value: '{shown}' for function str_to_date"),
+            Some(_) => format!("{word} {kind} value: '{shown}'"),
+        };
+        let code = if read.is_none() { (1411, "HY000") } else { base::codes::TRUNCATED_WRONG_VALUE };
+        args.ctx.warn(code, message);
+    }
+    Ok(read.unwrap_or(Value::Null))
+}
+
+/// The parts that were read so far.
+#[derive(Default)]
+struct Reader<'a> {
+    text: &'a [u8],
+    year: u16,
+    month: u8,
+    day: u8,
+    day_of_year: u32,
+    hour: u8,
+    minute: u8,
+    second: u8,
+    micros: u32,
+    afternoon: Option<bool>,
+    twelve_hours: bool,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, format: &[u8]) -> Option<()> {
+        let mut rest = format;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
+            if self.text.is_empty() {
+                // What the text does not say stays zero.
+                return Some(());
+            }
+            if byte == b'%' && !rest.is_empty() {
+                let specifier = rest[0];
+                rest = &rest[1..];
+                self.text = self.text.trim_ascii_start();
+                self.part(specifier)?;
+            } else if byte.is_ascii_whitespace() {
+                self.text = self.text.trim_ascii_start();
+            } else {
+                self.text = self.text.strip_prefix(&[byte])?;
+            }
+        }
+        Some(())
+    }
+
+    fn part(&mut self, specifier: u8) -> Option<()> {
+        match specifier {
+            b'Y' => {
+                let (year, len) = self.number(4)?;
+                self.year = if len <= 2 { types::temporal::parse::full_year(year) } else { year } as u16;
+            }
+            b'y' => self.year = types::temporal::parse::full_year(self.number(2)?.0) as u16,
+            b'm' | b'c' => self.month = self.in_range(2, 12)?,
+            b'M' => self.month = self.name(&MONTHS, usize::MAX)? + 1,
+            b'b' => self.month = self.name(&MONTHS, 3)? + 1,
+            b'd' | b'e' => self.day = self.in_range(2, 31)?,
+            b'D' => {
+                self.day = self.in_range(2, 31)?;
+                self.text = self.text.get(2..)?;
+            }
+            b'j' => self.day_of_year = self.number(3).map(|(day, _)| day).filter(|day| (1..=366).contains(day))?,
+            b'H' | b'k' => self.hour = self.in_range(2, 23)?,
+            b'h' | b'I' | b'l' => {
+                self.hour = self.in_range(2, 12).filter(|hour| *hour > 0)?;
+                self.twelve_hours = true;
+            }
+            b'i' => self.minute = self.in_range(2, 59)?,
+            b's' | b'S' => self.second = self.in_range(2, 59)?,
+            b'f' => {
+                let (number, len) = self.number(6)?;
+                self.micros = number * 10u32.pow(6 - len as u32);
+            }
+            b'p' => {
+                let half = self.text.get(..2)?.to_ascii_uppercase();
+                self.afternoon = Some(match &half[..] {
+                    b"AM" => false,
+                    b"PM" => true,
+                    _ => return None,
+                });
+                self.text = &self.text[2..];
+            }
+            b'T' => self.read(b"%H:%i:%s")?,
+            b'r' => self.read(b"%I:%i:%s %p")?,
+            b'W' => drop(self.name(&DAYS, usize::MAX)?),
+            b'a' => drop(self.name(&DAYS, 3)?),
+            b'w' => drop(self.in_range(1, 6)?),
+            b'%' => self.text = self.text.strip_prefix(b"%")?,
+            // Weeks need a weekday and a year of their own; what cannot be read is refused rather than guessed.
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn number(&mut self, max_digits: usize) -> Option<(u32, usize)> {
+        let len = self.text.iter().take(max_digits).take_while(|byte| byte.is_ascii_digit()).count();
+        let number = self.text[..len].iter().fold(0, |n, digit| n * 10 + (digit - b'0') as u32);
+        self.text = &self.text[len..];
+        (len > 0).then_some((number, len))
+    }
+
+    fn in_range(&mut self, max_digits: usize, max: u32) -> Option<u8> {
+        self.number(max_digits).map(|(number, _)| number).filter(|number| *number <= max).map(|number| number as u8)
+    }
+
+    fn name(&mut self, names: &[&str], letters: usize) -> Option<u8> {
+        let found = names.iter().position(|name| {
+            let name = &name.as_bytes()[..name.len().min(letters)];
+            self.text.get(..name.len()).is_some_and(|text| text.eq_ignore_ascii_case(name))
+        })?;
+        self.text = &self.text[names[found].len().min(letters)..];
+        Some(found as u8)
+    }
+
+    fn value(&self, kind: Kind, allow: types::temporal::parse::Allow) -> Option<Value> {
+        let hour = match (self.twelve_hours, self.afternoon) {
+            (true, Some(true)) => self.hour % 12 + 12,
+            (true, _) => self.hour % 12,
+            _ => self.hour,
+        };
+        let time = Time::from_parts(false, hour as u32, self.minute as u32, self.second as u32, self.micros);
+        if kind == Kind::Time {
+            return Some(Value::Time(time));
+        }
+        let date = match self.day_of_year {
+            0 => Date::new(self.year, self.month, self.day),
+            day => {
+                let first = calendar::day_number(Date::new(self.year, 1, 1));
+                calendar::from_day_number(first + day as i64 - 1)?
+            }
+        };
+        allow.accepts(date).then(|| match kind {
+            Kind::Date => Value::Date(date),
+            _ => Value::DateTime(DateTime::from_date_time(date, time)),
+        })
+    }
+}

@@ -1,0 +1,296 @@
+//! Dates and intervals: `date ± INTERVAL`, EXTRACT, TIMESTAMPDIFF.
+
+use base::{SqlError, codes};
+use types::temporal::parse::Allow;
+use types::temporal::{MICROS_PER_DAY, MICROS_PER_SECOND, calendar};
+use types::{CollationId, Date, DateTime, Decimal, Time, Value};
+
+use crate::expr::cast;
+use crate::expr::coerce::{self, fsp_of};
+use crate::expr::context::EvalContext;
+use crate::expr::expr::IntervalUnit;
+use crate::expr::types::{ExprType, Kind};
+
+impl IntervalUnit {
+    /// All units, in the order of their numbers.
+    pub const ALL: [IntervalUnit; 20] = {
+        use IntervalUnit::*;
+        [
+            Microsecond,
+            Second,
+            Minute,
+            Hour,
+            Day,
+            Week,
+            Month,
+            Quarter,
+            Year,
+            SecondMicrosecond,
+            MinuteMicrosecond,
+            MinuteSecond,
+            HourMicrosecond,
+            HourSecond,
+            HourMinute,
+            DayMicrosecond,
+            DaySecond,
+            DayMinute,
+            DayHour,
+            YearMonth,
+        ]
+    };
+
+    /// The unit with that name (`DAY`, `sql_tsi_day`, `DAY_HOUR`, …).
+    pub fn by_name(name: &str) -> Option<IntervalUnit> {
+        let name = name.to_ascii_uppercase();
+        let name = name.strip_prefix("SQL_TSI_").unwrap_or(&name);
+        IntervalUnit::ALL.into_iter().find(|unit| unit.name() == name)
+    }
+
+    /// `DAY`, `DAY_HOUR`, …
+    pub fn name(self) -> &'static str {
+        use IntervalUnit::*;
+        match self {
+            Microsecond => "MICROSECOND",
+            Second => "SECOND",
+            Minute => "MINUTE",
+            Hour => "HOUR",
+            Day => "DAY",
+            Week => "WEEK",
+            Month => "MONTH",
+            Quarter => "QUARTER",
+            Year => "YEAR",
+            SecondMicrosecond => "SECOND_MICROSECOND",
+            MinuteMicrosecond => "MINUTE_MICROSECOND",
+            MinuteSecond => "MINUTE_SECOND",
+            HourMicrosecond => "HOUR_MICROSECOND",
+            HourSecond => "HOUR_SECOND",
+            HourMinute => "HOUR_MINUTE",
+            DayMicrosecond => "DAY_MICROSECOND",
+            DaySecond => "DAY_SECOND",
+            DayMinute => "DAY_MINUTE",
+            DayHour => "DAY_HOUR",
+            YearMonth => "YEAR_MONTH",
+        }
+    }
+
+    fn in_months(self) -> bool {
+        matches!(self, IntervalUnit::Month | IntervalUnit::Quarter | IntervalUnit::Year | IntervalUnit::YearMonth)
+    }
+
+    /// Whether it changes whole days only.
+    fn in_days(self) -> bool {
+        self.in_months() || matches!(self, IntervalUnit::Day | IntervalUnit::Week)
+    }
+
+    fn has_micros(self) -> bool {
+        use IntervalUnit::*;
+        matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
+    }
+
+    /// What the numbers of a unit of several parts count, in microseconds (months, for YEAR_MONTH).
+    fn parts(self) -> &'static [i64] {
+        use IntervalUnit::*;
+        const S: i64 = MICROS_PER_SECOND;
+        const M: i64 = 60 * S;
+        const H: i64 = 60 * M;
+        const D: i64 = MICROS_PER_DAY;
+        match self {
+            SecondMicrosecond => &[S, 1],
+            MinuteMicrosecond => &[M, S, 1],
+            MinuteSecond => &[M, S],
+            HourMicrosecond => &[H, M, S, 1],
+            HourSecond => &[H, M, S],
+            HourMinute => &[H, M],
+            DayMicrosecond => &[D, H, M, S, 1],
+            DaySecond => &[D, H, M, S],
+            DayMinute => &[D, H, M],
+            DayHour => &[D, H],
+            YearMonth => &[12, 1],
+            Microsecond => &[1],
+            Second => &[S],
+            Minute => &[M],
+            Hour => &[H],
+            Day => &[D],
+            Week => &[7 * D],
+            Month => &[1],
+            Quarter => &[3],
+            Year => &[12],
+        }
+    }
+}
+
+/// The type of `date ± INTERVAL amount unit`.
+pub(crate) fn infer(date: &ExprType, amount: &ExprType, unit: IntervalUnit) -> ExprType {
+    let fraction = match unit {
+        unit if unit.has_micros() => 6,
+        IntervalUnit::Second if amount.kind == Kind::Decimal => amount.decimals.min(6),
+        IntervalUnit::Second if !amount.kind.is_integer() => 6,
+        _ => 0,
+    };
+    let fsp = date.decimals.max(fraction).min(6);
+    let ty = match date.kind {
+        Kind::Date if unit.in_days() => ExprType::of_kind(Kind::Date),
+        Kind::Date => ExprType::temporal(Kind::DateTime, fraction),
+        Kind::DateTime => ExprType::temporal(Kind::DateTime, fsp),
+        Kind::Time if !unit.in_months() => ExprType::temporal(Kind::Time, fsp),
+        Kind::Time => ExprType::temporal(Kind::DateTime, fsp),
+        _ => ExprType::text(26, CollationId::DEFAULT),
+    };
+    ty.nullable(true)
+}
+
+/// `date ± INTERVAL amount unit`, where `ty` is what [`infer`] said.
+pub(crate) fn add(
+    date: &Value,
+    amount: &Value,
+    unit: IntervalUnit,
+    subtract: bool,
+    ty: &ExprType,
+    ctx: &EvalContext<'_>,
+) -> Result<Value, SqlError> {
+    if date.is_null() || amount.is_null() {
+        return Ok(Value::Null);
+    }
+    let Some(amount) = measure(amount, unit, ctx)? else { return Ok(Value::Null) };
+    let amount = if subtract { -amount } else { amount };
+    if let (Value::Time(time), Kind::Time) = (date, ty.kind) {
+        let (sum, clamped) = Time::from_micros(time.micros().saturating_add(amount)).clamped();
+        return if clamped { overflow("time", ctx) } else { Ok(Value::Time(sum)) };
+    }
+    let Some(start) = coerce::to_datetime(date, Allow { zero_date: false, ..cast::allowed(ctx) }, ctx)? else {
+        return Ok(Value::Null);
+    };
+    let sum = match unit.in_months() {
+        true => calendar::add_months(start.date, amount).map(|date| DateTime { date, ..start }),
+        false => calendar::to_micros(start).checked_add(amount).and_then(calendar::from_micros),
+    };
+    let Some(sum) = sum else { return overflow("datetime", ctx) };
+    Ok(match ty.kind {
+        Kind::Date => Value::Date(sum.date),
+        Kind::DateTime => Value::DateTime(sum),
+        // Text: a date if there was no time and none came in.
+        _ => {
+            let only_date = unit.in_days() && !has_time(date);
+            let value = if only_date { Value::Date(sum.date) } else { Value::DateTime(sum) };
+            Value::Str(coerce::plain_text(&value, fsp_of(sum.micros)))
+        }
+    })
+}
+
+fn has_time(value: &Value) -> bool {
+    match value {
+        Value::Date(_) => false,
+        Value::DateTime(_) => true,
+        other => coerce::parse_datetime(other, Allow::ALL).is_some_and(|parsed| parsed.has_time),
+    }
+}
+
+/// 1441
+fn overflow(kind: &str, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    const DATETIME_FUNCTION_OVERFLOW: codes::Code = (1441, "22008");
+    ctx.complain(DATETIME_FUNCTION_OVERFLOW, format!("Datetime function: {kind} field overflow"))?;
+    Ok(Value::Null)
+}
+
+/// The interval in microseconds, or in months; `None` if it is too great.
+fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<Option<i64>, SqlError> {
+    let parts = unit.parts();
+    if parts.len() > 1 {
+        let text = coerce::plain_text(amount, types::value::NOT_FIXED);
+        return Ok(several(&text, parts, unit.has_micros()));
+    }
+    if unit == IntervalUnit::Second && !matches!(amount, Value::Int(_) | Value::UInt(_)) {
+        let Some(seconds) = coerce::to_decimal(amount, ctx)? else { return Ok(None) };
+        let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128());
+        return Ok(micros.and_then(|micros| i64::try_from(micros).ok()));
+    }
+    Ok(coerce::to_i64(amount, ctx)?.and_then(|n| n.checked_mul(parts[0])))
+}
+
+/// `-1 2:3:4.5` by parts: if there are too few numbers they are the last ones.
+fn several(text: &[u8], parts: &[i64], has_micros: bool) -> Option<i64> {
+    let negative = text.trim_ascii_start().first() == Some(&b'-');
+    let numbers: Vec<&[u8]> =
+        text.split(|byte| !byte.is_ascii_digit()).filter(|digits| !digits.is_empty()).take(parts.len()).collect();
+    let first = parts.len() - numbers.len();
+    let mut sum: i64 = 0;
+    for (at, (digits, &factor)) in numbers.iter().zip(&parts[first..]).enumerate() {
+        let mut n = digits.iter().try_fold(0i64, |n, digit| n.checked_mul(10)?.checked_add((digit - b'0') as i64))?;
+        let is_fraction = has_micros && first + at + 1 == parts.len();
+        if is_fraction && digits.len() < 6 {
+            n *= 10i64.pow(6 - digits.len() as u32);
+        }
+        sum = sum.checked_add(n.checked_mul(factor)?)?;
+    }
+    Some(if negative { -sum } else { sum })
+}
+
+/// `EXTRACT(unit FROM value)`
+pub(crate) fn extract(unit: IntervalUnit, value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    use IntervalUnit::*;
+    let wants_date = matches!(unit, Day | Week | Month | Quarter | Year | YearMonth);
+    let wants_day = matches!(unit, DayMicrosecond | DaySecond | DayMinute | DayHour);
+    if !wants_date {
+        let as_time = matches!(value, Value::Time(_))
+            || !wants_day && !matches!(value, Value::Date(_) | Value::DateTime(_)) && !has_date(value);
+        if as_time {
+            return Ok(coerce::to_time(value, ctx)?.map_or(Value::Null, |time| Value::Int(time_part(unit, time))));
+        }
+    }
+    let Some(datetime) = coerce::to_datetime(value, Allow::ZEROS, ctx)? else { return Ok(Value::Null) };
+    let date = datetime.date;
+    let clock = || time_part(unit, datetime.time());
+    Ok(Value::Int(match unit {
+        Year => date.year as i64,
+        YearMonth => date.year as i64 * 100 + date.month as i64,
+        Quarter => (date.month as i64 + 2) / 3,
+        Month => date.month as i64,
+        Week => calendar::week(date, calendar::WeekMode::from_number(ctx.session.default_week_format)).0 as i64,
+        Day => date.day as i64,
+        DayHour => date.day as i64 * 100 + clock(),
+        DayMinute => date.day as i64 * 10_000 + clock(),
+        DaySecond => date.day as i64 * 1_000_000 + clock(),
+        DayMicrosecond => date.day as i64 * 1_000_000_000_000 + clock(),
+        _ => clock(),
+    }))
+}
+
+fn has_date(value: &Value) -> bool {
+    coerce::parse_datetime(value, Allow::ALL).is_some_and(|parsed| parsed.has_time)
+}
+
+fn time_part(unit: IntervalUnit, time: Time) -> i64 {
+    use IntervalUnit::*;
+    let (negative, hours, minutes, seconds, micros) = time.parts();
+    let (hours, minutes, seconds, micros) = (hours as i64, minutes as i64, seconds as i64, micros as i64);
+    let n = match unit {
+        Microsecond => micros,
+        Second => seconds,
+        Minute => minutes,
+        Hour | DayHour => hours,
+        SecondMicrosecond => seconds * MICROS_PER_SECOND + micros,
+        MinuteSecond => minutes * 100 + seconds,
+        MinuteMicrosecond => (minutes * 100 + seconds) * MICROS_PER_SECOND + micros,
+        HourMinute | DayMinute => hours * 100 + minutes,
+        HourSecond | DaySecond => hours * 10_000 + minutes * 100 + seconds,
+        HourMicrosecond | DayMicrosecond => (hours * 10_000 + minutes * 100 + seconds) * MICROS_PER_SECOND + micros,
+        _ => 0,
+    };
+    if negative { -n } else { n }
+}
+
+/// `TIMESTAMPDIFF(unit, from, to)`
+pub(crate) fn difference(unit: IntervalUnit, from: DateTime, to: DateTime) -> i64 {
+    if unit.in_months() {
+        return months_between(from, to) / unit.parts()[0];
+    }
+    (calendar::to_micros(to) - calendar::to_micros(from)) / unit.parts()[0]
+}
+
+fn months_between(from: DateTime, to: DateTime) -> i64 {
+    let (first, second, sign) = if from <= to { (from, to, 1) } else { (to, from, -1) };
+    let months = |date: Date| date.year as i64 * 12 + date.month as i64;
+    let within = |at: DateTime| (at.date.day, at.time());
+    let not_whole = within(second) < within(first);
+    sign * (months(second.date) - months(first.date) - not_whole as i64)
+}

@@ -1,0 +1,150 @@
+//! LIKE: `%` is any text, `_` any character, and the escape character takes the next one as it is.
+
+use types::{CollationId, collation};
+
+/// Whether the text is what the pattern describes. Characters are equal as the collation says, one by one.
+pub(crate) fn like(text: &[u8], pattern: &[u8], escape: Option<char>, collation: CollationId) -> bool {
+    let mut buffer = [0; 4];
+    let escape: &[u8] = match escape {
+        Some(escape) => escape.encode_utf8(&mut buffer).as_bytes(),
+        None => b"",
+    };
+    Matcher { escape, collation, binary: collation == CollationId::BINARY }.matches(text, pattern)
+}
+
+struct Matcher<'a> {
+    escape: &'a [u8],
+    collation: CollationId,
+    binary: bool,
+}
+
+/// The next element of a pattern.
+enum Element<'a> {
+    /// `%`
+    Any,
+    /// `_`
+    One,
+    Char(&'a [u8]),
+}
+
+impl Matcher<'_> {
+    /// Where a `%` was, text is given to it character by character until the rest fits; only the last `%` can need more.
+    fn matches(&self, text: &[u8], pattern: &[u8]) -> bool {
+        let (mut text, mut pattern) = (text, pattern);
+        let mut retry: Option<(&[u8], &[u8])> = None;
+        loop {
+            let fits = match self.element(pattern) {
+                None => text.is_empty(),
+                Some((Element::Any, rest)) => {
+                    retry = Some((text, rest));
+                    pattern = rest;
+                    if rest.is_empty() {
+                        return true;
+                    }
+                    continue;
+                }
+                Some((element, rest)) => match self.step(text, &element) {
+                    Some(after) => {
+                        (text, pattern) = (after, rest);
+                        continue;
+                    }
+                    None => false,
+                },
+            };
+            if fits {
+                return true;
+            }
+            match retry {
+                Some((from, rest)) if !from.is_empty() => {
+                    let from = &from[self.char_len(from)..];
+                    retry = Some((from, rest));
+                    (text, pattern) = (from, rest);
+                }
+                _ => return false,
+            }
+        }
+    }
+
+    /// The text behind its first character, if that is what the element says.
+    fn step<'t>(&self, text: &'t [u8], element: &Element<'_>) -> Option<&'t [u8]> {
+        if text.is_empty() {
+            return None;
+        }
+        let (first, rest) = text.split_at(self.char_len(text));
+        match element {
+            Element::Char(wanted) => self.equal(first, wanted).then_some(rest),
+            _ => Some(rest),
+        }
+    }
+
+    fn element<'p>(&self, pattern: &'p [u8]) -> Option<(Element<'p>, &'p [u8])> {
+        let first = *pattern.first()?;
+        if !self.escape.is_empty()
+            && let Some(rest) = pattern.strip_prefix(self.escape)
+            && !rest.is_empty()
+        {
+            let (char, rest) = rest.split_at(self.char_len(rest));
+            return Some((Element::Char(char), rest));
+        }
+        match first {
+            b'%' => Some((Element::Any, &pattern[1..])),
+            b'_' => Some((Element::One, &pattern[1..])),
+            _ => {
+                let (char, rest) = pattern.split_at(self.char_len(pattern));
+                Some((Element::Char(char), rest))
+            }
+        }
+    }
+
+    fn char_len(&self, text: &[u8]) -> usize {
+        if self.binary || text[0] < 0x80 { 1 } else { types::charset::prefix_bytes(text, 1).max(1) }
+    }
+
+    fn equal(&self, a: &[u8], b: &[u8]) -> bool {
+        a == b || !self.binary && collation::equal(self.collation, a, b)
+    }
+}
+
+/// The text with which everything that the pattern describes begins, and whether the pattern is nothing but that and a `%`:
+/// for ranges over an index.
+pub fn like_prefix(pattern: &[u8], escape: Option<char>) -> (Vec<u8>, bool) {
+    let mut buffer = [0; 4];
+    let escape: &[u8] = match escape {
+        Some(escape) => escape.encode_utf8(&mut buffer).as_bytes(),
+        None => b"",
+    };
+    let matcher = Matcher { escape, collation: CollationId::UTF8MB4_BIN, binary: false };
+    let mut prefix = Vec::new();
+    let mut rest = pattern;
+    while let Some((element, after)) = matcher.element(rest) {
+        match element {
+            Element::Char(char) => prefix.extend_from_slice(char),
+            Element::Any => return (prefix, after.iter().all(|&byte| byte == b'%')),
+            Element::One => return (prefix, false),
+        }
+        rest = after;
+    }
+    (prefix, false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns() {
+        let is =
+            |text: &str, pattern: &str| like(text.as_bytes(), pattern.as_bytes(), Some('\\'), CollationId::DEFAULT);
+        assert!(is("Hello", "h%"));
+        assert!(is("Hello", "h_l%o"));
+        assert!(is("hällo", "ha_lo"));
+        assert!(is("a%b", "a\\%b") && !is("axb", "a\\%b"));
+        assert!(is("", "%") && is("", "") && !is("", "_"));
+        assert!(is("aaab", "%a%b") && !is("aaac", "%a%b"));
+        assert!(is("a\\", "a\\"));
+        assert!(!is("abc", "ab") && is("abcabd", "%ab_"));
+        assert!(!like(b"A", b"a", None, CollationId::BINARY));
+        assert_eq!(like_prefix(b"ab\\_c%", Some('\\')), (b"ab_c".to_vec(), true));
+        assert_eq!(like_prefix(b"ab_c%", Some('\\')), (b"ab".to_vec(), false));
+    }
+}
