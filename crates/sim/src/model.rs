@@ -1,0 +1,107 @@
+//! The judge: the log, replayed into maps.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::LogPosition;
+use binlog::event::rows::{RowsEvent, RowsKind};
+use binlog::event::table_map::TableMap;
+use binlog::{BinaryLog, EventType, LogTransaction};
+use bytes::Bytes;
+use types::RowLayout;
+
+use crate::tables::{CELLS, LEDGER, numbers};
+
+/// What the tables hold at one commit number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// Ids of the transactions that wrote themselves down.
+    pub(crate) ledger: BTreeMap<u64, ()>,
+    /// By cell: writer, and the unique column.
+    pub(crate) cells: BTreeMap<u64, (u64, Option<u64>)>,
+}
+
+/// The history that a log tells.
+#[derive(Debug, Default)]
+pub(crate) struct History {
+    /// State after each transaction; the first is the empty one, so the index is the commit number.
+    pub(crate) states: Vec<State>,
+    /// Commit number of each transaction in the ledger.
+    pub(crate) numbers: BTreeMap<u64, u64>,
+}
+
+impl History {
+    /// Reads the whole log.
+    pub(crate) async fn read(log: &Arc<BinaryLog>, first: LogPosition) -> Result<History, String> {
+        let mut history = History { states: vec![State::default()], numbers: BTreeMap::new() };
+        let mut reader = log.reader(first);
+        while let Some(transaction) = reader.next_transaction().await.map_err(|error| format!("the log: {error}"))? {
+            let mut state = history.states.last().cloned().unwrap_or_default();
+            let number = history.states.len() as u64;
+            let before = state.ledger.len();
+            replay(&transaction, &mut state)?;
+            if state.ledger.len() > before {
+                let new = state.ledger.keys().find(|id| !history.numbers.contains_key(id));
+                history.numbers.insert(*new.ok_or("a ledger row twice")?, number);
+            }
+            history.states.push(state);
+        }
+        Ok(history)
+    }
+
+    /// The state at the end.
+    pub(crate) fn last(&self) -> &State {
+        self.states.last().expect("there is always the empty state")
+    }
+}
+
+fn replay(transaction: &LogTransaction, state: &mut State) -> Result<(), String> {
+    let mut maps: BTreeMap<u64, TableMap> = BTreeMap::new();
+    for event in transaction.events() {
+        let event = event.map_err(|error| format!("event at {}: {error}", transaction.start))?;
+        let event_type = event.header.event_type;
+        if event_type == EventType::TABLE_MAP {
+            let map = TableMap::decode(event.body()).map_err(|error| error.to_string())?;
+            maps.insert(map.table_id, map);
+        } else if RowsKind::of(event_type).is_some() {
+            let rows = RowsEvent::decode(event_type, event.body()).map_err(|error| error.to_string())?;
+            let map = maps.get(&rows.table_id).ok_or("rows without their map")?;
+            for images in rows.images(map) {
+                let (before, after) = images.map_err(|error| error.to_string())?;
+                change(&map.table, before, after, state)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn change(table: &str, before: &[u8], after: &[u8], state: &mut State) -> Result<(), String> {
+    let definition = crate::tables::definition(table);
+    let layout = RowLayout::new(&definition);
+    let read = |image: &[u8]| (!image.is_empty()).then(|| numbers(&layout, &Bytes::copy_from_slice(image)));
+    let (before, after) = (read(before), read(after));
+    let key = |row: &Vec<Option<u64>>| row[0].ok_or_else(|| "a key that is NULL".to_owned());
+    match table {
+        LEDGER => {
+            if let Some(row) = &before {
+                state.ledger.remove(&key(row)?);
+            }
+            if let Some(row) = &after {
+                state.ledger.insert(key(row)?, ());
+            }
+        }
+        CELLS => {
+            if let Some(row) = &before {
+                let found = state.cells.remove(&key(row)?);
+                if found != Some((row[1].unwrap_or_default(), row[2])) {
+                    return Err(format!("the log changes a cell that was {found:?} as if it were {row:?}"));
+                }
+            }
+            if let Some(row) = &after {
+                state.cells.insert(key(row)?, (row[1].unwrap_or_default(), row[2]));
+            }
+        }
+        other => return Err(format!("rows of an unknown table {other}")),
+    }
+    Ok(())
+}
