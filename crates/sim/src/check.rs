@@ -10,8 +10,7 @@ use crate::workload::{Known, state_of};
 
 /// Compares the recovered engine with the log, and both with what clients know.
 pub(crate) async fn check(engine: &Arc<Engine>, world: &SimWorld, known: &Known) -> Result<History, String> {
-    let first = engine.log().first_position();
-    let history = History::read(engine.log(), first).await?;
+    let history = History::read(engine.log()).await?;
     let visible = engine.visible().0.0;
     let in_log = history.states.len() as u64 - 1;
     if visible != in_log {

@@ -110,7 +110,7 @@ async fn open(machine: &SimMachine) -> Result<Arc<Engine>, String> {
     options.log.fill_ahead = 16 << 10;
     options.log.max_unsynced_window = 16 << 20;
     let engine = Engine::open(machine.env(), options, Arc::new(Planner)).await.map_err(|error| format!("open: {error}"))?;
-    apply::recover(&engine).await.map_err(|error| format!("recovery: {error}"))?;
+    crate::temp::recover(&engine).await.map_err(|error| format!("recovery: {error}"))?;
     engine.start_commits().map_err(|error| format!("start: {error}"))?;
     Ok(engine)
 }
@@ -120,7 +120,8 @@ async fn create_tables(engine: &Arc<Engine>) -> Result<(), String> {
         if engine.catalog().table(crate::tables::SCHEMA, sql.rsplit(' ').next().unwrap_or_default()).is_some() {
             continue;
         }
-        let text = DdlText { sql: sql.to_owned(), schema: crate::tables::SCHEMA.to_owned(), ..DdlText::default() };
+        let mut text = DdlText { sql: sql.to_owned(), ..DdlText::default() };
+        text.context.schema = crate::tables::SCHEMA.to_owned();
         let change = plan(sql).map_err(|error| error.to_string())?;
         let options = TxnOptions::new(SessionHandle::internal());
         match engine.execute_ddl(change, text, &options).await {

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::LogPosition;
-use binlog::event::rows::{RowsEvent, RowsKind};
-use binlog::event::table_map::TableMap;
+use binlog::event::{RowsEvent, RowsKind, TableMap};
 use binlog::{BinaryLog, EventType, LogTransaction};
 use bytes::Bytes;
 use types::RowLayout;
@@ -32,9 +31,10 @@ pub(crate) struct History {
 
 impl History {
     /// Reads the whole log.
-    pub(crate) async fn read(log: &Arc<BinaryLog>, first: LogPosition) -> Result<History, String> {
+    pub(crate) async fn read(log: &Arc<BinaryLog>) -> Result<History, String> {
         let mut history = History { states: vec![State::default()], numbers: BTreeMap::new() };
-        let mut reader = log.reader(first);
+        let first = log.files().first().map_or(1, |file| file.number);
+        let mut reader = log.reader(LogPosition::new(first, 4));
         while let Some(transaction) = reader.next_transaction().await.map_err(|error| format!("the log: {error}"))? {
             let mut state = history.states.last().cloned().unwrap_or_default();
             let number = history.states.len() as u64;
@@ -68,6 +68,7 @@ fn replay(transaction: &LogTransaction, state: &mut State) -> Result<(), String>
             let map = maps.get(&rows.table_id).ok_or("rows without their map")?;
             for images in rows.images(map) {
                 let (before, after) = images.map_err(|error| error.to_string())?;
+                if std::env::var_os("SIM_TRACE").is_some() { let l = RowLayout::new(&crate::tables::definition(&map.table)); let r = |i: &[u8]| (!i.is_empty()).then(|| numbers(&l, &Bytes::copy_from_slice(i))); eprintln!("{} {} {:?} -> {:?}", transaction.start, map.table, r(before), r(after)); }
                 change(&map.table, before, after, state)?;
             }
         }

@@ -91,7 +91,7 @@ fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDe
 
 /// A table of the catalog.
 pub(crate) fn find(catalog: &Catalog, name: &str) -> Arc<Table> {
-    catalog.table(SCHEMA, name).expect("the workload makes its tables before it uses them")
+    catalog.table(SCHEMA, name).cloned().expect("the workload makes its tables before it uses them")
 }
 
 /// The row image of these values.

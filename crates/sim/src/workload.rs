@@ -79,7 +79,7 @@ async fn write_one(engine: &Arc<Engine>, world: &SimWorld, id: u64) -> Result<Op
     let mut transaction = engine.begin(options);
     transaction.start_statement();
     let note: Bytes = vec![b'n'; world.below(400) as usize].into();
-    transaction.insert(&ledger, row(&ledger.layout, &[Value::UInt(id), Value::Str(note)])).await?;
+    transaction.insert(&ledger, row(&ledger.codec.row, &[Value::UInt(id), Value::Str(note)])).await?;
     for _ in 0..world.below(4) {
         let savepoint = transaction.savepoint();
         write_cell(&mut transaction, &cells, world, id).await?;
@@ -102,12 +102,12 @@ async fn write_cell(transaction: &mut Transaction, cells: &Arc<Table>, world: &S
         _ => Value::UInt(world.below(CELLS_MAX * 2)),
     };
     transaction.start_statement();
-    let new = row(&cells.layout, &[Value::UInt(cell), Value::UInt(id), unique]);
+    let new = row(&cells.codec.row, &[Value::UInt(cell), Value::UInt(id), unique]);
     let key = cells.codec.clustered_key(&new).expect("a row that was just made");
     let result = match transaction.get(cells, &key, ReadMode::FOR_UPDATE).await? {
         None => transaction.insert(cells, new).await,
         Some(old) if world.below(5) == 0 => transaction.delete(cells, &old).await,
-        Some(old) => transaction.update(cells, &old, new).await,
+        Some(old) => transaction.update(cells, &old, new).await.map(drop),
     };
     if let Err(EngineError::DuplicateKey { .. }) = result {
         transaction.rollback_statement();
@@ -124,14 +124,14 @@ pub(crate) async fn look(engine: Arc<Engine>, world: SimWorld, known: SharedKnow
         let (number, _) = transaction.take_snapshot();
         {
             let known = known.lock();
-            assert!(number.0 >= known.newest, "a read view at {number} behind {}, which was seen", known.newest);
+            assert!(number.0 >= known.newest, "seed {}: a read view at {number} behind {}, which was seen", world.seed(), known.newest);
         }
         // A long reader keeps its state while the others go on and checkpoints pass.
         let pause = if world.below(4) == 0 { 20_000 } else { 200 };
         let Ok(first) = state_of(&mut transaction, &world).await else { return };
         engine.env().clock.sleep(Duration::from_micros(world.below(pause))).await;
         let Ok(second) = state_of(&mut transaction, &world).await else { return };
-        assert_eq!(first, second, "a read view at {number} changed under its reader");
+        assert_eq!(first, second, "seed {}: a read view at {number} changed under its reader", world.seed());
         let mut known = known.lock();
         known.newest = known.newest.max(number.0);
         known.seen.push((number.0, first));
@@ -144,11 +144,11 @@ pub(crate) async fn state_of(transaction: &mut Transaction, world: &SimWorld) ->
     let (ledger, cells) = (find(&catalog, LEDGER), find(&catalog, CELLS));
     let mut state = State::default();
     for entry in scan(transaction, &ledger, 0, world).await? {
-        let id = numbers(&ledger.layout, &entry.value)[0].expect("the key is not NULL");
+        let id = numbers(&ledger.codec.row, &entry.value)[0].expect("the key is not NULL");
         assert!(state.ledger.insert(id, ()).is_none(), "ledger row {id} twice");
     }
     for entry in scan(transaction, &cells, 0, world).await? {
-        let values = numbers(&cells.layout, &entry.value);
+        let values = numbers(&cells.codec.row, &entry.value);
         state.cells.insert(values[0].expect("a key"), (values[1].expect("not NULL"), values[2]));
     }
     for (index, column) in [(1, 1), (2, 2)] {
@@ -159,19 +159,20 @@ pub(crate) async fn state_of(transaction: &mut Transaction, world: &SimWorld) ->
         let mut by_rows: Vec<Bytes> = Vec::new();
         for (cell, (writer, unique)) in &state.cells {
             let unique = unique.map_or(Value::Null, Value::UInt);
-            let image = row(&cells.layout, &[Value::UInt(*cell), Value::UInt(*writer), unique]);
-            by_rows.push(cells.codec.secondary_key(index, &image).expect("a row that was just made"));
+            let image = row(&cells.codec.row, &[Value::UInt(*cell), Value::UInt(*writer), unique]);
+            by_rows.push(cells.codec.secondary_entry(index, &image).expect("a row that was just made").0);
         }
         by_rows.sort();
         let by_index: Vec<Bytes> = by_index.iter().map(|key| Bytes::copy_from_slice(key)).collect();
-        assert_eq!(by_index, by_rows, "index on column {column} and rows differ");
+        let seed = world.seed();
+        assert_eq!(by_index, by_rows, "seed {seed}: index on column {column} and rows differ");
     }
     Ok(state)
 }
 
 async fn scan(transaction: &mut Transaction, table: &Arc<Table>, index: usize, world: &SimWorld) -> Result<Vec<Entry>, EngineError> {
     let direction = if world.below(2) == 0 { Direction::Forward } else { Direction::Backward };
-    let mut scan = transaction.scan(table, index, KeyRange::all(), direction, ReadMode::Consistent)?;
+    let mut scan = transaction.scan(table, index, KeyRange::all(), direction, ReadMode::Consistent);
     let mut entries = Vec::new();
     while transaction.next_batch(&mut scan, &mut entries, BATCH).await? {}
     if direction == Direction::Backward {
