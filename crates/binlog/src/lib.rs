@@ -30,6 +30,6 @@ pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
 pub use gtid_set::GtidSet;
 pub use log::{
-    BinaryLog, Group, LogEvent, LogFile, LogOptions, LogReader, LogReceiver, LogTransaction, LogWriter, OpenAs, Opened,
-    Pin, PlaceStamp, Placed, Purged, RecoveryReport, Reservation, SyncMethod,
+    BinaryLog, Group, IN_FLIGHT_MAX, LogEvent, LogFile, LogOptions, LogReader, LogReceiver, LogTransaction, LogWriter,
+    OpenAs, Opened, Pin, PlaceStamp, Placed, Purged, RecoveryReport, Reservation, SyncMethod,
 };

@@ -29,9 +29,10 @@ pub(crate) async fn check(engine: &Arc<Engine>, world: &SimWorld, known: &Known)
         return Err(format!("transaction {id} is in the log, and nobody wrote it"));
     }
     for (number, state) in &known.seen {
-        let expected = history.states.get(*number as usize).ok_or_else(|| {
-            format!("a reader saw the state at {number}, and the log has only {in_log} transactions")
-        })?;
+        let expected = history
+            .states
+            .get(*number as usize)
+            .ok_or_else(|| format!("a reader saw the state at {number}, and the log has only {in_log} transactions"))?;
         same(&format!("what a reader saw at {number}"), state, expected)?;
     }
     let mut transaction = engine.begin(TxnOptions::new(SessionHandle::internal()));

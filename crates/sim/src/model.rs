@@ -68,7 +68,6 @@ fn replay(transaction: &LogTransaction, state: &mut State) -> Result<(), String>
             let map = maps.get(&rows.table_id).ok_or("rows without their map")?;
             for images in rows.images(map) {
                 let (before, after) = images.map_err(|error| error.to_string())?;
-                if std::env::var_os("SIM_TRACE").is_some() { let l = RowLayout::new(&crate::tables::definition(&map.table)); let r = |i: &[u8]| (!i.is_empty()).then(|| numbers(&l, &Bytes::copy_from_slice(i))); eprintln!("{} {} {:?} -> {:?}", transaction.start, map.table, r(before), r(after)); }
                 change(&map.table, before, after, state)?;
             }
         }

@@ -48,18 +48,26 @@ fn big_int() -> ColumnType {
 }
 
 fn ledger() -> TableDef {
-    table(LEDGER, vec![
-        ColumnDef::new("transaction", big_int()).not_null(),
-        ColumnDef::new("note", ColumnType::VarChar { chars: 400 }),
-    ], vec![index("PRIMARY", 0, true)])
+    table(
+        LEDGER,
+        vec![
+            ColumnDef::new("transaction", big_int()).not_null(),
+            ColumnDef::new("note", ColumnType::VarChar { chars: 400 }),
+        ],
+        vec![index("PRIMARY", 0, true)],
+    )
 }
 
 fn cells() -> TableDef {
-    table(CELLS, vec![
-        ColumnDef::new("cell", big_int()).not_null(),
-        ColumnDef::new("writer", big_int()).not_null(),
-        ColumnDef::new("unique_writer", big_int()),
-    ], vec![index("PRIMARY", 0, true), index("writer", 1, false), index("unique_writer", 2, true)])
+    table(
+        CELLS,
+        vec![
+            ColumnDef::new("cell", big_int()).not_null(),
+            ColumnDef::new("writer", big_int()).not_null(),
+            ColumnDef::new("unique_writer", big_int()),
+        ],
+        vec![index("PRIMARY", 0, true), index("writer", 1, false), index("unique_writer", 2, true)],
+    )
 }
 
 fn index(name: &str, column: usize, unique: bool) -> IndexDef {

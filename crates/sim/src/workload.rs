@@ -95,7 +95,12 @@ async fn write_one(engine: &Arc<Engine>, world: &SimWorld, id: u64) -> Result<Op
     Ok(commit.place.map(|place| place.commit_number))
 }
 
-async fn write_cell(transaction: &mut Transaction, cells: &Arc<Table>, world: &SimWorld, id: u64) -> Result<(), EngineError> {
+async fn write_cell(
+    transaction: &mut Transaction,
+    cells: &Arc<Table>,
+    world: &SimWorld,
+    id: u64,
+) -> Result<(), EngineError> {
     let cell = world.below(CELLS_MAX);
     let unique = match world.below(3) {
         0 => Value::Null,
@@ -124,7 +129,12 @@ pub(crate) async fn look(engine: Arc<Engine>, world: SimWorld, known: SharedKnow
         let (number, _) = transaction.take_snapshot();
         {
             let known = known.lock();
-            assert!(number.0 >= known.newest, "seed {}: a read view at {number} behind {}, which was seen", world.seed(), known.newest);
+            assert!(
+                number.0 >= known.newest,
+                "seed {}: a read view at {number} behind {}, which was seen",
+                world.seed(),
+                known.newest
+            );
         }
         // A long reader keeps its state while the others go on and checkpoints pass.
         let pause = if world.below(4) == 0 { 20_000 } else { 200 };
@@ -170,7 +180,12 @@ pub(crate) async fn state_of(transaction: &mut Transaction, world: &SimWorld) ->
     Ok(state)
 }
 
-async fn scan(transaction: &mut Transaction, table: &Arc<Table>, index: usize, world: &SimWorld) -> Result<Vec<Entry>, EngineError> {
+async fn scan(
+    transaction: &mut Transaction,
+    table: &Arc<Table>,
+    index: usize,
+    world: &SimWorld,
+) -> Result<Vec<Entry>, EngineError> {
     let direction = if world.below(2) == 0 { Direction::Forward } else { Direction::Backward };
     let mut scan = transaction.scan(table, index, KeyRange::all(), direction, ReadMode::Consistent);
     let mut entries = Vec::new();

@@ -54,6 +54,7 @@ pub use options::{LogOptions, SyncMethod};
 pub use purge::Purged;
 pub use reader::{LogEvent, LogReader, LogTransaction};
 pub use receive::LogReceiver;
+pub use segment::IN_FLIGHT_MAX;
 pub use space::Reservation;
 use space::Space;
 pub use writer::{Group, LogWriter, PlaceStamp, Placed};
@@ -173,6 +174,8 @@ impl BinaryLog {
         let first = self.failed.set(BinlogError::Failed(error.to_string())).is_ok();
         if first {
             tracing::error!("the binary log stops: {error}");
+            let mark = Self::mark_failed(self.env.clone(), self.options.clone());
+            self.env.spawner.spawn("binlog-failed", Box::pin(mark));
         }
         self.durable_event.notify(usize::MAX);
         self.keeper.wake_all();

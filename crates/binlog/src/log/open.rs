@@ -11,6 +11,10 @@
 //!   anything unsynced can be. Nothing is cut then: opening fails, and names file and offset.
 //!
 //! Files after the cut are removed: they began behind a hole. So is a prepared file that was never begun.
+//!
+//! What opening has read may be in the system's cache only: a process that was killed had not synced it, or its sync had
+//! failed (after which Linux calls the pages clean). So before anyone sees it the end of the last file is written again
+//! and synced; all of it behind the known durable position, if the file `NAME.failed` says that a sync had failed.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -32,6 +36,10 @@ use super::{BinaryLog, Durable, index};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
+
+/// So much of the end of a log that was not closed is written again at least, in bytes; more than what is usually written
+/// and not yet synced.
+const REWRITTEN_TAIL: u64 = 16 << 20;
 
 /// What will write to the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +106,11 @@ impl BinaryLog {
             options,
         });
         let last = match last {
-            Some(number) => Some(log.finish_last(number, report.end.offset, last_is_sealed, open_as).await?),
+            Some(number) => {
+                let segment = Segment::open(&log.env, &log.options, number, false).await?;
+                log.make_last_durable(&segment, &report, known_durable).await?;
+                Some(log.finish_last(segment, report.end.offset, last_is_sealed, open_as).await?)
+            }
             None => None,
         };
         let writer = match open_as {
@@ -111,22 +123,55 @@ impl BinaryLog {
     }
 
     /// Cuts the last file at its end; a source seals it.
-    async fn finish_last(&self, number: u64, end: u64, is_sealed: bool, open_as: OpenAs) -> Result<Arc<Segment>> {
-        let segment = Segment::open(&self.env, &self.options, number, false).await?;
+    async fn finish_last(&self, segment: Segment, end: u64, is_sealed: bool, open_as: OpenAs) -> Result<Arc<Segment>> {
         match open_as {
             OpenAs::Source if is_sealed => {}
             OpenAs::Source => segment.seal(end).await?,
             OpenAs::Follower if is_sealed => {
                 // It is filled ahead again, and may go on.
                 segment.set_in_use(true).await?;
-                segment.sync(IoMode::Offload).await?;
+                segment.sync_in_background().await?;
             }
             OpenAs::Follower => segment.cut(end).await?,
         }
         if open_as == OpenAs::Source {
-            self.files.lock().end(LogPosition::new(number, end));
+            self.files.lock().end(LogPosition::new(segment.number, end));
         }
         Ok(Arc::new(segment))
+    }
+
+    /// Makes sure that what the last file shows is on the medium, before it is sealed; see the module.
+    async fn make_last_durable(
+        &self,
+        last: &Segment,
+        report: &RecoveryReport,
+        known_durable: LogPosition,
+    ) -> Result<()> {
+        let marker = failure_marker(&self.options);
+        let io_error = |error| BinlogError::io("look for", &marker, &error);
+        let has_failed = self.env.disk.exists(&marker).await.map_err(io_error)?;
+        if !has_failed && !report.was_in_use {
+            return last.sync_in_background().await;
+        }
+        let first = MAGIC.len() as u64;
+        let known = if known_durable.file == last.number { known_durable.offset.max(first) } else { first };
+        let end = report.end.offset;
+        let from = if has_failed { known } else { known.max(end.saturating_sub(REWRITTEN_TAIL)) };
+        last.rewrite(from.min(end), end).await?;
+        if has_failed {
+            self.env.disk.remove(&marker).await.map_err(|error| BinlogError::io("remove", &marker, &error))?;
+        }
+        Ok(())
+    }
+
+    /// Notes for the next start that a sync has failed. In the system's cache it outlives the process just as the bytes do
+    /// that were not written, and a power failure takes both.
+    pub(super) async fn mark_failed(env: Env, options: LogOptions) {
+        let marker = failure_marker(&options);
+        let how = OpenOptions { create: true, write: true, ..OpenOptions::default() };
+        if let Err(error) = env.disk.open(&marker, how).await {
+            tracing::error!("{marker} cannot be made: {error}");
+        }
     }
 
     /// A source begins a file of its own at each start.
@@ -346,6 +391,10 @@ impl<'a> Survey<'a> {
         }
         self.env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))
     }
+}
+
+fn failure_marker(options: &LogOptions) -> String {
+    format!("{}.failed", options.basename)
 }
 
 fn window_name(options: &LogOptions, number: u64) -> String {

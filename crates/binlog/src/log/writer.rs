@@ -14,7 +14,7 @@ use base::{CommitNumber, Gtid, LogPosition, UnixMicros, Uuid};
 use io::{IoBuf, IoMode};
 
 use super::files::FileInfo;
-use super::segment::Segment;
+use super::segment::{Lane, Segment};
 use super::space::{Reservation, SLACK};
 use super::{BinaryLog, index};
 use crate::encoder::EncodedTransaction;
@@ -64,6 +64,8 @@ pub struct LogWriter {
     /// Where the next event will be.
     pub(super) offset: u64,
     pub(super) group: GroupBuilder,
+    /// Groups taken so far.
+    groups: usize,
     spare: Vec<IoBuf>,
     scratch: Vec<u8>,
     /// The commit number before the first transaction of this file.
@@ -102,6 +104,7 @@ impl GroupBuilder {
 #[derive(Debug)]
 pub struct Group {
     segment: Arc<Segment>,
+    turn: usize,
     offset: u64,
     buf: IoBuf,
     end: LogPosition,
@@ -120,6 +123,7 @@ impl LogWriter {
             segment,
             offset,
             group: GroupBuilder { offset, ..GroupBuilder::default() },
+            groups: 0,
             spare: Vec::new(),
             scratch: Vec::new(),
             file_base: None,
@@ -221,7 +225,9 @@ impl LogWriter {
             return None;
         }
         let builder = std::mem::take(&mut self.group);
+        self.groups += 1;
         let group = Group {
+            turn: self.groups,
             end: LogPosition::new(segment.number, self.offset),
             segment,
             offset: builder.offset,
@@ -420,21 +426,25 @@ impl Group {
 
     pub(super) fn received(segment: Arc<Segment>, builder: GroupBuilder, end: LogPosition) -> Self {
         let GroupBuilder { buf, offset, gtids, new_file, .. } = builder;
-        Group { segment, offset, buf, end, gtids, new_file, ends_file: false, is_durable: false }
+        Group { segment, turn: 0, offset, buf, end, gtids, new_file, ends_file: false, is_durable: false }
     }
 
     /// Writes it in place. With `durable`, and `O_DSYNC` by setting, it is durable then, and [`Group::sync`] does nothing;
     /// only for a group with nothing unsynced before it in its file.
     pub async fn write(&mut self, mode: IoMode, durable: bool) -> Result<()> {
         let buf = std::mem::take(&mut self.buf);
-        let (buf, is_durable) = self.segment.write(mode, self.offset, buf, durable).await?;
+        let (buf, is_durable) = self.segment.write(self.lane(mode), self.offset, buf, durable).await?;
         self.buf = buf;
         self.is_durable = is_durable;
         Ok(())
     }
 
+    fn lane(&self, mode: IoMode) -> Lane {
+        Lane { mode, turn: self.turn }
+    }
+
     /// Makes it, and everything before it in its file, durable. A failure is final: [`BinaryLog::fail`].
     pub async fn sync(&self, mode: IoMode) -> Result<()> {
-        if self.is_durable { Ok(()) } else { self.segment.sync(mode).await }
+        if self.is_durable { Ok(()) } else { self.segment.sync(self.lane(mode)).await }
     }
 }

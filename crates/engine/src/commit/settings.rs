@@ -117,7 +117,7 @@ impl CommitSettings {
     pub fn set_overlap(&self, overlap: Overlap) {
         let n = match overlap {
             Overlap::Auto => 0,
-            Overlap::Fixed(n) => u64::from(n.max(1)),
+            Overlap::Fixed(n) => u64::from(n.max(1)).min(binlog::IN_FLIGHT_MAX as u64),
         };
         self.overlap.store(n, Ordering::Relaxed);
     }

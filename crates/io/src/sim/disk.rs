@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -72,6 +73,8 @@ struct Inode {
     durable: Vec<u8>,
     /// Changes of `view` that are not in `durable`, in order, numbered.
     pending: Vec<(u64, Change)>,
+    /// Failed write-backs so far. Each open file is told of one once, as on Linux.
+    failures: u64,
 }
 
 #[derive(Clone, Default)]
@@ -331,8 +334,14 @@ impl Disk for Handle {
                     Ok(inode)
                 })
                 .await?;
-            let file =
-                SimFile { disk: self.disk.clone(), generation: self.generation, inode, path: path.to_owned(), options };
+            let file = SimFile {
+                disk: self.disk.clone(),
+                generation: self.generation,
+                inode,
+                path: path.to_owned(),
+                options,
+                failures_told: AtomicU64::new(self.disk.state.lock().inode(inode).failures),
+            };
             Ok(Arc::new(file) as Arc<dyn File>)
         })
     }
@@ -438,6 +447,7 @@ struct SimFile {
     inode: u64,
     path: String,
     options: OpenOptions,
+    failures_told: AtomicU64,
 }
 
 impl SimFile {
@@ -465,6 +475,7 @@ impl SimFile {
     fn forget_some(&self, up_to: u64) {
         let mut state = self.disk.state.lock();
         let inode = state.inode(self.inode);
+        inode.failures += 1;
         inode.pending.retain(|(number, _)| *number > up_to || self.disk.executor.below(2) == 0);
     }
 
@@ -473,6 +484,9 @@ impl SimFile {
         self.disk.operation(self.generation, |stats| stats.syncs += 1).await?;
         if self.disk.fails(&self.path, |faults| faults.sync_error) {
             self.forget_some(up_to);
+        }
+        let failures = self.disk.state.lock().inode(self.inode).failures;
+        if self.failures_told.swap(failures, Ordering::Relaxed) < failures {
             return Err(io_error());
         }
         self.sync_now(up_to);

@@ -15,7 +15,8 @@
 //!   [`SimMachine::crash_after`]): the machine's tasks vanish, its connections break, unsynced writes are lost,
 //!   kept or torn by sectors of 512 bytes, each on its own; unsynced names roll back to some point of their order.
 //! - **Failed operations** ([`Faults`]): writes, syncs and reads fail with a probability; after a failed sync the
-//!   writes before it may never become durable although reads still show them, as Linux does.
+//!   writes before it may never become durable although reads still show them, and each open file is told of a failed
+//!   write-back once, as Linux does.
 //! - **Full disk**: a capacity, beyond which writes fail with `StorageFull`.
 //! - **Flipped bits**: [`SimMachine::flip_bit`].
 //! - **Network**: latency, and [`SimWorld::cut_connections`].
