@@ -7,12 +7,13 @@
 //! # Invariants
 //! - Everything at or below a published number is installed.
 //! - A transaction that a frozen memtable still waits for never waits for room: the checkpoint that makes the room waits
-//!   for it. (Later ones do wait, which is the back-pressure.)
+//!   for it. Nor does the next in line to be published. (Later ones do wait, which is the back-pressure.)
 
 use std::sync::Arc;
 
 use base::{Cancel, CommitNumber, Gtid, IndexId, LogPosition};
 use bytes::Bytes;
+use futures_lite::future;
 
 use crate::catalog::{ColumnSet, Table};
 use crate::core::Core;
@@ -55,9 +56,7 @@ impl Engine {
         for change in changes {
             entries_of(change, &mut writes)?;
         }
-        if commit_number > core.views.layers().active().after() {
-            core.wait_for_room(&Cancel::new()).await?;
-        }
+        core.wait_to_install(commit_number).await?;
         {
             let _installs = core.checkpoints.installs.read();
             let memtable = core.memtable_for(commit_number);
@@ -84,6 +83,24 @@ impl Engine {
 }
 
 impl Core {
+    /// Waits until the memtable has room. Two do not wait: what a frozen memtable still waits for, and the next in line to
+    /// be published. If the memtable is full of what comes after that one, nothing else could ever make room.
+    async fn wait_to_install(&self, number: CommitNumber) -> Result<()> {
+        let cancel = Cancel::new();
+        let goes_at_once = || number <= self.views.layers().active().after() || number <= self.views.visible().next();
+        while !goes_at_once() {
+            let room = async { self.wait_for_room(&cancel).await.map(|()| true) };
+            let turn = async {
+                self.views.next_publication(goes_at_once).await;
+                Ok(false)
+            };
+            if future::or(room, turn).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
     /// The memtable to which a known number belongs. Only under `checkpoints.installs`.
     pub(crate) fn memtable_for(&self, number: CommitNumber) -> Arc<Memtable> {
         let layers = self.views.layers();

@@ -22,7 +22,6 @@ mod check;
 mod life;
 mod model;
 mod tables;
-mod temp;
 mod workload;
 
 pub use life::{Scenario, SeedReport, run_seed};

@@ -56,11 +56,7 @@ pub fn run_seed(seed: u64, scenario: &Scenario) -> Result<SeedReport, String> {
         let is_last = life == scenario.lives;
         in_log = one_life(&machine, scenario, &known, is_last).map_err(failed)?;
         // A process that is killed keeps what it wrote; a power failure does not keep what it did not sync.
-        let kill = machine.world().below(4) == 0;
-        if std::env::var_os("SIM_TRACE").is_some() {
-            eprintln!("kill {kill}");
-        }
-        if kill { machine.kill() } else { machine.crash() }
+        if machine.world().below(4) == 0 { machine.kill() } else { machine.crash() }
     }
     let known = known.lock();
     Ok(SeedReport { acknowledged: known.acknowledged.len() as u64, in_log, seen: known.seen.len() as u64 })
@@ -69,14 +65,6 @@ pub fn run_seed(seed: u64, scenario: &Scenario) -> Result<SeedReport, String> {
 /// Opens and checks, then lets clients work until the crash; the number of transactions that were in the log.
 fn one_life(machine: &SimMachine, scenario: &Scenario, known: &SharedKnown, is_last: bool) -> Result<u64, String> {
     machine.set_faults(Faults::default());
-    if std::env::var_os("SIM_TRACE").is_some() {
-        eprintln!("--- life begins at {:?}", machine.world().elapsed());
-        for f in machine.files() {
-            let c = machine.contents(&f).unwrap();
-            let used = c.iter().rposition(|b| *b != 0).map_or(0, |i| i + 1);
-            eprintln!("   {f} len {} used {used} flags {:?}", c.len(), c.get(21));
-        }
-    }
     let world = machine.world().clone();
     // A crash may come during the recovery too; then that is the whole life.
     let in_recovery = !is_last && world.below(6) == 0;
@@ -124,10 +112,7 @@ async fn open(machine: &SimMachine) -> Result<Arc<Engine>, String> {
     options.log.max_unsynced_window = 16 << 20;
     let engine =
         Engine::open(machine.env(), options, Arc::new(Planner)).await.map_err(|error| format!("open: {error}"))?;
-    if std::env::var_os("SIM_TRACE").is_some() {
-        eprintln!("opened: {:?} checkpoint {:?}", engine.recovery_report(), engine.checkpoint_at_open());
-    }
-    crate::temp::recover(&engine).await.map_err(|error| format!("recovery: {error}"))?;
+    apply::recover(&engine, apply::ApplyOptions::default()).await.map_err(|error| format!("recovery: {error}"))?;
     let settings = CommitSettings::default();
     if world.below(2) == 0 {
         settings.set_overlap(Overlap::Fixed(1 + world.below(3) as u8));

@@ -153,8 +153,7 @@ impl BinaryLog {
         if !has_failed && !report.was_in_use {
             return last.sync_in_background().await;
         }
-        let first = MAGIC.len() as u64;
-        let known = if known_durable.file == last.number { known_durable.offset.max(first) } else { first };
+        let known = if known_durable.file == last.number { known_durable.offset } else { 0 };
         let end = report.end.offset;
         let from = if has_failed { known } else { known.max(end.saturating_sub(REWRITTEN_TAIL)) };
         last.rewrite(from.min(end), end).await?;
