@@ -30,7 +30,8 @@ async fn load(engine: Arc<Engine>, machine: SimMachine, acked: Arc<Mutex<Vec<i64
     .await;
 }
 
-async fn check_acked(engine: &Arc<Engine>, acked: &[i64], seed: u64) {
+async fn check_acked(engine: &Arc<Engine>, acked: &Mutex<Vec<i64>>, seed: u64) {
+    let acked = acked.lock().clone();
     if engine.catalog().table("d", "marks").is_none() {
         assert!(acked.is_empty(), "seed {seed}");
         return;
@@ -38,7 +39,7 @@ async fn check_acked(engine: &Arc<Engine>, acked: &[i64], seed: u64) {
     check(engine).await;
     let marks = table(engine, "marks");
     let mut txn = begin(engine);
-    for &id in acked {
+    for id in acked {
         let found = txn.get(&marks, &key(&marks, id), ReadMode::Consistent).await.unwrap();
         assert!(found.is_some(), "seed {seed}: {id} was acknowledged and is lost");
     }
@@ -57,7 +58,7 @@ fn what_was_acknowledged_is_there_after_a_crash() {
                 let (engine, recovered) =
                     open_source(machine.env()).await.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
                 replayed += recovered.transactions;
-                check_acked(&engine, &acked.lock().clone(), seed).await;
+                check_acked(&engine, &acked, seed).await;
                 if make_tables(&engine).await.is_ok() {
                     load(engine.clone(), machine.clone(), acked.clone(), (round + 1) * 100_000).await;
                 }
@@ -68,13 +69,13 @@ fn what_was_acknowledged_is_there_after_a_crash() {
         machine
             .run(async {
                 let (engine, _) = open_source(machine.env()).await.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-                check_acked(&engine, &acked.lock().clone(), seed).await;
+                check_acked(&engine, &acked, seed).await;
                 engine.close().await.unwrap();
                 drop(engine);
                 // After a clean end there is nothing to apply.
                 let (engine, recovered) = open_source(machine.env()).await.unwrap();
                 assert_eq!(recovered.transactions, 0, "seed {seed}");
-                check_acked(&engine, &acked.lock().clone(), seed).await;
+                check_acked(&engine, &acked, seed).await;
             })
             .unwrap();
     }
