@@ -57,6 +57,8 @@ struct Slot {
     generation: u64,
     page: Page,
     heat: AtomicU8,
+    /// Where its number is in the ring.
+    place: usize,
 }
 
 /// A read under way.
@@ -127,7 +129,7 @@ impl PageCache {
 
     /// The page if it is in memory; counts as use.
     pub(crate) fn get(&self, at: PageRef) -> Option<Page> {
-        let shard = self.shard(at);
+        let shard = self.shard(at.number.0);
         let table = shard.table.read();
         let slot = table.slots.get(&at.number.0).filter(|slot| slot.generation == at.generation)?;
         if slot.heat.load(Ordering::Relaxed) != HOT {
@@ -139,7 +141,7 @@ impl PageCache {
 
     /// The page if it is in memory, without making it hotter.
     pub(crate) fn peek(&self, at: PageRef) -> Option<Page> {
-        let table = self.shard(at).table.read();
+        let table = self.shard(at.number.0).table.read();
         table.slots.get(&at.number.0).filter(|slot| slot.generation == at.generation).map(|slot| slot.page.clone())
     }
 
@@ -154,9 +156,15 @@ impl PageCache {
     /// Puts a page in, cold.
     pub(crate) fn insert(&self, at: PageRef, page: Page, kind: PageKind) {
         let heat = AtomicU8::new(if kind == PageKind::Inner { HOT } else { 1 });
-        let slot = Slot { generation: at.generation, page, heat };
-        let replaced = self.shard(at).table.write().insert(at.number.0, slot, self.shard_pages);
+        let slot = Slot { generation: at.generation, page, heat, place: 0 };
+        let replaced = self.shard(at.number.0).table.write().insert(at.number.0, slot, self.shard_pages);
         drop(replaced); // after the lock: it may free memory
+    }
+
+    /// Drops a page that nobody can want any more.
+    pub(crate) fn forget(&self, number: u64) {
+        let removed = self.shard(number).table.write().remove(number);
+        drop(removed); // after the lock: it frees memory
     }
 
     /// Reads those that are neither here nor on their way, neighbours with one read. Errors are left to whoever
@@ -212,7 +220,7 @@ impl PageCache {
     }
 
     fn miss(&self, at: PageRef) -> Miss {
-        let shard = self.shard(at);
+        let shard = self.shard(at.number.0);
         let mut table = shard.table.write();
         if let Some(slot) = table.slots.get(&at.number.0)
             && slot.generation == at.generation
@@ -230,8 +238,8 @@ impl PageCache {
         Miss::Lead(loading)
     }
 
-    fn shard(&self, at: PageRef) -> &Shard {
-        let mixed = at.number.0.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
+    fn shard(&self, number: u64) -> &Shard {
+        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
         &self.shards[mixed as usize & (self.shards.len() - 1)]
     }
 }
@@ -239,19 +247,32 @@ impl PageCache {
 impl Table {
     /// Puts a page in; gives what had to go for it.
     fn insert(&mut self, number: u64, slot: Slot, most: usize) -> Option<Slot> {
-        if self.slots.contains_key(&number) {
-            return self.slots.insert(number, slot);
+        if let Some(old) = self.slots.get_mut(&number) {
+            return Some(std::mem::replace(old, Slot { place: old.place, ..slot }));
         }
-        let gone = if self.ring.len() < most {
+        let (place, gone) = if self.ring.len() < most {
             self.ring.push(number);
-            None
+            (self.ring.len() - 1, None)
         } else {
-            let victim = self.victim();
-            let gone = std::mem::replace(&mut self.ring[victim], number);
-            self.slots.remove(&gone)
+            let place = self.victim();
+            let gone = std::mem::replace(&mut self.ring[place], number);
+            (place, self.slots.remove(&gone))
         };
-        self.slots.insert(number, slot);
+        self.slots.insert(number, Slot { place, ..slot });
         gone
+    }
+
+    /// Takes a page out.
+    fn remove(&mut self, number: u64) -> Option<Slot> {
+        let slot = self.slots.remove(&number)?;
+        self.ring.swap_remove(slot.place);
+        if let Some(moved) = self.ring.get(slot.place) {
+            self.slots.get_mut(moved).expect("the ring has the keys of the slots").place = slot.place;
+        }
+        if self.hand >= self.ring.len() {
+            self.hand = 0;
+        }
+        Some(slot)
     }
 
     /// Goes round until something is cold; at most [`HOT`] rounds.
@@ -285,7 +306,7 @@ impl Lead<'_> {
 
 impl Drop for Lead<'_> {
     fn drop(&mut self) {
-        let mut table = self.cache.shard(self.at).table.write();
+        let mut table = self.cache.shard(self.at.number.0).table.write();
         let number = self.at.number.0;
         if table.loading.get(&number).is_some_and(|(_, loading)| Arc::ptr_eq(loading, &self.loading)) {
             table.loading.remove(&number);

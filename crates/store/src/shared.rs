@@ -54,17 +54,22 @@ impl Shared {
 
     /// Up to `most` neighbouring pages for the holder of the gate; grows the file when nothing is free.
     pub(crate) async fn allocate(&self, most: u64) -> Result<Run> {
-        let taken = {
-            let mut space = self.space.lock();
-            space.take(most).or_else(|| {
-                space.reclaim();
-                space.take(most)
-            })
-        };
-        match taken {
-            Some(run) => Ok(run),
-            None => self.grow_and_take(most).await,
+        for reclaim in [false, true] {
+            if reclaim {
+                self.reclaim();
+            }
+            let taken = self.space.lock().take(most);
+            if let Some(run) = taken {
+                return Ok(run);
+            }
         }
+        self.grow_and_take(most).await
+    }
+
+    /// Makes free what nobody needs any more; the cache forgets it.
+    pub(crate) fn reclaim(&self) {
+        let reclaimed = self.space.lock().reclaim();
+        reclaimed.into_iter().flat_map(|run| run.start..run.end()).for_each(|page| self.cache.forget(page));
     }
 
     /// Pages in at most so many runs, for the holder of the gate; noted in `allocation`.

@@ -138,7 +138,7 @@ impl Store {
         let pass = self.shared.enter().await;
         self.check_newest(from)?;
         self.shared.file.check_failed()?;
-        self.shared.space.lock().reclaim();
+        self.shared.reclaim();
         Ok(Merge::new(self.clone(), from.clone(), options, pass))
     }
 
@@ -166,11 +166,8 @@ impl Store {
         *self.durable.lock() =
             Durable { checkpoint: Arc::new(checkpoint), superblock: written, slot: 1 - old_slot, manifest };
         self.write_superblock(&written, old_slot).await?;
-        {
-            let mut space = self.shared.space.lock();
-            space.set_superblock(old_slot, generation);
-            space.reclaim();
-        }
+        self.shared.space.lock().set_superblock(old_slot, generation);
+        self.shared.reclaim();
         if let Err(error) = self.shared.cut_tail().await {
             tracing::warn!(%error, "free pages at the end of the data file were not given back");
         }

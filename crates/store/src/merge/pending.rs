@@ -80,14 +80,14 @@ impl PendingRows {
         self.size > PLENTY
     }
 
-    /// An old leaf begins; its rows come with [`PendingRows::keep`] and [`PendingRows::put`].
-    pub(super) fn open(&mut self, lower: Bytes, hash: u64, warm: bool) {
+    /// An old leaf begins; its rows come with [`PendingRows::keep`] and [`PendingRows::put`], and what is known of the
+    /// hashes of those that stay with [`PendingRows::add_hash`] at its end.
+    pub(super) fn open(&mut self, lower: Bytes, warm: bool) {
         if self.is_empty() {
             debug_assert_eq!(self.hash, 0);
             self.lower = lower;
             self.warm = false;
         }
-        self.hash = self.hash.wrapping_add(hash);
         self.warm |= warm;
     }
 
@@ -99,9 +99,10 @@ impl PendingRows {
         }
     }
 
-    /// A row of the leaf that was opened goes.
-    pub(super) fn remove(&mut self, hash: u64) {
-        self.hash = self.hash.wrapping_sub(hash);
+    /// The hashes of all rows that were kept of the leaf that was opened. Until then the sum is wrong; it is not used,
+    /// because there is more than a page.
+    pub(super) fn add_hash(&mut self, hash: u64) {
+        self.hash = self.hash.wrapping_add(hash);
     }
 
     /// A row comes.

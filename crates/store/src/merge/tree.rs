@@ -123,6 +123,8 @@ pub(super) struct TreeMerge<'a, C> {
     counts: Tree,
     /// Rows came behind the last one of the old tree.
     appended: bool,
+    /// Rows of the leaf under way that change; here for its memory.
+    gone: Vec<usize>,
 }
 
 impl<'a, C: Changes> TreeMerge<'a, C> {
@@ -139,6 +141,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             children: Vec::new(),
             counts: old.unwrap_or(empty),
             appended: false,
+            gone: Vec::new(),
         }
     }
 
@@ -179,7 +182,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             frame.next += 1;
             self.parts.freed.page(child.at);
             self.counts.leaf_pages -= 1;
-            self.rows.open(child.lower, page.hash(), warm);
+            self.rows.open(child.lower, warm);
             return self.merge_rows(Some(page), upper).await;
         }
         frame.next += 1;
@@ -203,6 +206,8 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
     async fn merge_rows(&mut self, old: Option<Page>, upper: Option<Bytes>) -> Result<()> {
         let mut from = 0;
         let count = old.as_ref().map_or(0, Page::count);
+        let mut gone = std::mem::take(&mut self.gone);
+        gone.clear();
         while self.window.first().is_some_and(|change| upper.as_ref().is_none_or(|upper| change.key < *upper)) {
             let change = self.window.pop().await?.expect("there is a first one");
             if let Some(page) = &old {
@@ -210,7 +215,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
                 self.rows.keep(page, from, entry);
                 from = entry;
                 if found {
-                    self.rows.remove(page.row_hash(entry));
+                    gone.push(entry);
                     self.drop_value(page.overflow(entry));
                     from += 1;
                 }
@@ -225,7 +230,9 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         }
         if let Some(page) = &old {
             self.rows.keep(page, from, count);
+            self.rows.add_hash(hash_without(page, &gone));
         }
+        self.gone = gone;
         if self.rows.is_plenty() {
             self.write_leaf(CAPACITY).await?;
         }
@@ -367,4 +374,14 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         pending.set_lower(left.lower);
         Ok(())
     }
+}
+
+/// The sum of the hashes of a leaf's rows without some, from whichever are fewer.
+fn hash_without(page: &Page, gone: &[usize]) -> u64 {
+    if gone.len() <= page.count() / 2 {
+        return gone.iter().fold(page.hash(), |sum, &row| sum.wrapping_sub(page.row_hash(row)));
+    }
+    let mut gone = gone.iter().copied().peekable();
+    let stays = |row: &usize| gone.next_if_eq(row).is_none();
+    (0..page.count()).filter(stays).fold(0, |sum, row| sum.wrapping_add(page.row_hash(row)))
 }

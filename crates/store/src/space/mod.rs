@@ -142,18 +142,21 @@ impl Space {
         self.superblocks[slot] = Some(generation);
     }
 
-    /// Makes free what nobody needs any more.
-    pub(crate) fn reclaim(&mut self) {
+    /// Makes free what nobody needs any more, and says what that is.
+    pub(crate) fn reclaim(&mut self) -> Vec<Run> {
+        let mut reclaimed = Vec::new();
         let (live, superblocks, free) = (&self.live, &self.superblocks, &mut self.free);
         self.pending.retain(|&(created, freed), runs| {
             let in_interval = |generation: &u64| (created..freed).contains(generation);
             let needed = live.range(created..freed.max(created)).next().is_some()
                 || superblocks.iter().flatten().any(in_interval);
             if !needed {
-                runs.drain(..).for_each(|run| free.insert(run));
+                runs.iter().for_each(|&run| free.insert(run));
+                reclaimed.append(runs);
             }
             needed
         });
+        reclaimed
     }
 }
 

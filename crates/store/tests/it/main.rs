@@ -5,3 +5,4 @@ mod faults;
 mod model;
 mod space;
 mod support;
+mod threads;
