@@ -190,4 +190,18 @@ mod tests {
             assert!(decode(&bytes.slice(..end)).is_err(), "{end} bytes are no manifest");
         }
     }
+
+    #[test]
+    fn any_bytes_are_a_manifest_or_an_error() {
+        let mut number = 1u64;
+        for size in 0..2000 {
+            let mut random = || {
+                number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                // Small numbers are more likely to look like something.
+                (number >> 60) as u8 * ((number >> 50) as u8 & 17)
+            };
+            let bytes: Vec<u8> = (0..size % 300).map(|_| random()).collect();
+            let _ = decode(&bytes.into());
+        }
+    }
 }

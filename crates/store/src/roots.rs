@@ -78,7 +78,7 @@ impl Roots {
         Cursor::new(self.clone(), index, lower, upper, direction)
     }
 
-    /// How many entries a range has: exact, but for the halves of leaves at its ends that are not in the cache.
+    /// How many entries a range has. Exact, for the price of looking for its two ends: nodes know the rows below them.
     pub async fn estimate(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
         let from = match lower {
             Bound::Unbounded => 0,
@@ -96,15 +96,14 @@ impl Roots {
     /// Entries before a key (with it, if `after`).
     async fn rank(&self, index: IndexId, key: &[u8], after: bool) -> Result<u64> {
         let Some(tree) = self.tree(index) else { return Ok(0) };
-        let (mut at, mut rows, mut before) = (tree.root, tree.rows, 0);
+        let (mut at, mut before) = (tree.root, 0);
         for level in (1..tree.height).rev() {
             let node = self.node(index, at, level).await?;
             let child = node.child_for(key);
             before += (0..child).map(|child| node.child_rows(child)).sum::<u64>();
-            (at, rows) = (node.child_at(child), node.child_rows(child));
+            at = node.child_at(child);
         }
-        let Some(leaf) = self.0.shared.cache.get(at) else { return Ok(before + rows / 2) };
-        let (entry, found) = leaf.search(0, key);
+        let (entry, found) = self.node(index, at, 0).await?.search(0, key);
         Ok(before + entry as u64 + u64::from(found && after))
     }
 

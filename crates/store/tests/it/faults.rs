@@ -205,3 +205,73 @@ fn a_pacer_holds_a_merge_to_its_rate() {
     });
     done.unwrap();
 }
+
+#[test]
+fn a_merge_that_is_given_up_anywhere_leaves_nothing_behind() {
+    let machine = SimMachine::new(8);
+    let done = machine.run(async {
+        let store = store_with_rows(&machine, 5000).await;
+        let roots = store.roots();
+        for polls in (1..400).step_by(7) {
+            let mut merge = store.merge(&roots, MergeOptions::default()).await.unwrap();
+            let mut apply = Box::pin(merge.apply(INDEX, changes(rows(5000, 2))));
+            let mut ended = false;
+            for _ in 0..polls {
+                ended = ended || futures_lite::future::poll_once(&mut apply).await.is_some();
+                futures_lite::future::yield_now().await;
+                machine.env().clock.sleep(std::time::Duration::from_micros(20)).await;
+            }
+            drop(apply);
+            if !ended {
+                assert!(matches!(merge.drop_tree(INDEX).await, Err(StoreError::BrokenMerge)));
+            }
+            drop(merge);
+            // Waits until the last write of the merge has ended.
+            assert_eq!(store.verify(&roots).await.unwrap().lost, 0);
+        }
+        let checkpointed = store.commit_checkpoint(&roots, checkpoint(2));
+        let mut checkpointed = Box::pin(checkpointed);
+        for _ in 0..3 {
+            assert!(futures_lite::future::poll_once(&mut checkpointed).await.is_none());
+            machine.env().clock.sleep(std::time::Duration::from_micros(50)).await;
+        }
+        drop(checkpointed);
+        assert_eq!(store.verify(&roots).await.unwrap().lost, 0);
+    });
+    done.unwrap();
+    machine.crash();
+    let verified = machine.run(async {
+        let store = open(&machine.env()).await;
+        store.verify(&store.roots()).await.unwrap()
+    });
+    assert_eq!((verified.unwrap().rows, verified.unwrap().lost), (5000, 0));
+}
+
+#[test]
+fn values_of_megabytes_come_back_whole_and_damage_in_them_is_found() {
+    let machine = SimMachine::new(9);
+    let mut rng = rng(1);
+    let sizes = [4060, 4080, 16_320, 16_321, 130_560, 130_561, 5_000_000];
+    let batch: Batch = sizes.iter().map(|&size| (number_key(size as u64), Some(value(&mut rng, size)))).collect();
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        merge(&store, &[(INDEX, batch.clone())].into()).await.unwrap();
+        store.commit_checkpoint(&store.roots(), checkpoint(1)).await.unwrap();
+        let store = open(&machine.env()).await;
+        for (key, value) in &batch {
+            assert_eq!(store.roots().get(INDEX, key).await.unwrap(), *value);
+        }
+        store.roots().pages(INDEX).2
+    });
+    let pages = done.unwrap();
+    assert_eq!(pages, 1 + 1 + 2 + 8 + 9 + 307);
+    let first = (0..400).find(|page| machine.contents(PATH).unwrap()[page * 16384 + 32] == 3).unwrap() as u64;
+    machine.flip_bit(PATH, ((first + pages - 1) * PAGE_SIZE + 9000) * 8);
+    let error = machine.run(async {
+        let store = open(&machine.env()).await;
+        store.roots().get(INDEX, &number_key(5_000_000)).await.unwrap_err()
+    });
+    let error = error.unwrap();
+    assert_eq!(error.class(), ErrorClass::Corrupt);
+    assert!(error.to_string().contains("index 7"), "{error}");
+}
