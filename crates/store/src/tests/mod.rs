@@ -102,6 +102,22 @@ impl Stage {
     }
 }
 
+impl Stage {
+    fn run_merge(&self, args: &mut goldenscript::ArgumentConsumer<'_>) -> Result<(), Box<dyn Error>> {
+        let index = IndexId(args.next_pos().ok_or("an index")?.parse()?);
+        let size = args.take_key("size").unwrap_or("0").parse()?;
+        let rows = args.take_key("rows").unwrap_or("0").parse()?;
+        let row = |n: usize| Change { key: format!("{n:03}").into(), value: Some(vec![b'x'; size].into()) };
+        let mut changes: Vec<Change> = (0..rows).map(row).collect();
+        while let Some((key, value)) = args.next_key() {
+            let bytes = |text: &str| Bytes::copy_from_slice(text.as_bytes());
+            let value = Some(bytes(value)).filter(|value| !value.is_empty());
+            changes.push(Change { key: bytes(key), value });
+        }
+        Ok(self.merge(index, changes)?)
+    }
+}
+
 impl goldenscript::Runner for Stage {
     type Command = Command;
 
@@ -124,19 +140,7 @@ impl goldenscript::Runner for Stage {
                 self.machine.crash();
                 self.open()?;
             }
-            "merge" => {
-                let index = IndexId(args.next_pos().ok_or("an index")?.parse()?);
-                let size = args.take_key("size").unwrap_or("0").parse()?;
-                let rows = args.take_key("rows").unwrap_or("0").parse()?;
-                let row = |n: usize| Change { key: format!("{n:03}").into(), value: Some(vec![b'x'; size].into()) };
-                let mut changes: Vec<Change> = (0..rows).map(row).collect();
-                while let Some((key, value)) = args.next_key() {
-                    let bytes = |text: &str| Bytes::copy_from_slice(text.as_bytes());
-                    let value = Some(bytes(value)).filter(|value| !value.is_empty());
-                    changes.push(Change { key: bytes(key), value });
-                }
-                self.merge(index, changes)?;
-            }
+            "merge" => self.run_merge(&mut args)?,
             "drop" => self.drop_tree(IndexId(args.next_pos().ok_or("an index")?.parse()?))?,
             "checkpoint" => {
                 let number = args.next_pos().ok_or("a number")?.parse()?;

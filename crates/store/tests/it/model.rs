@@ -1,12 +1,14 @@
 //! Random histories of merges, pins, checkpoints and restarts against `BTreeMap`s.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use base::IndexId;
 use io::sim::SimMachine;
 use proptest::prelude::*;
 use rand::Rng;
-use store::{MergeOptions, Roots};
+use rand::rngs::StdRng;
+use store::{MergeOptions, Roots, Store};
 
 use crate::support::*;
 
@@ -75,71 +77,27 @@ proptest! {
     }
 }
 
+/// A store beside its model.
+struct History<'a> {
+    machine: &'a SimMachine,
+    rng: StdRng,
+    store: Arc<Store>,
+    state: State,
+    /// As of the last checkpoint.
+    durable: State,
+    pins: Vec<(Roots, State)>,
+    commits: u64,
+}
+
 async fn history(machine: &SimMachine, steps: &[Step], seed: u64) {
-    let mut rng = rng(seed);
-    let mut store = open(&machine.env()).await;
-    let (mut state, mut durable) = (State::new(), State::new());
-    let mut pins: Vec<(Roots, State)> = Vec::new();
-    let mut commits = 0;
+    let store = open(&machine.env()).await;
+    let (state, durable, pins) = (State::new(), State::new(), Vec::new());
+    let mut history = History { machine, rng: rng(seed), store, state, durable, pins, commits: 0 };
     for step in steps {
-        match *step {
-            Step::Merge { index, count, keys } => {
-                let rows = state.entry(IndexId(index)).or_default();
-                let batch = random_batch(&mut rng, rows, count, keys);
-                apply(rows, &batch);
-                merge(&store, &[(IndexId(index), batch)].into()).await.unwrap();
-            }
-            Step::Append { index, count } => {
-                let rows = state.entry(IndexId(index)).or_default();
-                let last =
-                    rows.last_key_value().and_then(|(key, _)| key[..].try_into().ok()).map_or(0, u64::from_be_bytes);
-                let numbers = (1..=count).filter_map(|number| last.checked_add(number));
-                let batch: Batch = numbers.map(|n| (number_key(n), Some(value(&mut rng, 150)))).collect();
-                apply(rows, &batch);
-                merge(&store, &[(IndexId(index), batch)].into()).await.unwrap();
-            }
-            Step::Remove { index, from, part } => {
-                let rows = state.entry(IndexId(index)).or_default();
-                let (from, count) = ((rows.len() as f64 * from) as usize, (rows.len() as f64 * part) as usize);
-                let batch: Batch = rows.keys().skip(from).take(count).map(|key| (key.clone(), None)).collect();
-                apply(rows, &batch);
-                merge(&store, &[(IndexId(index), batch)].into()).await.unwrap();
-            }
-            Step::Drop { index } => {
-                let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
-                merge.drop_tree(IndexId(index)).await.unwrap();
-                merge.finish().await.unwrap();
-                state.remove(&IndexId(index));
-            }
-            Step::Abandon { index, count } => {
-                let rows = state.entry(IndexId(index)).or_default();
-                let batch = random_batch(&mut rng, rows, count, Keys::Numbers(20_000));
-                let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
-                merge.apply(IndexId(index), changes(batch)).await.unwrap();
-            }
-            Step::Pin => pins.push((store.roots(), state.clone())),
-            Step::Unpin if !pins.is_empty() => {
-                let (roots, state) = pins.swap_remove(rng.random_range(0..pins.len()));
-                check(&roots, &state, &mut rng).await;
-            }
-            Step::Unpin => {}
-            Step::Checkpoint => {
-                commits += 1;
-                store.commit_checkpoint(&store.roots(), checkpoint(commits)).await.unwrap();
-                durable = state.clone();
-            }
-            Step::Reopen => {
-                pins.clear();
-                drop(store);
-                store = open(&machine.env()).await;
-                if commits > 0 {
-                    assert_eq!(*store.checkpoint(), checkpoint(commits));
-                }
-                state = durable.clone();
-            }
-        }
-        check(&store.roots(), &state, &mut rng).await;
+        history.step(step).await;
+        check(&history.store.roots(), &history.state, &mut history.rng).await;
     }
+    let History { store, state, pins, mut rng, .. } = history;
     let verified = store.verify(&store.roots()).await.unwrap();
     assert_eq!(verified.rows, state.values().map(|rows| rows.len() as u64).sum::<u64>());
     assert_eq!(verified.lost, 0, "pages without an owner");
@@ -149,9 +107,79 @@ async fn history(machine: &SimMachine, steps: &[Step], seed: u64) {
     }
 }
 
-async fn check(roots: &Roots, state: &State, rng: &mut rand::rngs::StdRng) {
-    for index in (1..=INDEXES).map(IndexId) {
-        compare(roots, index, state.get(&index).unwrap_or(&Rows::new()), rng).await;
+impl History<'_> {
+    async fn step(&mut self, step: &Step) {
+        match *step {
+            Step::Merge { index, count, keys } => {
+                let batch = random_batch(&mut self.rng, rows(&self.state, index), count, keys);
+                self.merge(index, batch).await;
+            }
+            Step::Append { index, count } => {
+                let last = rows(&self.state, index).last_key_value().and_then(|(key, _)| key[..].try_into().ok());
+                let last = last.map_or(0, u64::from_be_bytes);
+                let numbers = (1..=count).filter_map(|number| last.checked_add(number));
+                let batch = numbers.map(|n| (number_key(n), Some(value(&mut self.rng, 150)))).collect();
+                self.merge(index, batch).await;
+            }
+            Step::Remove { index, from, part } => {
+                let rows = rows(&self.state, index);
+                let (from, count) = ((rows.len() as f64 * from) as usize, (rows.len() as f64 * part) as usize);
+                let batch = rows.keys().skip(from).take(count).map(|key| (key.clone(), None)).collect();
+                self.merge(index, batch).await;
+            }
+            Step::Drop { index } => {
+                let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
+                merge.drop_tree(IndexId(index)).await.unwrap();
+                merge.finish().await.unwrap();
+                self.state.remove(&IndexId(index));
+            }
+            Step::Abandon { index, count } => {
+                let batch = random_batch(&mut self.rng, rows(&self.state, index), count, Keys::Numbers(20_000));
+                let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
+                merge.apply(IndexId(index), changes(batch)).await.unwrap();
+            }
+            Step::Pin => self.pins.push((self.store.roots(), self.state.clone())),
+            Step::Unpin => self.unpin().await,
+            Step::Checkpoint => {
+                self.commits += 1;
+                self.store.commit_checkpoint(&self.store.roots(), checkpoint(self.commits)).await.unwrap();
+                self.durable = self.state.clone();
+            }
+            Step::Reopen => self.reopen().await,
+        }
+    }
+
+    async fn merge(&mut self, index: u64, batch: Batch) {
+        apply(self.state.entry(IndexId(index)).or_default(), &batch);
+        merge(&self.store, &[(IndexId(index), batch)].into()).await.unwrap();
+    }
+
+    async fn unpin(&mut self) {
+        if !self.pins.is_empty() {
+            let (roots, state) = self.pins.swap_remove(self.rng.random_range(0..self.pins.len()));
+            check(&roots, &state, &mut self.rng).await;
+        }
+    }
+
+    async fn reopen(&mut self) {
+        self.pins.clear();
+        self.machine.kill(); // with it go the writes of an abandoned merge
+        self.store = open(&self.machine.env()).await;
+        if self.commits > 0 {
+            assert_eq!(*self.store.checkpoint(), checkpoint(self.commits));
+        }
+        self.state = self.durable.clone();
+    }
+}
+
+fn rows(state: &State, index: u64) -> &Rows {
+    static NONE: Rows = Rows::new();
+    state.get(&IndexId(index)).unwrap_or(&NONE)
+}
+
+async fn check(roots: &Roots, state: &State, rng: &mut StdRng) {
+    for index in 1..=INDEXES {
+        compare(roots, IndexId(index), rows(state, index), rng).await;
     }
 }
 
