@@ -6,6 +6,7 @@
 //! | layer | what it is |
 //! |---|---|
 //! | [`log`] | files: written in place into space that is filled ahead, recovered, read, purged |
+//! | [`dump`] | events as text, as `mysqlbinlog -vv` prints them, and as JSON |
 //! | [`encoder`] | the session's side: a transaction's events, complete but for their place |
 //! | [`event`] | the bytes of each kind of event, of MySQL's dialect to write and read, of MariaDB's to read |
 //! | [`gtid_set`] | sets of GTIDs |
@@ -18,6 +19,7 @@
 //! - Every event that is written has a right position and a right checksum.
 
 mod cursor;
+pub mod dump;
 
 pub mod encoder;
 mod error;

@@ -220,6 +220,11 @@ impl TableMap {
         }
     }
 
+    /// Whether the primary key is one that was generated because the table had none.
+    pub fn has_generated_primary_key(&self) -> bool {
+        self.flags & FLAG_GENERATED_PK != 0
+    }
+
     /// Reads only the names.
     pub fn decode_name(body: &[u8]) -> Result<TableName<'_>, DecodeError> {
         let mut cursor = Cursor::new(body, "TABLE_MAP");

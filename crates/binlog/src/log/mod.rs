@@ -55,6 +55,7 @@ pub use purge::Purged;
 pub use reader::{LogEvent, LogReader, LogTransaction};
 pub use receive::LogReceiver;
 pub use segment::IN_FLIGHT_MAX;
+pub(crate) use scan::{Window, check_header};
 pub use space::Reservation;
 use space::Space;
 pub use writer::{Group, LogWriter, PlaceStamp, Placed};

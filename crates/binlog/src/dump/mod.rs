@@ -1,0 +1,153 @@
+//! Events for people and programs to read: text as `mysqlbinlog -vv --base64-output=decode-rows` prints it, or one JSON
+//! object per line.
+
+mod file;
+mod json;
+mod text;
+mod value;
+
+use std::collections::HashMap;
+
+pub use file::{DumpOptions, dump_file};
+
+use crate::error::DecodeError;
+use crate::event::{
+    EventType, FormatDescription, GtidEvent, MariaGtid, MariaGtidList, QueryEvent, RawEvent, Rotate, RowsEvent,
+    RowsKind, TableMap, decode_binlog_checkpoint, decode_rows_query, decode_xid,
+};
+use crate::gtid_set::GtidSet;
+
+/// How events are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DumpFormat {
+    /// As `mysqlbinlog -vv`.
+    #[default]
+    Text,
+    /// An object per line.
+    Json,
+}
+
+/// Shows the events of a log one after the other; remembers the tables that rows events refer to.
+#[derive(Debug)]
+pub struct Dumper {
+    format: DumpFormat,
+    tables: HashMap<u64, TableMap>,
+    schema: Vec<u8>,
+}
+
+impl Dumper {
+    /// For the events of one file or stream, in order.
+    pub fn new(format: DumpFormat) -> Self {
+        Dumper { format, tables: HashMap::new(), schema: Vec::new() }
+    }
+
+    /// Appends what is to be shown of an event that begins at `position`.
+    pub fn event(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+        if event.header.event_type == EventType::TABLE_MAP {
+            let map = TableMap::decode(event.body())?;
+            self.tables.insert(map.table_id, map);
+        }
+        match self.format {
+            DumpFormat::Text => text::event(self, position, event, out),
+            DumpFormat::Json => json::event(self, position, event, out),
+        }
+    }
+
+    fn table(&self, rows: &RowsEvent<'_>) -> Result<&TableMap, DecodeError> {
+        let unknown = || DecodeError::new(format!("rows of table {} without a TABLE_MAP", rows.table_id));
+        self.tables.get(&rows.table_id).ok_or_else(unknown)
+    }
+}
+
+/// The last column of `SHOW BINLOG EVENTS`.
+pub fn info(event: &RawEvent<'_>) -> Result<String, DecodeError> {
+    let body = event.body();
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok(match event.header.event_type {
+        EventType::FORMAT_DESCRIPTION => {
+            format!("Server ver: {}, Binlog ver: 4", FormatDescription::decode(event)?.server_version)
+        }
+        EventType::PREVIOUS_GTIDS => GtidSet::decode(body)?.to_string(),
+        EventType::GTID | EventType::GTID_TAGGED => {
+            let gtid = GtidEvent::decode(event.header.event_type, body)?;
+            format!("SET @@SESSION.GTID_NEXT= '{}'", gtid_text(&gtid))
+        }
+        EventType::ANONYMOUS_GTID => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_owned(),
+        EventType::QUERY => {
+            let query = QueryEvent::decode(body)?;
+            let sql = lossy(query.sql);
+            if query.schema.is_empty() || query.begins_transaction() || query.ends_transaction() {
+                sql
+            } else {
+                format!("use `{}`; {sql}", lossy(query.schema))
+            }
+        }
+        EventType::XID => format!("COMMIT /* xid={} */", decode_xid(body)?),
+        EventType::ROTATE => {
+            let rotate = Rotate::decode(body)?;
+            format!("{};pos={}", rotate.file, rotate.position)
+        }
+        EventType::ROWS_QUERY => format!("# {}", lossy(decode_rows_query(body)?)),
+        EventType::TABLE_MAP => {
+            let name = TableMap::decode_name(body)?;
+            format!("table_id: {} ({}.{})", name.table_id, lossy(name.schema), lossy(name.table))
+        }
+        EventType::MARIA_ANNOTATE_ROWS => lossy(body),
+        EventType::MARIA_BINLOG_CHECKPOINT => decode_binlog_checkpoint(body)?,
+        EventType::MARIA_GTID => maria_gtid_text(event)?,
+        EventType::MARIA_GTID_LIST => format!("[{}]", maria_list_text(body)?),
+        event_type if RowsKind::of(event_type).is_some() => {
+            let rows = RowsEvent::decode(event_type, body)?;
+            format!("table_id: {}{}", rows.table_id, if rows.flags & 1 != 0 { " flags: STMT_END_F" } else { "" })
+        }
+        _ => String::new(),
+    })
+}
+
+fn gtid_text(event: &GtidEvent) -> String {
+    match event.gtid {
+        None => "ANONYMOUS".to_owned(),
+        Some(gtid) if event.tag.is_empty() => gtid.to_string(),
+        Some(gtid) => format!("{}:{}:{}", gtid.uuid, event.tag, gtid.gno),
+    }
+}
+
+fn maria_gtid_text(event: &RawEvent<'_>) -> Result<String, DecodeError> {
+    let gtid = MariaGtid::decode(event.body())?;
+    let begin = if gtid.is_standalone() { "" } else { "BEGIN " };
+    Ok(format!("{begin}GTID {}-{}-{}{}", gtid.domain_id, event.header.server_id, gtid.seq_no, gtid.flag_words()))
+}
+
+fn maria_list_text(body: &[u8]) -> Result<String, DecodeError> {
+    let list = MariaGtidList::decode(body)?.gtids;
+    let texts: Vec<String> = list.iter().map(|(domain, server, seq)| format!("{domain}-{server}-{seq}")).collect();
+    Ok(texts.join(","))
+}
+
+/// Seconds since 1970 as year, month, day, hour, minute, second in UTC.
+fn civil(timestamp: u32) -> [u32; 6] {
+    let (days, seconds) = (timestamp / 86_400, timestamp % 86_400);
+    // Days since 0000-03-01, in eras of 400 years: the usual arithmetic on a year that begins in March.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + u32::from(month <= 2);
+    [year, month, day, seconds / 3600, seconds / 60 % 60, seconds % 60]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn civil_dates() {
+        assert_eq!(civil(0), [1970, 1, 1, 0, 0, 0]);
+        assert_eq!(civil(951_782_400), [2000, 2, 29, 0, 0, 0]);
+        assert_eq!(civil(1_795_192_962), [2026, 11, 20, 15, 22, 42].map(|n: u32| n).map(|n| n));
+        assert_eq!(civil(u32::MAX), [2106, 2, 7, 6, 28, 15]);
+    }
+}

@@ -1,0 +1,243 @@
+//! Events as `mysqlbinlog -vv` prints them. Times are UTC.
+
+use std::fmt::Write as _;
+
+use super::value::{Shown, type_name};
+use super::{Dumper, civil, gtid_text, maria_gtid_text, maria_list_text};
+use crate::cursor::bit;
+use crate::error::DecodeError;
+use crate::event::{
+    EventType, FormatDescription, GtidEvent, Heartbeat, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap,
+    decode_binlog_checkpoint, decode_rows_query, decode_xid, rows_flags,
+};
+use crate::gtid_set::GtidSet;
+
+pub(super) fn event(
+    dumper: &mut Dumper,
+    position: u64,
+    event: &RawEvent<'_>,
+    out: &mut String,
+) -> Result<(), DecodeError> {
+    head(position, event, out);
+    let event_type = event.header.event_type;
+    match event_type {
+        EventType::FORMAT_DESCRIPTION => format_description(event, out)?,
+        EventType::PREVIOUS_GTIDS => {
+            let gtids = GtidSet::decode(event.body())?;
+            let text = if gtids.is_empty() { "[empty]".to_owned() } else { gtids.to_string().replace(',', ",\n# ") };
+            line(out, format_args!("Previous-GTIDs\n# {text}"));
+        }
+        EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => gtid(event, out)?,
+        EventType::QUERY => query(dumper, event, out)?,
+        EventType::XID => line(out, format_args!("Xid = {}\nCOMMIT/*!*/;", decode_xid(event.body())?)),
+        EventType::ROTATE => {
+            let rotate = Rotate::decode(event.body())?;
+            line(out, format_args!("Rotate to {}  pos: {}", rotate.file, rotate.position));
+        }
+        EventType::STOP => line(out, format_args!("Stop")),
+        EventType::HEARTBEAT | EventType::HEARTBEAT_V2 => {
+            let heartbeat = Heartbeat::decode(event)?;
+            line(out, format_args!("Heartbeat {} {}", heartbeat.file, heartbeat.position));
+        }
+        EventType::ROWS_QUERY => statement(out, "Rows_query", decode_rows_query(event.body())?),
+        EventType::TABLE_MAP => {
+            let map = TableMap::decode(event.body())?;
+            line(out, format_args!("Table_map: `{}`.`{}` mapped to number {}", map.schema, map.table, map.table_id));
+            let generated = u8::from(map.has_generated_primary_key());
+            line(out, format_args!("# has_generated_invisible_primary_key={generated}"));
+        }
+        EventType::MARIA_ANNOTATE_ROWS => statement(out, "Annotate_rows:", event.body()),
+        EventType::MARIA_BINLOG_CHECKPOINT => {
+            line(out, format_args!("Binlog checkpoint {}", decode_binlog_checkpoint(event.body())?));
+        }
+        EventType::MARIA_GTID => {
+            let text = maria_gtid_text(event)?;
+            line(out, format_args!("{}", text.trim_start_matches("BEGIN ")));
+            if text.starts_with("BEGIN ") {
+                line(out, format_args!("START TRANSACTION\n/*!*/;"));
+            }
+        }
+        EventType::MARIA_GTID_LIST => line(out, format_args!("Gtid list [{}]", maria_list_text(event.body())?)),
+        _ if RowsKind::of(event_type).is_some() => rows(dumper, event, out)?,
+        other => line(out, format_args!("{}: {} bytes, not decoded", other.name(), event.body().len())),
+    }
+    Ok(())
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = writeln!(out, "{text}");
+}
+
+/// `# at 4` and what is in the header.
+fn head(position: u64, event: &RawEvent<'_>, out: &mut String) {
+    let header = &event.header;
+    line(out, format_args!("# at {position}"));
+    let _ = write!(
+        out,
+        "#{} server id {}  end_log_pos {} ",
+        short_time(header.timestamp),
+        header.server_id,
+        header.next_position
+    );
+    if let Some(checksum) = event.checksum() {
+        let _ = write!(out, "CRC32 {checksum:#010x} ");
+    }
+    out.push('\t');
+}
+
+fn short_time(timestamp: u32) -> String {
+    let [year, month, day, hour, minute, second] = civil(timestamp);
+    format!("{:02}{month:02}{day:02} {hour:2}:{minute:02}:{second:02}", year % 100)
+}
+
+fn format_description(event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+    let format = FormatDescription::decode(event)?;
+    let created = short_time(event.header.timestamp);
+    let startup = if format.created != 0 { " at startup" } else { "" };
+    line(out, format_args!("Start: binlog v 4, server v {} created {created}{startup}", format.server_version));
+    if event.header.flags & crate::event::FLAG_BINLOG_IN_USE != 0 {
+        line(out, format_args!("# Warning: this binlog is either in use or was not closed properly."));
+    }
+    if format.created != 0 {
+        line(out, format_args!("ROLLBACK/*!*/;"));
+    }
+    Ok(())
+}
+
+fn gtid(event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+    let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
+    let micros = |time: u64| {
+        let [year, month, day, hour, minute, second] = civil((time / 1_000_000) as u32);
+        format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{:06} UTC", time % 1_000_000)
+    };
+    let name = if gtid.gtid.is_some() { "GTID" } else { "Anonymous_GTID" };
+    let (original, immediate) = (gtid.original_commit_time.0, gtid.immediate_commit_time.0);
+    line(
+        out,
+        format_args!(
+            "{name}\tlast_committed={}\tsequence_number={}\trbr_only={}\toriginal_committed_timestamp={original}\t\
+         immediate_commit_timestamp={immediate}\ttransaction_length={}",
+            gtid.last_committed,
+            gtid.sequence_number,
+            if gtid.may_have_statements { "no" } else { "yes" },
+            gtid.transaction_length,
+        ),
+    );
+    line(out, format_args!("# original_commit_timestamp={original} ({})", micros(original)));
+    line(out, format_args!("# immediate_commit_timestamp={immediate} ({})", micros(immediate)));
+    line(out, format_args!("/*!80001 SET @@session.original_commit_timestamp={original}*//*!*/;"));
+    line(out, format_args!("/*!80014 SET @@session.original_server_version={}*//*!*/;", gtid.original_server_version));
+    line(
+        out,
+        format_args!("/*!80014 SET @@session.immediate_server_version={}*//*!*/;", gtid.immediate_server_version),
+    );
+    line(out, format_args!("SET @@SESSION.GTID_NEXT= '{}'/*!*/;", gtid_text(&gtid)));
+    Ok(())
+}
+
+fn query(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+    let query = QueryEvent::decode(event.body())?;
+    let QueryEvent { thread_id, exec_time, error_code, .. } = query;
+    let status = query.status();
+    let xid = status.xid.map(|xid| format!("\tXid = {xid}")).unwrap_or_default();
+    line(out, format_args!("Query\tthread_id={thread_id}\texec_time={exec_time}\terror_code={error_code}{xid}"));
+    let is_frame = query.begins_transaction() || query.ends_transaction();
+    if !is_frame && query.schema != dumper.schema {
+        dumper.schema = query.schema.to_vec();
+        if !query.schema.is_empty() {
+            line(out, format_args!("use `{}`/*!*/;", String::from_utf8_lossy(query.schema)));
+        }
+    }
+    let micros = status.microseconds.filter(|&micros| micros != 0).map(|micros| format!(".{micros:06}"));
+    line(out, format_args!("SET TIMESTAMP={}{}/*!*/;", event.header.timestamp, micros.unwrap_or_default()));
+    if !is_frame {
+        if let Some(mode) = status.sql_mode {
+            line(out, format_args!("SET @@session.sql_mode={mode}/*!*/;"));
+        }
+        if let Some([client, connection, server]) = status.charsets {
+            line(
+                out,
+                format_args!(
+                    "SET @@session.character_set_client={client},@@session.collation_connection={connection},\
+                 @@session.collation_server={server}/*!*/;"
+                ),
+            );
+        }
+        if let Some(zone) = status.time_zone {
+            line(out, format_args!("SET @@session.time_zone='{zone}'/*!*/;"));
+        }
+    }
+    line(out, format_args!("{}\n/*!*/;", String::from_utf8_lossy(query.sql)));
+    Ok(())
+}
+
+/// A statement as comments.
+fn statement(out: &mut String, name: &str, sql: &[u8]) {
+    line(out, format_args!("{name}"));
+    for text in String::from_utf8_lossy(sql).lines() {
+        line(out, format_args!("# {text}"));
+    }
+}
+
+fn rows(dumper: &Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+    let rows = RowsEvent::decode(event.header.event_type, event.body())?;
+    let (name, verb) = match rows.kind {
+        RowsKind::Write => ("Write_rows", "INSERT INTO"),
+        RowsKind::Update => ("Update_rows", "UPDATE"),
+        RowsKind::Delete => ("Delete_rows", "DELETE FROM"),
+    };
+    let version = if event.header.event_type.0 < EventType::WRITE_ROWS.0 { "_v1" } else { "" };
+    let flags = if rows.flags & rows_flags::STATEMENT_END != 0 { " flags: STMT_END_F" } else { "" };
+    line(out, format_args!("{name}{version}: table id {}{flags}", rows.table_id));
+    let table = dumper.table(&rows)?;
+    for row in rows.images(table) {
+        let (before, after) = row?;
+        line(out, format_args!("### {verb} `{}`.`{}`", table.schema, table.table));
+        if rows.kind != RowsKind::Write {
+            line(out, format_args!("### WHERE"));
+            image(table, rows.present, before, out)?;
+        }
+        if rows.kind != RowsKind::Delete {
+            line(out, format_args!("### SET"));
+            image(table, rows.present_after, after, out)?;
+        }
+    }
+    Ok(())
+}
+
+fn image(table: &TableMap, present: &[u8], image: &[u8], out: &mut String) -> Result<(), DecodeError> {
+    for (column, value) in columns_of(table, present, image)? {
+        let meta = &table.columns[column];
+        line(
+            out,
+            format_args!(
+                "###   @{}={} /* {} meta={} nullable={} is_null={} */",
+                column + 1,
+                value.text(),
+                type_name(meta),
+                meta.meta,
+                u8::from(meta.nullable),
+                u8::from(value == Shown::Null)
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// The present columns of an image with their values.
+pub(super) fn columns_of(table: &TableMap, present: &[u8], image: &[u8]) -> Result<Vec<(usize, Shown)>, DecodeError> {
+    let columns: Vec<usize> = (0..table.columns.len()).filter(|&i| bit(present, i)).collect();
+    let mut at = columns.len().div_ceil(8);
+    let mut values = Vec::with_capacity(columns.len());
+    for (slot, column) in columns.into_iter().enumerate() {
+        let value = if bit(image, slot) {
+            Shown::Null
+        } else {
+            let (value, len) = Shown::decode(&table.columns[column], &image[at..])?;
+            at += len;
+            value
+        };
+        values.push((column, value));
+    }
+    Ok(values)
+}
