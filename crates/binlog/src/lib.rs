@@ -35,3 +35,6 @@ pub use log::{
     BinaryLog, Group, IN_FLIGHT_MAX, LogEvent, LogFile, LogOptions, LogReader, LogReceiver, LogTransaction, LogWriter,
     OpenAs, Opened, Pin, PlaceStamp, Placed, Purged, RecoveryReport, Reservation, SyncMethod,
 };
+
+#[cfg(test)]
+mod tests;

@@ -147,7 +147,7 @@ mod tests {
     fn civil_dates() {
         assert_eq!(civil(0), [1970, 1, 1, 0, 0, 0]);
         assert_eq!(civil(951_782_400), [2000, 2, 29, 0, 0, 0]);
-        assert_eq!(civil(1_795_192_962), [2026, 11, 20, 15, 22, 42].map(|n: u32| n).map(|n| n));
+        assert_eq!(civil(1_795_192_962), [2026, 11, 20, 16, 42, 42]);
         assert_eq!(civil(u32::MAX), [2106, 2, 7, 6, 28, 15]);
     }
 }

@@ -7,8 +7,8 @@ use super::{Dumper, civil, gtid_text, maria_gtid_text, maria_list_text};
 use crate::cursor::bit;
 use crate::error::DecodeError;
 use crate::event::{
-    EventType, FormatDescription, GtidEvent, Heartbeat, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap,
-    decode_binlog_checkpoint, decode_rows_query, decode_xid, rows_flags,
+    ColumnMeta, EventType, FormatDescription, GtidEvent, Heartbeat, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind,
+    TableMap, column_type, decode_binlog_checkpoint, decode_rows_query, decode_xid, rows_flags,
 };
 use crate::gtid_set::GtidSet;
 
@@ -215,7 +215,7 @@ fn image(table: &TableMap, present: &[u8], image: &[u8], out: &mut String) -> Re
                 column + 1,
                 value.text(),
                 type_name(meta),
-                meta.meta,
+                shown_meta(meta),
                 u8::from(meta.nullable),
                 u8::from(value == Shown::Null)
             ),
@@ -240,4 +240,12 @@ pub(super) fn columns_of(table: &TableMap, present: &[u8], image: &[u8]) -> Resu
         values.push((column, value));
     }
     Ok(values)
+}
+
+/// Two bytes of metadata are one number, as `mysqlbinlog` prints them: the highest first for these types.
+fn shown_meta(column: &ColumnMeta) -> u16 {
+    match column.type_code {
+        column_type::STRING | column_type::NEWDECIMAL => column.meta.swap_bytes(),
+        _ => column.meta,
+    }
 }

@@ -115,6 +115,7 @@ fn decode(column: &ColumnMeta, bytes: &[u8]) -> Result<Shown, DecodeError> {
         TIME => Shown::Quoted(old_time(cursor.uint(3)?)),
         BIT => Shown::Bits(bits(bytes, column.meta)),
         ENUM | SET => Shown::UInt(cursor.uint(bytes.len())?),
+        STRING if column.real_type().0 == SET => Shown::Bits(bytes.iter().rev().map(|b| format!("{b:08b}")).collect()),
         STRING if column.is_enum_or_set() => Shown::UInt(cursor.uint(bytes.len())?),
         STRING => Shown::Bytes(bytes[if column.real_type().1 > 255 { 2 } else { 1 }..].to_vec()),
         VARCHAR | VAR_STRING | 141 => Shown::Bytes(bytes[if column.meta > 255 { 2 } else { 1 }..].to_vec()),
@@ -205,7 +206,7 @@ fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Result<String, DecodeError
         Ok(format!("{:0width$}", big_endian(bytes), width = usize::from(digits)))
     };
     let whole = precision - scale;
-    let mut digits = if whole % 9 > 0 { group(whole % 9)? } else { String::new() };
+    let mut digits = if !whole.is_multiple_of(9) { group(whole % 9)? } else { String::new() };
     for _ in 0..whole / 9 {
         digits.push_str(&group(9)?);
     }
@@ -216,7 +217,7 @@ fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Result<String, DecodeError
         for _ in 0..scale / 9 {
             text.push_str(&group(9)?);
         }
-        if scale % 9 > 0 {
+        if !scale.is_multiple_of(9) {
             text.push_str(&group(scale % 9)?);
         }
     }
@@ -290,7 +291,7 @@ mod tests {
     fn times() {
         use column_type::*;
         assert_eq!(shown(DATE, 0, &[0x74, 0xd5, 0x0f]), "'2026:11:20'");
-        assert_eq!(shown(TIME2, 0, &[0x80, 0xc8, 0xb2]), "'12:34:50'".replace("50", "50"));
+        assert_eq!(shown(TIME2, 0, &[0x80, 0xc8, 0xb2]), "'12:34:50'");
         assert_eq!(shown(TIME2, 0, &[0x7f, 0xff, 0xff]), "'-00:00:01'");
         assert_eq!(shown(TIMESTAMP2, 3, &[0x65, 0x53, 0xf1, 0x00, 0x04, 0xce]), "1700000000.123");
         assert_eq!(shown(VARCHAR, 20, b"\x05it's\n"), "'it\\x27s\\x0a'");

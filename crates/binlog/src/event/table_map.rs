@@ -76,7 +76,10 @@ impl ColumnMeta {
     /// How many bytes the value at the front of `bytes` takes, its length prefix included.
     pub fn value_len(&self, bytes: &[u8]) -> Result<usize, DecodeError> {
         use column_type::*;
-        let fraction = |fsp: u16| usize::from(fsp).div_ceil(2);
+        let fraction = |fsp: u16| match fsp {
+            0..=6 => Ok(usize::from(fsp).div_ceil(2)),
+            _ => Err(DecodeError::new(format!("fraction of a second with {fsp} digits"))),
+        };
         let prefixed = |prefix: usize| -> Result<usize, DecodeError> {
             let mut cursor = Cursor::new(bytes, "value");
             Ok(prefix + cursor.uint(prefix)? as usize)
@@ -88,9 +91,9 @@ impl ColumnMeta {
             LONG | FLOAT | TIMESTAMP => 4,
             LONGLONG | DOUBLE | DATETIME => 8,
             NULL => 0,
-            TIMESTAMP2 => 4 + fraction(self.meta),
-            DATETIME2 => 5 + fraction(self.meta),
-            TIME2 => 3 + fraction(self.meta),
+            TIMESTAMP2 => 4 + fraction(self.meta)?,
+            DATETIME2 => 5 + fraction(self.meta)?,
+            TIME2 => 3 + fraction(self.meta)?,
             NEWDECIMAL => decimal_size(self.meta as u8, (self.meta >> 8) as u8)?,
             BIT => usize::from(self.meta >> 8) + usize::from(self.meta & 0xff != 0),
             VARCHAR | VAR_STRING | VARCHAR_COMPRESSED => prefixed(if self.meta > 255 { 2 } else { 1 })?,
