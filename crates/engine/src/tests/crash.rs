@@ -80,7 +80,8 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
     options.memtable_bytes = 6 << 10;
     let Ok(engine) = fixture::open(machine.env(), options).await else { return wait_for_the_end(machine).await };
     let table = engine.catalog().table("test", "t").unwrap().clone();
-    check(&engine, &acknowledged.lock().clone()).await.unwrap();
+    let before = acknowledged.lock().clone();
+    check(&engine, &before).await.unwrap();
     for _ in 0..SESSIONS {
         let (engine, table) = (engine.clone(), table.clone());
         let (acknowledged, next_id) = (acknowledged.clone(), next_id.clone());

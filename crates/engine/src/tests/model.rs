@@ -50,6 +50,16 @@ impl History {
     }
 }
 
+impl History {
+    /// Every view that was read was a state; the state at a number.
+    fn check_snapshots(&self, number: CommitNumber) -> State {
+        for (number, seen) in &self.snapshots {
+            assert_eq!(*seen, self.state_at(*number), "a view at {number}");
+        }
+        self.state_at(number)
+    }
+}
+
 struct Worker {
     engine: Arc<Engine>,
     table: Arc<Table>,
@@ -213,13 +223,10 @@ async fn check(engine: &Arc<Engine>, history: &Mutex<History>) {
     let mut transaction = begin(engine);
     let (number, _) = transaction.take_snapshot();
     let state = scan(&mut transaction, &table, ReadMode::Consistent, 5).await.unwrap();
-    let history = history.lock();
-    assert_eq!(state, history.state_at(number), "at {number}");
-    for (number, seen) in &history.snapshots {
-        assert_eq!(*seen, history.state_at(*number), "a view at {number}");
-    }
+    let expected = history.lock().check_snapshots(number);
+    assert_eq!(state, expected, "at {number}");
     let state = scan(&mut transaction, &table, ReadMode::FOR_SHARE, 4).await.unwrap();
-    assert_eq!(state, history.state_at(number), "locking, at {number}");
+    assert_eq!(state, expected, "locking, at {number}");
     for index_number in [1, 2] {
         check_index(&mut transaction, &table, index_number, &state).await.unwrap();
     }
