@@ -14,6 +14,7 @@ use crate::catalog::{Catalog, DdlPlanner};
 use crate::checkpoint::Checkpoints;
 use crate::commit::{CommitEnv, CommitError, Pipeline, Place};
 use crate::ddl::DdlEffect;
+use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::lock::LockManager;
 use crate::memtable::Guard;
@@ -71,6 +72,13 @@ impl Drop for Payload {
 
 /// The engine as the commit pipeline sees it. Weak, because the engine has the pipeline.
 pub struct CommitHooks(pub(crate) Weak<Core>);
+
+impl CommitHooks {
+    /// Of an engine.
+    pub(crate) fn of(engine: &Engine) -> Self {
+        CommitHooks(Arc::downgrade(engine.core()))
+    }
+}
 
 impl CommitEnv for CommitHooks {
     type Payload = Payload;

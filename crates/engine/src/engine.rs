@@ -272,6 +272,13 @@ impl Engine {
     }
 }
 
+impl Drop for Engine {
+    /// The background task ends; an engine that was not closed is as after a crash.
+    fn drop(&mut self) {
+        self.core.checkpoints.stop();
+    }
+}
+
 impl Core {
     /// Trees without a table were being built, or dropped, at the time of a crash.
     fn forget_orphans(&self) {

@@ -25,6 +25,7 @@ pub mod lock;
 mod memtable;
 mod options;
 mod read;
+mod storage_engine;
 #[cfg(test)]
 mod tests;
 mod turn;
@@ -42,4 +43,5 @@ pub use install::{PublishPoint, RowChange};
 pub use lock::TableMode;
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
+pub use storage_engine::StorageEngine;
 pub use txn::{Commit, Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Savepoint, Scan, Transaction};

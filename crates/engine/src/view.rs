@@ -199,11 +199,9 @@ impl Views {
     }
 
     /// From now on nothing above the present number is pruned, until [`Views::release_hold`].
-    pub(crate) fn hold(&self) -> CommitNumber {
+    pub(crate) fn hold(&self) {
         let mut inner = self.inner.lock();
-        let visible = inner.visible;
-        inner.hold = Some(visible);
-        visible
+        inner.hold = Some(inner.visible);
     }
 
     pub(crate) fn release_hold(&self) {
@@ -232,11 +230,11 @@ impl Views {
         before
     }
 
-    /// Views older than `number` that still read memtables, oldest first.
-    pub(crate) fn older_than(&self, number: CommitNumber) -> Vec<Arc<ViewSlot>> {
+    /// Views at or after `from` and before `to` that still read memtables, oldest first.
+    pub(crate) fn between(&self, from: CommitNumber, to: CommitNumber) -> Vec<Arc<ViewSlot>> {
         let inner = self.inner.lock();
-        let older = inner.slots.iter().take_while(|slot| slot.snapshot < number);
-        older.filter(|slot| !slot.layers.load().memtables.is_empty()).cloned().collect()
+        let meant = inner.slots.iter().filter(|slot| slot.snapshot >= from && slot.snapshot < to);
+        meant.filter(|slot| !slot.layers.load().memtables.is_empty()).cloned().collect()
     }
 
     /// Number of distinct states that are being read.

@@ -68,6 +68,8 @@ pub(crate) struct Checkpoints {
     pub(super) frozen: Mutex<Option<Frozen>>,
     /// Indexes that no catalog has any more; nothing is installed in them.
     pub(super) dropped: Mutex<HashSet<IndexId>>,
+    /// The same, at the time of the last freeze.
+    pub(super) gone: Mutex<Arc<HashSet<IndexId>>>,
     /// The newest checkpoint on disk.
     pub(super) durable: Mutex<Mark>,
     /// Keeps the log that recovery would need.
@@ -88,7 +90,8 @@ impl Checkpoints {
         Checkpoints {
             turn: Turn::default(),
             frozen: Mutex::new(None),
-            dropped: Mutex::new(HashSet::new()),
+            dropped: Mutex::default(),
+            gone: Mutex::default(),
             durable: Mutex::new(durable),
             pin,
             installs: RwLock::new(()),

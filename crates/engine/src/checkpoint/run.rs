@@ -71,49 +71,58 @@ impl Core {
     }
 
     /// Replaces the active memtable, waits until all of the old one's versions have their numbers, and chooses the checkpoint's.
-    /// `None` if nothing has happened since the last.
+    /// `None` if nothing has happened since the last. Goes on where a call that was dropped has stopped.
     async fn freeze(&self) -> Result<Option<Frozen>> {
         let durable = self.checkpoints.durable();
+        let is_frozen = self.views.layers().memtables.len() > 1;
         let is_idle = self.checkpoints.dropped.lock().is_empty() && self.views.layers().active().bytes() == 0;
-        if is_idle && self.ordered() == durable {
+        if is_idle && !is_frozen && self.ordered() == durable {
             return Ok(None);
         }
-        // What is visible now is at or below the number that will be chosen: pruning must leave it.
-        self.views.hold();
-        let memtable = self.views.layers().active().clone();
-        let gone = Arc::new(self.checkpoints.dropped.lock().clone());
-        let boundary = {
-            let _no_installs = self.checkpoints.installs.write();
-            let mut boundary = CommitNumber(0);
-            self.views.replace_layers(None, |layers, visible| {
-                boundary = memtable.installed().max(visible);
-                let mut memtables = vec![Memtable::new(boundary)];
-                memtables.extend(layers.memtables.iter().cloned());
-                Layers { memtables, roots: layers.roots.clone(), roots_at: layers.roots_at }
-            });
-            boundary
+        if !is_frozen {
+            self.replace_active();
+        }
+        let layers = self.views.layers().clone();
+        let [active, memtable] = &layers.memtables[..] else {
+            return Err(EngineError::Bug(format!("{} memtables", layers.memtables.len())));
         };
-        // Pairs with the fence in `Core::guard`: an installer sees the new layers, or we see its guard.
-        fence(Ordering::SeqCst);
-        memtable.freeze();
-        self.checkpoints.room.notify(usize::MAX);
         memtable.idle().await;
-        self.wait_visible(boundary).await?;
+        self.wait_visible(active.after()).await?;
         let mark = {
             let order = self.order.lock();
-            self.views.layers().active().start().cloned().unwrap_or_else(|| order.clone())
+            active.start().cloned().unwrap_or_else(|| order.clone())
         };
         self.wait_visible(mark.commit_number).await?;
         self.views.release_hold();
-        let frozen = Frozen { memtable, mark, merged: durable.commit_number, gone };
+        let gone = self.checkpoints.gone.lock().clone();
+        let frozen = Frozen { memtable: memtable.clone(), mark, merged: durable.commit_number, gone };
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(Some(frozen))
+    }
+
+    /// From now on a new memtable takes the installs.
+    fn replace_active(&self) {
+        // What is visible now is at or below the number that will be chosen: pruning must leave it.
+        self.views.hold();
+        *self.checkpoints.gone.lock() = Arc::new(self.checkpoints.dropped.lock().clone());
+        let no_installs = self.checkpoints.installs.write();
+        let before = self.views.replace_layers(None, |layers, visible| {
+            let boundary = layers.active().installed().max(visible);
+            let mut memtables = vec![Memtable::new(boundary)];
+            memtables.extend(layers.memtables.iter().cloned());
+            Layers { memtables, roots: layers.roots.clone(), roots_at: layers.roots_at }
+        });
+        drop(no_installs);
+        // Pairs with the fence in `Memtable::guard`: an installer sees the new layers, or we see its guard.
+        fence(Ordering::SeqCst);
+        before.active().freeze();
+        self.checkpoints.room.notify(usize::MAX);
     }
 
     async fn merge(self: &Arc<Self>, mut frozen: Frozen) -> Result<Mark> {
         let upto = frozen.mark.commit_number;
         let mut view_roots = Vec::new();
-        for (snapshot, slots) in self.long_views(upto).await {
+        for (snapshot, slots) in self.long_views(frozen.merged, upto).await {
             let roots = self.merge_upto(&mut frozen, snapshot).await?;
             view_roots.push((snapshot, slots, roots));
         }
@@ -154,22 +163,31 @@ impl Core {
             Layers { memtables: others.cloned().collect(), roots, roots_at: upto }
         });
         *self.checkpoints.frozen.lock() = None;
+        self.count_rows(&before.roots);
         self.checkpoints.room.notify(usize::MAX);
         drop(before);
     }
 
+    /// Rows that were counted as in memory are in the trees now.
+    fn count_rows(&self, before: &Roots) {
+        let layers = self.views.layers();
+        for table in self.catalog.load().all_tables() {
+            let index = table.indexes[0].id;
+            table.count_rows(before.entries(index).cast_signed() - layers.roots.entries(index).cast_signed());
+        }
+    }
+
     /// Views older than the checkpoint that have not ended within the grace, oldest first, by number.
-    async fn long_views(&self, upto: CommitNumber) -> Vec<(CommitNumber, Vec<Arc<ViewSlot>>)> {
-        if !self.views.older_than(upto).is_empty() {
+    async fn long_views(&self, merged: CommitNumber, upto: CommitNumber) -> Vec<(CommitNumber, Vec<Arc<ViewSlot>>)> {
+        // Older ones than the newest trees missed their turn, and keep what they have.
+        if !self.views.between(merged, upto).is_empty() {
             self.env.clock.sleep(VIEW_GRACE).await;
         }
         let mut by_number: BTreeMap<CommitNumber, Vec<Arc<ViewSlot>>> = BTreeMap::new();
-        for slot in self.views.older_than(upto) {
+        for slot in self.views.between(merged, upto) {
             by_number.entry(slot.snapshot()).or_default().push(slot);
         }
-        let merged = self.checkpoints.frozen.lock().as_ref().map(|frozen| frozen.merged);
-        let can_have = |number: &CommitNumber| merged.is_none_or(|merged| *number >= merged);
-        by_number.into_iter().filter(|(number, _)| can_have(number)).take(VIEW_TREES_MAX).collect()
+        by_number.into_iter().take(VIEW_TREES_MAX).collect()
     }
 
     fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {

@@ -5,8 +5,10 @@
 //! | `scripts/` | isolation, locks, checkpoints, DDL: what each session is told, as text |
 //! | `model.rs` | any history of transactions, checkpoints and restarts against a map |
 //! | `crash.rs` | what was acknowledged is there after a crash at any disk operation |
+//! | `threads.rs` | the same on real threads and a real disk |
 
 mod crash;
 mod fixture;
 mod model;
 mod script;
+mod threads;

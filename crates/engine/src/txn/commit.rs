@@ -57,12 +57,12 @@ impl Transaction {
     /// What a locking read has seen may not be published yet: a client must not be told of a commit that depends on
     /// something a crash could still undo.
     async fn wait_for_what_was_read(&self) -> Result<()> {
-        if !self.read_unpublished {
-            return Ok(());
+        if self.read_pending {
+            let pipeline = self.core().commits.load_full();
+            let pipeline = pipeline.ok_or(EngineError::NotReady("Server shutdown in progress"))?;
+            pipeline.barrier(Barrier::Published).await?;
         }
-        let pipeline = self.core().commits.load_full().ok_or(EngineError::NotReady("the server is shutting down"))?;
-        pipeline.barrier(Barrier::Published).await?;
-        Ok(())
+        self.core().wait_visible(self.read_upto).await
     }
 }
 

@@ -65,8 +65,10 @@ pub struct Transaction {
     writes: WriteSet,
     /// Where the present statement began.
     statement: Savepoint,
-    /// A locking read saw a version before it was published.
-    read_unpublished: bool,
+    /// The newest version that a locking read saw before it was published.
+    read_upto: CommitNumber,
+    /// A locking read saw a version before it had its number.
+    read_pending: bool,
     /// Record locks that the last locking read took and that READ COMMITTED may give back.
     fresh_locks: Vec<(IndexId, Key)>,
     rolled_back: bool,
@@ -96,7 +98,8 @@ impl Transaction {
             view: None,
             writes: WriteSet::default(),
             statement: Savepoint::default(),
-            read_unpublished: false,
+            read_upto: CommitNumber(0),
+            read_pending: false,
             fresh_locks: Vec::new(),
             rolled_back: false,
         }

@@ -12,7 +12,7 @@ use crate::catalog::Table;
 use crate::error::{EngineError, Result};
 use crate::lock::Acquired;
 use crate::memtable::Key;
-use crate::memtable::stamp::VersionStamp;
+use crate::memtable::stamp::{StampState, VersionStamp};
 use crate::read::is_published;
 use crate::view::ReadView;
 
@@ -113,7 +113,13 @@ impl Transaction {
 
     /// Remembers that a version was read that not everybody can see yet: the commit waits for it.
     pub(super) fn note_read(&mut self, stamp: &VersionStamp) {
-        self.read_unpublished |= !is_published(stamp, self.core().views.visible());
+        if is_published(stamp, self.core().views.visible()) {
+            return;
+        }
+        match stamp.state() {
+            StampState::Committed(number) => self.read_upto = self.read_upto.max(number),
+            StampState::Pending | StampState::Aborted => self.read_pending = true,
+        }
     }
 
     /// Gives back the lock of a row that the last locking read found and the statement does not want; does something in
