@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 
-use binlog::{BinaryLog, EncodedTransaction, LogWriter, Reservation};
+use binlog::{BinaryLog, BinlogError, EncodedTransaction, LogWriter, Reservation};
 use crossbeam::queue::SegQueue;
 use event_listener::Event;
 use futures_lite::future::poll_fn;
@@ -15,16 +15,16 @@ use super::round::Round;
 use super::settings::CommitSettings;
 use super::signal::Signal;
 use super::stats::CommitStats;
-use super::ticket::{Driver, Slot, Ticket};
+use super::ticket::{ABANDONED, Driver, Slot, Teller, Ticket};
 use super::tuner::Tuner;
 use super::{CommitEnv, CommitError, Place};
 
 /// What goes through the pipeline, in order.
 pub(super) enum Entry<P> {
     /// A transaction.
-    Commit { transaction: EncodedTransaction, reservation: Reservation, payload: P, slot: Arc<Slot> },
+    Commit { transaction: EncodedTransaction, reservation: Reservation, payload: P, teller: Teller },
     /// Something that has its place in the order and writes nothing.
-    Barrier { barrier: Barrier, slot: Arc<Slot> },
+    Barrier { barrier: Barrier, teller: Teller },
 }
 
 /// What a barrier does when its turn comes. Its ticket is ready, with the place of the last transaction before it, when
@@ -128,7 +128,7 @@ impl<E: CommitEnv> Pipeline<E> {
     pub fn enqueue(&self, transaction: EncodedTransaction, reservation: Reservation, payload: E::Payload) -> Ticket {
         let slot = Slot::new();
         let is_alone = self.shared.queue.is_empty() && self.shared.may_be_alone.load(Ordering::Relaxed);
-        self.shared.push(Entry::Commit { transaction, reservation, payload, slot: slot.clone() });
+        self.shared.push(Entry::Commit { transaction, reservation, payload, teller: Teller::new(&slot) });
         if is_alone {
             return Ticket::new(slot, Some(self.shared.clone()));
         }
@@ -139,7 +139,7 @@ impl<E: CommitEnv> Pipeline<E> {
     /// Puts something in the order of commits that is no transaction.
     pub fn barrier(&self, barrier: Barrier) -> Ticket {
         let slot = Slot::new();
-        self.shared.push(Entry::Barrier { barrier, slot: slot.clone() });
+        self.shared.push(Entry::Barrier { barrier, teller: Teller::new(&slot) });
         self.shared.signal.wake();
         Ticket::new(slot, None)
     }
@@ -154,11 +154,7 @@ impl<E: CommitEnv> Pipeline<E> {
                         orphan.await;
                     }
                 }
-                Duty::Commit(pen) => {
-                    if let Ok(pen) = Round::new(&shared, pen).until_idle().await {
-                        shared.return_pen(pen);
-                    }
-                }
+                Duty::Commit(pen) => shared.use_pen(Round::new(&shared, pen).until_idle()).await,
                 Duty::End => return,
             }
         }
@@ -189,7 +185,7 @@ impl<E: CommitEnv> Pipeline<E> {
     /// Waits until everything that was queued before is through.
     async fn barrier_before_end(&self) -> Result<Place, CommitError> {
         let slot = Slot::new();
-        self.shared.push_unchecked(Entry::Barrier { barrier: Barrier::Synced, slot: slot.clone() });
+        self.shared.push_unchecked(Entry::Barrier { barrier: Barrier::Synced, teller: Teller::new(&slot) });
         self.shared.signal.wake();
         Ticket::new(slot, None).await
     }
@@ -276,6 +272,27 @@ impl<E: CommitEnv> Shared<E> {
         self.pen.lock().take().map(Duty::Commit)
     }
 
+    /// Lets somebody write who then gives the pen back. If that never ends (a panic, a runtime torn down), the pen is lost and
+    /// with it what is known of the log's end: the pipeline fails.
+    async fn use_pen(&self, round: impl Future<Output = Result<Box<Pen>, CommitError>>) {
+        struct Lost<'a, E: CommitEnv>(Option<&'a Shared<E>>);
+
+        impl<E: CommitEnv> Drop for Lost<'_, E> {
+            fn drop(&mut self) {
+                if let Some(shared) = self.0.take() {
+                    shared.fail(&BinlogError::Failed(ABANDONED.to_owned()));
+                }
+            }
+        }
+
+        let mut lost = Lost(Some(self));
+        let result = round.await;
+        lost.0 = None;
+        if let Ok(pen) = result {
+            self.return_pen(pen);
+        }
+    }
+
     /// Gives the pen back. What was queued meanwhile by somebody who found it taken is the log thread's.
     fn return_pen(&self, pen: Box<Pen>) {
         *self.pen.lock() = Some(pen);
@@ -286,7 +303,7 @@ impl<E: CommitEnv> Shared<E> {
     }
 
     /// The log has failed: nothing will be committed any more. Called by who has the pen, which is never given back.
-    pub(super) fn fail(&self, error: &binlog::BinlogError) -> CommitError {
+    pub(super) fn fail(&self, error: &BinlogError) -> CommitError {
         self.log.fail(error);
         let failure = CommitError::LogFailed(error.to_string().into());
         if self.failure.set(failure.clone()).is_ok() {
@@ -301,8 +318,8 @@ impl<E: CommitEnv> Shared<E> {
 
 impl<P> Entry<P> {
     fn refuse(self, error: &CommitError) {
-        let (Entry::Commit { slot, .. } | Entry::Barrier { slot, .. }) = self;
-        slot.complete(Err(error.clone()));
+        let (Entry::Commit { teller, .. } | Entry::Barrier { teller, .. }) = self;
+        teller.tell(Err(error.clone()));
     }
 }
 
@@ -313,9 +330,7 @@ impl<E: CommitEnv> Driver for Shared<E> {
         }
         let pen = self.pen.lock().take()?;
         Some(Box::pin(async move {
-            if let Ok(pen) = Round::new(&self, pen).once().await {
-                self.return_pen(pen);
-            }
+            self.use_pen(Round::new(&self, pen).once()).await;
         }))
     }
 

@@ -15,7 +15,7 @@ use io::{BoxFuture, IoMode};
 
 use super::pipeline::{Barrier, Entry, Pen, Shared};
 use super::stats::CommitStats;
-use super::ticket::Slot;
+use super::ticket::Teller;
 use super::tuner::Plan;
 use super::{CommitEnv, CommitError, Place};
 
@@ -23,7 +23,7 @@ use super::{CommitEnv, CommitError, Place};
 const GROUP_BYTES_MAX: usize = 16 << 20;
 
 /// Somebody to be told when everything up to a place is published.
-type Member = (Arc<Slot>, Place);
+type Member = (Teller, Place);
 
 /// A group that is being written and synced.
 struct InFlight {
@@ -279,23 +279,23 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             left -= 1;
             let Some(entry) = self.shared.queue.pop() else { break };
             match entry {
-                Entry::Commit { transaction, reservation, mut payload, slot } => {
+                Entry::Commit { transaction, reservation, mut payload, teller } => {
                     self.place(&transaction, reservation, now);
                     self.shared.env.prepare_ordered(&mut payload, &self.pen.last);
-                    members.push((slot, self.pen.last));
+                    members.push((teller, self.pen.last));
                     commits += 1;
                 }
-                Entry::Barrier { barrier: Barrier::Rotate, slot } => {
+                Entry::Barrier { barrier: Barrier::Rotate, teller } => {
                     *must_sync = true;
                     match self.pen.writer.rotate().await {
-                        Ok(()) => members.push((slot, self.pen.last)),
-                        Err(error) => slot.complete(Err(error.into())),
+                        Ok(()) => members.push((teller, self.pen.last)),
+                        Err(error) => teller.tell(Err(error.into())),
                     }
                     break;
                 }
-                Entry::Barrier { barrier, slot } => {
+                Entry::Barrier { barrier, teller } => {
                     *must_sync |= barrier == Barrier::Synced;
-                    members.push((slot, self.pen.last));
+                    members.push((teller, self.pen.last));
                 }
             }
         }
@@ -382,7 +382,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
 
     fn tell_published(&self, members: Vec<Member>) {
         let in_order = self.shared.settings.order_commits() || members.len() <= 1;
-        let tell_all = move || members.into_iter().for_each(|(slot, place)| slot.complete(Ok(place)));
+        let tell_all = move || members.into_iter().for_each(|(teller, place)| teller.tell(Ok(place)));
         if in_order {
             tell_all();
         } else {
@@ -400,5 +400,5 @@ async fn store(mut group: Group, sync: bool, durable_write: bool, mode: IoMode) 
 }
 
 fn tell(members: Vec<Member>, outcome: &Result<Place, CommitError>) {
-    members.into_iter().for_each(|(slot, _)| slot.complete(outcome.clone()));
+    members.into_iter().for_each(|(teller, _)| teller.tell(outcome.clone()));
 }

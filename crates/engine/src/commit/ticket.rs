@@ -10,6 +10,9 @@ use parking_lot::Mutex;
 
 use super::{CommitError, Place};
 
+/// What is told of a commit that nobody finishes.
+pub(super) const ABANDONED: &str = "a commit was abandoned in the middle";
+
 enum State {
     Waiting(Option<Waker>),
     Done(Result<Place, CommitError>),
@@ -24,7 +27,7 @@ impl Slot {
     }
 
     /// Tells the session. The first outcome counts.
-    pub(super) fn complete(&self, outcome: Result<Place, CommitError>) {
+    fn complete(&self, outcome: Result<Place, CommitError>) {
         let waker = {
             let mut state = self.0.lock();
             match &mut *state {
@@ -52,6 +55,30 @@ impl Slot {
                 *none = Some(context.waker().clone());
                 Poll::Pending
             }
+        }
+    }
+}
+
+/// The side that knows the outcome. Whoever drops it without telling (a panic with the pen in hand, a runtime that was
+/// torn down) tells that nobody knows: no ticket waits for ever.
+pub(super) struct Teller(Option<Arc<Slot>>);
+
+impl Teller {
+    pub(super) fn new(slot: &Arc<Slot>) -> Self {
+        Teller(Some(slot.clone()))
+    }
+
+    pub(super) fn tell(mut self, outcome: Result<Place, CommitError>) {
+        if let Some(slot) = self.0.take() {
+            slot.complete(outcome);
+        }
+    }
+}
+
+impl Drop for Teller {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0.take() {
+            slot.complete(Err(CommitError::LogFailed(ABANDONED.into())));
         }
     }
 }

@@ -162,3 +162,34 @@ fn a_full_disk_refuses_and_loses_nothing() {
             .unwrap();
     }
 }
+
+/// The log thread vanishes in the middle of a group: whoever waits is told, and whoever comes later.
+#[test]
+fn a_lost_log_thread_leaves_nobody_waiting() {
+    for seed in 0..100 {
+        let machine = machine(seed);
+        machine
+            .run(async {
+                let bench = open(machine.env(), small_files(), 0).await.unwrap();
+                bench.commit(1, 10).await.unwrap();
+                let mut tickets = Vec::new();
+                for row in 2..6 {
+                    let transaction = transaction(row, 10);
+                    let reservation = bench.pipeline.reserve(transaction.max_size()).await.unwrap();
+                    tickets.push(bench.pipeline.enqueue(transaction, reservation, row));
+                }
+                // Until some group is under way.
+                bench.env.clock.sleep(Duration::from_micros(machine.world().below(100))).await;
+                machine.kill();
+                let taken = bench.witness.look(|seen| seen.failures);
+                if taken == 0 {
+                    return; // it was idle: only the process's end would end these waits
+                }
+                for ticket in tickets {
+                    assert!(!matches!(ticket.await, Err(CommitError::Full(_))), "seed {seed}");
+                }
+                assert!(matches!(bench.commit(9, 10).await, Err(CommitError::LogFailed(_))), "seed {seed}");
+            })
+            .unwrap();
+    }
+}
