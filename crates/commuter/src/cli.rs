@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use commuter::demo::DemoArguments;
 use server::url::ServerUrl;
 use server::{ServeOptions, VERSION};
 
@@ -19,6 +20,7 @@ const ROOT_PASSWORD_VARIABLE: &str = "COMMUTER_ROOT_PASSWORD";
 #[derive(Parser)]
 #[command(name = "commuter", version = VERSION, arg_required_else_help = true, after_help = "\
 Examples:
+  commuter demo
   commuter serve --datadir data --initialize-insecure
   mariadb --skip-ssl -h 127.0.0.1 -u root
   commuter log dump data/binlog.000001
@@ -38,6 +40,8 @@ enum Command {
         command: LogCommand,
     },
     Checksum(Checksum),
+    /// Shows it: a source and a follower under load, the source killed in the middle, and the proof that nothing is lost.
+    Demo(DemoArguments),
     /// Lists all settings, with types, defaults and meanings.
     #[command(after_help = "Example:\n  commuter settings | less")]
     Settings,
@@ -154,6 +158,10 @@ impl Cli {
             }
             Command::Log { command: LogCommand::Dump(dump) } => log_dump::run(&dump),
             Command::Checksum(checksum) => checksum::run(&checksum),
+            Command::Demo(arguments) => {
+                commuter::demo::run(&arguments)?;
+                Ok(ExitCode::SUCCESS)
+            }
             Command::Settings => {
                 print!("{}", sql::settings::manual());
                 Ok(ExitCode::SUCCESS)
