@@ -53,6 +53,7 @@ pub(crate) struct DdlEffect {
     built: Option<Remains>,
     /// Let go when the catalog is there, in this order.
     _locks: LockOwner,
+    _under: Option<Arc<LockOwner>>,
     _turn: OwnedTurn,
 }
 
@@ -91,7 +92,7 @@ impl Engine {
         core.check_commits()?;
         let session = &options.session;
         let wait = Wait { policy: WaitPolicy::For(options.lock_wait_timeout), cancel: &session.cancel };
-        let prepared = core.prepare_ddl(|_| Ok(change.clone()), wait).await?;
+        let prepared = core.prepare_ddl(|_| Ok(change.clone()), options.under.as_ref(), wait).await?;
         let encoded = core.encode_ddl(text, &prepared.schemas, options)?;
         core.wait_for_room(&session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
@@ -113,7 +114,7 @@ impl Engine {
         let core = self.core();
         let session = SessionHandle::internal();
         let wait = Wait { policy: WaitPolicy::For(APPLY_LOCK_WAIT), cancel: &session.cancel };
-        let prepared = core.prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), wait).await?;
+        let prepared = core.prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), None, wait).await?;
         {
             let _installs = core.checkpoints.installs.read();
             let memtable = core.memtable_for(commit_number);
@@ -132,10 +133,11 @@ impl Core {
     async fn prepare_ddl(
         self: &Arc<Self>,
         change: impl Fn(&Catalog) -> Result<CatalogChange>,
+        under: Option<&Arc<LockOwner>>,
         wait: Wait<'_>,
     ) -> Result<Prepared> {
         loop {
-            let mut locks = self.locks.owner();
+            let mut locks = under.map_or_else(|| self.locks.owner(), |tables| tables.child());
             let tables = locked_tables(&self.catalog.load(), &change(&self.catalog.load())?);
             lock_tables(&mut locks, &tables, wait).await?;
             let turn = self.ddl.take_owned().await;
@@ -152,7 +154,15 @@ impl Core {
                 Some(build) => Some(self.build(&build, wait.cancel).await?),
                 None => None,
             };
-            let effect = DdlEffect { catalog: Arc::new(next), renewed, dropped, built, _locks: locks, _turn: turn };
+            let effect = DdlEffect {
+                catalog: Arc::new(next),
+                renewed,
+                dropped,
+                built,
+                _locks: locks,
+                _under: under.cloned(),
+                _turn: turn,
+            };
             return Ok(Prepared { rows, schemas, effect });
         }
     }

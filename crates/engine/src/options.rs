@@ -6,6 +6,8 @@ use std::time::Duration;
 use base::{Cancel, ConnectionId, Gtid, ServerId};
 use binlog::{LogOptions, QueryContext, SyncMethod};
 
+use crate::lock::LockOwner;
+
 /// Told once, with the reason, when the engine has stopped for good (a failed sync, a damaged page in a checkpoint).
 pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -125,6 +127,8 @@ pub struct TxnOptions {
     pub relaxed_unique_checks: bool,
     /// `gtid_next`, if not AUTOMATIC.
     pub gtid: Option<Gtid>,
+    /// The session's LOCK TABLES, which do not stand in its own way.
+    pub under: Option<Arc<LockOwner>>,
 }
 
 impl TxnOptions {
@@ -140,6 +144,7 @@ impl TxnOptions {
             no_foreign_key_checks: false,
             relaxed_unique_checks: false,
             gtid: None,
+            under: None,
         }
     }
 }

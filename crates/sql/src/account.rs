@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use engine::Catalog;
 use serde::{Deserialize, Serialize};
 
-pub use privilege::{Privilege, Privileges};
+pub use privilege::{Level, Privilege, Privileges};
 
 use crate::parse::ast::UserName;
 

@@ -13,7 +13,22 @@ use std::fmt::Write;
 
 /// Runs every input of the file (under `crates/sql`) and compares what it gives.
 #[expect(clippy::disallowed_methods, reason = "a test reads and writes files of the source tree")]
-pub(crate) fn check(path: &str, mut run: impl FnMut(&str) -> String) {
+pub(crate) fn check(path: &str, run: impl FnMut(&str) -> String) {
+    let (path, stored, made) = walk(path, run);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &made).unwrap();
+        return;
+    }
+    let differ = stored.lines().zip(made.lines()).find(|(a, b)| a != b);
+    if let Some((stored, made)) = differ {
+        panic!("{path} differs:\n  stored: {stored}\n  now:    {made}");
+    }
+    assert!(stored.lines().count() == made.lines().count(), "{path} has another length now");
+}
+
+/// Path, text as it is stored, text as it is made now.
+#[expect(clippy::disallowed_methods, reason = "a test reads files of the source tree")]
+fn walk(path: &str, mut run: impl FnMut(&str) -> String) -> (String, String, String) {
     let path = format!("{}/{path}", env!("CARGO_MANIFEST_DIR"));
     let stored = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut made = String::new();
@@ -33,15 +48,15 @@ pub(crate) fn check(path: &str, mut run: impl FnMut(&str) -> String) {
         input.push_str(line);
     }
     flush(&mut made, &mut input, &mut run);
-    if std::env::var_os("UPDATE_GOLDEN").is_some() {
-        std::fs::write(&path, &made).unwrap();
-        return;
-    }
-    let differ = stored.lines().zip(made.lines()).find(|(a, b)| a != b);
-    if let Some((stored, made)) = differ {
-        panic!("{path} differs:\n  stored: {stored}\n  now:    {made}");
-    }
-    assert!(stored.lines().count() == made.lines().count(), "{path} has another length now");
+    (path, stored, made)
+}
+
+/// Calls `each` with every input of the file.
+pub(crate) fn read(path: &str, mut each: impl FnMut(&str)) {
+    walk(path, |input| {
+        each(input);
+        String::new()
+    });
 }
 
 fn flush(made: &mut String, input: &mut String, run: &mut impl FnMut(&str) -> String) {

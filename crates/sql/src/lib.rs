@@ -20,17 +20,23 @@
 pub mod account;
 mod bind;
 mod charsets;
+pub mod ddl;
 mod dml;
 pub mod exec;
 pub mod expr;
+mod functions;
 #[cfg(test)]
 mod golden;
+mod information_schema;
 pub mod parse;
 pub mod plan;
 pub mod result;
 pub mod services;
 pub mod session;
 pub mod settings;
+mod show;
+#[cfg(test)]
+mod testing;
 pub mod virtual_table;
 
 pub use result::{FieldFlags, FieldType, Outcome, ResultColumn, ResultSink, StatusFlags};

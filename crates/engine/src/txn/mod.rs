@@ -90,7 +90,10 @@ pub struct Commit {
 
 impl Transaction {
     pub(crate) fn new(engine: Arc<Engine>, options: TxnOptions) -> Self {
-        let locks = engine.core().locks.owner();
+        let locks = match &options.under {
+            Some(tables) => tables.child(),
+            None => engine.core().locks.owner(),
+        };
         Transaction {
             engine,
             options,

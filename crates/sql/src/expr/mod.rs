@@ -20,7 +20,7 @@ pub mod aggregate;
 mod arithmetic;
 pub mod build;
 mod cast;
-mod coerce;
+pub(crate) mod coerce;
 mod compare;
 pub mod context;
 pub mod convert;

@@ -130,6 +130,16 @@ pub fn parse_expr(text: &str, context: &ParseContext) -> Result<sqlparser::ast::
     parsed.map_err(|error| error.into_sql(text))
 }
 
+/// 1064 at a place of a text, for what only its user finds wrong.
+pub(crate) fn syntax_error(text: &str, offset: usize) -> SqlError {
+    error::ParseError::syntax(offset).into_sql(text)
+}
+
+/// `UNIX_TIMESTAMP(expr)`
+pub(crate) fn unix_timestamp_of(expr: &sqlparser::ast::Expr) -> sqlparser::ast::Expr {
+    dialect::call("UNIX_TIMESTAMP", vec![expr.clone()])
+}
+
 type Parsed<T> = Result<T, error::ParseError>;
 
 fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

@@ -1,29 +1,51 @@
 //! [`Session`]: one client's state, and the way of its statements.
 //!
 //! ```text
-//!   bytes ── text (character set) ── parse ── privileges ── run ──> Outcome
-//!                                               │
-//!        transaction: begun by the first statement that needs one, kept until COMMIT unless autocommit
-//!        before DDL and what behaves like it: an implicit COMMIT
+//!   bytes ── text ── parse ── run ─┬─ rows: plan, privileges, transaction, execute, commit    (rows)
+//!                                  ├─ ddl: implicit commit, plan, log, catalog                 (definition)
+//!                                  ├─ SET, PREPARE, BEGIN …                                    (set, prepared, transaction)
+//!                                  ├─ SHOW                                                     (crate::show)
+//!                                  └─ administration                                           (admin)
 //! ```
 //!
 //! # Invariants
-//! - A failed statement leaves of the transaction what was there before it; only a deadlock (and a lock wait timeout, if so
-//!   set) ends the transaction.
+//! - A failed statement leaves of the transaction what was there before it; only a deadlock ends the transaction.
 //! - Dropping a session rolls back its transaction.
 //! - The list of warnings is that of the last statement that was not a diagnostic one.
+//! - [`SessionInfo`] mirrors the settings that expressions need; whoever changes a setting brings it up to date.
 
+mod account;
+mod admin;
+mod definition;
+mod diagnostics;
+mod host;
+mod maintenance;
+mod prepared;
+mod privileges;
+mod rows;
+mod run;
+mod set;
+mod transaction;
+
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use base::SqlError;
-use engine::{Engine, SessionHandle};
+use base::{LogPosition, SqlError, UnixMicros};
+use engine::{Catalog, Engine, SessionHandle};
 use io::Env;
-use types::Value;
 
+use self::account::AccountCache;
+use self::diagnostics::Diagnostics;
+pub(crate) use self::host::SessionHost;
+use self::maintenance::LockedTables;
+pub use self::prepared::Prepared;
+use self::transaction::{Open, TransactionState};
+use crate::expr::{SessionInfo, Warnings};
 use crate::parse::ast::UserName;
-use crate::result::{Outcome, ResultColumn, ResultSink, StatusFlags};
+use crate::parse::{self, ParseContext};
+use crate::result::{ResultColumn, StatusFlags};
 use crate::services::Services;
-use crate::settings::{Globals, SessionSettings};
+use crate::settings::{Globals, SessionSettings, SettingValue};
 
 /// What all sessions of a server share.
 pub struct Shared {
@@ -54,28 +76,64 @@ pub struct Client {
     pub collation: u16,
 }
 
-/// A prepared statement: parsed once, planned once for as long as the catalog stays the same.
-pub struct Prepared {
-    /// Number of `?`.
-    pub param_count: usize,
-    /// The shape of its rows; empty if it has none.
-    pub columns: Vec<ResultColumn>,
-}
-
 /// One client's session.
 pub struct Session {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) client: Client,
     handle: Arc<SessionHandle>,
-    settings: SessionSettings,
+    pub(crate) settings: SessionSettings,
+    /// What expressions see.
+    pub(crate) info: SessionInfo,
+    /// Of the statement that runs.
+    pub(crate) warnings: Warnings,
+    pub(crate) diagnostics: Diagnostics,
+    account: AccountCache,
+    /// Declared before `locked`, so that it is dropped first.
+    transaction: TransactionState,
+    locked: LockedTables,
+    prepared: HashMap<String, Prepared>,
+    /// Where the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT is in the log.
+    pub(crate) snapshot_position: Option<LogPosition>,
+    /// When the statement that runs began.
+    pub(crate) now: UnixMicros,
+    /// Counters of this session for SHOW STATUS.
+    pub(crate) counters: Counters,
 }
 
-#[expect(unused_variables, clippy::unused_async, reason = "the bodies follow")]
+/// Counters of a session, as SHOW SESSION STATUS has them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) questions: u64,
+    pub(crate) selects: u64,
+    pub(crate) inserts: u64,
+    pub(crate) updates: u64,
+    pub(crate) deletes: u64,
+    pub(crate) commits: u64,
+    pub(crate) rollbacks: u64,
+}
+
 impl Session {
     /// A session after its login. `handle` is the connection's: it was there before the login, and KILL reaches the
     /// session through it.
     pub fn new(shared: Arc<Shared>, handle: Arc<SessionHandle>, client: Client) -> Self {
-        let settings = SessionSettings::new(shared.globals.snapshot());
-        Session { shared, handle, settings }
+        let mut session = Session {
+            settings: SessionSettings::new(shared.globals.snapshot()),
+            shared,
+            client,
+            handle,
+            info: SessionInfo::default(),
+            warnings: Warnings::default(),
+            diagnostics: Diagnostics::default(),
+            account: AccountCache::default(),
+            transaction: TransactionState::default(),
+            locked: LockedTables::default(),
+            prepared: HashMap::new(),
+            snapshot_position: None,
+            now: UnixMicros(0),
+            counters: Counters::default(),
+        };
+        session.begin_as(None);
+        session
     }
 
     /// For KILL and for the end of the connection.
@@ -88,66 +146,151 @@ impl Session {
         &self.settings
     }
 
-    /// The default database.
-    pub fn database(&self) -> Option<&str> {
-        None
+    /// Who it belongs to.
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
-    /// Its user variables, names in lower case: what a replica tells about itself before it asks for the log.
-    pub fn user_variables(&self) -> Vec<(String, Value)> {
-        Vec::new()
+    /// What all sessions share.
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// The default database.
+    pub fn database(&self) -> Option<&str> {
+        self.info.database.as_deref()
     }
 
     /// The state that OK and EOF packets show.
     pub fn status(&self) -> StatusFlags {
-        StatusFlags::default()
+        let hot = &self.settings.hot;
+        let mut status = StatusFlags::default();
+        if hot.autocommit {
+            status = status.with(StatusFlags::AUTOCOMMIT);
+        }
+        if hot.sql_mode.has(crate::expr::SqlMode::NO_BACKSLASH_ESCAPES) {
+            status = status.with(StatusFlags::NO_BACKSLASH_ESCAPES);
+        }
+        match self.transaction.open() {
+            Some(Open { explicit: true, read_only, .. }) => {
+                let read_only = if *read_only { StatusFlags::IN_TRANS_READONLY } else { StatusFlags::default() };
+                status.with(StatusFlags::IN_TRANS).with(read_only)
+            }
+            _ => status,
+        }
     }
 
     /// Number of warnings of the last statement.
     pub fn warning_count(&self) -> u16 {
-        0
+        self.diagnostics.warning_count().min(u64::from(u16::MAX)) as u16
+    }
+
+    /// Its user variables, names in lower case: what a replica tells about itself before it asks for the log.
+    pub fn user_variables(&self) -> Vec<(String, types::Value)> {
+        let variables = self.info.user_variables.lock();
+        variables.iter().map(|(name, (value, _))| (name.clone(), value.clone())).collect()
+    }
+
+    /// Whether the account has a privilege on everything (dump commands ask for REPLICATION SLAVE).
+    pub fn has_global_privilege(&mut self, privilege: crate::account::Privilege) -> bool {
+        self.account().global.has(privilege)
     }
 
     /// Cuts the first statement off a text of one or more: its length with the `;`, or `None` at the end. Multi-statements
     /// are run one by one: `while let Some(length) = session.next_statement(rest) { … }`.
     pub fn next_statement(&self, text: &[u8]) -> Option<usize> {
-        None
-    }
-
-    /// Runs one statement (what follows a `;` is an error).
-    pub async fn query(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
-        Err(SqlError::not_supported("statements"))
-    }
-
-    /// Prepares a statement.
-    pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
-        Err(SqlError::not_supported("statements"))
-    }
-
-    /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from
-    /// those that PREPARE gave, the sink gets those that hold.
-    pub async fn execute(
-        &mut self,
-        prepared: &mut Prepared,
-        params: &[Value],
-        sink: &mut dyn ResultSink,
-    ) -> Result<Outcome, SqlError> {
-        Err(SqlError::not_supported("statements"))
+        parse::next_statement(text, self.settings.hot.sql_mode)
     }
 
     /// COM_INIT_DB.
     pub fn use_database(&mut self, name: &str) -> Result<(), SqlError> {
-        Err(SqlError::not_supported("statements"))
+        self.change_database(name)
     }
 
     /// COM_FIELD_LIST: the columns of a table whose names are LIKE `pattern` (all if it is empty).
     pub fn field_list(&mut self, table: &str, pattern: &str) -> Result<Vec<ResultColumn>, SqlError> {
-        Err(SqlError::not_supported("statements"))
+        let name = crate::parse::ast::TableName { schema: None, name: table.to_string() };
+        crate::show::field_list(self, &name, pattern)
     }
 
     /// COM_RESET_CONNECTION: as new, but for the login and the default database.
-    pub fn reset(&mut self) {}
+    pub fn reset(&mut self) {
+        let database = self.info.database.take();
+        self.begin_as(database);
+    }
 
     /// COM_CHANGE_USER: as new, for another login.
-    pub fn change_user(&mut self, client: Client) {}
+    pub fn change_user(&mut self, client: Client) {
+        self.client = client;
+        self.begin_as(None);
+    }
+
+    /// Everything as after a login; the transaction is rolled back.
+    fn begin_as(&mut self, database: Option<String>) {
+        self.transaction = TransactionState::default();
+        self.locked = LockedTables::default();
+        self.prepared.clear();
+        self.diagnostics = Diagnostics::default();
+        self.warnings.take();
+        self.account = AccountCache::default();
+        self.snapshot_position = None;
+        self.settings = SessionSettings::new(self.shared.globals.snapshot());
+        let client = &self.client;
+        self.info = SessionInfo {
+            connection_id: self.handle.connection_id.0,
+            user: format!("{}@{}", client.user, client.host),
+            current_user: format!("{}@{}", client.account.user, client.account.host),
+            ..SessionInfo::default()
+        };
+        let interactive = client.interactive;
+        let collation = types::collation::by_id(client.collation).unwrap_or(types::CollationId::DEFAULT);
+        self.set_collation_of_client(collation);
+        if interactive {
+            let timeout = self.settings.named("interactive_timeout").clone();
+            self.store("wait_timeout", timeout);
+        }
+        self.settings_changed();
+        if let Some(database) = database {
+            self.enter_database(&database);
+        }
+    }
+
+    /// Stores a session value by the setting's own name.
+    fn store(&mut self, name: &'static str, value: SettingValue) {
+        if let Some(id) = crate::settings::find(name) {
+            self.settings.set(id, value);
+        }
+    }
+
+    /// `character_set_client`, `_connection`, `_results` and `collation_connection`, as the handshake and SET NAMES set them.
+    fn set_collation_of_client(&mut self, collation: types::CollationId) {
+        let charset = collation.charset().name();
+        for name in ["character_set_client", "character_set_connection", "character_set_results"] {
+            self.store(name, SettingValue::text(charset));
+        }
+        self.store("collation_connection", SettingValue::text(collation.name()));
+    }
+
+    /// Brings [`SessionInfo`] up to date with the settings.
+    fn settings_changed(&mut self) {
+        let hot = &self.settings.hot;
+        self.info.sql_mode = hot.sql_mode;
+        self.info.time_zone = hot.time_zone.clone();
+        self.info.collation_connection = hot.collation_connection;
+        self.info.div_precision_increment = hot.div_precision_increment;
+        self.info.group_concat_max_len = hot.group_concat_max_len;
+        self.info.max_allowed_packet = hot.max_allowed_packet;
+        self.info.default_week_format = hot.default_week_format;
+        if self.info.version.is_empty() {
+            self.info.version = self.settings.named("version").as_str().to_string();
+        }
+    }
+
+    pub(crate) fn parse_context(&self) -> ParseContext {
+        ParseContext { sql_mode: self.settings.hot.sql_mode }
+    }
+
+    pub(crate) fn catalog(&self) -> Arc<Catalog> {
+        self.shared.engine.catalog()
+    }
 }

@@ -138,7 +138,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
     }
 }
 
-fn isolation_of(name: &str) -> Isolation {
+pub(crate) fn isolation_of(name: &str) -> Isolation {
     match name {
         "READ-UNCOMMITTED" => Isolation::ReadUncommitted,
         "READ-COMMITTED" => Isolation::ReadCommitted,

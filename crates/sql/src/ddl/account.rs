@@ -1,0 +1,252 @@
+//! CREATE, ALTER, DROP and RENAME USER, GRANT, REVOKE.
+
+use std::collections::BTreeMap;
+
+use base::{SqlError, codes};
+use engine::{Catalog, CatalogChange};
+
+use super::{DdlContext, PlannedDdl, no_database, no_such_table, render};
+use crate::account::{Account, Level, Privilege, Privileges, find};
+use crate::expr::WarningLevel;
+use crate::parse::ast::{AuthSecret, AuthSpec, Grant, GrantLevel, UserName, UserSpec};
+
+/// The plugin of accounts that name none.
+pub(crate) const DEFAULT_PLUGIN: &str = "caching_sha2_password";
+/// Plugins that a login knows.
+const PLUGINS: &[&str] = &["caching_sha2_password", "mysql_native_password", "auth_socket", "unix_socket"];
+
+/// Accounts as they become; `None` for those that go.
+type Changes = BTreeMap<String, Option<Account>>;
+
+pub(super) fn create(
+    users: &[UserSpec],
+    if_not_exists: bool,
+    locked: Option<bool>,
+    context: &DdlContext<'_>,
+) -> Result<PlannedDdl, SqlError> {
+    let mut changes = Changes::new();
+    let mut failed = Vec::new();
+    for spec in users {
+        let name = named(spec)?;
+        if exists(context.catalog, &changes, name) {
+            failed.push(name);
+            continue;
+        }
+        let (plugin, authentication) = stored(spec.auth.as_ref(), None)?;
+        let account = Account { locked: locked.unwrap_or(false), ..Account::new(name, plugin, authentication) };
+        changes.insert(account.key(), Some(account));
+    }
+    refuse_or_note("CREATE USER", &failed, if_not_exists, codes::USER_ALREADY_EXISTS, "already exists", context)?;
+    planned(changes, Some(render::create_users("CREATE USER", users, locked, if_not_exists)))
+}
+
+pub(super) fn alter(
+    users: &[UserSpec],
+    if_exists: bool,
+    locked: Option<bool>,
+    context: &DdlContext<'_>,
+) -> Result<PlannedDdl, SqlError> {
+    let mut changes = Changes::new();
+    let mut failed = Vec::new();
+    for spec in users {
+        let name = named(spec)?;
+        let Some(mut account) = current(context.catalog, &changes, name) else {
+            failed.push(name);
+            continue;
+        };
+        if spec.auth.is_some() {
+            let (plugin, authentication) = stored(spec.auth.as_ref(), Some(&account))?;
+            (account.plugin, account.authentication) = (plugin, authentication);
+        }
+        account.locked = locked.unwrap_or(account.locked);
+        changes.insert(account.key(), Some(account));
+    }
+    refuse_or_note("ALTER USER", &failed, if_exists, codes::USER_DOES_NOT_EXIST, "does not exist", context)?;
+    planned(changes, Some(render::create_users("ALTER USER", users, locked, if_exists)))
+}
+
+pub(super) fn drop(users: &[UserName], if_exists: bool, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let mut changes = Changes::new();
+    let mut failed = Vec::new();
+    for name in users {
+        match current(context.catalog, &changes, name) {
+            Some(account) => drop_account(&mut changes, &account),
+            None => failed.push(name),
+        }
+    }
+    refuse_or_note("DROP USER", &failed, if_exists, codes::USER_DOES_NOT_EXIST, "does not exist", context)?;
+    planned(changes, None)
+}
+
+fn drop_account(changes: &mut Changes, account: &Account) {
+    changes.insert(account.key(), None);
+}
+
+pub(super) fn rename(pairs: &[(UserName, UserName)], context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let mut changes = Changes::new();
+    for (from, to) in pairs {
+        let account = current(context.catalog, &changes, from);
+        let (Some(account), false) = (account, exists(context.catalog, &changes, to)) else {
+            return Err(cannot("RENAME USER", &[from]));
+        };
+        changes.insert(account.key(), None);
+        let renamed = Account { user: to.user.clone(), host: to.host.clone(), ..account };
+        changes.insert(renamed.key(), Some(renamed));
+    }
+    planned(changes, None)
+}
+
+pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    change_grants(grant, context, |held, granted| *held = held.with(granted))
+}
+
+pub(super) fn revoke(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    change_grants(grant, context, |held, revoked| *held = held.without(revoked))
+}
+
+fn change_grants(
+    grant: &Grant,
+    context: &DdlContext<'_>,
+    change: impl Fn(&mut Privileges, Privileges),
+) -> Result<PlannedDdl, SqlError> {
+    let level = match grant.on {
+        GrantLevel::Global => Level::Global,
+        GrantLevel::Database(_) => Level::Database,
+        GrantLevel::Table(_) => Level::Table,
+    };
+    let privileges = privileges(grant, level)?;
+    let mut changes = Changes::new();
+    for name in &grant.users {
+        let mut account = current(context.catalog, &changes, name).ok_or_else(|| {
+            SqlError::new(codes::CANT_CREATE_USER_WITH_GRANT, "You are not allowed to create a user with GRANT")
+        })?;
+        match &grant.on {
+            GrantLevel::Global => change(&mut account.global, privileges),
+            GrantLevel::Database(database) => {
+                let database = database.as_deref().or(context.database).ok_or_else(no_database)?;
+                change(account.databases.entry(database.to_string()).or_default(), privileges);
+            }
+            GrantLevel::Table(table) => {
+                let schema = table.schema.as_deref().or(context.database).ok_or_else(no_database)?;
+                // A privilege on a table that is not there can only be the one to create it.
+                if context.catalog.table(schema, &table.name).is_none() && !privileges.contains(Privilege::Create) {
+                    return Err(no_such_table(schema, &table.name));
+                }
+                let tables = account.tables.entry(schema.to_string()).or_default();
+                change(tables.entry(table.name.clone()).or_default(), privileges);
+            }
+        }
+        account.databases.retain(|_, privileges| !privileges.is_empty());
+        account.tables.values_mut().for_each(|tables| tables.retain(|_, privileges| !privileges.is_empty()));
+        account.tables.retain(|_, tables| !tables.is_empty());
+        changes.insert(account.key(), Some(account));
+    }
+    planned(changes, None)
+}
+
+/// The privileges that a GRANT names, at their level.
+pub(crate) fn privileges(grant: &Grant, level: Level) -> Result<Privileges, SqlError> {
+    let mut privileges = Privileges::default();
+    for name in &grant.privileges {
+        if name == "ALL" {
+            privileges = privileges.with(Privileges::all_at(level));
+            continue;
+        }
+        // Dynamic privileges of MySQL that have no meaning here are refused: nothing would stand behind them.
+        let privilege = Privilege::by_name(name)
+            .ok_or_else(|| SqlError::new(codes::SYNTAX_ERROR, format!("Unknown privilege '{name}'")))?;
+        if privilege.level() < level || privilege.level() == level || privilege == Privilege::Usage {
+            privileges = privileges.with(Privileges::of(privilege).without(Privileges::of(Privilege::Usage)));
+        } else {
+            let message = match level {
+                Level::Database => "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES".to_string(),
+                _ => {
+                    "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used".into()
+                }
+            };
+            let code = if level == Level::Database { codes::WRONG_USAGE } else { codes::ILLEGAL_GRANT_FOR_TABLE };
+            return Err(SqlError::new(code, message));
+        }
+    }
+    if grant.grant_option {
+        privileges = privileges.with(Privileges::of(Privilege::GrantOption));
+    }
+    Ok(privileges)
+}
+
+/// Plugin and stored secret of an account; what is not said stays as it was.
+fn stored(auth: Option<&AuthSpec>, before: Option<&Account>) -> Result<(String, String), SqlError> {
+    let plugin = match (auth.and_then(|auth| auth.plugin.as_deref()), before) {
+        (Some(plugin), _) => plugin,
+        (None, Some(account)) => account.plugin.as_str(),
+        (None, None) => DEFAULT_PLUGIN,
+    };
+    if !PLUGINS.contains(&plugin) {
+        return Err(SqlError::new(codes::PLUGIN_IS_NOT_LOADED, format!("Plugin '{plugin}' is not loaded")));
+    }
+    let authentication = match auth.map(|auth| &auth.secret) {
+        Some(AuthSecret::Hash(hash)) => hash.clone(),
+        None | Some(AuthSecret::None) => String::new(),
+        // A password in the clear never gets here: the session hashes it before it plans.
+        Some(AuthSecret::Password(password)) if password.is_empty() => String::new(),
+        Some(AuthSecret::Password(_)) => {
+            return Err(SqlError::unknown("a password that was not hashed in a definition"));
+        }
+    };
+    Ok((plugin.to_string(), authentication))
+}
+
+fn named(spec: &UserSpec) -> Result<&UserName, SqlError> {
+    spec.name.as_ref().ok_or_else(|| SqlError::unknown("USER() in a definition out of a log"))
+}
+
+fn current(catalog: &Catalog, changes: &Changes, name: &UserName) -> Option<Account> {
+    match changes.get(&crate::account::key(&name.user, &name.host)) {
+        Some(changed) => changed.clone(),
+        None => find(catalog, name),
+    }
+}
+
+fn exists(catalog: &Catalog, changes: &Changes, name: &UserName) -> bool {
+    current(catalog, changes, name).is_some()
+}
+
+fn cannot(operation: &str, users: &[&UserName]) -> SqlError {
+    let names: Vec<String> = users.iter().map(ToString::to_string).collect();
+    SqlError::new(codes::CANNOT_USER, format!("Operation {operation} failed for {}", names.join(",")))
+}
+
+fn refuse_or_note(
+    operation: &str,
+    failed: &[&UserName],
+    conditional: bool,
+    code: codes::Code,
+    what: &str,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    if failed.is_empty() {
+        return Ok(());
+    }
+    if !conditional {
+        return Err(cannot(operation, failed));
+    }
+    for name in failed {
+        context.warnings.push(WarningLevel::Note, code, format!("Authorization ID {name} {what}"));
+    }
+    Ok(())
+}
+
+fn planned(changes: Changes, log_text: Option<String>) -> Result<PlannedDdl, SqlError> {
+    if changes.is_empty() {
+        return Ok(PlannedDdl::nothing());
+    }
+    let mut accounts = Vec::with_capacity(changes.len());
+    for (key, account) in changes {
+        let json = match account {
+            Some(account) => Some(serde_json::to_value(&account).map_err(SqlError::unknown)?),
+            None => None,
+        };
+        accounts.push((key, json));
+    }
+    Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::Accounts(accounts)) })
+}

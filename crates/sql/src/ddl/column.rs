@@ -1,0 +1,264 @@
+//! Columns: from what was written to a [`ColumnDef`], with MySQL's limits.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use types::{BlobSize, CollationId, ColumnDef, ColumnType};
+
+use super::{DdlContext, check_column_name, check_comment, default};
+use crate::charsets;
+use crate::expr::WarningLevel;
+use crate::parse::ast::{ColumnSpec, TypeSpec};
+
+/// Most bytes of a VARCHAR, and of a row without its TEXTs and BLOBs.
+pub(super) const ROW_BYTES_MAX: u32 = 65535;
+
+/// A column of a new or changed table whose columns have `table_collation` if they say nothing.
+pub(super) fn column_def(
+    spec: &ColumnSpec,
+    table_collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<ColumnDef, SqlError> {
+    let name = &spec.name;
+    check_column_name(name)?;
+    check_comment(&spec.comment, 1024, &format!("field '{name}'"), codes::TOO_LONG_FIELD_COMMENT)?;
+    let collation = collation(&spec.ty, table_collation, context)?;
+    let (ty, collation) = column_type(name, &spec.ty, collation, context)?;
+    if spec.auto_increment && !engine::catalog::may_auto_increment(&ty) {
+        return Err(wrong_specifier(name));
+    }
+    if let Some(fsp) = spec.on_update_now
+        && !default::takes_now(&ty, fsp)
+    {
+        return Err(SqlError::new(codes::INVALID_ON_UPDATE, format!("Invalid ON UPDATE clause for '{name}' column")));
+    }
+    let mut column = ColumnDef::new(name.clone(), ty);
+    column.collation = collation;
+    column.nullable = spec.nullable.unwrap_or(!spec.auto_increment);
+    column.on_update_now = spec.on_update_now.is_some();
+    column.auto_increment = spec.auto_increment;
+    column.invisible = spec.invisible;
+    column.comment = spec.comment.clone();
+    if spec.auto_increment && spec.default.is_some() {
+        return Err(default::invalid(name));
+    }
+    column.default = match &spec.default {
+        Some(default) => default::column_default(default, &column, context)?,
+        None => None,
+    };
+    Ok(column)
+}
+
+/// The collation of a column's type; `BINARY` for what has no character set.
+fn collation(ty: &TypeSpec, table: CollationId, context: &DdlContext<'_>) -> Result<CollationId, SqlError> {
+    let has_text =
+        matches!(ty.name, "char" | "varchar" | "tinytext" | "text" | "mediumtext" | "longtext" | "enum" | "set");
+    if !has_text {
+        return Ok(CollationId::BINARY);
+    }
+    if ty.binary {
+        let charset = ty.charset.as_deref().unwrap_or(table.charset().name());
+        return charsets::binary_collation(charset).ok_or_else(|| charsets::unknown_charset(charset));
+    }
+    let own = context.collation_of(ty.charset.as_deref(), ty.collation.as_deref())?;
+    Ok(own.unwrap_or(table))
+}
+
+fn column_type(
+    name: &str,
+    ty: &TypeSpec,
+    collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<(ColumnType, CollationId), SqlError> {
+    let unsigned = ty.unsigned;
+    let column_type = match ty.name {
+        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => integer(name, ty)?,
+        "float" | "double" => floating(name, ty)?,
+        "decimal" => {
+            let (precision, scale) = decimal_digits(name, ty)?;
+            ColumnType::Decimal { precision, scale, unsigned }
+        }
+        "bit" => ColumnType::Bit { bits: bits(name, ty)? },
+        "date" => ColumnType::Date,
+        "time" => ColumnType::Time { fsp: fsp(name, ty)? },
+        "datetime" => ColumnType::DateTime { fsp: fsp(name, ty)? },
+        "timestamp" => ColumnType::Timestamp { fsp: fsp(name, ty)? },
+        "year" => ColumnType::Year,
+        "enum" | "set" => members(name, ty)?,
+        _ => return string(name, ty, collation, context),
+    };
+    Ok((column_type, collation))
+}
+
+fn integer(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
+    if ty.decimals.is_some() {
+        return Err(wrong_specifier(name));
+    }
+    // The display width means nothing any more.
+    if ty.length.is_some_and(|width| width > 255) {
+        return Err(width_out_of_range(name, 255));
+    }
+    let unsigned = ty.unsigned;
+    Ok(match ty.name {
+        "tinyint" => ColumnType::TinyInt { unsigned },
+        "smallint" => ColumnType::SmallInt { unsigned },
+        "mediumint" => ColumnType::MediumInt { unsigned },
+        "int" => ColumnType::Int { unsigned },
+        _ => ColumnType::BigInt { unsigned },
+    })
+}
+
+fn floating(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
+    let unsigned = ty.unsigned;
+    if ty.decimals.is_some() {
+        return Err(SqlError::not_supported("FLOAT(M,D) and DOUBLE(M,D)"));
+    }
+    match (ty.name, ty.length) {
+        ("float", None | Some(0..=24)) => Ok(ColumnType::Float { unsigned }),
+        ("float", Some(25..=53)) | ("double", None) => Ok(ColumnType::Double { unsigned }),
+        _ => Err(wrong_specifier(name)),
+    }
+}
+
+fn decimal_digits(name: &str, ty: &TypeSpec) -> Result<(u8, u8), SqlError> {
+    let precision = ty.length.filter(|digits| *digits > 0).unwrap_or(10);
+    let scale = ty.decimals.unwrap_or(0);
+    if scale > 30 {
+        let message = format!("Too big scale {scale} specified for column '{name}'. Maximum is 30.");
+        return Err(SqlError::new(codes::TOO_BIG_SCALE, message));
+    }
+    if precision > 65 {
+        return Err(too_big_precision(name, precision, 65));
+    }
+    if scale > precision {
+        let message = format!("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{name}').");
+        return Err(SqlError::new(codes::M_BIGGER_THAN_D, message));
+    }
+    Ok((precision as u8, scale as u8))
+}
+
+fn bits(name: &str, ty: &TypeSpec) -> Result<u8, SqlError> {
+    match ty.length.unwrap_or(1) {
+        0 => Err(SqlError::new(codes::INVALID_FIELD_SIZE, format!("Invalid size for column '{name}'."))),
+        bits @ 1..=64 => Ok(bits as u8),
+        _ => Err(width_out_of_range(name, 64)),
+    }
+}
+
+fn fsp(name: &str, ty: &TypeSpec) -> Result<u8, SqlError> {
+    match ty.length.unwrap_or(0) {
+        fsp @ 0..=6 => Ok(fsp as u8),
+        fsp => Err(too_big_precision(name, fsp, 6)),
+    }
+}
+
+fn members(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
+    let is_set = ty.name == "set";
+    let members: Arc<[String]> = ty.members.iter().map(|member| member.trim_end_matches(' ').to_string()).collect();
+    if is_set && members.len() > 64 {
+        return Err(SqlError::new(codes::TOO_BIG_SET, format!("Too many strings for column {name} and SET")));
+    }
+    let kind = if is_set { "SET" } else { "ENUM" };
+    for (place, member) in members.iter().enumerate() {
+        if is_set && member.contains(',') {
+            return Err(SqlError::new(
+                codes::ILLEGAL_VALUE_FOR_TYPE,
+                format!("Illegal set '{member}' value found during parsing"),
+            ));
+        }
+        if members[..place].iter().any(|before| types::schema::same_name(before, member)) {
+            let message = format!("Column '{name}' has duplicated value '{member}' in {kind}");
+            return Err(SqlError::new(codes::DUPLICATED_VALUE_IN_TYPE, message));
+        }
+    }
+    Ok(if is_set { ColumnType::Set { members } } else { ColumnType::Enum { members } })
+}
+
+/// CHAR, VARCHAR, TEXT and their binary kin. In the binary character set the one becomes the other.
+fn string(
+    name: &str,
+    ty: &TypeSpec,
+    collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<(ColumnType, CollationId), SqlError> {
+    let binary = collation == CollationId::BINARY;
+    let width = collation.charset().max_bytes_per_char();
+    let length = ty.length.unwrap_or(1);
+    let column_type = match ty.name {
+        "char" | "binary" => {
+            if length > 255 {
+                return Err(too_long(name, 255));
+            }
+            let length = length as u32;
+            if binary { ColumnType::Binary { bytes: length } } else { ColumnType::Char { chars: length } }
+        }
+        "varchar" | "varbinary" => {
+            let chars_max = u64::from(ROW_BYTES_MAX / width);
+            if length > chars_max {
+                if context.sql_mode.is_strict() {
+                    return Err(too_long(name, chars_max));
+                }
+                return Ok((converted(name, ty, length * u64::from(width), binary, context), collation));
+            }
+            let length = length as u32;
+            if binary { ColumnType::VarBinary { bytes: length } } else { ColumnType::VarChar { chars: length } }
+        }
+        _ => {
+            let size = match ty.name {
+                "tinytext" | "tinyblob" => BlobSize::Tiny,
+                "mediumtext" | "mediumblob" => BlobSize::Medium,
+                "longtext" | "longblob" => BlobSize::Long,
+                _ => ty.length.map_or(BlobSize::Normal, |length| blob_for(length * u64::from(width))),
+            };
+            if binary { ColumnType::Blob { size } } else { ColumnType::Text { size } }
+        }
+    };
+    Ok((column_type, collation))
+}
+
+/// The smallest TEXT or BLOB that holds so many bytes.
+fn blob_for(bytes: u64) -> BlobSize {
+    let sizes = [BlobSize::Tiny, BlobSize::Normal, BlobSize::Medium];
+    sizes.into_iter().find(|size| bytes <= u64::from(size.max_bytes())).unwrap_or(BlobSize::Long)
+}
+
+/// A VARCHAR that is too long becomes a TEXT outside strict mode.
+fn converted(name: &str, ty: &TypeSpec, bytes: u64, binary: bool, context: &DdlContext<'_>) -> ColumnType {
+    let to = if binary { "BLOB" } else { "TEXT" };
+    let message = format!("Converting column '{name}' from {} to {to}", ty.name.to_uppercase());
+    context.warnings.push(WarningLevel::Note, codes::AUTO_CONVERT, message);
+    let size = blob_for(bytes);
+    if binary { ColumnType::Blob { size } } else { ColumnType::Text { size } }
+}
+
+/// Bytes of a column in a row, as MySQL counts them for its limit (TEXT and BLOB count as a pointer).
+pub(super) fn row_bytes(column: &ColumnDef) -> u32 {
+    match &column.ty {
+        ty if ty.is_blob() => 12,
+        ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } => {
+            let bytes = column.max_bytes();
+            bytes + if bytes > 255 { 2 } else { 1 }
+        }
+        ColumnType::Char { .. } | ColumnType::Binary { .. } => column.max_bytes(),
+        _ => 8,
+    }
+}
+
+fn wrong_specifier(name: &str) -> SqlError {
+    SqlError::new(codes::WRONG_FIELD_SPEC, format!("Incorrect column specifier for column '{name}'"))
+}
+
+fn width_out_of_range(name: &str, max: u32) -> SqlError {
+    let message = format!("Display width out of range for column '{name}' (max = {max})");
+    SqlError::new(codes::TOO_BIG_DISPLAYWIDTH, message)
+}
+
+fn too_big_precision(name: &str, precision: u64, max: u32) -> SqlError {
+    let message = format!("Too-big precision {precision} specified for '{name}'. Maximum is {max}.");
+    SqlError::new(codes::TOO_BIG_PRECISION, message)
+}
+
+fn too_long(name: &str, max: u64) -> SqlError {
+    let message = format!("Column length too big for column '{name}' (max = {max}); use BLOB or TEXT instead");
+    SqlError::new(codes::TOO_BIG_FIELDLENGTH, message)
+}

@@ -1,0 +1,269 @@
+//! CREATE TABLE.
+
+use base::{SqlError, TableId, codes};
+use engine::CatalogChange;
+use types::schema::{GENERATED_PK_COLUMN, same_name};
+use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
+
+use super::index::PRIMARY;
+use super::{DdlContext, PlannedDdl, check_comment, check_table_name, column, index, render, table_exists};
+use crate::expr::WarningLevel;
+use crate::parse::ast::{CreateTable, IndexKind, TableOptions};
+
+const COLUMNS_MAX: usize = 4096;
+
+pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let name = context.resolve(&create.name)?;
+    check_table_name(&name.name)?;
+    if context.catalog.table(&name.schema, &name.name).is_some() {
+        let error = table_exists(&name.name);
+        if !create.if_not_exists {
+            return Err(error);
+        }
+        context.warnings.push(WarningLevel::Note, codes::TABLE_EXISTS_ERROR, error.message);
+        return Ok(PlannedDdl::nothing());
+    }
+    let def = match &create.like {
+        Some(like) => like_def(&name, context.table(&context.resolve(like)?)?),
+        None => table_def(create, &name, &[], context)?,
+    };
+    // The generated key is written out, so that it is the same wherever the log is applied.
+    let log_text = (def.generated_pk && create.like.is_none()).then(|| render::create_table_for_log(&def));
+    Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::CreateTable(Box::new(def))) })
+}
+
+fn like_def(name: &engine::TableName, source: &engine::Table) -> TableDef {
+    let mut def = (*source.def).clone();
+    def.id = TableId(0);
+    def.schema = name.schema.clone();
+    def.name = name.name.clone();
+    def.auto_increment_start = 0;
+    def.indexes.iter_mut().for_each(|index| index.id = base::IndexId(0));
+    def
+}
+
+/// CREATE TABLE … SELECT: the definition in words, with the query's columns behind those that were written.
+pub(crate) fn with_selected(
+    create: &CreateTable,
+    selected: &[ColumnDef],
+    context: &DdlContext<'_>,
+) -> Result<String, SqlError> {
+    let name = context.resolve(&create.name)?;
+    check_table_name(&name.name)?;
+    let def = table_def(create, &name, selected, context)?;
+    Ok(render::create_table_for_log(&def))
+}
+
+fn table_def(
+    create: &CreateTable,
+    name: &engine::TableName,
+    selected: &[ColumnDef],
+    context: &DdlContext<'_>,
+) -> Result<TableDef, SqlError> {
+    let database = context.catalog.database(&name.schema);
+    let database_collation = database.map_or(context.collation_server, |database| database.collation);
+    let options = &create.options;
+    let collation = context.collation_of(options.charset.as_deref(), options.collation.as_deref())?;
+    let mut def = TableDef {
+        id: TableId(0),
+        schema: name.schema.clone(),
+        name: name.name.clone(),
+        columns: Vec::with_capacity(create.columns.len()),
+        indexes: Vec::new(),
+        collation: collation.unwrap_or(database_collation),
+        comment: String::new(),
+        generated_pk: false,
+        engine_name: "InnoDB".into(),
+        auto_increment_start: 0,
+        options: Vec::new(),
+    };
+    apply_options(&mut def, options, context)?;
+    for spec in &create.columns {
+        def.columns.push(column::column_def(spec, def.collation, context)?);
+    }
+    for column in selected {
+        if def.column_index(&column.name).is_none() {
+            super::check_column_name(&column.name)?;
+            def.columns.push(column.clone());
+        }
+    }
+    let explicitly_null =
+        |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && spec.nullable == Some(true));
+    for spec in &create.indexes {
+        index::add(spec, &mut def.columns, &explicitly_null, &mut def.indexes)?;
+    }
+    finish(&mut def, context)?;
+    Ok(def)
+}
+
+/// What every definition has to be in the end: a primary key, in order, within the limits. The primary key that is generated
+/// where there is none is added here.
+pub(super) fn finish(def: &mut TableDef, context: &DdlContext<'_>) -> Result<(), SqlError> {
+    check_columns(def)?;
+    index::sort(&mut def.indexes, &def.columns);
+    check_auto_increment(def)?;
+    if def.indexes.first().is_none_or(|index| index.name != PRIMARY) {
+        if context.require_primary_key {
+            let message = "Unable to create or change a table without a primary key, when the system variable \
+                           'sql_require_primary_key' is set.";
+            return Err(SqlError::new(codes::TABLE_WITHOUT_PK, message));
+        }
+        generate_primary_key(def)?;
+        index::sort(&mut def.indexes, &def.columns);
+    }
+    def.generated_pk = is_generated_pk(def);
+    Ok(())
+}
+
+fn check_columns(def: &TableDef) -> Result<(), SqlError> {
+    if def.columns.is_empty() {
+        return Err(SqlError::new(codes::TABLE_MUST_HAVE_COLUMNS, "A table must have at least 1 column"));
+    }
+    if def.columns.iter().all(|column| column.invisible) {
+        return Err(SqlError::new(
+            codes::TABLE_MUST_HAVE_A_VISIBLE_COLUMN,
+            "A table must have at least one visible column.",
+        ));
+    }
+    if def.columns.len() > COLUMNS_MAX {
+        return Err(SqlError::new(codes::TOO_MANY_FIELDS, "Too many columns"));
+    }
+    for (place, column) in def.columns.iter().enumerate() {
+        if def.columns[..place].iter().any(|before| same_name(&before.name, &column.name)) {
+            return Err(SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{}'", column.name)));
+        }
+    }
+    let bytes: u32 = def.columns.iter().map(column::row_bytes).fold(0, u32::saturating_add);
+    if bytes > column::ROW_BYTES_MAX {
+        let message = "Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. \
+                       This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
+        return Err(SqlError::new(codes::TOO_BIG_ROWSIZE, message));
+    }
+    Ok(())
+}
+
+fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {
+    let mut auto = def.columns.iter().enumerate().filter(|(_, column)| column.auto_increment);
+    let Some((place, _)) = auto.next() else { return Ok(()) };
+    let leads_a_key = def.indexes.iter().any(|index| index.parts.first().is_some_and(|part| part.column == place));
+    if auto.next().is_some() || !leads_a_key {
+        let message = "Incorrect table definition; there can be only one auto column and it must be defined as a key";
+        return Err(SqlError::new(codes::WRONG_AUTO_KEY, message));
+    }
+    Ok(())
+}
+
+/// `my_row_id`, as `sql_generate_invisible_primary_key` makes it: first, invisible, counted up.
+///
+/// A table has one counter, so one that has an AUTO_INCREMENT column already cannot get another: its unique key over that
+/// column, if it has one, becomes the primary key instead.
+fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
+    if let Some(auto) = def.auto_increment_column() {
+        let over_auto =
+            |index: &IndexDef| index.unique && matches!(index.parts[..], [KeyPart { column, .. }] if column == auto);
+        let promoted = def.indexes.iter().position(over_auto).filter(|_| !def.columns[auto].nullable);
+        let Some(promoted) = promoted else {
+            let message = "Failed to generate invisible primary key. Auto-increment column already exists.";
+            return Err(SqlError::new(codes::GIPK_FAILED_AUTOINC_COLUMN_EXISTS, message));
+        };
+        let mut index = def.indexes.remove(promoted);
+        index.name = PRIMARY.into();
+        def.indexes.insert(0, index);
+        return Ok(());
+    }
+    if def.column_index(GENERATED_PK_COLUMN).is_some() {
+        let message =
+            format!("Failed to generate invisible primary key. Column '{GENERATED_PK_COLUMN}' already exists.");
+        return Err(SqlError::new(codes::GIPK_COLUMN_EXISTS, message));
+    }
+    let mut column = ColumnDef::new(GENERATED_PK_COLUMN, ColumnType::BigInt { unsigned: true }).not_null();
+    column.auto_increment = true;
+    column.invisible = true;
+    column.collation = CollationId::BINARY;
+    def.columns.insert(0, column);
+    for part in def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+        part.column += 1;
+    }
+    let mut columns = std::mem::take(&mut def.columns);
+    let spec = crate::parse::ast::IndexSpec {
+        kind: IndexKind::Primary,
+        name: None,
+        parts: vec![crate::parse::ast::IndexPart {
+            column: GENERATED_PK_COLUMN.into(),
+            prefix: None,
+            descending: false,
+        }],
+        comment: String::new(),
+        invisible: false,
+        using: None,
+    };
+    let added = index::add(&spec, &mut columns, &|_| false, &mut def.indexes);
+    def.columns = columns;
+    added
+}
+
+/// Whether the primary key is a generated one; written out in a log it is recognised again.
+fn is_generated_pk(def: &TableDef) -> bool {
+    let column = &def.columns[0];
+    let primary = &def.indexes[0];
+    column.name == GENERATED_PK_COLUMN
+        && column.invisible
+        && column.auto_increment
+        && column.ty == ColumnType::BigInt { unsigned: true }
+        && matches!(primary.parts[..], [KeyPart { column: 0, prefix_chars: None, descending: false }])
+}
+
+/// Engines of MySQL and MariaDB: accepted by name, all of them are ours.
+const KNOWN_ENGINES: &[&str] = &[
+    "InnoDB",
+    "MyISAM",
+    "MEMORY",
+    "HEAP",
+    "CSV",
+    "ARCHIVE",
+    "BLACKHOLE",
+    "MRG_MYISAM",
+    "Aria",
+    "RocksDB",
+    "TokuDB",
+    "NDBCLUSTER",
+];
+
+pub(super) fn apply_options(
+    def: &mut TableDef,
+    options: &TableOptions,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    if let Some(engine) = &options.engine {
+        match KNOWN_ENGINES.iter().find(|known| known.eq_ignore_ascii_case(engine)) {
+            Some(known) => def.engine_name = (*known).to_string(),
+            None => {
+                let message = format!("Unknown storage engine '{engine}'");
+                let strict = context.sql_mode.has(crate::expr::SqlMode::NO_ENGINE_SUBSTITUTION);
+                if strict {
+                    return Err(SqlError::new(codes::UNKNOWN_STORAGE_ENGINE, message));
+                }
+                context.warnings.push(WarningLevel::Warning, codes::UNKNOWN_STORAGE_ENGINE, message);
+                def.engine_name = "InnoDB".into();
+            }
+        }
+        if def.engine_name != "InnoDB" {
+            let message = format!("Using storage engine InnoDB for table '{}'", def.name);
+            context.warnings.push(WarningLevel::Note, codes::WARN_USING_OTHER_HANDLER, message);
+        }
+    }
+    if let Some(start) = options.auto_increment {
+        def.auto_increment_start = start;
+    }
+    if let Some(comment) = &options.comment {
+        check_comment(comment, 2048, &format!("table '{}'", def.name), codes::TOO_LONG_TABLE_COMMENT)?;
+        def.comment = comment.clone();
+    }
+    for (name, value) in &options.recorded {
+        def.options.retain(|(known, _)| known != name);
+        if value != "DEFAULT" {
+            def.options.push((name.clone(), value.clone()));
+        }
+    }
+    Ok(())
+}

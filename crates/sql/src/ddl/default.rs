@@ -1,0 +1,126 @@
+//! DEFAULT: checked and converted to the column's type when it is defined.
+
+use std::sync::Arc;
+
+use base::{SqlError, UnixMicros, codes};
+use bytes::Bytes;
+use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
+
+use super::DdlContext;
+use crate::expr::{EvalContext, Host, SessionInfo, Strictness, VariableScope, Warnings, convert_for_column};
+use crate::parse::ast::{DefaultSpec, Literal};
+
+/// The default of a column whose type, collation and nullability are known.
+pub(super) fn column_default(
+    spec: &DefaultSpec,
+    column: &ColumnDef,
+    context: &DdlContext<'_>,
+) -> Result<Option<ColumnDefault>, SqlError> {
+    let literal = match spec {
+        DefaultSpec::Null if column.nullable => return Ok(Some(ColumnDefault::Literal(Value::Null))),
+        DefaultSpec::Null => return Err(invalid(&column.name)),
+        DefaultSpec::Now(fsp) if takes_now(&column.ty, *fsp) => {
+            return Ok(Some(ColumnDefault::CurrentTimestamp { fsp: *fsp }));
+        }
+        DefaultSpec::Now(_) => return Err(invalid(&column.name)),
+        DefaultSpec::Literal(literal) => literal,
+    };
+    if column.ty.is_blob() {
+        let message = format!("BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value", column.name);
+        return Err(SqlError::new(codes::BLOB_CANT_HAVE_DEFAULT, message));
+    }
+    let value = convert(literal_value(literal, &column.ty), column, context).map_err(|_| invalid(&column.name))?;
+    Ok(Some(ColumnDefault::Literal(value)))
+}
+
+/// CURRENT_TIMESTAMP(n) fits DATETIME and TIMESTAMP with as many digits.
+pub(super) fn takes_now(ty: &ColumnType, digits: u8) -> bool {
+    matches!(ty, ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } if *fsp == digits)
+}
+
+/// 1067.
+pub(super) fn invalid(column: &str) -> SqlError {
+    SqlError::new(codes::INVALID_DEFAULT, format!("Invalid default value for '{column}'"))
+}
+
+/// Numbers go as text: the conversion to the column's type reads them exactly.
+fn literal_value(literal: &Literal, ty: &ColumnType) -> Value {
+    match literal {
+        Literal::String(text) => Value::str(text.clone()),
+        Literal::Number(digits) => match digits.parse::<i64>() {
+            Ok(number) => Value::Int(number),
+            Err(_) => match digits.parse::<u64>() {
+                Ok(number) => Value::UInt(number),
+                Err(_) => Value::str(digits.clone()),
+            },
+        },
+        Literal::Bool(on) => Value::Int(i64::from(*on)),
+        // A bit or hexadecimal literal is a number for numbers, bytes for everything else.
+        Literal::Bytes(bytes) if ty.is_numeric() || matches!(ty, ColumnType::Bit { .. } | ColumnType::Year) => {
+            Value::UInt(bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+        }
+        Literal::Bytes(bytes) => Value::Bytes(Bytes::copy_from_slice(bytes)),
+    }
+}
+
+/// Converts a value for a column as a strict INSERT would, without any session.
+pub(super) fn convert(value: Value, column: &ColumnDef, context: &DdlContext<'_>) -> Result<Value, SqlError> {
+    let conversion = Conversion::new(context);
+    conversion.convert(value, column, 1)
+}
+
+/// Conversions with nothing but a `sql_mode` behind them; kept by the mappers of ALTER TABLE.
+pub(super) struct Conversion {
+    session: SessionInfo,
+    now: UnixMicros,
+    strictness: Strictness,
+}
+
+impl Conversion {
+    pub(super) fn new(context: &DdlContext<'_>) -> Arc<Self> {
+        Arc::new(Conversion {
+            session: SessionInfo {
+                sql_mode: context.sql_mode,
+                time_zone: context.time_zone.clone(),
+                ..SessionInfo::default()
+            },
+            now: UnixMicros(u64::from(context.timestamp) * 1_000_000),
+            strictness: if context.sql_mode.is_strict() { Strictness::Strict } else { Strictness::Lenient },
+        })
+    }
+
+    /// A TIMESTAMP's value in the session's time zone.
+    pub(super) fn local(&self, utc: DateTime) -> DateTime {
+        crate::expr::coerce::utc_to_local(utc, &self.session.time_zone)
+    }
+
+    pub(super) fn convert(&self, value: Value, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
+        let warnings = Warnings::default();
+        let eval = EvalContext {
+            params: &[],
+            session: &self.session,
+            host: &Nobody,
+            now: self.now,
+            warnings: &warnings,
+            strict: self.strictness == Strictness::Strict,
+        };
+        convert_for_column(value, column, self.strictness, row_number, &eval)
+    }
+}
+
+/// Definitions see neither variables nor clock.
+struct Nobody;
+
+impl Host for Nobody {
+    fn system_variable(&self, _scope: VariableScope, name: &str) -> Result<Value, SqlError> {
+        Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
+    }
+
+    fn clock_now(&self) -> UnixMicros {
+        UnixMicros(0)
+    }
+
+    fn fill_random(&self, bytes: &mut [u8]) {
+        bytes.fill(0);
+    }
+}

@@ -1,0 +1,155 @@
+//! Rows of a table's old form in its new one: what ALTER TABLE does to each.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use engine::EngineError;
+use engine::catalog::RowMapper;
+use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, RowLayout, TableDef, TypeError, Value};
+
+use super::DdlContext;
+use super::default::Conversion;
+use crate::expr::convert::implicit_default;
+
+/// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
+/// the old one.
+pub(super) fn row_mapper(
+    old: &TableDef,
+    new: &TableDef,
+    sources: &[Option<usize>],
+    context: &DdlContext<'_>,
+) -> Result<Option<RowMapper>, SqlError> {
+    let columns = new.columns.iter().zip(sources);
+    let same_columns = old.columns.len() == new.columns.len()
+        && columns.enumerate().all(|(at, (column, source))| *source == Some(at) && same_form(&old.columns[at], column));
+    if same_columns && same_key(old, new) {
+        return Ok(None);
+    }
+    let columns = new.columns.iter().zip(sources);
+    let steps = columns.map(|(column, source)| step(old, column, *source, context)).collect();
+    let map = Map {
+        old: RowLayout::new(old),
+        new: RowLayout::new(new),
+        steps,
+        columns: new.columns.clone(),
+        conversion: Conversion::new(context),
+        row_count: AtomicU64::new(0),
+    };
+    Ok(Some(Arc::new(move |row: &Bytes| map.row(row))))
+}
+
+/// Whether values of both columns have the same bytes in a row and the same order in keys, and all that were allowed still
+/// are.
+fn same_form(old: &ColumnDef, new: &ColumnDef) -> bool {
+    if old.nullable && !new.nullable || old.collation != new.collation {
+        return false;
+    }
+    let same_length_bytes = |old: u32, new: u32| old <= new && (old > 255) == (new > 255);
+    match (&old.ty, &new.ty) {
+        (ColumnType::VarChar { .. }, ColumnType::VarChar { .. })
+        | (ColumnType::VarBinary { .. }, ColumnType::VarBinary { .. }) => {
+            same_length_bytes(old.max_bytes(), new.max_bytes())
+        }
+        (ColumnType::Enum { members: old_members }, ColumnType::Enum { members })
+        | (ColumnType::Set { members: old_members }, ColumnType::Set { members }) => {
+            members.starts_with(old_members) && old.ty.pack_length() == new.ty.pack_length()
+        }
+        (old, new) => old == new,
+    }
+}
+
+fn same_key(old: &TableDef, new: &TableDef) -> bool {
+    old.primary().parts == new.primary().parts
+}
+
+/// How a column of the new row comes about.
+enum Step {
+    /// The old value.
+    Keep(usize),
+    /// The old value, converted.
+    Convert { from: usize, was_timestamp: bool },
+    /// The same for every row.
+    Value(Value),
+    /// 1, 2, 3, … in the order of the old clustered key.
+    Count,
+}
+
+fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
+    match source {
+        Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
+        Some(from) => {
+            let was_timestamp = matches!(old.columns[from].ty, ColumnType::Timestamp { .. });
+            Step::Convert { from, was_timestamp }
+        }
+        None if column.auto_increment => Step::Count,
+        None => Step::Value(match &column.default {
+            Some(ColumnDefault::Literal(value)) => value.clone(),
+            Some(ColumnDefault::CurrentTimestamp { .. }) => Value::DateTime(now(column, context)),
+            _ if column.nullable => Value::Null,
+            _ => implicit_default(column),
+        }),
+    }
+}
+
+/// The statement's time as the column holds it: in UTC for a TIMESTAMP.
+fn now(column: &ColumnDef, context: &DdlContext<'_>) -> DateTime {
+    let seconds = jiff::Timestamp::from_second(i64::from(context.timestamp)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    let zone = match column.ty {
+        ColumnType::Timestamp { .. } => jiff::tz::TimeZone::UTC,
+        _ => context.time_zone.clone(),
+    };
+    from_civil(seconds.to_zoned(zone).datetime())
+}
+
+fn from_civil(at: jiff::civil::DateTime) -> DateTime {
+    let date = Date::new(at.year() as u16, at.month() as u8, at.day() as u8);
+    let micros = (at.subsec_nanosecond() / 1000) as u32;
+    DateTime::new(date, at.hour() as u8, at.minute() as u8, at.second() as u8, micros)
+}
+
+struct Map {
+    old: RowLayout,
+    new: RowLayout,
+    steps: Vec<Step>,
+    columns: Vec<ColumnDef>,
+    conversion: Arc<Conversion>,
+    row_count: AtomicU64,
+}
+
+impl Map {
+    fn row(&self, row: &Bytes) -> Result<Bytes, SqlError> {
+        let number = self.row_count.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut old = Vec::with_capacity(self.old.len());
+        self.old.decode(row, &mut old).map_err(internal)?;
+        let mut new = Vec::with_capacity(self.steps.len());
+        for (step, column) in self.steps.iter().zip(&self.columns) {
+            new.push(self.value(step, column, &old, number)?);
+        }
+        self.new.encode(&new).map_err(internal)
+    }
+
+    fn value(&self, step: &Step, column: &ColumnDef, old: &[Value], number: u64) -> Result<Value, SqlError> {
+        match step {
+            Step::Keep(from) => Ok(old[*from].clone()),
+            Step::Value(value) => Ok(value.clone()),
+            Step::Count => self.conversion.convert(Value::UInt(number), column, number),
+            Step::Convert { from, .. } if old[*from].is_null() => match column.nullable {
+                true => Ok(Value::Null),
+                false => Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value")),
+            },
+            Step::Convert { from, was_timestamp } => {
+                let value = match (&old[*from], was_timestamp) {
+                    (Value::DateTime(utc), true) => Value::DateTime(self.conversion.local(*utc)),
+                    (value, _) => value.clone(),
+                };
+                self.conversion.convert(value, column, number)
+            }
+        }
+    }
+}
+
+fn internal(error: TypeError) -> SqlError {
+    EngineError::from(error).into()
+}

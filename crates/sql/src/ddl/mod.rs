@@ -1,0 +1,191 @@
+//! Definitions: from a parsed statement and a catalog to an [`engine::CatalogChange`], and back to SQL text.
+//!
+//! ```text
+//!   session:  text ── parse ── plan ──> change + text for the log ──> engine ──> QUERY event
+//!   replay:   QUERY event ── parse ── plan ──> the same change                (Planner)
+//! ```
+//!
+//! # Invariants
+//! - Planning is pure: the same statement, context and catalog give the same change. What depends on anything else (a
+//!   password's salt, the session's own account) is put in the text before it is logged.
+//! - The text that is logged gives, on the catalog before it, the change that was made.
+
+mod account;
+mod alter;
+mod column;
+mod create;
+mod database;
+mod default;
+mod index;
+mod mapper;
+mod planner;
+mod render;
+mod table;
+
+use base::{SqlError, codes};
+use engine::{Catalog, CatalogChange};
+use jiff::tz::TimeZone;
+use types::CollationId;
+
+use crate::expr::{SqlMode, Warnings};
+use crate::parse::ast::{Ddl, TableName};
+
+pub(crate) use account::privileges;
+pub(crate) use create::with_selected;
+pub use planner::Planner;
+pub(crate) use render::{
+    create_database, create_table, create_user, default_text_of, grants, quote_identifier, quote_string, value_text,
+};
+
+/// On what a definition depends besides its text.
+#[derive(Clone, Copy)]
+pub struct DdlContext<'a> {
+    /// What exists.
+    pub catalog: &'a Catalog,
+    /// The default database.
+    pub database: Option<&'a str>,
+    /// Strictness, NO_ENGINE_SUBSTITUTION.
+    pub sql_mode: SqlMode,
+    /// `collation_server`: of new databases.
+    pub collation_server: CollationId,
+    /// `default_collation_for_utf8mb4`
+    pub utf8mb4_collation: CollationId,
+    /// When the statement began, in seconds since 1970: what CURRENT_TIMESTAMP puts into existing rows.
+    pub timestamp: u32,
+    /// `time_zone`, for the same.
+    pub time_zone: &'a TimeZone,
+    /// `sql_require_primary_key`
+    pub require_primary_key: bool,
+    /// Where notes and warnings go.
+    pub warnings: &'a Warnings,
+}
+
+/// What a definition does.
+pub struct PlannedDdl {
+    /// To the catalog.
+    pub change: CatalogChange,
+    /// What the log shall say, if it is not the statement as it was written.
+    pub log_text: Option<String>,
+    /// Rows in the OK packet (databases count).
+    pub affected_rows: u64,
+}
+
+impl PlannedDdl {
+    fn new(change: CatalogChange) -> Self {
+        PlannedDdl { change, log_text: None, affected_rows: 0 }
+    }
+
+    /// `IF EXISTS` and its kin: nothing to do, but the log says it, as MySQL's does.
+    fn nothing() -> Self {
+        PlannedDdl::new(CatalogChange::Nothing)
+    }
+}
+
+/// Plans any definition. Passwords have been hashed before ([`account::AuthSecret::Hash`](crate::parse::ast::AuthSecret)).
+pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    match ddl {
+        Ddl::CreateDatabase { name, if_not_exists, options } => {
+            database::create(name, *if_not_exists, options, context)
+        }
+        Ddl::AlterDatabase { name, options } => database::alter(name.as_deref(), options, context),
+        Ddl::DropDatabase { name, if_exists } => database::drop(name, *if_exists, context),
+        Ddl::CreateTable(create) => create::create(create, context),
+        Ddl::DropTables { tables, if_exists } => table::drop(tables, *if_exists, context),
+        Ddl::AlterTable(alter) => alter::alter(alter, context),
+        Ddl::Truncate(table) => table::truncate(table, context),
+        Ddl::RenameTables(pairs) => table::rename(pairs, context),
+        Ddl::CreateUser { users, if_not_exists, locked } => account::create(users, *if_not_exists, *locked, context),
+        Ddl::AlterUser { users, if_exists, locked } => account::alter(users, *if_exists, *locked, context),
+        Ddl::DropUser { users, if_exists } => account::drop(users, *if_exists, context),
+        Ddl::RenameUser(pairs) => account::rename(pairs, context),
+        Ddl::Grant(grant) => account::grant(grant, context),
+        Ddl::Revoke(grant) => account::revoke(grant, context),
+    }
+}
+
+/// Databases that are made by the server.
+pub(crate) const SYSTEM_DATABASES: &[&str] = &["information_schema", "performance_schema", "mysql", "sys"];
+
+pub(crate) fn is_system_database(name: &str) -> bool {
+    SYSTEM_DATABASES.iter().any(|system| system.eq_ignore_ascii_case(name))
+}
+
+impl DdlContext<'_> {
+    /// Database and name of a table, both checked.
+    fn resolve(&self, table: &TableName) -> Result<engine::TableName, SqlError> {
+        let schema = match (&table.schema, self.database) {
+            (Some(schema), _) => schema.as_str(),
+            (None, Some(database)) => database,
+            (None, None) => return Err(no_database()),
+        };
+        if is_system_database(schema) {
+            return Err(access_denied(schema));
+        }
+        if self.catalog.database(schema).is_none() {
+            return Err(unknown_database(schema));
+        }
+        Ok(engine::TableName::new(schema, &table.name))
+    }
+
+    /// The table of that name (1146).
+    fn table(&self, name: &engine::TableName) -> Result<&std::sync::Arc<engine::Table>, SqlError> {
+        self.catalog.table(&name.schema, &name.name).ok_or_else(|| no_such_table(&name.schema, &name.name))
+    }
+}
+
+pub(crate) fn no_database() -> SqlError {
+    SqlError::new(codes::NO_DB_ERROR, "No database selected")
+}
+
+pub(crate) fn unknown_database(name: &str) -> SqlError {
+    SqlError::new(codes::BAD_DB_ERROR, format!("Unknown database '{name}'"))
+}
+
+pub(crate) fn no_such_table(schema: &str, name: &str) -> SqlError {
+    SqlError::new(codes::NO_SUCH_TABLE, format!("Table '{schema}.{name}' doesn't exist"))
+}
+
+/// 1044 for a database that is the server's own.
+fn access_denied(database: &str) -> SqlError {
+    SqlError::new(
+        codes::DBACCESS_DENIED_ERROR,
+        format!("Access to database '{database}' is denied: it is the server's own"),
+    )
+}
+
+fn table_exists(name: &str) -> SqlError {
+    SqlError::new(codes::TABLE_EXISTS_ERROR, format!("Table '{name}' already exists"))
+}
+
+/// Longest name of anything, in characters.
+const NAME_CHARS_MAX: usize = 64;
+
+/// Checks a name that is given to something new; `wrong` is the error for one that cannot be a name at all.
+fn check_name(name: &str, wrong: impl FnOnce() -> SqlError) -> Result<(), SqlError> {
+    if name.chars().count() > NAME_CHARS_MAX {
+        return Err(SqlError::new(codes::TOO_LONG_IDENT, format!("Identifier name '{name}' is too long")));
+    }
+    if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
+        return Err(wrong());
+    }
+    Ok(())
+}
+
+fn check_table_name(name: &str) -> Result<(), SqlError> {
+    check_name(name, || SqlError::new(codes::WRONG_TABLE_NAME, format!("Incorrect table name '{name}'")))
+}
+
+fn check_column_name(name: &str) -> Result<(), SqlError> {
+    check_name(name, || SqlError::new(codes::WRONG_COLUMN_NAME, format!("Incorrect column name '{name}'")))
+}
+
+/// A comment of at most `max` characters (1628, 1629, 1688).
+fn check_comment(comment: &str, max: usize, of: &str, code: codes::Code) -> Result<(), SqlError> {
+    if comment.chars().count() > max {
+        return Err(SqlError::new(code, format!("Comment for {of} is too long (max = {max})")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

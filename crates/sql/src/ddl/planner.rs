@@ -1,0 +1,46 @@
+//! [`Planner`]: definitions out of a log.
+
+use base::{SqlError, codes};
+use engine::{Catalog, CatalogChange, DdlPlanner, DdlText};
+use jiff::tz::TimeZone;
+use types::CollationId;
+
+use super::{DdlContext, plan_ddl};
+use crate::expr::{SqlMode, Warnings};
+use crate::parse::ast::Statement;
+use crate::parse::{ParseContext, parse_one};
+use crate::settings;
+
+/// Understands the definitions in a log: those that this server wrote, and those of a MySQL source.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Planner;
+
+impl DdlPlanner for Planner {
+    fn plan(&self, text: &DdlText, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
+        let logged = &text.context;
+        let sql_mode = SqlMode(logged.sql_mode);
+        let parsed = parse_one(&text.sql, &ParseContext { sql_mode })?;
+        let Statement::Ddl(ddl) = &parsed.statement else {
+            let message = format!("a statement in the log is no definition: {}", parsed.trimmed());
+            return Err(SqlError::new(codes::UNKNOWN_ERROR, message));
+        };
+        let zone = logged.time_zone.as_deref().and_then(settings::time_zone).unwrap_or(TimeZone::UTC);
+        let warnings = Warnings::default();
+        let context = DdlContext {
+            catalog,
+            database: Some(logged.schema.as_str()).filter(|schema| !schema.is_empty()),
+            sql_mode,
+            collation_server: known(logged.charsets[2]),
+            utf8mb4_collation: known(logged.default_collation_for_utf8mb4),
+            timestamp: logged.timestamp,
+            time_zone: &zone,
+            require_primary_key: false,
+            warnings: &warnings,
+        };
+        plan_ddl(ddl, &context).map(|planned| planned.change)
+    }
+}
+
+fn known(id: u16) -> CollationId {
+    types::collation::by_id(id).unwrap_or(CollationId::DEFAULT)
+}

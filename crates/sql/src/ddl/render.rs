@@ -1,0 +1,295 @@
+//! Definitions as SQL text: what SHOW CREATE prints, and what the log says where it is not what was written.
+//!
+//! SHOW CREATE TABLE is MySQL's byte for byte, because dumps and tools compare it.
+
+use std::fmt::Write;
+
+use engine::Database;
+use types::{ColumnDef, ColumnDefault, ColumnType, IndexDef, TableDef, Value};
+
+use super::index::PRIMARY;
+use crate::account::{Account, Level, Privilege, Privileges};
+use crate::parse::ast::{AlterTable, AuthSecret, UserSpec};
+
+/// `` `name` ``
+pub(crate) fn quote_identifier(name: &str) -> String {
+    format!("`{}`", name.replace('`', "``"))
+}
+
+/// `'text'`, escaped as MySQL prints literals.
+pub(crate) fn quote_string(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('\'');
+    for c in text.chars() {
+        match c {
+            '\'' => quoted.push_str("''"),
+            '\\' => quoted.push_str("\\\\"),
+            '\0' => quoted.push_str("\\0"),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('\'');
+    quoted
+}
+
+/// SHOW CREATE DATABASE.
+pub(crate) fn create_database(database: &Database, if_not_exists: bool) -> String {
+    let collation = database.collation;
+    format!(
+        "CREATE DATABASE {}{} /*!40100 DEFAULT CHARACTER SET {}{} */ /*!80016 DEFAULT ENCRYPTION='N' */",
+        if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" },
+        quote_identifier(&database.name),
+        collation.charset().name(),
+        collate_unless_default(collation),
+    )
+}
+
+/// ` COLLATE …` where SHOW CREATE prints it: not for a character set's default, but always for utf8mb4's.
+fn collate_unless_default(collation: types::CollationId) -> String {
+    let info = collation.info();
+    let always = collation.charset().name() == "utf8mb4" && info.is_default;
+    if info.is_default && !always { String::new() } else { format!(" COLLATE {}", info.name) }
+}
+
+/// SHOW CREATE TABLE. `next_auto_increment` is the counter; it is shown from 2 on.
+pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_generated: bool) -> String {
+    let mut text = format!("CREATE TABLE {} (\n", quote_identifier(&def.name));
+    body(&mut text, def, show_generated);
+    let _ = write!(text, "\n) ENGINE={}", def.engine_name);
+    let counted = def.columns.iter().any(|column| column.auto_increment) && (show_generated || !def.generated_pk);
+    if counted && next_auto_increment > 1 {
+        let _ = write!(text, " AUTO_INCREMENT={next_auto_increment}");
+    }
+    table_options(&mut text, def);
+    text
+}
+
+/// CREATE TABLE as the log has it: with everything that was made up, without a counter that nobody set.
+pub(super) fn create_table_for_log(def: &TableDef) -> String {
+    let mut text = format!("CREATE TABLE {}.{} (\n", quote_identifier(&def.schema), quote_identifier(&def.name));
+    body(&mut text, def, true);
+    let _ = write!(text, "\n) ENGINE={}", def.engine_name);
+    if def.auto_increment_start > 0 {
+        let _ = write!(text, " AUTO_INCREMENT={}", def.auto_increment_start);
+    }
+    table_options(&mut text, def);
+    text
+}
+
+fn body(text: &mut String, def: &TableDef, show_generated: bool) {
+    let hidden =
+        |column: &ColumnDef| def.generated_pk && !show_generated && column.name == types::schema::GENERATED_PK_COLUMN;
+    let columns =
+        def.columns.iter().filter(|column| !hidden(column)).map(|column| format!("  {}", column_text(column, def)));
+    let indexes = def.indexes.iter().enumerate();
+    let indexes = indexes.filter(|(place, _)| show_generated || !def.generated_pk || *place > 0);
+    let lines: Vec<String> = columns.chain(indexes.map(|(_, index)| format!("  {}", index_text(index, def)))).collect();
+    text.push_str(&lines.join(",\n"));
+}
+
+fn table_options(text: &mut String, def: &TableDef) {
+    let _ = write!(text, " DEFAULT CHARSET={}{}", def.collation.charset().name(), collate_equals(def.collation));
+    for (name, value) in &def.options {
+        let _ = write!(text, " {name}={value}");
+    }
+    if !def.comment.is_empty() {
+        let _ = write!(text, " COMMENT={}", quote_string(&def.comment));
+    }
+}
+
+fn collate_equals(collation: types::CollationId) -> String {
+    collate_unless_default(collation).replace(" COLLATE ", " COLLATE=")
+}
+
+fn column_text(column: &ColumnDef, def: &TableDef) -> String {
+    let mut text = format!("{} {}", quote_identifier(&column.name), column.ty);
+    if column.ty.has_charset() && column.collation != def.collation {
+        let charset = column.collation.charset().name();
+        let _ = write!(text, " CHARACTER SET {charset}{}", collate_unless_default(column.collation));
+    }
+    let timestamp = matches!(column.ty, ColumnType::Timestamp { .. });
+    if !column.nullable {
+        text.push_str(" NOT NULL");
+    } else if timestamp {
+        // Once upon a time a TIMESTAMP was NOT NULL unless it said otherwise, so it always says.
+        text.push_str(" NULL");
+    }
+    match &column.default {
+        Some(default) => {
+            let _ = write!(text, " DEFAULT {}", default_text(default, column));
+        }
+        None if column.nullable && !column.ty.is_blob() && !column.auto_increment => text.push_str(" DEFAULT NULL"),
+        None => {}
+    }
+    if column.on_update_now {
+        let _ = write!(text, " ON UPDATE {}", now_text(&column.ty));
+    }
+    if column.auto_increment {
+        text.push_str(" AUTO_INCREMENT");
+    }
+    if column.invisible {
+        text.push_str(" /*!80023 INVISIBLE */");
+    }
+    if !column.comment.is_empty() {
+        let _ = write!(text, " COMMENT {}", quote_string(&column.comment));
+    }
+    text
+}
+
+fn now_text(ty: &ColumnType) -> String {
+    match ty {
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } if *fsp > 0 => format!("CURRENT_TIMESTAMP({fsp})"),
+        _ => "CURRENT_TIMESTAMP".into(),
+    }
+}
+
+/// The default of a column that has one, as SHOW CREATE TABLE prints it.
+pub(crate) fn default_text_of(column: &ColumnDef) -> String {
+    column.default.as_ref().map(|default| default_text(default, column)).unwrap_or_default()
+}
+
+/// A default as SHOW CREATE TABLE prints it: values in quotes whatever their type.
+fn default_text(default: &ColumnDefault, column: &ColumnDef) -> String {
+    match default {
+        ColumnDefault::CurrentTimestamp { .. } => now_text(&column.ty),
+        ColumnDefault::Expression(text) => format!("({text})"),
+        ColumnDefault::Literal(Value::Null) => "NULL".into(),
+        ColumnDefault::Literal(value) => match (&column.ty, value) {
+            (ColumnType::Bit { .. }, Value::UInt(bits)) => format!("b'{bits:b}'"),
+            (_, Value::Bytes(bytes)) if std::str::from_utf8(bytes).is_err() => {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+                format!("0x{digits}")
+            }
+            _ => quote_string(&value_text(value, column)),
+        },
+    }
+}
+
+/// A value as text, with as many digits as its column has.
+pub(crate) fn value_text(value: &Value, column: &ColumnDef) -> String {
+    let decimals = match column.ty {
+        ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => fsp,
+        _ => types::value::NOT_FIXED,
+    };
+    let mut text = Vec::new();
+    value.write_text(decimals, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+fn index_text(index: &IndexDef, def: &TableDef) -> String {
+    let part = |part: &types::KeyPart| {
+        let prefix = part.prefix_chars.map(|chars| format!("({chars})")).unwrap_or_default();
+        let direction = if part.descending { " DESC" } else { "" };
+        format!("{}{prefix}{direction}", quote_identifier(&def.columns[part.column].name))
+    };
+    let parts = index.parts.iter().map(part).collect::<Vec<_>>().join(",");
+    let mut text = match index {
+        index if index.name == PRIMARY => format!("PRIMARY KEY ({parts})"),
+        index if index.unique => format!("UNIQUE KEY {} ({parts})", quote_identifier(&index.name)),
+        index => format!("KEY {} ({parts})", quote_identifier(&index.name)),
+    };
+    if !index.comment.is_empty() {
+        let _ = write!(text, " COMMENT {}", quote_string(&index.comment));
+    }
+    if !index.visible {
+        text.push_str(" /*!80000 INVISIBLE */");
+    }
+    text
+}
+
+/// DROP PRIMARY KEY made a generated key: a statement that says so, if it was all that the statement did.
+pub(super) fn add_generated_pk(alter: &AlterTable, def: &TableDef) -> Option<String> {
+    use crate::parse::ast::AlterAction;
+    matches!(alter.actions[..], [AlterAction::DropPrimaryKey]).then(|| {
+        format!(
+            "ALTER TABLE {}.{} DROP PRIMARY KEY, ADD COLUMN {} FIRST, ADD PRIMARY KEY (`my_row_id`)",
+            quote_identifier(&def.schema),
+            quote_identifier(&def.name),
+            column_text(&def.columns[0], def),
+        )
+    })
+}
+
+/// CREATE USER and ALTER USER as the log has them: with hashes, never with passwords.
+pub(super) fn create_users(verb: &str, users: &[UserSpec], locked: Option<bool>, conditional: bool) -> String {
+    let condition = match (conditional, verb) {
+        (false, _) => "",
+        (true, "CREATE USER") => " IF NOT EXISTS",
+        (true, _) => " IF EXISTS",
+    };
+    let users: Vec<String> = users.iter().filter_map(user_text).collect();
+    let lock = match locked {
+        None => "",
+        Some(true) => " ACCOUNT LOCK",
+        Some(false) => " ACCOUNT UNLOCK",
+    };
+    format!("{verb}{condition} {}{lock}", users.join(","))
+}
+
+fn user_text(spec: &UserSpec) -> Option<String> {
+    let mut text = spec.name.as_ref()?.to_string();
+    let Some(auth) = &spec.auth else { return Some(text) };
+    let plugin = auth.plugin.as_deref().map(quote_string);
+    match (&auth.secret, plugin) {
+        (AuthSecret::Hash(hash), Some(plugin)) => {
+            let _ = write!(text, " IDENTIFIED WITH {plugin} AS {}", quote_string(hash));
+        }
+        (AuthSecret::Hash(hash), None) => {
+            let _ = write!(text, " IDENTIFIED AS {}", quote_string(hash));
+        }
+        (_, Some(plugin)) => {
+            let _ = write!(text, " IDENTIFIED WITH {plugin}");
+        }
+        // An empty password: BY '' tells nobody anything.
+        (_, None) => text.push_str(" IDENTIFIED BY ''"),
+    }
+    Some(text)
+}
+
+/// SHOW CREATE USER.
+pub(crate) fn create_user(account: &Account) -> String {
+    let secret = if account.authentication.is_empty() {
+        String::new()
+    } else {
+        format!(" AS {}", quote_string(&account.authentication))
+    };
+    format!(
+        "CREATE USER {} IDENTIFIED WITH {}{secret} REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT {}",
+        user(account),
+        quote_string(&account.plugin),
+        if account.locked { "LOCK" } else { "UNLOCK" },
+    )
+}
+
+/// `` `user`@`host` ``
+fn user(account: &Account) -> String {
+    format!("{}@{}", quote_identifier(&account.user), quote_identifier(&account.host))
+}
+
+/// SHOW GRANTS, a line each.
+pub(crate) fn grants(account: &Account) -> Vec<String> {
+    let mut lines = vec![grant_line(account, account.global, Level::Global, "*.*")];
+    for (database, privileges) in &account.databases {
+        lines.push(grant_line(account, *privileges, Level::Database, &format!("{}.*", quote_identifier(database))));
+    }
+    for (database, tables) in &account.tables {
+        for (table, privileges) in tables {
+            let on = format!("{}.{}", quote_identifier(database), quote_identifier(table));
+            lines.push(grant_line(account, *privileges, Level::Table, &on));
+        }
+    }
+    lines
+}
+
+fn grant_line(account: &Account, privileges: Privileges, level: Level, on: &str) -> String {
+    let all = Privileges::all_at(level);
+    let names = match privileges.list() {
+        list if list.is_empty() => "USAGE".to_string(),
+        _ if all.without(privileges).is_empty() => "ALL PRIVILEGES".to_string(),
+        list => list.into_iter().map(Privilege::name).collect::<Vec<_>>().join(", "),
+    };
+    let option = if privileges.contains(Privilege::GrantOption) { " WITH GRANT OPTION" } else { "" };
+    format!("GRANT {names} ON {on} TO {}{option}", user(account))
+}

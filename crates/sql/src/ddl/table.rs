@@ -1,0 +1,84 @@
+//! DROP, TRUNCATE and RENAME TABLE.
+
+use std::collections::BTreeSet;
+
+use base::{SqlError, codes};
+use engine::CatalogChange;
+
+use super::{DdlContext, PlannedDdl, check_table_name, no_such_table, quote_identifier, table_exists};
+use crate::expr::WarningLevel;
+use crate::parse::ast::TableName;
+
+pub(super) fn drop(tables: &[TableName], if_exists: bool, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let (mut found, mut missing): (Vec<engine::TableName>, Vec<String>) = (Vec::new(), Vec::new());
+    for table in tables {
+        let resolved = resolve_or_missing(table, context)?;
+        match resolved {
+            Some(name) if found.contains(&name) => {
+                let message = format!("Not unique table/alias: '{}'", table.name);
+                return Err(SqlError::new(codes::NONUNIQ_TABLE, message));
+            }
+            Some(name) if context.catalog.table(&name.schema, &name.name).is_some() => found.push(name),
+            _ => {
+                let schema = table.schema.as_deref().or(context.database).unwrap_or_default();
+                missing.push(format!("{schema}.{}", table.name));
+            }
+        }
+    }
+    if !missing.is_empty() && !if_exists {
+        return Err(SqlError::new(codes::BAD_TABLE_ERROR, format!("Unknown table '{}'", missing.join(","))));
+    }
+    for name in missing {
+        context.warnings.push(WarningLevel::Note, codes::BAD_TABLE_ERROR, format!("Unknown table '{name}'"));
+    }
+    let names: Vec<String> = found
+        .iter()
+        .map(|name| format!("{}.{}", quote_identifier(&name.schema), quote_identifier(&name.name)))
+        .collect();
+    if found.is_empty() {
+        return Ok(PlannedDdl::nothing());
+    }
+    // Only what is dropped is logged, so that applying the log never meets a table that is not there.
+    let log_text = format!("DROP TABLE {}", names.join(","));
+    Ok(PlannedDdl { log_text: Some(log_text), ..PlannedDdl::new(CatalogChange::DropTables(found)) })
+}
+
+/// For IF EXISTS: a table in a database that is not there does not exist.
+fn resolve_or_missing(table: &TableName, context: &DdlContext<'_>) -> Result<Option<engine::TableName>, SqlError> {
+    match context.resolve(table) {
+        Ok(name) => Ok(Some(name)),
+        Err(error) if error.code == codes::BAD_DB_ERROR.0 => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+pub(super) fn truncate(table: &TableName, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let name = context.resolve(table)?;
+    context.table(&name)?;
+    Ok(PlannedDdl::new(CatalogChange::Truncate(name)))
+}
+
+/// RENAME TABLE: one after the other, so that two tables can change their names by a third.
+pub(super) fn rename(pairs: &[(TableName, TableName)], context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let (mut made, mut gone): (BTreeSet<engine::TableName>, BTreeSet<engine::TableName>) = Default::default();
+    let mut renames = Vec::with_capacity(pairs.len());
+    for (from, to) in pairs {
+        let (from, to) = (context.resolve(from)?, context.resolve(to)?);
+        check_table_name(&to.name)?;
+        let exists = |name: &engine::TableName, made: &BTreeSet<_>, gone: &BTreeSet<_>| {
+            made.contains(name) || !gone.contains(name) && context.catalog.table(&name.schema, &name.name).is_some()
+        };
+        if !exists(&from, &made, &gone) {
+            return Err(no_such_table(&from.schema, &from.name));
+        }
+        if exists(&to, &made, &gone) {
+            return Err(table_exists(&to.name));
+        }
+        made.remove(&from);
+        gone.insert(from.clone());
+        gone.remove(&to);
+        made.insert(to.clone());
+        renames.push((from, to));
+    }
+    Ok(PlannedDdl::new(CatalogChange::RenameTables(renames)))
+}

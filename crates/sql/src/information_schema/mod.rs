@@ -1,0 +1,102 @@
+//! `information_schema`, and the few tables of `performance_schema` and `mysql` that clients ask for, as virtual tables.
+//!
+//! A table is a description of its columns and a function that makes its rows from the catalog, as the session's account may
+//! see it. Tables that would describe what does not exist here (views, triggers, routines) are there and empty.
+
+mod once;
+mod rows;
+mod spec;
+mod tables;
+
+use std::fmt;
+use std::sync::Arc;
+
+use base::SqlError;
+use io::BoxFuture;
+use types::{ColumnDef, Value};
+
+pub(crate) use self::once::Once;
+pub(crate) use self::rows::{index_rows, table_numbers};
+pub(crate) use self::spec::column_spec;
+use self::tables::{TABLES, TableSpec};
+use crate::exec::ExecContext;
+use crate::session::Shared;
+use crate::virtual_table::{VirtualTable, VirtualTables};
+
+/// Virtual databases, as they are written.
+pub(crate) const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema"];
+
+/// The virtual database of that name, whatever its case.
+pub(crate) fn system_database(name: &str) -> Option<&'static str> {
+    DATABASES.iter().find(|database| database.eq_ignore_ascii_case(name)).copied()
+}
+
+/// Names of the tables of a virtual database, by name.
+pub(crate) fn table_names(database: &str) -> Vec<String> {
+    let mut names: Vec<String> =
+        TABLES.iter().filter(|table| table.database == database).map(|table| table.name.to_string()).collect();
+    names.sort();
+    names
+}
+
+/// The columns of a virtual table.
+pub(crate) fn columns_of(database: &str, name: &str) -> Option<Vec<ColumnDef>> {
+    find(database, name).map(|table| column_spec(table.columns))
+}
+
+fn find(database: &str, name: &str) -> Option<&'static TableSpec> {
+    TABLES.iter().find(|table| table.database.eq_ignore_ascii_case(database) && table.name.eq_ignore_ascii_case(name))
+}
+
+/// The virtual tables of a server.
+pub(crate) struct SystemTables {
+    shared: Arc<Shared>,
+}
+
+impl SystemTables {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        SystemTables { shared }
+    }
+}
+
+impl VirtualTables for SystemTables {
+    fn table(&self, schema: &str, name: &str) -> Option<Arc<dyn VirtualTable>> {
+        let spec = find(schema, name)?;
+        Some(Arc::new(SystemTable { shared: self.shared.clone(), spec, columns: column_spec(spec.columns) }))
+    }
+
+    fn is_virtual(&self, schema: &str) -> bool {
+        system_database(schema).is_some()
+    }
+}
+
+struct SystemTable {
+    shared: Arc<Shared>,
+    spec: &'static TableSpec,
+    columns: Vec<ColumnDef>,
+}
+
+impl fmt::Debug for SystemTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.spec.database, self.spec.name)
+    }
+}
+
+impl VirtualTable for SystemTable {
+    fn schema(&self) -> &str {
+        self.spec.database
+    }
+
+    fn name(&self) -> &str {
+        self.spec.name
+    }
+
+    fn columns(&self) -> &[ColumnDef] {
+        &self.columns
+    }
+
+    fn rows<'a>(&'a self, context: &'a mut ExecContext<'_>) -> BoxFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
+        let source = rows::Source::new(&self.shared, context);
+        Box::pin(std::future::ready((self.spec.rows)(&source)))
+    }
+}

@@ -1,0 +1,468 @@
+//! The rows of the virtual tables.
+
+use std::sync::Arc;
+
+use base::SqlError;
+use engine::{Catalog, Table};
+use types::{ColumnDef, ColumnType, TableDef, Value};
+
+use super::{DATABASES, table_names};
+use crate::account::{Account, Privilege, Privileges};
+use crate::exec::ExecContext;
+use crate::expr::{Host, VariableScope};
+use crate::session::Shared;
+use crate::settings::{self, Scope};
+use crate::show::{default_of, extra_of, key_of, opt, server};
+
+type Rows = Result<Vec<Vec<Value>>, SqlError>;
+
+/// What rows are made from: the catalog as the account sees it.
+pub(super) struct Source<'a> {
+    shared: &'a Arc<Shared>,
+    catalog: Arc<Catalog>,
+    account: Account,
+    host: &'a dyn Host,
+}
+
+impl<'a> Source<'a> {
+    pub(super) fn new(shared: &'a Arc<Shared>, context: &ExecContext<'a>) -> Self {
+        let catalog = shared.engine.catalog();
+        let account = catalog.account(&context.eval.session.current_user);
+        let account = account.and_then(|json| serde::Deserialize::deserialize(&**json).ok()).unwrap_or_default();
+        Source { shared, catalog, account, host: context.eval.host }
+    }
+
+    fn databases(&self) -> impl Iterator<Item = &engine::Database> {
+        self.catalog.databases().filter(|database| self.account.sees_database(&database.name))
+    }
+
+    /// The tables on which the account has any privilege.
+    fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        let sees = |table: &&Arc<Table>| !self.account.on_table(&table.def.schema, &table.def.name).list().is_empty();
+        self.databases().flat_map(|database| self.catalog.tables(&database.name)).filter(sees)
+    }
+}
+
+fn text(text: impl Into<String>) -> Value {
+    Value::str(text)
+}
+
+/// `def`, the only catalog there is.
+fn catalog() -> Value {
+    Value::str_static("def")
+}
+
+fn yes_no(yes: bool) -> Value {
+    Value::str_static(if yes { "YES" } else { "NO" })
+}
+
+pub(super) fn none(_: &Source<'_>) -> Rows {
+    Ok(Vec::new())
+}
+
+pub(super) fn schemata(source: &Source<'_>) -> Rows {
+    let row = |name: &str, collation: types::CollationId| {
+        let charset = collation.charset().name();
+        vec![catalog(), text(name), text(charset), text(collation.name()), Value::Null, Value::str_static("NO")]
+    };
+    let system = DATABASES.iter().map(|name| row(name, types::CollationId::UTF8MB4_GENERAL_CI));
+    Ok(system.chain(source.databases().map(|database| row(&database.name, database.collation))).collect())
+}
+
+pub(super) fn tables(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for database in DATABASES {
+        for name in table_names(database) {
+            let mut row = vec![catalog(), text(*database), text(name), Value::str_static("SYSTEM VIEW")];
+            row.resize(20, Value::Null);
+            row.push(Value::str_static(""));
+            rows.push(row);
+        }
+    }
+    for table in source.tables() {
+        let numbers = table_numbers(table, source.shared.engine.estimate_rows(table));
+        let mut row = vec![
+            catalog(),
+            text(table.def.schema.clone()),
+            text(table.def.name.clone()),
+            Value::str_static("BASE TABLE"),
+        ];
+        row.extend(numbers.into_iter().skip(1));
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// A line of SHOW TABLE STATUS.
+pub(crate) fn table_numbers(table: &Table, row_count: u64) -> Vec<Value> {
+    let def = &table.def;
+    let format = def.options.iter().find(|(name, _)| name == "ROW_FORMAT").map_or("Dynamic", |(_, value)| value);
+    let options = def.options.iter().map(|(name, value)| format!("{}={value}", name.to_lowercase()));
+    let counts = def.auto_increment_column().is_some() && !def.generated_pk;
+    vec![
+        text(def.name.clone()),
+        text(def.engine_name.clone()),
+        Value::Int(10),
+        text(capitalised(format)),
+        Value::UInt(row_count),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        Value::UInt(0),
+        if counts { Value::UInt(table.auto_increment().peek()) } else { Value::Null },
+        Value::Null,
+        Value::Null,
+        Value::Null,
+        text(def.collation.name()),
+        Value::Null,
+        text(options.collect::<Vec<_>>().join(" ")),
+        text(def.comment.clone()),
+    ]
+}
+
+fn capitalised(word: &str) -> String {
+    let lower = word.to_lowercase();
+    let mut chars = lower.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+pub(super) fn columns(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for database in DATABASES {
+        for name in table_names(database) {
+            for (at, column) in super::columns_of(database, &name).unwrap_or_default().iter().enumerate() {
+                rows.push(column_row(database, &name, at, column, "", "select"));
+            }
+        }
+    }
+    for table in source.tables() {
+        let def = &table.def;
+        let privileges = privileges_text(source.account.on_table(&def.schema, &def.name));
+        for (at, column) in def.columns.iter().enumerate() {
+            rows.push(column_row(&def.schema, &def.name, at, column, key_of(def, at), &privileges));
+        }
+    }
+    Ok(rows)
+}
+
+/// `select,insert,update,references`, as far as they are held.
+pub(crate) fn privileges_text(held: Privileges) -> String {
+    let names = [
+        (Privilege::Select, "select"),
+        (Privilege::Insert, "insert"),
+        (Privilege::Update, "update"),
+        (Privilege::References, "references"),
+    ];
+    names.iter().filter(|(privilege, _)| held.has(*privilege)).map(|(_, name)| *name).collect::<Vec<_>>().join(",")
+}
+
+fn column_row(schema: &str, table: &str, at: usize, column: &ColumnDef, key: &str, privileges: &str) -> Vec<Value> {
+    let (chars, bytes) = lengths(column);
+    let (precision, scale) = precision(&column.ty);
+    let fsp = match column.ty {
+        ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => Some(u64::from(fsp)),
+        _ => None,
+    };
+    let number = |number: Option<u64>| number.map_or(Value::Null, Value::UInt);
+    let signed = |number: Option<u64>| number.map_or(Value::Null, |number| Value::Int(number as i64));
+    let is_text = column.ty.has_charset();
+    vec![
+        catalog(),
+        text(schema),
+        text(table),
+        text(column.name.clone()),
+        Value::UInt(at as u64 + 1),
+        default_of(column),
+        yes_no(column.nullable),
+        text(data_type(&column.ty)),
+        signed(chars),
+        signed(bytes),
+        number(precision),
+        number(scale),
+        number(fsp),
+        opt(is_text.then(|| column.collation.charset().name())),
+        opt(is_text.then(|| column.collation.name())),
+        text(column.ty.to_string()),
+        text(key),
+        text(extra_of(column)),
+        text(privileges),
+        text(column.comment.clone()),
+        Value::str_static(""),
+        Value::Null,
+    ]
+}
+
+/// The type's name alone: `varchar` of `varchar(10)`.
+fn data_type(ty: &ColumnType) -> String {
+    let whole = ty.to_string();
+    let end = whole.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(whole.len());
+    whole[..end].to_string()
+}
+
+/// CHARACTER_MAXIMUM_LENGTH and CHARACTER_OCTET_LENGTH.
+fn lengths(column: &ColumnDef) -> (Option<u64>, Option<u64>) {
+    let width = u64::from(column.collation.charset().max_bytes_per_char());
+    match &column.ty {
+        ColumnType::Char { chars } | ColumnType::VarChar { chars } => {
+            (Some(u64::from(*chars)), Some(u64::from(*chars) * width))
+        }
+        ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => {
+            (Some(u64::from(*bytes)), Some(u64::from(*bytes)))
+        }
+        ColumnType::Text { size } | ColumnType::Blob { size } => {
+            (Some(u64::from(size.max_bytes())), Some(u64::from(size.max_bytes())))
+        }
+        ColumnType::Enum { members } => {
+            let longest = members.iter().map(|member| member.chars().count() as u64).max().unwrap_or(0);
+            (Some(longest), Some(longest * width))
+        }
+        ColumnType::Set { members } => {
+            let all: u64 = members.iter().map(|member| member.chars().count() as u64 + 1).sum();
+            (Some(all.saturating_sub(1)), Some(all.saturating_sub(1) * width))
+        }
+        _ => (None, None),
+    }
+}
+
+/// NUMERIC_PRECISION and NUMERIC_SCALE.
+fn precision(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
+    match ty {
+        ColumnType::TinyInt { .. } => (Some(3), Some(0)),
+        ColumnType::SmallInt { .. } => (Some(5), Some(0)),
+        ColumnType::MediumInt { .. } => (Some(7), Some(0)),
+        ColumnType::Int { .. } => (Some(10), Some(0)),
+        ColumnType::BigInt { unsigned } => (Some(if *unsigned { 20 } else { 19 }), Some(0)),
+        ColumnType::Float { .. } => (Some(12), None),
+        ColumnType::Double { .. } => (Some(22), None),
+        ColumnType::Decimal { precision, scale, .. } => (Some(u64::from(*precision)), Some(u64::from(*scale))),
+        ColumnType::Bit { bits } => (Some(u64::from(*bits)), None),
+        _ => (None, None),
+    }
+}
+
+pub(super) fn statistics(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        let def = &table.def;
+        for index in index_rows(def, source.shared.engine.estimate_rows(table)) {
+            let mut fields = index.into_iter();
+            let (Some(name), Some(non_unique)) = (fields.next(), fields.next()) else { continue };
+            let mut row = vec![catalog(), text(def.schema.clone()), name, non_unique, text(def.schema.clone())];
+            row.extend(fields);
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+/// Lines of SHOW INDEX.
+pub(crate) fn index_rows(def: &TableDef, row_count: u64) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    for index in &def.indexes {
+        for (seq, part) in index.parts.iter().enumerate() {
+            let column = &def.columns[part.column];
+            let whole = index.unique && seq + 1 == index.parts.len();
+            let cardinality = if whole { row_count } else { (row_count / 10).max(row_count.min(1)) };
+            rows.push(vec![
+                text(def.name.clone()),
+                Value::Int(i64::from(!index.unique)),
+                text(index.name.clone()),
+                Value::Int(seq as i64 + 1),
+                text(column.name.clone()),
+                Value::str_static(if part.descending { "D" } else { "A" }),
+                Value::Int(cardinality as i64),
+                part.prefix_chars.map_or(Value::Null, |chars| Value::Int(i64::from(chars))),
+                Value::Null,
+                Value::str_static(if column.nullable { "YES" } else { "" }),
+                Value::str_static("BTREE"),
+                Value::str_static(""),
+                text(index.comment.clone()),
+                yes_no(index.visible),
+                Value::Null,
+            ]);
+        }
+    }
+    rows
+}
+
+pub(super) fn key_column_usage(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        let def = &table.def;
+        for index in def.indexes.iter().filter(|index| index.unique) {
+            for (seq, part) in index.parts.iter().enumerate() {
+                let (schema, name) = (text(def.schema.clone()), text(def.name.clone()));
+                let column = text(def.columns[part.column].name.clone());
+                let mut row =
+                    vec![catalog(), schema.clone(), text(index.name.clone()), catalog(), schema, name, column];
+                row.extend([Value::UInt(seq as u64 + 1), Value::Null, Value::Null, Value::Null, Value::Null]);
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn table_constraints(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        let def = &table.def;
+        for (at, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.unique) {
+            let kind = if at == 0 { "PRIMARY KEY" } else { "UNIQUE" };
+            let schema = text(def.schema.clone());
+            let name = text(index.name.clone());
+            rows.push(vec![catalog(), schema.clone(), name, schema, text(def.name.clone()), text(kind), yes_no(true)]);
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn character_sets(_: &Source<'_>) -> Rows {
+    let reorder = |mut row: Vec<Value>| {
+        row.swap(1, 2);
+        row
+    };
+    Ok(server::character_set_rows().into_iter().map(reorder).collect())
+}
+
+pub(super) fn collations(_: &Source<'_>) -> Rows {
+    Ok(server::collation_rows())
+}
+
+pub(super) fn collation_applicability(_: &Source<'_>) -> Rows {
+    let both = |mut row: Vec<Value>| {
+        row.truncate(2);
+        row
+    };
+    Ok(server::collation_rows().into_iter().map(both).collect())
+}
+
+pub(super) fn engines(_: &Source<'_>) -> Rows {
+    Ok(vec![server::engine_row()])
+}
+
+pub(super) fn plugins(_: &Source<'_>) -> Rows {
+    let row = |(name, kind): &(&str, &str)| {
+        let mut row = vec![text(*name), text("1.0"), text("ACTIVE"), text(*kind), text("1.0")];
+        row.extend([Value::Null, Value::Null, text("commuter"), Value::Null, text("MIT OR Apache-2.0"), text("FORCE")]);
+        row
+    };
+    Ok(server::PLUGINS.iter().map(row).collect())
+}
+
+pub(super) fn processlist(source: &Source<'_>) -> Rows {
+    let all = source.account.global.has(Privilege::Process);
+    let processes = source.shared.services.processlist().into_iter();
+    let row = |process: crate::services::Process| {
+        vec![
+            Value::UInt(u64::from(process.id.0)),
+            text(process.user),
+            text(process.host),
+            opt(process.database),
+            text(process.command),
+            Value::Int(process.time_seconds as i64),
+            text(process.state),
+            opt(process.info),
+        ]
+    };
+    Ok(processes.filter(|process| all || process.user == source.account.user).map(row).collect())
+}
+
+pub(super) fn status(source: &Source<'_>) -> Rows {
+    let pairs = source.shared.services.status();
+    Ok(pairs.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect())
+}
+
+pub(super) fn global_variables(source: &Source<'_>) -> Rows {
+    variables(source, VariableScope::Global)
+}
+
+pub(super) fn session_variables(source: &Source<'_>) -> Rows {
+    variables(source, VariableScope::Default)
+}
+
+fn variables(source: &Source<'_>, scope: VariableScope) -> Rows {
+    let mut rows = Vec::new();
+    for setting in settings::all() {
+        if scope == VariableScope::Global && setting.scope == Scope::Session {
+            continue;
+        }
+        let value = source.host.system_variable(scope, setting.name)?;
+        let value = match (setting.kind, &value) {
+            (settings::Kind::Bool, Value::Int(on)) => Value::str_static(if *on != 0 { "ON" } else { "OFF" }),
+            _ => value,
+        };
+        let mut shown = Vec::new();
+        value.write_text(types::value::NOT_FIXED, &mut shown);
+        rows.push(vec![text(setting.name), text(String::from_utf8_lossy(&shown).into_owned())]);
+    }
+    Ok(rows)
+}
+
+/// The accounts that the account may see: all with the right to make accounts, otherwise itself.
+fn visible_accounts(source: &Source<'_>) -> Vec<Account> {
+    let all = source.account.global.has(Privilege::CreateUser);
+    let accounts = crate::account::all(&source.catalog).into_iter();
+    accounts.filter(|account| all || account.name() == source.account.name()).collect()
+}
+
+fn grantee(account: &Account) -> Value {
+    text(account.name().to_string())
+}
+
+fn privilege_rows(head: &[Value], privileges: Privileges) -> Vec<Vec<Value>> {
+    let grantable = yes_no(privileges.contains(Privilege::GrantOption));
+    let names: Vec<&str> = match privileges.list() {
+        list if list.is_empty() => vec!["USAGE"],
+        list => list.into_iter().map(Privilege::name).collect(),
+    };
+    let row = |name: &str| head.iter().cloned().chain([text(name), grantable.clone()]).collect();
+    names.into_iter().map(row).collect()
+}
+
+pub(super) fn user_privileges(source: &Source<'_>) -> Rows {
+    let rows = |account: Account| privilege_rows(&[grantee(&account), catalog()], account.global);
+    Ok(visible_accounts(source).into_iter().flat_map(rows).collect())
+}
+
+pub(super) fn schema_privileges(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for account in visible_accounts(source) {
+        for (database, privileges) in &account.databases {
+            rows.extend(privilege_rows(&[grantee(&account), catalog(), text(database.clone())], *privileges));
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) fn table_privileges(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for account in visible_accounts(source) {
+        for (database, tables) in &account.tables {
+            for (table, privileges) in tables {
+                let head = [grantee(&account), catalog(), text(database.clone()), text(table.clone())];
+                rows.extend(privilege_rows(&head, *privileges));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// `mysql.user`, as far as it is asked for. Secrets only for those who may read them anyway.
+pub(super) fn users(source: &Source<'_>) -> Rows {
+    let flag = |on: bool| Value::str_static(if on { "Y" } else { "N" });
+    let secrets = source.account.global.has(Privilege::Super);
+    let row = |account: Account| {
+        vec![
+            text(account.host.clone()),
+            text(account.user.clone()),
+            text(account.plugin.clone()),
+            opt(secrets.then(|| account.authentication.clone())),
+            flag(account.locked),
+            flag(account.global.contains(Privilege::Super)),
+            flag(account.global.contains(Privilege::GrantOption)),
+        ]
+    };
+    Ok(visible_accounts(source).into_iter().map(row).collect())
+}

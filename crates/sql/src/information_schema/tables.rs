@@ -1,0 +1,204 @@
+//! The virtual tables: names, columns, where the rows come from.
+
+use base::SqlError;
+use types::Value;
+
+use super::rows::{self, Source};
+
+/// A virtual table.
+pub(super) struct TableSpec {
+    pub(super) database: &'static str,
+    pub(super) name: &'static str,
+    pub(super) columns: &'static str,
+    pub(super) rows: fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>,
+}
+
+const fn schema(
+    name: &'static str,
+    columns: &'static str,
+    rows: fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>,
+) -> TableSpec {
+    TableSpec { database: "information_schema", name, columns, rows }
+}
+
+const fn performance(
+    name: &'static str,
+    columns: &'static str,
+    rows: fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>,
+) -> TableSpec {
+    TableSpec { database: "performance_schema", name, columns, rows }
+}
+
+pub(super) const TABLES: &[TableSpec] = &[
+    schema(
+        "CHARACTER_SETS",
+        "CHARACTER_SET_NAME v64, DEFAULT_COLLATE_NAME v64, DESCRIPTION v2048, MAXLEN u",
+        rows::character_sets,
+    ),
+    schema(
+        "CHECK_CONSTRAINTS",
+        "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64, CHECK_CLAUSE t",
+        rows::none,
+    ),
+    schema(
+        "COLLATIONS",
+        "COLLATION_NAME v64, CHARACTER_SET_NAME v64, ID u, IS_DEFAULT v3, IS_COMPILED v3, SORTLEN u, PAD_ATTRIBUTE v9",
+        rows::collations,
+    ),
+    schema(
+        "COLLATION_CHARACTER_SET_APPLICABILITY",
+        "COLLATION_NAME v64, CHARACTER_SET_NAME v64",
+        rows::collation_applicability,
+    ),
+    schema(
+        "COLUMNS",
+        "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64?, ORDINAL_POSITION u, COLUMN_DEFAULT t?, \
+         IS_NULLABLE v3, DATA_TYPE t?, CHARACTER_MAXIMUM_LENGTH b?, CHARACTER_OCTET_LENGTH b?, NUMERIC_PRECISION u?, \
+         NUMERIC_SCALE u?, DATETIME_PRECISION u?, CHARACTER_SET_NAME v64?, COLLATION_NAME v64?, COLUMN_TYPE t, \
+         COLUMN_KEY v3, EXTRA v256?, PRIVILEGES v154?, COLUMN_COMMENT t, GENERATION_EXPRESSION t, SRS_ID u?",
+        rows::columns,
+    ),
+    schema(
+        "COLUMN_PRIVILEGES",
+        "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
+        rows::none,
+    ),
+    schema("ENGINES", "ENGINE v64, SUPPORT v8, COMMENT v80, TRANSACTIONS v3?, XA v3?, SAVEPOINTS v3?", rows::engines),
+    schema(
+        "EVENTS",
+        "EVENT_CATALOG v64, EVENT_SCHEMA v64, EVENT_NAME v64, DEFINER v288, TIME_ZONE v64, EVENT_BODY v3, EVENT_DEFINITION t, \
+         EVENT_TYPE v9, EXECUTE_AT s?, INTERVAL_VALUE v256?, INTERVAL_FIELD v18?, SQL_MODE v600, STARTS s?, ENDS s?, STATUS v18, \
+         ON_COMPLETION v12, CREATED s, LAST_ALTERED s, LAST_EXECUTED s?, EVENT_COMMENT v2048, ORIGINATOR u, \
+         CHARACTER_SET_CLIENT v64, COLLATION_CONNECTION v64, DATABASE_COLLATION v64",
+        rows::none,
+    ),
+    schema(
+        "FILES",
+        "FILE_ID b?, FILE_NAME t?, FILE_TYPE v256?, TABLESPACE_NAME v268, TABLE_CATALOG v0, TABLE_SCHEMA v64?, TABLE_NAME v64?, \
+         LOGFILE_GROUP_NAME v256?, LOGFILE_GROUP_NUMBER b?, ENGINE v64, EXTENT_SIZE b?, INITIAL_SIZE b?, TOTAL_EXTENTS b?, EXTRA v256?",
+        rows::none,
+    ),
+    schema(
+        "INNODB_TRX",
+        "trx_id u, trx_state v13, trx_started s, trx_mysql_thread_id u, trx_query v1024?, trx_isolation_level v16",
+        rows::none,
+    ),
+    schema(
+        "KEY_COLUMN_USAGE",
+        "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_CATALOG v64, TABLE_SCHEMA v64, \
+         TABLE_NAME v64, COLUMN_NAME v64?, ORDINAL_POSITION u, POSITION_IN_UNIQUE_CONSTRAINT u?, \
+         REFERENCED_TABLE_SCHEMA v64?, REFERENCED_TABLE_NAME v64?, REFERENCED_COLUMN_NAME v64?",
+        rows::key_column_usage,
+    ),
+    schema(
+        "PARAMETERS",
+        "SPECIFIC_CATALOG v64, SPECIFIC_SCHEMA v64, SPECIFIC_NAME v64, ORDINAL_POSITION u, PARAMETER_MODE v5?, \
+         PARAMETER_NAME v64?, DATA_TYPE t?, CHARACTER_MAXIMUM_LENGTH b?, CHARACTER_OCTET_LENGTH b?, NUMERIC_PRECISION u?, \
+         NUMERIC_SCALE b?, DATETIME_PRECISION u?, CHARACTER_SET_NAME v64?, COLLATION_NAME v64?, DTD_IDENTIFIER t, ROUTINE_TYPE v9",
+        rows::none,
+    ),
+    schema(
+        "PARTITIONS",
+        "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, PARTITION_NAME v64?, SUBPARTITION_NAME v64?, \
+         PARTITION_ORDINAL_POSITION u?, SUBPARTITION_ORDINAL_POSITION u?, PARTITION_METHOD v13?, SUBPARTITION_METHOD v13?, \
+         PARTITION_EXPRESSION v2048?, SUBPARTITION_EXPRESSION v2048?, PARTITION_DESCRIPTION t?, TABLE_ROWS u?, \
+         AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, CREATE_TIME s?, UPDATE_TIME s?, \
+         CHECK_TIME s?, CHECKSUM b?, PARTITION_COMMENT t, NODEGROUP v256?, TABLESPACE_NAME v268?",
+        rows::none,
+    ),
+    schema(
+        "PLUGINS",
+        "PLUGIN_NAME v64, PLUGIN_VERSION v20, PLUGIN_STATUS v10, PLUGIN_TYPE v80, PLUGIN_TYPE_VERSION v20, \
+         PLUGIN_LIBRARY v64?, PLUGIN_LIBRARY_VERSION v20?, PLUGIN_AUTHOR v64?, PLUGIN_DESCRIPTION t?, PLUGIN_LICENSE v80?, \
+         LOAD_OPTION v64",
+        rows::plugins,
+    ),
+    schema(
+        "PROCESSLIST",
+        "ID u, USER v32, HOST v261, DB v64?, COMMAND v16, TIME i, STATE v64?, INFO t?",
+        rows::processlist,
+    ),
+    schema(
+        "REFERENTIAL_CONSTRAINTS",
+        "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, UNIQUE_CONSTRAINT_CATALOG v64, \
+         UNIQUE_CONSTRAINT_SCHEMA v64, UNIQUE_CONSTRAINT_NAME v64?, MATCH_OPTION v7, UPDATE_RULE v11, DELETE_RULE v11, \
+         TABLE_NAME v64, REFERENCED_TABLE_NAME v64",
+        rows::none,
+    ),
+    schema(
+        "ROUTINES",
+        "SPECIFIC_NAME v64, ROUTINE_CATALOG v64, ROUTINE_SCHEMA v64, ROUTINE_NAME v64, ROUTINE_TYPE v9, DATA_TYPE t?, \
+         CHARACTER_MAXIMUM_LENGTH b?, CHARACTER_OCTET_LENGTH b?, NUMERIC_PRECISION u?, NUMERIC_SCALE u?, DATETIME_PRECISION u?, \
+         CHARACTER_SET_NAME v64?, COLLATION_NAME v64?, DTD_IDENTIFIER t?, ROUTINE_BODY v8, ROUTINE_DEFINITION t?, \
+         EXTERNAL_NAME v64?, EXTERNAL_LANGUAGE v64, PARAMETER_STYLE v3, IS_DETERMINISTIC v3, SQL_DATA_ACCESS v17, SQL_PATH v64?, \
+         SECURITY_TYPE v7, CREATED s, LAST_ALTERED s, SQL_MODE v600, ROUTINE_COMMENT t, DEFINER v288, CHARACTER_SET_CLIENT v64, \
+         COLLATION_CONNECTION v64, DATABASE_COLLATION v64",
+        rows::none,
+    ),
+    schema(
+        "SCHEMATA",
+        "CATALOG_NAME v64, SCHEMA_NAME v64, DEFAULT_CHARACTER_SET_NAME v64, DEFAULT_COLLATION_NAME v64, SQL_PATH v64?, DEFAULT_ENCRYPTION v3",
+        rows::schemata,
+    ),
+    schema(
+        "SCHEMA_PRIVILEGES",
+        "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
+        rows::schema_privileges,
+    ),
+    schema(
+        "STATISTICS",
+        "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, NON_UNIQUE i, INDEX_SCHEMA v64, INDEX_NAME v64?, SEQ_IN_INDEX u, \
+         COLUMN_NAME v64?, COLLATION v1?, CARDINALITY b?, SUB_PART b?, PACKED v10?, NULLABLE v3, INDEX_TYPE v11, COMMENT v8, \
+         INDEX_COMMENT v2048, IS_VISIBLE v3, EXPRESSION t?",
+        rows::statistics,
+    ),
+    schema(
+        "TABLES",
+        "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, TABLE_TYPE v11, ENGINE v64?, VERSION i?, ROW_FORMAT v10?, \
+         TABLE_ROWS u?, AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, \
+         AUTO_INCREMENT u?, CREATE_TIME s?, UPDATE_TIME s?, CHECK_TIME s?, TABLE_COLLATION v64?, CHECKSUM b?, \
+         CREATE_OPTIONS v256?, TABLE_COMMENT t?",
+        rows::tables,
+    ),
+    schema(
+        "TABLE_CONSTRAINTS",
+        "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_SCHEMA v64, TABLE_NAME v64, \
+         CONSTRAINT_TYPE v11, ENFORCED v3",
+        rows::table_constraints,
+    ),
+    schema(
+        "TABLE_PRIVILEGES",
+        "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
+        rows::table_privileges,
+    ),
+    schema(
+        "TRIGGERS",
+        "TRIGGER_CATALOG v64, TRIGGER_SCHEMA v64, TRIGGER_NAME v64, EVENT_MANIPULATION v6, EVENT_OBJECT_CATALOG v64, \
+         EVENT_OBJECT_SCHEMA v64, EVENT_OBJECT_TABLE v64, ACTION_ORDER u, ACTION_CONDITION t?, ACTION_STATEMENT t, \
+         ACTION_ORIENTATION v3, ACTION_TIMING v6, ACTION_REFERENCE_OLD_TABLE v64?, ACTION_REFERENCE_NEW_TABLE v64?, \
+         ACTION_REFERENCE_OLD_ROW v3, ACTION_REFERENCE_NEW_ROW v3, CREATED s?, SQL_MODE v600, DEFINER v288, \
+         CHARACTER_SET_CLIENT v64, COLLATION_CONNECTION v64, DATABASE_COLLATION v64",
+        rows::none,
+    ),
+    schema(
+        "USER_PRIVILEGES",
+        "GRANTEE v292, TABLE_CATALOG v512, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
+        rows::user_privileges,
+    ),
+    schema(
+        "VIEWS",
+        "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, VIEW_DEFINITION t?, CHECK_OPTION v8?, IS_UPDATABLE v3?, \
+         DEFINER v288?, SECURITY_TYPE v7?, CHARACTER_SET_CLIENT v64, COLLATION_CONNECTION v64",
+        rows::none,
+    ),
+    performance("global_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::status),
+    performance("session_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::status),
+    performance("global_variables", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::global_variables),
+    performance("session_variables", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::session_variables),
+    TableSpec {
+        database: "mysql",
+        name: "user",
+        columns: "Host v255, User v32, plugin v64, authentication_string t?, account_locked v1, Super_priv v1, Grant_priv v1",
+        rows: rows::users,
+    },
+];

@@ -1,0 +1,116 @@
+//! Administration: privileges, then the server.
+
+use base::{Cancelled, ConnectionId, SqlError, codes};
+use types::Value;
+
+use super::Session;
+use crate::account::Privilege;
+use crate::parse::ast::{Admin, FlushTarget};
+use crate::result::{Outcome, ResultSink};
+use crate::services::PurgeBinaryLogs;
+
+impl Session {
+    pub(super) async fn administer(&mut self, admin: &Admin, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+        let services = self.shared.services.clone();
+        match admin {
+            Admin::ChangeSource(change) => {
+                self.replication_admin().await?;
+                services.change_source(change.clone()).await?;
+            }
+            Admin::StartReplica(start) => {
+                self.replication_admin().await?;
+                services.start_replica(start.clone()).await?;
+            }
+            Admin::StopReplica(stop) => {
+                self.replication_admin().await?;
+                services.stop_replica(stop.clone()).await?;
+            }
+            Admin::ResetReplica { all, channel } => {
+                self.check_global(&[Privilege::Reload])?;
+                self.commit().await?;
+                services.reset_replica(*all, channel.clone()).await?;
+            }
+            Admin::ResetBinaryLogs(to) => {
+                self.check_global(&[Privilege::Reload])?;
+                self.commit().await?;
+                services.reset_binary_logs(*to).await?;
+            }
+            Admin::PurgeTo(file) => {
+                self.check_global(&[Privilege::BinlogAdmin])?;
+                services.purge_binary_logs(PurgeBinaryLogs::To(file.clone())).await?;
+            }
+            Admin::PurgeBefore(time) => {
+                self.check_global(&[Privilege::BinlogAdmin])?;
+                let call = crate::parse::unix_timestamp_of(time);
+                let seconds = match self.evaluate(&call).await?.0 {
+                    Value::Int(seconds) => seconds,
+                    Value::UInt(seconds) => seconds as i64,
+                    Value::Null => {
+                        return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to PURGE LOGS BEFORE"));
+                    }
+                    other => seconds_of(&other),
+                };
+                services.purge_binary_logs(PurgeBinaryLogs::Before(seconds)).await?;
+            }
+            Admin::Flush(targets) => {
+                self.check_global(&[Privilege::Reload])?;
+                for target in targets {
+                    self.flush(target).await?;
+                }
+            }
+            Admin::Kill { query_only, id } => self.kill(*query_only, id).await?,
+            Admin::Shutdown => {
+                self.check_global(&[Privilege::Shutdown])?;
+                services.shutdown();
+            }
+            Admin::Tables { what, tables } => return self.maintain(*what, tables, sink).await,
+        }
+        Ok(Outcome::default())
+    }
+
+    async fn replication_admin(&mut self) -> Result<(), SqlError> {
+        self.check_global(&[Privilege::ReplicationAdmin])?;
+        self.commit().await
+    }
+
+    async fn flush(&mut self, target: &FlushTarget) -> Result<(), SqlError> {
+        match target {
+            FlushTarget::TablesWithReadLock(tables) => self.lock_for_read(tables).await,
+            // There are no open tables to close; the statement only ends the transaction.
+            FlushTarget::Tables(_) | FlushTarget::Nothing => self.commit().await,
+            target => {
+                self.commit().await?;
+                self.shared.services.flush(target.clone()).await
+            }
+        }
+    }
+
+    async fn kill(&mut self, query_only: bool, id: &sqlparser::ast::Expr) -> Result<(), SqlError> {
+        let id = match self.evaluate(id).await?.0 {
+            Value::Int(id) => u32::try_from(id).ok(),
+            Value::UInt(id) => u32::try_from(id).ok(),
+            _ => None,
+        };
+        let no_such = || SqlError::new(codes::NO_SUCH_THREAD, format!("Unknown thread id: {}", id.unwrap_or_default()));
+        let target = ConnectionId(id.ok_or_else(no_such)?);
+        let process = self.shared.services.processlist().into_iter().find(|process| process.id == target);
+        let process = process.ok_or_else(no_such)?;
+        if process.user != self.client.user && !self.account().global.has(Privilege::ConnectionAdmin) {
+            let message = format!("You are not owner of thread {}", target.0);
+            return Err(SqlError::new(codes::KILL_DENIED_ERROR, message));
+        }
+        let what = if query_only { Cancelled::Statement } else { Cancelled::Connection };
+        self.shared.services.kill(target, what)?;
+        if target == self.handle.connection_id {
+            return Err(SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted"));
+        }
+        Ok(())
+    }
+}
+
+/// Whole seconds of a value with a fraction.
+fn seconds_of(value: &Value) -> i64 {
+    let mut text = Vec::new();
+    value.write_text(types::value::NOT_FIXED, &mut text);
+    String::from_utf8_lossy(&text).parse::<f64>().map_or(0, |seconds| seconds as i64)
+}

@@ -1,0 +1,321 @@
+//! Definitions: privileges, implicit commit, plan, log.
+
+use base::{SqlError, codes};
+use binlog::QueryContext;
+use engine::DdlText;
+
+use super::Session;
+use super::prepared::rows_of;
+use crate::account::{Level, Privilege, Privileges};
+use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
+use crate::information_schema::SystemTables;
+use crate::parse::ParsedStatement;
+use crate::parse::ast::{
+    AlterAction, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, TableName, UserName, UserSpec,
+};
+use crate::result::{Collected, Outcome};
+
+/// How often a definition is planned anew because its tables changed between the plan and the locks.
+const REPLANS_MAX: usize = 10;
+
+impl Session {
+    /// Runs a definition. `text` is the statement as written.
+    pub(super) async fn define(&mut self, ddl: &Ddl, text: &str) -> Result<Outcome, SqlError> {
+        let ddl = self.resolve_accounts(ddl.clone())?;
+        self.check_definition(&ddl)?;
+        // The implicit commit comes before anything can fail for the definition itself.
+        self.commit().await?;
+        self.check_writable()?;
+        for _ in 0..REPLANS_MAX {
+            match self.define_once(&ddl, text).await {
+                Err(error) if error.code == codes::TABLE_DEF_CHANGED.0 => {}
+                result => {
+                    let affected_rows = result?;
+                    self.after_definition(&ddl);
+                    self.info.row_count = affected_rows as i64;
+                    return Ok(Outcome { affected_rows, ..Outcome::default() });
+                }
+            }
+        }
+        Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
+    }
+
+    async fn define_once(&mut self, ddl: &Ddl, text: &str) -> Result<u64, SqlError> {
+        let catalog = self.catalog();
+        let warnings = std::mem::take(&mut self.warnings);
+        let context = self.ddl_context(&catalog, &warnings);
+        let planned = plan_ddl(ddl, &context);
+        self.warnings = warnings;
+        let PlannedDdl { change, log_text, affected_rows } = planned?;
+        if !changes_anything(&change) {
+            // Nothing to do and nothing to log: a replica would have nothing to do either.
+            return Ok(affected_rows);
+        }
+        let logged = DdlText { sql: log_text.unwrap_or_else(|| text.to_string()), context: self.query_context() };
+        self.shared.engine.execute_ddl(change, logged, &self.ddl_options()).await?;
+        Ok(affected_rows)
+    }
+
+    fn ddl_context<'a>(&'a self, catalog: &'a engine::Catalog, warnings: &'a crate::expr::Warnings) -> DdlContext<'a> {
+        let settings = &self.settings;
+        DdlContext {
+            catalog,
+            database: self.info.database.as_deref(),
+            sql_mode: self.info.sql_mode,
+            collation_server: named_collation(settings.named("collation_server").as_str()),
+            utf8mb4_collation: named_collation(settings.named("default_collation_for_utf8mb4").as_str()),
+            timestamp: (self.now.0 / 1_000_000) as u32,
+            time_zone: &self.info.time_zone,
+            require_primary_key: settings.named("sql_require_primary_key").as_bool(),
+            warnings,
+        }
+    }
+
+    /// The session's part of a QUERY event.
+    pub(super) fn query_context(&self) -> QueryContext {
+        let hot = &self.settings.hot;
+        let client =
+            crate::charsets::default_collation(hot.character_set_client).unwrap_or(types::CollationId::DEFAULT);
+        let zone = self.settings.named("time_zone").as_str();
+        QueryContext {
+            thread_id: self.handle.connection_id.0,
+            timestamp: (self.now.0 / 1_000_000) as u32,
+            microseconds: 0,
+            schema: self.info.database.clone().unwrap_or_default(),
+            sql_mode: self.info.sql_mode.0,
+            flags2: if hot.foreign_key_checks { 0 } else { 1 << 26 } | if hot.unique_checks { 0 } else { 1 << 27 },
+            charsets: [
+                client.0,
+                hot.collation_connection.0,
+                named_collation(self.settings.named("collation_server").as_str()).0,
+            ],
+            time_zone: Some(
+                if zone == "SYSTEM" { self.settings.named("system_time_zone").as_str() } else { zone }.to_string(),
+            ),
+            auto_increment: None,
+            default_collation_for_utf8mb4: named_collation(
+                self.settings.named("default_collation_for_utf8mb4").as_str(),
+            )
+            .0,
+        }
+    }
+
+    fn after_definition(&mut self, ddl: &Ddl) {
+        match ddl {
+            Ddl::DropDatabase { name, .. } if self.info.database.as_deref() == Some(name) => {
+                self.info.database = None;
+                self.database_changed();
+            }
+            Ddl::AlterDatabase { .. } => self.database_changed(),
+            _ => {}
+        }
+    }
+
+    /// CREATE TABLE … SELECT: the table, made of what was written and of the query's columns, then the rows.
+    pub(super) async fn create_table_select(
+        &mut self,
+        create: &CreateTable,
+        query: &sqlparser::ast::Query,
+        parsed: &ParsedStatement,
+    ) -> Result<Outcome, SqlError> {
+        self.commit().await?;
+        let catalog = self.catalog();
+        let schema = create.name.schema.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+        if catalog.table(&schema, &create.name.name).is_some() {
+            // An error, or with IF NOT EXISTS nothing at all.
+            return self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
+        }
+        let mut select = parsed.clone();
+        select.statement = crate::parse::ast::Statement::Query(Box::new(query.clone()));
+        let tables = SystemTables::new(self.shared.clone());
+        let plan = self.plan(&rows_of(&select, &[], &self.info.database.clone()), &tables).await?;
+        self.check_table_uses(plan.uses())?;
+        let columns = selected_columns(&plan);
+        let warnings = std::mem::take(&mut self.warnings);
+        let text = ddl::with_selected(create, &columns, &self.ddl_context(&catalog, &warnings));
+        self.warnings = warnings;
+        let text = text?;
+        let reparsed = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
+        let crate::parse::ast::Statement::Ddl(definition) = &reparsed.statement else {
+            return Err(SqlError::unknown("CREATE TABLE … SELECT gave no definition"));
+        };
+        self.define(definition, &text).await?;
+        match self.fill_table(create, &columns, query, parsed).await {
+            Ok(outcome) => Ok(outcome),
+            Err(error) => {
+                let drop = Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true };
+                self.rollback();
+                self.define(&drop, "").await?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn fill_table(
+        &mut self,
+        create: &CreateTable,
+        columns: &[types::ColumnDef],
+        query: &sqlparser::ast::Query,
+        parsed: &ParsedStatement,
+    ) -> Result<Outcome, SqlError> {
+        let verb = match create.on_duplicate {
+            OnDuplicate::Error => "INSERT INTO",
+            OnDuplicate::Ignore => "INSERT IGNORE INTO",
+            OnDuplicate::Replace => "REPLACE INTO",
+        };
+        let table = match &create.name.schema {
+            Some(schema) => format!("{}.{}", ddl::quote_identifier(schema), ddl::quote_identifier(&create.name.name)),
+            None => ddl::quote_identifier(&create.name.name),
+        };
+        let names: Vec<String> = columns.iter().map(|column| ddl::quote_identifier(&column.name)).collect();
+        let text = format!("{verb} {table} ({}) SELECT 1", names.join(","));
+        let mut insert = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
+        if let crate::parse::ast::Statement::Insert(insert) = &mut insert.statement {
+            insert.source = Some(Box::new(query.clone()));
+        }
+        insert.text = parsed.text.clone();
+        let tables = SystemTables::new(self.shared.clone());
+        let rows = rows_of(&insert, &[], &self.info.database.clone());
+        let mut result = Collected::default();
+        let outcome = Box::pin(self.run_rows(&rows, &mut None, &tables, &mut result)).await?;
+        // Like all definitions it leaves no transaction open.
+        self.commit().await?;
+        Ok(outcome)
+    }
+
+    /// USER() and passwords are put in their final form: names and hashes.
+    fn resolve_accounts(&mut self, mut ddl: Ddl) -> Result<Ddl, SqlError> {
+        let own = self.client.account.clone();
+        let default_plugin = self.shared.globals.named("default_authentication_plugin").as_str().to_string();
+        let (Ddl::CreateUser { users, .. } | Ddl::AlterUser { users, .. }) = &mut ddl else { return Ok(ddl) };
+        for spec in users {
+            let name = spec.name.get_or_insert_with(|| own.clone()).clone();
+            let Some(auth) = &mut spec.auth else { continue };
+            let known = crate::account::find(&self.shared.engine.catalog(), &name).map(|account| account.plugin);
+            let plugin = auth.plugin.clone().or(known).unwrap_or_else(|| default_plugin.clone());
+            auth.plugin = Some(plugin.clone());
+            match &auth.secret {
+                AuthSecret::Password(password) if password.is_empty() => auth.secret = AuthSecret::None,
+                AuthSecret::Password(password) => {
+                    auth.secret = AuthSecret::Hash(self.shared.services.password_hash(&plugin, password)?);
+                }
+                AuthSecret::Hash(hash)
+                    if !hash.is_empty() && !self.shared.services.valid_password_hash(&plugin, hash) =>
+                {
+                    let message = "The password hash doesn't have the expected format.";
+                    return Err(SqlError::new(codes::PASSWORD_FORMAT, message));
+                }
+                _ => {}
+            }
+        }
+        Ok(ddl)
+    }
+
+    /// SET PASSWORD.
+    pub(super) async fn set_password(&mut self, user: Option<&UserName>, password: &str) -> Result<(), SqlError> {
+        let auth = AuthSpec { plugin: None, secret: AuthSecret::Password(password.to_string()) };
+        let users = vec![UserSpec { name: user.cloned(), auth: Some(auth) }];
+        self.define(&Ddl::AlterUser { users, if_exists: false, locked: None }, "").await?;
+        Ok(())
+    }
+
+    fn check_definition(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
+        match ddl {
+            Ddl::CreateDatabase { name, .. } => self.check_database(Privilege::Create, name),
+            Ddl::AlterDatabase { name, .. } => {
+                let name = name.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                self.check_database(Privilege::Alter, &name)
+            }
+            Ddl::DropDatabase { name, .. } => self.check_database(Privilege::Drop, name),
+            Ddl::CreateTable(create) => {
+                self.check_table(Privilege::Create, &create.name)?;
+                create.like.as_ref().map_or(Ok(()), |like| self.check_table(Privilege::Select, like))
+            }
+            Ddl::DropTables { tables, .. } => {
+                tables.iter().try_for_each(|table| self.check_table(Privilege::Drop, table))
+            }
+            Ddl::Truncate(table) => self.check_table(Privilege::Drop, table),
+            Ddl::RenameTables(pairs) => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
+            Ddl::AlterTable(alter) => {
+                let only_indexes = alter.actions.iter().all(|action| {
+                    matches!(action, AlterAction::AddIndex(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey)
+                });
+                let privilege =
+                    if only_indexes && !alter.actions.is_empty() { Privilege::Index } else { Privilege::Alter };
+                let checked = self.check_table(privilege, &alter.table);
+                // ALTER covers what INDEX does.
+                checked.or_else(|error| self.check_table(Privilege::Alter, &alter.table).map_err(|_| error))?;
+                let rename = alter.actions.iter().find_map(|action| match action {
+                    AlterAction::Rename(to) => Some(to),
+                    _ => None,
+                });
+                rename.map_or(Ok(()), |to| self.check_rename(&alter.table, to))
+            }
+            Ddl::AlterUser { users, .. } if self.is_only_own_password(users) => Ok(()),
+            Ddl::CreateUser { .. } | Ddl::AlterUser { .. } | Ddl::DropUser { .. } | Ddl::RenameUser(_) => {
+                self.check_global(&[Privilege::CreateUser])
+            }
+            Ddl::Grant(grant) | Ddl::Revoke(grant) => self.check_may_grant(grant),
+        }
+    }
+
+    fn check_rename(&mut self, from: &TableName, to: &TableName) -> Result<(), SqlError> {
+        self.check_table(Privilege::Alter, from)?;
+        self.check_table(Privilege::Drop, from)?;
+        self.check_table(Privilege::Create, to)?;
+        self.check_table(Privilege::Insert, to)
+    }
+
+    fn is_only_own_password(&self, users: &[UserSpec]) -> bool {
+        users.iter().all(|spec| spec.name.as_ref().is_none_or(|name| *name == self.client.account))
+    }
+
+    /// Who grants needs GRANT OPTION and the privileges themselves, at that level.
+    fn check_may_grant(&mut self, grant: &Grant) -> Result<(), SqlError> {
+        let account = self.account();
+        let (level, held) = match &grant.on {
+            GrantLevel::Global => (Level::Global, account.global),
+            GrantLevel::Database(database) => {
+                let database = database.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                (Level::Database, account.on_database(&database))
+            }
+            GrantLevel::Table(table) => {
+                let schema =
+                    table.schema.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                (Level::Table, account.on_table(&schema, &table.name))
+            }
+        };
+        let wanted: Privileges = ddl::privileges(grant, level)?;
+        if held.has(Privilege::GrantOption) && wanted.without(held).is_empty() {
+            return Ok(());
+        }
+        match &grant.on {
+            GrantLevel::Table(table) => self.check_table(Privilege::GrantOption, table).and_then(|()| {
+                Err(SqlError::new(
+                    codes::TABLEACCESS_DENIED_ERROR,
+                    format!("GRANT command denied for table '{}'", table.name),
+                ))
+            }),
+            GrantLevel::Database(Some(database)) => Err(self.database_denied(database)),
+            _ => {
+                let (user, host) = (&self.client.user, &self.client.host);
+                let message = format!("Access denied for user '{user}'@'{host}' (using password: YES)");
+                Err(SqlError::new(codes::ACCESS_DENIED_ERROR, message))
+            }
+        }
+    }
+}
+
+fn changes_anything(change: &engine::CatalogChange) -> bool {
+    !matches!(change, engine::CatalogChange::Nothing)
+}
+
+fn named_collation(name: &str) -> types::CollationId {
+    types::collation::by_name(name).unwrap_or(types::CollationId::DEFAULT)
+}
+
+/// The columns that the query gives.
+fn selected_columns(plan: &crate::plan::Plan) -> Vec<types::ColumnDef> {
+    let crate::plan::PlanKind::Query(query) = &plan.kind else { return Vec::new() };
+    plan.columns().iter().zip(&query.types).map(|(column, ty)| ty.to_column(&column.name)).collect()
+}

@@ -1,0 +1,228 @@
+//! LOCK TABLES, and what administrators do to tables.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use engine::lock::{Target, Wait, WaitPolicy};
+use engine::{EngineError, LockOwner, TableMode};
+use types::Value;
+
+use super::Session;
+use super::rows::privilege_of;
+use crate::account::Privilege;
+use crate::ddl;
+use crate::parse::ast::{LockTable, TableMaintenance, TableName};
+use crate::plan::TableUse;
+use crate::result::{Outcome, ResultSink};
+use crate::show::{self, Rows};
+
+/// What LOCK TABLES or FLUSH TABLES WITH READ LOCK holds.
+#[derive(Default)]
+pub(super) struct LockedTables {
+    /// The session's transactions are children of it, so that its locks do not stand in their way.
+    pub(super) owner: Option<Arc<LockOwner>>,
+    /// Database, table, and whether it may be written; `None` after FLUSH TABLES WITH READ LOCK, which names none.
+    tables: Option<Vec<(String, String, bool)>>,
+}
+
+impl Session {
+    /// LOCK TABLES.
+    pub(super) async fn lock_tables(&mut self, tables: &[LockTable]) -> Result<Outcome, SqlError> {
+        self.commit().await?;
+        self.unlock_tables();
+        let mut wanted = Vec::with_capacity(tables.len());
+        for lock in tables {
+            self.check_table(Privilege::Select, &lock.table)?;
+            let schema = lock.table.schema.clone().or_else(|| self.database().map(str::to_string));
+            let schema = schema.ok_or_else(ddl::no_database)?;
+            self.check_database(Privilege::LockTables, &schema)?;
+            wanted.push((schema, lock.table.name.clone(), lock.write));
+        }
+        let owner = self.take_locks(&wanted).await?;
+        self.locked = LockedTables { owner: Some(Arc::new(owner)), tables: Some(wanted) };
+        Ok(Outcome::default())
+    }
+
+    /// FLUSH TABLES … WITH READ LOCK: the named tables, or all of them, are not changed by anybody until UNLOCK TABLES.
+    pub(super) async fn lock_for_read(&mut self, tables: &[TableName]) -> Result<(), SqlError> {
+        self.commit().await?;
+        self.unlock_tables();
+        let mut wanted = Vec::new();
+        if tables.is_empty() {
+            let catalog = self.catalog();
+            for database in catalog.databases() {
+                let names = catalog.tables(&database.name).map(|table| table.def.name.clone());
+                wanted.extend(names.map(|name| (database.name.clone(), name, false)));
+            }
+        }
+        for table in tables {
+            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
+            wanted.push((schema.ok_or_else(ddl::no_database)?, table.name.clone(), false));
+        }
+        let owner = self.take_locks(&wanted).await?;
+        let named = (!tables.is_empty()).then_some(wanted);
+        self.locked = LockedTables { owner: Some(Arc::new(owner)), tables: named };
+        Ok(())
+    }
+
+    /// All locks in the order of the tables' ids, so that two sessions do not wait for each other.
+    async fn take_locks(&mut self, wanted: &[(String, String, bool)]) -> Result<LockOwner, SqlError> {
+        let catalog = self.catalog();
+        let mut targets = Vec::with_capacity(wanted.len());
+        for (schema, name, write) in wanted {
+            let table = catalog.table(schema, name).ok_or_else(|| ddl::no_such_table(schema, name))?;
+            targets.push((table.id(), if *write { TableMode::Exclusive } else { TableMode::Shared }));
+        }
+        targets.sort_by_key(|(id, mode)| (*id, *mode == TableMode::Shared));
+        let timeout = self.ddl_options().lock_wait_timeout;
+        let wait = Wait { policy: WaitPolicy::For(timeout), cancel: &self.handle.cancel };
+        let mut owner = self.shared.engine.locks().owner();
+        for (id, mode) in targets {
+            owner.table(Target::Table(id), mode, wait).await.map_err(EngineError::from)?;
+        }
+        Ok(owner)
+    }
+
+    /// UNLOCK TABLES; commits what the locked tables were used for.
+    pub(super) async fn unlock_tables_statement(&mut self) -> Result<Outcome, SqlError> {
+        if self.locked.owner.is_some() {
+            self.commit().await?;
+        }
+        self.unlock_tables();
+        Ok(Outcome::default())
+    }
+
+    pub(super) fn unlock_tables(&mut self) {
+        self.locked = LockedTables::default();
+    }
+
+    /// Under LOCK TABLES only the locked tables can be used (1100), and those locked for READ only be read (1099).
+    pub(super) fn check_locked_tables(&self, uses: &[TableUse]) -> Result<(), SqlError> {
+        if self.locked.owner.is_none() {
+            return Ok(());
+        }
+        for used in uses {
+            let writes = privilege_of(used) != Privilege::Select;
+            let Some(tables) = &self.locked.tables else {
+                if writes {
+                    let message = "Can't execute the query because you have a conflicting read lock";
+                    return Err(SqlError::new(codes::CANT_UPDATE_WITH_READLOCK, message));
+                }
+                continue;
+            };
+            let locked = tables.iter().filter(|(schema, name, _)| *schema == used.schema && *name == used.table);
+            match locked.map(|(_, _, write)| *write).max() {
+                None => {
+                    let message = format!("Table '{}' was not locked with LOCK TABLES", used.table);
+                    return Err(SqlError::new(codes::TABLE_NOT_LOCKED, message));
+                }
+                Some(false) if writes => {
+                    let message = format!("Table '{}' was locked with a READ lock and can't be updated", used.table);
+                    return Err(SqlError::new(codes::TABLE_NOT_LOCKED_FOR_WRITE, message));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE.
+    pub(super) async fn maintain(
+        &mut self,
+        what: TableMaintenance,
+        tables: &[TableName],
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        if what == TableMaintenance::Checksum {
+            return self.checksum(tables, sink).await;
+        }
+        self.commit().await?;
+        let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text t");
+        for table in tables {
+            self.check_table(Privilege::Select, table)?;
+            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
+            let schema = schema.ok_or_else(ddl::no_database)?;
+            let exists = self.catalog().table(&schema, &table.name).is_some();
+            for (kind, message) in answers(what, exists, &schema, &table.name) {
+                let name = format!("{schema}.{}", table.name);
+                rows.push(vec![Value::str(name), Value::str(op(what)), Value::str(kind), Value::str(message)]);
+            }
+        }
+        show::emit(&rows.columns, &rows.rows, sink).await
+    }
+
+    /// CHECKSUM TABLE: a sum over the rows that is equal for equal tables, in whatever order they are.
+    async fn checksum(&mut self, tables: &[TableName], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+        let mut rows = Rows::new("Table v128, Checksum u?");
+        for table in tables {
+            self.check_table(Privilege::Select, table)?;
+            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
+            let schema = schema.ok_or_else(ddl::no_database)?;
+            let found = self.catalog().table(&schema, &table.name).cloned();
+            let sum = match found {
+                Some(table) => Value::UInt(self.checksum_of(&table).await?),
+                None => {
+                    let message = format!("Table '{schema}.{}' doesn't exist", table.name);
+                    self.warnings.push(crate::expr::WarningLevel::Error, codes::NO_SUCH_TABLE, message);
+                    Value::Null
+                }
+            };
+            rows.push(vec![Value::str(format!("{schema}.{}", table.name)), sum]);
+        }
+        show::emit(&rows.columns, &rows.rows, sink).await
+    }
+
+    async fn checksum_of(&mut self, table: &Arc<engine::Table>) -> Result<u64, SqlError> {
+        let single = !self.has_open_transaction();
+        let cancel = self.handle.clone();
+        let open = self.transaction_for_statement();
+        let transaction = &mut open.transaction;
+        transaction.start_statement();
+        transaction.lock_table(table, TableMode::IntentShared).await?;
+        let range = engine::KeyRange::all();
+        let mut scan = transaction.scan(table, 0, range, engine::Direction::Forward, engine::ReadMode::Consistent);
+        let mut sum = 0u32;
+        let mut batch = Vec::new();
+        loop {
+            batch.clear();
+            let more = transaction.next_batch(&mut scan, &mut batch, 256).await?;
+            for entry in &batch {
+                sum = sum.wrapping_add(types::collation::hash(types::CollationId::BINARY, &entry.value) as u32);
+            }
+            cancel.cancel.check().map_err(EngineError::from)?;
+            if !more {
+                break;
+            }
+        }
+        if single && !self.in_transaction() {
+            self.commit().await?;
+        }
+        Ok(u64::from(sum))
+    }
+}
+
+fn op(what: TableMaintenance) -> &'static str {
+    match what {
+        TableMaintenance::Analyze => "analyze",
+        TableMaintenance::Check => "check",
+        TableMaintenance::Optimize => "optimize",
+        TableMaintenance::Repair => "repair",
+        TableMaintenance::Checksum => "checksum",
+    }
+}
+
+/// Message types and texts. Trees are merged all the time and estimates are taken from them, so there is nothing to do.
+fn answers(what: TableMaintenance, exists: bool, schema: &str, name: &str) -> Vec<(&'static str, String)> {
+    if !exists {
+        let missing = format!("Table '{schema}.{name}' doesn't exist");
+        return vec![("Error", missing), ("status", "Operation failed".into())];
+    }
+    match what {
+        TableMaintenance::Repair => vec![("note", "The storage engine for the table doesn't support repair".into())],
+        TableMaintenance::Optimize => vec![
+            ("note", "Table does not support optimize, doing recreate + analyze instead".into()),
+            ("status", "OK".into()),
+        ],
+        _ => vec![("status", "OK".into())],
+    }
+}

@@ -1,0 +1,162 @@
+//! Prepared statements: of the protocol, and of PREPARE, EXECUTE and DEALLOCATE.
+
+use base::{SqlError, codes};
+use types::Value;
+
+use super::Session;
+use super::rows::RowStatement;
+use crate::information_schema::SystemTables;
+use crate::parse::ast::{PrepareSource, Statement};
+use crate::parse::{ParsedStatement, parse_one, to_utf8};
+use crate::plan::Plan;
+use crate::result::{Outcome, ResultColumn, ResultSink};
+
+/// A prepared statement: parsed once, planned once for as long as the catalog stays the same.
+pub struct Prepared {
+    /// Number of `?`.
+    pub param_count: usize,
+    /// The shape of its rows; empty if it has none, or if it is none that has a plan.
+    pub columns: Vec<ResultColumn>,
+    parsed: ParsedStatement,
+    plan: Option<Plan>,
+    /// The default database when it was prepared: what its names mean, also when it is planned anew.
+    database: Option<String>,
+}
+
+impl Session {
+    /// Prepares a statement.
+    pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
+        let text = to_utf8(text, self.settings.hot.sql_mode);
+        self.begin_statement(&text);
+        self.diagnostics.clear();
+        let result = self.prepare_text(&text).await;
+        match result {
+            Ok(prepared) => {
+                self.end_statement(Ok(Outcome::default()))?;
+                Ok(prepared)
+            }
+            Err(error) => {
+                self.end_statement(Err(error.clone()))?;
+                Err(error)
+            }
+        }
+    }
+
+    async fn prepare_text(&mut self, text: &str) -> Result<Prepared, SqlError> {
+        let parsed = parse_one(text, &self.parse_context())?;
+        if matches!(parsed.statement, Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_))
+        {
+            let message = "This command is not supported in the prepared statement protocol yet";
+            return Err(SqlError::new(codes::UNSUPPORTED_PS, message));
+        }
+        let database = self.info.database.clone();
+        let mut plan = None;
+        if is_planned(&parsed.statement) {
+            let tables = SystemTables::new(self.shared.clone());
+            let rows = rows_of(&parsed, &[], &database);
+            let planned = self.plan(&rows, &tables).await?;
+            self.check_table_uses(planned.uses())?;
+            plan = Some(planned);
+        }
+        let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
+        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, database })
+    }
+
+    /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from
+    /// those that PREPARE gave, the sink gets those that hold.
+    pub async fn execute(
+        &mut self,
+        prepared: &mut Prepared,
+        params: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        self.begin_statement(&prepared.parsed.text);
+        let result = self.execute_prepared(prepared, params, sink).await;
+        self.end_statement(result)
+    }
+
+    async fn execute_prepared(
+        &mut self,
+        prepared: &mut Prepared,
+        params: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        if params.len() != prepared.param_count {
+            return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to EXECUTE"));
+        }
+        let Prepared { parsed, plan, database, .. } = prepared;
+        self.run_statement(parsed, params, database, plan, sink).await
+    }
+
+    /// PREPARE.
+    pub(super) async fn prepare_named(&mut self, name: &str, from: &PrepareSource) -> Result<Outcome, SqlError> {
+        // A statement of that name goes, whether the new one can be prepared or not.
+        self.prepared.remove(&name.to_lowercase());
+        let text = match from {
+            PrepareSource::Text(text) => text.clone(),
+            PrepareSource::Variable(variable) => {
+                let value = self.user_value(variable);
+                let mut text = Vec::new();
+                value.write_text(types::value::NOT_FIXED, &mut text);
+                if value.is_null() { "NULL".to_string() } else { String::from_utf8_lossy(&text).into_owned() }
+            }
+        };
+        let prepared = Box::pin(self.prepare_text(&text)).await?;
+        self.prepared.insert(name.to_lowercase(), prepared);
+        Ok(Outcome { info: "Statement prepared".into(), ..Outcome::default() })
+    }
+
+    /// EXECUTE.
+    pub(super) async fn execute_named(
+        &mut self,
+        name: &str,
+        using: &[String],
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let key = name.to_lowercase();
+        let params: Vec<Value> = using.iter().map(|variable| self.user_value(variable)).collect();
+        let mut prepared = self.prepared.remove(&key).ok_or_else(|| unknown(name, "EXECUTE"))?;
+        let result = Box::pin(self.execute_prepared(&mut prepared, &params, sink)).await;
+        self.prepared.insert(key, prepared);
+        result
+    }
+
+    /// DEALLOCATE PREPARE.
+    pub(super) fn deallocate(&mut self, name: &str) -> Result<Outcome, SqlError> {
+        match self.prepared.remove(&name.to_lowercase()) {
+            Some(_) => Ok(Outcome::default()),
+            None => Err(unknown(name, "DEALLOCATE PREPARE")),
+        }
+    }
+
+    fn user_value(&self, name: &str) -> Value {
+        self.info.user_variables.lock().get(&name.to_lowercase()).map(|(value, _)| value.clone()).unwrap_or_default()
+    }
+}
+
+fn unknown(name: &str, verb: &str) -> SqlError {
+    let message = format!("Unknown prepared statement handler ({name}) given to {verb}");
+    SqlError::new(codes::UNKNOWN_STMT_HANDLER, message)
+}
+
+fn is_planned(statement: &Statement) -> bool {
+    matches!(
+        statement,
+        Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) | Statement::Do(_)
+    )
+}
+
+/// The part of a parsed statement that is run over rows.
+pub(super) fn rows_of<'a>(
+    parsed: &'a ParsedStatement,
+    params: &'a [Value],
+    database: &Option<String>,
+) -> RowStatement<'a> {
+    RowStatement {
+        statement: &parsed.statement,
+        text: &parsed.text,
+        param_count: parsed.param_count,
+        params,
+        database: database.clone(),
+    }
+}

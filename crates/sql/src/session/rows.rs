@@ -1,0 +1,225 @@
+//! Statements over rows: planned, checked, run in the transaction, committed.
+
+use base::{SqlError, codes};
+use engine::EngineError;
+use types::Value;
+
+use super::Session;
+use super::transaction::Open;
+use crate::exec::{ExecContext, Limits, WaitingFunctions};
+use crate::expr::EvalContext;
+use crate::parse::ast::Statement;
+use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
+use crate::result::{Outcome, ResultSink};
+use crate::virtual_table::VirtualTables;
+
+/// How often a statement is planned anew because a table changed between its plan and its first lock.
+const REPLANS_MAX: usize = 10;
+
+/// A statement over rows, and all that it is run with.
+pub(super) struct RowStatement<'a> {
+    pub(super) statement: &'a Statement,
+    /// The text in which the statement's spans count.
+    pub(super) text: &'a str,
+    pub(super) param_count: usize,
+    pub(super) params: &'a [Value],
+    /// The default database of its names.
+    pub(super) database: Option<String>,
+}
+
+impl Session {
+    /// Runs a statement with the plan that is cached, if it still holds, and leaves the plan it used there.
+    pub(super) async fn run_rows(
+        &mut self,
+        statement: &RowStatement<'_>,
+        plan: &mut Option<Plan>,
+        virtual_tables: &dyn VirtualTables,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        for _ in 0..REPLANS_MAX {
+            self.transaction_for_statement();
+            if plan.as_ref().is_none_or(|plan| !plan.is_current(&self.catalog())) {
+                *plan = Some(self.plan(statement, virtual_tables).await.inspect_err(|_| self.end_single())?);
+            }
+            let Some(planned) = plan.as_ref() else { continue };
+            if let Err(error) = self.check_plan(planned) {
+                self.end_single();
+                return Err(error);
+            }
+            match self.run_plan(planned, statement, sink).await {
+                // The table was changed before anything was done: the new plan is made with its new form.
+                Err(error) if error.code == codes::TABLE_DEF_CHANGED.0 && !planned.is_current(&self.catalog()) => {
+                    *plan = None;
+                }
+                result => return result,
+            }
+        }
+        Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
+    }
+
+    /// Plans a statement in the transaction that is open, or without one (COM_STMT_PREPARE).
+    pub(super) async fn plan(
+        &self,
+        statement: &RowStatement<'_>,
+        virtual_tables: &dyn VirtualTables,
+    ) -> Result<Plan, SqlError> {
+        let catalog = self.catalog();
+        let host = self.host();
+        let context = PlanContext {
+            catalog: &catalog,
+            database: statement.database.as_deref(),
+            session: &self.info,
+            host: &host,
+            virtual_tables,
+            engine: &self.shared.engine,
+            transaction: self.transaction.open().map(|open| &open.transaction),
+            text: statement.text,
+            param_count: statement.param_count,
+        };
+        plan_statement(&context, statement.statement).await
+    }
+
+    fn check_plan(&mut self, plan: &Plan) -> Result<(), SqlError> {
+        self.check_table_uses(plan.uses())?;
+        if plan.writes() {
+            self.check_writable()?;
+        }
+        self.check_locked_tables(plan.uses())
+    }
+
+    /// Runs a plan as one statement of the transaction; commits if the transaction is its own.
+    async fn run_plan(
+        &mut self,
+        plan: &Plan,
+        statement: &RowStatement<'_>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
+        open.transaction.start_statement();
+        if plan.writes() && self.settings.hot.binlog_rows_query_log_events {
+            open.transaction.set_query_text(statement.text.trim_start());
+        }
+        let result = self.execute_in(plan, &mut open, statement.params, sink).await;
+        if !open.transaction.is_active() {
+            // A deadlock: the whole transaction is gone.
+            drop(open);
+            return result.and(Err(EngineError::RolledBack.into()));
+        }
+        match result {
+            Ok(outcome) if open.explicit => {
+                self.put_transaction(open);
+                Ok(outcome)
+            }
+            Ok(outcome) => {
+                open.transaction.commit().await?;
+                Ok(outcome)
+            }
+            Err(error) => {
+                open.transaction.rollback_statement();
+                if open.explicit {
+                    self.put_transaction(open);
+                }
+                Err(error)
+            }
+        }
+    }
+
+    async fn execute_in(
+        &mut self,
+        plan: &Plan,
+        open: &mut Open,
+        params: &[Value],
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let host = self.host();
+        let waiting = Waiting { services: &*self.shared.services };
+        let hot = &self.settings.hot;
+        let mut context = ExecContext {
+            engine: &self.shared.engine,
+            transaction: &mut open.transaction,
+            eval: EvalContext {
+                params,
+                session: &self.info,
+                host: &host,
+                now: self.now,
+                warnings: &self.warnings,
+                strict: plan.writes() && hot.sql_mode.is_strict(),
+            },
+            env: &self.shared.env,
+            cancel: &self.handle.cancel,
+            limits: Limits::default(),
+            waiting: &waiting,
+            client_found_rows: self.client.found_rows,
+            auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
+            found_rows: 0,
+        };
+        let outcome = crate::exec::execute(plan, &mut context, sink).await;
+        let found_rows = context.found_rows;
+        let outcome = outcome?;
+        if outcome.has_rows {
+            self.info.found_rows = found_rows;
+        }
+        self.note_outcome(plan, &outcome);
+        Ok(outcome)
+    }
+
+    /// ROW_COUNT(), LAST_INSERT_ID().
+    fn note_outcome(&mut self, plan: &Plan, outcome: &Outcome) {
+        self.info.row_count = if outcome.has_rows { -1 } else { outcome.affected_rows as i64 };
+        if plan.writes() && outcome.last_insert_id != 0 {
+            self.info.last_insert_id = outcome.last_insert_id;
+        }
+        if let Some(set) = self.info.set_last_insert_id.lock().take() {
+            self.info.last_insert_id = set;
+        }
+    }
+
+    /// Ends a transaction that was begun for a statement which then never ran.
+    fn end_single(&mut self) {
+        if !self.in_transaction() {
+            self.take_transaction();
+        }
+    }
+}
+
+/// Functions that wait for something of the server.
+struct Waiting<'a> {
+    services: &'a dyn crate::services::Services,
+}
+
+impl WaitingFunctions for Waiting<'_> {
+    fn call<'a>(&'a self, function: &'a str, args: Vec<Value>) -> io::BoxFuture<'a, Result<Value, SqlError>> {
+        Box::pin(crate::functions::call(self.services, function, args))
+    }
+}
+
+/// The privilege that a use of a table needs.
+pub(super) fn privilege_of(used: &TableUse) -> crate::account::Privilege {
+    match used.privilege {
+        Privilege::Select => crate::account::Privilege::Select,
+        Privilege::Insert => crate::account::Privilege::Insert,
+        Privilege::Update => crate::account::Privilege::Update,
+        Privilege::Delete => crate::account::Privilege::Delete,
+    }
+}
+
+impl Session {
+    /// Runs `SELECT * FROM rows WHERE condition`, for the WHERE of a SHOW.
+    pub(crate) async fn query_once(
+        &mut self,
+        rows: crate::information_schema::Once,
+        condition: &sqlparser::ast::Expr,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let text = crate::information_schema::Once::QUERY;
+        let mut parsed = crate::parse::parse_one(text, &crate::parse::ParseContext::default())?;
+        if let Statement::Query(query) = &mut parsed.statement
+            && let sqlparser::ast::SetExpr::Select(select) = &mut *query.body
+        {
+            select.selection = Some(condition.clone());
+        }
+        let statement =
+            RowStatement { statement: &parsed.statement, text: "", param_count: 0, params: &[], database: None };
+        Box::pin(self.run_rows(&statement, &mut None, &rows, sink)).await
+    }
+}

@@ -1,0 +1,192 @@
+//! One statement, from its bytes to its outcome.
+
+use base::{SqlError, UnixMicros};
+
+use super::Session;
+use super::prepared::rows_of;
+use crate::ddl::no_database;
+use crate::expr::WarningLevel;
+use crate::information_schema::SystemTables;
+use crate::parse::ast::{Show, Statement};
+use crate::parse::{ParsedStatement, parse_one, to_utf8};
+use crate::result::{Outcome, ResultSink};
+use crate::services::Activity;
+
+impl Session {
+    /// Runs one statement (what follows a `;` is an error).
+    pub async fn query(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+        let text = to_utf8(text, self.settings.hot.sql_mode);
+        self.begin_statement(&text);
+        let result = match parse_one(&text, &self.parse_context()) {
+            Ok(parsed) => self.run_parsed(&parsed, sink).await,
+            Err(error) => {
+                self.forget_diagnostics();
+                Err(error)
+            }
+        };
+        self.end_statement(result)
+    }
+
+    /// Time, cancellation, processlist.
+    pub(super) fn begin_statement(&mut self, text: &str) {
+        self.handle.cancel.next_statement();
+        self.now = match self.settings.hot.timestamp {
+            Some(micros) => UnixMicros(micros),
+            None => self.shared.env.clock.now(),
+        };
+        self.counters.questions += 1;
+        let activity = Activity::Statement { text: text.trim(), database: self.info.database.as_deref() };
+        self.shared.services.report(self.handle.connection_id, activity);
+    }
+
+    /// Warnings, status, processlist.
+    pub(super) fn end_statement(&mut self, result: Result<Outcome, SqlError>) -> Result<Outcome, SqlError> {
+        if let Err(error) = &result {
+            self.warnings.push_error(WarningLevel::Error, error);
+            self.info.row_count = -1;
+        }
+        if self.warnings.count() > 0 {
+            self.diagnostics.total = self.warnings.count();
+            self.diagnostics.list = self.warnings.take();
+            self.warnings = crate::expr::Warnings::default();
+        }
+        self.shared.services.report(self.handle.connection_id, Activity::Idle);
+        let mut outcome = result?;
+        outcome.warnings = self.warning_count();
+        outcome.status = self.status();
+        Ok(outcome)
+    }
+
+    /// The list of the statement before is gone as soon as another begins, unless it is a diagnostic one.
+    fn forget_diagnostics(&mut self) {
+        self.diagnostics.clear();
+    }
+
+    async fn run_parsed(&mut self, parsed: &ParsedStatement, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+        if parsed.param_count > 0 {
+            // A `?` outside of a prepared statement.
+            let offset = parsed.text.find('?').unwrap_or(0);
+            return Err(crate::parse::syntax_error(&parsed.text, offset));
+        }
+        let database = self.info.database.clone();
+        self.run_statement(parsed, &[], &database, &mut None, sink).await
+    }
+
+    /// Runs any statement; `plan` is kept for statements over rows.
+    pub(super) async fn run_statement(
+        &mut self,
+        parsed: &ParsedStatement,
+        params: &[types::Value],
+        database: &Option<String>,
+        plan: &mut Option<crate::plan::Plan>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let statement = &parsed.statement;
+        if !matches!(statement, Statement::Show(Show::Warnings { .. } | Show::WarningCount { .. }))
+            && !reads_diagnostics(parsed)
+        {
+            self.forget_diagnostics();
+        }
+        match statement {
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Explain(_)
+            | Statement::Do(_) => {
+                self.count(statement);
+                let rows = rows_of(parsed, params, database);
+                let tables = SystemTables::new(self.shared.clone());
+                self.run_rows(&rows, plan, &tables, sink).await
+            }
+            // The rest is rarely run and may be large: off the hot path's stack.
+            _ => Box::pin(self.run_other(parsed, sink)).await,
+        }
+    }
+
+    async fn run_other(&mut self, parsed: &ParsedStatement, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+        self.info.row_count = 0;
+        match &parsed.statement {
+            Statement::Set(items) => self.set(items).await,
+            Statement::Show(show) => crate::show::show(self, show, sink).await,
+            Statement::Ddl(ddl) => self.define(ddl, parsed.trimmed()).await,
+            Statement::CreateTableSelect(create, query) => self.create_table_select(create, query, parsed).await,
+            Statement::Transaction(statement) => self.transaction_statement(statement).await,
+            Statement::LockTables(tables) => self.lock_tables(tables).await,
+            Statement::UnlockTables => self.unlock_tables_statement().await,
+            Statement::Use(name) => {
+                self.change_database(name)?;
+                Ok(Outcome::default())
+            }
+            Statement::Prepare { name, from } => self.prepare_named(name, from).await,
+            Statement::Execute { name, using } => self.execute_named(name, using, sink).await,
+            Statement::Deallocate(name) => self.deallocate(name),
+            Statement::Admin(admin) => self.administer(admin, sink).await,
+            Statement::Query(_)
+            | Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Explain(_)
+            | Statement::Do(_) => Err(SqlError::unknown("a statement over rows took the wrong way")),
+        }
+    }
+
+    fn count(&mut self, statement: &Statement) {
+        match statement {
+            Statement::Query(_) => self.counters.selects += 1,
+            Statement::Insert(_) => self.counters.inserts += 1,
+            Statement::Update(_) => self.counters.updates += 1,
+            Statement::Delete(_) => self.counters.deletes += 1,
+            _ => {}
+        }
+    }
+
+    /// USE.
+    pub(super) fn change_database(&mut self, name: &str) -> Result<(), SqlError> {
+        if name.is_empty() {
+            return Err(no_database());
+        }
+        let system = crate::information_schema::system_database(name);
+        if system.is_none() && self.catalog().database(name).is_none() {
+            return Err(crate::ddl::unknown_database(name));
+        }
+        if system.is_none() && !self.account().sees_database(name) {
+            return Err(self.database_denied(name));
+        }
+        self.enter_database(system.unwrap_or(name));
+        Ok(())
+    }
+
+    /// Makes a database the default one.
+    pub(super) fn enter_database(&mut self, name: &str) {
+        self.info.database = Some(name.to_string());
+        self.database_changed();
+    }
+
+    /// `character_set_database` and `collation_database`.
+    pub(super) fn database_changed(&mut self) {
+        let catalog = self.catalog();
+        let database = self.info.database.as_deref().and_then(|name| catalog.database(name));
+        let collation = match database {
+            Some(database) => database.collation.name().to_string(),
+            None => self.settings.named("collation_server").as_str().to_string(),
+        };
+        let charset = types::collation::by_name(&collation).map_or("utf8mb4", |collation| collation.charset().name());
+        self.store("collation_database", crate::settings::SettingValue::text(collation));
+        self.store("character_set_database", crate::settings::SettingValue::text(charset));
+    }
+}
+
+/// `SELECT @@warning_count` and the like must not forget what they ask for.
+fn reads_diagnostics(parsed: &ParsedStatement) -> bool {
+    let has = |name: &str| {
+        parsed.text.as_bytes().windows(name.len()).any(|window| window.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    matches!(parsed.statement, Statement::Query(_))
+        && parsed.text.len() < 256
+        && parsed.text.contains("@@")
+        && (has("@@warning_count")
+            || has("@@error_count")
+            || has("@@session.warning_count")
+            || has("@@session.error_count"))
+}

@@ -1,0 +1,352 @@
+//! SET in all its forms.
+//!
+//! As in MySQL, all values of settings are evaluated and checked before the first is stored, so that a statement with a wrong one
+//! changes nothing; user variables are assigned in their turn.
+
+use base::{SqlError, codes};
+use sqlparser::ast as sql;
+use types::Value;
+
+use super::Session;
+use super::rows::RowStatement;
+use crate::account::Privilege;
+use crate::charsets;
+use crate::expr::{ExprType, Kind as ValueKind, WarningLevel};
+use crate::information_schema::SystemTables;
+use crate::parse::ast::{Isolation, SetItem, SetScope, Statement};
+use crate::parse::parse_one;
+use crate::plan::PlanKind;
+use crate::result::{Collected, Outcome};
+use crate::settings::{self, Kind, Scope, Setting, SettingId, SettingValue, sql_mode};
+
+/// An item that was checked.
+enum Checked<'a> {
+    /// To be done when it is its turn.
+    Item(&'a SetItem),
+    Setting {
+        id: SettingId,
+        global: bool,
+        value: SettingValue,
+    },
+    /// `SET @@transaction_isolation = …`: for the next transaction.
+    NextIsolation(Isolation),
+    NextReadOnly(bool),
+}
+
+impl Session {
+    pub(super) async fn set(&mut self, items: &[SetItem]) -> Result<Outcome, SqlError> {
+        let mut checked = Vec::with_capacity(items.len());
+        for item in items {
+            checked.push(match item {
+                SetItem::Variable { scope, name, value } => self.check_variable(*scope, name, value.as_ref()).await?,
+                item => Checked::Item(item),
+            });
+        }
+        for item in checked {
+            match item {
+                Checked::Item(item) => self.set_item(item).await?,
+                Checked::Setting { id, global: true, value } => self.set_global(id, value).await?,
+                Checked::Setting { id, global: false, value } => self.set_session(id, value).await?,
+                Checked::NextIsolation(isolation) => self.set_next(Some(isolation), None)?,
+                Checked::NextReadOnly(read_only) => self.set_next(None, Some(read_only))?,
+            }
+        }
+        self.settings_changed();
+        Ok(Outcome::default())
+    }
+
+    async fn set_item(&mut self, item: &SetItem) -> Result<(), SqlError> {
+        match item {
+            SetItem::UserVariable { name, value } => {
+                let (value, ty) = self.evaluate(value).await?;
+                self.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
+                Ok(())
+            }
+            SetItem::Names { charset, collation } => self.set_names(charset.as_deref(), collation.as_deref()),
+            SetItem::CharacterSet(charset) => self.set_character_set(charset.as_deref()),
+            SetItem::Transaction { scope: SetScope::Next, isolation, read_only } => {
+                self.set_next(*isolation, *read_only)
+            }
+            SetItem::Transaction { scope, isolation, read_only } => {
+                self.set_characteristics(*scope, *isolation, *read_only).await
+            }
+            SetItem::Password { user, password } => self.set_password(user.as_ref(), password).await,
+            SetItem::Variable { .. } => Ok(()),
+        }
+    }
+
+    async fn check_variable(
+        &mut self,
+        scope: SetScope,
+        name: &str,
+        value: Option<&sql::Expr>,
+    ) -> Result<Checked<'static>, SqlError> {
+        let id = settings::find_or_suggest(name)?;
+        let setting = id.setting();
+        let global = check_scope(setting, scope)?;
+        self.check_may_set(setting, global)?;
+        let value = match value {
+            Some(expr) => {
+                let value = self.setting_value(setting, expr).await?;
+                let checked = setting.check(&value)?;
+                if checked.adjusted {
+                    let message = format!("Truncated incorrect {} value: '{value}'", setting.name);
+                    self.warnings.push(WarningLevel::Warning, codes::TRUNCATED_WRONG_VALUE, message);
+                }
+                checked.value
+            }
+            None if global || setting.scope == Scope::Session => setting.parse(setting.default)?,
+            None => self.shared.globals.get(id),
+        };
+        let value = normalise(setting, value);
+        if scope == SetScope::Default && setting.name == "transaction_isolation" {
+            return Ok(Checked::NextIsolation(settings::isolation_of(value.as_str())));
+        }
+        if scope == SetScope::Default && setting.name == "transaction_read_only" {
+            return Ok(Checked::NextReadOnly(value.as_bool()));
+        }
+        Ok(Checked::Setting { id, global, value })
+    }
+
+    fn check_may_set(&mut self, setting: &Setting, global: bool) -> Result<(), SqlError> {
+        if global {
+            self.check_global(&[Privilege::SystemVariablesAdmin])?;
+        } else if matches!(setting.name, "sql_log_bin" | "gtid_next") {
+            self.check_global(&[Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin])?;
+            if self.in_transaction() {
+                let message = format!("Cannot modify @@session.{} inside a transaction", setting.name);
+                return Err(SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message));
+            }
+        } else if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
+            let message =
+                format!("SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value", setting.name);
+            return Err(SqlError::new(codes::VARIABLE_IS_READONLY, message));
+        }
+        Ok(())
+    }
+
+    /// The value of an expression for a setting; a bare word is text (`SET sql_mode = ANSI`).
+    async fn setting_value(&mut self, setting: &Setting, expr: &sql::Expr) -> Result<SettingValue, SqlError> {
+        let value = match expr {
+            sql::Expr::Identifier(word) if !word.value.starts_with('@') => Value::str(word.value.clone()),
+            expr => self.evaluate(expr).await?.0,
+        };
+        Ok(match value {
+            Value::Null => SettingValue::Null,
+            Value::Int(number) => SettingValue::Int(number),
+            Value::UInt(number) => SettingValue::UInt(number),
+            Value::Float(number) => SettingValue::Double(f64::from(number)),
+            Value::Double(number) => SettingValue::Double(number),
+            Value::Decimal(number) => {
+                let mut text = Vec::new();
+                number.write_text(&mut text);
+                let number = String::from_utf8_lossy(&text).parse().map_err(|_| setting.wrong_type())?;
+                SettingValue::Double(number)
+            }
+            Value::Str(text) | Value::Bytes(text) => SettingValue::text(String::from_utf8_lossy(&text).into_owned()),
+            other => {
+                let mut text = Vec::new();
+                other.write_text(6, &mut text);
+                SettingValue::text(String::from_utf8_lossy(&text).into_owned())
+            }
+        })
+    }
+
+    /// The value of an expression that stands alone, with its type.
+    pub(crate) async fn evaluate(&mut self, expr: &sql::Expr) -> Result<(Value, ExprType), SqlError> {
+        if let Some(literal) = literal(expr) {
+            return Ok(literal);
+        }
+        let mut parsed = parse_one("SELECT 1", &self.parse_context())?;
+        if let Statement::Query(query) = &mut parsed.statement
+            && let sql::SetExpr::Select(select) = &mut *query.body
+        {
+            select.projection = vec![sql::SelectItem::UnnamedExpr(expr.clone())];
+        }
+        let rows = RowStatement {
+            statement: &parsed.statement,
+            text: "",
+            param_count: 0,
+            params: &[],
+            database: self.info.database.clone(),
+        };
+        let (mut plan, mut result) = (None, Collected::default());
+        let tables = SystemTables::new(self.shared.clone());
+        let (found_rows, row_count) = (self.info.found_rows, self.info.row_count);
+        Box::pin(self.run_rows(&rows, &mut plan, &tables, &mut result)).await?;
+        (self.info.found_rows, self.info.row_count) = (found_rows, row_count);
+        let ty = match plan.as_ref().map(|plan| &plan.kind) {
+            Some(PlanKind::Query(query)) => query.types.first().cloned(),
+            _ => None,
+        };
+        let value = result.rows.into_iter().flatten().next().unwrap_or_default();
+        Ok((value, ty.unwrap_or_else(|| ExprType::of_kind(ValueKind::Null))))
+    }
+
+    async fn set_global(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
+        let setting = id.setting();
+        if matches!(setting.name, "read_only" | "super_read_only") && value.as_bool() && self.in_transaction() {
+            let message =
+                "Can't execute the given command because you have active locked tables or an active transaction";
+            return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
+        }
+        self.shared.services.apply_setting(setting.name, &value)?;
+        self.shared.globals.set(id, value);
+        Ok(())
+    }
+
+    async fn set_session(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
+        let name = id.setting().name;
+        match name {
+            "autocommit" if value.as_bool() && !self.settings.hot.autocommit => self.commit().await?,
+            "last_insert_id" | "identity" => {
+                self.info.last_insert_id = value.as_u64();
+                return Ok(());
+            }
+            "insert_id" => return Err(SqlError::not_supported("SET insert_id")),
+            "gtid_next" if !value.as_str().eq_ignore_ascii_case("AUTOMATIC") => {
+                return Err(SqlError::not_supported(format!("gtid_next = '{value}'")));
+            }
+            "character_set_connection" => {
+                if let Some(collation) = charsets::default_collation(value.as_str()) {
+                    self.store("collation_connection", SettingValue::text(collation.name()));
+                }
+            }
+            "collation_connection" => {
+                if let Some(collation) = types::collation::by_name(value.as_str()) {
+                    self.store("character_set_connection", SettingValue::text(collation.charset().name()));
+                }
+            }
+            _ => {}
+        }
+        self.settings.set(id, value);
+        Ok(())
+    }
+
+    /// SET NAMES: client, connection and results.
+    fn set_names(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<(), SqlError> {
+        let default = self.shared.globals.named("character_set_client");
+        let charset = charset.unwrap_or(default.as_str());
+        let name = charsets::static_name(charset).ok_or_else(|| charsets::unknown_charset(charset))?;
+        let collation = charsets::resolve(Some(charset), collation)?.unwrap_or_default_for(charset);
+        for setting in ["character_set_client", "character_set_connection", "character_set_results"] {
+            self.store(setting, SettingValue::text(name));
+        }
+        self.store("collation_connection", SettingValue::text(collation.name()));
+        Ok(())
+    }
+
+    /// SET CHARACTER SET: client and results; the connection's is that of the database.
+    fn set_character_set(&mut self, charset: Option<&str>) -> Result<(), SqlError> {
+        let default = self.shared.globals.named("character_set_client");
+        let charset = charset.unwrap_or(default.as_str());
+        let name = charsets::static_name(charset).ok_or_else(|| charsets::unknown_charset(charset))?;
+        for setting in ["character_set_client", "character_set_results"] {
+            self.store(setting, SettingValue::text(name));
+        }
+        let of_database = self.settings.named("collation_database").clone();
+        let charset = self.settings.named("character_set_database").clone();
+        self.store("collation_connection", of_database);
+        self.store("character_set_connection", charset);
+        Ok(())
+    }
+
+    fn set_next(&mut self, isolation: Option<Isolation>, read_only: Option<bool>) -> Result<(), SqlError> {
+        if self.in_transaction() {
+            let message = "Transaction characteristics can't be changed while a transaction is in progress";
+            return Err(SqlError::new(codes::CANT_CHANGE_TX_CHARACTERISTICS, message));
+        }
+        self.transaction.next_isolation = isolation.or(self.transaction.next_isolation);
+        self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
+        Ok(())
+    }
+
+    async fn set_characteristics(
+        &mut self,
+        scope: SetScope,
+        isolation: Option<Isolation>,
+        read_only: Option<bool>,
+    ) -> Result<(), SqlError> {
+        let global = scope == SetScope::Global;
+        if global {
+            self.check_global(&[Privilege::SystemVariablesAdmin])?;
+        }
+        let isolation =
+            isolation.map(|isolation| ("transaction_isolation", SettingValue::text(isolation_name(isolation))));
+        let read_only = read_only.map(|read_only| ("transaction_read_only", SettingValue::Bool(read_only)));
+        for (name, value) in [isolation, read_only].into_iter().flatten() {
+            let id = settings::find_or_suggest(name)?;
+            if global { self.set_global(id, value).await? } else { self.settings.set(id, value) }
+        }
+        Ok(())
+    }
+}
+
+trait OrDefault {
+    fn unwrap_or_default_for(self, charset: &str) -> types::CollationId;
+}
+
+impl OrDefault for Option<types::CollationId> {
+    fn unwrap_or_default_for(self, charset: &str) -> types::CollationId {
+        self.or_else(|| charsets::default_collation(charset)).unwrap_or(types::CollationId::DEFAULT)
+    }
+}
+
+/// Whether the global value is meant; the errors are MySQL's.
+fn check_scope(setting: &Setting, scope: SetScope) -> Result<bool, SqlError> {
+    let name = setting.name;
+    if matches!(scope, SetScope::Persist | SetScope::PersistOnly) {
+        return Err(SqlError::not_supported("SET PERSIST (put it in the configuration file)"));
+    }
+    if !setting.dynamic {
+        let message = format!("Variable '{name}' is a read only variable");
+        return Err(SqlError::new(codes::INCORRECT_GLOBAL_LOCAL_VAR, message));
+    }
+    match (scope, setting.scope) {
+        (SetScope::Global, Scope::Session) => {
+            let message = format!("Variable '{name}' is a SESSION variable and can't be used with SET GLOBAL");
+            Err(SqlError::new(codes::LOCAL_VARIABLE, message))
+        }
+        (SetScope::Global, _) => Ok(true),
+        (_, Scope::Global) => {
+            let message = format!("Variable '{name}' is a GLOBAL variable and should be set with SET GLOBAL");
+            Err(SqlError::new(codes::GLOBAL_VARIABLE, message))
+        }
+        _ => Ok(false),
+    }
+}
+
+/// What a setting makes of its value: modes bring others with them.
+fn normalise(setting: &Setting, value: SettingValue) -> SettingValue {
+    match (setting.name, setting.kind) {
+        ("sql_mode", Kind::Set(_)) => {
+            SettingValue::text(sql_mode::words(sql_mode::expanded(sql_mode::parse(value.as_str()))))
+        }
+        _ => value,
+    }
+}
+
+fn isolation_name(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::ReadUncommitted => "READ-UNCOMMITTED",
+        Isolation::ReadCommitted => "READ-COMMITTED",
+        Isolation::RepeatableRead => "REPEATABLE-READ",
+        Isolation::Serializable => "SERIALIZABLE",
+    }
+}
+
+/// Plain literals, which most SETs have, without a plan.
+fn literal(expr: &sql::Expr) -> Option<(Value, ExprType)> {
+    let sql::Expr::Value(value) = expr else { return None };
+    match &value.value {
+        sql::Value::Number(digits, _) => {
+            let number: i64 = digits.parse().ok()?;
+            Some((Value::Int(number), ExprType { length: digits.len() as u32, ..ExprType::of_kind(ValueKind::Int) }))
+        }
+        sql::Value::Boolean(on) => {
+            Some((Value::Int(i64::from(*on)), ExprType { length: 1, ..ExprType::of_kind(ValueKind::Int) }))
+        }
+        sql::Value::Null => Some((Value::Null, ExprType::of_kind(ValueKind::Null))),
+        _ => None,
+    }
+}

@@ -1,0 +1,229 @@
+//! The session's transaction: when it begins, what ends it.
+//!
+//! ```text
+//!               autocommit                                   BEGIN, or autocommit = 0
+//!   statement ── begin ── run ── commit                      begin ── run ── run ── … ── COMMIT | ROLLBACK
+//!                                                             (implicit COMMIT: DDL, BEGIN, LOCK TABLES, SET autocommit = 1)
+//! ```
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use engine::{Isolation, Savepoint, Transaction, TxnOptions};
+
+use super::Session;
+use crate::parse::ast::{Completion, TransactionStatement};
+use crate::result::Outcome;
+
+/// The transaction of a session, if it has one, and what was said for the next.
+#[derive(Default)]
+pub(super) struct TransactionState {
+    open: Option<Open>,
+    /// SET TRANSACTION, for the next one only.
+    pub(super) next_isolation: Option<Isolation>,
+    pub(super) next_read_only: Option<bool>,
+}
+
+/// An open transaction.
+pub(super) struct Open {
+    pub(super) transaction: Transaction,
+    /// It stays open after the statement.
+    pub(super) explicit: bool,
+    pub(super) read_only: bool,
+    isolation: Isolation,
+    savepoints: Vec<(String, Savepoint)>,
+}
+
+impl TransactionState {
+    pub(super) fn open(&self) -> Option<&Open> {
+        self.open.as_ref()
+    }
+
+    pub(super) fn open_mut(&mut self) -> Option<&mut Open> {
+        self.open.as_mut()
+    }
+}
+
+impl Session {
+    /// The transaction for a statement; begins one if there is none.
+    pub(super) fn transaction_for_statement(&mut self) -> &mut Open {
+        let explicit = !self.settings.hot.autocommit;
+        if self.transaction.open.is_none() {
+            self.begin_transaction(explicit, None);
+        }
+        match &mut self.transaction.open {
+            Some(open) => open,
+            None => unreachable!("a transaction was begun"),
+        }
+    }
+
+    fn begin_transaction(&mut self, explicit: bool, read_only: Option<bool>) {
+        let hot = &self.settings.hot;
+        let isolation = self.transaction.next_isolation.take().unwrap_or(hot.isolation);
+        let next_read_only = self.transaction.next_read_only.take();
+        let read_only = read_only.or(next_read_only).unwrap_or(hot.transaction_read_only);
+        self.begin_with(explicit, isolation, read_only);
+    }
+
+    fn begin_with(&mut self, explicit: bool, isolation: Isolation, read_only: bool) {
+        let hot = &self.settings.hot;
+        let options = TxnOptions {
+            isolation,
+            read_only,
+            lock_wait_timeout: hot.innodb_lock_wait_timeout,
+            row_image: hot.binlog_row_image,
+            no_foreign_key_checks: !hot.foreign_key_checks,
+            relaxed_unique_checks: !hot.unique_checks,
+            context: self.query_context(),
+            under: self.locked.owner.clone(),
+            ..TxnOptions::new(self.handle.clone())
+        };
+        let transaction = self.shared.engine.begin(options);
+        self.transaction.open = Some(Open { transaction, explicit, read_only, isolation, savepoints: Vec::new() });
+    }
+
+    /// Whether a transaction stays open between statements.
+    pub(crate) fn in_transaction(&self) -> bool {
+        self.transaction.open.as_ref().is_some_and(|open| open.explicit)
+    }
+
+    /// The log position of the open transaction's read view.
+    pub(crate) fn has_open_transaction(&self) -> bool {
+        self.transaction.open.is_some()
+    }
+
+    /// The transaction, taken out for as long as a statement runs in it.
+    pub(super) fn take_transaction(&mut self) -> Option<Open> {
+        self.transaction.open.take()
+    }
+
+    pub(super) fn put_transaction(&mut self, open: Open) {
+        self.transaction.open = Some(open);
+    }
+
+    /// Commits what is open. An error means that nothing of it was committed.
+    pub(crate) async fn commit(&mut self) -> Result<(), SqlError> {
+        self.snapshot_position = None;
+        if let Some(open) = self.transaction.open.take() {
+            if !open.transaction.is_active() {
+                return Err(engine::EngineError::RolledBack.into());
+            }
+            self.counters.commits += 1;
+            open.transaction.commit().await?;
+        }
+        Ok(())
+    }
+
+    /// Rolls back what is open.
+    pub(crate) fn rollback(&mut self) {
+        self.snapshot_position = None;
+        if let Some(open) = self.transaction.open.take() {
+            self.counters.rollbacks += 1;
+            open.transaction.rollback();
+        }
+    }
+
+    pub(super) async fn transaction_statement(
+        &mut self,
+        statement: &TransactionStatement,
+    ) -> Result<Outcome, SqlError> {
+        match statement {
+            TransactionStatement::Begin { consistent_snapshot, read_only } => {
+                self.begin(*consistent_snapshot, *read_only).await?;
+            }
+            TransactionStatement::Commit(completion) => {
+                let before = self.characteristics();
+                self.commit().await?;
+                self.complete(*completion, before)?;
+            }
+            TransactionStatement::Rollback(completion) => {
+                let before = self.characteristics();
+                self.rollback();
+                self.complete(*completion, before)?;
+            }
+            TransactionStatement::Savepoint(name) => {
+                if self.in_transaction() || !self.settings.hot.autocommit {
+                    let open = self.transaction_for_statement();
+                    open.savepoints.retain(|(known, _)| !same(known, name));
+                    let savepoint = open.transaction.savepoint();
+                    open.savepoints.push((name.clone(), savepoint));
+                }
+            }
+            TransactionStatement::RollbackTo(name) => {
+                let at = self.savepoint(name)?;
+                if let Some(open) = self.transaction.open_mut() {
+                    open.savepoints.truncate(at + 1);
+                    let savepoint = open.savepoints[at].1;
+                    open.transaction.rollback_to(savepoint);
+                }
+            }
+            TransactionStatement::ReleaseSavepoint(name) => {
+                let at = self.savepoint(name)?;
+                if let Some(open) = self.transaction.open_mut() {
+                    open.savepoints.truncate(at);
+                }
+            }
+        }
+        Ok(Outcome::default())
+    }
+
+    async fn begin(&mut self, consistent_snapshot: bool, read_only: Option<bool>) -> Result<(), SqlError> {
+        self.commit().await?;
+        self.unlock_tables();
+        if read_only == Some(false) && !self.may_write_in_spite_of_read_only() {
+            self.check_server_writable()?;
+        }
+        self.begin_transaction(true, read_only);
+        if consistent_snapshot && let Some(open) = self.transaction.open_mut() {
+            if open.isolation == Isolation::ReadCommitted || open.isolation == Isolation::ReadUncommitted {
+                let message = "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with \
+                               REPEATABLE READ isolation level.";
+                self.warnings.push(crate::expr::WarningLevel::Warning, codes::UNKNOWN_ERROR, message);
+                return Ok(());
+            }
+            let (_, position) = open.transaction.take_snapshot();
+            self.snapshot_position = Some(position);
+        }
+        Ok(())
+    }
+
+    fn characteristics(&self) -> (Isolation, bool) {
+        match &self.transaction.open {
+            Some(open) => (open.isolation, open.read_only),
+            None => (self.settings.hot.isolation, self.settings.hot.transaction_read_only),
+        }
+    }
+
+    /// AND CHAIN, RELEASE, or what `completion_type` says.
+    fn complete(&mut self, completion: Completion, (isolation, read_only): (Isolation, bool)) -> Result<(), SqlError> {
+        let by_default = self.settings.named("completion_type").as_str().to_string();
+        let chain = completion.chain.unwrap_or(by_default == "CHAIN" && completion.release != Some(true));
+        let release = completion.release.unwrap_or(by_default == "RELEASE" && completion.chain != Some(true));
+        if chain {
+            self.begin_with(true, isolation, read_only);
+        }
+        if release {
+            self.handle.cancel.cancel(base::Cancelled::Connection);
+        }
+        Ok(())
+    }
+
+    fn savepoint(&self, name: &str) -> Result<usize, SqlError> {
+        let savepoints = self.transaction.open().map(|open| open.savepoints.as_slice()).unwrap_or_default();
+        let found = savepoints.iter().position(|(known, _)| same(known, name));
+        found.ok_or_else(|| SqlError::new(codes::SP_DOES_NOT_EXIST, format!("SAVEPOINT {name} does not exist")))
+    }
+}
+
+fn same(a: &str, b: &str) -> bool {
+    types::schema::same_name(a, b)
+}
+
+/// The options of what is no transaction of the session's own: DDL.
+impl Session {
+    pub(super) fn ddl_options(&self) -> TxnOptions {
+        let lock_wait_timeout = std::time::Duration::from_secs(self.settings.named("lock_wait_timeout").as_u64());
+        let under = self.locked.owner.clone();
+        TxnOptions { lock_wait_timeout, under, ..TxnOptions::new(Arc::clone(&self.handle)) }
+    }
+}

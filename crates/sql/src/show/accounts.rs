@@ -1,0 +1,66 @@
+//! Accounts and privileges.
+
+use base::{SqlError, codes};
+use types::Value;
+
+use super::Rows;
+use crate::account::{Account, Level, Privilege, find};
+use crate::ddl;
+use crate::parse::ast::UserName;
+use crate::session::Session;
+
+/// The account that is asked for; another's only with the right to see accounts.
+fn account_of(session: &mut Session, user: Option<&UserName>) -> Result<Account, SqlError> {
+    let own = session.client().account.clone();
+    let name = user.unwrap_or(&own);
+    if *name != own {
+        session.check_global(&[Privilege::CreateUser])?;
+    }
+    find(&session.catalog(), name).ok_or_else(|| {
+        let (user, host) = (&name.user, &name.host);
+        let message = format!("There is no such grant defined for user '{user}' on host '{host}'");
+        SqlError::new(codes::NONEXISTING_GRANT, message)
+    })
+}
+
+pub(super) fn grants(session: &mut Session, user: Option<&UserName>) -> Result<Rows, SqlError> {
+    let account = account_of(session, user)?;
+    let mut rows = Rows::new("Grants v1024");
+    rows.columns[0].name = format!("Grants for {}@{}", account.user, account.host);
+    for line in ddl::grants(&account) {
+        rows.push(vec![Value::str(line)]);
+    }
+    Ok(rows)
+}
+
+pub(super) fn create_user(session: &mut Session, user: Option<&UserName>) -> Result<Rows, SqlError> {
+    let account = account_of(session, user)?;
+    let mut rows = Rows::new("CREATE USER v1024");
+    rows.columns[0].name = format!("CREATE USER for {}@{}", account.user, account.host);
+    rows.push(vec![Value::str(ddl::create_user(&account))]);
+    Ok(rows)
+}
+
+pub(super) fn privileges() -> Rows {
+    let mut rows = Rows::new("Privilege v32, Context v32, Comment v96");
+    for privilege in Privilege::all() {
+        let context = match privilege.level() {
+            Level::Global => "Server Admin",
+            Level::Database => "Databases",
+            Level::Table => "Databases,Tables",
+        };
+        let name = capitalised(privilege.name());
+        rows.push(vec![Value::str(name), Value::str(context), Value::str(privilege.comment())]);
+    }
+    rows
+}
+
+/// `CREATE USER` as `Create user`.
+fn capitalised(name: &str) -> String {
+    if name.contains('_') {
+        return name.to_string();
+    }
+    let lower = name.to_lowercase();
+    let mut chars = lower.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}

@@ -1,0 +1,103 @@
+//! The binary log and replication.
+
+use base::SqlError;
+use types::{ColumnDef, ColumnType, Value};
+
+use super::{Rows, opt};
+use crate::account::Privilege;
+use crate::parse::ast::Limit;
+use crate::services::BinlogEventsQuery;
+use crate::session::Session;
+
+const MONITOR: &[Privilege] = &[Privilege::Super, Privilege::ReplicationClient];
+
+pub(super) fn binary_logs(session: &mut Session) -> Result<Rows, SqlError> {
+    session.check_global(MONITOR)?;
+    let mut rows = Rows::new("Log_name v255, File_size u, Encrypted v3");
+    for file in session.shared().services.binary_logs() {
+        rows.push(vec![Value::str(file.name), Value::UInt(file.size), Value::str("No")]);
+    }
+    Ok(rows)
+}
+
+pub(super) fn binary_log_status(session: &mut Session) -> Result<Rows, SqlError> {
+    session.check_global(MONITOR)?;
+    let mut rows = Rows::new("File v255, Position u, Binlog_Do_DB v255, Binlog_Ignore_DB v255, Executed_Gtid_Set t");
+    let status = session.shared().services.binary_log_status();
+    rows.push(vec![
+        Value::str(status.file),
+        Value::UInt(status.position),
+        Value::str(""),
+        Value::str(""),
+        Value::str(status.executed_gtid_set),
+    ]);
+    Ok(rows)
+}
+
+pub(super) async fn events(
+    session: &mut Session,
+    file: Option<String>,
+    position: Option<u64>,
+    limit: Limit,
+) -> Result<Rows, SqlError> {
+    session.check_global(&[Privilege::ReplicationReplica])?;
+    let query = BinlogEventsQuery { file, position, offset: limit.offset, limit: limit.count };
+    let events = session.shared().services.binlog_events(query).await?;
+    let mut rows = Rows::new("Log_name v20, Pos u, Event_type v20, Server_id u, End_log_pos u, Info v512");
+    for event in events {
+        rows.push(vec![
+            Value::str(event.file),
+            Value::UInt(event.position),
+            Value::str(event.event_type),
+            Value::UInt(u64::from(event.server_id)),
+            Value::UInt(event.end),
+            Value::str(event.info),
+        ]);
+    }
+    Ok(rows)
+}
+
+pub(super) fn replicas(session: &mut Session) -> Result<Rows, SqlError> {
+    session.check_global(&[Privilege::ReplicationReplica])?;
+    let mut rows = Rows::new("Server_Id u, Host v20, Port u, Source_Id u, Replica_UUID v36");
+    for replica in session.shared().services.replicas() {
+        rows.push(vec![
+            Value::UInt(u64::from(replica.server_id)),
+            Value::str(replica.host),
+            Value::UInt(u64::from(replica.port)),
+            Value::UInt(u64::from(replica.source_id)),
+            Value::str(replica.replica_uuid),
+        ]);
+    }
+    Ok(rows)
+}
+
+pub(super) fn replica_status(session: &mut Session, old_names: bool) -> Result<Rows, SqlError> {
+    session.check_global(MONITOR)?;
+    let channels = session.shared().services.replica_status();
+    let mut rows = Rows { columns: Vec::new(), rows: Vec::new() };
+    for channel in channels {
+        if rows.columns.is_empty() {
+            let column = |name: &str| ColumnDef::new(name, ColumnType::VarChar { chars: 1024 });
+            let name = |name: &str| if old_names { old_name(name) } else { name.to_string() };
+            rows.columns = channel.0.iter().map(|(title, _)| column(&name(title))).collect();
+        }
+        rows.rows.push(channel.0.into_iter().map(|(_, value)| opt(value)).collect());
+    }
+    if rows.columns.is_empty() {
+        // Never followed anybody: no row, but clients want columns.
+        return Ok(Rows::new(if old_names {
+            "Slave_IO_State v14, Master_Host v255"
+        } else {
+            "Replica_IO_State v14, Source_Host v255"
+        }));
+    }
+    Ok(rows)
+}
+
+/// `Seconds_Behind_Source` as SHOW SLAVE STATUS has it.
+fn old_name(name: &str) -> String {
+    name.replace("Source", "Master")
+        .replace("Replica", "Slave")
+        .replace("Get_Master_public_key", "Get_master_public_key")
+}

@@ -1,0 +1,149 @@
+//! Databases and tables.
+
+use base::{SqlError, codes};
+use engine::Table;
+use types::Value;
+
+use super::{Rows, opt};
+use crate::ddl;
+use crate::information_schema::{self, system_database};
+use crate::parse::ast::{Filter, TableName};
+use crate::session::Session;
+
+/// The databases that the account may see, by name.
+pub(crate) fn visible_databases(session: &mut Session) -> Vec<String> {
+    let account = session.account();
+    let catalog = session.catalog();
+    let own = catalog.databases().map(|database| database.name.clone()).filter(|name| account.sees_database(name));
+    let mut names: Vec<String> =
+        own.chain(information_schema::DATABASES.iter().map(|name| (*name).to_string())).collect();
+    names.sort();
+    names
+}
+
+pub(super) fn databases(session: &mut Session, filter: &Filter) -> Rows {
+    let title = match filter {
+        Filter::Like(pattern) => format!("Database ({pattern})"),
+        _ => "Database".into(),
+    };
+    let mut rows = Rows::new("Database v64");
+    rows.columns[0].name = title;
+    for name in visible_databases(session) {
+        rows.push(vec![Value::str(name)]);
+    }
+    rows
+}
+
+/// The database that a statement means: named, or the default one; it has to be there and to be seen.
+fn database_of(session: &mut Session, named: Option<&str>) -> Result<String, SqlError> {
+    let name = match named.or(session.database()) {
+        Some(name) => name.to_string(),
+        None => return Err(ddl::no_database()),
+    };
+    if let Some(system) = system_database(&name) {
+        return Ok(system.to_string());
+    }
+    if session.catalog().database(&name).is_none() {
+        return Err(ddl::unknown_database(&name));
+    }
+    if !session.account().sees_database(&name) {
+        return Err(session.database_denied(&name));
+    }
+    Ok(name)
+}
+
+pub(super) fn tables(
+    session: &mut Session,
+    full: bool,
+    database: Option<&str>,
+    filter: &Filter,
+) -> Result<Rows, SqlError> {
+    let database = database_of(session, database)?;
+    let mut rows = Rows::new(if full { "Tables v64, Table_type v11" } else { "Tables v64" });
+    rows.columns[0].name = match filter {
+        Filter::Like(pattern) => format!("Tables_in_{database} ({pattern})"),
+        _ => format!("Tables_in_{database}"),
+    };
+    let (names, kind) = match system_database(&database) {
+        Some(system) => (information_schema::table_names(system), "SYSTEM VIEW"),
+        None => (visible_tables(session, &database), "BASE TABLE"),
+    };
+    for name in names {
+        let mut row = vec![Value::str(name)];
+        if full {
+            row.push(Value::str(kind));
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn visible_tables(session: &mut Session, database: &str) -> Vec<String> {
+    let catalog = session.catalog();
+    let names: Vec<String> = catalog.tables(database).map(|table| table.def.name.clone()).collect();
+    names.into_iter().filter(|name| session.sees_table(database, name)).collect()
+}
+
+pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Result<Rows, SqlError> {
+    let database = database_of(session, database)?;
+    let mut rows = Rows::new(
+        "Name v64, Engine v64?, Version i?, Row_format v10?, Rows u?, Avg_row_length u?, Data_length u?, \
+         Max_data_length u?, Index_length u?, Data_free u?, Auto_increment u?, Create_time s?, Update_time s?, \
+         Check_time s?, Collation v64?, Checksum b?, Create_options v256?, Comment t?",
+    );
+    let names = visible_tables(session, &database);
+    let catalog = session.catalog();
+    for name in names {
+        let Some(table) = catalog.table(&database, &name) else { continue };
+        let estimate = session.shared().engine.estimate_rows(table);
+        rows.push(information_schema::table_numbers(table, estimate));
+    }
+    Ok(rows)
+}
+
+/// A table that the statement names and the account may see (1146, 1142).
+pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::sync::Arc<Table>, SqlError> {
+    let schema = match name.schema.as_deref().or(session.database()) {
+        Some(schema) => schema.to_string(),
+        None => return Err(ddl::no_database()),
+    };
+    let catalog = session.catalog();
+    if catalog.database(&schema).is_none() {
+        return Err(ddl::unknown_database(&schema));
+    }
+    let table = catalog.table(&schema, &name.name).cloned();
+    if !session.sees_table(&schema, &name.name) {
+        session.check_table(crate::account::Privilege::Select, name)?;
+    }
+    table.ok_or_else(|| ddl::no_such_table(&schema, &name.name))
+}
+
+pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Rows, SqlError> {
+    let schema = name.schema.as_deref().or(session.database()).unwrap_or_default();
+    if system_database(schema).is_some() {
+        return Err(SqlError::new(codes::WRONG_OBJECT, format!("'{schema}.{}' is not BASE TABLE", name.name)));
+    }
+    let table = table_of(session, name)?;
+    let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
+    let next = table.auto_increment().peek();
+    let mut rows = Rows::new("Table v64, Create Table v1024");
+    rows.push(vec![
+        Value::str(table.def.name.clone()),
+        Value::str(ddl::create_table(&table.def, next, show_generated)),
+    ]);
+    Ok(rows)
+}
+
+pub(super) fn create_database(session: &mut Session, name: &str, if_not_exists: bool) -> Result<Rows, SqlError> {
+    let name = database_of(session, Some(name))?;
+    let text = match session.catalog().database(&name) {
+        Some(database) => ddl::create_database(database, if_not_exists),
+        None => {
+            let collation = types::CollationId::DEFAULT;
+            ddl::create_database(&engine::Database { name: name.clone(), collation }, if_not_exists)
+        }
+    };
+    let mut rows = Rows::new("Database v64, Create Database v1024");
+    rows.push(vec![Value::str(name), opt(Some(text))]);
+    Ok(rows)
+}

@@ -1,0 +1,193 @@
+//! A server without a network, for tests: engine and sessions on a simulated machine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{Cancelled, ConnectionId, SqlError, codes};
+use engine::{CommitSettings, Engine, EngineOptions, SessionHandle};
+use io::sim::SimMachine;
+use io::{BoxFuture, Env};
+use types::Value;
+
+use crate::account::Account;
+use crate::ddl::Planner;
+use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica, UserName};
+use crate::result::Collected;
+use crate::services::*;
+use crate::session::{Client, Session, Shared};
+use crate::settings::{Globals, SettingValue};
+
+/// Runs a test with a server.
+pub(crate) fn with_server<T, F: Future<Output = T>>(test: impl FnOnce(Arc<Shared>) -> F) -> T {
+    let machine = SimMachine::new(7);
+    let env = machine.env();
+    let run = machine.run(async move { test(server(env).await).await });
+    run.unwrap_or_else(|_| panic!("the machine crashed"))
+}
+
+/// Runs the inputs of a golden file in one session of root.
+pub(crate) fn golden(path: &str) {
+    let mut inputs = Vec::new();
+    crate::golden::read(path, |input| inputs.push(input.to_string()));
+    let mut outputs = with_server(|shared| async move {
+        let mut session = session(&shared, "root");
+        let mut outputs = std::collections::VecDeque::new();
+        for input in inputs {
+            outputs.push_back(run(&mut session, &input).await);
+        }
+        outputs
+    });
+    crate::golden::check(path, |_| outputs.pop_front().unwrap_or_default());
+}
+
+async fn server(env: Env) -> Arc<Shared> {
+    let options = EngineOptions { page_cache_bytes: 4 << 20, ..EngineOptions::default() };
+    let engine = Engine::open(env.clone(), options, Arc::new(Planner)).await.expect("the engine opens");
+    engine.start_commits(CommitSettings::default()).expect("commits start");
+    let globals = Arc::new(Globals::new());
+    globals.configure("version", "8.4.0-commuter-test").expect("a version");
+    let shared = Arc::new(Shared { engine, services: Arc::new(Alone), globals, env });
+    let name = UserName { user: "root".into(), host: "localhost".into() };
+    let json = serde_json::to_value(Account::root(&name, "caching_sha2_password", "")).expect("JSON");
+    let change = engine::CatalogChange::Accounts(vec![("root@localhost".into(), Some(json))]);
+    let options = engine::TxnOptions::new(SessionHandle::internal());
+    let text = engine::DdlText { sql: "CREATE USER root@localhost".into(), ..Default::default() };
+    shared.engine.execute_ddl(change, text, &options).await.expect("root");
+    shared
+}
+
+/// A session of root, or of another account that exists.
+pub(crate) fn session(shared: &Arc<Shared>, user: &str) -> Session {
+    let handle = Arc::new(SessionHandle { connection_id: ConnectionId(1), ..SessionHandle::default() });
+    let client = Client {
+        user: user.into(),
+        host: "localhost".into(),
+        account: UserName { user: user.into(), host: "localhost".into() },
+        found_rows: false,
+        interactive: false,
+        collation: 255,
+    };
+    Session::new(shared.clone(), handle, client)
+}
+
+/// A statement's outcome as a few lines: columns and rows, or counts, or the error; then the number of warnings.
+pub(crate) async fn run(session: &mut Session, text: &str) -> String {
+    let mut collected = Collected::default();
+    let outcome = match session.query(text.as_bytes(), &mut collected).await {
+        Ok(outcome) => outcome,
+        Err(error) => return error.to_string(),
+    };
+    let mut lines = Vec::new();
+    if outcome.has_rows {
+        let names: Vec<&str> = collected.columns.iter().map(|column| &*column.name).collect();
+        lines.push(names.join(" | "));
+        for row in &collected.rows {
+            let fields: Vec<String> = row.iter().zip(&collected.columns).map(|(v, c)| shown(v, c.decimals)).collect();
+            lines.push(fields.join(" | "));
+        }
+        if collected.rows.is_empty() {
+            lines.push("(no rows)".into());
+        }
+    } else {
+        let mut line = format!("OK, {} rows", outcome.affected_rows);
+        if outcome.last_insert_id > 0 {
+            line += &format!(", id {}", outcome.last_insert_id);
+        }
+        if !outcome.info.is_empty() {
+            line += &format!(", {}", outcome.info);
+        }
+        lines.push(line);
+    }
+    if outcome.warnings > 0 {
+        lines.push(format!("{} warnings", outcome.warnings));
+    }
+    lines.join("\n")
+}
+
+fn shown(value: &Value, decimals: u8) -> String {
+    if value.is_null() {
+        return "NULL".into();
+    }
+    let mut text = Vec::new();
+    value.write_text(decimals, &mut text);
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// The services of a server that has nothing but its engine.
+struct Alone;
+
+fn no<T: Send + 'static>() -> BoxFuture<'static, Result<T, SqlError>> {
+    Box::pin(std::future::ready(Err(SqlError::not_supported("this in a test"))))
+}
+
+impl Services for Alone {
+    fn processlist(&self) -> Vec<Process> {
+        let (user, host) = ("root".to_string(), "localhost".to_string());
+        vec![Process { id: ConnectionId(1), user, host, command: "Query".into(), ..Process::default() }]
+    }
+    fn kill(&self, _: ConnectionId, _: Cancelled) -> Result<(), SqlError> {
+        Ok(())
+    }
+    fn report(&self, _: ConnectionId, _: Activity<'_>) {}
+    fn status(&self) -> Vec<(String, String)> {
+        vec![("Questions".into(), "9".into()), ("Threads_connected".into(), "1".into())]
+    }
+    fn apply_setting(&self, name: &'static str, _: &SettingValue) -> Result<(), SqlError> {
+        match name {
+            "gtid_purged" => Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, "gtid_purged cannot be set in a test")),
+            _ => Ok(()),
+        }
+    }
+    fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
+        (name == "gtid_executed").then(|| SettingValue::text("computed"))
+    }
+    fn password_hash(&self, plugin: &str, password: &str) -> Result<String, SqlError> {
+        Ok(format!("hash of {password} by {plugin}"))
+    }
+    fn valid_password_hash(&self, _: &str, hash: &str) -> bool {
+        hash.starts_with("hash of")
+    }
+    fn binary_logs(&self) -> Vec<BinaryLogFile> {
+        vec![BinaryLogFile { name: "binlog.000001".into(), size: 157 }]
+    }
+    fn binary_log_status(&self) -> BinaryLogStatus {
+        BinaryLogStatus { file: "binlog.000001".into(), position: 157, executed_gtid_set: String::new() }
+    }
+    fn binlog_events(&self, _: BinlogEventsQuery) -> BoxFuture<'_, Result<Vec<BinlogEventRow>, SqlError>> {
+        no()
+    }
+    fn purge_binary_logs(&self, _: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+    fn reset_binary_logs(&self, _: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+    fn flush(&self, _: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+    fn replicas(&self) -> Vec<ReplicaHost> {
+        Vec::new()
+    }
+    fn change_source(&self, _: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+    fn start_replica(&self, _: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+    fn stop_replica(&self, _: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+    fn reset_replica(&self, _: bool, _: ChannelName) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+    fn replica_status(&self) -> Vec<ReplicaStatusRow> {
+        vec![ReplicaStatusRow(vec![("Replica_IO_State", Some("".into())), ("Source_Host", Some("h".into()))])]
+    }
+    fn wait_for_gtids(&self, _: &str, _: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
+        Box::pin(std::future::ready(Ok(true)))
+    }
+    fn shutdown(&self) {}
+    fn checkpoint(&self) -> BoxFuture<'_, Result<(), SqlError>> {
+        no()
+    }
+}
