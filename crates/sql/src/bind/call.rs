@@ -7,7 +7,7 @@ use sqlparser::ast as sql;
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
-use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind, SubqueryPlace};
+use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate};
 use crate::expr::{Aggregate, Expr, ExprKind, ExprType, Kind, build, function};
 
@@ -52,19 +52,19 @@ impl<'a> Binder<'a> {
             ("default", [arg]) => self.bind_default_function(arg),
             _ => {
                 let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
-                self.call(&name, args, scope)
+                self.call(&name, args)
             }
         }
     }
 
     /// A function that is no aggregate. One that waits becomes a slot.
-    pub(crate) fn call(&mut self, name: &str, args: Vec<Expr>, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+    pub(crate) fn call(&mut self, name: &str, args: Vec<Expr>) -> Result<Expr, SqlError> {
         let bound = function::resolve(name, args, self.context.session)?;
         match bound.kind {
             ExprKind::Call { function, args } if function.waits() => {
                 let ty = bound.ty.clone();
                 let kind = SubqueryKind::Call { function: function.name(), args };
-                Ok(self.add_subquery(None, kind, ty, true, scope.place))
+                Ok(self.add_subquery(None, kind, ty, true))
             }
             _ => Ok(bound),
         }
@@ -77,12 +77,11 @@ impl<'a> Binder<'a> {
         kind: SubqueryKind,
         ty: ExprType,
         correlated: bool,
-        place: SubqueryPlace,
     ) -> Expr {
         let scope = self.scope();
         let index = scope.subqueries.len();
         let slot = scope.frame.slot(SlotSource::Subquery { index }, || ty.clone());
-        scope.subqueries.push(Subquery { query, kind, slot, correlated, place });
+        scope.subqueries.push(Subquery { query, kind, slot, correlated });
         Expr::column(slot, ty)
     }
 
@@ -117,7 +116,7 @@ impl<'a> Binder<'a> {
         if !scope.aggregates {
             return Err(SqlError::new(codes::INVALID_GROUP_FUNC_USE, "Invalid use of group function"));
         }
-        let inner = ExprScope { aggregates: false, place: SubqueryPlace::Rows, aliases: &[], ..scope };
+        let inner = ExprScope { aggregates: false, aliases: &[], ..scope };
         let mut clauses = AggregateClauses::default();
         if let sql::FunctionArguments::List(list) = &function.args {
             clauses.distinct = list.duplicate_treatment == Some(sql::DuplicateTreatment::Distinct);

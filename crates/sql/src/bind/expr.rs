@@ -6,7 +6,6 @@ use sqlparser::ast as sql;
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
-use crate::bind::tree::SubqueryPlace;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprType, VariableScope};
 
@@ -41,8 +40,6 @@ pub(crate) struct ExprScope<'s> {
     pub(crate) clause: Clause,
     /// Aggregates may be called.
     pub(crate) aggregates: bool,
-    /// When its subqueries are needed.
-    pub(crate) place: SubqueryPlace,
     /// Names of the select list, with their expressions.
     pub(crate) aliases: &'s [(String, Expr)],
     /// Aliases come before columns (ORDER BY), or after them.
@@ -52,13 +49,13 @@ pub(crate) struct ExprScope<'s> {
 impl<'s> ExprScope<'s> {
     /// An expression over rows of the tables.
     pub(crate) fn new(clause: Clause) -> Self {
-        ExprScope { clause, aggregates: false, place: SubqueryPlace::Rows, aliases: &[], aliases_first: false }
+        ExprScope { clause, aggregates: false, aliases: &[], aliases_first: false }
     }
 
     /// An expression over groups, if there are any.
     pub(crate) fn of_groups(clause: Clause, aliases: &'s [(String, Expr)]) -> Self {
         let aliases_first = clause == Clause::OrderBy;
-        ExprScope { clause, aggregates: true, place: SubqueryPlace::Groups, aliases, aliases_first }
+        ExprScope { clause, aggregates: true, aliases, aliases_first }
     }
 
     fn alias(&self, name: &str) -> Option<&Expr> {
@@ -109,10 +106,10 @@ impl<'a> Binder<'a> {
             E::AnyOp { left, compare_op, right, .. } => self.bind_any_all(left, compare_op, right, false, scope),
             E::AllOp { left, compare_op, right } => self.bind_any_all(left, compare_op, right, true, scope),
             E::Exists { subquery, negated } => {
-                let bound = self.bind_exists(subquery, scope)?;
+                let bound = self.bind_exists(subquery)?;
                 Ok(negate_if(*negated, bound))
             }
-            E::Subquery(query) => self.bind_scalar_subquery(query, scope),
+            E::Subquery(query) => self.bind_scalar_subquery(query),
             E::BinaryOp { left, op, right } => self.bind_binary(left, op, right, scope),
             E::UnaryOp { op, expr } => self.bind_unary(*op, expr, scope),
             E::Case { operand, conditions, else_result, .. } => {
@@ -147,22 +144,22 @@ impl<'a> Binder<'a> {
             }
             E::Ceil { expr, .. } => {
                 let args = vec![bind(self, expr)?];
-                self.call("ceil", args, scope)
+                self.call("ceil", args)
             }
             E::Floor { expr, .. } => {
                 let args = vec![bind(self, expr)?];
-                self.call("floor", args, scope)
+                self.call("floor", args)
             }
             E::Position { expr, r#in } => {
                 let args = vec![bind(self, expr)?, bind(self, r#in)?];
-                self.call("locate", args, scope)
+                self.call("locate", args)
             }
             E::Substring { expr, substring_from, substring_for, .. } => {
                 let mut args = vec![bind(self, expr)?];
                 for part in [substring_from, substring_for].into_iter().flatten() {
                     args.push(bind(self, part)?);
                 }
-                self.call("substring", args, scope)
+                self.call("substring", args)
             }
             E::Trim { trim_where, trim_what, expr, .. } => {
                 let side = match trim_where {

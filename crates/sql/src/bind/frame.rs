@@ -23,7 +23,7 @@ use crate::expr::ExprType;
 
 /// Where the value of a slot comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SlotSource {
+pub(crate) enum SlotSource {
     /// A column of a table in FROM.
     Column {
         /// Position among the block's tables.
@@ -60,23 +60,23 @@ pub enum SlotSource {
 
 /// One slot.
 #[derive(Clone, Debug)]
-pub struct Slot {
+pub(crate) struct Slot {
     /// Where its value comes from.
-    pub source: SlotSource,
+    pub(crate) source: SlotSource,
     /// The type of the value.
-    pub ty: ExprType,
+    pub(crate) ty: ExprType,
 }
 
 /// All slots of a block.
 #[derive(Clone, Debug, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// In the order in which they were first used.
-    pub slots: Vec<Slot>,
+    pub(crate) slots: Vec<Slot>,
 }
 
 impl Frame {
     /// The slot of this source, made now if it is new.
-    pub fn slot(&mut self, source: SlotSource, ty: impl FnOnce() -> ExprType) -> usize {
+    pub(crate) fn slot(&mut self, source: SlotSource, ty: impl FnOnce() -> ExprType) -> usize {
         match self.find(source) {
             Some(slot) => slot,
             None => {
@@ -87,17 +87,17 @@ impl Frame {
     }
 
     /// The slot of this source, if it has one.
-    pub fn find(&self, source: SlotSource) -> Option<usize> {
+    pub(crate) fn find(&self, source: SlotSource) -> Option<usize> {
         self.slots.iter().position(|slot| slot.source == source)
     }
 
     /// Values per row.
-    pub fn width(&self) -> usize {
+    pub(crate) fn width(&self) -> usize {
         self.slots.len()
     }
 
     /// The columns of one table that have slots: (column, slot), by column.
-    pub fn columns_of(&self, table: usize) -> Vec<(usize, usize)> {
+    pub(crate) fn columns_of(&self, table: usize) -> Vec<(usize, usize)> {
         let of_table = |(slot, found): (usize, &Slot)| match found.source {
             SlotSource::Column { table: t, column } if t == table => Some((column, slot)),
             _ => None,
@@ -108,7 +108,7 @@ impl Frame {
     }
 
     /// The slots of the enclosing block that are copied into this one: (slot there, slot here).
-    pub fn outer_slots(&self) -> Vec<(usize, usize)> {
+    pub(crate) fn outer_slots(&self) -> Vec<(usize, usize)> {
         let outer = |(slot, found): (usize, &Slot)| match found.source {
             SlotSource::Outer { slot: there } => Some((there, slot)),
             _ => None,

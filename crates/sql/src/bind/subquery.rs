@@ -29,21 +29,17 @@ impl<'a> Binder<'a> {
         Ok((bound, correlated))
     }
 
-    pub(crate) fn bind_scalar_subquery(
-        &mut self,
-        query: &'a sql::Query,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
+    pub(crate) fn bind_scalar_subquery(&mut self, query: &'a sql::Query) -> Result<Expr, SqlError> {
         let (bound, correlated) = self.bind_inner(query)?;
         let [ty] = &bound.types[..] else { return Err(wrong_operands(1)) };
         let ty = ExprType { nullable: true, utc: false, ..ty.clone() };
-        Ok(self.add_subquery(Some(bound), SubqueryKind::Scalar, ty, correlated, scope.place))
+        Ok(self.add_subquery(Some(bound), SubqueryKind::Scalar, ty, correlated))
     }
 
-    pub(crate) fn bind_exists(&mut self, query: &'a sql::Query, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+    pub(crate) fn bind_exists(&mut self, query: &'a sql::Query) -> Result<Expr, SqlError> {
         let (bound, correlated) = self.bind_inner(query)?;
         let ty = ExprType { nullable: false, length: 1, ..ExprType::of_kind(Kind::Int) };
-        Ok(self.add_subquery(Some(bound), SubqueryKind::Exists, ty, correlated, scope.place))
+        Ok(self.add_subquery(Some(bound), SubqueryKind::Exists, ty, correlated))
     }
 
     /// `left op ANY (query)` and `left op ALL (query)`; IN and NOT IN are `= ANY` and `<> ALL`.
@@ -78,7 +74,7 @@ impl<'a> Binder<'a> {
             SubqueryKind::Any { left, comparison, equality }
         };
         let ty = ExprType { nullable: true, length: 1, ..ExprType::of_kind(Kind::Int) };
-        Ok(self.add_subquery(Some(bound), kind, ty, correlated, scope.place))
+        Ok(self.add_subquery(Some(bound), kind, ty, correlated))
     }
 
     pub(crate) fn bind_any_all(

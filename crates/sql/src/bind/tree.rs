@@ -109,11 +109,11 @@ pub(crate) struct Limit {
 
 /// How rows are locked by FOR UPDATE, FOR SHARE, and the reads of UPDATE and DELETE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RowLock {
+pub(crate) struct RowLock {
     /// FOR UPDATE.
-    pub exclusive: bool,
+    pub(crate) exclusive: bool,
     /// What to do about a row that another has locked.
-    pub wait: LockWait,
+    pub(crate) wait: LockWait,
 }
 
 /// FROM, as a tree.
@@ -196,7 +196,6 @@ pub(crate) struct Subquery {
     pub(crate) slot: usize,
     /// It uses columns of an enclosing block.
     pub(crate) correlated: bool,
-    pub(crate) place: SubqueryPlace,
 }
 
 /// What the result of a subquery means.
@@ -212,13 +211,4 @@ pub(crate) enum SubqueryKind {
     All { left: Vec<Expr>, comparison: Expr, equality: bool },
     /// No subquery at all but a function that has to wait (SLEEP, GET_LOCK, …).
     Call { function: &'static str, args: Vec<Expr> },
-}
-
-/// When the result of a subquery is needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SubqueryPlace {
-    /// Before grouping: ON, WHERE, GROUP BY, arguments of aggregates.
-    Rows,
-    /// After grouping: HAVING, select list, ORDER BY.
-    Groups,
 }

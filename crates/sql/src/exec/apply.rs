@@ -72,7 +72,7 @@ pub(crate) struct SubqueryRun<'p> {
 enum Kept {
     Nothing,
     Value(Value),
-    Rows(KeptRows),
+    Rows(Box<KeptRows>),
 }
 
 /// The rows of an uncorrelated `IN`, `ANY` or `ALL`.
@@ -171,21 +171,18 @@ impl<'p> SubqueryRun<'p> {
             if !self.outer.is_empty() {
                 return self.search_streaming(pair, comparison, wanted, row, context).await;
             }
-            self.kept = Kept::Rows(self.keep(row, context).await?);
+            self.kept = Kept::Rows(Box::new(self.keep(row, context).await?));
         }
         let Kept::Rows(kept) = &self.kept else { return Ok(None) };
-        match (&kept.keys, &self.plan.hashed) {
-            (Some(keys), Some(comparisons)) => {
-                if kept.rows.len() == 0 {
-                    return Ok(Some(false));
-                }
-                match encode(comparisons, &pair) {
-                    Some(key) if keys.contains(&key) => return Ok(Some(true)),
-                    Some(_) if !kept.nulls => return Ok(Some(false)),
-                    _ => {}
-                }
+        if let (Some(keys), Some(comparisons)) = (&kept.keys, &self.plan.hashed) {
+            if kept.rows.len() == 0 {
+                return Ok(Some(false));
             }
-            _ => {}
+            match encode(comparisons, &pair) {
+                Some(key) if keys.contains(&key) => return Ok(Some(true)),
+                Some(_) if !kept.nulls => return Ok(Some(false)),
+                _ => {}
+            }
         }
         search_kept(kept, pair, comparison, wanted, context).await
     }

@@ -27,7 +27,7 @@ pub(crate) struct SourceRows<'p> {
 enum Rows<'p> {
     NotRead,
     Streaming { query: Box<QueryRows<'p>>, more: bool },
-    Kept { rows: RowStore, position: ReadPosition },
+    Kept { rows: Box<RowStore>, position: ReadPosition },
 }
 
 impl<'p> SourceRows<'p> {
@@ -49,7 +49,7 @@ impl<'p> SourceRows<'p> {
                 if streams {
                     Rows::Streaming { query: Box::new(query), more: true }
                 } else {
-                    let rows = keep(&mut query, self.batch.width(), context).await?;
+                    let rows = Box::new(keep(&mut query, self.batch.width(), context).await?);
                     Rows::Kept { rows, position: ReadPosition::default() }
                 }
             }
@@ -58,7 +58,7 @@ impl<'p> SourceRows<'p> {
                 for row in table.rows(context).await? {
                     rows.push(context.env, &row).await?;
                 }
-                Rows::Kept { rows, position: ReadPosition::default() }
+                Rows::Kept { rows: Box::new(rows), position: ReadPosition::default() }
             }
             PlannedSource::Base(_) => return Err(SqlError::unknown("a table of the engine is read by an index")),
         };

@@ -116,14 +116,7 @@ pub(crate) async fn plan_subquery(context: &PlanContext<'_>, subquery: Subquery)
         }
         _ => None,
     };
-    Ok(SubqueryPlan {
-        query,
-        kind: subquery.kind,
-        slot: subquery.slot,
-        correlated: subquery.correlated,
-        place: subquery.place,
-        hashed,
-    })
+    Ok(SubqueryPlan { query, kind: subquery.kind, slot: subquery.slot, correlated: subquery.correlated, hashed })
 }
 
 /// Sizes of the tables, and of the ranges whose values are literals.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use engine::Table;
 
 use crate::bind::frame::SlotSource;
-use crate::bind::tree::{Limit, OrderItem, RowLock, SubqueryKind, SubqueryPlace};
+use crate::bind::tree::{Limit, OrderItem, RowLock, SubqueryKind};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
@@ -17,9 +17,9 @@ use crate::virtual_table::VirtualTable;
 
 /// A query: SELECT, UNION, VALUES.
 #[derive(Debug)]
-pub struct QueryPlan {
+pub(crate) struct QueryPlan {
     /// Of the result.
-    pub columns: Vec<ResultColumn>,
+    pub(crate) columns: Vec<ResultColumn>,
     /// The expressions' types.
     pub(crate) types: Vec<ExprType>,
     /// How its rows are made.
@@ -99,7 +99,6 @@ pub(crate) struct SubqueryPlan {
     /// Where its result goes.
     pub(crate) slot: usize,
     pub(crate) correlated: bool,
-    pub(crate) place: SubqueryPlace,
     /// `= ANY` and `<> ALL` without correlation: the left side is looked up in a hash of the rows, compared like this.
     pub(crate) hashed: Option<Vec<Comparison>>,
 }
