@@ -10,6 +10,7 @@ use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::expr::convert::implicit_default;
 use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function};
+use crate::parse::{ParseContext, parse_expr};
 
 /// What a column gets when the statement gives it nothing, or DEFAULT.
 #[derive(Clone, Debug)]
@@ -71,7 +72,8 @@ pub(crate) fn default_expr(binder: &Binder<'_>, column: &ColumnDef) -> Result<Ex
         Some(ColumnDefault::Literal(value)) => Ok(Expr::literal(value.clone(), ExprType::of_column(column))),
         Some(ColumnDefault::CurrentTimestamp { fsp }) => now(*fsp, binder),
         Some(ColumnDefault::Expression(text)) => {
-            let expr = parse_expression(text)?;
+            let sql_mode = binder.context.session.sql_mode;
+            let expr = parse_expr(text, &ParseContext { sql_mode })?;
             let mut inner = Binder::new(binder.context);
             inner.scope();
             inner.bind_expr(&expr, ExprScope::new(Clause::FieldList))
@@ -86,15 +88,6 @@ pub(crate) fn default_expr(binder: &Binder<'_>, column: &ColumnDef) -> Result<Ex
 
 fn now(fsp: u8, binder: &Binder<'_>) -> Result<Expr, SqlError> {
     function::resolve("now", vec![Expr::int(i64::from(fsp))], binder.context.session)
-}
-
-/// An expression that the catalog has as text; it was checked when the table was made.
-fn parse_expression(text: &str) -> Result<sql::Expr, SqlError> {
-    let dialect = sqlparser::dialect::MySqlDialect {};
-    sqlparser::parser::Parser::new(&dialect)
-        .try_with_sql(text)
-        .and_then(|mut parser| parser.parse_expr())
-        .map_err(|error| SqlError::new(codes::PARSE_ERROR, format!("DEFAULT ({text}): {error}")))
 }
 
 /// `column = value`.

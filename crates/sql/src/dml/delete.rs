@@ -101,10 +101,12 @@ impl DeletePlan {
         let mut deleted = 0;
         if let Some(point) = point_of(&self.block) {
             let mut frame = vec![Value::Null; self.block.width];
-            if point.read(&mut frame, context).await? {
-                deleted += self.delete_row(&frame, &mut done, context).await?;
+            if let Some(found) = point.read(&mut frame, context).await? {
+                if found {
+                    deleted += self.delete_row(&frame, &mut done, context).await?;
+                }
+                return Ok(Outcome { affected_rows: deleted, ..Outcome::default() });
             }
-            return Ok(Outcome { affected_rows: deleted, ..Outcome::default() });
         }
         let mut rows = BlockRows::new(&self.block);
         rows.open(&[]);

@@ -174,13 +174,14 @@ impl UpdatePlan {
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
         let strictness = strictness(self.ignore, &context.eval);
         let mut progress = Progress { done: vec![HashSet::new(); self.targets.len()], ..Progress::default() };
-        match point_of(&self.block) {
-            Some(point) => {
-                let mut frame = vec![Value::Null; self.block.width];
-                if point.read(&mut frame, context).await? {
-                    self.update_row(&mut frame, strictness, &mut progress, context).await?;
-                }
-            }
+        let mut frame = vec![Value::Null; self.block.width];
+        let found = match point_of(&self.block) {
+            Some(point) => point.read(&mut frame, context).await?,
+            None => None,
+        };
+        match found {
+            Some(true) => self.update_row(&mut frame, strictness, &mut progress, context).await?,
+            Some(false) => {}
             None => self.update_found(strictness, &mut progress, context).await?,
         }
         let warnings = context.eval.warnings.count();

@@ -1,12 +1,12 @@
 //! The short way for `SELECT … WHERE primary_key = …`: no operators, no batches.
 
 use base::SqlError;
-use engine::{ReadMode, Table};
+use engine::{Isolation, ReadMode, Table};
 use types::Value;
 
 use crate::exec::context::ExecContext;
 use crate::exec::operator::passes;
-use crate::exec::ranges::key_ranges;
+use crate::exec::ranges::{self, point_key};
 use crate::exec::scan::{decode_row, read_mode};
 use crate::plan::access::{Covered, IndexAccess, Interval};
 use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, Node, PlannedSource, QueryBody, QueryPlan};
@@ -47,15 +47,15 @@ pub(crate) fn is_one_point(access: &IndexAccess) -> bool {
 }
 
 impl Point<'_> {
-    /// Runs it.
+    /// Runs it; `None` if a value has no place among the keys (text beside a number): the operators have to look for it.
     pub(crate) async fn run(
         &self,
         plan: &QueryPlan,
         context: &mut ExecContext<'_>,
         sink: &mut dyn ResultSink,
-    ) -> Result<Outcome, SqlError> {
+    ) -> Result<Option<Outcome>, SqlError> {
         let mut row = vec![Value::Null; self.block.width];
-        let found = self.read(&mut row, context).await?;
+        let Some(found) = self.read(&mut row, context).await? else { return Ok(None) };
         sink.columns(&plan.columns)?;
         if found {
             let mut values = Vec::with_capacity(self.block.output.len());
@@ -65,20 +65,30 @@ impl Point<'_> {
             sink.row(&values)?;
         }
         context.found_rows = found.into();
-        Ok(Outcome { has_rows: true, affected_rows: found.into(), ..Outcome::default() })
+        Ok(Some(Outcome { has_rows: true, affected_rows: found.into(), ..Outcome::default() }))
     }
 
-    /// Reads the row into a frame; `false` if there is none that matches.
-    pub(crate) async fn read(&self, row: &mut [Value], context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
-        let ranges = key_ranges(self.access, self.table, row, &context.eval)?;
-        let Some(std::ops::Bound::Included(key)) = ranges.first().map(|range| &range.lower) else { return Ok(false) };
-        let mode = read_mode(self.node.lock);
-        let Some(image) = context.transaction.get(self.table, key, mode).await? else { return Ok(false) };
+    /// Reads the row into a frame: whether there is one that matches. `None` as in [`Point::run`].
+    pub(crate) async fn read(
+        &self,
+        row: &mut [Value],
+        context: &mut ExecContext<'_>,
+    ) -> Result<Option<bool>, SqlError> {
+        let key = match point_key(self.access, self.table, row, &context.eval)? {
+            ranges::Point::Key(key) => key,
+            ranges::Point::Nothing => return Ok(Some(false)),
+            ranges::Point::NoPoint => return Ok(None),
+        };
+        let mode = match self.node.lock {
+            None if context.transaction.options().isolation == Isolation::Serializable => ReadMode::FOR_SHARE,
+            lock => read_mode(lock),
+        };
+        let Some(image) = context.transaction.get(self.table, &key, mode).await? else { return Ok(Some(false)) };
         decode_row(self.table, &image, self.node, row)?;
         let wanted = passes(&self.node.filter, row, context)?;
         if !wanted && mode != ReadMode::Consistent {
-            context.transaction.unlock_row(self.table, key);
+            context.transaction.unlock_row(self.table, &key);
         }
-        Ok(wanted)
+        Ok(Some(wanted))
     }
 }

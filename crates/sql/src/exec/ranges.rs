@@ -22,16 +22,26 @@ use crate::plan::access::{IndexAccess, Interval, PartRange};
 /// More ranges than this are not made: the last part that would make more is left to the filter.
 const RANGES_MAX: usize = 20_000;
 
-/// The ranges of an access for a row of the frame: in ascending order, none if nothing can match.
+/// The ranges of an access.
+pub(crate) struct Ranges {
+    /// In ascending order; none if nothing can match.
+    pub(crate) list: Vec<KeyRange>,
+    /// Every range is one combination of values for all parts of the access.
+    pub(crate) points: bool,
+}
+
+/// The ranges of an access for a row of the frame.
 pub(crate) fn key_ranges(
     access: &IndexAccess,
     table: &Table,
     row: &[Value],
     eval: &EvalContext<'_>,
-) -> Result<Vec<KeyRange>, SqlError> {
+) -> Result<Ranges, SqlError> {
     let mut maker = RangeMaker { table, index: access.index, eval };
-    if let Some(range) = maker.single_point(access, row)? {
-        return Ok(range);
+    match maker.single_point(access, row)? {
+        Point::Key(key) => return Ok(Ranges { list: vec![KeyRange::prefix(key)], points: true }),
+        Point::Nothing => return Ok(Ranges { list: Vec::new(), points: true }),
+        Point::NoPoint => {}
     }
     let mut prefixes: Vec<Vec<Value>> = vec![Vec::new()];
     for (number, part) in access.parts.iter().enumerate() {
@@ -41,13 +51,33 @@ pub(crate) fn key_ranges(
             Some(points) if points.len() * prefixes.len() <= RANGES_MAX => {
                 prefixes = cross(&prefixes, &points);
                 if prefixes.is_empty() {
-                    return Ok(Vec::new());
+                    return Ok(Ranges { list: Vec::new(), points: true });
                 }
             }
-            _ => return maker.last_part(number, &prefixes, &places),
+            _ => return Ok(Ranges { list: maker.last_part(number, &prefixes, &places)?, points: false }),
         }
     }
-    maker.last_part(access.parts.len(), &prefixes, &[Place::all()])
+    let list = maker.last_part(access.parts.len(), &prefixes, &[Place::all()])?;
+    Ok(Ranges { list, points: !access.parts.is_empty() })
+}
+
+/// The one key of an access by equality of every part.
+pub(crate) fn point_key(
+    access: &IndexAccess,
+    table: &Table,
+    row: &[Value],
+    eval: &EvalContext<'_>,
+) -> Result<Point, SqlError> {
+    RangeMaker { table, index: access.index, eval }.single_point(access, row)
+}
+
+/// A key by equality of every part.
+pub(crate) enum Point {
+    Key(Bytes),
+    /// No row can have it.
+    Nothing,
+    /// There are other conditions than equality, or a value that cannot be placed.
+    NoPoint,
 }
 
 /// All combinations of a prefix and one more value.
@@ -119,20 +149,20 @@ struct RangeMaker<'a> {
 
 impl RangeMaker<'_> {
     /// The commonest case without detours: every part is `column = value`.
-    fn single_point(&mut self, access: &IndexAccess, row: &[Value]) -> Result<Option<Vec<KeyRange>>, SqlError> {
+    fn single_point(&self, access: &IndexAccess, row: &[Value]) -> Result<Point, SqlError> {
         let mut values = Vec::with_capacity(access.parts.len());
         for part in &access.parts {
-            let [Interval::Point(expr)] = &part.intervals[..] else { return Ok(None) };
+            let [Interval::Point(expr)] = &part.intervals[..] else { return Ok(Point::NoPoint) };
             match self.fit(expr.eval(row, self.eval)?, part.column)? {
                 Fit::Exact(value) => values.push(value),
-                Fit::Unknown => return Ok(None),
-                _ => return Ok(Some(Vec::new())),
+                Fit::Unknown => return Ok(Point::NoPoint),
+                _ => return Ok(Point::Nothing),
             }
         }
         if values.is_empty() {
-            return Ok(None);
+            return Ok(Point::NoPoint);
         }
-        Ok(Some(vec![KeyRange::prefix(self.prefix(&values)?)]))
+        Ok(Point::Key(self.prefix(&values)?))
     }
 
     fn column(&self, column: usize) -> &ColumnDef {
@@ -386,7 +416,7 @@ pub(crate) fn like_prefix(pattern: &str, escape: Option<char>) -> (String, bool)
     (literal, true)
 }
 
-/// Sorts ranges and joins those that overlap.
+/// Sorts ranges and makes one of those that overlap.
 fn merge(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
     if ranges.len() < 2 {
         return ranges;
@@ -413,7 +443,9 @@ fn merge(mut ranges: Vec<KeyRange>) -> Vec<KeyRange> {
 fn touches(range: &KeyRange, key: &Bytes) -> bool {
     match &range.upper {
         Bound::Unbounded => true,
-        Bound::Included(upper) | Bound::Excluded(upper) => key <= upper,
+        // Only real overlap: keys that follow one another stay points of their own.
+        Bound::Included(upper) => key <= upper,
+        Bound::Excluded(upper) => key < upper,
     }
 }
 
@@ -443,6 +475,6 @@ mod tests {
             upper: Bound::Excluded(Bytes::from_static(high.as_bytes())),
         };
         let merged = merge(vec![range("m", "p"), range("a", "c"), range("b", "d"), range("d", "e")]);
-        assert_eq!(merged, [range("a", "e"), range("m", "p")]);
+        assert_eq!(merged, [range("a", "d"), range("d", "e"), range("m", "p")]);
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use base::SqlError;
 use bytes::Bytes;
-use engine::{Direction, Entry, KeyRange, LockStrength, ReadMode, Table};
+use engine::{Direction, Entry, Isolation, KeyRange, LockStrength, ReadMode, Table};
 use io::BoxFuture;
 use types::Value;
 
@@ -22,7 +22,7 @@ use crate::bind::tree::RowLock;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{Operator, passes};
-use crate::exec::ranges::key_ranges;
+use crate::exec::ranges::{Ranges, key_ranges};
 use crate::plan::access::{Covered, IndexAccess};
 use crate::plan::node::AccessNode;
 
@@ -39,6 +39,8 @@ pub(crate) struct Scan<'p> {
     seed: Vec<Value>,
     /// Still to be read, the next one last; `None` before the first read.
     ranges: Option<Vec<KeyRange>>,
+    /// Each range is one whole clustered key.
+    points: bool,
     scan: Option<engine::Scan>,
     entries: Vec<Entry>,
     at: usize,
@@ -71,6 +73,7 @@ impl<'p> Scan<'p> {
             mode: read_mode(node.lock),
             seed: Vec::new(),
             ranges: None,
+            points: false,
             scan: None,
             entries: Vec::new(),
             at: 0,
@@ -84,13 +87,6 @@ impl<'p> Scan<'p> {
 
     /// Makes sure that there is an entry; `false` at the end of the last range.
     async fn fill(&mut self, context: &mut ExecContext<'_>, want: usize) -> Result<bool, SqlError> {
-        if self.ranges.is_none() {
-            let mut ranges = key_ranges(self.access, self.table, &self.seed, &context.eval)?;
-            if !self.access.descending {
-                ranges.reverse();
-            }
-            self.ranges = Some(ranges);
-        }
         while self.at == self.entries.len() {
             self.entries.clear();
             self.at = 0;
@@ -119,30 +115,30 @@ impl<'p> Scan<'p> {
         Ok(true)
     }
 
+    /// Makes the ranges, when the values are known.
+    fn begin(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        let Ranges { mut list, points } = key_ranges(self.access, self.table, &self.seed, &context.eval)?;
+        if !self.access.descending {
+            list.reverse();
+        }
+        self.ranges = Some(list);
+        self.points = points && self.access.index == 0 && self.access.is_unique_point();
+        if self.node.lock.is_none() && context.transaction.options().isolation == Isolation::Serializable {
+            self.mode = ReadMode::FOR_SHARE;
+        }
+        Ok(())
+    }
+
     /// One clustered key: no scan, a look-up.
     async fn point(&mut self, context: &mut ExecContext<'_>, out: &mut RowBatch) -> Result<bool, SqlError> {
-        let ranges = match &mut self.ranges {
-            Some(ranges) => ranges,
-            none => {
-                let mut ranges = key_ranges(self.access, self.table, &self.seed, &context.eval)?;
-                ranges.reverse();
-                none.insert(ranges)
-            }
-        };
-        let Some(range) = ranges.pop() else { return Ok(false) };
-        let more = !ranges.is_empty();
+        let Some(range) = self.ranges.as_mut().and_then(Vec::pop) else { return Ok(false) };
         let std::ops::Bound::Included(key) = range.lower else {
             return Err(SqlError::unknown("a point without a key"));
         };
         if let Some(row) = context.transaction.get(self.table, &key, self.mode).await? {
             self.push_row(&key, &row, context, out)?;
         }
-        Ok(more)
-    }
-
-    /// Whether each range is one whole clustered key.
-    fn is_points(&self) -> bool {
-        self.access.index == 0 && self.access.is_unique_point()
+        Ok(self.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()))
     }
 
     /// Takes in an entry; whether a row came of it.
@@ -241,8 +237,11 @@ impl Operator for Scan<'_> {
     ) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async move {
             let end = out.len() + want;
+            if self.ranges.is_none() {
+                self.begin(context)?;
+            }
             while out.len() < end {
-                if self.is_points() {
+                if self.points {
                     if !self.point(context, out).await? {
                         return Ok(false);
                     }

@@ -174,7 +174,7 @@ async fn count_ranges(
             continue;
         }
         let access = IndexAccess { index, parts, descending: false, unique_parts: None };
-        let Ok(ranges) = key_ranges(&access, &facts.table, &[], &eval) else { continue };
+        let Ok(ranges) = key_ranges(&access, &facts.table, &[], &eval).map(|ranges| ranges.list) else { continue };
         let mut rows = 0;
         // Many ranges (a long IN list) are counted from a few of them.
         let sample = ranges.len().min(10);

@@ -1,0 +1,69 @@
+//! Statements against an engine on a simulated machine: results and plans as golden scripts in `testdata/query`.
+
+mod fixture;
+
+use crate::exec::{ExecContext, execute};
+use crate::golden;
+use crate::parse::ast::Statement;
+use crate::plan::{Plan, PlanContext, plan_statement};
+use crate::result::ResultSink;
+use fixture::Fixture;
+
+fn check(script: &str) {
+    let fixture = Fixture::new();
+    golden::check(&format!("testdata/query/{script}.txt"), |input| fixture.run(input));
+}
+
+#[test]
+fn select() {
+    check("select");
+}
+
+#[test]
+fn joins() {
+    check("joins");
+}
+
+#[test]
+fn grouping() {
+    check("grouping");
+}
+
+#[test]
+fn subqueries() {
+    check("subqueries");
+}
+
+#[test]
+fn changes() {
+    check("changes");
+}
+
+#[test]
+fn plans() {
+    check("plans");
+}
+
+#[test]
+fn errors() {
+    check("errors");
+}
+
+/// The same queries with so little memory that every operator has to use temporary files.
+#[test]
+fn spilling() {
+    check("spilling");
+}
+
+/// Sessions are tasks that move between threads.
+#[test]
+fn executions_are_send() {
+    fn is_send<T: Send>(_: &T) {}
+    fn check_execution(plan: &Plan, context: &mut ExecContext<'_>, sink: &mut dyn ResultSink) {
+        is_send(&execute(plan, context, sink));
+    }
+    fn check_planning(context: &PlanContext<'_>, statement: &Statement) {
+        is_send(&plan_statement(context, statement));
+    }
+    let _ = (check_execution, check_planning);
+}
