@@ -8,7 +8,7 @@ use sqlparser::ast as sql;
 use types::schema::same_name;
 
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, no_such_table, unknown_column};
+use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, unknown_column};
 use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
 use crate::bind::{Binder, split_name};
 use crate::expr::{CompareOp, Expr, ExprType, build};
@@ -93,10 +93,12 @@ impl<'a> Binder<'a> {
 
     fn common_names(&mut self, left: &[Visible], right: &[Visible]) -> Vec<String> {
         let scope = self.scope();
+        let shown = |visible: &&Visible| !visible.hidden && !scope.column(visible.table, visible.column).invisible;
         let name = |visible: &Visible| scope.column(visible.table, visible.column).name.to_string();
-        let is_right =
-            |name: &String| right.iter().any(|r| !r.hidden && same_name(&scope.column(r.table, r.column).name, name));
-        left.iter().filter(|l| !l.hidden).map(name).filter(is_right).collect()
+        let is_right = |name: &String| {
+            right.iter().filter(shown).any(|r| same_name(&scope.column(r.table, r.column).name, name))
+        };
+        left.iter().filter(shown).map(name).filter(is_right).collect()
     }
 
     /// USING and NATURAL: equalities, and one merged column for each pair, in front of all others.
@@ -199,7 +201,7 @@ impl<'a> Binder<'a> {
             let message = format!("Unknown table '{name}' in {schema}");
             return Err(SqlError::new(codes::UNKNOWN_TABLE, message));
         }
-        let table = self.context.catalog.table(&schema, name).ok_or_else(|| no_such_table(&schema, name))?.clone();
+        let table = self.engine_table(&schema, name)?;
         self.use_table(&table, Privilege::Select, TableMode::IntentShared);
         let columns = table.def.columns.iter().map(column_info).collect();
         let hints = index_hints(&table.def, alias, hints)?;

@@ -125,6 +125,17 @@ impl<'a> Binder<'a> {
                 codes::DBACCESS_DENIED_ERROR,
                 format!("Access denied for user '{}' to database '{schema}'", self.context.session.user),
             )),
+            None => self.engine_table(schema, name),
+        }
+    }
+
+    /// A table of the engine: 1049 without its database, 1146 without itself.
+    pub(crate) fn engine_table(&self, schema: &str, name: &str) -> Result<Arc<Table>, SqlError> {
+        match self.context.catalog.table(schema, name) {
+            Some(table) => Ok(table.clone()),
+            None if self.context.catalog.database(schema).is_none() => {
+                Err(SqlError::new(codes::BAD_DB_ERROR, format!("Unknown database '{schema}'")))
+            }
             None => Err(no_such_table(schema, name)),
         }
     }

@@ -211,4 +211,6 @@ pub(crate) enum SubqueryKind {
     All { left: Vec<Expr>, comparison: Expr, equality: bool },
     /// No subquery at all but a function that has to wait (SLEEP, GET_LOCK, …).
     Call { function: &'static str, args: Vec<Expr> },
+    /// It has become one of the block's tables; nobody reads its slot.
+    Joined,
 }

@@ -129,6 +129,14 @@ impl Assignments {
         Ok(Assignments { list, on_update })
     }
 
+    /// The assigned expressions.
+    pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.list.iter().filter_map(|assignment| match &assignment.value {
+            Assigned::Expr(expr) => Some(expr),
+            Assigned::Default(_) => None,
+        })
+    }
+
     /// Whether a column is changed.
     pub(crate) fn touches(&self, column: usize) -> bool {
         self.list.iter().any(|assignment| assignment.column == column)

@@ -13,7 +13,7 @@ use crate::bind::scope::Scope;
 use crate::bind::tree::Limit;
 use crate::bind::{Binder, split_name};
 use crate::dml::update::{changing_block, lock_targets};
-use crate::dml::{Found, Target, may_stream};
+use crate::dml::{Found, Target, may_repeat, may_stream};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
@@ -152,7 +152,7 @@ impl DeletePlan {
         let mut deleted = 0;
         for (number, target) in self.targets.iter().enumerate() {
             let Value::Bytes(old) = &frame[target.image_slot] else { continue };
-            if self.block.tables.len() > 1 && !done[number].insert(target.table.codec.clustered_key(old)?) {
+            if may_repeat(&self.block) && !done[number].insert(target.table.codec.clustered_key(old)?) {
                 continue;
             }
             context.transaction.delete(&target.table, old).await?;

@@ -184,7 +184,7 @@ impl InsertPlan {
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
                 progress.affected += 1;
-                progress.generated(generated);
+                progress.generated(self, generated);
                 Ok(())
             }
             Err(EngineError::DuplicateKey(duplicate)) => {
@@ -258,7 +258,7 @@ impl InsertPlan {
             match context.transaction.insert(&self.table, row.clone()).await {
                 Ok(()) => {
                     progress.affected += 1;
-                    progress.generated(generated);
+                    progress.generated(self, generated);
                     return Ok(());
                 }
                 Err(EngineError::DuplicateKey(next)) => duplicate = *next,
@@ -325,7 +325,10 @@ impl Progress {
         Ok(())
     }
 
-    fn generated(&mut self, number: Option<u64>) {
-        self.first_generated = self.first_generated.or(number);
+    /// A row with a generated number was inserted. Nobody asked for the numbers of a generated primary key.
+    fn generated(&mut self, plan: &InsertPlan, number: Option<u64>) {
+        if !plan.table.def.generated_pk {
+            self.first_generated = self.first_generated.or(number);
+        }
     }
 }

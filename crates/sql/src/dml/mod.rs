@@ -27,6 +27,7 @@ use crate::exec::batch::RowBatch;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::plan::access::IndexAccess;
 use crate::plan::node::{AccessMethod, BlockPlan, Node};
+use crate::plan::semijoin::JOINED_SUBQUERY;
 
 /// The access that finds the rows of a single-table change, below sorts and filters.
 fn access_of(node: &Node) -> Option<&IndexAccess> {
@@ -51,6 +52,11 @@ fn may_stream(block: &BlockPlan, table: &Table, changed: impl Fn(usize) -> bool)
     let Some(access) = access_of(&block.root) else { return matches!(block.root, Node::Sort { .. }) };
     let parts = table.def.indexes[access.index].parts.iter().chain(&table.def.primary().parts);
     !parts.into_iter().any(|part| changed(part.column))
+}
+
+/// Whether a row of a target may come up more than once: each of several tables multiplies the rows of the others.
+fn may_repeat(block: &BlockPlan) -> bool {
+    block.tables.iter().filter(|table| *table.alias != *JOINED_SUBQUERY).count() > 1
 }
 
 /// Frames that wait to be changed.

@@ -16,7 +16,7 @@ use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
 use crate::dml::assign::{Assignment, Assignments, strictness};
 use crate::dml::insert_plan::{bind_assigned, with_slots};
-use crate::dml::{Found, Target, may_stream};
+use crate::dml::{Found, Target, may_repeat, may_stream};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
@@ -82,7 +82,9 @@ pub(crate) async fn plan_update<'a>(
         let assignments = Assignments::new(binder, &base, list)?;
         targets.push((Target { table: base, image_slot }, assignments));
     }
-    let block = changing_block(number, scope, from, filter, order, limit);
+    let mut block = changing_block(number, scope, from, filter, order, limit);
+    // The values are computed over the block's rows: their subqueries have to be run for each.
+    block.select = targets.iter().flat_map(|(_, assignments)| assignments.exprs()).cloned().collect();
     let block = block::plan_block(context, block).await?;
     let streams = match &targets[..] {
         [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
@@ -240,7 +242,7 @@ impl UpdatePlan {
     ) -> Result<(), SqlError> {
         for (number, (target, assignments)) in self.targets.iter().enumerate() {
             let Value::Bytes(old) = frame[target.image_slot].clone() else { continue };
-            if self.block.tables.len() > 1 {
+            if may_repeat(&self.block) {
                 let key = target.table.codec.clustered_key(&old)?;
                 if !progress.done[number].insert(key) {
                     continue;

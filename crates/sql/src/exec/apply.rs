@@ -107,6 +107,7 @@ impl<'p> SubqueryRun<'p> {
         }
         match &self.plan.kind {
             SubqueryKind::Call { function, args } => call(function, args, row, context).await,
+            SubqueryKind::Joined => Ok(Value::Null),
             SubqueryKind::Scalar | SubqueryKind::Exists => {
                 if let Kept::Value(value) = &self.kept {
                     return Ok(value.clone());

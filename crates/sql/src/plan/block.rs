@@ -13,7 +13,7 @@ use crate::bind::tree::{
     Block, BoundBody, BoundQuery, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
 };
 use crate::exec::ranges::key_ranges;
-use crate::expr::{EvalContext, Expr, ExprKind, Warnings, order};
+use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Warnings, order};
 use crate::plan::PlanContext;
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet};
@@ -23,6 +23,7 @@ use crate::plan::node::{
     UnionPlan,
 };
 use crate::plan::order::{extreme, groups_together};
+use crate::plan::semijoin::join_subqueries;
 
 /// Plans a query.
 pub(crate) fn plan_query<'a>(
@@ -57,6 +58,8 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
 
 /// Plans one block.
 pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> Result<BlockPlan, SqlError> {
+    fold_conditions(context, &mut block.filter);
+    join_subqueries(&mut block)?;
     let from = block.from.take();
     let filter = std::mem::take(&mut block.filter);
     let nest = {
@@ -99,6 +102,23 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
         output: block.select,
         count_found_rows: block.count_found_rows,
     })
+}
+
+/// Conditions without anything that changes become TRUE or FALSE now. One that fails stays, to fail when it is run.
+fn fold_conditions(context: &PlanContext<'_>, conditions: &mut [Expr]) {
+    let warnings = Warnings::default();
+    let eval = planning_eval(context, &warnings);
+    for condition in conditions.iter_mut().filter(|condition| condition.constancy() == Constancy::Literal) {
+        if let Ok(truth) = condition.eval_truth(&[], &eval) {
+            *condition = Expr::int((truth == Some(true)).into());
+        }
+    }
+}
+
+/// For values that are the same whenever the statement runs.
+fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
+    let now = context.host.clock_now();
+    EvalContext { params: &[], session: context.session, host: context.host, now, warnings, strict: false }
 }
 
 /// Plans a subquery of an expression.
@@ -159,15 +179,7 @@ async fn count_ranges(
 ) -> Result<(), SqlError> {
     let Some(transaction) = context.transaction else { return Ok(()) };
     let warnings = Warnings::default();
-    let now = context.host.clock_now();
-    let eval = EvalContext {
-        params: &[],
-        session: context.session,
-        host: context.host,
-        now,
-        warnings: &warnings,
-        strict: false,
-    };
+    let eval = planning_eval(context, &warnings);
     for index in facts.allowed.clone() {
         let parts = facts.parts(index, number, conditions, TableSet::default());
         if parts.is_empty() || !is_literal(&parts) {

@@ -71,7 +71,7 @@ impl<'b> Dependencies<'b> {
                     left.iter().for_each(|expr| dependencies.add(expr, &mut needs));
                 }
                 SubqueryKind::Call { args, .. } => args.iter().for_each(|expr| dependencies.add(expr, &mut needs)),
-                SubqueryKind::Scalar | SubqueryKind::Exists => {}
+                SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Joined => {}
             }
             dependencies.subqueries.push(needs);
         }

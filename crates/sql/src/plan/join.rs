@@ -284,11 +284,13 @@ impl JoinPlanner<'_> {
     fn first_table(&self, table: usize, conditions: Vec<Condition>, present: TableSet, wanted: Wanted<'_>) -> Joined {
         let Some(facts) = &self.facts[table] else {
             let rows = self.source_rows(table);
-            let node = self.source_access(table, conditions, true);
+            // Rows that are read again, for other rows before them, are kept.
+            let once = present.is_empty() && self.block.frame.outer_slots().is_empty();
+            let node = self.source_access(table, conditions, once);
             return Joined { node, rows, ordered: wanted.order.is_empty() };
         };
         let all: Vec<&Condition> = conditions.iter().collect();
-        let mut best: Option<(f64, Path, Option<bool>)> = None;
+        let mut best: Option<(f64, Path, Option<bool>, f64)> = None;
         let mut paths = facts.paths(table, &all, present);
         if !wanted.order.is_empty() {
             // An index that is no use for the conditions may still give the order.
@@ -308,16 +310,20 @@ impl JoinPlanner<'_> {
             let sort = if turned.is_none() { 0.3 * passing * (passing + 2.0).log2() + 5.0 } else { 0.0 };
             let cost = path.cost_of(read) + sort;
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
-                best = Some((cost, path, turned));
+                best = Some((cost, path, turned, read));
             }
         }
-        let Some((_, mut path, turned)) = best else {
+        let Some((_, mut path, turned, read)) = best else {
             return Joined { node: Node::One, rows: 1.0, ordered: true };
         };
         path.access.descending = turned.unwrap_or(false);
         let rows = self.passing_rows(&path, &conditions);
         let possible = self.possible(facts, table, &all, present);
-        let node = self.access_node(table, facts, path, conditions, possible);
+        let mut node = self.access_node(table, facts, path, conditions, possible);
+        if let Node::Access(access) = &mut node {
+            access.estimate.rows = read;
+            access.for_order = turned.is_some() && !wanted.order.is_empty();
+        }
         Joined { node, rows, ordered: turned.is_some() }
     }
 
@@ -454,6 +460,7 @@ impl JoinPlanner<'_> {
             filter: conditions.into_iter().map(|condition| condition.expr).collect(),
             lock: None,
             estimate: Estimate { rows: self.source_rows(table), filtered },
+            for_order: false,
             possible: Vec::new(),
         }))
     }
@@ -497,6 +504,7 @@ impl JoinPlanner<'_> {
         Node::Access(Box::new(AccessNode {
             table,
             estimate: Estimate { rows: path.rows, filtered },
+            for_order: false,
             method: AccessMethod::Index(path.access, path.covered),
             decode,
             row_image: self.block.frame.find(SlotSource::RowImage { table }),

@@ -12,6 +12,7 @@
 //! | `conditions` | takes conditions apart: which tables, which intervals of which columns |
 //! | `access` | the access paths of one table, and what they cost |
 //! | `join` | join order and methods |
+//! | `semijoin` | `IN (SELECT …)` as a join |
 //! | `block` | everything around the joins: grouping, order, subqueries |
 //! | `explain` | EXPLAIN in its three formats |
 
@@ -22,6 +23,7 @@ mod explain;
 mod join;
 pub(crate) mod node;
 mod order;
+pub(crate) mod semijoin;
 
 use std::sync::Arc;
 

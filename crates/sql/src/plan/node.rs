@@ -157,6 +157,8 @@ pub(crate) struct AccessNode {
     pub(crate) filter: Vec<Expr>,
     pub(crate) lock: Option<RowLock>,
     pub(crate) estimate: Estimate,
+    /// The index was chosen for the order of its rows.
+    pub(crate) for_order: bool,
     /// Indexes that could have served, for EXPLAIN.
     pub(crate) possible: Vec<usize>,
 }

@@ -9,8 +9,9 @@ use crate::expr::{CompareOp, Constancy, Expr, ExprKind};
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, IndexAccess, Interval};
 use crate::plan::node::{
-    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, QueryBody, QueryPlan,
+    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan,
 };
+use crate::plan::semijoin::JOINED_SUBQUERY;
 
 /// One line of EXPLAIN.
 #[derive(Clone, Debug, Default)]
@@ -84,9 +85,11 @@ pub(super) fn table_rows(kind: &PlanKind) -> Vec<TableRow> {
 fn is_simple(query: &QueryPlan) -> bool {
     match &query.body {
         QueryBody::Block(block) => {
-            let derived = |source: &PlannedSource| matches!(source, PlannedSource::Derived(_));
+            let derived = |table: &PlannedTable| {
+                matches!(table.source, PlannedSource::Derived(_)) && *table.alias != *JOINED_SUBQUERY
+            };
             block.subqueries.iter().all(|subquery| subquery.query.is_none())
-                && !block.tables.iter().any(|table| derived(&table.source))
+                && !block.tables.iter().any(derived)
         }
         QueryBody::Union(_) => false,
         QueryBody::Values(_) => true,
@@ -161,7 +164,8 @@ fn block_rows(block: &BlockPlan, select_type: &str, rows: &mut Vec<TableRow>) {
     }
     for table in &block.tables {
         if let PlannedSource::Derived(query) = &table.source {
-            query_rows(query, "DERIVED", rows);
+            let joined = *table.alias == *JOINED_SUBQUERY;
+            query_rows(query, if joined { "MATERIALIZED" } else { "DERIVED" }, rows);
         }
     }
 }
@@ -254,7 +258,8 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
     };
     let (AccessMethod::Index(index, covered), PlannedSource::Base(base)) = (&access.method, &table.source) else {
         if let PlannedSource::Derived(query) = &table.source {
-            row.table = Some(format!("<derived{}>", first_number(query)));
+            let joined = *table.alias == *JOINED_SUBQUERY;
+            row.table = Some(format!("<{}{}>", if joined { "subquery" } else { "derived" }, first_number(query)));
         }
         if !access.filter.is_empty() {
             row.extra.push("Using where".into());
@@ -263,7 +268,10 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
     };
     let def = &base.def;
     row.possible_keys = access.possible.iter().map(|&index| def.indexes[index].name.clone()).collect();
-    let kind = access_kind(index, block);
+    let kind = match access_kind(index, block) {
+        "ALL" if access.for_order => "index",
+        kind => kind,
+    };
     row.access = Some(kind);
     if kind != "ALL" {
         row.key = Some(def.indexes[index.index].name.clone());
