@@ -95,9 +95,8 @@ impl<'a> Binder<'a> {
         let scope = self.scope();
         let shown = |visible: &&Visible| !visible.hidden && !scope.column(visible.table, visible.column).invisible;
         let name = |visible: &Visible| scope.column(visible.table, visible.column).name.to_string();
-        let is_right = |name: &String| {
-            right.iter().filter(shown).any(|r| same_name(&scope.column(r.table, r.column).name, name))
-        };
+        let is_right =
+            |name: &String| right.iter().filter(shown).any(|r| same_name(&scope.column(r.table, r.column).name, name));
         left.iter().filter(shown).map(name).filter(is_right).collect()
     }
 

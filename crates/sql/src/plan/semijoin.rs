@@ -11,7 +11,9 @@ use base::SqlError;
 
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::empty_name;
-use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, JoinKind, SubqueryKind, TableSource};
+use crate::bind::tree::{
+    Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, JoinKind, SubqueryKind, TableSource,
+};
 use crate::expr::{CompareOp, Expr, ExprType, build};
 use crate::plan::conditions::TABLES_MAX;
 

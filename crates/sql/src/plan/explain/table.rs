@@ -88,8 +88,7 @@ fn is_simple(query: &QueryPlan) -> bool {
             let derived = |table: &PlannedTable| {
                 matches!(table.source, PlannedSource::Derived(_)) && *table.alias != *JOINED_SUBQUERY
             };
-            block.subqueries.iter().all(|subquery| subquery.query.is_none())
-                && !block.tables.iter().any(derived)
+            block.subqueries.iter().all(|subquery| subquery.query.is_none()) && !block.tables.iter().any(derived)
         }
         QueryBody::Union(_) => false,
         QueryBody::Values(_) => true,
