@@ -122,8 +122,13 @@ struct TreeSource {
 }
 
 impl TreeSource {
+    /// Whether there may be more to read.
+    fn is_empty(&self) -> bool {
+        self.at == self.buffer.len() && !self.ended
+    }
+
     async fn fill(&mut self) -> Result<()> {
-        while self.at == self.buffer.len() && !self.ended {
+        while self.is_empty() {
             self.buffer.clear();
             self.at = 0;
             self.ended = !self.cursor.next_batch(&mut self.buffer, CHUNK_KEYS_MAX).await?;
@@ -172,7 +177,13 @@ impl Merged {
 
     /// The next key. A future that is dropped has moved nothing.
     pub(crate) async fn next(&mut self) -> Result<Option<Found>> {
-        self.tree.fill().await?;
+        if self.tree.is_empty() {
+            self.tree.fill().await?;
+        }
+        Ok(self.next_in_memory())
+    }
+
+    fn next_in_memory(&mut self) -> Option<Found> {
         for source in &mut self.memory {
             source.fill(self.selector, self.backward);
         }
@@ -189,13 +200,14 @@ impl Merged {
             (Some(key), Some((_, other))) => self.is_before(key, other),
         };
         if tree_is_first {
-            let entry = &self.tree.buffer[self.tree.at];
-            let found = Found { key: Key::new(&entry.key), value: Some(entry.value.clone()), stamp: IN_TREES };
+            // Taken out, not cloned: a count less to change on the page's memory.
+            let entry = &mut self.tree.buffer[self.tree.at];
+            let (key, value) = (Key::new(&entry.key), std::mem::take(&mut entry.value));
             self.tree.at += 1;
-            return Ok(Some(found));
+            return Some(Found { key, value: Some(value), stamp: IN_TREES });
         }
-        let Some((number, _)) = first else { return Ok(None) };
-        let Some(found) = self.memory[number].buffer.pop_front() else { return Ok(None) };
+        let (number, _) = first?;
+        let found = self.memory[number].buffer.pop_front()?;
         for older in &mut self.memory[number + 1..] {
             if older.buffer.front().is_some_and(|other| other.key == found.key) {
                 older.buffer.pop_front();
@@ -204,7 +216,7 @@ impl Merged {
         if self.tree.key() == Some(&found.key) {
             self.tree.at += 1;
         }
-        Ok(Some(found))
+        Some(found)
     }
 
     fn is_before(&self, key: &[u8], other: &[u8]) -> bool {

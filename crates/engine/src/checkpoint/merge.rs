@@ -85,3 +85,37 @@ pub(super) fn copy_leftovers(frozen: &Memtable, upto: CommitNumber, newer: &Memt
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memtable::stamp::{Stamp, VersionStamp};
+
+    fn install(memtable: &Memtable, number: u64, value: &'static str) {
+        let stamp = VersionStamp::Known(CommitNumber(number));
+        memtable.install(IndexId(1), b"k", Some(value.into()), stamp, || CommitNumber(0));
+    }
+
+    /// 11 began to install before the freeze, and came into the queue behind 10, which began after it: the checkpoint is
+    /// at 9, and 11 has to be found in the active memtable when the frozen one is gone.
+    #[test]
+    fn leftovers_come_before_what_was_written_after_them() {
+        let (frozen, active) = (Memtable::new(CommitNumber(0)), Memtable::new(CommitNumber(8)));
+        let pending = Stamp::new();
+        install(&frozen, 5, "five");
+        install(&frozen, 11, "eleven");
+        install(&active, 13, "thirteen");
+        active.install(IndexId(1), b"k", None, VersionStamp::Shared(pending.clone()), || CommitNumber(0));
+        copy_leftovers(&frozen, CommitNumber(9), &active);
+        copy_leftovers(&frozen, CommitNumber(9), &active);
+        let at = |number| {
+            let value = active.with_tree(IndexId(1), |tree| tree.get_visible(b"k", CommitNumber(number)));
+            value.flatten().flatten()
+        };
+        assert_eq!(at(10), None);
+        assert_eq!(at(11).as_deref(), Some(&b"eleven"[..]));
+        assert_eq!(at(13).as_deref(), Some(&b"thirteen"[..]));
+        pending.commit(CommitNumber(14));
+        assert_eq!(at(14), None);
+    }
+}
