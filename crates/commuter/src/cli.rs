@@ -112,6 +112,12 @@ pub(crate) struct LogDump {
     /// Stop at the first event whose checksum is wrong
     #[arg(long)]
     pub(crate) verify_checksum: bool,
+    /// Begin with the event at this offset
+    #[arg(long, default_value_t = 4, value_name = "OFFSET")]
+    pub(crate) start_position: u64,
+    /// Stop before the first event at or after this offset
+    #[arg(long, value_name = "OFFSET")]
+    pub(crate) stop_position: Option<u64>,
     /// How to print
     #[arg(long, value_enum, default_value_t = DumpFormat::Text)]
     pub(crate) format: DumpFormat,

@@ -72,7 +72,7 @@ impl Core {
         let env = environment(&path, &globals)?;
         let datadir = DataDir::new(&path);
         let end = Arc::new(End::default());
-        let planner: Arc<dyn DdlPlanner> = Arc::new(NoPlanner);
+        let planner: Arc<dyn DdlPlanner> = Arc::new(sql::ddl::Planner);
         let engine = Engine::open(env.clone(), engine_options(&globals, options, &end), planner.clone()).await?;
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let workers = globals.named("replica_parallel_workers").as_u64() as usize;
@@ -143,13 +143,4 @@ fn engine_options(globals: &Globals, options: &ServeOptions, end: &Arc<End>) -> 
 
 pub(crate) fn configure(globals: &Globals, name: &str, value: &str) -> Result<(), ServerError> {
     globals.configure(name, value).map_err(|error| ServerError::Setting(error.message))
-}
-
-/// Until `sql` has its own.
-struct NoPlanner;
-
-impl DdlPlanner for NoPlanner {
-    fn plan(&self, _: &engine::DdlText, _: &engine::Catalog) -> Result<engine::CatalogChange, base::SqlError> {
-        Err(base::SqlError::not_supported("DDL"))
-    }
 }

@@ -28,7 +28,7 @@ pub(crate) async fn make_root(
         format!("CREATE USER 'root'@'localhost' IDENTIFIED WITH '{plugin}' AS {}", quoted(&hash)),
         "GRANT ALL PRIVILEGES ON *.* TO 'root'@'localhost' WITH GRANT OPTION".to_owned(),
     ] {
-        execute(engine, planner, sql, plugin, &hash).await.map_err(ServerError::FirstStart)?;
+        execute(engine, planner, sql).await.map_err(ServerError::FirstStart)?;
     }
     Ok(())
 }
@@ -67,10 +67,7 @@ async fn execute(
 ) -> Result<(), SqlError> {
     let timestamp = (engine.env().clock.now().0 / 1_000_000) as u32;
     let text = DdlText { sql, context: QueryContext { timestamp, ..QueryContext::default() } };
-    let _ = planner;
-    let name = sql::parse::ast::UserName { user: "root".into(), host: "localhost".into() };
-    let account = sql::account::Account::root(&name, plugin, hash);
-    let change = engine::CatalogChange::Accounts(vec![(account.key(), serde_json::to_value(&account).ok())]);
+    let change = planner.plan(&text, &engine.catalog())?;
     engine.execute_ddl(change, text, &TxnOptions::new(SessionHandle::internal())).await?;
     Ok(())
 }

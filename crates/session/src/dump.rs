@@ -2,8 +2,9 @@
 //!
 //! What is streamed is decided by the [`DumpService`] (crate `repl`); the connection only lends it the stream.
 
-use base::SqlError;
+use base::{SqlError, codes};
 use io::BoxFuture;
+use sql::account::Privilege;
 use types::Value;
 use wire::replication::{self, BinlogDump, RegisterReplica};
 use wire::reply;
@@ -80,6 +81,9 @@ impl<T: Transport> EventStream for Link<T> {
 
 impl<T: Transport> Connection<T> {
     pub(crate) fn register_replica(&mut self, replica: RegisterReplica) {
+        if let Err(error) = self.may_replicate() {
+            return self.write_err(&error);
+        }
         match &self.shared.dump {
             Some(service) => {
                 service.registered(self.entry.id, Some(&replica));
@@ -90,8 +94,20 @@ impl<T: Transport> Connection<T> {
         }
     }
 
+    fn may_replicate(&mut self) -> Result<(), SqlError> {
+        if self.session.has_global_privilege(Privilege::ReplicationReplica) {
+            return Ok(());
+        }
+        let text = "Access denied; you need (at least one of) the REPLICATION SLAVE privilege(s) for this operation";
+        Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, text))
+    }
+
     /// The connection is a stream from here on, and ends with it.
     pub(crate) async fn dump(&mut self, dump: BinlogDump) -> Result<Next, Ended> {
+        if let Err(error) = self.may_replicate() {
+            self.write_err(&error);
+            return Ok(Next::Command);
+        }
         let Some(service) = self.shared.dump.clone() else {
             self.write_err(&SqlError::not_supported("replicas"));
             return Ok(Next::Command);
