@@ -58,13 +58,7 @@ fn method(engine: &Engine, options: &ServeOptions) -> (&'static str, String) {
     }
 }
 
-async fn execute(
-    engine: &Arc<Engine>,
-    planner: &dyn DdlPlanner,
-    sql: String,
-    plugin: &str,
-    hash: &str,
-) -> Result<(), SqlError> {
+async fn execute(engine: &Arc<Engine>, planner: &dyn DdlPlanner, sql: String) -> Result<(), SqlError> {
     let timestamp = (engine.env().clock.now().0 / 1_000_000) as u32;
     let text = DdlText { sql, context: QueryContext { timestamp, ..QueryContext::default() } };
     let change = planner.plan(&text, &engine.catalog())?;
