@@ -37,7 +37,7 @@ pub(crate) const LENGTH_OFFSET: usize = 9;
 /// Offset of `next_position` in the header.
 pub(crate) const NEXT_POSITION_OFFSET: usize = 13;
 /// Offset of `flags` in the header.
-pub(crate) const FLAGS_OFFSET: usize = 17;
+pub const FLAGS_OFFSET: usize = 17;
 
 /// The file is being written, or was when its server died (FORMAT_DESCRIPTION only).
 pub const FLAG_BINLOG_IN_USE: u16 = 0x0001;

@@ -54,8 +54,8 @@ pub use options::{LogOptions, SyncMethod};
 pub use purge::Purged;
 pub use reader::{LogEvent, LogReader, LogTransaction};
 pub use receive::LogReceiver;
-pub use segment::IN_FLIGHT_MAX;
 pub(crate) use scan::{Window, check_header};
+pub use segment::IN_FLIGHT_MAX;
 pub use space::Reservation;
 use space::Space;
 pub use writer::{Group, LogWriter, PlaceStamp, Placed};
@@ -135,6 +135,37 @@ impl BinaryLog {
     pub fn files(&self) -> Vec<LogFile> {
         let end = self.durable_end();
         self.files.lock().list(end)
+    }
+
+    /// The newest file that begins before the first transaction that is not in `gtids`; `None` if transactions are
+    /// missing that were purged.
+    pub fn file_without(&self, gtids: &GtidSet) -> Option<LogPosition> {
+        let durable_end = self.durable_end();
+        let files = self.files.lock();
+        let mut candidates = files.by_number.range(..=durable_end.file).rev();
+        candidates
+            .find(|(_, info)| info.previous_gtids.is_subset_of(gtids))
+            .map(|(&number, _)| LogPosition::new(number, crate::event::MAGIC.len() as u64))
+    }
+
+    /// The first event of the last transaction, or other event between transactions, in the last file; `None` in a log
+    /// without a file.
+    pub async fn last_start(self: &Arc<Self>) -> Result<Option<LogPosition>> {
+        let end = self.durable_end();
+        if end.file == 0 {
+            return Ok(None);
+        }
+        let mut reader = self.reader(LogPosition::new(end.file, 0)).without_verification();
+        let (mut tracker, mut last) = (tracker::TransactionTracker::default(), None);
+        let mut is_between = true;
+        while reader.position() < end {
+            let Some(event) = reader.next_event().await? else { break };
+            if is_between {
+                last = Some(event.start);
+            }
+            is_between = tracker.event(&event.raw())?;
+        }
+        Ok(last)
     }
 
     /// Name of a file.

@@ -199,6 +199,12 @@ impl LogReceiver {
         Ok(())
     }
 
+    /// Gives the writer back, at the end of the last whole transaction.
+    pub async fn into_writer(mut self) -> Result<LogWriter> {
+        self.forget_partial().await?;
+        Ok(self.writer)
+    }
+
     /// Clean shutdown.
     pub async fn close(mut self) -> Result<()> {
         self.forget_partial().await?;

@@ -1,0 +1,125 @@
+//! What a receiver asks and tells the source before the dump: what a MySQL replica does, in its order.
+
+use base::Uuid;
+use io::Env;
+use session::Peer;
+use session::client::{Client, ClientError};
+use session::transport::StreamTransport;
+use wire::client::Credentials;
+use wire::replication::RegisterReplica;
+
+use super::error::{ReceiveError, of_client};
+use super::settings::SourceSettings;
+
+/// A connection to a source.
+pub(super) type SourceClient = Client<StreamTransport>;
+
+/// Who we are.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// `server_id`
+    pub server_id: u32,
+    /// `server_uuid`
+    pub server_uuid: Uuid,
+    /// `report_host`; may be empty.
+    pub report_host: String,
+    /// `report_port`
+    pub report_port: u16,
+}
+
+/// What the source said about itself.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SourceFacts {
+    pub(super) server_id: u32,
+    pub(super) uuid: String,
+    /// The end of its log and its GTIDs, for messages; empty if it did not say.
+    pub(super) log_status: String,
+}
+
+/// Connects, and does all that comes before the dump.
+pub(super) async fn connect(
+    env: &Env,
+    settings: &SourceSettings,
+    identity: &Identity,
+) -> Result<(SourceClient, SourceFacts), ReceiveError> {
+    let name = format!("{settings:?}");
+    let lost = |error| of_client(&name, error);
+    let stream = env.network.connect(&settings.address()).await.map_err(|error| lost(ClientError::Io(error)))?;
+    let peer = Peer { host: settings.host.clone(), port: settings.port, ..Peer::default() };
+    let credentials = Credentials {
+        user: settings.user.clone(),
+        password: settings.password.clone(),
+        attributes: vec![("program_name".to_owned(), "commuter-receiver".to_owned())],
+        ..Credentials::default()
+    };
+    let transport = StreamTransport::new(stream, peer);
+    let mut client = Client::connect(transport, &env.random, credentials).await.map_err(lost)?;
+    let facts = introduce(&mut client, settings, identity, &lost).await?;
+    Ok((client, facts))
+}
+
+async fn introduce(
+    client: &mut SourceClient,
+    settings: &SourceSettings,
+    identity: &Identity,
+    lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
+) -> Result<SourceFacts, ReceiveError> {
+    ask(client, "SELECT UNIX_TIMESTAMP()").await.map_err(lost)?;
+    let server_id = ask(client, "SELECT @@GLOBAL.SERVER_ID").await.map_err(lost)?.unwrap_or_default();
+    let server_id: u32 = server_id.parse().map_err(|_| ReceiveError::Unfit(format!("server id '{server_id}'")))?;
+    if server_id == identity.server_id {
+        return Err(ReceiveError::Unfit(format!(
+            "source and replica have equal server ids ({server_id}); these ids must be different for replication to work"
+        )));
+    }
+    let nanos = settings.heartbeat_period().as_nanos();
+    let period = format!("SET @master_heartbeat_period = {nanos}, @source_heartbeat_period = {nanos}");
+    ask(client, &period).await.map_err(lost)?;
+    let checksum = "SET @master_binlog_checksum = @@global.binlog_checksum, \
+                    @source_binlog_checksum = @@global.binlog_checksum";
+    ask(client, checksum).await.map_err(lost)?;
+    let algorithm = ask(client, "SELECT @source_binlog_checksum").await.map_err(lost)?.unwrap_or_default();
+    if !algorithm.eq_ignore_ascii_case("CRC32") {
+        return Err(ReceiveError::Unfit(format!(
+            "the source's log has checksum '{algorithm}'; a copy needs events with CRC32"
+        )));
+    }
+    let gtid_mode = ask(client, "SELECT @@GLOBAL.GTID_MODE").await.map_err(lost)?.unwrap_or_default();
+    if gtid_mode != "ON" {
+        return Err(ReceiveError::Unfit(format!("the source has GTID_MODE = {gtid_mode}; only ON can be followed")));
+    }
+    let uuid = ask(client, "SELECT @@GLOBAL.SERVER_UUID").await.map_err(lost)?.unwrap_or_default();
+    if uuid.eq_ignore_ascii_case(&identity.server_uuid.to_string()) {
+        return Err(ReceiveError::Unfit(format!(
+            "source and replica have equal server UUIDs ({uuid}); these must be different for replication to work"
+        )));
+    }
+    let ours = identity.server_uuid;
+    ask(client, &format!("SET @slave_uuid = '{ours}', @replica_uuid = '{ours}'")).await.map_err(lost)?;
+    let log_status = log_status(client).await.map_err(lost)?;
+    let register = RegisterReplica {
+        server_id: identity.server_id,
+        host: identity.report_host.clone(),
+        user: String::new(),
+        port: identity.report_port,
+    };
+    client.register(&register).await.map_err(lost)?;
+    Ok(SourceFacts { server_id, uuid, log_status })
+}
+
+/// The first value of the answer.
+async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>, ClientError> {
+    Ok(client.query(sql).await?.first().map(str::to_owned))
+}
+
+/// `binlog.000003:1234 (GTIDs …)`, or nothing if the account may not know it.
+async fn log_status(client: &mut SourceClient) -> Result<String, ClientError> {
+    let result = match client.query("SHOW BINARY LOG STATUS").await {
+        Ok(result) => result,
+        Err(error) if error.refused().is_some() => return Ok(String::new()),
+        Err(error) => return Err(error),
+    };
+    let row = result.rows.first().cloned().unwrap_or_default();
+    let field = |i: usize| row.get(i).cloned().flatten().unwrap_or_default();
+    Ok(format!("{}:{} (GTIDs {})", field(0), field(1), field(4)))
+}

@@ -1,0 +1,304 @@
+//! Following a source: its log is copied into ours, byte for byte, and applied from there.
+//!
+//! ```text
+//!   source ──stream──► receiver ──append, one sync per batch──► our log ──► apply::Applier ──► engine
+//!                      (this module)                            (same files, same bytes)
+//! ```
+//! - **Receiver** ([`receiver`]): connects as a MySQL replica would ([`handshake`]), compares the last transaction that is
+//!   here with the source's ([`copier`]), then appends what comes. Events that are there already when one is appended
+//!   share its sync. When the connection is lost it tries again every `SOURCE_CONNECT_RETRY` seconds; when the source
+//!   cannot be followed (its log is another, it has purged what is missing) it stops with an error that says why.
+//! - **Applier**: crate `apply`. It follows the log's durable end and knows nothing of the connection.
+//!
+//! A follower was opened as one (`EngineOptions::follower`): its log has no events of its own.
+//!
+//! # Invariants
+//! - Nothing is appended before the last transaction here was seen to be the source's too.
+//! - The log's writer is with the receiver while that runs, and back in the engine when it has stopped.
+
+mod copier;
+mod error;
+mod handshake;
+mod receiver;
+mod settings;
+mod status;
+
+use std::sync::Arc;
+
+use apply::{Applier, ApplyOptions};
+use base::{LogPosition, SqlError, codes};
+use binlog::LogReceiver;
+use engine::Engine;
+use event_listener::Event;
+use io::Env;
+use parking_lot::Mutex;
+use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
+use sql::services::ReplicaStatusRow;
+
+pub use error::ReceiveError;
+pub use handshake::Identity;
+pub use settings::SourceSettings;
+pub use status::{IoState, ReceiverStatus, Running};
+
+#[derive(Default)]
+struct State {
+    settings: Option<SourceSettings>,
+    receiver: ReceiverStatus,
+    /// The receiver's task has the log's writer.
+    is_running: bool,
+    stop: bool,
+}
+
+/// A server's replication from its source.
+pub struct Follower {
+    engine: Arc<Engine>,
+    applier: Arc<Applier>,
+    identity: Identity,
+    state: Mutex<State>,
+    changed: Event,
+}
+
+impl Follower {
+    /// Reads what was kept of the source; starts nothing. The engine must have been recovered.
+    pub async fn open(engine: Arc<Engine>, identity: Identity, apply: ApplyOptions) -> Result<Arc<Self>, SqlError> {
+        let settings = SourceSettings::load(engine.env())
+            .await
+            .map_err(|error| SqlError::unknown(format!("Failed to initialize the source info structure: {error}")))?;
+        let applier = Applier::new(engine.clone(), apply);
+        let state = State { settings, ..State::default() };
+        Ok(Arc::new(Follower { engine, applier, identity, state: Mutex::new(state), changed: Event::new() }))
+    }
+
+    /// The source, if one was ever set.
+    pub fn source(&self) -> Option<SourceSettings> {
+        self.state.lock().settings.clone()
+    }
+
+    /// `CHANGE REPLICATION SOURCE TO`
+    pub async fn change_source(&self, change: &ChangeSource) -> Result<(), SqlError> {
+        self.check_stopped()?;
+        self.check_position(change)?;
+        let mut settings = self.source().unwrap_or_default();
+        settings.change(change)?;
+        settings
+            .store(self.env())
+            .await
+            .map_err(|error| SqlError::unknown(format!("cannot keep the source: {error}")))?;
+        self.state.lock().settings = Some(settings);
+        Ok(())
+    }
+
+    /// `START REPLICA`
+    pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
+        if start.until.is_some() {
+            return Err(SqlError::not_supported("START REPLICA UNTIL"));
+        }
+        if !self.engine.options().follower {
+            let message = "This server was opened as a source: its log has events of its own. Start it as a follower.";
+            return Err(SqlError::new(codes::BAD_REPLICA, message));
+        }
+        if self.source().is_none_or(|settings| settings.host.is_empty()) {
+            let message =
+                "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO";
+            return Err(SqlError::new(codes::BAD_REPLICA, message));
+        }
+        if start.receiver {
+            self.start_receiver()?;
+        }
+        if start.applier {
+            self.applier.start();
+        }
+        Ok(())
+    }
+
+    /// `STOP REPLICA`; ready when what was to stop has stopped.
+    pub async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
+        if stop.receiver {
+            self.stop_receiver().await;
+        }
+        if stop.applier {
+            self.applier.stop().await;
+        }
+        Ok(())
+    }
+
+    /// `RESET REPLICA [ALL]`: there is no relay log to remove; with ALL the source is forgotten.
+    pub async fn reset(&self, all: bool) -> Result<(), SqlError> {
+        self.check_stopped()?;
+        if all {
+            let forgotten = SourceSettings::remove(self.env()).await;
+            forgotten.map_err(|error| SqlError::unknown(format!("cannot forget the source: {error}")))?;
+        }
+        let mut state = self.state.lock();
+        state.receiver = ReceiverStatus::default();
+        if all {
+            state.settings = None;
+        }
+        Ok(())
+    }
+
+    /// `SHOW REPLICA STATUS`: a line if this server was ever told to follow.
+    pub fn status(&self) -> Vec<ReplicaStatusRow> {
+        let (settings, receiver) = {
+            let state = self.state.lock();
+            let Some(settings) = state.settings.clone() else { return Vec::new() };
+            (settings, state.receiver.clone())
+        };
+        let line = status::Line {
+            settings: &settings,
+            receiver: &receiver,
+            applier: &self.applier.status(),
+            log: self.engine.log(),
+            executed: self.engine.gtid_executed().to_string(),
+            now: self.env().clock.now(),
+        };
+        vec![line.row()]
+    }
+
+    /// How the receiver is doing.
+    pub fn receiver_status(&self) -> ReceiverStatus {
+        self.state.lock().receiver.clone()
+    }
+
+    /// The other half.
+    pub fn applier(&self) -> &Arc<Applier> {
+        &self.applier
+    }
+
+    /// Stops both halves, before the engine is closed.
+    pub async fn shut_down(&self) {
+        self.stop_receiver().await;
+        self.applier.stop().await;
+    }
+
+    fn start_receiver(self: &Arc<Self>) -> Result<(), SqlError> {
+        {
+            let mut state = self.state.lock();
+            if state.is_running {
+                return Ok(());
+            }
+            let writer = self.engine.take_writer().map_err(SqlError::from)?;
+            state.is_running = true;
+            state.stop = false;
+            state.receiver.error = None;
+            state.receiver.position = writer.position();
+            let this = self.clone();
+            let task = async move { this.receive(LogReceiver::new(writer)).await };
+            self.env().spawner.spawn("receiver", Box::pin(task));
+        }
+        Ok(())
+    }
+
+    async fn receive(&self, receiver: LogReceiver) {
+        let (receiver, result) = receiver::run(self, receiver).await;
+        let result = match receiver.into_writer().await {
+            Ok(writer) => {
+                self.engine.return_writer(writer);
+                result
+            }
+            Err(error) => result.and(Err(error.into())),
+        };
+        if let Err(error) = &result {
+            tracing::error!("the receiver stops: {error}");
+            self.set_io_error(error);
+            // A log that cannot be written ends the server; everything else waits for an administrator.
+            if let (Err(failed), Some(stop_server)) = (self.engine.log().check(), &self.engine.options().on_failure) {
+                stop_server(&failed.to_string());
+            }
+        }
+        let mut state = self.state.lock();
+        state.is_running = false;
+        state.receiver.running = Running::No;
+        state.receiver.state = IoState::None;
+        drop(state);
+        self.changed.notify(usize::MAX);
+    }
+
+    async fn stop_receiver(&self) {
+        self.state.lock().stop = true;
+        self.changed.notify(usize::MAX);
+        loop {
+            let changed = self.changed.listen();
+            if !self.state.lock().is_running {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    fn check_stopped(&self) -> Result<(), SqlError> {
+        if !self.state.lock().is_running {
+            return Ok(());
+        }
+        let message = "This operation cannot be performed with a running replica io thread; run STOP REPLICA IO_THREAD \
+                       FOR CHANNEL '' first.";
+        Err(SqlError::new(codes::REPLICA_MUST_STOP, message))
+    }
+
+    /// A copy goes on where it ends: another position would leave a hole or write over what is there.
+    fn check_position(&self, change: &ChangeSource) -> Result<(), SqlError> {
+        let end = self.engine.log().durable_end();
+        let wants_other = match (&change.log_file, end.file) {
+            (None, _) => change.log_position.is_some_and(|position| position != end.offset.max(4)),
+            (Some(_), 0) => change.log_position.unwrap_or(4) != 4,
+            (Some(file), _) => {
+                let position = change.log_position.unwrap_or(4);
+                self.engine.log().file_number(file) != Some(end.file) || position != end.offset
+            }
+        };
+        if wants_other {
+            return Err(SqlError::not_supported(
+                "SOURCE_LOG_POS other than the end of this server's log, which is a copy",
+            ));
+        }
+        Ok(())
+    }
+
+    fn env(&self) -> &Env {
+        self.engine.env()
+    }
+
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn settings(&self) -> SourceSettings {
+        self.source().unwrap_or_default()
+    }
+
+    /// `Err` when the receiver is to stop; never ready before.
+    async fn stop_asked(&self) -> Result<(), ReceiveError> {
+        loop {
+            let changed = self.changed.listen();
+            if self.state.lock().stop {
+                return Err(ReceiveError::Stopped);
+            }
+            changed.await;
+        }
+    }
+
+    fn set_io_state(&self, state: IoState, running: Running) {
+        let mut guard = self.state.lock();
+        guard.receiver.state = state;
+        guard.receiver.running = running;
+    }
+
+    fn set_io_error(&self, error: &ReceiveError) {
+        self.state.lock().receiver.error = Some((error.clone(), self.env().clock.now()));
+    }
+
+    fn connected(&self, facts: &handshake::SourceFacts) {
+        self.state.lock().receiver.connected(facts);
+    }
+
+    fn received(&self, position: LogPosition) {
+        self.state.lock().receiver.position = position;
+    }
+
+    fn heartbeat(&self) {
+        let now = self.env().clock.now();
+        let mut state = self.state.lock();
+        state.receiver.heartbeats += 1;
+        state.receiver.last_heartbeat = now;
+    }
+}

@@ -1,0 +1,157 @@
+//! The receiver's task: connect, compare, copy; again when the connection is lost, until told to stop.
+
+use std::time::Duration;
+
+use base::{LogPosition, UnixMicros};
+use binlog::LogReceiver;
+use futures_lite::future;
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2};
+
+use super::Follower;
+use super::copier::{Copier, Received, our_end};
+use super::error::{ReceiveError, of_client};
+use super::handshake::{self, SourceClient, SourceFacts};
+use super::settings::SourceSettings;
+use super::status::{IoState, Running};
+
+/// So many bytes are received before they are written and synced, even if more are there already.
+const BATCH_SIZE: usize = 8 << 20;
+/// Without a word from the source for so long the connection is taken for lost: `replica_net_timeout`.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Runs until told to stop or until an error that trying again does not help. Gives the log back.
+pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogReceiver, Result<(), ReceiveError>) {
+    let mut attempts = 0;
+    loop {
+        let settings = follower.settings();
+        follower.set_io_state(IoState::Connecting, Running::Connecting);
+        let (back, result) = connect_and_copy(follower, &settings, receiver, &mut attempts).await;
+        receiver = back;
+        let error = match result {
+            Ok(()) | Err(ReceiveError::Stopped) => return (receiver, Ok(())),
+            Err(error @ ReceiveError::Connection { .. }) => error,
+            Err(error) => return (receiver, Err(error)),
+        };
+        attempts += 1;
+        tracing::warn!("receiver: {error}; attempt {attempts}, the next one in {:?}", settings.connect_retry());
+        follower.set_io_error(&error);
+        if settings.retry_count > 0 && attempts > settings.retry_count {
+            return (receiver, Err(error));
+        }
+        follower.set_io_state(IoState::WaitingToReconnect, Running::Connecting);
+        let pause = async {
+            follower.env().clock.sleep(settings.connect_retry()).await;
+            Ok(())
+        };
+        if future::or(pause, follower.stop_asked()).await.is_err() {
+            return (receiver, Ok(()));
+        }
+    }
+}
+
+async fn connect_and_copy(
+    follower: &Follower,
+    settings: &SourceSettings,
+    receiver: LogReceiver,
+    attempts: &mut u64,
+) -> (LogReceiver, Result<(), ReceiveError>) {
+    let identity = follower.identity().clone();
+    let connect = handshake::connect(follower.env(), settings, &identity);
+    let silence = async { Err(silent(follower, settings).await) };
+    let stop = async { Err(follower.stop_asked().await.err().unwrap_or(ReceiveError::Stopped)) };
+    let (mut client, facts) = match future::or(connect, future::or(stop, silence)).await {
+        Ok(connected) => connected,
+        Err(error) => return (receiver, Err(error)),
+    };
+    follower.connected(&facts);
+    let start = match receiver.log().last_start().await {
+        Ok(start) => start,
+        Err(error) => return (receiver, Err(error.into())),
+    };
+    let mut copier = Copier::new(receiver, start);
+    let result = stream(follower, settings, &mut client, &mut copier, start, attempts).await;
+    let result = explain(result, &facts, copier.receiver.log());
+    // What came whole is kept; a transaction that came in part is asked for again.
+    let kept = copier.receiver.forget_partial().await;
+    (copier.receiver, result.and(kept.map_err(ReceiveError::from)))
+}
+
+/// Adds both sides to an error that says that the logs differ.
+fn explain(result: Result<(), ReceiveError>, facts: &SourceFacts, log: &binlog::BinaryLog) -> Result<(), ReceiveError> {
+    let theirs = if facts.log_status.is_empty() { "(it did not say)".to_owned() } else { facts.log_status.clone() };
+    match result {
+        Err(ReceiveError::NotAPrefix { ours, difference, .. }) => {
+            Err(ReceiveError::NotAPrefix { ours, theirs, difference })
+        }
+        // The source has no such file, no such position in it, or no event begins there.
+        Err(ReceiveError::Refused(error)) if log.durable_end().file > 0 => Err(ReceiveError::NotAPrefix {
+            ours: our_end(log),
+            theirs,
+            difference: format!("the source says: {}", error.message),
+        }),
+        other => other,
+    }
+}
+
+async fn silent(follower: &Follower, settings: &SourceSettings) -> ReceiveError {
+    let most = SILENCE_MAX.max(settings.heartbeat_period() * 2);
+    follower.env().clock.sleep(most).await;
+    ReceiveError::Connection {
+        source_name: format!("{settings:?}"),
+        reason: format!("nothing was heard of it for {} seconds", most.as_secs()),
+    }
+}
+
+async fn stream(
+    follower: &Follower,
+    settings: &SourceSettings,
+    client: &mut SourceClient,
+    copier: &mut Copier,
+    start: Option<LogPosition>,
+    attempts: &mut u64,
+) -> Result<(), ReceiveError> {
+    let name = format!("{settings:?}");
+    let (file, position) = match start {
+        Some(start) => (copier.receiver.log().file_name(start.file), start.offset),
+        None => (String::new(), 4),
+    };
+    if position > u64::from(u32::MAX) {
+        let why = format!("{file}:{position} is past 4 GiB, which this protocol cannot ask for");
+        return Err(ReceiveError::Unfit(why));
+    }
+    let server_id = follower.identity().server_id;
+    let dump = BinlogDump { flags: DUMP_HEARTBEAT_V2, server_id, file, position, gtid_set: None };
+    client.dump(&dump).await.map_err(|error| of_client(&name, error))?;
+    follower.set_io_state(IoState::WaitingForEvents, Running::Yes);
+    loop {
+        let next = async { client.next_event().await.map_err(|error| of_client(&name, error)) };
+        let silence = async { Err(silent(follower, settings).await) };
+        let stop = async { Err(follower.stop_asked().await.err().unwrap_or(ReceiveError::Stopped)) };
+        let Some(event) = future::or(next, future::or(stop, silence)).await? else {
+            let reason = "the source ended the stream".to_owned();
+            return Err(ReceiveError::Connection { source_name: name, reason });
+        };
+        let received = copier.event(event).await?;
+        if let Received::Heartbeat(_) = received {
+            follower.heartbeat();
+        }
+        if copier.is_compared() {
+            *attempts = 0;
+        }
+        // One sync for all that has come meanwhile.
+        if !client.has_event() || copier.receiver.unflushed() >= BATCH_SIZE {
+            copier.receiver.flush().await?;
+            follower.received(copier.receiver.position());
+        }
+    }
+}
+
+/// For `Last_IO_Error_Timestamp`: `YYMMDD hh:mm:ss` in UTC.
+pub(super) fn short_time(at: UnixMicros) -> String {
+    let text = types::temporal::calendar::from_unix_micros(at.0 as i64).map(|at| {
+        let mut text = Vec::new();
+        at.write_text(0, &mut text);
+        String::from_utf8_lossy(&text).replace('-', "")
+    });
+    text.map(|text| text.get(2..).unwrap_or_default().to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,189 @@
+//! Where the source is and how to log in there: `CHANGE REPLICATION SOURCE TO`, kept in the data directory.
+
+use std::time::Duration;
+
+use base::{SqlError, codes};
+use io::{Env, IoBuf, OpenOptions};
+use serde::{Deserialize, Serialize};
+use sql::parse::ast::ChangeSource;
+
+/// Name of the file.
+const FILE: &str = "source.json";
+/// The largest such file that is read.
+const FILE_SIZE_MAX: u64 = 1 << 20;
+
+/// The source, as `CHANGE REPLICATION SOURCE TO` set it.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SourceSettings {
+    /// SOURCE_HOST
+    pub host: String,
+    /// SOURCE_PORT
+    pub port: u16,
+    /// SOURCE_USER
+    pub user: String,
+    /// SOURCE_PASSWORD; in clear text, as MySQL keeps it.
+    pub password: String,
+    /// SOURCE_CONNECT_RETRY
+    pub connect_retry_seconds: u64,
+    /// SOURCE_RETRY_COUNT; 0 for no limit.
+    pub retry_count: u64,
+    /// SOURCE_HEARTBEAT_PERIOD
+    pub heartbeat_period_seconds: f64,
+    /// SOURCE_AUTO_POSITION; shown only: a copy of a log has but one position.
+    pub auto_position: bool,
+}
+
+impl Default for SourceSettings {
+    fn default() -> Self {
+        SourceSettings {
+            host: String::new(),
+            port: 3306,
+            user: String::new(),
+            password: String::new(),
+            connect_retry_seconds: 60,
+            retry_count: 10,
+            heartbeat_period_seconds: 30.0,
+            auto_position: true,
+        }
+    }
+}
+
+impl std::fmt::Debug for SourceSettings {
+    /// Without the password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}@{}", self.user, self.address())
+    }
+}
+
+impl SourceSettings {
+    /// `host:port`
+    pub fn address(&self) -> String {
+        if self.host.contains(':') {
+            format!("[{}]:{}", self.host, self.port)
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+
+    /// How long to wait between two attempts to connect.
+    pub fn connect_retry(&self) -> Duration {
+        Duration::from_secs(self.connect_retry_seconds)
+    }
+
+    /// How often the source is to say that it is there.
+    pub fn heartbeat_period(&self) -> Duration {
+        Duration::try_from_secs_f64(self.heartbeat_period_seconds).unwrap_or_default()
+    }
+
+    /// What was kept; `None` if this server was never told to follow.
+    pub async fn load(env: &Env) -> std::io::Result<Option<Self>> {
+        if !env.disk.exists(FILE).await? {
+            return Ok(None);
+        }
+        let file = env.disk.open(FILE, OpenOptions::default()).await?;
+        let len = file.len().await?.min(FILE_SIZE_MAX);
+        let bytes = file.read_at(0, IoBuf::zeroed(len as usize)).await?;
+        serde_json::from_slice(&bytes).map(Some).map_err(|error| std::io::Error::other(format!("{FILE}: {error}")))
+    }
+
+    /// Keeps it: written beside, synced, renamed.
+    pub async fn store(&self, env: &Env) -> std::io::Result<()> {
+        let fresh = format!("{FILE}.new");
+        let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::other)?;
+        let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
+        let file = env.disk.open(&fresh, options).await?;
+        file.set_len(0).await?;
+        file.write_at(0, IoBuf::copy_of(&text)).await?;
+        file.sync().await?;
+        env.disk.rename(&fresh, FILE).await?;
+        env.disk.sync_dir("").await
+    }
+
+    /// Forgets it (`RESET REPLICA ALL`).
+    pub async fn remove(env: &Env) -> std::io::Result<()> {
+        if env.disk.exists(FILE).await? {
+            env.disk.remove(FILE).await?;
+            env.disk.sync_dir("").await?;
+        }
+        Ok(())
+    }
+
+    /// Applies the options that were named.
+    pub fn change(&mut self, change: &ChangeSource) -> Result<(), SqlError> {
+        if !change.channel.is_empty() {
+            return Err(SqlError::not_supported("replication channels"));
+        }
+        let tls = [&change.ssl_ca, &change.ssl_cert, &change.ssl_key];
+        if change.ssl == Some(true) || change.ssl_verify_server_cert == Some(true) || tls.iter().any(|o| o.is_some()) {
+            return Err(SqlError::not_supported("TLS to the source"));
+        }
+        if change.delay_seconds.is_some_and(|delay| delay > 0) {
+            return Err(SqlError::not_supported("SOURCE_DELAY"));
+        }
+        let host_changes = change.host.as_ref().is_some_and(|host| *host != self.host);
+        if change.host.as_deref() == Some("") {
+            let message = "Failed to initialize the source info structure: SOURCE_HOST is empty";
+            return Err(SqlError::new(codes::WRONG_ARGUMENTS, message));
+        }
+        set(&mut self.host, &change.host);
+        // As in MySQL, another host has the default port unless one is named.
+        if host_changes && change.port.is_none() {
+            self.port = SourceSettings::default().port;
+        }
+        set(&mut self.port, &change.port);
+        set(&mut self.user, &change.user);
+        set(&mut self.password, &change.password);
+        set(&mut self.connect_retry_seconds, &change.connect_retry_seconds);
+        set(&mut self.retry_count, &change.retry_count);
+        set(&mut self.auto_position, &change.auto_position);
+        if let Some(period) = change.heartbeat_period_seconds {
+            if !(0.0..=4_294_967.0).contains(&period) {
+                let message = "The requested value for the heartbeat period is not in 0 to 4294967 seconds";
+                return Err(SqlError::new(codes::WRONG_ARGUMENTS, message));
+            }
+            self.heartbeat_period_seconds = period;
+        }
+        Ok(())
+    }
+}
+
+fn set<T: Clone>(field: &mut T, value: &Option<T>) {
+    if let Some(value) = value {
+        *field = value.clone();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use io::sim::SimMachine;
+
+    use super::*;
+
+    #[test]
+    fn survives_a_crash_whole() {
+        for seed in 0..50 {
+            let machine = SimMachine::new(seed);
+            let settings = |n: u16| SourceSettings { host: format!("host{n}"), port: n, ..SourceSettings::default() };
+            machine.run(async { settings(1).store(&machine.env()).await }).unwrap().unwrap();
+            machine.crash_after(1 + machine.world().below(6));
+            let result = machine.run(async { settings(2).store(&machine.env()).await });
+            machine.crash();
+            let kept = machine.run(async { SourceSettings::load(&machine.env()).await }).unwrap().unwrap().unwrap();
+            assert!(kept == settings(2) || (result.is_err() && kept == settings(1)), "seed {seed}: {kept:?}");
+        }
+    }
+
+    #[test]
+    fn changes_only_what_is_named() {
+        let mut settings = SourceSettings { host: "a".into(), port: 7, user: "u".into(), ..SourceSettings::default() };
+        let change = ChangeSource { password: Some("secret".into()), ..ChangeSource::default() };
+        settings.change(&change).unwrap();
+        assert_eq!((settings.port, settings.password.as_str()), (7, "secret"));
+        assert_eq!(format!("{settings:?}"), "u@a:7");
+        settings.change(&ChangeSource { host: Some("b".into()), ..ChangeSource::default() }).unwrap();
+        assert_eq!((settings.host.as_str(), settings.port), ("b", 3306));
+        let tls = ChangeSource { ssl: Some(true), ..ChangeSource::default() };
+        assert_eq!(settings.change(&tls).unwrap_err().code, 1235);
+    }
+}

@@ -1,0 +1,184 @@
+//! `SHOW REPLICA STATUS`: what a follower says of itself, in MySQL's columns. `SHOW SLAVE STATUS` has the same with old
+//! names, which `sql` puts in.
+
+use apply::ApplierStatus;
+use base::{LogPosition, UnixMicros};
+use sql::services::ReplicaStatusRow;
+
+use super::error::ReceiveError;
+use super::handshake::SourceFacts;
+use super::receiver::short_time;
+use super::settings::SourceSettings;
+
+/// `Replica_IO_Running`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Running {
+    /// Not started, or stopped.
+    #[default]
+    No,
+    /// Trying to connect.
+    Connecting,
+    /// Connected.
+    Yes,
+}
+
+/// `Replica_IO_State`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IoState {
+    /// Not running.
+    #[default]
+    None,
+    /// On its way to the source.
+    Connecting,
+    /// Between two attempts.
+    WaitingToReconnect,
+    /// In the stream.
+    WaitingForEvents,
+}
+
+impl IoState {
+    fn text(self) -> &'static str {
+        match self {
+            IoState::None => "",
+            IoState::Connecting => "Connecting to source",
+            IoState::WaitingToReconnect => "Waiting to reconnect after a failed source event read",
+            IoState::WaitingForEvents => "Waiting for source to send event",
+        }
+    }
+}
+
+/// What the receiver tells.
+#[derive(Clone, Debug, Default)]
+pub struct ReceiverStatus {
+    /// Whether it runs.
+    pub running: Running,
+    /// What it does.
+    pub state: IoState,
+    /// Why it stopped, or could not connect the last time; with the time.
+    pub error: Option<(ReceiveError, UnixMicros)>,
+    /// The source's `server_id`; 0 before the first connection.
+    pub source_server_id: u32,
+    /// The source's `server_uuid`.
+    pub source_uuid: String,
+    /// Behind the last event that is durable here.
+    pub position: LogPosition,
+    /// Heartbeats since the connection was made.
+    pub heartbeats: u64,
+    /// When the last one came.
+    pub last_heartbeat: UnixMicros,
+}
+
+impl ReceiverStatus {
+    pub(super) fn connected(&mut self, facts: &SourceFacts) {
+        self.source_server_id = facts.server_id;
+        self.source_uuid = facts.uuid.clone();
+        self.heartbeats = 0;
+        self.error = None;
+    }
+}
+
+/// Everything a line of the status is made of.
+pub(super) struct Line<'a> {
+    pub(super) settings: &'a SourceSettings,
+    pub(super) receiver: &'a ReceiverStatus,
+    pub(super) applier: &'a ApplierStatus,
+    pub(super) log: &'a binlog::BinaryLog,
+    pub(super) executed: String,
+    pub(super) now: UnixMicros,
+}
+
+impl Line<'_> {
+    /// Seconds between the commit of the newest transaction that is applied, on its source, and now; 0 when all that was
+    /// received is applied and the source is heard of; unknown when either half does not run.
+    fn seconds_behind(&self) -> Option<u64> {
+        if !self.applier.is_running || self.receiver.running != Running::Yes {
+            return None;
+        }
+        if self.applier.position >= self.applier.log_end {
+            return Some(0);
+        }
+        Some(self.now.0.saturating_sub(self.applier.last_commit_time.0) / 1_000_000)
+    }
+
+    pub(super) fn row(&self) -> ReplicaStatusRow {
+        let (settings, receiver, applier) = (self.settings, self.receiver, self.applier);
+        let name = |at: LogPosition| if at.file == 0 { String::new() } else { self.log.file_name(at.file) };
+        let io_error = receiver.error.as_ref();
+        let (io_code, io_text) = io_error.map_or((0, String::new()), |(error, _)| (error.code(), error.to_string()));
+        let sql_text = applier.error.as_ref().map(ToString::to_string).unwrap_or_default();
+        let sql_code = applier.error.as_ref().map_or(0, |error| base::SqlError::from(error.clone()).code);
+        let (last_code, last_text) =
+            if sql_code != 0 { (sql_code, sql_text.clone()) } else { (io_code, io_text.clone()) };
+        let io_time = io_error.map(|(_, at)| short_time(*at)).unwrap_or_default();
+        let running = match receiver.running {
+            Running::No => "No",
+            Running::Connecting => "Connecting",
+            Running::Yes => "Yes",
+        };
+        let applier_state = match (applier.is_running, applier.position >= applier.log_end) {
+            (false, _) => "",
+            (true, true) => "Replica has read all relay log; waiting for more updates",
+            (true, false) => "Reading event from the relay log",
+        };
+        let mut row = Row::default();
+        row.text("Replica_IO_State", receiver.state.text());
+        row.text("Source_Host", &settings.host).text("Source_User", &settings.user);
+        row.number("Source_Port", settings.port).number("Connect_Retry", settings.connect_retry_seconds);
+        row.text("Source_Log_File", &name(receiver.position));
+        row.number("Read_Source_Log_Pos", receiver.position.offset);
+        // The log is the copy: there is no relay log beside it.
+        row.text("Relay_Log_File", &name(applier.position)).number("Relay_Log_Pos", applier.position.offset);
+        row.text("Relay_Source_Log_File", &name(applier.position));
+        row.text("Replica_IO_Running", running);
+        row.text("Replica_SQL_Running", if applier.is_running { "Yes" } else { "No" });
+        row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
+        row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
+        row.number("Last_Errno", last_code).text("Last_Error", &last_text).number("Skip_Counter", 0u64);
+        row.number("Exec_Source_Log_Pos", applier.position.offset);
+        row.number("Relay_Log_Space", self.log.files().iter().map(|file| file.size).sum::<u64>());
+        row.text("Until_Condition", "None").empty(&["Until_Log_File"]).number("Until_Log_Pos", 0u64);
+        row.text("Source_SSL_Allowed", "No");
+        row.empty(&["Source_SSL_CA_File", "Source_SSL_CA_Path", "Source_SSL_Cert", "Source_SSL_Cipher"]);
+        row.empty(&["Source_SSL_Key"]).optional("Seconds_Behind_Source", self.seconds_behind());
+        row.text("Source_SSL_Verify_Server_Cert", "No");
+        row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
+        row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
+        row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", receiver.source_server_id);
+        row.text("Source_UUID", &receiver.source_uuid).text("Source_Info_File", "source.json");
+        row.number("SQL_Delay", 0u64).optional("SQL_Remaining_Delay", None);
+        row.text("Replica_SQL_Running_State", applier_state);
+        row.number("Source_Retry_Count", settings.retry_count).empty(&["Source_Bind"]);
+        row.text("Last_IO_Error_Timestamp", &io_time).empty(&["Last_SQL_Error_Timestamp"]);
+        row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
+        row.text("Retrieved_Gtid_Set", &self.log.gtid_executed().to_string());
+        row.text("Executed_Gtid_Set", &self.executed).number("Auto_Position", u8::from(settings.auto_position));
+        row.empty(&["Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path"]);
+        row.number("Get_Source_public_key", 1u64).empty(&["Network_Namespace"]);
+        ReplicaStatusRow(row.0)
+    }
+}
+
+#[derive(Default)]
+struct Row(Vec<(&'static str, Option<String>)>);
+
+impl Row {
+    fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
+        self.0.push((name, Some(value.to_owned())));
+        self
+    }
+
+    fn number(&mut self, name: &'static str, value: impl Into<u64>) -> &mut Self {
+        self.0.push((name, Some(value.into().to_string())));
+        self
+    }
+
+    fn optional(&mut self, name: &'static str, value: Option<u64>) -> &mut Self {
+        self.0.push((name, value.map(|value| value.to_string())));
+        self
+    }
+
+    fn empty(&mut self, names: &[&'static str]) -> &mut Self {
+        self.0.extend(names.iter().map(|&name| (name, Some(String::new()))));
+        self
+    }
+}

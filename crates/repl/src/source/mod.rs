@@ -1,0 +1,148 @@
+//! Serving the log: `COM_BINLOG_DUMP`, `COM_BINLOG_DUMP_GTID`, `SHOW REPLICAS`.
+//!
+//! A stream is, for each file: an artificial ROTATE that names it; its FORMAT_DESCRIPTION (artificial too where the
+//! stream begins behind it); then the file's events as they are, checksums included. At the end of the log it waits,
+//! with a heartbeat now and then. With GTIDs it begins in the newest file that can hold what the replica lacks, and
+//! leaves out what the replica has.
+//!
+//! A client in MariaDB's dialect is one that has set `@mariadb_slave_capability`; it may follow by file and position, as
+//! it would a MySQL.
+
+mod replicas;
+mod start;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::{SqlError, codes};
+use binlog::BinaryLog;
+use io::BoxFuture;
+use session::Registry;
+use session::dump::{DumpRequest, DumpService, EventStream};
+use sql::services::ReplicaHost;
+use types::Value;
+use wire::replication::{DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK, RegisterReplica};
+
+use replicas::Replicas;
+
+/// Serves replicas from one log.
+pub struct DumpServer {
+    log: Arc<BinaryLog>,
+    registry: Arc<Registry>,
+    replicas: Replicas,
+}
+
+/// What a client said about how it wants the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wishes {
+    pub(crate) non_blocking: bool,
+    pub(crate) heartbeat_v2: bool,
+    /// `None` for no heartbeats.
+    pub(crate) heartbeat_period: Option<Duration>,
+    pub(crate) checksum: Checksum,
+    pub(crate) is_maria: bool,
+    pub(crate) uuid: String,
+}
+
+/// What a client said about checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checksum {
+    /// Nothing: it does not know that they exist.
+    Unknown,
+    /// `NONE`: it knows them, and wants none on what the dump thread makes up.
+    None,
+    /// It wants them.
+    Crc32,
+}
+
+impl DumpServer {
+    /// For a log; `registry` knows the connections, of which older ones of a replica are ended.
+    pub fn new(log: Arc<BinaryLog>, registry: Arc<Registry>) -> Self {
+        DumpServer { log, registry, replicas: Replicas::default() }
+    }
+
+    /// The lines of `SHOW REPLICAS`.
+    pub fn replicas(&self) -> Vec<ReplicaHost> {
+        self.replicas.list(self.log.options().server_id)
+    }
+}
+
+impl DumpService for DumpServer {
+    fn registered(&self, connection: base::ConnectionId, replica: Option<&RegisterReplica>) {
+        match replica {
+            Some(replica) => self.replicas.add(connection, replica),
+            None => self.replicas.remove(connection),
+        }
+    }
+
+    fn dump<'a>(
+        &'a self,
+        request: DumpRequest,
+        stream: &'a mut dyn EventStream,
+    ) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(async move {
+            let wishes = Wishes::of(&request);
+            for older in self.replicas.begin_dump(&request, &wishes.uuid) {
+                tracing::info!("a new dump of the same replica ends connection {older}");
+                let _ = self.registry.kill(older, base::Cancelled::Connection);
+            }
+            let result = stream::run(&self.log, &request, &wishes, stream).await;
+            self.replicas.remove(request.connection);
+            if let Err(error) = &result {
+                tracing::info!("dump of connection {} ends: {error}", request.connection);
+            }
+            result
+        })
+    }
+}
+
+impl Wishes {
+    fn of(request: &DumpRequest) -> Self {
+        let is_maria = request.variable(&["mariadb_slave_capability"]).is_some();
+        let flags = request.dump.flags;
+        let period = request.variable(&["source_heartbeat_period", "master_heartbeat_period"]).and_then(number);
+        Wishes {
+            non_blocking: flags & DUMP_NON_BLOCK != 0,
+            // In MariaDB's dialect the same bit asks for annotations.
+            heartbeat_v2: flags & DUMP_HEARTBEAT_V2 != 0 && !is_maria,
+            heartbeat_period: period.filter(|&nanos| nanos > 0).map(Duration::from_nanos),
+            checksum: Checksum::of(request.variable(&["source_binlog_checksum", "master_binlog_checksum"])),
+            is_maria,
+            uuid: request.variable(&["replica_uuid", "slave_uuid"]).and_then(text).unwrap_or_default(),
+        }
+    }
+}
+
+impl Checksum {
+    /// Names, or numbers from 0.
+    fn of(value: Option<&Value>) -> Self {
+        match value.and_then(text) {
+            None => Checksum::Unknown,
+            Some(text) if text.eq_ignore_ascii_case("CRC32") || text == "1" => Checksum::Crc32,
+            Some(_) => Checksum::None,
+        }
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    match value {
+        Value::Int(n) => Some(n.to_string()),
+        Value::UInt(n) => Some(n.to_string()),
+        Value::Decimal(n) => Some(n.to_string()),
+        Value::Str(bytes) | Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        _ => None,
+    }
+}
+
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Double(n) if *n >= 0.0 => Some(*n as u64),
+        value => text(value)?.split('.').next()?.parse().ok(),
+    }
+}
+
+/// 1236, with MySQL's words where it has some: what makes a replica's receiver stop and tell its administrator.
+pub(crate) fn fatal(message: impl Into<String>) -> SqlError {
+    SqlError::new(codes::SOURCE_FATAL_ERROR_READING_BINLOG, message)
+}

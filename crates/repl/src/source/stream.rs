@@ -1,0 +1,194 @@
+//! The stream itself.
+
+use std::sync::Arc;
+
+use base::{LogPosition, SqlError};
+use binlog::event::{
+    CHECKSUM_SIZE, EventHeader, FLAG_BINLOG_IN_USE, Frame, HEADER_SIZE, Heartbeat, MAGIC, Rotate, encode_heartbeat,
+    whole_event,
+};
+use binlog::{BinaryLog, BinlogError, EventType, GtidEvent, GtidSet, LogEvent, LogReader, Pin};
+use futures_lite::future;
+use session::dump::{DumpRequest, EventStream};
+
+use super::start::{self, Start};
+use super::{Checksum, Wishes, fatal};
+
+/// So many bytes are gathered before they are sent, unless the log's end comes first.
+const SEND_SIZE: usize = 128 << 10;
+/// Offset of `created` in the body of a FORMAT_DESCRIPTION.
+const CREATED_OFFSET: usize = HEADER_SIZE + 2 + 50;
+
+/// Streams until the end, an error, or for ever.
+pub(super) async fn run(
+    log: &Arc<BinaryLog>,
+    request: &DumpRequest,
+    wishes: &Wishes,
+    stream: &mut dyn EventStream,
+) -> Result<(), SqlError> {
+    let start = start::find(log, request, wishes)?;
+    let pin = log.pin(&format!("the replica with server id {}", request.dump.server_id), start.at);
+    let mut sender = Sender {
+        log: log.clone(),
+        wishes,
+        stream,
+        pin,
+        reader: log.reader(LogPosition::new(start.at.file, 0)),
+        file: 0,
+        has: start.has.clone(),
+        skipping: false,
+    };
+    sender.begin(&start).await?;
+    sender.go_on().await
+}
+
+struct Sender<'a> {
+    log: Arc<BinaryLog>,
+    wishes: &'a Wishes,
+    stream: &'a mut dyn EventStream,
+    pin: Pin,
+    reader: LogReader,
+    /// The file that the client was told of.
+    file: u64,
+    has: Option<GtidSet>,
+    /// Inside of a transaction that the client has.
+    skipping: bool,
+}
+
+impl Sender<'_> {
+    /// Up to the first event that is asked for.
+    async fn begin(&mut self, start: &Start) -> Result<(), SqlError> {
+        self.send_rotate(start.at);
+        if self.wishes.checksum == Checksum::Unknown {
+            self.stream.flush().await?;
+            return Err(fatal(
+                "Replica can not handle replication events with the checksum that source is configured to log; the \
+                 first event 'FORMAT_DESCRIPTION' carries CRC32 (set @source_binlog_checksum before the dump)",
+            ));
+        }
+        let first = self.reader.next_event().await.map_err(reading)?;
+        let format = first.ok_or_else(|| fatal("the log file has no first event"))?;
+        self.send_format(&format, start.at.offset > MAGIC.len() as u64);
+        if start.at.offset > format.end.offset {
+            self.reader = self.log.reader(start.at);
+        } else if start.at.offset > MAGIC.len() as u64 && start.at.offset < format.end.offset {
+            return Err(fatal(format!("position {} is inside of an event", start.at.offset)));
+        }
+        Ok(())
+    }
+
+    async fn go_on(&mut self) -> Result<(), SqlError> {
+        loop {
+            let Some(event) = self.reader.next_event().await.map_err(reading)? else {
+                self.pin.set(self.reader.position());
+                self.stream.flush().await?;
+                if self.wishes.non_blocking {
+                    return Ok(());
+                }
+                self.wait().await?;
+                continue;
+            };
+            if event.start.file != self.file {
+                self.send_rotate(event.start);
+                self.pin.set(event.start);
+            }
+            if event.header.event_type == EventType::FORMAT_DESCRIPTION {
+                self.send_format(&event, false);
+            } else if !self.is_skipped(&event)? {
+                self.stream.event(&[&event.bytes]);
+            }
+            if self.stream.buffered() >= SEND_SIZE {
+                self.stream.flush().await?;
+            }
+        }
+    }
+
+    /// Waits for more log, with heartbeats.
+    async fn wait(&mut self) -> Result<(), SqlError> {
+        let log = self.log.clone();
+        let at = self.reader.position();
+        // The end may be that of a file whose successor has nothing durable yet.
+        while log.durable_end() <= at {
+            let clock = log.env().clock.clone();
+            let period = self.wishes.heartbeat_period;
+            let mut failed = None;
+            let more = async {
+                failed = log.wait_past(at).await.err();
+            };
+            let beat = async {
+                match period {
+                    Some(period) => clock.sleep(period).await,
+                    None => future::pending().await,
+                }
+            };
+            self.stream.wait(Box::pin(future::or(more, beat))).await?;
+            if let Some(error) = failed {
+                return Err(error.into());
+            }
+            if log.durable_end() <= at {
+                self.send_heartbeat(at);
+                self.stream.flush().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the event is of a transaction that the client has.
+    fn is_skipped(&mut self, event: &LogEvent) -> Result<bool, SqlError> {
+        let Some(has) = &self.has else { return Ok(false) };
+        let event_type = event.header.event_type;
+        if event_type == EventType::GTID {
+            let gtid = GtidEvent::decode(event_type, event.raw().body()).map_err(BinlogError::from)?.gtid;
+            self.skipping = gtid.is_some_and(|gtid| has.contains(gtid));
+        } else if matches!(event_type, EventType::ROTATE | EventType::STOP | EventType::PREVIOUS_GTIDS) {
+            self.skipping = false;
+        }
+        Ok(self.skipping)
+    }
+
+    fn server_id(&self) -> u32 {
+        self.log.options().server_id.0
+    }
+
+    fn with_checksum(&self) -> bool {
+        self.wishes.checksum == Checksum::Crc32
+    }
+
+    fn send_rotate(&mut self, to: LogPosition) {
+        let file = self.log.file_name(to.file);
+        let rotate = Rotate { position: to.offset.max(MAGIC.len() as u64), file };
+        self.stream.event(&[&rotate.fake(self.server_id(), self.with_checksum())]);
+        self.file = to.file;
+    }
+
+    fn send_heartbeat(&mut self, at: LogPosition) {
+        let heartbeat = Heartbeat { file: self.log.file_name(at.file), position: at.offset };
+        let bytes = encode_heartbeat(&heartbeat, self.server_id(), self.wishes.heartbeat_v2, self.with_checksum());
+        self.stream.event(&[&bytes]);
+    }
+
+    /// A file that is read is not in use to its reader. Where the stream begins in the middle, the event has no position
+    /// in it, and does not say that the server has started: the replica keeps its temporary tables.
+    fn send_format(&mut self, event: &LogEvent, is_in_the_middle: bool) {
+        let mut bytes = event.bytes.to_vec();
+        if is_in_the_middle {
+            bytes[CREATED_OFFSET..CREATED_OFFSET + 4].fill(0);
+        }
+        let EventHeader { timestamp, server_id, flags, .. } = event.header;
+        let frame = Frame { timestamp, server_id, flags: flags & !FLAG_BINLOG_IN_USE };
+        let body = &bytes[HEADER_SIZE..bytes.len() - CHECKSUM_SIZE];
+        // An event that ends at 0 begins its own length before it, modulo 4 GiB.
+        let offset = if is_in_the_middle { (1 << 32) - bytes.len() as u64 } else { event.start.offset };
+        let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, offset, body);
+        self.stream.event(&[&sent]);
+    }
+}
+
+/// A reader's error as the replica gets it.
+fn reading(error: BinlogError) -> SqlError {
+    match error {
+        BinlogError::Closed => error.into(),
+        BinlogError::NoSuchFile(file) => fatal(format!("Could not open log file '{file}'")),
+        other => fatal(format!("bogus data in log event; {other}")),
+    }
+}
