@@ -1,5 +1,6 @@
 //! [`Table`]: a definition with everything made from it once, and what outlives its definitions.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -22,6 +23,8 @@ pub struct Table {
     pub(crate) indexes: Vec<IndexInfo>,
     /// What ALTER keeps.
     pub(crate) shared: Arc<TableShared>,
+    /// Columns that are in any index, ascending: those whose changes concern more than the row.
+    indexed_columns: Vec<usize>,
     /// Position of the AUTO_INCREMENT column.
     auto_increment_column: Option<usize>,
     /// Commit number of the DDL that last built its rows or one of its indexes: older read views cannot use it (1412).
@@ -107,9 +110,12 @@ impl Table {
         let codec = TableCodec::new(def.clone());
         let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();
         let auto_increment_column = def.auto_increment_column();
+        let indexed: BTreeSet<usize> =
+            (0..def.indexes.len()).flat_map(|number| columns_of(&def, &codec, number)).collect();
+        let indexed_columns = indexed.into_iter().collect();
         let encoder = Arc::new(TableEncoder::new(&def));
         let since = AtomicU64::new(since.0);
-        Table { def, codec, encoder, indexes, shared, auto_increment_column, since }
+        Table { def, codec, encoder, indexes, shared, indexed_columns, auto_increment_column, since }
     }
 
     /// Its id.
@@ -150,10 +156,10 @@ impl Table {
         Ok(())
     }
 
-    /// The columns in which two rows differ.
+    /// The columns of indexes in which two rows differ.
     pub(crate) fn changed_columns(&self, old: &[u8], new: &[u8]) -> Result<ColumnSet, TypeError> {
         let mut changed = ColumnSet::default();
-        for column in 0..self.def.columns.len() {
+        for &column in &self.indexed_columns {
             if self.codec.row.slice(old, column)? != self.codec.row.slice(new, column)? {
                 changed.insert(column);
             }
@@ -162,17 +168,19 @@ impl Table {
     }
 }
 
+/// Columns of which the entries of an index hold something; of the clustered one, only those of its key.
+fn columns_of(def: &TableDef, codec: &TableCodec, number: usize) -> Vec<usize> {
+    let mut columns: Vec<usize> = def.primary().parts.iter().map(|part| part.column).collect();
+    if number > 0 {
+        columns.extend(def.indexes[number].parts.iter().map(|part| part.column));
+        columns.extend(&codec.indexes[number].covered);
+    }
+    columns
+}
+
 fn index_info(def: &TableDef, codec: &TableCodec, number: usize) -> IndexInfo {
     let mut columns = ColumnSet::default();
-    if number > 0 {
-        let parts = def.indexes[number].parts.iter().chain(&def.primary().parts);
-        parts
-            .map(|part| part.column)
-            .chain(codec.indexes[number].covered.iter().copied())
-            .for_each(|c| columns.insert(c));
-    } else {
-        def.primary().parts.iter().for_each(|part| columns.insert(part.column));
-    }
+    columns_of(def, codec, number).into_iter().for_each(|column| columns.insert(column));
     IndexInfo { id: def.indexes[number].id, unique: def.indexes[number].unique, columns }
 }
 

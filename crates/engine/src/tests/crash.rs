@@ -138,13 +138,113 @@ fn crashes(seed: u64) {
     machine.run(last).unwrap().unwrap();
 }
 
-#[test]
-fn nothing_acknowledged_is_lost() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(40);
+/// More rows than a build takes at once.
+const DDL_ROWS: i64 = 700;
+
+/// Every index has exactly the entries of the rows.
+async fn check_indexes(engine: &Arc<Engine>) -> Result<()> {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    let rows_of = rows(engine, &table, 0).await?;
+    for (number, index) in table.def.indexes.iter().enumerate().skip(1) {
+        let mut expected: Vec<_> =
+            rows_of.iter().map(|row| table.codec.secondary_entry(number, row).unwrap().1).collect();
+        let mut found = rows(engine, &table, number).await?;
+        expected.sort();
+        found.sort();
+        assert!(found == expected, "{}: {} entries, {} rows", index.name, found.len(), rows_of.len());
+    }
+    Ok(())
+}
+
+/// DDL after DDL, beside a session that inserts, until the power fails.
+async fn work_with_ddl(machine: &SimMachine, seed: u64) {
+    let mut options = fixture::options();
+    options.memtable_bytes = 40 << 10;
+    let Ok(engine) = fixture::open(machine.env(), options).await else { return wait_for_the_end(machine).await };
+    check_indexes(&engine).await.unwrap();
+    let _ = fill(&engine).await;
+    let mut rng = StdRng::seed_from_u64(seed);
+    let words = ["add index t", "drop index t", "widen t", "add unique t", "truncate t"];
+    let inserter = {
+        let (engine, mut rng) = (engine.clone(), StdRng::seed_from_u64(seed + 1));
+        async move {
+            loop {
+                let _ = insert_one(&engine, rng.random_range(1000..100_000)).await;
+                engine.env().clock.sleep(Duration::from_micros(rng.random_range(0..5000))).await;
+            }
+        }
+    };
+    machine.env().spawner.spawn("inserter", Box::pin(inserter));
+    loop {
+        let _ = fixture::ddl(&engine, words[rng.random_range(0..words.len())]).await;
+        if rng.random_bool(0.2) {
+            let _ = fill(&engine).await;
+            let _ = engine.checkpoint().await;
+        }
+    }
+}
+
+async fn fill(engine: &Arc<Engine>) -> Result<()> {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    let mut transaction = begin(engine);
+    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
+    for id in 1..=DDL_ROWS {
+        if transaction.get(&table, &key(&table, id), ReadMode::FOR_UPDATE).await?.is_none() {
+            transaction.insert(&table, row(&table, id, Some(id % 500), None)).await?;
+        }
+    }
+    transaction.commit().await?;
+    Ok(())
+}
+
+async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    let mut transaction = begin(engine);
+    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
+    transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
+    transaction.commit().await?;
+    Ok(())
+}
+
+fn ddl_crashes(seed: u64) {
+    let machine = SimMachine::new(seed);
+    let mut rng = StdRng::seed_from_u64(seed);
+    for crash in 0..CRASHES as u64 {
+        machine.crash_after(rng.random_range(1..600));
+        let ended = machine.run(work_with_ddl(&machine, seed * 10 + crash));
+        assert!(ended.is_err(), "works until the power fails");
+        machine.crash();
+    }
+    let last = async {
+        let engine = fixture::open(machine.env(), fixture::options()).await?;
+        check_indexes(&engine).await?;
+        engine.checkpoint().await?;
+        check_indexes(&engine).await?;
+        let roots = engine.store().roots();
+        let tables: usize = engine.catalog().tables("test").map(|table| table.def.indexes.len()).sum();
+        assert!(roots.indexes().count() <= tables + 1, "no tree is left over");
+        engine.store().verify(&roots).await?;
+        engine.close().await
+    };
+    machine.run(last).unwrap().unwrap();
+}
+
+fn with_seeds(count: u64, run: impl Fn(u64) + std::panic::RefUnwindSafe) {
+    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(count);
     let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     for seed in first..first + seeds {
-        if std::panic::catch_unwind(|| crashes(seed)).is_err() {
+        if std::panic::catch_unwind(|| run(seed)).is_err() {
             panic!("SEED={seed} SEEDS=1 repeats it");
         }
     }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost() {
+    with_seeds(40, crashes);
+}
+
+#[test]
+fn ddl_is_there_or_not() {
+    with_seeds(15, ddl_crashes);
 }

@@ -9,7 +9,7 @@ use types::value::NOT_FIXED;
 use types::{ColumnType, Value};
 
 use super::{KeyRange, LockStrength, LockWait, Step, Transaction};
-use crate::catalog::{ColumnSet, Table};
+use crate::catalog::Table;
 use crate::error::{DuplicateKey, EngineError, Result};
 use crate::read::{Merged, Selector, is_published};
 
@@ -50,10 +50,10 @@ impl Transaction {
     /// written. [`EngineError::DuplicateKey`] as from [`Transaction::insert`].
     pub async fn update(&mut self, table: &Arc<Table>, old: &Bytes, new: Bytes) -> Result<bool> {
         self.check_writable()?;
-        let changed = table.changed_columns(old, &new)?;
-        if changed == ColumnSet::default() {
+        if *old == new {
             return Ok(false);
         }
+        let changed = table.changed_columns(old, &new)?;
         let old_key = table.codec.clustered_key(old)?;
         let mut key = old_key.clone();
         if table.indexes[0].columns.intersects(changed) {
