@@ -193,7 +193,7 @@ pub mod codes {
     pub const WRONG_OBJECT: Code = (1347, "HY000");
     pub const NO_DEFAULT_FOR_FIELD: Code = (1364, "HY000");
     pub const DIVISION_BY_ZERO: Code = (1365, "22012");
-    pub const TRUNCATED_WRONG_VALUE_FOR_FIELD: Code = (1366, "22007");
+    pub const TRUNCATED_WRONG_VALUE_FOR_FIELD: Code = (1366, "HY000");
     pub const ILLEGAL_VALUE_FOR_TYPE: Code = (1367, "22007");
     pub const PS_MANY_PARAM: Code = (1390, "HY000");
     pub const STMT_HAS_NO_OPEN_CURSOR: Code = (1421, "HY000");

@@ -209,6 +209,11 @@ fn decimals(
             return integer(quotient.to_i128(), unsigned).ok_or_else(|| out_of_range(name, op, left, right));
         }
     };
+    // A time brings six digits of a fraction, of which its type may have fewer.
+    let result = match result {
+        Some(n) if ty.kind == Kind::Decimal && n.scale() > ty.decimals => n.rounded(ty.decimals, Rounding::HalfUp),
+        other => other,
+    };
     match result {
         Some(n) if n.int_digits() <= types::decimal::MAX_PRECISION => Ok(Value::Decimal(n)),
         _ => Err(overflow()),

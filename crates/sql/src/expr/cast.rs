@@ -80,7 +80,11 @@ fn signed(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
             let Some(n) = coerce::to_i128(value, ctx)? else { return Ok(Value::Null) };
             match (i64::try_from(n), u64::try_from(n)) {
                 (Ok(n), _) => Value::Int(n),
-                (_, Ok(n)) => Value::Int(n as i64),
+                (_, Ok(n)) => {
+                    let message = "Cast to signed converted positive out-of-range integer to its negative complement";
+                    ctx.warn(base::codes::UNKNOWN_ERROR, message);
+                    Value::Int(n as i64)
+                }
                 _ => {
                     ctx.truncated("INTEGER", text)?;
                     Value::Int(if n < 0 { i64::MIN } else { -1 })
@@ -101,6 +105,14 @@ fn unsigned(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlErro
             let n = n.round_ties_even();
             if n < 0.0 { n as i64 as u64 } else { n as u64 }
         })),
+        Value::Str(_) | Value::Bytes(_) => {
+            let n = coerce::to_i128(value, ctx)?;
+            if n.is_some_and(|n| n < 0) {
+                let message = "Cast to unsigned converted negative integer to its positive complement";
+                ctx.warn(base::codes::UNKNOWN_ERROR, message);
+            }
+            coerce::to_bits(value, ctx)
+        }
         other => coerce::to_bits(other, ctx),
     }
 }

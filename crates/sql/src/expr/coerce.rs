@@ -316,6 +316,10 @@ fn time_on_today(time: Time, ctx: &EvalContext<'_>) -> Option<DateTime> {
 pub(crate) fn to_date(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Result<Option<Date>, SqlError> {
     Ok(match value {
         Value::Date(date) => allow.accepts(*date).then_some(*date),
+        Value::Str(text) | Value::Bytes(text) if parse_datetime(value, allow).is_none() => {
+            ctx.warn(codes::TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{}'", printable(text)));
+            None
+        }
         other => to_datetime(other, allow, ctx)?.map(|datetime| datetime.date),
     })
 }

@@ -201,7 +201,8 @@ impl Assignment<'_> {
             Value::Str(text) | Value::Bytes(text) => {
                 let (n, len) = number::parse_f64(text);
                 if len < text.trim_ascii_end().len() || len == 0 {
-                    self.data_truncated()?;
+                    let kind = if matches!(self.column.ty, ColumnType::Float { .. }) { "FLOAT" } else { "DOUBLE" };
+                    self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, value)?;
                 }
                 n
             }
@@ -219,7 +220,9 @@ impl Assignment<'_> {
             Value::Str(text) | Value::Bytes(text) => {
                 let text = text.trim_ascii();
                 let parsed = Decimal::parse(text);
-                self.check_number("decimal", text, parsed.map_or(0, |parsed| parsed.len))?;
+                if parsed.is_none_or(|parsed| parsed.len < text.len()) {
+                    self.incorrect_decimal(value, parsed.is_some())?;
+                }
                 parsed.map_or(Decimal::ZERO, |parsed| parsed.value)
             }
             other => coerce::to_decimal(other, self.ctx)?.unwrap_or_default(),
@@ -230,7 +233,7 @@ impl Assignment<'_> {
         }
         match n.rounded(scale, Rounding::HalfUp).filter(|rounded| rounded.fits(precision, scale)) {
             Some(rounded) => {
-                if rounded != n && !matches!(value, Value::Double(_) | Value::Float(_)) {
+                if rounded != n {
                     self.note_truncated();
                 }
                 Ok(Value::Decimal(rounded))
@@ -241,6 +244,15 @@ impl Assignment<'_> {
                 Ok(Value::Decimal(if n.is_negative() { max.negated() } else { max }))
             }
         }
+    }
+
+    /// Outside strict mode, something behind the number is worth a note only.
+    fn incorrect_decimal(&self, value: &Value, has_number: bool) -> Result<(), SqlError> {
+        if has_number && self.strictness == Strictness::Lenient {
+            self.note_truncated();
+            return Ok(());
+        }
+        self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, "decimal", value)
     }
 
     fn text(&self, value: Value) -> Result<Value, SqlError> {
@@ -358,14 +370,22 @@ impl Assignment<'_> {
         }
     }
 
+    /// 1292; as a warning 1264 for what looks like a date or time, 1265 for what does not.
     fn incorrect_temporal(&self, kind: &str, value: &Value) -> Result<(), SqlError> {
-        self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind, value)
+        if self.strictness == Strictness::Strict {
+            return self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind, value);
+        }
+        let looks_right =
+            value.as_bytes().is_none_or(|text| text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
+        if looks_right { self.out_of_range() } else { self.data_truncated() }
     }
 
     fn date(&self, value: &Value) -> Result<Value, SqlError> {
         let parsed = self.read_datetime(value, "date")?;
         if parsed.value.time() != Time::default() {
-            self.note_truncated();
+            let text = printable(&plain_text(value, value_decimals(value)));
+            let message = format!("Incorrect date value: '{text}' {}", self.at());
+            self.ctx.warnings.push(WarningLevel::Note, codes::TRUNCATED_WRONG_VALUE, message);
         }
         Ok(Value::Date(parsed.value.date))
     }
@@ -417,11 +437,8 @@ impl Assignment<'_> {
             self.incorrect_temporal("time", value)?;
             return Ok(Value::Time(Time::default()));
         };
-        if parsed.trailing {
+        if parsed.trailing || parsed.clamped {
             self.incorrect_temporal("time", value)?;
-        }
-        if parsed.clamped {
-            self.out_of_range()?;
         }
         let truncate = self.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let time = if truncate { parsed.value.truncated(fsp) } else { parsed.value.rounded(fsp) };
@@ -468,7 +485,10 @@ impl Assignment<'_> {
         match n.filter(|n| *n <= max) {
             Some(n) => Ok(Value::UInt(n)),
             None => {
-                self.too_long()?;
+                match self.strictness {
+                    Strictness::Strict => self.too_long()?,
+                    Strictness::Lenient => self.out_of_range()?,
+                }
                 Ok(Value::UInt(max))
             }
         }

@@ -33,6 +33,9 @@ pub mod order;
 pub mod pattern;
 pub mod types;
 
+#[cfg(test)]
+mod tests;
+
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
 pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings};
 pub use convert::{Strictness, convert_for_column};

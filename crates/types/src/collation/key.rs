@@ -18,7 +18,7 @@
 //! Symbols are written with as few bytes as keep their order: one for ASCII in the collations of one weight per character.
 
 use super::stream::{self, Stream};
-use super::tables::Level;
+use super::tables::{Level, UCA_0900};
 use super::{CollationId, Method};
 
 /// Appends bytes that are equal for equal strings and ordered as the strings are, and that no other string's bytes begin
@@ -80,6 +80,16 @@ fn escape(text: &[u8], out: &mut Vec<u8>) {
 
 fn units(method: Method, level: Level, text: &[u8], out: &mut Vec<u8>) {
     out.reserve(2 * text.len() + 2);
+    let mut text = text;
+    if level == Level::Primary {
+        // ASCII has one weight per character, 0 if it is ignored.
+        let table = &UCA_0900.ascii;
+        let ascii = text.iter().take_while(|byte| **byte < 0x80).count();
+        for weight in text[..ascii].iter().map(|&byte| table[byte as usize]).filter(|&weight| weight != 0) {
+            out.extend_from_slice(&weight.to_be_bytes());
+        }
+        text = &text[ascii..];
+    }
     for weight in Stream::new(method, level, text) {
         out.extend_from_slice(&(weight as u16).to_be_bytes());
     }

@@ -194,7 +194,13 @@ pub fn compare(collation: CollationId, a: &[u8], b: &[u8]) -> Ordering {
     if same == a.len() && same == b.len() {
         return Ordering::Equal;
     }
-    let (a, b) = (&a[same..], &b[same..]);
+    let (mut a, mut b) = (&a[same..], &b[same..]);
+    if info.method == Method::Uca0900(1) {
+        match compare_ascii(a, b) {
+            Ok(order) => return order,
+            Err(same) => (a, b) = (&a[same..], &b[same..]),
+        }
+    }
     for &level in info.method.levels() {
         let order = compare_level(info, Stream::new(info.method, level, a), Stream::new(info.method, level, b));
         if order.is_ne() {
@@ -228,6 +234,23 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
         same -= 1;
     }
     same
+}
+
+/// The order by the primary weights of ASCII characters, or how far they are the same and neither of the next two is an
+/// ASCII character that is not ignored.
+fn compare_ascii(a: &[u8], b: &[u8]) -> Result<Ordering, usize> {
+    let table = &tables::UCA_0900.ascii;
+    for (at, (&x, &y)) in a.iter().zip(b).enumerate() {
+        if (x | y) >= 0x80 {
+            return Err(at);
+        }
+        match (table[x as usize], table[y as usize]) {
+            (0, _) | (_, 0) => return Err(at),
+            (v, w) if v != w => return Ok(v.cmp(&w)),
+            _ => {}
+        }
+    }
+    Err(a.len().min(b.len()))
 }
 
 fn compare_level(info: &CollationInfo, mut a: Stream<'_>, mut b: Stream<'_>) -> Ordering {

@@ -6,7 +6,7 @@ use sha1::{Digest, Sha1};
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 use types::Value;
 
-use super::string::hex_text;
+use super::encoding::hex_text;
 use super::{Args, FunctionInfo, line, own_text, some};
 
 pub(super) static TABLE: &[FunctionInfo] = &[

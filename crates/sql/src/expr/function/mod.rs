@@ -1,10 +1,11 @@
 //! The functions: their names, arguments, types and evaluation.
 //!
-//! A function is a line in one of the tables of [`string`], [`math`], [`time`], [`control`] and [`info`]: name, number of
+//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`] and [`info`]: name, number of
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
 mod control;
+mod encoding;
 mod hash;
 mod info;
 mod math;
@@ -107,7 +108,16 @@ impl fmt::Debug for Function {
 }
 
 static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLock::new(|| {
-    let tables = [string::TABLE, math::TABLE, time::TABLE, control::TABLE, info::TABLE, hash::TABLE, regexp::TABLE];
+    let tables = [
+        string::TABLE,
+        encoding::TABLE,
+        math::TABLE,
+        time::TABLE,
+        control::TABLE,
+        info::TABLE,
+        hash::TABLE,
+        regexp::TABLE,
+    ];
     tables.into_iter().flatten().map(|info| (info.name, info)).collect()
 });
 

@@ -3,11 +3,11 @@
 use base::SqlError;
 use bytes::Bytes;
 use types::charset::{char_count, prefix_bytes};
-use types::{Value, collation, number};
+use types::{Value, collation};
 
 use super::{
-    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, nullable_int, own_text, some, text_of,
-    text_of_all, text_of_first, uint,
+    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, some, text_of, text_of_all,
+    text_of_first,
 };
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
@@ -27,10 +27,10 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("bit_length", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).len() as i64 * 8))),
     line("char_length", 1, 1, int, char_length),
     line("character_length", 1, 1, int, char_length),
-    line("upper", 1, 1, text_of_first, |args| change_case(args, str::to_uppercase)),
-    line("ucase", 1, 1, text_of_first, |args| change_case(args, str::to_uppercase)),
-    line("lower", 1, 1, text_of_first, |args| change_case(args, str::to_lowercase)),
-    line("lcase", 1, 1, text_of_first, |args| change_case(args, str::to_lowercase)),
+    line("upper", 1, 1, text_of_first, |args| change_case(args, true)),
+    line("ucase", 1, 1, text_of_first, |args| change_case(args, true)),
+    line("lower", 1, 1, text_of_first, |args| change_case(args, false)),
+    line("lcase", 1, 1, text_of_first, |args| change_case(args, false)),
     line("trim", 2, 3, |args, session| text_of(&args[1..2], args[1].ty.text_length(), session), trim),
     line("ltrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Leading)),
     line("rtrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Trailing)),
@@ -52,30 +52,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("ord", 1, 1, int, ord),
     line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
     line("quote", 1, 1, |args, session| text_of(args, 2 * args[0].ty.text_length() + 2, session), quote),
-    line("hex", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(8).max(16), session), hex),
-    line("unhex", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), unhex),
-    line("to_base64", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(6), session), to_base64),
-    line("from_base64", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), from_base64),
-    line("bin", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 2)),
-    line("oct", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 8)),
-    line("conv", 3, 3, |_, session| own_text(64, session), conv),
     line("format", 2, 3, |_, session| own_text(128, session), format_number),
     line("soundex", 1, 1, long_text_of_first, soundex),
-    line("weight_string", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
-    line("inet_aton", 1, 1, |_, _| ExprType::of_kind(Kind::UInt), inet_aton),
-    line("inet_ntoa", 1, 1, |_, session| own_text(15, session), inet_ntoa),
-    line("is_ipv4", 1, 1, int, |args| {
-        let text = some!(args.text(0)?);
-        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv4Addr>().is_ok())))
-    }),
-    line("is_ipv6", 1, 1, int, |args| {
-        let text = some!(args.text(0)?);
-        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())))
-    }),
-    line("bit_count", 1, 1, nullable_int, |args| {
-        Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
-    }),
-    line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.text(0)?)) as u64))),
 ];
 
 fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -184,12 +162,21 @@ fn char_length(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(Value::Int(length_of(&some!(args.text(0)?), args.is_binary(0)) as i64))
 }
 
-fn change_case(args: &Args<'_>, change: fn(&str) -> String) -> Result<Value, SqlError> {
+/// Character by character: one whose other case is several characters (ß) stays.
+fn change_case(args: &Args<'_>, upper: bool) -> Result<Value, SqlError> {
     let text = some!(args.text(0)?);
-    match std::str::from_utf8(&text) {
-        Ok(string) if !args.is_binary(0) => Ok(args.string(change(string).into_bytes())),
-        _ => Ok(args.string(text)),
+    if args.is_binary(0) {
+        return Ok(args.string(text));
     }
+    if text.is_ascii() {
+        return Ok(args.string(if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() }));
+    }
+    let Ok(string) = std::str::from_utf8(&text) else { return Ok(args.string(text)) };
+    fn only(mut mapped: impl Iterator<Item = char>, or: char) -> char {
+        mapped.next().filter(|_| mapped.next().is_none()).unwrap_or(or)
+    }
+    let change = |c: char| if upper { only(c.to_uppercase(), c) } else { only(c.to_lowercase(), c) };
+    Ok(args.string(string.chars().map(change).collect::<String>().into_bytes()))
 }
 
 fn trim(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -278,7 +265,7 @@ fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
         return Ok(args.string(text.slice(..end)));
     }
     if fill.is_empty() {
-        return Ok(args.string(Bytes::new()));
+        return Ok(args.string(text));
     }
     if let Some(null) = args.too_long(4 * length as u64) {
         return Ok(null);
@@ -410,123 +397,6 @@ fn quote(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(args.string(out))
 }
 
-/// Of a number its hexadecimal digits, of a string those of its bytes.
-fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
-    let value = args.value(0)?;
-    Ok(Value::str(match &*value {
-        Value::Null => return Ok(Value::Null),
-        Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => {
-            format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
-        }
-        other => hex_text(&coerce::text(other, &args.args[0].ty)).to_uppercase(),
-    }))
-}
-
-pub(super) fn hex_text(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut out = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        let _ = write!(out, "{byte:02x}");
-    }
-    out
-}
-
-fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
-    let text = some!(args.text(0)?);
-    let digits: Option<Vec<u8>> = text.iter().map(|&b| (b as char).to_digit(16).map(|digit| digit as u8)).collect();
-    let Some(mut digits) = digits else {
-        args.ctx.warn((1411, "HY000"), "Incorrect string value for function unhex");
-        return Ok(Value::Null);
-    };
-    if digits.len() % 2 == 1 {
-        digits.insert(0, 0);
-    }
-    Ok(Value::Bytes(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect::<Vec<u8>>().into()))
-}
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
-    const LINE: usize = 76;
-    let bytes = some!(args.text(0)?);
-    let mut out = Vec::with_capacity(bytes.len() * 3 / 2 + 4);
-    let mut column = 0;
-    for chunk in bytes.chunks(3) {
-        if column == LINE {
-            out.push(b'\n');
-            column = 0;
-        }
-        let bits = chunk.iter().fold(0u32, |n, &byte| n << 8 | byte as u32) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = BASE64[(bits >> (18 - 6 * place)) as usize & 63];
-            out.push(if place > chunk.len() { b'=' } else { digit });
-        }
-        column += 4;
-    }
-    Ok(args.string(out))
-}
-
-fn from_base64(args: &Args<'_>) -> Result<Value, SqlError> {
-    let text = some!(args.text(0)?);
-    let (mut out, mut bits, mut digits, mut padding) = (Vec::new(), 0u32, 0, 0);
-    for &byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
-        let digit = match byte {
-            b'=' => {
-                padding += 1;
-                0
-            }
-            _ if padding > 0 => return Ok(Value::Null),
-            _ => some!(BASE64.iter().position(|&digit| digit == byte)) as u32,
-        };
-        bits = bits << 6 | digit;
-        digits += 1;
-        if digits == 4 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            (bits, digits) = (0, 0);
-        }
-    }
-    if digits != 0 || padding > 2 {
-        return Ok(Value::Null);
-    }
-    out.truncate(out.len().saturating_sub(padding));
-    Ok(Value::Bytes(out.into()))
-}
-
-fn in_base(args: &Args<'_>, base: u64) -> Result<Value, SqlError> {
-    let n = some!(coerce::to_bits(&*args.value(0)?, args.ctx)?);
-    Ok(Value::str(digits_of(n, base)))
-}
-
-fn digits_of(mut n: u64, base: u64) -> String {
-    let mut digits = Vec::new();
-    loop {
-        digits.push(std::char::from_digit((n % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
-        n /= base;
-        if n == 0 {
-            return digits.into_iter().rev().collect();
-        }
-    }
-}
-
-fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (text, from, to) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
-    let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
-    if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
-        return Ok(Value::Null);
-    }
-    let text = text.trim_ascii();
-    let negative = text.first() == Some(&b'-');
-    let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));
-    let magnitude = digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
-    let n = if negative { magnitude.wrapping_neg() } else { magnitude };
-    let signed = n as i64;
-    Ok(Value::str(if to < 0 && signed < 0 {
-        format!("-{}", digits_of(signed.unsigned_abs(), to_base))
-    } else {
-        digits_of(n, to_base)
-    }))
-}
-
 /// `FORMAT(n, decimals)`: 1,234,567.89
 fn format_number(args: &Args<'_>) -> Result<Value, SqlError> {
     let value = args.value(0)?;
@@ -585,33 +455,4 @@ fn soundex(args: &Args<'_>) -> Result<Value, SqlError> {
         out.push(b'0');
     }
     Ok(args.string(out))
-}
-
-fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
-    let text = some!(args.text(0)?);
-    let mut out = Vec::new();
-    collation::prefix_weights(args.args[0].ty.collation, &text, &mut out);
-    Ok(Value::Bytes(out.into()))
-}
-
-fn inet_aton(args: &Args<'_>) -> Result<Value, SqlError> {
-    let text = some!(args.text(0)?);
-    let mut parts = Vec::new();
-    for part in text.split(|&byte| byte == b'.') {
-        let (n, len) = number::parse_integer(part);
-        if len != part.len() || !(0..=255).contains(&n) {
-            return Ok(Value::Null);
-        }
-        parts.push(n as u64);
-    }
-    let Some((last, first)) = parts.split_last().filter(|(_, first)| first.len() < 4) else { return Ok(Value::Null) };
-    // `127.1` is 127.0.0.1: what is missing stands before the last part.
-    let high = (0..3).fold(0, |n, at| n << 8 | first.get(at).copied().unwrap_or(0));
-    Ok(Value::UInt(high << 8 | last))
-}
-
-fn inet_ntoa(args: &Args<'_>) -> Result<Value, SqlError> {
-    let n = some!(args.int(0)?);
-    let Ok(n) = u32::try_from(n) else { return Ok(Value::Null) };
-    Ok(Value::str(std::net::Ipv4Addr::from(n).to_string()))
 }

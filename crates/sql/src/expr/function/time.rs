@@ -1,12 +1,13 @@
 //! Functions of dates and times.
 
 use base::SqlError;
-use types::temporal::parse::Allow;
+use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{Date, DateTime, Decimal, Time, Value};
 
 use super::time_format;
 use super::{Args, FunctionInfo, line, nullable_int, own_text, some};
+use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::context::SessionInfo;
 use crate::expr::expr::{Expr, ExprKind, IntervalUnit};
@@ -45,14 +46,14 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         "time",
         1,
         1,
-        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0].ty)),
+        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0])),
         |args| Ok(Value::Time(some!(args.time(0)?))),
     ),
     line(
         "timestamp",
         1,
         2,
-        |args, _| ExprType::temporal(Kind::DateTime, args.iter().map(|arg| fraction_of(&arg.ty)).max().unwrap_or(0)),
+        |args, _| ExprType::temporal(Kind::DateTime, args.iter().map(fraction_of).max().unwrap_or(0)),
         timestamp,
     ),
     line("year", 1, 1, nullable_int, |args| part(args, IntervalUnit::Year)),
@@ -100,7 +101,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         Ok(calendar::from_day_number(some!(args.int(0)?)).unwrap_or(Date::ZERO).into_value())
     }),
     line("makedate", 2, 2, date_type, makedate),
-    line("maketime", 3, 3, |_, _| ExprType::temporal(Kind::Time, 6), maketime),
+    line("maketime", 3, 3, |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[2])), maketime),
     line("datediff", 2, 2, nullable_int, |args| {
         let (a, b) = (some!(args.date(0, REAL)?), some!(args.date(1, REAL)?));
         Ok(Value::Int(calendar::day_number(a) - calendar::day_number(b)))
@@ -109,7 +110,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         "timediff",
         2,
         2,
-        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0].ty).max(fraction_of(&args[1].ty))),
+        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0]).max(fraction_of(&args[1]))),
         timediff,
     ),
     line("addtime", 2, 2, addtime_type, |args| addtime(args, 1)),
@@ -117,7 +118,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("adddate", 2, 2, adddate_type, |args| adddate(args, false)),
     line("subdate", 2, 2, adddate_type, |args| adddate(args, true)),
     line("time_to_sec", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).micros() / MICROS_PER_SECOND))),
-    line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction(&args[0].ty)), sec_to_time),
+    line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, nullable_int, |args| {
         let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
         Ok(Value::Int(period_of(months_of(period) + months)))
@@ -127,7 +128,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     }),
     line("unix_timestamp", 0, 1, unix_type, unix_timestamp).per_execution(),
     line("from_unixtime", 1, 2, from_unixtime_type, from_unixtime),
-    line("convert_tz", 3, 3, |args, _| ExprType::temporal(Kind::DateTime, fraction_of(&args[0].ty)), convert_tz),
+    line("convert_tz", 3, 3, |args, _| ExprType::temporal(Kind::DateTime, fraction_of(&args[0])), convert_tz),
     line("extract", 2, 2, nullable_int, |args| {
         let unit = some!(unit(args)?);
         let value = args.value(1)?;
@@ -203,17 +204,17 @@ fn date_type(_: &[Expr], _: &SessionInfo) -> ExprType {
     ExprType::of_kind(Kind::Date)
 }
 
-/// Digits of the fraction of a temporal argument; text may have any.
-fn fraction_of(ty: &ExprType) -> u8 {
-    match ty.kind {
+/// Digits of the fraction of a temporal argument; text that is no constant may have any.
+fn fraction_of(arg: &Expr) -> u8 {
+    if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
+        let of_datetime = parse::datetime(text, Allow::ALL).map(|parsed| parsed.fsp);
+        return of_datetime.or_else(|| parse::time(text).map(|parsed| parsed.fsp)).unwrap_or(6);
+    }
+    match arg.ty.kind {
         Kind::Date | Kind::Int | Kind::UInt | Kind::Null => 0,
-        Kind::Time | Kind::DateTime | Kind::Decimal => ty.decimals.min(6),
+        Kind::Time | Kind::DateTime | Kind::Decimal => arg.ty.decimals.min(6),
         _ => 6,
     }
-}
-
-fn number_fraction(ty: &ExprType) -> u8 {
-    fraction_of(ty)
 }
 
 fn unit(args: &Args<'_>) -> Result<Option<IntervalUnit>, SqlError> {
@@ -221,8 +222,16 @@ fn unit(args: &Args<'_>) -> Result<Option<IntervalUnit>, SqlError> {
 }
 
 fn part(args: &Args<'_>, unit: IntervalUnit) -> Result<Value, SqlError> {
-    let value = args.value(0)?;
-    if value.is_null() { Ok(Value::Null) } else { interval::extract(unit, &value, args.ctx) }
+    // A stored date may have zero parts; text is read as sql_mode says.
+    let is_text = args.value(0)?.as_bytes().is_some();
+    let allow = if is_text { cast::allowed(args.ctx) } else { Allow::ZEROS };
+    let date = some!(args.date(0, allow)?);
+    Ok(Value::Int(match unit {
+        IntervalUnit::Year => date.year as i64,
+        IntervalUnit::Quarter => (date.month as i64 + 2) / 3,
+        IntervalUnit::Month => date.month as i64,
+        _ => date.day as i64,
+    }))
 }
 
 fn timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -319,7 +328,7 @@ fn span_or_instant(value: &Value) -> Option<Moment> {
 }
 
 fn addtime_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    let fsp = fraction_of(&args[0].ty).max(fraction_of(&args[1].ty));
+    let fsp = fraction_of(&args[0]).max(fraction_of(&args[1]));
     match args[0].ty.kind {
         Kind::Time => ExprType::temporal(Kind::Time, fsp),
         Kind::DateTime | Kind::Date => ExprType::temporal(Kind::DateTime, fsp),
@@ -375,7 +384,7 @@ fn period_of(months: i64) -> i64 {
 }
 
 fn unix_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    match args.first().map(|arg| fraction_of(&arg.ty)) {
+    match args.first().map(fraction_of) {
         None => ExprType { length: 11, ..ExprType::of_kind(Kind::Int) }.nullable(false),
         Some(0) => ExprType { length: 11, ..ExprType::of_kind(Kind::Int) },
         Some(fsp) => ExprType::decimal(11 + fsp as u32, fsp),
@@ -405,7 +414,7 @@ fn unix_timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
 fn from_unixtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
     match args.get(1) {
         Some(format) => own_text(format.ty.text_length().saturating_mul(10), session),
-        None => ExprType::temporal(Kind::DateTime, fraction_of(&args[0].ty)),
+        None => ExprType::temporal(Kind::DateTime, fraction_of(&args[0])),
     }
 }
 

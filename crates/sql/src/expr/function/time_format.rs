@@ -179,10 +179,9 @@ pub(super) fn str_to_date(args: &Args<'_>) -> Result<Value, SqlError> {
             Kind::Time => "time",
             _ => "datetime",
         };
-        let word = if read.is_none() { "Incorrect" } else { "Truncated incorrect" };
         let message = match read {
-            None => format!("{word} {kind} value: '{shown}' for function str_to_date"),
-            Some(_) => format!("{word} {kind} value: '{shown}'"),
+            None => format!("Incorrect datetime value: '{shown}' for function str_to_date"),
+            Some(_) => format!("Truncated incorrect {kind} value: '{shown}'"),
         };
         let code = if read.is_none() { (1411, "HY000") } else { base::codes::TRUNCATED_WRONG_VALUE };
         args.ctx.warn(code, message);

@@ -1,0 +1,180 @@
+//! Functions that write strings and numbers as other strings: digits, base 64, addresses, checksums.
+
+use base::SqlError;
+use types::{Value, collation, number};
+
+use super::{Args, FunctionInfo, int, line, nullable_int, own_text, some, uint};
+use crate::expr::coerce;
+use crate::expr::types::{ExprType, Kind};
+
+pub(super) static TABLE: &[FunctionInfo] = &[
+    line("hex", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(8).max(16), session), hex),
+    line("unhex", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), unhex),
+    line("to_base64", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(6), session), to_base64),
+    line("from_base64", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), from_base64),
+    line("bin", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 2)),
+    line("oct", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 8)),
+    line("conv", 3, 3, |_, session| own_text(64, session), conv),
+    line("weight_string", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
+    line("inet_aton", 1, 1, |_, _| ExprType::of_kind(Kind::UInt), inet_aton),
+    line("inet_ntoa", 1, 1, |_, session| own_text(15, session), inet_ntoa),
+    line("is_ipv4", 1, 1, int, |args| {
+        let text = some!(args.text(0)?);
+        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv4Addr>().is_ok())))
+    }),
+    line("is_ipv6", 1, 1, int, |args| {
+        let text = some!(args.text(0)?);
+        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())))
+    }),
+    line("bit_count", 1, 1, nullable_int, |args| {
+        Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
+    }),
+    line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.text(0)?)) as u64))),
+];
+
+const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// Of a number its hexadecimal digits, of a string those of its bytes.
+fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
+    let value = args.value(0)?;
+    Ok(Value::str(match &*value {
+        Value::Null => return Ok(Value::Null),
+        Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => {
+            format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
+        }
+        other => hex_text(&coerce::text(other, &args.args[0].ty)).to_uppercase(),
+    }))
+}
+
+pub(super) fn hex_text(bytes: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}
+
+fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let digits: Option<Vec<u8>> = text.iter().map(|&b| (b as char).to_digit(16).map(|digit| digit as u8)).collect();
+    let Some(mut digits) = digits else {
+        let shown = coerce::printable(&text);
+        args.ctx.warn((1411, "HY000"), format!("Incorrect string value: ''{shown}'' for function unhex"));
+        return Ok(Value::Null);
+    };
+    if digits.len() % 2 == 1 {
+        digits.insert(0, 0);
+    }
+    Ok(Value::Bytes(digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect::<Vec<u8>>().into()))
+}
+
+fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
+    const LINE: usize = 76;
+    let bytes = some!(args.text(0)?);
+    let mut out = Vec::with_capacity(bytes.len() * 3 / 2 + 4);
+    let mut column = 0;
+    for chunk in bytes.chunks(3) {
+        if column == LINE {
+            out.push(b'\n');
+            column = 0;
+        }
+        let bits = chunk.iter().fold(0u32, |n, &byte| n << 8 | byte as u32) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = BASE64[(bits >> (18 - 6 * place)) as usize & 63];
+            out.push(if place > chunk.len() { b'=' } else { digit });
+        }
+        column += 4;
+    }
+    Ok(args.string(out))
+}
+
+fn from_base64(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let (mut out, mut bits, mut digits, mut padding) = (Vec::new(), 0u32, 0, 0);
+    for &byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
+        let digit = match byte {
+            b'=' => {
+                padding += 1;
+                0
+            }
+            _ if padding > 0 => return Ok(Value::Null),
+            _ => some!(BASE64.iter().position(|&digit| digit == byte)) as u32,
+        };
+        bits = bits << 6 | digit;
+        digits += 1;
+        if digits == 4 {
+            out.extend_from_slice(&bits.to_be_bytes()[1..]);
+            (bits, digits) = (0, 0);
+        }
+    }
+    if digits != 0 || padding > 2 {
+        return Ok(Value::Null);
+    }
+    out.truncate(out.len().saturating_sub(padding));
+    Ok(Value::Bytes(out.into()))
+}
+
+fn in_base(args: &Args<'_>, base: u64) -> Result<Value, SqlError> {
+    let n = some!(coerce::to_bits(&*args.value(0)?, args.ctx)?);
+    Ok(Value::str(digits_of(n, base)))
+}
+
+fn digits_of(mut n: u64, base: u64) -> String {
+    let mut digits = Vec::new();
+    loop {
+        digits.push(std::char::from_digit((n % base) as u32, base as u32).unwrap_or('0').to_ascii_uppercase());
+        n /= base;
+        if n == 0 {
+            return digits.into_iter().rev().collect();
+        }
+    }
+}
+
+fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (text, from, to) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
+    let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
+    if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
+        return Ok(Value::Null);
+    }
+    let text = text.trim_ascii();
+    let negative = text.first() == Some(&b'-');
+    let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));
+    let magnitude = digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
+    let n = if negative { magnitude.wrapping_neg() } else { magnitude };
+    let signed = n as i64;
+    Ok(Value::str(if to < 0 && signed < 0 {
+        format!("-{}", digits_of(signed.unsigned_abs(), to_base))
+    } else {
+        digits_of(n, to_base)
+    }))
+}
+
+fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let mut out = Vec::new();
+    collation::prefix_weights(args.args[0].ty.collation, &text, &mut out);
+    Ok(Value::Bytes(out.into()))
+}
+
+fn inet_aton(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let mut parts = Vec::new();
+    for part in text.split(|&byte| byte == b'.') {
+        let (n, len) = number::parse_integer(part);
+        if len != part.len() || !(0..=255).contains(&n) {
+            return Ok(Value::Null);
+        }
+        parts.push(n as u64);
+    }
+    let Some((last, first)) = parts.split_last().filter(|(_, first)| first.len() < 4) else { return Ok(Value::Null) };
+    // `127.1` is 127.0.0.1: what is missing stands before the last part.
+    let high = (0..3).fold(0, |n, at| n << 8 | first.get(at).copied().unwrap_or(0));
+    Ok(Value::UInt(high << 8 | last))
+}
+
+fn inet_ntoa(args: &Args<'_>) -> Result<Value, SqlError> {
+    let n = some!(args.int(0)?);
+    let Ok(n) = u32::try_from(n) else { return Ok(Value::Null) };
+    Ok(Value::str(std::net::Ipv4Addr::from(n).to_string()))
+}
