@@ -21,8 +21,8 @@ use types::{CollationId, Decimal, Value};
 
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::expr::Expr;
 use crate::expr::order;
+use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 /// Which aggregate.

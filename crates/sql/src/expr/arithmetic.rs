@@ -16,8 +16,8 @@ use types::{Decimal, Value};
 
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::expr::ArithmeticOp;
 use crate::expr::mode::SqlMode;
+use crate::expr::tree::ArithmeticOp;
 use crate::expr::types::{ExprType, Kind};
 
 /// As what numbers are computed.

@@ -11,9 +11,9 @@ use crate::expr::arithmetic as arith;
 use crate::expr::cast as casting;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
-use crate::expr::expr::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
 use crate::expr::function;
 use crate::expr::interval as intervals;
+use crate::expr::tree::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// An integer.

@@ -8,7 +8,7 @@ use types::{CollationId, Decimal, Value};
 
 use crate::expr::coerce::{self, printable};
 use crate::expr::context::EvalContext;
-use crate::expr::expr::CastType;
+use crate::expr::tree::CastType;
 use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// The type of `CAST(arg AS to)`.

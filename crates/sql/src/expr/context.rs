@@ -7,8 +7,8 @@ use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use types::{CollationId, Value};
 
-use crate::expr::expr::VariableScope;
 use crate::expr::mode::SqlMode;
+use crate::expr::tree::VariableScope;
 use crate::expr::types::ExprType;
 
 /// What expressions ask of the server.

@@ -11,10 +11,10 @@ use crate::expr::cast;
 use crate::expr::coerce;
 use crate::expr::compare::compare;
 use crate::expr::context::EvalContext;
-use crate::expr::expr::{BitOp, CompareOp, Expr, ExprKind};
 use crate::expr::function::Args;
 use crate::expr::interval;
 use crate::expr::pattern;
+use crate::expr::tree::{BitOp, CompareOp, Expr, ExprKind};
 use crate::expr::types::aggregate_collations;
 
 impl Expr {

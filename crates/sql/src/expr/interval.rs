@@ -8,7 +8,7 @@ use types::{CollationId, Date, DateTime, Decimal, Time, Value};
 use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::context::EvalContext;
-use crate::expr::expr::IntervalUnit;
+use crate::expr::tree::IntervalUnit;
 use crate::expr::types::{ExprType, Kind};
 
 impl IntervalUnit {

@@ -25,12 +25,12 @@ mod compare;
 pub mod context;
 pub mod convert;
 mod eval;
-mod expr;
 pub mod function;
 mod interval;
 pub mod mode;
 pub mod order;
 pub mod pattern;
+mod tree;
 pub mod types;
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ mod tests;
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
 pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings};
 pub use convert::{Strictness, convert_for_column};
-pub use expr::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, IntervalUnit, VariableScope};
 pub use function::Function;
 pub use mode::SqlMode;
+pub use tree::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, IntervalUnit, VariableScope};
 pub use types::{Coercibility, ExprType, Kind};

@@ -11,7 +11,7 @@ use crate::expr::build::{coerce_to, union_of};
 use crate::expr::coerce;
 use crate::expr::compare::compare;
 use crate::expr::context::SessionInfo;
-use crate::expr::expr::Expr;
+use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[

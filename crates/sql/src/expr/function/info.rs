@@ -5,7 +5,7 @@ use types::{CollationId, Value};
 
 use super::{Args, FunctionInfo, line, nullable_uint, own_text, some, system_text};
 use crate::expr::context::SessionInfo;
-use crate::expr::expr::Expr;
+use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind};
 
 pub(super) static TABLE: &[FunctionInfo] = &[

@@ -8,7 +8,7 @@ use super::{Args, FunctionInfo, double, int, line, some};
 use crate::expr::arithmetic;
 use crate::expr::coerce;
 use crate::expr::context::{RandomState, SessionInfo};
-use crate::expr::expr::{ArithmeticOp, Expr, ExprKind};
+use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 pub(super) static TABLE: &[FunctionInfo] = &[

@@ -26,7 +26,7 @@ use types::{CollationId, Date, DateTime, Time, Value};
 
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::expr::{Constancy, Expr, ExprKind};
+use crate::expr::tree::{Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// A function that a [`call`](crate::expr::ExprKind::Call) names: a line of the table of functions.

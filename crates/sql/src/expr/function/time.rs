@@ -10,8 +10,8 @@ use super::{Args, FunctionInfo, line, nullable_int, own_text, some};
 use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::context::SessionInfo;
-use crate::expr::expr::{Expr, ExprKind, IntervalUnit};
 use crate::expr::interval;
+use crate::expr::tree::{Expr, ExprKind, IntervalUnit};
 use crate::expr::types::{ExprType, Kind};
 
 /// Dates with zero parts have a year, perhaps a month; but nothing that needs the day's number.
