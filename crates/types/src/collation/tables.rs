@@ -152,6 +152,10 @@ fn implicit_0900(code: u32, level: Level) -> Weights {
 
 fn hangul_0900(index: u32, level: Level) -> Weights {
     let (leading, vowel, trailing) = (index / 588, index % 588 / 28, index % 28);
+    if index >= 0xd700 - 0xac00 && level == Level::Tertiary {
+        // MySQL's table has another tertiary weight in its last page of syllables.
+        return Weights::of(&[3, 3, 3][..2 + (trailing > 0) as usize]);
+    }
     let mut weights = UCA_0900.weights(0x1100 + leading, level);
     weights.push(&UCA_0900.weights(0x1161 + vowel, level));
     if trailing > 0 {
