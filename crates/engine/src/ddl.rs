@@ -217,6 +217,8 @@ impl Core {
             None => old.clone(),
         };
         let table = &build.to;
+        // ALTER may have added the counted column, or made another one of it.
+        table.saw_auto_increment(&row)?;
         let mut entries = Vec::with_capacity(build.indexes.len());
         for &number in &build.indexes {
             let entry = match number {

@@ -1,5 +1,6 @@
 //! A server without a network, for tests: engine and sessions on a simulated machine.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,15 +26,20 @@ pub(crate) fn with_server<T, F: Future<Output = T>>(test: impl FnOnce(Arc<Shared
     run.unwrap_or_else(|_| panic!("the machine crashed"))
 }
 
-/// Runs the inputs of a golden file in one session of root.
+/// Runs the inputs of a golden file in sessions: root's, or that of the account (at localhost) in front of a `>`.
 pub(crate) fn golden(path: &str) {
     let mut inputs = Vec::new();
     crate::golden::read(path, |input| inputs.push(input.to_string()));
     let mut outputs = with_server(|shared| async move {
-        let mut session = session(&shared, "root");
-        let mut outputs = std::collections::VecDeque::new();
+        let mut sessions = BTreeMap::new();
+        let mut outputs = VecDeque::new();
         for input in inputs {
-            outputs.push_back(run(&mut session, &input).await);
+            let (user, text) = match input.split_once("> ") {
+                Some((user, text)) if user.bytes().all(|byte| byte.is_ascii_alphanumeric()) => (user, text),
+                _ => ("root", input.as_str()),
+            };
+            let session = sessions.entry(user.to_string()).or_insert_with(|| session(&shared, user));
+            outputs.push_back(run(session, text).await);
         }
         outputs
     });
@@ -59,10 +65,12 @@ async fn server(env: Env) -> Arc<Shared> {
 /// A session of root, or of another account that exists.
 pub(crate) fn session(shared: &Arc<Shared>, user: &str) -> Session {
     let handle = Arc::new(SessionHandle { connection_id: ConnectionId(1), ..SessionHandle::default() });
+    // `root2` is another session of root.
+    let account = user.trim_end_matches(|c: char| c.is_ascii_digit());
     let client = Client {
-        user: user.into(),
+        user: account.into(),
         host: "localhost".into(),
-        account: UserName { user: user.into(), host: "localhost".into() },
+        account: UserName { user: account.into(), host: "localhost".into() },
         found_rows: false,
         interactive: false,
         collation: 255,

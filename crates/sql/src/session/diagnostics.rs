@@ -9,6 +9,8 @@ pub(crate) struct Diagnostics {
     pub(crate) list: Vec<Warning>,
     /// All of them, also those that were not kept.
     pub(crate) total: u64,
+    /// The statement that runs is a diagnostic one, which leaves them as they are.
+    pub(crate) kept: bool,
 }
 
 impl Diagnostics {

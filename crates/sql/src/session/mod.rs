@@ -25,6 +25,8 @@ mod privileges;
 mod rows;
 mod run;
 mod set;
+#[cfg(test)]
+mod tests;
 mod transaction;
 
 use std::collections::HashMap;

@@ -35,6 +35,7 @@ impl Session {
             None => self.shared.env.clock.now(),
         };
         self.counters.questions += 1;
+        self.diagnostics.kept = false;
         let activity = Activity::Statement { text: text.trim(), database: self.info.database.as_deref() };
         self.shared.services.report(self.handle.connection_id, activity);
     }
@@ -52,7 +53,8 @@ impl Session {
         }
         self.shared.services.report(self.handle.connection_id, Activity::Idle);
         let mut outcome = result?;
-        outcome.warnings = self.warning_count();
+        // A diagnostic statement has no warnings of its own.
+        outcome.warnings = if self.diagnostics.kept { 0 } else { self.warning_count() };
         outcome.status = self.status();
         Ok(outcome)
     }
@@ -86,6 +88,8 @@ impl Session {
             && !reads_diagnostics(parsed)
         {
             self.forget_diagnostics();
+        } else {
+            self.diagnostics.kept = true;
         }
         match statement {
             Statement::Query(_)

@@ -203,6 +203,7 @@ impl Session {
                 self.info.last_insert_id = value.as_u64();
                 return Ok(());
             }
+            "sql_log_bin" if !value.as_bool() => return Err(SqlError::not_supported("SET sql_log_bin = 0")),
             "insert_id" => return Err(SqlError::not_supported("SET insert_id")),
             "gtid_next" if !value.as_str().eq_ignore_ascii_case("AUTOMATIC") => {
                 return Err(SqlError::not_supported(format!("gtid_next = '{value}'")));

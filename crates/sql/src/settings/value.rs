@@ -176,6 +176,8 @@ impl Setting {
             Kind::Set(words) => self.some_of(words, value).and_then(checked),
             Kind::CharacterSet | Kind::Collation | Kind::TimeZone => match value {
                 SettingValue::Text(text) => super::session::check_name(self, text).and_then(checked),
+                // Results as they are, without conversion.
+                SettingValue::Null if self.name == "character_set_results" => checked(SettingValue::Null),
                 SettingValue::Null => Err(self.wrong_value(value)),
                 _ => Err(self.wrong_type()),
             },

@@ -71,5 +71,5 @@ pub(super) const ALL: &[Setting] = &[
         .read_only()
         .doc("Whether checksums are verified before an event is applied. Always ON."),
     global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
-    both("sql_log_bin", BOOL, "ON").read_only().doc("Whether changes go to the log that replicas see. Only ON."),
+    session("sql_log_bin", BOOL, "ON").doc("Whether changes go to the log that replicas see. Only ON."),
 ];

@@ -1,0 +1,31 @@
+//! Golden tests of sessions on a real engine.
+
+#[test]
+fn transactions() {
+    crate::testing::golden("golden/session_transactions.txt");
+}
+
+#[test]
+fn settings() {
+    crate::testing::golden("golden/session_set.txt");
+}
+
+#[test]
+fn prepared() {
+    crate::testing::golden("golden/session_prepared.txt");
+}
+
+#[test]
+fn show() {
+    crate::testing::golden("golden/session_show.txt");
+}
+
+#[test]
+fn privileges() {
+    crate::testing::golden("golden/session_privileges.txt");
+}
+
+#[test]
+fn locked_tables() {
+    crate::testing::golden("golden/session_lock_tables.txt");
+}
