@@ -234,14 +234,9 @@ fn start_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     if tokens.accept("UNTIL") {
         start.until = Some(until(tokens)?);
     }
-    loop {
-        let (option, value) = match tokens.accept_one(&["USER", "PASSWORD", "DEFAULT_AUTH", "PLUGIN_DIR"]) {
-            Some(option) => {
-                tokens.expect_token(&Token::Eq)?;
-                (option, tokens.string()?)
-            }
-            None => break,
-        };
+    while let Some(option) = tokens.accept_one(&["USER", "PASSWORD", "DEFAULT_AUTH", "PLUGIN_DIR"]) {
+        tokens.expect_token(&Token::Eq)?;
+        let value = tokens.string()?;
         match option {
             "USER" => start.user = Some(value),
             "PASSWORD" => start.password = Some(value),

@@ -24,10 +24,6 @@ impl<'a> Tokens<'a> {
         Tokens { tokens, at: 0, text }
     }
 
-    pub(super) fn text(&self) -> &'a str {
-        self.text
-    }
-
     pub(super) fn peek(&self) -> Option<&Token> {
         self.peek_at(0)
     }
