@@ -32,7 +32,7 @@ impl SourceFile {
     pub(crate) fn is_test(&self) -> bool {
         let parts: Vec<&str> = self.path.split('/').collect();
         parts.iter().any(|part| matches!(*part, "tests" | "benches" | "examples" | "fuzz"))
-            || parts.last().is_some_and(|name| name.ends_with("tests.rs"))
+            || parts.last().is_some_and(|name| name.ends_with("tests.rs") || *name == "golden.rs")
     }
 
     /// The lines before the first `#[cfg(test)]` module, numbered from 1.

@@ -1,3 +1,5 @@
+//! Collations compare, hash and sort as MySQL does.
+
 use proptest::prelude::*;
 
 use super::*;

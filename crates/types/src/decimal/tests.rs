@@ -1,3 +1,5 @@
+//! Decimals against a simple oracle and MySQL's rules.
+
 use proptest::prelude::*;
 
 use super::*;

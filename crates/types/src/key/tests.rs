@@ -1,3 +1,5 @@
+//! The order of keys is the order of values.
+
 use std::cmp::Ordering;
 
 use base::{IndexId, TableId};

@@ -1,3 +1,5 @@
+//! Row images, there and back.
+
 use proptest::prelude::*;
 
 use super::*;
