@@ -30,11 +30,10 @@ fn mysql_client_with_password_over_tls_and_without() {
     for ssl in ["--ssl-mode=REQUIRED", "--ssl-mode=DISABLED"] {
         let arguments =
             ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uada", "-ps3cret", ssl, "--get-server-public-key"];
-        let sql = ["-N", "-B", "-e", "SELECT CURRENT_USER(), 1 + 1; SHOW STATUS LIKE 'Ssl_cipher'"];
+        let sql = ["-N", "-B", "-e", "SELECT CURRENT_USER(), 1 + 1;\n\\s"];
         let output = run_tool(Kind::Mysql97, "mysql", &[&arguments[..], &sql[..]].concat()).unwrap();
         assert!(output.starts_with("ada@%\t2\n"), "{output}");
-        let has_cipher = output.lines().nth(1).is_some_and(|line| line.len() > "Ssl_cipher\t".len());
-        assert_eq!(has_cipher, ssl.ends_with("REQUIRED"), "{output}");
+        assert_eq!(output.contains("Cipher in use"), ssl.ends_with("REQUIRED"), "{output}");
         let wrong = [&arguments[..5], &["-pwrong", ssl, "--get-server-public-key"], &sql[..]].concat();
         let error = run_tool(Kind::Mysql97, "mysql", &wrong).unwrap_err();
         assert!(error.contains("ERROR 1045 (28000)"), "{error}");

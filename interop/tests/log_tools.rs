@@ -1,5 +1,7 @@
 //! MySQL's and MariaDB's own tools read our log: sealed files from disk, the live one from the server.
 
+use std::time::{Duration, Instant};
+
 use interop::{Kind, Server, ServerOptions, run_tool};
 
 const SETUP: &str = "CREATE DATABASE d; USE d;\
@@ -18,6 +20,7 @@ fn sealed_files_and_the_live_one() {
     let files: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
     assert!(files.len() >= 2, "{listed}");
     let (live, sealed) = files.split_last().unwrap();
+    wait_until_sealed(&server, &listed);
     for file in sealed {
         let path = server.folder().join(file).display().to_string();
         let arguments = ["--no-defaults", "-vv", "--verify-binlog-checksum", &path];
@@ -45,4 +48,18 @@ fn sealed_files_and_the_live_one() {
         .unwrap();
     let text = String::from_utf8_lossy(&ours.stdout).into_owned();
     assert!(ours.status.success() && text.contains("in the live file"), "{text}");
+}
+
+/// Sealing happens beside the commits; a sealed file is as long as its log.
+fn wait_until_sealed(server: &Server, listed: &str) {
+    let start = Instant::now();
+    for line in listed.lines().take(listed.lines().count() - 1) {
+        let mut columns = line.split('\t');
+        let path = server.folder().join(columns.next().unwrap());
+        let size: u64 = columns.next().unwrap().parse().unwrap();
+        while std::fs::metadata(&path).unwrap().len() != size {
+            assert!(start.elapsed() < Duration::from_secs(20), "{} is not sealed", path.display());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
 }

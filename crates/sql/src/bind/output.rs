@@ -23,7 +23,8 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
         decimals: decimals(ty),
         ..ResultColumn::new("", field_type(&column_type, ty), collation(ty), length(&column_type, ty))
     };
-    column.flags = flags.with(type_flags(&column_type));
+    // A parameter's type is known with its value only; it is sent as text until then.
+    column.flags = if ty.kind == Kind::Any { flags } else { flags.with(type_flags(&column_type)) };
     if ty.kind == Kind::Null {
         column.ty = FieldType::Null;
     }
@@ -97,7 +98,11 @@ fn type_flags(ty: &ColumnType) -> FieldFlags {
 }
 
 fn collation(ty: &ExprType) -> CollationId {
-    if ty.kind == Kind::Str { ty.collation } else { CollationId::BINARY }
+    match ty.kind {
+        Kind::Str => ty.collation,
+        Kind::Any => CollationId::UTF8MB4_0900_AI_CI,
+        _ => CollationId::BINARY,
+    }
 }
 
 fn decimals(ty: &ExprType) -> u8 {
