@@ -88,8 +88,8 @@ fn run_in(folder: &PathBuf, arguments: &DemoArguments) -> Result<()> {
     progress.end();
 
     let proofs = verify::Proofs { source: &source, follower: &follower, outcome: &outcome };
-    let applied = proofs.prove()?;
-    progress.print_summary(&outcome, recovery, applied);
+    proofs.prove()?;
+    progress.print_summary(&outcome, recovery);
     follower.stop()?;
     source.stop()
 }
