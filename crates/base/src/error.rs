@@ -150,6 +150,7 @@ pub mod codes {
     pub const REPLICA_NOT_RUNNING: Code = (1199, "HY000");
     pub const BAD_REPLICA: Code = (1200, "HY000");
     pub const TOO_MANY_USER_CONNECTIONS: Code = (1203, "42000");
+    pub const TRANS_CACHE_FULL: Code = (1197, "HY000");
     pub const LOCK_WAIT_TIMEOUT: Code = (1205, "HY000");
     pub const TABLE_DEF_CHANGED: Code = (1412, "HY000");
     pub const LOCK_TABLE_FULL: Code = (1206, "HY000");

@@ -228,6 +228,7 @@ impl Core {
             if number == 0 && self.get_newest(table.indexes[0].id, &entry.0).await?.is_some() {
                 return Err(duplicate(table, 0, &row, entry.0));
             }
+            EngineError::check_key(&entry.0)?;
             entries.push((table.indexes[number].id, entry));
         }
         let guard = self.guard();

@@ -112,6 +112,15 @@ impl EngineError {
         }
     }
 
+    /// 1071, for a key that no page of the data file can hold.
+    pub(crate) fn check_key(key: &[u8]) -> Result<()> {
+        if key.len() <= store::MAX_KEY_SIZE {
+            return Ok(());
+        }
+        let message = format!("Specified key was too long; max key length is {} bytes", store::MAX_KEY_SIZE);
+        Err(EngineError::Sql(SqlError::new(codes::TOO_LONG_KEY, message)))
+    }
+
     /// Whether the transaction that met it is already rolled back as a whole.
     pub fn rolls_back_transaction(&self) -> bool {
         matches!(self, EngineError::Deadlock | EngineError::RolledBack)
@@ -152,7 +161,10 @@ impl From<CommitError> for EngineError {
 
 impl From<BinlogError> for EngineError {
     fn from(error: BinlogError) -> Self {
-        of_class(error.class(), error.to_string())
+        match error {
+            BinlogError::TooLarge { .. } => EngineError::Sql(SqlError::new(codes::TRANS_CACHE_FULL, error.to_string())),
+            _ => of_class(error.class(), error.to_string()),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_lite::future;
 use io::sim::SimMachine;
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
@@ -82,9 +83,10 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
     let table = engine.catalog().table("test", "t").unwrap().clone();
     let before = acknowledged.lock().clone();
     check(&engine, &before).await.unwrap();
-    for _ in 0..SESSIONS {
+    for session in 0..SESSIONS {
         let (engine, table) = (engine.clone(), table.clone());
         let (acknowledged, next_id) = (acknowledged.clone(), next_id.clone());
+        let mut rng = StdRng::seed_from_u64(seed * 100 + session.cast_unsigned());
         let task = async move {
             loop {
                 let id = {
@@ -92,7 +94,14 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
                     *next += 1;
                     *next
                 };
-                if let Ok(number) = take_number(&engine, &table, id).await {
+                // Now and then the client goes away, at any moment.
+                let patience = if rng.random_bool(0.1) { rng.random_range(0..2000) } else { 1_000_000_000 };
+                let gone = async {
+                    engine.env().clock.sleep(Duration::from_micros(patience)).await;
+                    None
+                };
+                let answer = async { take_number(&engine, &table, id).await.ok() };
+                if let Some(number) = future::or(answer, gone).await {
                     acknowledged.lock().insert(number);
                 }
             }

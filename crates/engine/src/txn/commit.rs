@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use binlog::event::rows_flags;
 use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
+use futures_lite::future::yield_now;
 use xxhash_rust::xxh64::xxh64;
 
 use super::{Commit, Step, Transaction, WriteSet};
@@ -25,6 +26,8 @@ use crate::options::{RowImage, TxnOptions};
 /// More keys than this and the transaction is said to depend on everything before it: hashing and remembering them
 /// would cost more than a replica gains.
 const WRITESET_KEYS_MAX: usize = 65_536;
+/// Rows encoded or installed without a pause.
+const ROWS_AT_ONCE: usize = 1024;
 
 impl Transaction {
     /// Commits; ready when everybody can see it and it is as durable as `sync_binlog` asks. A future that is dropped before
@@ -38,13 +41,13 @@ impl Transaction {
         }
         let core = self.core().clone();
         core.check_commits()?;
-        let encoded = encode(&core, &self.options, &self.writes)?;
+        let encoded = encode(&core, &self.options, &self.writes).await?;
         core.wait_for_room(&self.options.session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(encoded.max_size()).await?;
-        let stamp = Stamp::new();
-        let guard = install(&core, &self.writes, &stamp);
-        let payload = Payload { stamp, guard: Some(guard), ddl: None };
+        // Dropped from here on, with this future, it takes the versions back before `self` lets the locks go.
+        let payload = Payload { stamp: Stamp::new(), guard: Some(core.guard()), ddl: None };
+        install(&core, &self.writes, &payload).await;
         let ticket = pipeline.enqueue(encoded, reservation, payload);
         count_rows(&self.writes);
         self.locks.release_all();
@@ -67,7 +70,7 @@ impl Transaction {
 }
 
 /// The events of a write set, and the hashes of the keys that it changes.
-fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<EncodedTransaction> {
+async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<EncodedTransaction> {
     let mut flags = 0;
     if options.no_foreign_key_checks {
         flags |= rows_flags::NO_FOREIGN_KEY_CHECKS;
@@ -90,7 +93,8 @@ fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<Encode
         context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
     }
     let mut encoder = TransactionEncoder::begin(encoder_options, context);
-    for step in writes.steps() {
+    for (number, step) in writes.steps().iter().enumerate() {
+        give_way(number).await;
         match step {
             Step::Query(text) => encoder.rows_query(text),
             Step::Insert { table, row } => encoder.insert(&table.encoder, row)?,
@@ -127,15 +131,22 @@ fn writeset(writes: &WriteSet) -> Result<Option<Vec<u64>>> {
 }
 
 /// Puts all versions into the active memtable, invisible until the stamp is set.
-fn install(core: &Core, writes: &WriteSet, stamp: &Arc<Stamp>) -> Guard {
-    let guard = core.guard();
+async fn install(core: &Core, writes: &WriteSet, payload: &Payload) {
+    let Some(guard) = &payload.guard else { return };
     for index in writes.indexes() {
-        for (key, write) in &index.keys {
-            let stamp = VersionStamp::Shared(stamp.clone());
+        for (number, (key, write)) in index.keys.iter().enumerate() {
+            give_way(number).await;
+            let stamp = VersionStamp::Shared(payload.stamp.clone());
             guard.memtable().install(index.index, key, write.clone(), stamp, || core.views.floor());
         }
     }
-    guard
+}
+
+/// A large transaction lets other sessions have their turn between its rows.
+async fn give_way(number: usize) {
+    if number % ROWS_AT_ONCE == ROWS_AT_ONCE - 1 {
+        yield_now().await;
+    }
 }
 
 /// Keeps the tables' counts of rows.

@@ -23,6 +23,7 @@ use crate::catalog::Table;
 use crate::error::Result;
 use crate::lock::Acquired;
 use crate::memtable::Key;
+use crate::memtable::stamp::StampState;
 use crate::read::{Found, Merged, Selector};
 use crate::view::Layers;
 
@@ -298,7 +299,9 @@ impl Transaction {
             Acquired::Already => true,
             Acquired::New => {
                 let unchanged = |(layers, installs)| self.unchanged_since(scan.index, layers, installs);
-                candidate.own || read_at.is_some_and(unchanged)
+                // A version that was pending may have been taken back since.
+                let is_still_there = candidate.found.stamp.state() != StampState::Aborted;
+                candidate.own || is_still_there && read_at.is_some_and(unchanged)
             }
             Acquired::AfterWait { .. } => false,
         };

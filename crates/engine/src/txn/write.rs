@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 
+use base::{SqlError, codes};
 use bytes::Bytes;
 use types::value::NOT_FIXED;
 use types::{ColumnType, Value};
@@ -28,6 +29,7 @@ impl Transaction {
     pub async fn insert(&mut self, table: &Arc<Table>, row: Bytes) -> Result<()> {
         self.check_writable()?;
         let key = table.codec.clustered_key(&row)?;
+        EngineError::check_key(&key)?;
         self.lock_insert(table.indexes[0].id, &key).await?;
         if self.newest(table.indexes[0].id, &key).await?.is_some() {
             return Err(duplicate(table, 0, &row, key));
@@ -58,6 +60,7 @@ impl Transaction {
         let mut key = old_key.clone();
         if table.indexes[0].columns.intersects(changed) {
             key = table.codec.clustered_key(&new)?;
+            EngineError::check_key(&key)?;
         }
         let moves = key != old_key;
         if moves {
@@ -111,10 +114,12 @@ impl Transaction {
         }
         self.core().check_commits()?;
         if self.writes.bytes() > self.core().options.transaction_bytes_max {
-            return Err(EngineError::Full(format!(
-                "a transaction may write {} bytes at most",
-                self.core().options.transaction_bytes_max
-            )));
+            let max = self.core().options.transaction_bytes_max;
+            let message = format!(
+                "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage ({max}); \
+                 increase this mysqld variable and try again"
+            );
+            return Err(EngineError::Sql(SqlError::new(codes::TRANS_CACHE_FULL, message)));
         }
         Ok(())
     }
@@ -164,6 +169,7 @@ impl Transaction {
         row: &Bytes,
         clustered_key: &[u8],
     ) -> Result<()> {
+        EngineError::check_key(key)?;
         let index = table.indexes[index_number].id;
         let Some(unique) = table.unique_part(index_number, key)? else {
             self.lock_insert(index, key).await?;
