@@ -226,6 +226,7 @@ pub mod codes {
     pub const VIEW_WRONG_LIST: Code = (1353, "HY000");
     pub const FIELD_IN_ORDER_NOT_SELECT: Code = (3065, "HY000");
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
+    pub const MALFORMED_GTID_SET_SPECIFICATION: Code = (1772, "HY000");
     pub const MALFORMED_PACKET: Code = (1835, "HY000");
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
     pub const AUTH_PLUGIN_CANT_LOAD: Code = (1524, "HY000");

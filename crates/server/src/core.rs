@@ -10,6 +10,7 @@ use engine::{DdlPlanner, Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
+use repl::DumpServer;
 use session::{Registry, Shared};
 use sql::settings::Globals;
 
@@ -17,12 +18,14 @@ use crate::config::{ServeOptions, settings};
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::first_start;
-use crate::services::{ServerServices, commit_settings};
+use crate::replication;
+use crate::services::{Parts, ServerServices, commit_settings};
 
 /// An open database: data directory, engine, what sessions share.
 pub struct Core {
     pub(crate) datadir: DataDir,
     pub(crate) shared: Arc<Shared>,
+    services: Arc<ServerServices>,
     pub(crate) end: Arc<End>,
 }
 
@@ -72,21 +75,35 @@ impl Core {
         let env = environment(&path, &globals)?;
         let datadir = DataDir::new(&path);
         let end = Arc::new(End::default());
+        let follows = replication::follows(&env, options).await?;
         let planner: Arc<dyn DdlPlanner> = Arc::new(sql::ddl::Planner);
-        let engine = Engine::open(env.clone(), engine_options(&globals, options, &end), planner.clone()).await?;
+        let engine_options = engine_options(&globals, follows, &end);
+        let engine = Engine::open(env.clone(), engine_options, planner.clone()).await?;
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
-        let workers = globals.named("replica_parallel_workers").as_u64() as usize;
-        apply::recover(&engine, ApplyOptions { workers }).await?;
-        if options.follow.is_none() {
+        let apply = ApplyOptions { workers: globals.named("replica_parallel_workers").as_u64() as usize };
+        apply::recover(&engine, apply).await?;
+        if follows {
+            configure(&globals, "super_read_only", "ON")?;
+        } else {
             engine.start_commits(commit_settings(&globals))?;
+            first_start::make_root(&engine, &*planner, options).await?;
         }
-        first_start::make_root(&engine, &*planner, options).await?;
         let registry = Registry::new(env.clock.clone());
-        let services = ServerServices::new(env.clone(), engine.clone(), registry.clone(), end.clone());
+        let follower = replication::open(&engine, &globals, apply).await?;
+        let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone()));
+        let parts = Parts { engine: engine.clone(), registry: registry.clone(), end: end.clone(), follower, dump };
+        let services = ServerServices::new(parts);
         let sql = sql::session::Shared { engine, services: services.clone(), globals, env };
-        let shared = Arc::new(Shared::new(Arc::new(sql), registry));
+        let mut shared = Shared::new(Arc::new(sql), registry);
+        shared.dump = Some(services.dump().clone());
+        let shared = Arc::new(shared);
         services.set_shared(&shared);
-        Ok(Core { datadir, shared, end })
+        Ok(Core { datadir, shared, services, end })
+    }
+
+    /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
+    pub async fn start_following(&self, options: &ServeOptions) -> Result<(), ServerError> {
+        replication::start(self.services.follower(), options).await
     }
 
     /// What sessions share.
@@ -99,6 +116,7 @@ impl Core {
         if let Some(why) = self.end.failure() {
             return Err(ServerError::Failed(why));
         }
+        self.services.follower().shut_down().await;
         self.shared.sql.engine.close().await?;
         Ok(())
     }
@@ -116,7 +134,7 @@ fn environment(path: &Path, globals: &Globals) -> Result<Env, ServerError> {
 /// Worker threads for files where io_uring is not used; most of their time is waiting.
 const IO_THREADS: usize = 4;
 
-fn engine_options(globals: &Globals, options: &ServeOptions, end: &Arc<End>) -> EngineOptions {
+fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOptions {
     let number = |name: &str| globals.named(name).as_u64();
     let end = end.clone();
     EngineOptions {
@@ -128,7 +146,7 @@ fn engine_options(globals: &Globals, options: &ServeOptions, end: &Arc<End>) -> 
         max_binlog_bytes: number("max_binlog_size"),
         row_event_max_bytes: number("binlog_row_event_max_size") as usize,
         transaction_bytes_max: number("max_binlog_cache_size") as usize,
-        follower: options.follow.is_some(),
+        follower: follows,
         sync_method: match globals.named("binlog_sync_method").as_str() {
             "O_DSYNC" => SyncMethod::Dsync,
             _ => SyncMethod::Fdatasync,

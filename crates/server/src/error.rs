@@ -41,6 +41,9 @@ pub enum ServerError {
     /// The log cannot be applied.
     #[error("recovery: {0}")]
     Recovery(#[from] ApplyError),
+    /// The server cannot follow its source.
+    #[error("replication: {0}")]
+    Replication(String),
     /// A statement of the first start failed.
     #[error("first start: {0}")]
     FirstStart(SqlError),

@@ -14,13 +14,13 @@ use wire::auth;
 use crate::config::ServeOptions;
 use crate::error::ServerError;
 
-/// Makes root's account if there is no account at all. A server that is to follow another gets its accounts from there.
+/// Makes root's account if there is no account at all. Not for a follower: it gets its source's accounts.
 pub(crate) async fn make_root(
     engine: &Arc<Engine>,
     planner: &dyn DdlPlanner,
     options: &ServeOptions,
 ) -> Result<(), ServerError> {
-    if engine.catalog().accounts().next().is_some() || options.follow.is_some() {
+    if engine.catalog().accounts().next().is_some() {
         return Ok(());
     }
     let (plugin, hash) = method(engine, options);

@@ -13,7 +13,7 @@ const WORKERS_MIN: usize = 2;
 
 /// The runtime of a server; `workers` 0 takes one per core.
 pub fn runtime(workers: usize) -> Result<Runtime> {
-    let cores = std::thread::available_parallelism().map_or(WORKERS_MIN, usize::from);
+    let cores = io::os::processors();
     let workers = if workers == 0 { cores.max(WORKERS_MIN) } else { workers };
     Builder::new_multi_thread().worker_threads(workers).thread_name("commuter").enable_all().build()
 }

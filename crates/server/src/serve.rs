@@ -53,6 +53,7 @@ impl Server {
         let core = Core::open(options).await?;
         let mut server = Server { core, tasks: Vec::new(), addresses: Vec::new(), socket: None };
         server.listen().await?;
+        server.core.start_following(options).await?;
         let registry = server.core.shared.registry.clone();
         server.tasks.push(tokio::spawn(async move {
             loop {

@@ -138,3 +138,115 @@ fn a_shutdown_ends_connections() {
         assert!(client.query("SELECT 1").await.is_err());
     });
 }
+
+#[test]
+fn statements_by_text() {
+    test(async |dir| {
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        for sql in [
+            "CREATE DATABASE d",
+            "CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(20))",
+            "INSERT INTO d.t VALUES (1, 'x'), (2, NULL)",
+        ] {
+            client.query(sql).await.unwrap();
+        }
+        let result = client.query("SELECT * FROM d.t ORDER BY a").await.unwrap();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(result.rows, [[text("1"), text("x")], [text("2"), None]]);
+        let error = client.query("INSERT INTO d.t VALUES (1, 'y')").await.unwrap_err();
+        assert_eq!(error.refused().map(|error| error.code), Some(1062));
+        assert_eq!(client.query("SELECT COUNT(*) FROM d.t").await.unwrap().first(), Some("2"));
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn a_large_result_is_streamed() {
+    test(async |dir| {
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        client.query("CREATE DATABASE d").await.unwrap();
+        client.query("CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(2000))").await.unwrap();
+        for first in (0..2000).step_by(500) {
+            let rows: Vec<String> = (first..first + 500).map(|n| format!("({n}, REPEAT('x', 2000))")).collect();
+            client.query(&format!("INSERT INTO d.t VALUES {}", rows.join(","))).await.unwrap();
+        }
+        let (mut rows, mut bytes) = (0, 0);
+        let count = |row: &[Option<&[u8]>]| {
+            rows += 1;
+            bytes += row[1].map_or(0, <[u8]>::len);
+        };
+        client.query_rows("SELECT * FROM d.t", count).await.unwrap();
+        assert_eq!((rows, bytes), (2000, 4_000_000));
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn kill_ends_a_statement_and_a_connection() {
+    test(async |dir| {
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut killer = connect(&server, "root", "").await.unwrap();
+        let mut victim = connect(&server, "root", "").await.unwrap();
+        let id: u64 = victim.query("SELECT CONNECTION_ID()").await.unwrap().first().unwrap().parse().unwrap();
+        let sleep = tokio::spawn(async move {
+            let result = victim.query("SELECT SLEEP(30)").await.unwrap();
+            (victim, result)
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        killer.query(&format!("KILL QUERY {id}")).await.unwrap();
+        let (mut victim, result) = sleep.await.unwrap();
+        assert_eq!(result.first(), Some("1"), "SLEEP says that it was interrupted");
+        killer.query(&format!("KILL {id}")).await.unwrap();
+        assert!(victim.query("SELECT 1").await.is_err());
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn what_was_committed_is_there_after_a_restart() {
+    test(async |dir| {
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        client.query("CREATE DATABASE d").await.unwrap();
+        client.query("CREATE TABLE d.t (a INT PRIMARY KEY)").await.unwrap();
+        client.query("INSERT INTO d.t VALUES (1), (2), (3)").await.unwrap();
+        server.shutdown().await.unwrap();
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        assert_eq!(client.query("SELECT COUNT(*) FROM d.t").await.unwrap().first(), Some("3"));
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn a_follower_has_what_its_source_has() {
+    test(async |dir| {
+        let source = Server::start(&dir.options()).await.unwrap();
+        let follower_dir = TestDir::new();
+        let mut options = follower_dir.options();
+        options.follow = Some(crate::url::ServerUrl::loopback(source.addresses()[0].port()));
+        options.server_id = Some(2);
+        let follower = Server::start(&options).await.unwrap();
+        let mut client = connect(&source, "root", "").await.unwrap();
+        client.query("CREATE DATABASE d").await.unwrap();
+        client.query("CREATE TABLE d.t (a INT PRIMARY KEY)").await.unwrap();
+        client.query("INSERT INTO d.t VALUES (1), (2), (3)").await.unwrap();
+        let set = client.query("SELECT @@GLOBAL.gtid_executed").await.unwrap();
+        let mut reader = loop {
+            // root comes with the source's log.
+            match connect(&follower, "root", "").await {
+                Ok(reader) => break reader,
+                Err(_) => tokio::time::sleep(std::time::Duration::from_millis(5)).await,
+            }
+        };
+        let wait = format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{}', 10)", set.first().unwrap());
+        assert_eq!(reader.query(&wait).await.unwrap().first(), Some("0"));
+        assert_eq!(reader.query("SELECT COUNT(*) FROM d.t").await.unwrap().first(), Some("3"));
+        let error = reader.query("INSERT INTO d.t VALUES (4)").await.unwrap_err();
+        assert_eq!(error.refused().map(|error| error.code), Some(1290));
+        follower.shutdown().await.unwrap();
+        source.shutdown().await.unwrap();
+    });
+}

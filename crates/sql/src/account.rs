@@ -97,10 +97,23 @@ pub fn find(catalog: &Catalog, name: &UserName) -> Option<Account> {
     from_json(catalog.account(&key(&name.user, &name.host))?)
 }
 
+/// The account of a session that logged in to it.
+pub(crate) fn of_session(catalog: &Catalog, name: &UserName) -> Option<Account> {
+    find(catalog, name)
+        .or_else(|| owner_of_nothing(catalog).filter(|root| root.user == name.user && root.host == name.host))
+}
+
+/// Where there is no account at all (a follower before its source's accounts have come) the administrator is
+/// `root@localhost`, whom the local socket lets in if he runs the server.
+fn owner_of_nothing(catalog: &Catalog) -> Option<Account> {
+    let name = UserName { user: "root".into(), host: "localhost".into() };
+    catalog.accounts().next().is_none().then(|| Account::root(&name, "auth_socket", ""))
+}
+
 /// The account that a client from `host` (an address, or `localhost`) with this user name logs in to: the most specific
 /// host first, a named user before the anonymous one.
 pub fn for_login(catalog: &Catalog, user: &str, host: &str) -> Option<Account> {
-    let accounts = catalog.accounts().filter_map(|(_, json)| from_json(json));
+    let accounts = catalog.accounts().filter_map(|(_, json)| from_json(json)).chain(owner_of_nothing(catalog));
     let matching = accounts
         .filter(|account| (account.user == user || account.user.is_empty()) && host_matches(&account.host, host));
     matching.max_by_key(|account| {

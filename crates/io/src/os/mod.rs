@@ -56,6 +56,11 @@ pub fn environment(root: PathBuf, offload: Offload, runtime: Handle) -> Result<E
     })
 }
 
+/// How many threads the machine runs at once.
+pub fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 struct OsClock {
     start: Instant,
     runtime: Handle,
@@ -101,7 +106,7 @@ impl Spawner for OsSpawner {
     }
 
     fn parallelism(&self) -> usize {
-        std::thread::available_parallelism().map_or(1, usize::from)
+        processors()
     }
 }
 

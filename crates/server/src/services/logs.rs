@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{LogPosition, SqlError, UnixMicros, codes};
-use binlog::event::{FormatDescription, QueryEvent, Rotate, RowsEvent, TableMap, decode_rows_query, decode_xid};
-use binlog::{BinaryLog, BinlogError, EventType, GtidEvent, GtidSet, RawEvent};
+use binlog::{BinaryLog, BinlogError, GtidSet};
 use engine::Engine;
 use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
 use sql::settings::Globals;
@@ -109,49 +108,31 @@ pub(crate) async fn events(log: &Arc<BinaryLog>, query: BinlogEventsQuery) -> Re
             event_type: event.header.event_type.name().to_owned(),
             server_id: event.header.server_id,
             end: event.end.offset,
-            info: info(&event.raw()).unwrap_or_else(|error| error.to_string()),
+            info: binlog::dump::info(&event.raw()).unwrap_or_else(|error| error.to_string()),
         });
     }
     Ok(rows)
 }
 
-/// The last column: what is in the event, in a line.
-fn info(event: &RawEvent<'_>) -> Result<String, binlog::DecodeError> {
-    let body = event.body();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok(match event.header.event_type {
-        EventType::FORMAT_DESCRIPTION => {
-            let format = FormatDescription::decode(event)?;
-            format!("Server ver: {}, Binlog ver: 4", format.server_version)
+/// How often GTIDs that are waited for are looked at.
+const GTID_STEP: Duration = Duration::from_millis(2);
+
+/// WAIT_FOR_EXECUTED_GTID_SET: whether all of `set` was there in time.
+pub(crate) async fn wait_for_gtids(engine: &Engine, set: &str, timeout: Option<Duration>) -> Result<bool, SqlError> {
+    let set: GtidSet = set.parse().map_err(|_| {
+        SqlError::new(codes::MALFORMED_GTID_SET_SPECIFICATION, format!("Malformed GTID set specification '{set}'."))
+    })?;
+    let clock = &engine.env().clock;
+    let start = clock.monotonic();
+    loop {
+        // On a source what counts is durable, on a follower it is applied.
+        if set.is_subset_of(&engine.log().gtid_executed()) && set.is_subset_of(&engine.gtid_executed()) {
+            return Ok(true);
         }
-        EventType::PREVIOUS_GTIDS => GtidSet::decode(body)?.to_string(),
-        EventType::ROTATE => {
-            let rotate = Rotate::decode(body)?;
-            format!("{};pos={}", rotate.file, rotate.position)
+        if timeout.is_some_and(|timeout| clock.monotonic().saturating_sub(start) >= timeout) {
+            return Ok(false);
         }
-        EventType::QUERY => {
-            let query = QueryEvent::decode(body)?;
-            match query.schema {
-                b"" => text(query.sql),
-                _ if query.begins_transaction() => text(query.sql),
-                schema => format!("use `{}`; {}", text(schema), text(query.sql)),
-            }
-        }
-        EventType::ROWS_QUERY => format!("# {}", text(decode_rows_query(body)?)),
-        EventType::XID => format!("COMMIT /* xid={} */", decode_xid(body)?),
-        EventType::TABLE_MAP => {
-            let table = TableMap::decode_name(body)?;
-            format!("table_id: {} ({}.{})", table.table_id, text(table.schema), text(table.table))
-        }
-        EventType::WRITE_ROWS | EventType::UPDATE_ROWS | EventType::DELETE_ROWS => {
-            let rows = RowsEvent::decode(event.header.event_type, body)?;
-            let ends = if rows.flags & 1 != 0 { " flags: STMT_END_F" } else { "" };
-            format!("table_id: {}{ends}", rows.table_id)
-        }
-        kind @ (EventType::GTID | EventType::ANONYMOUS_GTID) => match GtidEvent::decode(kind, body)?.gtid {
-            Some(gtid) => format!("SET @@SESSION.GTID_NEXT= '{gtid}'"),
-            None => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_owned(),
-        },
-        _ => String::new(),
-    })
+        engine.check_running()?;
+        clock.sleep(GTID_STEP).await;
+    }
 }

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use base::{Cancelled, ConnectionId, SqlError, codes};
 use engine::Engine;
-use io::{BoxFuture, Env};
+use io::BoxFuture;
+use repl::{DumpServer, Follower};
 use session::{Registry, Shared};
 use sql::Services;
 use sql::parse::ast::{ChangeSource, FlushTarget, StartReplica, StopReplica};
@@ -27,17 +28,31 @@ pub(crate) use settings::commit_settings;
 
 /// The server's side of [`Services`].
 pub(crate) struct ServerServices {
-    env: Env,
-    engine: Arc<Engine>,
-    registry: Arc<Registry>,
-    end: Arc<End>,
+    parts: Parts,
     /// Set once everything is wired; weak, because it holds this.
     shared: OnceLock<Weak<Shared>>,
 }
 
+/// What it speaks for.
+pub(crate) struct Parts {
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) registry: Arc<Registry>,
+    pub(crate) follower: Arc<Follower>,
+    pub(crate) dump: Arc<DumpServer>,
+    pub(crate) end: Arc<End>,
+}
+
 impl ServerServices {
-    pub(crate) fn new(env: Env, engine: Arc<Engine>, registry: Arc<Registry>, end: Arc<End>) -> Arc<Self> {
-        Arc::new(ServerServices { env, engine, registry, end, shared: OnceLock::new() })
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        Arc::new(ServerServices { parts, shared: OnceLock::new() })
+    }
+
+    pub(crate) fn follower(&self) -> &Arc<Follower> {
+        &self.parts.follower
+    }
+
+    pub(crate) fn dump(&self) -> &Arc<DumpServer> {
+        &self.parts.dump
     }
 
     pub(crate) fn set_shared(&self, shared: &Arc<Shared>) {
@@ -55,7 +70,7 @@ fn not_yet<T: Send + 'static>(what: &'static str) -> BoxFuture<'static, Result<T
 
 impl Services for ServerServices {
     fn processlist(&self) -> Vec<Process> {
-        let shown = self.registry.show();
+        let shown = self.parts.registry.show();
         let line = |shown: session::registry::Shown| Process {
             id: shown.id,
             user: shown.user,
@@ -70,23 +85,23 @@ impl Services for ServerServices {
     }
 
     fn kill(&self, id: ConnectionId, what: Cancelled) -> Result<(), SqlError> {
-        self.registry.kill(id, what)
+        self.parts.registry.kill(id, what)
     }
 
     /// The connection reports by itself.
     fn report(&self, _: ConnectionId, _: Activity<'_>) {}
 
     fn status(&self) -> Vec<(String, String)> {
-        status::lines(&self.engine, self.shared().as_deref())
+        status::lines(&self.parts.engine, self.shared().as_deref())
     }
 
     fn apply_setting(&self, name: &'static str, value: &SettingValue) -> Result<(), SqlError> {
-        settings::apply(&self.engine, name, value);
+        settings::apply(&self.parts.engine, name, value);
         Ok(())
     }
 
     fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
-        settings::computed(&self.engine, name)
+        settings::computed(&self.parts.engine, name)
     }
 
     fn password_hash(&self, plugin: &str, password: &str) -> Result<String, SqlError> {
@@ -94,7 +109,7 @@ impl Services for ServerServices {
             auth::NATIVE => Ok(auth::native_hash(password.as_bytes())),
             auth::CACHING_SHA2 => {
                 let mut salt = [0; auth::SALT_BYTES];
-                self.env.random.fill(&mut salt);
+                self.parts.engine.env().random.fill(&mut salt);
                 Ok(auth::sha2_hash(password.as_bytes(), &auth::nonce_from(salt)))
             }
             other => Err(SqlError::new(codes::AUTH_PLUGIN_CANT_LOAD, format!("Plugin '{other}' is not loaded"))),
@@ -106,19 +121,19 @@ impl Services for ServerServices {
     }
 
     fn binary_logs(&self) -> Vec<BinaryLogFile> {
-        logs::files(self.engine.log())
+        logs::files(self.parts.engine.log())
     }
 
     fn binary_log_status(&self) -> BinaryLogStatus {
-        logs::status(&self.engine)
+        logs::status(&self.parts.engine)
     }
 
     fn binlog_events(&self, query: BinlogEventsQuery) -> BoxFuture<'_, Result<Vec<BinlogEventRow>, SqlError>> {
-        Box::pin(logs::events(self.engine.log(), query))
+        Box::pin(logs::events(self.parts.engine.log(), query))
     }
 
     fn purge_binary_logs(&self, to: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(logs::purge(self.engine.log(), to))
+        Box::pin(logs::purge(self.parts.engine.log(), to))
     }
 
     fn reset_binary_logs(&self, _: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {
@@ -128,47 +143,50 @@ impl Services for ServerServices {
     fn flush(&self, target: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
         match target {
             FlushTarget::Nothing | FlushTarget::Status | FlushTarget::Tables(_) => Box::pin(std::future::ready(Ok(()))),
-            FlushTarget::Logs | FlushTarget::BinaryLogs => Box::pin(async { Ok(self.engine.rotate_log().await?) }),
+            FlushTarget::Logs | FlushTarget::BinaryLogs => {
+                Box::pin(async { Ok(self.parts.engine.rotate_log().await?) })
+            }
             FlushTarget::TablesWithReadLock(_) => not_yet("FLUSH TABLES WITH READ LOCK"),
             FlushTarget::RelayLogs => not_yet("FLUSH RELAY LOGS"),
         }
     }
 
     fn replicas(&self) -> Vec<ReplicaHost> {
-        Vec::new()
+        self.dump().replicas()
     }
 
-    fn change_source(&self, _: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
-        not_yet("CHANGE REPLICATION SOURCE TO")
+    fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async move { self.follower().change_source(&change).await })
     }
 
-    fn start_replica(&self, _: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        not_yet("START REPLICA")
+    fn start_replica(&self, start: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async move { self.follower().start(&start).await })
     }
 
-    fn stop_replica(&self, _: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        not_yet("STOP REPLICA")
+    fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async move { self.follower().stop(&stop).await })
     }
 
-    fn reset_replica(&self, _: bool, _: String) -> BoxFuture<'_, Result<(), SqlError>> {
-        not_yet("RESET REPLICA")
+    fn reset_replica(&self, all: bool, _: String) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(self.follower().reset(all))
     }
 
     fn replica_status(&self) -> Vec<ReplicaStatusRow> {
-        Vec::new()
+        self.follower().status()
     }
 
-    fn wait_for_gtids(&self, _: &str, _: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
-        not_yet("WAIT_FOR_EXECUTED_GTID_SET")
+    fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
+        let set = set.to_owned();
+        Box::pin(async move { logs::wait_for_gtids(&self.parts.engine, &set, timeout).await })
     }
 
     fn shutdown(&self) {
-        self.end.ask();
+        self.parts.end.ask();
     }
 
     fn checkpoint(&self) -> BoxFuture<'_, Result<(), SqlError>> {
         Box::pin(async {
-            self.engine.checkpoint().await?;
+            self.parts.engine.checkpoint().await?;
             Ok(())
         })
     }

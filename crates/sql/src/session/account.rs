@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Session;
-use crate::account::{Account, find};
+use crate::account::{Account, of_session};
 
 /// The account as of one version of the catalog.
 #[derive(Debug, Default)]
@@ -18,7 +18,7 @@ impl Session {
         let catalog = self.catalog();
         if self.account.version != Some(catalog.version()) {
             let name = &self.client.account;
-            let account = find(&catalog, name).unwrap_or_else(|| Account::new(name, "", ""));
+            let account = of_session(&catalog, name).unwrap_or_else(|| Account::new(name, "", ""));
             self.account = AccountCache { version: Some(catalog.version()), account: Arc::new(account) };
         }
         self.account.account.clone()
