@@ -24,15 +24,21 @@ fn statements(path: &Path) -> Vec<String> {
 fn answers(client: &Client, script: &Path) -> Vec<String> {
     client.query("DROP DATABASE IF EXISTS d; CREATE DATABASE d").unwrap();
     let statements = statements(script);
-    let marked: Vec<String> = statements.iter().map(|sql| format!("{sql}\nSELECT '----' AS ``;\n")).collect();
+    let marked: Vec<String> = statements.iter().map(|sql| format!("{sql}\nSELECT 'end of answer' AS ``;\n")).collect();
     let output = client.script("d", &marked.concat()).unwrap();
-    let parts: Vec<String> = output.split("----\n").map(strip_line_numbers).collect();
+    let parts: Vec<String> = output.split("end of answer\n").map(strip_line_numbers).collect();
     assert_eq!(parts.len(), statements.len() + 1, "{}: one answer per statement:\n{output}", script.display());
     parts
 }
 
-/// `ERROR 1054 (42S22) at line 7: …` without the number of the line.
+/// `ERROR 1054 (42S22) at line 7: …` without the number of the line, and without the statement that the client repeats
+/// before an error that came before any column.
 fn strip_line_numbers(answer: &str) -> String {
+    let rule = "--------------\n";
+    let answer = match answer.strip_prefix(rule).and_then(|rest| rest.split_once(rule)) {
+        Some((_, rest)) => rest.trim_start(),
+        None => answer,
+    };
     let line = |line: &str| match (line.find(" at line "), line.starts_with("ERROR")) {
         (Some(at), true) => match line[at..].find(": ") {
             Some(end) => format!("{}{}", &line[..at], &line[at + end..]),

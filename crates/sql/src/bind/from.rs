@@ -20,11 +20,22 @@ pub(crate) struct BoundFrom {
     pub(crate) visible: Vec<Visible>,
 }
 
+/// `FROM DUAL`, which says that there is no table.
+fn is_dual(item: &sql::TableWithJoins) -> bool {
+    match &item.relation {
+        sql::TableFactor::Table { name, alias: None, .. } if item.joins.is_empty() => match split_name(name) {
+            Ok((None, name)) => name.eq_ignore_ascii_case("DUAL"),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 impl<'a> Binder<'a> {
     /// Binds the whole of FROM; the scope then sees all its columns.
     pub(crate) fn bind_from(&mut self, from: &'a [sql::TableWithJoins]) -> Result<Option<FromTree>, SqlError> {
         let mut whole: Option<BoundFrom> = None;
-        for item in from {
+        for item in from.iter().filter(|item| !is_dual(item)) {
             let next = self.bind_joins(item)?;
             whole = Some(match whole {
                 None => next,

@@ -238,6 +238,10 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
+        if let (false, Some(number)) = (self.replace, generated) {
+            // The row did not come to be: the next one gets its number, as in MySQL.
+            progress.reserved = (number, progress.reserved.1 + 1);
+        }
         if let Some(on_duplicate) = &self.on_duplicate {
             return self.update_existing(on_duplicate, &duplicate, progress, context).await;
         }

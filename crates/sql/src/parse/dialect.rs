@@ -8,12 +8,13 @@
 //! | `INTERVAL '1:2' MINUTE_SECOND`, `EXTRACT(DAY_HOUR FROM a)` | the unit as `DateTimeField::Custom` |
 //! | `INTERVAL(a, b, c)` | a call of the function |
 //! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
+//! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
 //! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
 
 use std::any::TypeId;
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
+    BinaryOperator, CastKind, DataType, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
     FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, UnaryOperator,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, Precedence};
@@ -128,6 +129,7 @@ impl Dialect for Commuter {
                 Keyword::EXTRACT if follows(parser, &Token::LParen) => Some(extract(parser)),
                 Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
                 Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
+                Keyword::BINARY if word.quote_style.is_none() => Some(binary(parser)),
                 _ => None,
             },
             Token::Minus => Some(unary(parser, UnaryOperator::Minus, strength::NEGATE)),
@@ -137,6 +139,13 @@ impl Dialect for Commuter {
             _ => None,
         }
     }
+}
+
+/// `BINARY a`, which binds as tight as a sign: `BINARY a = b` compares.
+fn binary(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let expr = Box::new(parser.parse_subexpr(strength::BANG)?);
+    Ok(Expr::Cast { kind: CastKind::Cast, expr, data_type: DataType::Binary(None), format: None })
 }
 
 fn follows(parser: &Parser<'_>, token: &Token) -> bool {
