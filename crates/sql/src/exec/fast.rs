@@ -77,7 +77,7 @@ impl Point<'_> {
         let key = match point_key(self.access, self.table, row, &context.eval)? {
             ranges::Point::Key(key) => key,
             ranges::Point::Nothing => return Ok(Some(false)),
-            ranges::Point::NoPoint => return Ok(None),
+            ranges::Point::Unplaced => return Ok(None),
         };
         let mode = match self.node.lock {
             None if context.transaction.options().isolation == Isolation::Serializable => ReadMode::FOR_SHARE,

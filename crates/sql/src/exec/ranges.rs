@@ -41,7 +41,7 @@ pub(crate) fn key_ranges(
     match maker.single_point(access, row)? {
         Point::Key(key) => return Ok(Ranges { list: vec![KeyRange::prefix(key)], points: true }),
         Point::Nothing => return Ok(Ranges { list: Vec::new(), points: true }),
-        Point::NoPoint => {}
+        Point::Unplaced => {}
     }
     let mut prefixes: Vec<Vec<Value>> = vec![Vec::new()];
     for (number, part) in access.parts.iter().enumerate() {
@@ -77,7 +77,7 @@ pub(crate) enum Point {
     /// No row can have it.
     Nothing,
     /// There are other conditions than equality, or a value that cannot be placed.
-    NoPoint,
+    Unplaced,
 }
 
 /// All combinations of a prefix and one more value.
@@ -152,15 +152,15 @@ impl RangeMaker<'_> {
     fn single_point(&self, access: &IndexAccess, row: &[Value]) -> Result<Point, SqlError> {
         let mut values = Vec::with_capacity(access.parts.len());
         for part in &access.parts {
-            let [Interval::Point(expr)] = &part.intervals[..] else { return Ok(Point::NoPoint) };
+            let [Interval::Point(expr)] = &part.intervals[..] else { return Ok(Point::Unplaced) };
             match self.fit(expr.eval(row, self.eval)?, part.column)? {
                 Fit::Exact(value) => values.push(value),
-                Fit::Unknown => return Ok(Point::NoPoint),
+                Fit::Unknown => return Ok(Point::Unplaced),
                 _ => return Ok(Point::Nothing),
             }
         }
         if values.is_empty() {
-            return Ok(Point::NoPoint);
+            return Ok(Point::Unplaced);
         }
         Ok(Point::Key(self.prefix(&values)?))
     }
