@@ -187,7 +187,9 @@ fn main() {
         bench.measure("range of 100", "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?", range).await;
         bench.measure("sum of 100", "SELECT SUM(k) FROM sbtest1 WHERE id BETWEEN ? AND ?", range).await;
         bench.measure("order of 100", "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c", range).await;
-        bench.measure("distinct of 100", "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c", range).await;
+        bench
+            .measure("distinct of 100", "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c", range)
+            .await;
         bench.measure("secondary key", "SELECT c FROM sbtest1 WHERE k = ?", id).await;
         bench.measure("update index", "UPDATE sbtest1 SET k = k + 1 WHERE id = ?", id).await;
         let update = |id: i64| vec![text(119, id), Value::Int(id)];

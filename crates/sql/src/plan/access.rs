@@ -123,6 +123,16 @@ impl TableFacts {
         })
     }
 
+    /// Whether constants alone lead to at most one row.
+    pub(crate) fn has_unique_point(&self, number: usize, conditions: &[&Condition]) -> bool {
+        self.allowed.iter().any(|&index| {
+            let def = &self.table.def.indexes[index];
+            let parts = self.parts(index, number, conditions, TableSet::default());
+            let single = |part: &PartRange| matches!(part.intervals[..], [Interval::Point(_)]);
+            (index == 0 || def.unique) && parts.len() >= def.parts.len() && parts[..def.parts.len()].iter().all(single)
+        })
+    }
+
     fn covered(&self, index: usize) -> Covered {
         let covering = &self.table.codec.indexes[index].covered;
         match index {

@@ -5,19 +5,21 @@
 //! ```
 
 use base::SqlError;
+use engine::Engine;
 use io::BoxFuture;
 use types::Value;
 
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
+    Block, BoundBody, BoundQuery, BoundTable, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
 };
 use crate::exec::ranges::key_ranges;
 use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Warnings, order};
 use crate::plan::PlanContext;
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet};
-use crate::plan::join::{JoinPlanner, Joined, Nest, Wanted, dissolve, flatten};
+use crate::plan::join::{JoinPlanner, Joined, Wanted};
+use crate::plan::nest::{Nest, dissolve, flatten};
 use crate::plan::node::{
     AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SubqueryPlan,
     UnionPlan,
@@ -70,7 +72,7 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
         nest
     };
     let facts = table_facts(context, &block, &nest).await?;
-    let joined = plan_joins(&block, nest, &facts)?;
+    let joined = plan_joins(context.engine, &block, nest, &facts)?;
     let constants = {
         let dependencies = Dependencies::new(&block);
         (0..block.subqueries.len()).filter(|&number| dependencies.is_constant(number)).collect()
@@ -178,6 +180,10 @@ async fn count_ranges(
     facts: &mut TableFacts,
 ) -> Result<(), SqlError> {
     let Some(transaction) = context.transaction else { return Ok(()) };
+    if facts.has_unique_point(number, conditions) {
+        // No count could make another way better.
+        return Ok(());
+    }
     let warnings = Warnings::default();
     let eval = planning_eval(context, &warnings);
     for index in facts.allowed.clone() {
@@ -198,8 +204,9 @@ async fn count_ranges(
     Ok(())
 }
 
-fn plan_joins(block: &Block, nest: Nest, facts: &[Option<TableFacts>]) -> Result<Joined, SqlError> {
-    let planner = JoinPlanner { block, facts };
+fn plan_joins(engine: &Engine, block: &Block, nest: Nest, facts: &[Option<TableFacts>]) -> Result<Joined, SqlError> {
+    let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(engine, table)).collect();
+    let planner = JoinPlanner { block, facts, source_rows: &source_rows };
     let limit = match (&block.limit.count, &block.limit.offset) {
         (Some(count), offset) => {
             literal_count(count).map(|rows| rows + offset.as_ref().and_then(literal_count).unwrap_or(0.0))
@@ -213,6 +220,34 @@ fn plan_joins(block: &Block, nest: Nest, facts: &[Option<TableFacts>]) -> Result
         (Some(_), None) => Wanted { order: &[], rows: None },
     };
     planner.plan(nest, TableSet::default(), wanted)
+}
+
+/// Rows of a table, before its own plan is made.
+fn rough_rows_of(engine: &Engine, table: &BoundTable) -> f64 {
+    match &table.source {
+        TableSource::Base(base) => (engine.estimate_rows(base) as f64).max(1.0),
+        TableSource::Virtual(_) => 50.0,
+        TableSource::Derived(query) => rough_rows(engine, query),
+    }
+}
+
+/// Rows of a derived table: its largest table, with something taken off for conditions and groups.
+fn rough_rows(engine: &Engine, query: &BoundQuery) -> f64 {
+    match &query.body {
+        BoundBody::Values(rows) => rows.len() as f64,
+        BoundBody::Union(union) => union.branches.iter().map(|branch| rough_rows(engine, branch)).sum(),
+        BoundBody::Block(block) => {
+            let largest = block.tables.iter().map(|table| rough_rows_of(engine, table)).fold(1.0, f64::max);
+            let filtered = largest * 0.5_f64.powi(block.filter.len().min(4) as i32);
+            let grouped = match &block.grouping {
+                Some(grouping) if grouping.keys.is_empty() => 1.0,
+                Some(_) => filtered / 3.0,
+                None => filtered,
+            };
+            let limit = block.limit.count.as_ref().and_then(literal_count).unwrap_or(f64::INFINITY);
+            grouped.min(limit).max(1.0)
+        }
+    }
 }
 
 /// A LIMIT as a number; a parameter is taken for a small one.

@@ -1,106 +1,21 @@
-//! Join order and join methods.
+//! Join methods: the nodes that read and join the tables of a block.
 //!
-//! FROM becomes a *nest*: tables that are joined inner, in any order, and outer joins that hang on them, each with a nest of
-//! its own. An outer join whose rows of NULLs cannot pass WHERE is an inner one and is dissolved.
-//!
-//! The order of the inner tables is searched: all orders for few tables, the cheapest next table for many. An outer join is
-//! placed as soon as the tables that its ON names are there. A table is joined by looking it up in an index with the
-//! values before it; or else, if there is an equality, by hash; or else by trying all pairs.
+//! An outer join is placed as soon as the tables that its ON names are there. A table is joined by looking it up in an
+//! index with the values before it; or else, if there is an equality, by hash; or else by trying all pairs.
 
 use base::{SqlError, codes};
 
 use crate::bind::frame::SlotSource;
-use crate::bind::from::tables_of;
-use crate::bind::tree::{Block, FromTree, JoinKind, OrderItem, TableSource};
+use crate::bind::tree::{Block, OrderItem, TableSource};
 use crate::expr::{CompareOp, ExprKind, order};
 use crate::plan::access::{Covered, Path, TableFacts};
-use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet, rejects_null};
+use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
+use crate::plan::nest::{Nest, OuterJoin};
 use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
 use crate::plan::order::gives_order;
 
-/// Up to so many inner tables all orders are tried.
-const SEARCH_TABLES_MAX: usize = 7;
-
 /// Comparing one pair of rows in a join by pairs, or one row in a hash join.
-const PAIR_COST: f64 = 0.05;
-
-/// Tables that are joined inner, and what is joined to them by LEFT JOIN.
-#[derive(Debug, Default)]
-pub(crate) struct Nest {
-    pub(crate) tables: Vec<usize>,
-    pub(crate) outer: Vec<OuterJoin>,
-    pub(crate) conditions: Vec<Condition>,
-    /// The order of the text has to be kept.
-    pub(crate) straight: bool,
-}
-
-/// The right side of a LEFT JOIN; its ON is among the conditions of its nest.
-#[derive(Debug)]
-pub(crate) struct OuterJoin {
-    pub(crate) nest: Nest,
-    pub(crate) tables: TableSet,
-}
-
-impl Nest {
-    fn all_tables(&self) -> TableSet {
-        let own = self.tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
-        self.outer.iter().fold(own, |set, outer| set.with(outer.tables))
-    }
-
-    /// Tables outside that an outer join's nest looks at.
-    fn needs(&self) -> TableSet {
-        let own = self.all_tables();
-        let conditions = self.conditions.iter().map(|condition| condition.needs.tables);
-        let inner = self.outer.iter().map(|outer| outer.nest.needs());
-        conditions.chain(inner).fold(TableSet::default(), TableSet::with).without(own)
-    }
-}
-
-/// Makes a nest of a part of FROM.
-pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
-    match tree {
-        FromTree::Table(table) => Nest { tables: vec![table], ..Nest::default() },
-        FromTree::Join { left, right, kind, on } => {
-            let mut nest = flatten(*left, dependencies);
-            let on = on.into_iter().map(|expr| Condition::new(expr, dependencies));
-            let right_tables = tables_of(&right);
-            let mut inner = flatten(*right, dependencies);
-            if kind == JoinKind::Left {
-                inner.conditions.extend(on);
-                let tables =
-                    right_tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
-                nest.outer.push(OuterJoin { nest: inner, tables });
-            } else {
-                nest.tables.append(&mut inner.tables);
-                nest.outer.append(&mut inner.outer);
-                nest.conditions.append(&mut inner.conditions);
-                nest.conditions.extend(on);
-                nest.straight |= inner.straight || kind == JoinKind::Straight;
-            }
-            nest
-        }
-    }
-}
-
-/// Turns outer joins into inner ones where a condition drops their rows of NULLs anyway.
-pub(crate) fn dissolve(nest: &mut Nest, block: &Block) {
-    let mut at = 0;
-    while at < nest.outer.len() {
-        let tables = nest.outer[at].tables;
-        if nest.conditions.iter().any(|condition| rejects_null(&condition.expr, block, tables)) {
-            let mut inner = nest.outer.remove(at).nest;
-            nest.tables.append(&mut inner.tables);
-            nest.outer.append(&mut inner.outer);
-            nest.conditions.append(&mut inner.conditions);
-            at = 0;
-        } else {
-            at += 1;
-        }
-    }
-    for outer in &mut nest.outer {
-        dissolve(&mut outer.nest, block);
-    }
-}
+pub(super) const PAIR_COST: f64 = 0.05;
 
 /// What the block wants of the order of the rows.
 #[derive(Clone, Copy)]
@@ -123,6 +38,8 @@ pub(crate) struct JoinPlanner<'p> {
     pub(crate) block: &'p Block,
     /// Per table; `None` for virtual and derived ones.
     pub(crate) facts: &'p [Option<TableFacts>],
+    /// Per table, about how many rows a virtual or derived one has.
+    pub(crate) source_rows: &'p [f64],
 }
 
 impl JoinPlanner<'_> {
@@ -283,7 +200,7 @@ impl JoinPlanner<'_> {
     /// The first table: its order may be what the block wants.
     fn first_table(&self, table: usize, conditions: Vec<Condition>, present: TableSet, wanted: Wanted<'_>) -> Joined {
         let Some(facts) = &self.facts[table] else {
-            let rows = self.source_rows(table);
+            let rows = self.source_rows[table];
             // Rows that are read again, for other rows before them, are kept.
             let once = present.is_empty() && self.block.frame.outer_slots().is_empty();
             let node = self.source_access(table, conditions, once);
@@ -441,13 +358,6 @@ impl JoinPlanner<'_> {
         (keys, rest)
     }
 
-    fn source_rows(&self, table: usize) -> f64 {
-        match self.block.tables[table].source {
-            TableSource::Virtual(_) => 50.0,
-            _ => 100.0,
-        }
-    }
-
     fn source_access(&self, table: usize, conditions: Vec<Condition>, streams: bool) -> Node {
         let filtered = conditions.iter().map(Condition::selectivity).product();
         Node::Access(Box::new(AccessNode {
@@ -459,7 +369,7 @@ impl JoinPlanner<'_> {
             index_decode: Vec::new(),
             filter: conditions.into_iter().map(|condition| condition.expr).collect(),
             lock: None,
-            estimate: Estimate { rows: self.source_rows(table), filtered },
+            estimate: Estimate { rows: self.source_rows[table], filtered },
             for_order: false,
             possible: Vec::new(),
         }))
@@ -515,27 +425,6 @@ impl JoinPlanner<'_> {
             possible,
         }))
     }
-
-    /// In which order to join.
-    fn table_order(
-        &self,
-        tables: &[usize],
-        conditions: &[Condition],
-        available: TableSet,
-        straight: bool,
-        wanted: Wanted<'_>,
-    ) -> Vec<usize> {
-        if straight || self.block.straight_join || tables.len() < 2 {
-            return tables.to_vec();
-        }
-        let mut search = Search { planner: self, conditions, best: (f64::INFINITY, tables.to_vec()), wanted };
-        if tables.len() <= SEARCH_TABLES_MAX {
-            search.all_orders(&mut Vec::new(), tables, available, 1.0, 0.0);
-        } else {
-            search.greedy(tables, available);
-        }
-        search.best.1
-    }
 }
 
 /// Reads the rows of a node only if the guard gives its one row.
@@ -555,82 +444,4 @@ fn take(conditions: &mut Vec<Condition>, pick: impl Fn(&Condition) -> bool) -> V
     let (taken, left) = std::mem::take(conditions).into_iter().partition(pick);
     *conditions = left;
     taken
-}
-
-/// The search for the cheapest order.
-struct Search<'s> {
-    planner: &'s JoinPlanner<'s>,
-    conditions: &'s [Condition],
-    best: (f64, Vec<usize>),
-    wanted: Wanted<'s>,
-}
-
-impl Search<'_> {
-    fn all_orders(&mut self, prefix: &mut Vec<usize>, left: &[usize], present: TableSet, rows: f64, cost: f64) {
-        if cost >= self.best.0 {
-            return;
-        }
-        if left.is_empty() {
-            self.best = (cost + self.sort_cost(prefix, rows), prefix.clone());
-            return;
-        }
-        for (at, &table) in left.iter().enumerate() {
-            let (step_cost, next_rows) = self.step(table, present, rows);
-            let mut rest = left.to_vec();
-            rest.remove(at);
-            prefix.push(table);
-            self.all_orders(prefix, &rest, present.with(TableSet::one(table)), next_rows, cost + step_cost);
-            prefix.pop();
-        }
-    }
-
-    fn greedy(&mut self, tables: &[usize], mut present: TableSet) {
-        let (mut order, mut left, mut rows) = (Vec::new(), tables.to_vec(), 1.0);
-        while !left.is_empty() {
-            let steps: Vec<(f64, f64)> = left.iter().map(|&table| self.step(table, present, rows)).collect();
-            let rank = |at: &usize| steps[*at].0 + steps[*at].1;
-            let Some(at) = (0..left.len()).min_by(|a, b| rank(a).total_cmp(&rank(b))) else { break };
-            rows = steps[at].1;
-            let table = left.remove(at);
-            present = present.with(TableSet::one(table));
-            order.push(table);
-        }
-        self.best = (0.0, order);
-    }
-
-    /// A small bonus for beginning with the table that gives the wanted order.
-    fn sort_cost(&self, order: &[usize], rows: f64) -> f64 {
-        let Some(&first) = order.first() else { return 0.0 };
-        let of_first = |item: &OrderItem| crate::plan::order::column_of(&item.expr, first, &self.planner.block.frame);
-        if self.wanted.order.iter().all(|item| of_first(item).is_some()) { 0.0 } else { 0.1 * rows }
-    }
-
-    /// What joining a table to so many rows costs, and how many come of it.
-    fn step(&self, table: usize, present: TableSet, rows: f64) -> (f64, f64) {
-        let here = present.with(TableSet::one(table));
-        let local: Vec<&Condition> = self
-            .conditions
-            .iter()
-            .filter(|c| c.needs.tables.is_within(here) && c.needs.tables.meets(TableSet::one(table)))
-            .collect();
-        let Some(facts) = &self.planner.facts[table] else {
-            let own = self.planner.source_rows(table);
-            let selectivity: f64 = local.iter().map(|condition| condition.selectivity()).product();
-            return (own + rows * own * PAIR_COST, rows * own * selectivity);
-        };
-        let passing = |path: &Path| {
-            let used = |condition: &&&Condition| {
-                condition.asks.iter().any(|ask| path.access.parts.iter().any(|part| part.column == ask.column))
-            };
-            let rest = local.iter().filter(|condition| !used(condition)).map(|condition| condition.selectivity());
-            path.rows * rest.product::<f64>()
-        };
-        let best = |paths: Vec<Path>| paths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
-        let lookup = best(facts.paths(table, &local, present));
-        let scan = best(facts.paths(table, &local, TableSet::default()));
-        let (Some(lookup), Some(scan)) = (lookup, scan) else { return (f64::INFINITY, rows) };
-        let by_lookup = rows * lookup.cost;
-        let by_scan = scan.cost + rows + scan.rows * PAIR_COST;
-        (by_lookup.min(by_scan), (rows * passing(&lookup)).max(0.001))
-    }
 }

@@ -11,7 +11,8 @@
 //! |---|---|
 //! | `conditions` | takes conditions apart: which tables, which intervals of which columns |
 //! | `access` | the access paths of one table, and what they cost |
-//! | `join` | join order and methods |
+//! | `nest` | FROM and WHERE as inner and outer joins |
+//! | `join`, `join_order` | join methods and order |
 //! | `semijoin` | `IN (SELECT …)` as a join |
 //! | `block` | everything around the joins: grouping, order, subqueries |
 //! | `explain` | EXPLAIN in its three formats |
@@ -21,6 +22,8 @@ pub(crate) mod block;
 mod conditions;
 mod explain;
 mod join;
+mod join_order;
+mod nest;
 pub(crate) mod node;
 mod order;
 pub(crate) mod semijoin;

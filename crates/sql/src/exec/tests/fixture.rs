@@ -132,11 +132,11 @@ impl Fixture {
             param_count: 0,
         };
         let plan = plan_statement(&context, &parsed.statement).await;
-        let strict = state.session.sql_mode.is_strict();
         let done = match plan {
             Err(error) => Err(error),
             Ok(plan) => {
                 let session = &state.session;
+                let strict = plan.writes() && session.sql_mode.is_strict();
                 let mut context = ExecContext {
                     engine: &self.engine,
                     transaction: &mut transaction,

@@ -1,6 +1,7 @@
 //! Statements against an engine on a simulated machine: results and plans as golden scripts in `testdata/query`.
 
 mod fixture;
+mod metamorphic;
 
 use crate::exec::{ExecContext, execute};
 use crate::golden;

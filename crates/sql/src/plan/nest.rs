@@ -1,0 +1,84 @@
+//! FROM and WHERE as a *nest*: tables that are joined inner, in any order, and outer joins that hang on them, each with a
+//! nest of its own. An outer join whose rows of NULLs cannot pass WHERE is an inner one and is dissolved.
+
+use crate::bind::from::tables_of;
+use crate::bind::tree::{Block, FromTree, JoinKind};
+use crate::plan::conditions::{Condition, Dependencies, TableSet, rejects_null};
+
+/// Tables that are joined inner, and what is joined to them by LEFT JOIN.
+#[derive(Debug, Default)]
+pub(crate) struct Nest {
+    pub(crate) tables: Vec<usize>,
+    pub(crate) outer: Vec<OuterJoin>,
+    pub(crate) conditions: Vec<Condition>,
+    /// The order of the text has to be kept.
+    pub(crate) straight: bool,
+}
+
+/// The right side of a LEFT JOIN; its ON is among the conditions of its nest.
+#[derive(Debug)]
+pub(crate) struct OuterJoin {
+    pub(crate) nest: Nest,
+    pub(crate) tables: TableSet,
+}
+
+impl Nest {
+    pub(crate) fn all_tables(&self) -> TableSet {
+        let own = self.tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+        self.outer.iter().fold(own, |set, outer| set.with(outer.tables))
+    }
+
+    /// Tables outside that an outer join's nest looks at.
+    pub(crate) fn needs(&self) -> TableSet {
+        let own = self.all_tables();
+        let conditions = self.conditions.iter().map(|condition| condition.needs.tables);
+        let inner = self.outer.iter().map(|outer| outer.nest.needs());
+        conditions.chain(inner).fold(TableSet::default(), TableSet::with).without(own)
+    }
+}
+
+/// Makes a nest of a part of FROM.
+pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
+    match tree {
+        FromTree::Table(table) => Nest { tables: vec![table], ..Nest::default() },
+        FromTree::Join { left, right, kind, on } => {
+            let mut nest = flatten(*left, dependencies);
+            let on = on.into_iter().map(|expr| Condition::new(expr, dependencies));
+            let right_tables = tables_of(&right);
+            let mut inner = flatten(*right, dependencies);
+            if kind == JoinKind::Left {
+                inner.conditions.extend(on);
+                let tables =
+                    right_tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+                nest.outer.push(OuterJoin { nest: inner, tables });
+            } else {
+                nest.tables.append(&mut inner.tables);
+                nest.outer.append(&mut inner.outer);
+                nest.conditions.append(&mut inner.conditions);
+                nest.conditions.extend(on);
+                nest.straight |= inner.straight || kind == JoinKind::Straight;
+            }
+            nest
+        }
+    }
+}
+
+/// Turns outer joins into inner ones where a condition drops their rows of NULLs anyway.
+pub(crate) fn dissolve(nest: &mut Nest, block: &Block) {
+    let mut at = 0;
+    while at < nest.outer.len() {
+        let tables = nest.outer[at].tables;
+        if nest.conditions.iter().any(|condition| rejects_null(&condition.expr, block, tables)) {
+            let mut inner = nest.outer.remove(at).nest;
+            nest.tables.append(&mut inner.tables);
+            nest.outer.append(&mut inner.outer);
+            nest.conditions.append(&mut inner.conditions);
+            at = 0;
+        } else {
+            at += 1;
+        }
+    }
+    for outer in &mut nest.outer {
+        dissolve(&mut outer.nest, block);
+    }
+}
