@@ -6,7 +6,7 @@
 use base::{SqlError, codes};
 
 use crate::bind::frame::SlotSource;
-use crate::bind::tree::{Block, OrderItem, TableSource};
+use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, order};
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
