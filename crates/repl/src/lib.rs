@@ -18,3 +18,6 @@ pub mod source;
 
 pub use follower::{Follower, SourceSettings};
 pub use source::DumpServer;
+
+#[cfg(test)]
+mod tests;

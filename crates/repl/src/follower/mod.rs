@@ -93,6 +93,9 @@ impl Follower {
         if start.until.is_some() {
             return Err(SqlError::not_supported("START REPLICA UNTIL"));
         }
+        if start.user.is_some() || start.password.is_some() {
+            return Err(SqlError::not_supported("START REPLICA with an account (CHANGE REPLICATION SOURCE TO has it)"));
+        }
         if !self.engine.options().follower {
             let message = "This server was opened as a source: its log has events of its own. Start it as a follower.";
             return Err(SqlError::new(codes::BAD_REPLICA, message));
@@ -181,6 +184,7 @@ impl Follower {
             state.is_running = true;
             state.stop = false;
             state.receiver.error = None;
+            state.receiver.running = Running::Connecting;
             state.receiver.position = writer.position();
             let this = self.clone();
             let task = async move { this.receive(LogReceiver::new(writer)).await };

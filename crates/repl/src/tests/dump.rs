@@ -1,0 +1,196 @@
+//! What clients other than our own get.
+
+use binlog::event::{ChecksumAlgorithm, EventHeader, FormatDescription, Heartbeat, Rotate};
+use binlog::{EventType, GtidEvent, GtidSet, RawEvent};
+use io::BoxFuture;
+use io::sim::SimMachine;
+use session::Registry;
+use session::dump::{DumpRequest, DumpService, EventStream};
+use types::Value;
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK};
+
+use super::*;
+use crate::DumpServer;
+
+/// Keeps what is sent; lets a number of waits pass, then the client is gone.
+#[derive(Default)]
+struct Kept {
+    events: Vec<Vec<u8>>,
+    waits: usize,
+}
+
+impl EventStream for Kept {
+    fn event(&mut self, pieces: &[&[u8]]) {
+        self.events.push(pieces.concat());
+    }
+
+    fn buffered(&self) -> usize {
+        0
+    }
+
+    fn flush(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(async move {
+            if self.waits == 0 {
+                return Err(SqlError::unknown("the client has gone"));
+            }
+            self.waits -= 1;
+            what.await;
+            Ok(())
+        })
+    }
+}
+
+fn request(file: &str, position: u64) -> DumpRequest {
+    let mut request = DumpRequest::default();
+    request.dump = BinlogDump { flags: DUMP_NON_BLOCK, server_id: 9, file: file.into(), position, gtid_set: None };
+    request.variables = vec![("source_binlog_checksum".into(), Value::str("CRC32"))];
+    request
+}
+
+/// A source with forty transactions in several files.
+fn dump(request: DumpRequest, kept: &mut Kept) -> (Result<(), SqlError>, Arc<BinaryLog>) {
+    let machine = SimMachine::new(1);
+    let run = async {
+        let (log, mut writer) = source_log(&machine.env()).await;
+        write(&mut writer, 40).await;
+        let server = DumpServer::new(log.clone(), Registry::new(machine.env().clock));
+        (server.dump(request, kept).await, log)
+    };
+    machine.run(run).unwrap()
+}
+
+fn headers(kept: &Kept) -> Vec<EventHeader> {
+    kept.events.iter().map(|event| EventHeader::decode(event).unwrap()).collect()
+}
+
+fn gnos(kept: &Kept) -> Vec<u64> {
+    let event = |bytes: &Vec<u8>| {
+        let event = RawEvent::first_of(bytes, ChecksumAlgorithm::Crc32).unwrap();
+        event.verify().unwrap();
+        let is_gtid = event.header.event_type == EventType::GTID;
+        is_gtid.then(|| GtidEvent::decode(EventType::GTID, event.body()).unwrap().gtid.unwrap().gno)
+    };
+    kept.events.iter().filter_map(event).collect()
+}
+
+#[test]
+fn from_the_beginning_of_a_file() {
+    let mut kept = Kept::default();
+    let (result, log) = dump(request("", 4), &mut kept);
+    result.unwrap();
+    let types: Vec<EventType> = headers(&kept).iter().map(|header: &EventHeader| header.event_type).collect();
+    let begin = [EventType::ROTATE, EventType::FORMAT_DESCRIPTION, EventType::PREVIOUS_GTIDS, EventType::GTID];
+    assert_eq!(types[..4], begin);
+    assert_eq!(gnos(&kept), (1..=40).collect::<Vec<_>>());
+    let format = headers(&kept)[1];
+    assert_eq!((format.flags, format.next_position), (0u16, 4 + format.event_length));
+    // Each file is named before its first event, by an artificial event behind the real one.
+    let rotates: Vec<_> = headers(&kept).into_iter().filter(|header| header.event_type == EventType::ROTATE).collect();
+    assert_eq!(rotates.len(), 2 * log.files().len() - 1);
+    assert_eq!(rotates.iter().filter(|header| header.next_position == 0).count(), log.files().len());
+}
+
+#[test]
+fn from_the_middle_of_a_file() {
+    let mut whole = Kept::default();
+    dump(request("binlog.000001", 4), &mut whole).0.unwrap();
+    let second =
+        headers(&whole).iter().filter(|header| header.event_type == EventType::QUERY).nth(1).unwrap().next_position;
+    let mut kept = Kept::default();
+    dump(request("binlog.000001", second.into()), &mut kept).0.unwrap();
+    assert_eq!(gnos(&kept)[0], 3);
+    let rotate = RawEvent::first_of(&kept.events[0], ChecksumAlgorithm::Crc32).unwrap();
+    assert_eq!(Rotate::decode(rotate.body()).unwrap().position, u64::from(second));
+    let format = RawEvent::first_of(&kept.events[1], ChecksumAlgorithm::Crc32).unwrap();
+    format.verify().unwrap();
+    assert_eq!(format.header.next_position, 0);
+    assert_eq!(FormatDescription::decode(&format).unwrap().created, 0);
+}
+
+#[test]
+fn by_gtids() {
+    let mut request = request("", 4);
+    let mut set = GtidSet::new();
+    set.add_range(Uuid([0x11; 16]), 1, 20);
+    set.add_range(Uuid([0x11; 16]), 25, 26);
+    let mut bytes = Vec::new();
+    set.encode(&mut bytes);
+    request.dump.gtid_set = Some(bytes);
+    let mut kept = Kept::default();
+    let (result, _) = dump(request.clone(), &mut kept);
+    result.unwrap();
+    assert_eq!(gnos(&kept), (21..=24).chain(27..=40).collect::<Vec<_>>());
+    set.add_range(Uuid([0x11; 16]), 1, 99);
+    let mut bytes = Vec::new();
+    set.encode(&mut bytes);
+    request.dump.gtid_set = Some(bytes);
+    let error = dump(request, &mut kept).0.unwrap_err();
+    assert_eq!(error.code, 1236);
+    assert!(error.message.starts_with("Replica has more GTIDs than the source has"), "{error}");
+}
+
+#[test]
+fn refusals_are_1236() {
+    let mut no_checksum = request("", 4);
+    no_checksum.variables.clear();
+    let mut maria_gtid = request("", 4);
+    maria_gtid.variables.push(("mariadb_slave_capability".into(), Value::Int(4)));
+    maria_gtid.variables.push(("slave_connect_state".into(), Value::str("0-1-5")));
+    let cases = [
+        (request("binlog.000099", 4), "Could not find first log file name"),
+        (request("nonsense", 4), "Could not find first log file name"),
+        (request("binlog.000001", 3), "position < 4"),
+        (request("binlog.000001", 1 << 20), "position > file size"),
+        (request("binlog.000001", 200), "bogus data in log event"),
+        (request("binlog.000001", 50), "inside of an event"),
+        (no_checksum, "can not handle replication events with the checksum"),
+        (maria_gtid, "no MariaDB GTIDs"),
+    ];
+    for (request, words) in cases {
+        let error = dump(request, &mut Kept::default()).0.unwrap_err();
+        assert_eq!(error.code, 1236, "{error}");
+        assert!(error.message.contains(words), "{error} should say '{words}'");
+    }
+}
+
+#[test]
+fn heartbeats_of_both_versions() {
+    for (flags, is_maria, expected) in [
+        (0, false, EventType::HEARTBEAT),
+        (DUMP_HEARTBEAT_V2, false, EventType::HEARTBEAT_V2),
+        (DUMP_HEARTBEAT_V2, true, EventType::HEARTBEAT),
+    ] {
+        let mut request = request("", 4);
+        request.dump.flags = flags;
+        request.variables.push(("source_heartbeat_period".into(), Value::Int(1_000_000_000)));
+        if is_maria {
+            request.variables.push(("mariadb_slave_capability".into(), Value::Int(4)));
+        }
+        let mut kept = Kept { waits: 2, ..Kept::default() };
+        let (result, log) = dump(request, &mut kept);
+        assert!(result.is_err(), "the client went");
+        let beats: Vec<&Vec<u8>> = kept.events.iter().filter(|event| event[4] == expected.0).collect();
+        assert_eq!(beats.len(), 2);
+        let event = RawEvent::first_of(beats[0], ChecksumAlgorithm::Crc32).unwrap();
+        event.verify().unwrap();
+        let end = log.durable_end();
+        let at = Heartbeat { file: log.file_name(end.file), position: end.offset };
+        assert_eq!(Heartbeat::decode(&event), Ok(at));
+    }
+}
+
+#[test]
+fn without_checksums_on_what_is_made_up() {
+    let mut request = request("", 4);
+    request.variables = vec![("master_binlog_checksum".into(), Value::str("NONE"))];
+    let mut kept = Kept::default();
+    dump(request, &mut kept).0.unwrap();
+    let rotate = RawEvent::first_of(&kept.events[0], ChecksumAlgorithm::Off).unwrap();
+    assert_eq!(Rotate::decode(rotate.body()).unwrap().file, "binlog.000001");
+    assert_eq!(kept.events[0].len(), 19 + 8 + "binlog.000001".len());
+    RawEvent::first_of(&kept.events[2], ChecksumAlgorithm::Crc32).unwrap().verify().unwrap();
+}
