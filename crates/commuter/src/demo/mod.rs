@@ -89,6 +89,7 @@ fn run_in(folder: &PathBuf, arguments: &DemoArguments) -> Result<()> {
 
     let proofs = verify::Proofs { source: &source, follower: &follower, outcome: &outcome };
     proofs.prove()?;
+    progress.sample();
     progress.print_summary(&outcome, recovery);
     follower.stop()?;
     source.stop()

@@ -76,6 +76,12 @@ impl Progress {
         }
     }
 
+    /// Reads the counters a last time, without showing them.
+    pub(crate) fn sample(&mut self) {
+        self.is_terminal = false;
+        self.show();
+    }
+
     fn show(&mut self) {
         let (Some(now), Some(follower)) = (self.source.counters(), self.follower.counters()) else { return };
         if value(&now, "Binlog_commits") < value(&self.last, "Binlog_commits") {
@@ -112,7 +118,7 @@ impl Progress {
         println!("{clear}{:5.1} s  {text}", self.start.elapsed().as_secs_f64());
     }
 
-    /// Reads the counters a last time.
+    /// Ends the line.
     pub(crate) fn end(&mut self) {
         self.show();
         if self.is_terminal {

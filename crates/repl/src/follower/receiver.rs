@@ -19,6 +19,10 @@ const BATCH_SIZE: usize = 8 << 20;
 /// Without a word from the source for so long the connection is taken for lost: `replica_net_timeout`.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
+/// Attempts that do not wait for `SOURCE_CONNECT_RETRY`; each waits twice as long as the one before.
+const QUICK_ATTEMPTS: u64 = 8;
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+
 /// Runs until told to stop or until an error that trying again does not help. Gives the log back.
 pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogReceiver, Result<(), ReceiveError>) {
     let mut attempts = 0;
@@ -33,19 +37,29 @@ pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogR
             Err(error) => return (receiver, Err(error)),
         };
         attempts += 1;
-        tracing::warn!("receiver: {error}; attempt {attempts}, the next one in {:?}", settings.connect_retry());
+        let wait = pause_before(attempts, settings.connect_retry());
+        tracing::warn!("receiver: {error}; attempt {attempts}, the next one in {wait:?}");
         follower.set_io_error(&error);
-        if settings.retry_count > 0 && attempts > settings.retry_count {
+        if settings.retry_count > 0 && attempts > QUICK_ATTEMPTS + settings.retry_count {
             return (receiver, Err(error));
         }
         follower.set_io_state(IoState::WaitingToReconnect, Running::Connecting);
         let pause = async {
-            follower.env().clock.sleep(settings.connect_retry()).await;
+            follower.env().clock.sleep(wait).await;
             Ok(())
         };
         if future::or(pause, follower.stop_asked()).await.is_err() {
             return (receiver, Ok(()));
         }
+    }
+}
+
+/// A source that restarts is back in a moment: the first attempts follow one another quickly. They do not count in
+/// `SOURCE_RETRY_COUNT`.
+fn pause_before(attempts: u64, connect_retry: Duration) -> Duration {
+    match attempts {
+        0..=QUICK_ATTEMPTS => connect_retry.min(FIRST_PAUSE * (1 << attempts)),
+        _ => connect_retry,
     }
 }
 

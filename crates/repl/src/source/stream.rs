@@ -37,6 +37,7 @@ pub(super) async fn run(
         file: 0,
         has: start.has.clone(),
         skipping: false,
+        has_format: false,
     };
     sender.begin(&start).await?;
     sender.go_on().await
@@ -53,6 +54,8 @@ struct Sender<'a> {
     has: Option<GtidSet>,
     /// Inside of a transaction that the client has.
     skipping: bool,
+    /// The client has a FORMAT_DESCRIPTION, which says that everything behind it has a checksum.
+    has_format: bool,
 }
 
 impl Sender<'_> {
@@ -151,7 +154,7 @@ impl Sender<'_> {
     }
 
     fn with_checksum(&self) -> bool {
-        self.wishes.checksum == Checksum::Crc32
+        self.has_format || self.wishes.checksum == Checksum::Crc32
     }
 
     fn send_rotate(&mut self, to: LogPosition) {
@@ -181,6 +184,7 @@ impl Sender<'_> {
         let offset = if is_in_the_middle { (1 << 32) - bytes.len() as u64 } else { event.start.offset };
         let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, offset, body);
         self.stream.event(&[&sent]);
+        self.has_format = true;
     }
 }
 
