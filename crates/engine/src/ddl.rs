@@ -108,8 +108,9 @@ impl Engine {
         Ok(Commit { place: Some(place) })
     }
 
-    /// Installs a DDL statement of the log. Everything before it that touches its tables must be published. The new catalog can be
-    /// seen when its number is published; transactions after it that touch its tables have to wait for that.
+    /// Installs a DDL statement of the log. Everything before it must be published, and nothing after it installed (a build may
+    /// have to wait for a checkpoint, and that for every number that is installed). The new catalog can be seen when its
+    /// number is published.
     pub async fn install_ddl(&self, commit_number: CommitNumber, text: &DdlText) -> Result<()> {
         let core = self.core();
         let session = SessionHandle::internal();

@@ -96,7 +96,10 @@ impl Engine {
             mark: mark.clone(),
         };
         let core = Arc::new(Core::new(parts));
-        core.forget_orphans();
+        // Before recovery, which may come to give the same ids again.
+        if core.forget_orphans() {
+            core.checkpoint().await?;
+        }
         let task = run(Arc::downgrade(&core));
         core.env.spawner.spawn_thread("checkpoint", Box::pin(task));
         Ok(Arc::new(Engine {
@@ -280,14 +283,17 @@ impl Drop for Engine {
 }
 
 impl Core {
-    /// Trees without a table were being built, or dropped, at the time of a crash.
-    fn forget_orphans(&self) {
+    /// Trees without a table were being built, or dropped, at the time of a crash; whether there are any.
+    fn forget_orphans(&self) -> bool {
         let catalog = self.catalog.load();
         let known: HashSet<IndexId> =
             catalog.all_tables().flat_map(|table| table.indexes.iter().map(|index| index.id)).collect();
         let layers = self.views.layers();
         let orphans = layers.roots.indexes().filter(|index| *index != SYSTEM_INDEX && !known.contains(index));
-        self.checkpoints.drop_indexes(orphans.collect::<Vec<_>>());
+        let orphans: Vec<IndexId> = orphans.collect();
+        let any = !orphans.is_empty();
+        self.checkpoints.drop_indexes(orphans);
+        any
     }
 }
 

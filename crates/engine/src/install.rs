@@ -89,7 +89,7 @@ impl Core {
         let cancel = Cancel::new();
         let goes_at_once = || number <= self.views.layers().active().after() || number <= self.views.visible().next();
         while !goes_at_once() {
-            let room = async { self.wait_for_room(&cancel).await.map(|()| true) };
+            let room = async { self.wait_for_room_of(number, &cancel).await.map(|()| true) };
             let turn = async {
                 self.views.next_publication(goes_at_once).await;
                 Ok(false)

@@ -229,10 +229,21 @@ impl Core {
 
     /// Ready when the active memtable may grow.
     pub(crate) async fn wait_for_room(&self, cancel: &Cancel) -> Result<()> {
+        self.wait_for_room_of(CommitNumber(u64::MAX), cancel).await
+    }
+
+    /// The same for a transaction whose number is known; one that the frozen memtable still waits for has room there.
+    pub(crate) async fn wait_for_room_of(&self, number: CommitNumber, cancel: &Cancel) -> Result<()> {
         loop {
             self.check_running()?;
             let listener = self.checkpoints.room.listen();
-            let bytes = self.views.layers().active().bytes();
+            let (bytes, after) = {
+                let layers = self.views.layers();
+                (layers.active().bytes(), layers.active().after())
+            };
+            if number <= after {
+                return Ok(());
+            }
             if bytes >= self.options.memtable_bytes {
                 self.checkpoints.want();
             }
