@@ -9,7 +9,14 @@
 //! | `engine` | [`Engine`]: open, close, and the face to `apply` |
 //! | `catalog` | what exists: [`Catalog`], [`Table`], [`CatalogChange`] |
 //! | `memtable` | versions in memory, per index, by key |
+//! | `view` | who reads which state, and of what pieces it consists |
+//! | `read` | one key, or a range, out of these pieces |
 //! | `txn` | [`Transaction`]: reads, locks, private writes, commit |
+//! | `core` | what all of it shares; what the pipeline does to it |
+//! | `checkpoint` | from memory into the trees, as of one commit number |
+//! | `ddl` | a new catalog, and the trees that it needs |
+//! | `install` | rows of a log whose order is known: recovery, followers |
+//! | `storage_engine` | [`StorageEngine`]: what it takes to be a state along the log |
 //! | [`lock`] | row, gap, table and name locks |
 //! | [`commit`] | the pipeline that gives transactions their place in the log |
 

@@ -16,7 +16,8 @@
 //! # Invariants
 //! - The visible number, the layers and the list of slots change under one lock ([`Views::inner`]), so a new view's layers
 //!   hold everything at or below its number, and its trees nothing above.
-//! - [`Views::floor`] never goes beyond the number of a view that exists or will be opened: what is below may be pruned.
+//! - [`Views::floor`] never goes beyond the number of a view that reads memtables or will be opened: what is below may be
+//!   pruned.
 //!
 //! Lock order: nothing is locked while [`Views::inner`] is held.
 
@@ -191,10 +192,11 @@ impl Views {
         drop(removed);
     }
 
-    /// The oldest state that anybody reads or may come to read.
+    /// The oldest state that anybody reads in memtables or may come to read there.
     pub(crate) fn floor(&self) -> CommitNumber {
         let inner = self.inner.lock();
-        let oldest = inner.slots.front().map_or(inner.visible, |slot| slot.snapshot);
+        let in_memory = inner.slots.iter().find(|slot| !slot.layers.load().memtables.is_empty());
+        let oldest = in_memory.map_or(inner.visible, |slot| slot.snapshot);
         inner.hold.map_or(oldest, |hold| hold.min(oldest))
     }
 

@@ -93,10 +93,19 @@ async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<
         context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
     }
     let mut encoder = TransactionEncoder::begin(encoder_options, context);
+    let mut query = None;
     for (number, step) in writes.steps().iter().enumerate() {
         give_way(number).await;
+        if let Step::Query(text) = step {
+            query = Some(text);
+            continue;
+        }
+        // A statement that changed nothing is not in the log.
+        if let Some(text) = query.take() {
+            encoder.rows_query(text);
+        }
         match step {
-            Step::Query(text) => encoder.rows_query(text),
+            Step::Query(_) => {}
             Step::Insert { table, row } => encoder.insert(&table.encoder, row)?,
             Step::Update { table, old, new } => encoder.update(&table.encoder, old, new)?,
             Step::Delete { table, row } => encoder.delete(&table.encoder, row)?,
