@@ -1,5 +1,5 @@
 //! What sysbench's statements cost inside `sql` and `engine`, prepared, in one session, with everything in memory:
-//! `cargo bench -p sql --bench statements -- [rows]`.
+//! `cargo bench -p sql --bench statements -- [rows] [name]`.
 //!
 //! Each statement is planned once and executed many times in one transaction that is rolled back every thousand
 //! statements; protocol, commit and log are not in it.
@@ -60,14 +60,16 @@ struct Bench {
     engine: Arc<Engine>,
     session: SessionInfo,
     rows: i64,
+    /// Only the measurements with this in their name.
+    only: Option<String>,
 }
 
 impl Bench {
-    async fn open(env: Env, rows: i64) -> Self {
+    async fn open(env: Env, rows: i64, only: Option<String>) -> Self {
         let engine = Engine::open(env.clone(), EngineOptions::default(), Arc::new(Planner)).await.unwrap();
         engine.start_commits(CommitSettings::default()).unwrap();
         let session = SessionInfo { database: Some("test".into()), ..SessionInfo::default() };
-        let bench = Bench { env, engine, session, rows };
+        let bench = Bench { env, engine, session, rows, only };
         bench.ddl("CREATE DATABASE test").await;
         bench
             .ddl("CREATE TABLE sbtest1 (id INT NOT NULL AUTO_INCREMENT, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id), KEY k_1 (k))")
@@ -150,6 +152,9 @@ impl Bench {
 
     #[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
     async fn measure(&self, name: &str, text: &str, params: impl Fn(i64) -> Vec<Value>) {
+        if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
+            return;
+        }
         let plan = self.plan(text).await;
         let rounds = 200;
         let mut best = f64::MAX;
@@ -176,11 +181,12 @@ fn text(length: usize, seed: i64) -> Value {
 }
 
 fn main() {
+    let only = std::env::args().skip(1).find(|arg| arg.parse::<i64>().is_err() && !arg.starts_with("--"));
     let rows = std::env::args().filter_map(|arg| arg.parse().ok()).next().unwrap_or(100_000);
     let machine = SimMachine::new(1);
     let env = machine.env();
     let run = machine.run(async move {
-        let bench = Bench::open(env, rows).await;
+        let bench = Bench::open(env, rows, only).await;
         let id = |id: i64| vec![Value::Int(id)];
         let range = move |id: i64| vec![Value::Int(id), Value::Int(id + 99)];
         bench.measure("point select", "SELECT c FROM sbtest1 WHERE id = ?", id).await;
@@ -192,7 +198,7 @@ fn main() {
             .await;
         bench.measure("secondary key", "SELECT c FROM sbtest1 WHERE k = ?", id).await;
         bench.measure("update index", "UPDATE sbtest1 SET k = k + 1 WHERE id = ?", id).await;
-        let update = |id: i64| vec![text(119, id), Value::Int(id)];
+        let update = |id: i64| vec![text(119, id + 1), Value::Int(id)];
         bench.measure("update non-index", "UPDATE sbtest1 SET c = ? WHERE id = ?", update).await;
         bench.measure("delete", "DELETE FROM sbtest1 WHERE id = ?", id).await;
         let insert = move |id: i64| vec![Value::Int(id + rows), Value::Int(id), text(119, id), text(59, id)];

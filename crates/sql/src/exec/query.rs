@@ -11,7 +11,7 @@ use crate::exec::distinct::DistinctRows;
 use crate::exec::filter::LimitRows;
 use crate::exec::operator::{BoxedOperator, Operator, build};
 use crate::exec::sort::SortRows;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::plan::node::{BlockPlan, QueryBody, QueryPlan, UnionPlan};
 
 /// The rows of a query.
@@ -72,6 +72,8 @@ pub(crate) struct BlockRows<'p> {
     seed: Vec<Value>,
     is_open: bool,
     frames: RowBatch,
+    /// The select list, if it is nothing but columns, each once: their values need not be copied.
+    moves: Option<Vec<usize>>,
 }
 
 impl<'p> BlockRows<'p> {
@@ -83,6 +85,7 @@ impl<'p> BlockRows<'p> {
             seed: Vec::new(),
             is_open: false,
             frames: RowBatch::new(block.width),
+            moves: plain_columns(&block.output),
         }
     }
 
@@ -131,6 +134,14 @@ impl<'p> BlockRows<'p> {
         self.frames.clear();
         let more = self.root.next_batch(context, &mut self.frames, want).await?;
         let mut values = Vec::with_capacity(self.block.output.len());
+        if let Some(slots) = &self.moves {
+            for number in 0..self.frames.len() {
+                let frame = self.frames.row_mut(number);
+                values.extend(slots.iter().map(|&slot| std::mem::take(&mut frame[slot])));
+                out.push_owned(&mut values);
+            }
+            return Ok(more);
+        }
         for frame in self.frames.iter() {
             for expr in &self.block.output {
                 values.push(expr.eval(frame, &context.eval)?);
@@ -139,6 +150,18 @@ impl<'p> BlockRows<'p> {
         }
         Ok(more)
     }
+}
+
+/// The slots of expressions that are all different columns as they are stored.
+fn plain_columns(output: &[Expr]) -> Option<Vec<usize>> {
+    let mut slots = Vec::with_capacity(output.len());
+    for expr in output {
+        match expr.kind {
+            ExprKind::Column { slot, utc: false } if !slots.contains(&slot) => slots.push(slot),
+            _ => return None,
+        }
+    }
+    Some(slots)
 }
 
 fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {

@@ -143,8 +143,8 @@ impl<'p> Scan<'p> {
 
     /// Takes in an entry; whether a row came of it.
     async fn take(&mut self, context: &mut ExecContext<'_>, out: &mut RowBatch) -> Result<(), SqlError> {
-        let entry = self.entries[self.at].clone();
         self.at += 1;
+        let entry = &self.entries[self.at - 1];
         match self.covered {
             Covered::Row => self.push_row(&entry.key, &entry.value, context, out),
             Covered::Covering => {
@@ -153,20 +153,15 @@ impl<'p> Scan<'p> {
                 layout.decode_to(&entry.value, self.node.index_decode.iter().copied(), row)?;
                 if !passes(&self.node.index_filter, row, context)? || !passes(&self.node.filter, row, context)? {
                     out.pop();
-                    self.unlock(&entry, context)?;
+                    self.unlock(entry, context)?;
                 }
                 Ok(())
             }
-            Covered::Fetch => self.fetch(&entry, context, out).await,
+            Covered::Fetch => self.fetch(entry, context, out).await,
         }
     }
 
-    async fn fetch(
-        &mut self,
-        entry: &Entry,
-        context: &mut ExecContext<'_>,
-        out: &mut RowBatch,
-    ) -> Result<(), SqlError> {
+    async fn fetch(&self, entry: &Entry, context: &mut ExecContext<'_>, out: &mut RowBatch) -> Result<(), SqlError> {
         if !self.node.index_filter.is_empty() {
             let row = out.push(&self.seed);
             let layout = &self.table.codec.indexes[self.access.index].layout;

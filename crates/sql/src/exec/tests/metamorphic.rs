@@ -92,11 +92,7 @@ fn condition(random: &mut StdRng, depth: u32) -> String {
             let pattern = string(random);
             format!(
                 "s LIKE {}",
-                if pattern == "NULL" {
-                    pattern
-                } else {
-                    pattern.replacen('\'', "'", 1).trim_end_matches('\'').to_string() + "%'"
-                }
+                if pattern == "NULL" { pattern } else { pattern.trim_end_matches('\'').to_string() + "%'" }
             )
         }
         _ => {
