@@ -72,8 +72,8 @@ pub struct Client<T> {
     server_version: String,
 }
 
-/// What an idle client keeps of its buffers.
-const BUFFER_KEPT: usize = 64 << 10;
+/// What a client keeps of its buffers: room for a full read and a half-read packet.
+const BUFFER_KEPT: usize = 512 << 10;
 
 impl<T: Transport> Client<T> {
     /// Logs in over a fresh stream.

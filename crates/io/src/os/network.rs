@@ -68,6 +68,10 @@ struct Reading(OwnedReadHalf);
 struct Writing(OwnedWriteHalf);
 
 async fn read(from: &mut (impl AsyncReadExt + Unpin), into: &mut Vec<u8>, max: usize) -> Result<usize> {
+    // What the buffer has room for is what is read: a nearly full one would make many small reads of a fast stream.
+    if into.capacity() - into.len() < max / 2 {
+        into.reserve(max);
+    }
     from.take(max as u64).read_buf(into).await
 }
 
