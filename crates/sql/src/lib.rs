@@ -25,8 +25,6 @@ mod dml;
 pub mod exec;
 pub mod expr;
 mod functions;
-#[cfg(test)]
-mod golden;
 mod information_schema;
 pub mod parse;
 pub mod plan;
@@ -36,9 +34,11 @@ pub mod session;
 pub mod settings;
 mod show;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub mod virtual_table;
 
 pub use result::{FieldFlags, FieldType, Outcome, ResultColumn, ResultSink, StatusFlags};
 pub use services::Services;
 pub use session::{Client, Prepared, Session, Shared};
+#[cfg(test)]
+use tests::{golden, server as testing};

@@ -28,6 +28,8 @@ mod error;
 #[cfg(test)]
 mod golden_tests;
 mod lexer;
+#[cfg(test)]
+mod property_tests;
 mod raw;
 mod set;
 mod show;

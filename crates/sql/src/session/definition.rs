@@ -3,10 +3,12 @@
 use base::{SqlError, codes};
 use binlog::QueryContext;
 use engine::DdlText;
+use types::CollationId;
 
 use super::Session;
 use super::prepared::rows_of;
 use crate::account::{Level, Privilege, Privileges};
+use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
 use crate::parse::ParsedStatement;
@@ -14,6 +16,10 @@ use crate::parse::ast::{
     AlterAction, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, TableName, UserName, UserSpec,
 };
 use crate::result::{Collected, Outcome};
+
+/// Bits of `flags2` in QUERY events.
+const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
 
 /// How often a definition is planned anew because its tables changed between the plan and the locks.
 const REPLANS_MAX: usize = 10;
@@ -71,32 +77,34 @@ impl Session {
         }
     }
 
-    /// The session's part of a QUERY event.
-    pub(super) fn query_context(&self) -> QueryContext {
+    /// The session's part of a QUERY event that is logged now.
+    fn query_context(&self) -> QueryContext {
+        QueryContext { timestamp: (self.now.0 / 1_000_000) as u32, ..self.log_context.clone() }
+    }
+
+    /// The session's part of QUERY events; a time of 0 is that of the commit.
+    pub(super) fn make_log_context(&self) -> QueryContext {
         let hot = &self.settings.hot;
-        let client =
-            crate::charsets::default_collation(hot.character_set_client).unwrap_or(types::CollationId::DEFAULT);
-        let zone = self.settings.named("time_zone").as_str();
+        let client = charsets::default_collation(hot.character_set_client).unwrap_or(CollationId::DEFAULT);
+        let zone = match self.settings.named("time_zone").as_str() {
+            "SYSTEM" => self.settings.named("system_time_zone").as_str(),
+            zone => zone,
+        };
+        let checks = if hot.foreign_key_checks { 0 } else { NO_FOREIGN_KEY_CHECKS };
+        let unique = if hot.unique_checks { 0 } else { RELAXED_UNIQUE_CHECKS };
+        let server = named_collation(self.settings.named("collation_server").as_str());
+        let utf8mb4 = named_collation(self.settings.named("default_collation_for_utf8mb4").as_str());
         QueryContext {
             thread_id: self.handle.connection_id.0,
-            timestamp: (self.now.0 / 1_000_000) as u32,
+            timestamp: 0,
             microseconds: 0,
             schema: self.info.database.clone().unwrap_or_default(),
             sql_mode: self.info.sql_mode.0,
-            flags2: if hot.foreign_key_checks { 0 } else { 1 << 26 } | if hot.unique_checks { 0 } else { 1 << 27 },
-            charsets: [
-                client.0,
-                hot.collation_connection.0,
-                named_collation(self.settings.named("collation_server").as_str()).0,
-            ],
-            time_zone: Some(
-                if zone == "SYSTEM" { self.settings.named("system_time_zone").as_str() } else { zone }.to_string(),
-            ),
+            flags2: checks | unique,
+            charsets: [client.0, hot.collation_connection.0, server.0],
+            time_zone: Some(zone.to_string()),
             auto_increment: None,
-            default_collation_for_utf8mb4: named_collation(
-                self.settings.named("default_collation_for_utf8mb4").as_str(),
-            )
-            .0,
+            default_collation_for_utf8mb4: utf8mb4.0,
         }
     }
 
@@ -310,8 +318,8 @@ fn changes_anything(change: &engine::CatalogChange) -> bool {
     !matches!(change, engine::CatalogChange::Nothing)
 }
 
-fn named_collation(name: &str) -> types::CollationId {
-    types::collation::by_name(name).unwrap_or(types::CollationId::DEFAULT)
+fn named_collation(name: &str) -> CollationId {
+    types::collation::by_name(name).unwrap_or(CollationId::DEFAULT)
 }
 
 /// The columns that the query gives.

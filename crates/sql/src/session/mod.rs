@@ -33,6 +33,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{LogPosition, SqlError, UnixMicros};
+use binlog::QueryContext;
 use engine::{Catalog, Engine, SessionHandle};
 use io::Env;
 
@@ -96,6 +97,8 @@ pub struct Session {
     prepared: HashMap<String, Prepared>,
     /// Where the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT is in the log.
     pub(crate) snapshot_position: Option<LogPosition>,
+    /// What the log says of the session, but for the time; made anew when a setting or the database changes.
+    log_context: QueryContext,
     /// When the statement that runs began.
     pub(crate) now: UnixMicros,
     /// Counters of this session for SHOW STATUS.
@@ -131,6 +134,7 @@ impl Session {
             locked: LockedTables::default(),
             prepared: HashMap::new(),
             snapshot_position: None,
+            log_context: QueryContext::default(),
             now: UnixMicros(0),
             counters: Counters::default(),
         };
@@ -286,6 +290,7 @@ impl Session {
         if self.info.version.is_empty() {
             self.info.version = self.settings.named("version").as_str().to_string();
         }
+        self.log_context = self.make_log_context();
     }
 
     pub(crate) fn parse_context(&self) -> ParseContext {

@@ -178,6 +178,7 @@ impl Session {
         let charset = types::collation::by_name(&collation).map_or("utf8mb4", |collation| collation.charset().name());
         self.store("collation_database", crate::settings::SettingValue::text(collation));
         self.store("character_set_database", crate::settings::SettingValue::text(charset));
+        self.log_context = self.make_log_context();
     }
 }
 

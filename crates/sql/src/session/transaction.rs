@@ -74,7 +74,7 @@ impl Session {
             row_image: hot.binlog_row_image,
             no_foreign_key_checks: !hot.foreign_key_checks,
             relaxed_unique_checks: !hot.unique_checks,
-            context: self.query_context(),
+            context: self.log_context.clone(),
             under: self.locked.owner.clone(),
             ..TxnOptions::new(self.handle.clone())
         };

@@ -1,0 +1,368 @@
+//! Definitions of data and of accounts.
+
+use std::fmt;
+
+use super::TableName;
+
+/// Definitions of data and accounts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ddl {
+    /// CREATE DATABASE.
+    CreateDatabase {
+        /// Its name.
+        name: String,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// Character set and collation.
+        options: DatabaseOptions,
+    },
+    /// ALTER DATABASE; the default database if there is no name.
+    AlterDatabase {
+        /// Its name.
+        name: Option<String>,
+        /// Character set and collation.
+        options: DatabaseOptions,
+    },
+    /// DROP DATABASE.
+    DropDatabase {
+        /// Its name.
+        name: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// CREATE TABLE.
+    CreateTable(Box<CreateTable>),
+    /// DROP TABLE.
+    DropTables {
+        /// One or more.
+        tables: Vec<TableName>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// ALTER TABLE, CREATE INDEX, DROP INDEX.
+    AlterTable(Box<AlterTable>),
+    /// TRUNCATE.
+    Truncate(TableName),
+    /// RENAME TABLE: from, to.
+    RenameTables(Vec<(TableName, TableName)>),
+    /// CREATE USER.
+    CreateUser {
+        /// One or more.
+        users: Vec<UserSpec>,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// ACCOUNT LOCK / UNLOCK.
+        locked: Option<bool>,
+    },
+    /// ALTER USER, SET PASSWORD.
+    AlterUser {
+        /// One or more.
+        users: Vec<UserSpec>,
+        /// IF EXISTS.
+        if_exists: bool,
+        /// ACCOUNT LOCK / UNLOCK.
+        locked: Option<bool>,
+    },
+    /// DROP USER.
+    DropUser {
+        /// One or more.
+        users: Vec<UserName>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// RENAME USER: from, to.
+    RenameUser(Vec<(UserName, UserName)>),
+    /// GRANT.
+    Grant(Grant),
+    /// REVOKE; with `grant_option` the right to grant is revoked as well.
+    Revoke(Grant),
+}
+
+/// Options of a database.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DatabaseOptions {
+    /// CHARACTER SET.
+    pub charset: Option<String>,
+    /// COLLATE.
+    pub collation: Option<String>,
+}
+
+/// CREATE TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTable {
+    /// Its name.
+    pub name: TableName,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// LIKE another table; columns, indexes and options are empty then.
+    pub like: Option<TableName>,
+    /// In order.
+    pub columns: Vec<ColumnSpec>,
+    /// In order, with those that stood at a column.
+    pub indexes: Vec<IndexSpec>,
+    /// ENGINE, AUTO_INCREMENT, ….
+    pub options: TableOptions,
+    /// What a SELECT behind it does with duplicates.
+    pub on_duplicate: OnDuplicate,
+}
+
+/// IGNORE or REPLACE in front of the SELECT of CREATE TABLE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDuplicate {
+    /// An error.
+    #[default]
+    Error,
+    /// IGNORE.
+    Ignore,
+    /// REPLACE.
+    Replace,
+}
+
+/// A column's definition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ColumnSpec {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: TypeSpec,
+    /// `Some(true)` for NULL, `Some(false)` for NOT NULL.
+    pub nullable: Option<bool>,
+    /// DEFAULT.
+    pub default: Option<DefaultSpec>,
+    /// ON UPDATE CURRENT_TIMESTAMP, with its digits.
+    pub on_update_now: Option<u8>,
+    /// AUTO_INCREMENT.
+    pub auto_increment: bool,
+    /// INVISIBLE.
+    pub invisible: bool,
+    /// COMMENT.
+    pub comment: String,
+}
+
+/// A type as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TypeSpec {
+    /// In lower case and without synonyms: `int`, `varchar`, `decimal`, `double`, ….
+    pub name: &'static str,
+    /// `(10)`, `(10,2)`.
+    pub length: Option<u64>,
+    /// The second number.
+    pub decimals: Option<u64>,
+    /// UNSIGNED.
+    pub unsigned: bool,
+    /// ZEROFILL (which implies UNSIGNED).
+    pub zerofill: bool,
+    /// Of ENUM and SET.
+    pub members: Vec<String>,
+    /// CHARACTER SET; `binary` for `CHAR BYTE`.
+    pub charset: Option<String>,
+    /// COLLATE.
+    pub collation: Option<String>,
+    /// BINARY behind a character type: the `_bin` collation of its character set.
+    pub binary: bool,
+}
+
+/// DEFAULT.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DefaultSpec {
+    /// DEFAULT NULL.
+    Null,
+    /// A literal (with its sign).
+    Literal(Literal),
+    /// CURRENT_TIMESTAMP(n), NOW(n), ….
+    Now(u8),
+}
+
+/// A literal in a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Literal {
+    /// A quoted string.
+    String(String),
+    /// A number as written, with its sign.
+    Number(String),
+    /// `x'…'`, `0x…`, `b'…'`, `0b…`.
+    Bytes(Vec<u8>),
+    /// TRUE, FALSE.
+    Bool(bool),
+}
+
+/// What an index is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexKind {
+    /// PRIMARY KEY.
+    Primary,
+    /// UNIQUE.
+    Unique,
+    /// KEY, INDEX.
+    Plain,
+}
+
+/// An index's definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexSpec {
+    /// What it is for.
+    pub kind: IndexKind,
+    /// Its name, if one was given.
+    pub name: Option<String>,
+    /// Its columns.
+    pub parts: Vec<IndexPart>,
+    /// COMMENT.
+    pub comment: String,
+    /// INVISIBLE.
+    pub invisible: bool,
+    /// USING BTREE or HASH as written; there are only trees.
+    pub using: Option<String>,
+}
+
+/// A column of an index.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPart {
+    /// The column.
+    pub column: String,
+    /// `(10)`.
+    pub prefix: Option<u32>,
+    /// DESC.
+    pub descending: bool,
+}
+
+/// Options of a table; `None` where nothing was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableOptions {
+    /// ENGINE.
+    pub engine: Option<String>,
+    /// AUTO_INCREMENT.
+    pub auto_increment: Option<u64>,
+    /// CHARACTER SET; `Some(None)` is DEFAULT.
+    pub charset: Option<String>,
+    /// COLLATE.
+    pub collation: Option<String>,
+    /// COMMENT.
+    pub comment: Option<String>,
+    /// Options that are recorded and shown but change nothing, as `SHOW CREATE TABLE` prints them: `ROW_FORMAT=DYNAMIC`.
+    pub recorded: Vec<(String, String)>,
+}
+
+/// ALTER TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterTable {
+    /// The table.
+    pub table: TableName,
+    /// What to change, in order.
+    pub actions: Vec<AlterAction>,
+}
+
+/// One action of ALTER TABLE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AlterAction {
+    /// ADD COLUMN.
+    AddColumn(Box<ColumnSpec>, ColumnPlace),
+    /// DROP COLUMN.
+    DropColumn(String),
+    /// MODIFY COLUMN.
+    ModifyColumn(Box<ColumnSpec>, ColumnPlace),
+    /// CHANGE COLUMN: the old name first.
+    ChangeColumn(String, Box<ColumnSpec>, ColumnPlace),
+    /// RENAME COLUMN … TO ….
+    RenameColumn(String, String),
+    /// ALTER COLUMN … SET DEFAULT / DROP DEFAULT.
+    ColumnDefault(String, Option<DefaultSpec>),
+    /// ALTER COLUMN … SET VISIBLE / INVISIBLE.
+    ColumnVisible(String, bool),
+    /// ADD INDEX, ADD PRIMARY KEY, ….
+    AddIndex(IndexSpec),
+    /// DROP INDEX.
+    DropIndex(String),
+    /// DROP PRIMARY KEY.
+    DropPrimaryKey,
+    /// RENAME INDEX … TO ….
+    RenameIndex(String, String),
+    /// ALTER INDEX … VISIBLE / INVISIBLE.
+    IndexVisible(String, bool),
+    /// RENAME [TO].
+    Rename(TableName),
+    /// ENGINE=…, AUTO_INCREMENT=…, ….
+    Options(TableOptions),
+    /// CONVERT TO CHARACTER SET … COLLATE ….
+    ConvertTo(String, Option<String>),
+    /// ORDER BY, FORCE, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do (FORCE rebuilds).
+    Nothing,
+}
+
+/// Where a column goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ColumnPlace {
+    /// Nothing was said: at the end, or where it was.
+    Default,
+    /// FIRST.
+    First,
+    /// AFTER.
+    After(String),
+}
+
+/// `'user'@'host'`; host `%` where none was given.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct UserName {
+    /// Empty for anybody.
+    pub user: String,
+    /// A pattern.
+    pub host: String,
+}
+
+impl fmt::Display for UserName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "'{}'@'{}'", self.user.replace('\'', "''"), self.host.replace('\'', "''"))
+    }
+}
+
+/// A user of CREATE USER or ALTER USER.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserSpec {
+    /// Who; `None` for `USER()`.
+    pub name: Option<UserName>,
+    /// How the user proves it; `None` if nothing was said.
+    pub auth: Option<AuthSpec>,
+}
+
+/// IDENTIFIED ….
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuthSpec {
+    /// WITH; the default one if `None`.
+    pub plugin: Option<String>,
+    /// What is stored or hashed.
+    pub secret: AuthSecret,
+}
+
+/// What follows IDENTIFIED.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AuthSecret {
+    /// Only a plugin.
+    None,
+    /// BY: in the clear.
+    Password(String),
+    /// AS: as stored.
+    Hash(String),
+}
+
+/// GRANT and REVOKE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// As written, in upper case: `SELECT`, `REPLICATION SLAVE`, …; `ALL` for ALL PRIVILEGES.
+    pub privileges: Vec<String>,
+    /// ON.
+    pub on: GrantLevel,
+    /// TO, FROM.
+    pub users: Vec<UserName>,
+    /// WITH GRANT OPTION.
+    pub grant_option: bool,
+}
+
+/// ON of GRANT.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GrantLevel {
+    /// `*.*`
+    Global,
+    /// `db.*`, or `*` for the default database (`None`).
+    Database(Option<String>),
+    /// `db.table`
+    Table(TableName),
+}

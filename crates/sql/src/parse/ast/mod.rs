@@ -1,0 +1,245 @@
+//! Statements as the parser gives them.
+//!
+//! Queries and row changes are `sqlparser`'s trees; what it lacks or knows only roughly (definitions, accounts, SET, SHOW,
+//! administration) is ours. Spans in `sqlparser`'s trees have **byte offsets**: `Location { line: 1, column: offset + 1 }`
+//! into the statement's text, so that [`ParsedStatement::source`] finds the text of a part. Placeholders are numbered:
+//! the third `?` of a statement is `Value::Placeholder("?2")`.
+//!
+//! [`ParsedStatement::source`]: super::ParsedStatement::source
+
+mod admin;
+mod definition;
+mod show;
+
+use std::fmt;
+
+pub use admin::{
+    Admin, ChangeSource, ChannelName, FlushTarget, ReplicaUntil, StartReplica, StopReplica, TableMaintenance,
+};
+pub use definition::*;
+pub use engine::Isolation;
+pub use show::{Filter, Limit, NothingToShow, Show};
+use sqlparser::ast as sql;
+
+/// A statement of any kind.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement {
+    /// SELECT, UNION, VALUES, WITH …
+    Query(Box<sql::Query>),
+    /// INSERT, REPLACE.
+    Insert(Box<sql::Insert>),
+    /// UPDATE.
+    Update(Update),
+    /// DELETE.
+    Delete(Delete),
+    /// EXPLAIN of one of the above. (EXPLAIN of a table is [`Show::Columns`].)
+    Explain(Explain),
+    /// DO.
+    Do(Vec<sql::Expr>),
+    /// SET, with its items in order.
+    Set(Vec<SetItem>),
+    /// SHOW, DESCRIBE.
+    Show(Show),
+    /// Definitions of data and accounts: everything that becomes an `engine::CatalogChange`.
+    Ddl(Ddl),
+    /// CREATE TABLE … SELECT: the definition, then the rows.
+    CreateTableSelect(Box<CreateTable>, Box<sql::Query>),
+    /// BEGIN, COMMIT, SAVEPOINT, ….
+    Transaction(TransactionStatement),
+    /// LOCK TABLES.
+    LockTables(Vec<LockTable>),
+    /// UNLOCK TABLES.
+    UnlockTables,
+    /// USE.
+    Use(String),
+    /// PREPARE … FROM.
+    Prepare {
+        /// The statement's name.
+        name: String,
+        /// Its text.
+        from: PrepareSource,
+    },
+    /// EXECUTE … USING.
+    Execute {
+        /// The statement's name.
+        name: String,
+        /// Names of user variables, without `@`.
+        using: Vec<String>,
+    },
+    /// DEALLOCATE PREPARE.
+    Deallocate(String),
+    /// Everything else that an administrator says.
+    Admin(Admin),
+}
+
+/// A table with or without its database.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TableName {
+    /// The database, if it was named.
+    pub schema: Option<String>,
+    /// The table.
+    pub name: String,
+}
+
+impl fmt::Display for TableName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.schema {
+            Some(schema) => write!(f, "{schema}.{}", self.name),
+            None => f.write_str(&self.name),
+        }
+    }
+}
+
+/// UPDATE with the modifiers that `sqlparser` does not know.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Update {
+    /// IGNORE was given.
+    pub ignore: bool,
+    /// The rest.
+    pub update: Box<sql::Update>,
+}
+
+/// DELETE with the modifiers that `sqlparser` does not know (LOW_PRIORITY and QUICK mean nothing here and are dropped).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delete {
+    /// IGNORE was given.
+    pub ignore: bool,
+    /// The rest.
+    pub delete: Box<sql::Delete>,
+}
+
+/// EXPLAIN.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explain {
+    /// How to print.
+    pub format: ExplainFormat,
+    /// EXPLAIN ANALYZE: run it, and say what it took.
+    pub analyze: bool,
+    /// Query, insert, update or delete.
+    pub statement: Box<Statement>,
+}
+
+/// FORMAT of EXPLAIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExplainFormat {
+    /// Rows and columns.
+    Traditional,
+    /// A tree of operators, one to a line.
+    Tree,
+    /// JSON.
+    Json,
+}
+
+/// One assignment of a SET statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetItem {
+    /// `SET @a = …`
+    UserVariable {
+        /// Without `@`.
+        name: String,
+        /// The new value.
+        value: sql::Expr,
+    },
+    /// `SET [GLOBAL | SESSION | …] a = …`
+    Variable {
+        /// Where.
+        scope: SetScope,
+        /// As written.
+        name: String,
+        /// `None` for DEFAULT.
+        value: Option<sql::Expr>,
+    },
+    /// `SET NAMES … [COLLATE …]`; `None` for DEFAULT.
+    Names {
+        /// The character set.
+        charset: Option<String>,
+        /// Its collation.
+        collation: Option<String>,
+    },
+    /// `SET CHARACTER SET …`; `None` for DEFAULT.
+    CharacterSet(Option<String>),
+    /// `SET [GLOBAL | SESSION] TRANSACTION …`; a characteristic that was not given is `None`.
+    Transaction {
+        /// `SetScope::Next` without GLOBAL or SESSION: for the next transaction only.
+        scope: SetScope,
+        /// ISOLATION LEVEL.
+        isolation: Option<Isolation>,
+        /// READ ONLY, READ WRITE.
+        read_only: Option<bool>,
+    },
+    /// `SET PASSWORD [FOR user] = '…'`
+    Password {
+        /// The session's own account if `None`.
+        user: Option<UserName>,
+        /// The new password, in the clear.
+        password: String,
+    },
+}
+
+/// Where a variable is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetScope {
+    /// Nothing was said: the session.
+    Default,
+    /// SESSION, LOCAL, `@@session.`.
+    Session,
+    /// GLOBAL, `@@global.`.
+    Global,
+    /// PERSIST: global, and kept over restarts.
+    Persist,
+    /// PERSIST_ONLY: for the next start only.
+    PersistOnly,
+    /// For the next transaction only.
+    Next,
+}
+
+/// BEGIN, COMMIT and so on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TransactionStatement {
+    /// BEGIN, START TRANSACTION.
+    Begin {
+        /// WITH CONSISTENT SNAPSHOT.
+        consistent_snapshot: bool,
+        /// READ ONLY, READ WRITE.
+        read_only: Option<bool>,
+    },
+    /// COMMIT.
+    Commit(Completion),
+    /// ROLLBACK.
+    Rollback(Completion),
+    /// SAVEPOINT.
+    Savepoint(String),
+    /// ROLLBACK TO.
+    RollbackTo(String),
+    /// RELEASE SAVEPOINT.
+    ReleaseSavepoint(String),
+}
+
+/// What follows COMMIT or ROLLBACK; `None` where nothing was said (`completion_type` decides).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// AND [NO] CHAIN.
+    pub chain: Option<bool>,
+    /// [NO] RELEASE.
+    pub release: Option<bool>,
+}
+
+/// A table of LOCK TABLES.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LockTable {
+    /// The table.
+    pub table: TableName,
+    /// AS.
+    pub alias: Option<String>,
+    /// WRITE instead of READ.
+    pub write: bool,
+}
+
+/// The text of a PREPARE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrepareSource {
+    /// A literal.
+    Text(String),
+    /// A user variable, without `@`.
+    Variable(String),
+}

@@ -1,0 +1,159 @@
+//! SHOW and DESCRIBE.
+
+use sqlparser::ast as sql;
+
+use super::{ChannelName, TableName, UserName};
+
+/// SHOW and DESCRIBE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Show {
+    /// SHOW DATABASES.
+    Databases(Filter),
+    /// SHOW [FULL] TABLES.
+    Tables {
+        /// FULL.
+        full: bool,
+        /// FROM.
+        database: Option<String>,
+        /// LIKE, WHERE.
+        filter: Filter,
+    },
+    /// SHOW TABLE STATUS.
+    TableStatus {
+        /// FROM.
+        database: Option<String>,
+        /// LIKE, WHERE.
+        filter: Filter,
+    },
+    /// SHOW [FULL] COLUMNS, DESCRIBE.
+    Columns {
+        /// FULL.
+        full: bool,
+        /// EXTENDED: with invisible ones of the server's own.
+        extended: bool,
+        /// Of this table.
+        table: TableName,
+        /// LIKE, WHERE.
+        filter: Filter,
+    },
+    /// SHOW INDEX.
+    Index {
+        /// Of this table.
+        table: TableName,
+        /// WHERE.
+        filter: Filter,
+    },
+    /// SHOW CREATE TABLE.
+    CreateTable(TableName),
+    /// SHOW CREATE DATABASE.
+    CreateDatabase {
+        /// Its name.
+        name: String,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+    },
+    /// SHOW CREATE USER; `None` for the session's own.
+    CreateUser(Option<UserName>),
+    /// SHOW VARIABLES.
+    Variables {
+        /// GLOBAL.
+        global: bool,
+        /// LIKE, WHERE.
+        filter: Filter,
+    },
+    /// SHOW STATUS.
+    Status {
+        /// GLOBAL.
+        global: bool,
+        /// LIKE, WHERE.
+        filter: Filter,
+    },
+    /// SHOW [FULL] PROCESSLIST.
+    Processlist {
+        /// FULL.
+        full: bool,
+    },
+    /// SHOW WARNINGS; only errors for SHOW ERRORS.
+    Warnings {
+        /// SHOW ERRORS.
+        only_errors: bool,
+        /// LIMIT.
+        limit: Limit,
+    },
+    /// SHOW COUNT(*) WARNINGS / ERRORS.
+    WarningCount {
+        /// ERRORS.
+        only_errors: bool,
+    },
+    /// SHOW [STORAGE] ENGINES.
+    Engines,
+    /// SHOW ENGINE … STATUS.
+    EngineStatus(String),
+    /// SHOW PLUGINS.
+    Plugins,
+    /// SHOW PRIVILEGES.
+    Privileges,
+    /// SHOW CHARACTER SET.
+    CharacterSets(Filter),
+    /// SHOW COLLATION.
+    Collations(Filter),
+    /// SHOW GRANTS; `None` for the session's own.
+    Grants(Option<UserName>),
+    /// SHOW BINARY LOGS.
+    BinaryLogs,
+    /// SHOW BINARY LOG STATUS.
+    BinaryLogStatus,
+    /// SHOW BINLOG EVENTS.
+    BinlogEvents {
+        /// IN.
+        file: Option<String>,
+        /// FROM.
+        position: Option<u64>,
+        /// LIMIT.
+        limit: Limit,
+    },
+    /// SHOW REPLICAS.
+    Replicas,
+    /// SHOW REPLICA STATUS.
+    ReplicaStatus {
+        /// With the old names of columns (SHOW SLAVE STATUS).
+        old_names: bool,
+        /// FOR CHANNEL.
+        channel: ChannelName,
+    },
+    /// SHOW of things that there are none of: TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS, OPEN TABLES.
+    Nothing(NothingToShow, Filter),
+    /// SHOW PROFILES, SHOW PROFILE.
+    Profiles,
+}
+
+/// Things that do not exist here but whose lists clients ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are MySQL's own")]
+pub enum NothingToShow {
+    Triggers,
+    Events,
+    ProcedureStatus,
+    FunctionStatus,
+    OpenTables,
+}
+
+/// LIKE or WHERE of a SHOW.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter {
+    /// Everything.
+    None,
+    /// LIKE on the first column.
+    Like(String),
+    /// WHERE.
+    Where(Box<sql::Expr>),
+}
+
+/// LIMIT of an administrative statement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// Rows to skip.
+    pub offset: u64,
+    /// At most so many.
+    pub count: Option<u64>,
+}

@@ -1,0 +1,96 @@
+//! Whatever the text, the parser answers with statements or an error.
+
+use proptest::prelude::*;
+
+use super::{ParseContext, next_statement, parse_one, to_utf8};
+use crate::expr::SqlMode;
+
+/// Words, punctuation and quotes of which statements are made, put together at random.
+fn statement_like() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "SELECT",
+        "FROM",
+        "t",
+        "WHERE",
+        "a",
+        "=",
+        "1",
+        "(",
+        ")",
+        ",",
+        "'",
+        "\"",
+        "`",
+        "/*!",
+        "*/",
+        "/*",
+        "--",
+        "#",
+        "\n",
+        ";",
+        "INSERT INTO",
+        "VALUES",
+        "UPDATE",
+        "SET",
+        "DELETE",
+        "CREATE TABLE",
+        "ALTER TABLE",
+        "DROP",
+        "SHOW",
+        "VARIABLES",
+        "LIKE",
+        "GRANT",
+        "TO",
+        "ON",
+        "*",
+        ".",
+        "@a",
+        "@@b",
+        "?",
+        "INTERVAL",
+        "DAY",
+        "CAST",
+        "AS",
+        "CHAR",
+        "\\",
+        "é",
+        "0x",
+        "x'4'",
+        "1e",
+        "CHANGE MASTER TO",
+        "START REPLICA",
+        "LIMIT",
+        "ORDER BY",
+        "BETWEEN",
+        "AND",
+        "NOT",
+        "!",
+        "-",
+        "MOD",
+        "SOUNDS LIKE",
+        "INTO",
+    ]);
+    prop::collection::vec((pieces, prop::sample::select(vec!["", " "])), 0..40)
+        .prop_map(|pieces| pieces.into_iter().map(|(piece, space)| format!("{piece}{space}")).collect())
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in statement_like()) {
+        let _ = parse_one(&text, &ParseContext::default());
+        let mode = SqlMode::ANSI_QUOTES.with(SqlMode::NO_BACKSLASH_ESCAPES).with(SqlMode::PIPES_AS_CONCAT);
+        let _ = parse_one(&text, &ParseContext { sql_mode: mode });
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+        let mode = SqlMode::default();
+        let text = to_utf8(&bytes, mode);
+        let _ = parse_one(&text, &ParseContext { sql_mode: mode });
+        let mut rest = &bytes[..];
+        while let Some(length) = next_statement(rest, mode) {
+            prop_assert!(length > 0);
+            rest = &rest[length..];
+        }
+    }
+}
