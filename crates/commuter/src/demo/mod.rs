@@ -17,7 +17,7 @@ mod servers;
 mod verify;
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -68,7 +68,7 @@ pub fn run(arguments: &DemoArguments) -> Result<()> {
     result
 }
 
-fn run_in(folder: &PathBuf, arguments: &DemoArguments) -> Result<()> {
+fn run_in(folder: &Path, arguments: &DemoArguments) -> Result<()> {
     let mut source = ServerProcess::start(folder, "source", 1, None)?;
     let follow = Follow { port: source.port() };
     let mut follower = ServerProcess::start(folder, "follower", 2, Some(follow))?;
