@@ -80,10 +80,9 @@ fn one_life(machine: &SimMachine, scenario: &Scenario, known: &SharedKnown, is_l
     });
     let Ok(engine) = opened else { return Ok(0) };
     let engine = engine?;
-    let checked = machine.run(async {
-        let known = known.lock();
-        check(&engine, &world, &known).await.map(|history| history.states.len() as u64 - 1)
-    });
+    let told = known.lock().clone();
+    let checked =
+        machine.run(async { check(&engine, &world, &told).await.map(|history| history.states.len() as u64 - 1) });
     let Ok(in_log) = checked else { return Ok(0) };
     let in_log = in_log?;
     if is_last {

@@ -23,7 +23,7 @@ const CELLS_MAX: u64 = 12;
 const BATCH: usize = 7;
 
 /// What clients know, outside of the machine that crashes.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// Acknowledged transactions with the commit number that was told.
     pub(crate) acknowledged: BTreeMap<u64, u64>,
