@@ -150,7 +150,6 @@ impl Bench {
         sink.rows + outcome.affected_rows
     }
 
-    #[expect(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
     async fn measure(&self, name: &str, text: &str, params: impl Fn(i64) -> Vec<Value>) {
         if self.only.as_ref().is_some_and(|only| !name.contains(only.as_str())) {
             return;

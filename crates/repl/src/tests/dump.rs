@@ -45,10 +45,11 @@ impl EventStream for Kept {
 }
 
 fn request(file: &str, position: u64) -> DumpRequest {
-    let mut request = DumpRequest::default();
-    request.dump = BinlogDump { flags: DUMP_NON_BLOCK, server_id: 9, file: file.into(), position, gtid_set: None };
-    request.variables = vec![("source_binlog_checksum".into(), Value::str("CRC32"))];
-    request
+    DumpRequest {
+        dump: BinlogDump { flags: DUMP_NON_BLOCK, server_id: 9, file: file.into(), position, gtid_set: None },
+        variables: vec![("source_binlog_checksum".into(), Value::str("CRC32"))],
+        ..DumpRequest::default()
+    }
 }
 
 /// A source with forty transactions in several files.
