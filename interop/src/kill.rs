@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::process::workspace_root;
 use crate::{Client, Result, Server, ServerOptions, python_path};
@@ -109,14 +109,11 @@ fn check(client: &Client, acknowledged: &BTreeMap<u32, u64>) -> Result<u64> {
 fn in_step(source: &Server, follower: &Server) -> Result<()> {
     let executed = source.client().query("SELECT @@global.gtid_executed")?;
     let executed = executed.trim().replace("\\n", "");
-    let start = Instant::now();
-    let sql = format!("SELECT GTID_SUBSET('{executed}', @@global.gtid_executed)");
-    while follower.client().query(&sql)?.trim() != "1" {
-        if start.elapsed() > CATCH_UP_PATIENCE {
-            let status = follower.client().query("SHOW REPLICA STATUS").unwrap_or_default();
-            return Err(format!("the follower does not reach {executed}: {status}"));
-        }
-        std::thread::sleep(Duration::from_millis(20));
+    let patience = CATCH_UP_PATIENCE.as_secs();
+    let sql = format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', {patience})");
+    if follower.client().query(&sql)?.trim() != "0" {
+        let status = follower.client().query("SHOW REPLICA STATUS").unwrap_or_default();
+        return Err(format!("the follower does not reach {executed}: {status}"));
     }
     let sql = "CHECKSUM TABLE kills.entries, kills.counters";
     let (ours, theirs) = (source.client().query(sql)?, follower.client().query(sql)?);
