@@ -60,6 +60,11 @@ impl Server {
         Ok(server)
     }
 
+    /// How it is started the next time.
+    pub fn set_options(&mut self, options: ServerOptions) {
+        self.options = options;
+    }
+
     /// Starts it again on its data; the time until it answers.
     ///
     /// # Errors

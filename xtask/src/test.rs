@@ -23,13 +23,13 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
     step("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
     step("unit, golden, property and simulation tests", || {
-        cargo(&["test", "--workspace", "--exclude", "interop", "--quiet"])
+        cargo(&["test", "--workspace", "--exclude", "interop", "--quiet", "--no-fail-fast"])
     })?;
     step("release build", || cargo(&["build", "--release", "--quiet", "--package", "commuter"]))?;
     if !arguments.no_peers {
         step("install peers and tools", interop::install_everything)?;
         step("whole servers, real clients, real peers", || {
-            cargo(&["test", "--package", "interop", "--quiet", "--", "--test-threads=2"])
+            cargo(&["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", "--test-threads=2"])
         })?;
         step("demo", || commuter(&["demo", "--seconds", "10"]))?;
     }

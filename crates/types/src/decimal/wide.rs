@@ -28,20 +28,27 @@ impl Wide {
         &self.words[..self.len]
     }
 
-    /// The number with this scale; `None` if the integer part is too long.
+    /// The number with this scale, or with as much of it as there is room for, as MySQL drops words at the end of a product
+    /// that is too long; `None` if the integer part is.
     pub(super) fn into_decimal(mut self, scale: u8, rounding: Rounding) -> Option<Decimal> {
-        let scale = scale.min(MAX_SCALE);
+        let mut scale = scale.min(MAX_SCALE);
         self.cut(scale, rounding);
-        let int_words = self.len - self.frac_words;
-        let leading = self.words[..int_words].iter().take_while(|&&word| word == 0).count();
-        let kept = self.len - leading;
-        if kept > WORDS {
-            return None;
+        let leading = self.leading_zero_words();
+        if self.len - leading > WORDS {
+            let room = WORDS.checked_sub(self.len - self.frac_words - leading)?;
+            scale = room as u8 * DIGITS;
+            self.cut(scale, Rounding::Truncate);
         }
+        let kept = self.len - leading;
+        let int_words = self.len - self.frac_words;
         let mut words = [0; WORDS];
         words[..kept].copy_from_slice(&self.words[leading..self.len]);
         let negative = self.negative && words.iter().any(|&word| word != 0);
         Some(Decimal { words, int_words: (int_words - leading) as u8, scale, negative })
+    }
+
+    fn leading_zero_words(&self) -> usize {
+        self.words[..self.len - self.frac_words].iter().take_while(|&&word| word == 0).count()
     }
 
     /// Brings the words after the point to what `scale` needs, and drops the digits beyond it.
