@@ -185,13 +185,19 @@ fn heartbeats_of_both_versions() {
 }
 
 #[test]
-fn without_checksums_on_what_is_made_up() {
+fn without_checksums_before_the_format_is_known() {
     let mut request = request("", 4);
     request.variables = vec![("master_binlog_checksum".into(), Value::str("NONE"))];
     let mut kept = Kept::default();
-    dump(request, &mut kept).0.unwrap();
+    let (result, log) = dump(request, &mut kept);
+    result.unwrap();
     let rotate = RawEvent::first_of(&kept.events[0], ChecksumAlgorithm::Off).unwrap();
     assert_eq!(Rotate::decode(rotate.body()).unwrap().file, "binlog.000001");
     assert_eq!(kept.events[0].len(), 19 + 8 + "binlog.000001".len());
-    RawEvent::first_of(&kept.events[2], ChecksumAlgorithm::Crc32).unwrap().verify().unwrap();
+    // From then on everything has one, also what is made up.
+    for bytes in &kept.events[1..] {
+        RawEvent::first_of(bytes, ChecksumAlgorithm::Crc32).unwrap().verify().unwrap();
+    }
+    let made_up = headers(&kept)[1..].iter().filter(|h| h.event_type == EventType::ROTATE && h.timestamp == 0).count();
+    assert_eq!(made_up, log.files().len() - 1);
 }
