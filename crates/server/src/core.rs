@@ -73,11 +73,23 @@ impl Core {
         let path = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
         datadir::create(&path)?;
         let env = environment(&path, &globals)?;
-        let datadir = DataDir::new(&path);
+        Core::open_in(env, globals, options, |_| {}).await
+    }
+
+    /// As [`Core::open`] on a machine that is given, with settings that were read before; `adjust` changes what no setting
+    /// does (how far ahead the log is filled). Needs no runtime but the machine's.
+    pub async fn open_in(
+        env: Env,
+        globals: Arc<Globals>,
+        options: &ServeOptions,
+        adjust: impl FnOnce(&mut EngineOptions),
+    ) -> Result<Self, ServerError> {
+        let datadir = DataDir::new(Path::new(globals.named("datadir").as_str()));
         let end = Arc::new(End::default());
         let follows = replication::follows(&env, options).await?;
         let planner: Arc<dyn DdlPlanner> = Arc::new(sql::ddl::Planner);
-        let engine_options = engine_options(&globals, follows, &end);
+        let mut engine_options = engine_options(&globals, follows, &end);
+        adjust(&mut engine_options);
         let engine = Engine::open(env.clone(), engine_options, planner.clone()).await?;
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let apply = ApplyOptions { workers: globals.named("replica_parallel_workers").as_u64() as usize };
@@ -104,6 +116,12 @@ impl Core {
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
     pub async fn start_following(&self, options: &ServeOptions) -> Result<(), ServerError> {
         replication::start(self.services.follower(), options).await
+    }
+
+    /// Ready when this server is to end: it was asked to (SHUTDOWN), or cannot go on; why, if it cannot.
+    pub async fn ended(&self) -> Option<String> {
+        self.end.asked().await;
+        self.end.failure()
     }
 
     /// What sessions share.

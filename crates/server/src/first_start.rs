@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{CommitNumber, SqlError};
 use binlog::QueryContext;
 use engine::{DdlPlanner, DdlText, Engine, SessionHandle, TxnOptions};
 use wire::auth;
@@ -20,14 +20,16 @@ pub(crate) async fn make_root(
     planner: &dyn DdlPlanner,
     options: &ServeOptions,
 ) -> Result<(), ServerError> {
-    if engine.catalog().accounts().next().is_some() {
-        return Ok(());
+    let is_new = engine.catalog().accounts().next().is_none();
+    // The first start may have ended between its two statements: then the account is all that there is.
+    let is_half_done = !is_new && engine.visible().0 == CommitNumber(1);
+    if is_new {
+        let (plugin, hash) = method(engine, options);
+        let sql = format!("CREATE USER 'root'@'localhost' IDENTIFIED WITH '{plugin}' AS {}", quoted(&hash));
+        execute(engine, planner, sql).await.map_err(ServerError::FirstStart)?;
     }
-    let (plugin, hash) = method(engine, options);
-    for sql in [
-        format!("CREATE USER 'root'@'localhost' IDENTIFIED WITH '{plugin}' AS {}", quoted(&hash)),
-        "GRANT ALL PRIVILEGES ON *.* TO 'root'@'localhost' WITH GRANT OPTION".to_owned(),
-    ] {
+    if is_new || is_half_done {
+        let sql = "GRANT ALL PRIVILEGES ON *.* TO 'root'@'localhost' WITH GRANT OPTION".to_owned();
         execute(engine, planner, sql).await.map_err(ServerError::FirstStart)?;
     }
     Ok(())

@@ -41,7 +41,7 @@ pub(crate) async fn check(engine: &Arc<Engine>, world: &SimWorld, known: &Known)
     Ok(history)
 }
 
-fn same(what: &str, found: &State, expected: &State) -> Result<(), String> {
+pub(crate) fn same(what: &str, found: &State, expected: &State) -> Result<(), String> {
     if found == expected {
         return Ok(());
     }

@@ -16,12 +16,16 @@
 //!    (invariants 3, 4 and 5).
 //! 5. After a failed sync nothing is acknowledged any more (invariant 6).
 //!
+//! Several servers with a network between them are simulated by [`cluster`], which has checks of its own.
+//!
 //! A failing seed repeats exactly: `COMMUTER_SIM_SEED=123 cargo test -p sim`.
 
 mod check;
+mod cluster;
 mod life;
 mod model;
 mod tables;
 mod workload;
 
+pub use cluster::{ClusterReport, ClusterScenario, run_cluster};
 pub use life::{Scenario, SeedReport, run_seed};

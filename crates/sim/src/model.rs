@@ -25,6 +25,8 @@ pub(crate) struct State {
 pub(crate) struct History {
     /// State after each transaction; the first is the empty one, so the index is the commit number.
     pub(crate) states: Vec<State>,
+    /// Where each transaction ends in the log; as `states`, with the beginning first.
+    pub(crate) ends: Vec<LogPosition>,
     /// Commit number of each transaction in the ledger.
     pub(crate) numbers: BTreeMap<u64, u64>,
 }
@@ -32,7 +34,8 @@ pub(crate) struct History {
 impl History {
     /// Reads the whole log.
     pub(crate) async fn read(log: &Arc<BinaryLog>) -> Result<History, String> {
-        let mut history = History { states: vec![State::default()], numbers: BTreeMap::new() };
+        let mut history =
+            History { states: vec![State::default()], ends: vec![LogPosition::default()], numbers: BTreeMap::new() };
         let first = log.files().first().map_or(1, |file| file.number);
         let mut reader = log.reader(LogPosition::new(first, 4));
         while let Some(transaction) = reader.next_transaction().await.map_err(|error| format!("the log: {error}"))? {
@@ -45,8 +48,15 @@ impl History {
                 history.numbers.insert(*new.ok_or("a ledger row twice")?, number);
             }
             history.states.push(state);
+            history.ends.push(transaction.end);
         }
         Ok(history)
+    }
+
+    /// The state at a position: after all transactions that end at or before it.
+    pub(crate) fn at(&self, position: LogPosition) -> &State {
+        let behind = self.ends.partition_point(|end| *end <= position);
+        &self.states[behind.max(1) - 1]
     }
 
     /// The state at the end.

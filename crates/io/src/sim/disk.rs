@@ -194,6 +194,11 @@ impl SimDisk {
         state.names.files.get(path).map(|inode| state.inodes[inode].view.clone())
     }
 
+    pub(crate) fn durable_contents(&self, path: &str) -> Option<Vec<u8>> {
+        let state = self.state.lock();
+        state.durable_names.files.get(path).map(|inode| state.inodes[inode].durable.clone())
+    }
+
     pub(crate) fn flip_bit(&self, path: &str, bit: u64) {
         let mut state = self.state.lock();
         let id = *state.names.files.get(path).unwrap_or_else(|| panic!("no file {path} to flip a bit of"));

@@ -19,7 +19,8 @@
 //!   write-back once, as Linux does.
 //! - **Full disk**: a capacity, beyond which writes fail with `StorageFull`.
 //! - **Flipped bits**: [`SimMachine::flip_bit`].
-//! - **Network**: latency, and [`SimWorld::cut_connections`].
+//! - **Network**: latency ([`SimWorld::set_latency`]), connections that break ([`SimWorld::cut_connections`]), machines
+//!   that cannot reach each other for a while ([`SimWorld::set_reachable`]).
 //!
 //! # Invariants
 //! - What was synced before a crash is there after it, unless a test flipped it.
@@ -91,6 +92,17 @@ impl SimWorld {
     /// Breaks every connection there is now.
     pub fn cut_connections(&self) {
         self.network.cut(|_| true);
+    }
+
+    /// Whether anything gets through between two machines, from now on. What is under way waits until it does; attempts to
+    /// connect time out.
+    pub fn set_reachable(&self, a: &SimMachine, b: &SimMachine, reachable: bool) {
+        self.network.set_blocked([a.id, b.id], !reachable);
+    }
+
+    /// How long a message takes at most, from now on.
+    pub fn set_latency(&self, latency: Duration) {
+        self.network.set_latency(latency);
     }
 
     /// Virtual time since the beginning.
@@ -173,6 +185,11 @@ impl SimMachine {
     /// The bytes of a file as reads show them.
     pub fn contents(&self, path: &str) -> Option<Vec<u8>> {
         self.disk.contents(path)
+    }
+
+    /// The bytes of a file that a power failure now would leave for sure; `None` if not even its name.
+    pub fn durable_contents(&self, path: &str) -> Option<Vec<u8>> {
+        self.disk.durable_contents(path)
     }
 
     /// Names of all files.

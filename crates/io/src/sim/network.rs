@@ -1,6 +1,6 @@
-//! The simulated network: byte streams with latency, in order, that can be cut.
+//! The simulated network: byte streams with latency, in order, that can be cut or held up.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Error, ErrorKind, Result};
 use std::sync::{Arc, Weak};
 use std::task::{Poll, Waker};
@@ -12,6 +12,9 @@ use super::executor::Executor;
 use crate::{BoxFuture, Listener, Network, ReadHalf, Stream, WriteHalf};
 
 const LATENCY: Duration = Duration::from_micros(500);
+/// How long an attempt to connect to a machine lasts that cannot be reached, and between two looks at that.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
+const CONNECT_STEP: Duration = Duration::from_millis(50);
 /// Bytes under way in one direction before a writer waits.
 const WINDOW: usize = 64 << 10;
 const FIRST_FREE_PORT: u16 = 40_000;
@@ -35,15 +38,34 @@ struct Backlog {
     closed: bool,
 }
 
+/// What lies between the machines.
+struct Links {
+    latency: Duration,
+    /// Pairs of machines between which nothing arrives, the smaller number first.
+    blocked: BTreeSet<[u64; 2]>,
+}
+
+impl Links {
+    fn are_blocked(&self, machines: [u64; 2]) -> bool {
+        !self.blocked.is_empty() && self.blocked.contains(&sorted(machines))
+    }
+}
+
+fn sorted([a, b]: [u64; 2]) -> [u64; 2] {
+    [a.min(b), a.max(b)]
+}
+
 /// All connections of a world.
 pub(crate) struct SimNetwork {
     executor: Arc<Executor>,
     state: Mutex<State>,
+    links: Arc<Mutex<Links>>,
 }
 
 impl SimNetwork {
     pub(crate) fn new(executor: Arc<Executor>) -> Self {
-        SimNetwork { executor, state: Mutex::default() }
+        let links = Links { latency: LATENCY, blocked: BTreeSet::new() };
+        SimNetwork { executor, state: Mutex::default(), links: Arc::new(Mutex::new(links)) }
     }
 
     pub(crate) fn handle(self: &Arc<Self>, machine: u64) -> Arc<dyn Network> {
@@ -62,6 +84,41 @@ impl SimNetwork {
         }
     }
 
+    /// Whether anything gets through between two machines; what is under way waits until it does again.
+    pub(crate) fn set_blocked(&self, machines: [u64; 2], blocked: bool) {
+        {
+            let mut links = self.links.lock();
+            let pair = sorted(machines);
+            if blocked {
+                links.blocked.insert(pair)
+            } else {
+                links.blocked.remove(&pair)
+            };
+        }
+        let pipes: Vec<_> = self.state.lock().pipes.iter().filter_map(Weak::upgrade).collect();
+        pipes.iter().for_each(|pipe| pipe.wake());
+    }
+
+    pub(crate) fn set_latency(&self, latency: Duration) {
+        self.links.lock().latency = latency;
+    }
+
+    fn latency(&self) -> Duration {
+        self.links.lock().latency
+    }
+
+    /// Waits until the machines can reach each other.
+    async fn reach(&self, machines: [u64; 2]) -> Result<()> {
+        let until = self.executor.now() + CONNECT_TIMEOUT;
+        while self.links.lock().are_blocked(machines) {
+            if self.executor.now() >= until {
+                return Err(ErrorKind::TimedOut.into());
+            }
+            self.executor.sleep(CONNECT_STEP).await;
+        }
+        Ok(())
+    }
+
     pub(crate) fn stop_listening(&self, machine: u64) {
         self.state.lock().listeners.retain(|_, accepting| {
             let stays = accepting.machine != machine;
@@ -73,7 +130,10 @@ impl SimNetwork {
     }
 
     fn pair(&self, machines: [u64; 2]) -> (Duplex, Duplex) {
-        let pipe = || Arc::new(Pipe { executor: self.executor.clone(), machines, state: Mutex::default() });
+        let pipe = || {
+            let (executor, links) = (self.executor.clone(), self.links.clone());
+            Arc::new(Pipe { executor, links, machines, state: Mutex::default() })
+        };
         let (there, back) = (pipe(), pipe());
         self.state.lock().pipes.extend([Arc::downgrade(&there), Arc::downgrade(&back)]);
         let near = Duplex { read: Reading(back.clone()), write: Writing(there.clone()) };
@@ -89,7 +149,12 @@ struct Handle {
 impl Network for Handle {
     fn connect<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Box<dyn Stream>>> {
         Box::pin(async move {
-            self.network.executor.sleep_random(LATENCY).await;
+            let latency = self.network.latency();
+            self.network.executor.sleep_random(latency).await;
+            let listening = self.network.state.lock().listeners.get(address).map(|accepting| accepting.machine);
+            if let Some(machine) = listening {
+                self.network.reach([self.machine, machine]).await?;
+            }
             let (machine, backlog) = match self.network.state.lock().listeners.get(address) {
                 Some(accepting) => (accepting.machine, accepting.waiting.clone()),
                 None => return Err(ErrorKind::ConnectionRefused.into()),
@@ -165,6 +230,7 @@ impl Listener for SimListener {
 /// One direction of a connection.
 struct Pipe {
     executor: Arc<Executor>,
+    links: Arc<Mutex<Links>>,
     machines: [u64; 2],
     state: Mutex<PipeState>,
 }
@@ -205,7 +271,9 @@ impl Pipe {
                 if state.broken {
                     return Err(ErrorKind::ConnectionReset.into());
                 }
+                let is_blocked = self.links.lock().are_blocked(self.machines);
                 match state.pieces.front_mut() {
+                    _ if is_blocked => None,
                     None if state.closed => return Ok(0),
                     None => None,
                     Some((at, _)) if *at > self.executor.now() => Some(*at),
@@ -242,8 +310,9 @@ impl Pipe {
                 self.changed().await;
                 continue;
             }
+            let latency = self.links.lock().latency;
             let piece = data.len().min(room).min(1 + self.executor.below(4096) as usize);
-            let delay = Duration::from_nanos(self.executor.below(LATENCY.as_nanos() as u64));
+            let delay = Duration::from_nanos(self.executor.below(latency.as_nanos() as u64));
             let mut state = self.state.lock();
             let earliest = state.pieces.back().map_or(Duration::ZERO, |(at, _)| *at);
             let at = earliest.max(self.executor.now() + delay);

@@ -54,6 +54,18 @@ impl ReceiveError {
         }
     }
 
+    /// Whether trying again may help: the connection, or a disk that has no room or could not prepare a file. Not if the log
+    /// has failed.
+    pub(super) fn may_pass(&self, log: &binlog::BinaryLog) -> bool {
+        match self {
+            ReceiveError::Connection { .. } => true,
+            ReceiveError::Log(error) => {
+                matches!(error.class(), ErrorClass::Full | ErrorClass::Io) && log.check().is_ok()
+            }
+            _ => false,
+        }
+    }
+
     /// As `Last_IO_Errno` shows it; MySQL's client codes for a connection.
     pub fn code(&self) -> u16 {
         const LOST_CONNECTION: u16 = 2013;

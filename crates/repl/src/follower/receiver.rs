@@ -1,4 +1,4 @@
-//! The receiver's task: connect, compare, copy; again when the connection is lost, until told to stop.
+//! The receiver's task: connect, compare, copy; again when the connection is lost or the disk is full, until told to stop.
 
 use std::time::Duration;
 
@@ -33,14 +33,15 @@ pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogR
         receiver = back;
         let error = match result {
             Ok(()) | Err(ReceiveError::Stopped) => return (receiver, Ok(())),
-            Err(error @ ReceiveError::Connection { .. }) => error,
+            Err(error) if error.may_pass(receiver.log()) => error,
             Err(error) => return (receiver, Err(error)),
         };
         attempts += 1;
         let wait = pause_before(attempts, settings.connect_retry());
         tracing::warn!("receiver: {error}; attempt {attempts}, the next one in {wait:?}");
         follower.set_io_error(&error);
-        if settings.retry_count > 0 && attempts > QUICK_ATTEMPTS + settings.retry_count {
+        let is_of_the_source = matches!(error, ReceiveError::Connection { .. });
+        if is_of_the_source && settings.retry_count > 0 && attempts > QUICK_ATTEMPTS + settings.retry_count {
             return (receiver, Err(error));
         }
         follower.set_io_state(IoState::WaitingToReconnect, Running::Connecting);
@@ -66,9 +67,13 @@ fn pause_before(attempts: u64, connect_retry: Duration) -> Duration {
 async fn connect_and_copy(
     follower: &Follower,
     settings: &SourceSettings,
-    receiver: LogReceiver,
+    mut receiver: LogReceiver,
     attempts: &mut u64,
 ) -> (LogReceiver, Result<(), ReceiveError>) {
+    // What came in part was forgotten at the end of the last attempt, unless that failed.
+    if let Err(error) = receiver.forget_partial().await {
+        return (receiver, Err(error.into()));
+    }
     let identity = follower.identity().clone();
     let connect = handshake::connect(follower.env(), settings, &identity);
     let silence = async { Err(silent(follower, settings).await) };

@@ -1,0 +1,130 @@
+//! What must be true of a cluster.
+
+use base::LogPosition;
+use binlog::LogFile;
+use engine::{Engine, SessionHandle, TxnOptions};
+use io::sim::SimWorld;
+
+use super::clients::SharedTold;
+use super::node::Node;
+use crate::check::same;
+use crate::model::History;
+use crate::workload::state_of;
+
+/// Where the in-use flag of a file's FORMAT_DESCRIPTION is: the only byte that may differ.
+const IN_USE_FLAG: usize = 21;
+
+/// What a follower has durably, its source has durably too, to the byte.
+pub(super) fn check_prefixes(nodes: &[Node]) -> Result<(), String> {
+    for node in nodes {
+        let (Some(source), Some(engine)) = (node.source, node.engine()) else { continue };
+        for file in engine.log().files() {
+            let theirs = nodes[source].machine.durable_contents(&file.name);
+            compare(&file, node.machine.durable_contents(&file.name), theirs).map_err(|error| {
+                format!(
+                    "the log of {} is not a beginning of what {} has durably: {error}",
+                    node.name, nodes[source].name
+                )
+            })?;
+        }
+    }
+    Ok(())
+}
+
+fn compare(file: &LogFile, ours: Option<Vec<u8>>, theirs: Option<Vec<u8>>) -> Result<(), String> {
+    let name = &file.name;
+    let size = file.size as usize;
+    let mut ours = ours.ok_or_else(|| format!("{name} is not durable here"))?;
+    let mut theirs = theirs.ok_or_else(|| format!("{name} is not durable there"))?;
+    if ours.len() < size || theirs.len() < size {
+        return Err(format!("{name} has {size} bytes in the log, {} here and {} there", ours.len(), theirs.len()));
+    }
+    if size > IN_USE_FLAG {
+        (ours[IN_USE_FLAG], theirs[IN_USE_FLAG]) = (0, 0);
+    }
+    match (0..size).find(|&at| ours[at] != theirs[at]) {
+        Some(at) => Err(format!("{name} differs at {at} of {size}")),
+        None => Ok(()),
+    }
+}
+
+/// Whether all servers are at the end of the source's log, durably and visibly.
+pub(super) fn are_in_step(nodes: &[Node]) -> bool {
+    let ends = |node: &Node| node.engine().map(|engine| ends_of(&engine));
+    let first = ends(&nodes[0]);
+    first.is_some() && nodes.iter().all(|node| ends(node) == first)
+}
+
+/// For people: where each server is.
+pub(super) fn describe(nodes: &[Node]) -> String {
+    let one = |node: &Node| {
+        let ends = node.engine().map(|engine| ends_of(&engine));
+        format!("{} at {ends:?} {}; ", node.name, node.replica_status())
+    };
+    nodes.iter().map(one).collect()
+}
+
+fn ends_of(engine: &Engine) -> (LogPosition, LogPosition) {
+    (engine.log().durable_end(), engine.visible().1)
+}
+
+/// Everything else; the number of transactions in the log.
+pub(super) async fn check_all(nodes: &[Node], world: &SimWorld, told: &SharedTold) -> Result<u64, String> {
+    let gone = || "a server is not there".to_owned();
+    let source = nodes[0].engine().ok_or_else(gone)?;
+    let history = History::read(source.log()).await?;
+    {
+        let told = told.lock();
+        if let Some(wrong) = &told.wrong {
+            return Err(wrong.clone());
+        }
+        if let Some(id) = told.acknowledged.iter().find(|id| !history.numbers.contains_key(id)) {
+            return Err(format!("transaction {id} was acknowledged and is lost"));
+        }
+        if let Some(id) = history.numbers.keys().find(|id| !told.attempted.contains_key(id)) {
+            return Err(format!("transaction {id} is in the log, and nobody wrote it"));
+        }
+        for (server, position, state) in &told.seen {
+            let what = format!("what a reader saw on {} at {position}", nodes[*server].name);
+            same(&what, state, history.at(*position))?;
+        }
+    }
+    for node in nodes {
+        let engine = node.engine().ok_or_else(gone)?;
+        if engine.log().files() != source.log().files() {
+            return Err(format!(
+                "{} has files {:?}, the source {:?}",
+                node.name,
+                engine.log().files(),
+                source.log().files()
+            ));
+        }
+        if engine.gtid_executed() != source.log().gtid_executed() {
+            return Err(format!("{} has executed {}", node.name, engine.gtid_executed()));
+        }
+        let has_tables = source.catalog().table(crate::tables::SCHEMA, crate::tables::CELLS).is_some();
+        check_catalog(node.name, &engine, &source)?;
+        if has_tables {
+            let mut transaction = engine.begin(TxnOptions::new(SessionHandle::internal()));
+            let state =
+                state_of(&mut transaction, world).await.map_err(|error| format!("reading {}: {error}", node.name))?;
+            same(&format!("server {}", node.name), &state, history.last())?;
+        }
+    }
+    Ok(history.states.len() as u64 - 1)
+}
+
+fn check_catalog(name: &str, engine: &Engine, source: &Engine) -> Result<(), String> {
+    let tables = |engine: &Engine| -> Vec<String> {
+        let catalog = engine.catalog();
+        let line = |table: &std::sync::Arc<engine::Table>| {
+            let indexes: Vec<_> = table.def.indexes.iter().map(|index| (&index.name, index.unique)).collect();
+            format!("{} {:?}", table.def.name, indexes)
+        };
+        let mut all: Vec<String> = catalog.tables(crate::tables::SCHEMA).map(line).collect();
+        all.sort();
+        all
+    };
+    let (ours, theirs) = (tables(engine), tables(source));
+    if ours == theirs { Ok(()) } else { Err(format!("{name} has the tables {ours:?}, the source {theirs:?}")) }
+}

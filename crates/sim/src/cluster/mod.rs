@@ -1,0 +1,266 @@
+//! Clusters from one seed: a source, a follower, and a follower of the follower, on disks that crash and a network that
+//! fails.
+//!
+//! ```text
+//!  clients ──SQL──► a ──stream──► b ──stream──► c        one world: every byte of it from the seed
+//!     └──── readers ────┴─────────────┴─────────────┘
+//! ```
+//!
+//! Whole servers run, sessions and statements included, only without real sockets. Meanwhile the controller ([`run_cluster`])
+//! cuts connections, holds machines apart, slows the network down, kills processes, lets the power fail in the middle of a
+//! disk operation (recovery included), stops servers cleanly and starts them again.
+//!
+//! # What is checked
+//! 1. All the time: a follower's log is a beginning of what its source has **durably**, byte for byte. So a source that
+//!    loses what it had not synced never loses what a follower has.
+//! 2. At the end, with everything healed: all logs are identical, and all rows and secondary indexes are what the log
+//!    makes of nothing.
+//! 3. Every transaction that a client was told of is in the log.
+//! 4. Every snapshot that a reader took, on any server, is the state that the log has at that snapshot's position; positions
+//!    seen on one server never go back.
+
+mod check;
+mod clients;
+mod node;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use io::sim::{SimMachine, SimWorld};
+
+use check::{are_in_step, check_all, check_prefixes, describe};
+use clients::{Clients, SharedTold};
+use node::Node;
+
+/// Virtual time in which everybody has caught up once nothing fails any more.
+const QUIET_TIME_MAX: Duration = Duration::from_secs(600);
+const QUIET_STEP: Duration = Duration::from_millis(20);
+
+/// What to simulate.
+#[derive(Clone, Debug)]
+pub struct ClusterScenario {
+    /// Things that the controller does.
+    pub steps: u32,
+    /// Clients that write.
+    pub writers: u32,
+    /// Clients that read everything, anywhere.
+    pub readers: u32,
+    /// Probability that a sync fails; its server then has to stop, and is started again.
+    pub sync_error: f64,
+}
+
+impl Default for ClusterScenario {
+    fn default() -> Self {
+        ClusterScenario { steps: 40, writers: 3, readers: 3, sync_error: 0.0 }
+    }
+}
+
+/// What a seed did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterReport {
+    /// Transactions acknowledged.
+    pub acknowledged: u64,
+    /// Transactions in the log at the end.
+    pub in_log: u64,
+    /// Snapshots that readers took whole.
+    pub seen: u64,
+    /// Times that a server died.
+    pub deaths: u64,
+    /// Virtual time that it took.
+    pub elapsed: Duration,
+}
+
+/// Runs one seed.
+///
+/// # Errors
+/// What was not true, with the seed.
+pub fn run_cluster(seed: u64, scenario: &ClusterScenario) -> Result<ClusterReport, String> {
+    let mut cluster = Cluster::new(seed, scenario.clone());
+    cluster.run().map_err(|error| format!("seed {seed}: {error}"))
+}
+
+struct Cluster {
+    world: SimWorld,
+    scenario: ClusterScenario,
+    nodes: Vec<Node>,
+    told: SharedTold,
+    clients: SimMachine,
+    /// The node whose power is going to fail in some disk operation.
+    armed: Option<usize>,
+    deaths: u64,
+}
+
+impl Cluster {
+    fn new(seed: u64, scenario: ClusterScenario) -> Self {
+        let world = SimWorld::new(seed);
+        let mut nodes: Vec<Node> = Vec::new();
+        for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+            // The second follower follows the first, or the source like the first.
+            let source = number.checked_sub(1).map(|before| if world.below(3) == 0 { 0 } else { before });
+            nodes.push(Node::new(&world, name, source, scenario.sync_error));
+        }
+        let clients = world.machine();
+        Cluster { world, scenario, nodes, told: SharedTold::default(), clients, armed: None, deaths: 0 }
+    }
+
+    fn run(&mut self) -> Result<ClusterReport, String> {
+        let world = self.world.clone();
+        for node in 0..self.nodes.len() {
+            self.start(node);
+        }
+        let clients = Clients::start(&self.clients.env(), &world, &self.told, &self.scenario, self.nodes.len());
+        let mut left = self.scenario.steps;
+        while left > 0 {
+            // The controller itself is lost with each crash, and goes on with the next step.
+            let steps = async {
+                while left > 0 {
+                    left -= 1;
+                    self.step().await?;
+                }
+                Ok::<(), String>(())
+            };
+            match world.run(steps) {
+                Ok(done) => done?,
+                Err(io::sim::Crashed) => self.armed_crashed()?,
+            }
+        }
+        self.heal()?;
+        clients.stop();
+        let quiet = async {
+            self.wait_until_quiet(&clients).await?;
+            check_all(&self.nodes, &world, &self.told).await
+        };
+        let in_log = world.run(quiet).map_err(|_| "a crash that nobody asked for".to_owned())??;
+        let told = self.told.lock();
+        Ok(ClusterReport {
+            acknowledged: told.acknowledged.len() as u64,
+            in_log,
+            seen: told.seen.len() as u64,
+            deaths: self.deaths,
+            elapsed: world.elapsed(),
+        })
+    }
+
+    /// One thing that happens.
+    async fn step(&mut self) -> Result<(), String> {
+        let world = self.world.clone();
+        let pause = Duration::from_micros(world.below(12_000));
+        self.clients.env().clock.sleep(pause).await;
+        self.deaths += self.bury()?;
+        check_prefixes(&self.nodes)?;
+        let node = world.below(self.nodes.len() as u64) as usize;
+        let other = world.below(self.nodes.len() as u64) as usize;
+        let is_up = self.nodes[node].is_up();
+        match world.below(14) {
+            0 => world.cut_connections(),
+            1 if node != other => world.set_reachable(&self.nodes[node].machine, &self.nodes[other].machine, false),
+            2 => self.reconnect(),
+            3 => world.set_latency(Duration::from_micros(50 << (2 * world.below(6)))),
+            4 | 5 if is_up => self.die(node)?,
+            6 | 7 if is_up && self.armed.is_none() => {
+                self.nodes[node].machine.crash_after(1 + world.below(80));
+                self.armed = Some(node);
+            }
+            8 if is_up => self.nodes[node].ask_to_stop(),
+            9.. if !is_up => self.start(node),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, node: usize) {
+        let source = self.nodes[node].source.map(|source| self.nodes[source].name);
+        let says_so = self.world.below(2) == 0;
+        self.nodes[node].start(source, says_so);
+    }
+
+    /// Takes servers that have ended out; how many of them had failed.
+    fn bury(&mut self) -> Result<u64, String> {
+        let mut failed = 0;
+        for node in 0..self.nodes.len() {
+            let Some(ended) = self.nodes[node].has_ended() else { continue };
+            match ended {
+                Ok(()) => {}
+                Err(_) if self.scenario.sync_error > 0.0 => failed += 1,
+                Err(why) => return Err(format!("server {} ended: {why}", self.nodes[node].name)),
+            }
+            self.disarm(node);
+            self.nodes[node].end(true);
+        }
+        Ok(failed)
+    }
+
+    /// Kills a process, or lets the power of its machine fail.
+    fn die(&mut self, node: usize) -> Result<(), String> {
+        self.disarm(node);
+        self.deaths += 1;
+        let only_the_process = self.world.below(3) == 0;
+        self.nodes[node].end(only_the_process);
+        check_prefixes(&self.nodes)
+    }
+
+    fn armed_crashed(&mut self) -> Result<(), String> {
+        let Some(node) = self.armed.take() else { return Err("a crash that nobody asked for".to_owned()) };
+        self.deaths += 1;
+        self.nodes[node].end(false);
+        check_prefixes(&self.nodes)
+    }
+
+    fn disarm(&mut self, node: usize) {
+        if self.armed == Some(node) {
+            self.armed = None;
+        }
+    }
+
+    fn reconnect(&self) {
+        for a in &self.nodes {
+            for b in &self.nodes {
+                self.world.set_reachable(&a.machine, &b.machine, true);
+            }
+        }
+    }
+
+    /// From here on nothing fails any more.
+    fn heal(&mut self) -> Result<(), String> {
+        self.deaths += self.bury()?;
+        self.reconnect();
+        self.world.set_latency(Duration::from_micros(500));
+        for node in 0..self.nodes.len() {
+            // What is to happen must not happen later: the process ends here instead.
+            if self.armed == Some(node) || self.nodes[node].is_asked_to_stop() {
+                self.nodes[node].end(true);
+            }
+            self.nodes[node].heal();
+        }
+        self.armed = None;
+        Ok(())
+    }
+
+    /// Waits until the clients have stopped and everybody is at the end of the source's log.
+    async fn wait_until_quiet(&mut self, clients: &Clients) -> Result<(), String> {
+        let begin = self.world.elapsed();
+        let clock = self.clients.env().clock;
+        while !(clients.have_stopped() && are_in_step(&self.nodes)) {
+            check_prefixes(&self.nodes)?;
+            // A sync may have failed just before nothing failed any more.
+            self.deaths += self.bury()?;
+            for node in 0..self.nodes.len() {
+                if !self.nodes[node].is_up() {
+                    self.start(node);
+                }
+            }
+            if self.world.elapsed() - begin > QUIET_TIME_MAX {
+                let clients = if clients.have_stopped() { "have stopped" } else { "still run" };
+                let where_all_are = describe(&self.nodes);
+                return Err(format!(
+                    "not in step {QUIET_TIME_MAX:?} after the last fault; clients {clients}; {where_all_are}"
+                ));
+            }
+            clock.sleep(QUIET_STEP).await;
+        }
+        check_prefixes(&self.nodes)
+    }
+}
+
+/// Shared by tasks of one world, which has one thread.
+type Shared<T> = Arc<parking_lot::Mutex<T>>;

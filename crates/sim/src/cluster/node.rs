@@ -1,0 +1,201 @@
+//! A whole server on a simulated machine.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use engine::{Engine, EngineOptions};
+use futures_lite::future;
+use io::Env;
+use io::sim::{Faults, SimMachine, SimWorld};
+use parking_lot::Mutex;
+use server::url::ServerUrl;
+use server::{Core, ServeOptions};
+use session::Peer;
+use session::transport::StreamTransport;
+
+use super::Shared;
+
+/// Every server's.
+const PORT: u16 = 3306;
+/// How often a server looks whether it is to stop.
+const STOP_STEP: Duration = Duration::from_millis(1);
+
+/// A machine with a server, or with what one left.
+pub(super) struct Node {
+    pub(super) name: &'static str,
+    pub(super) machine: SimMachine,
+    /// Number of the node that it follows.
+    pub(super) source: Option<usize>,
+    sync_error: f64,
+    /// Sizes that decide how often checkpoints and new files come.
+    memtable_bytes: usize,
+    file_bytes: u64,
+    process: Option<Arc<Process>>,
+}
+
+/// One life of a server, as seen from outside.
+#[derive(Default)]
+struct Process {
+    shared: Mutex<Option<Arc<session::Shared>>>,
+    is_to_stop: AtomicBool,
+    ended: Mutex<Option<Result<(), String>>>,
+}
+
+/// Where a server listens.
+pub(super) fn address(name: &str) -> String {
+    format!("{name}:{PORT}")
+}
+
+impl Node {
+    pub(super) fn new(world: &SimWorld, name: &'static str, source: Option<usize>, sync_error: f64) -> Self {
+        Node {
+            name,
+            machine: world.machine(),
+            source,
+            sync_error,
+            memtable_bytes: 8 << 10 << world.below(6),
+            file_bytes: 8 << 10 << world.below(5),
+            process: None,
+        }
+    }
+
+    pub(super) fn is_up(&self) -> bool {
+        self.process.is_some()
+    }
+
+    /// Its engine, from the end of its recovery to its shutdown.
+    pub(super) fn engine(&self) -> Option<Arc<Engine>> {
+        let shared = self.process.as_ref()?.shared.lock();
+        shared.as_ref().map(|shared| shared.sql.engine.clone())
+    }
+
+    /// What it says about following.
+    pub(super) fn replica_status(&self) -> String {
+        let shared = self.process.as_ref().and_then(|process| process.shared.lock().clone());
+        let Some(shared) = shared else { return "it does not run".to_owned() };
+        let rows = shared.sql.services.replica_status();
+        let columns = rows.iter().flat_map(|row| &row.0);
+        let told =
+            columns.filter(|(name, _)| name.contains("Running") || name.starts_with("Last_") || name.contains("State"));
+        told.map(|(name, value)| format!("{name}={} ", value.clone().unwrap_or_default())).collect()
+    }
+
+    /// Starts the process. A follower is told whom to follow, or (`says_so` is false) knows it from before.
+    pub(super) fn start(&mut self, source: Option<&'static str>, says_so: bool) {
+        self.machine.set_faults(Faults { sync_error: self.sync_error, ..Faults::default() });
+        let knows = self.machine.files().contains("source.json");
+        let follow = source.filter(|_| says_so || !knows).map(|source| ServerUrl {
+            host: source.to_owned(),
+            port: PORT,
+            ..ServerUrl::loopback(PORT)
+        });
+        let options = ServeOptions {
+            datadir: "/simulated".into(),
+            port: Some(PORT),
+            server_id: Some(u32::from(self.name.as_bytes()[0])),
+            set: vec![
+                "innodb_buffer_pool_size=5M".into(),
+                format!("max_binlog_size={}", self.file_bytes),
+                "replica_parallel_workers=2".into(),
+            ],
+            follow,
+            initialize_insecure: true,
+            ..ServeOptions::default()
+        };
+        let process = Arc::new(Process::default());
+        self.process = Some(process.clone());
+        let (env, name, memtable_bytes) = (self.machine.env(), self.name, self.memtable_bytes);
+        let task = async move {
+            let result = live(&env, &options, name, memtable_bytes, &process).await;
+            *process.shared.lock() = None;
+            *process.ended.lock() = Some(result);
+        };
+        self.machine.env().spawner.spawn("server", Box::pin(task));
+    }
+
+    /// SIGTERM.
+    pub(super) fn ask_to_stop(&self) {
+        if let Some(process) = &self.process {
+            process.is_to_stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn is_asked_to_stop(&self) -> bool {
+        self.process.as_ref().is_some_and(|process| process.is_to_stop.load(Ordering::Relaxed))
+    }
+
+    /// How the process ended, if it did so by itself.
+    pub(super) fn has_ended(&self) -> Option<Result<(), String>> {
+        self.process.as_ref()?.ended.lock().clone()
+    }
+
+    /// Ends the process: by SIGKILL, or with its machine's power.
+    pub(super) fn end(&mut self, only_the_process: bool) {
+        if only_the_process {
+            self.machine.kill()
+        } else {
+            self.machine.crash()
+        }
+        self.process = None;
+    }
+
+    /// Its disk does not fail any more.
+    pub(super) fn heal(&mut self) {
+        self.sync_error = 0.0;
+        self.machine.set_faults(Faults::default());
+    }
+}
+
+/// The life of a process: open, recover, serve, shut down.
+async fn live(
+    env: &Env,
+    options: &ServeOptions,
+    name: &str,
+    memtable_bytes: usize,
+    process: &Process,
+) -> Result<(), String> {
+    let text = |error: server::ServerError| error.to_string();
+    let globals = server::settings(options).map_err(text)?;
+    let adjust = |engine: &mut EngineOptions| {
+        engine.page_cache_bytes = 256 << 10;
+        engine.memtable_bytes = memtable_bytes;
+        engine.checkpoint_log_bytes = 4 * memtable_bytes as u64;
+        engine.log.fill_ahead = 16 << 10;
+        engine.log.max_unsynced_window = 16 << 20;
+    };
+    let core = Core::open_in(env.clone(), globals, options, adjust).await.map_err(text)?;
+    let listener = env.network.listen(&address(name)).await.map_err(|error| error.to_string())?;
+    let shared = core.shared().clone();
+    *process.shared.lock() = Some(shared.clone());
+    core.start_following(options).await.map_err(text)?;
+    let accept = async {
+        while let Ok((stream, _)) = listener.accept().await {
+            let peer = Peer { host: "127.0.0.1".into(), port: 1, ..Peer::default() };
+            let transport = StreamTransport::new(stream, peer.clone());
+            if let Ok(entry) = shared.registry.connect(peer.address(), 1000) {
+                env.spawner.spawn("session", Box::pin(session::serve(shared.clone(), entry, transport)));
+            }
+        }
+        None
+    };
+    let stop = async {
+        while !process.is_to_stop.load(Ordering::Relaxed) {
+            env.clock.sleep(STOP_STEP).await;
+        }
+        None
+    };
+    if let Some(failure) = future::or(accept, future::or(stop, core.ended())).await {
+        return Err(failure);
+    }
+    drop(listener);
+    shared.registry.kill_all();
+    while shared.registry.connected() > 0 {
+        env.clock.sleep(STOP_STEP).await;
+    }
+    *process.shared.lock() = None;
+    core.close().await.map_err(text)
+}
+
+/// What all clients of a cluster share with its controller.
+pub(super) type Flag = Shared<bool>;
