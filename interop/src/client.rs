@@ -38,6 +38,18 @@ impl Client {
         run(Command::new("mariadb").args(&self.arguments).args(["-e", sql]))
     }
 
+    /// A column of the first row, by name (`SHOW REPLICA STATUS`).
+    ///
+    /// # Errors
+    /// What the client printed, or that there is no row or no such column.
+    pub fn column(&self, sql: &str, name: &str) -> Result<String> {
+        let text = run(Command::new("mariadb").args(&self.arguments).args(["--column-names", "-e", sql]))?;
+        let mut lines = text.lines().map(|line| line.split('\t'));
+        let (names, values) = (lines.next().into_iter().flatten(), lines.next().into_iter().flatten());
+        let found = names.zip(values).find(|(column, _)| *column == name);
+        found.map(|(_, value)| value.to_owned()).ok_or_else(|| format!("no {name} in\n{text}"))
+    }
+
     /// Runs a script in a database, going on after errors; rows and errors in their order.
     ///
     /// # Errors
