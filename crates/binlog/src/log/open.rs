@@ -84,15 +84,16 @@ impl BinaryLog {
     pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
         let mut survey = Survey::take(&env, &options).await?;
         let mut report = survey.find_end(known_durable).await?;
-        survey.remove_rest().await?;
-        let Survey { files, executed, last_is_sealed, .. } = survey;
-        let last = files.by_number.last_key_value().map(|(&number, _)| number);
+        let last = survey.files.by_number.last_key_value().map(|(&number, _)| number);
         report.end = last.map_or(LogPosition::default(), |number| LogPosition::new(number, survey.end));
+        // Before anything is removed: what would be is evidence.
         if report.end < known_durable {
             let at = report.end;
             let reason = format!("the log ends at {at}, but was durable up to {known_durable}");
             return Err(BinlogError::corrupt(&index::file_name(&options.basename, at.file), at.offset, reason));
         }
+        survey.remove_rest().await?;
+        let Survey { files, executed, last_is_sealed, .. } = survey;
         let log = Arc::new(BinaryLog {
             files: Mutex::new(files),
             durable: Mutex::new(Durable { end: report.end, executed }),
@@ -232,7 +233,7 @@ impl<'a> Survey<'a> {
             names.iter().filter_map(|name| index::file_number(&options.basename, name)).collect();
         numbers.sort_unstable();
         let listed = index::read(env, &options.basename).await?.unwrap_or_default();
-        if let Some(missing) = listed.iter().find(|number| !numbers.contains(number)) {
+        if let Some(missing) = listed.iter().find(|number| numbers.binary_search(number).is_err()) {
             return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, *missing)));
         }
         let first = listed.first().copied().unwrap_or(0);
@@ -382,6 +383,8 @@ impl<'a> Survey<'a> {
         if self.kept == self.numbers.len() {
             return Ok(());
         }
+        // The index first: it must not name what is not there. What it does not name is found and removed again.
+        index::write(self.env, &self.options.basename, &self.files.numbers()).await?;
         // The last one first: a crash in between must not leave a gap.
         for &number in self.numbers[self.kept..].iter().rev() {
             let name = index::file_name(&self.options.basename, number);

@@ -197,7 +197,7 @@ fn ending_of(event: &RawEvent<'_>) -> Result<Ending, DecodeError> {
 /// Looks for the beginning of a valid transaction at or behind `from`, whatever lies before it.
 pub(crate) async fn find_transaction(window: &mut Window, from: u64, options: &LogOptions) -> Result<Option<u64>> {
     let mut at = from;
-    while at + (HEADER_SIZE as u64) < window.len {
+    while at.saturating_add(HEADER_SIZE as u64) < window.len {
         let bytes = window.at(at, HEADER_SIZE).await?;
         // Candidates by their header alone: the type of a transaction's head, and a length that fits the position.
         let skip = bytes.windows(HEADER_SIZE).enumerate().find_map(|(i, header)| {

@@ -104,3 +104,66 @@ fn a_missing_file_is_named() {
     let error = machine.run(open(&machine.env(), OpenAs::Source)).unwrap().unwrap_err();
     assert!(matches!(&error, BinlogError::NoSuchFile(name) if name == "binlog.000002"), "{error}");
 }
+
+/// A log of several files, all in the index, of which the second is still marked as in use.
+fn with_an_open_file_in_the_middle(seed: u64) -> SimMachine {
+    let machine = machine(seed);
+    let run = async {
+        let Opened { mut writer, .. } = open(&machine.env(), OpenAs::Source).await.unwrap();
+        write(&mut writer, 1..60).await.unwrap();
+        machine.env().clock.sleep(std::time::Duration::from_secs(1)).await;
+    };
+    machine.run(run).unwrap();
+    machine.kill();
+    machine.flip_bit("binlog.000002", 8 * (4 + 17));
+    machine
+}
+
+fn lenient() -> LogOptions {
+    LogOptions { max_unsynced_window: u64::MAX, ..options() }
+}
+
+/// What is cut away may be many files. The power fails at any moment of that, and opening goes on where it stopped.
+#[test]
+fn a_cut_of_several_files_survives_crashes() {
+    for operations in 1..120 {
+        let machine = with_an_open_file_in_the_middle(operations);
+        machine.flip_bit("binlog.000002", 8 * 2000);
+        machine.crash_after(operations);
+        let ended = machine.run(BinaryLog::open(machine.env(), lenient(), OpenAs::Source, LogPosition::default()));
+        machine.crash();
+        let run = async {
+            let opened = BinaryLog::open(machine.env(), lenient(), OpenAs::Source, LogPosition::default()).await;
+            let Opened { log, .. } = opened.unwrap_or_else(|error| panic!("after {operations} operations: {error}"));
+            let found = read_texts(&log, LogPosition::default()).await.unwrap();
+            assert!(found.len() > 10 && texts(1..60).starts_with(&found), "after {operations} operations");
+        };
+        machine.run(run).unwrap();
+        if ended.is_ok() {
+            return; // the whole of it
+        }
+    }
+    panic!("opening takes more operations than that");
+}
+
+/// A file that does not lead on to the next one ends the log; if it had gone on, that is damage, and nothing is removed.
+#[test]
+fn evidence_of_damage_stays() {
+    let machine = with_an_open_file_in_the_middle(8);
+    let end = {
+        let bytes = machine.contents("binlog.000002").unwrap();
+        // Without its ROTATE: a header, the position, the name, a checksum.
+        bytes.len() - (19 + 8 + "binlog.000003".len() + 4)
+    };
+    let cut = async {
+        let how = io::OpenOptions { write: true, ..io::OpenOptions::default() };
+        let file = machine.env().disk.open("binlog.000002", how).await.unwrap();
+        file.set_len(end as u64).await.unwrap();
+    };
+    machine.run(cut).unwrap();
+    let files = machine.files();
+    let known = LogPosition::new(3, 500);
+    let error = machine.run(BinaryLog::open(machine.env(), lenient(), OpenAs::Source, known)).unwrap().unwrap_err();
+    assert!(error.to_string().contains("was durable up to"), "{error}");
+    assert_eq!(machine.files(), files);
+}
