@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::BinaryLog;
 use super::segment::Segment;
-use super::space::{SLACK, Space};
+use super::space::SLACK;
 use super::writer::Group;
 use crate::error::{BinlogError, Result};
 
@@ -38,14 +38,26 @@ pub(crate) struct Current {
     pub(crate) filled: u64,
 }
 
+/// Jobs that failed are not tried again before something changes or time passes. Each by itself: on a full disk no file can
+/// be prepared, and the index that a purge needs can be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Paused {
+    space: bool,
+    next: bool,
+    seals: bool,
+    index: bool,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct KeeperState {
     pub(crate) current: Option<Current>,
     pub(crate) next: Option<Prepared>,
     /// A reservation of so many bytes waits.
     wanted: u64,
-    /// What the last attempt to make room said; cleared by the next wish.
-    space_error: Option<BinlogError>,
+    /// Why so many bytes more could not be had at the last attempt; cleared by the next wish.
+    space_error: Option<(u64, BinlogError)>,
+    /// Why the next file could not be prepared; cleared by the next wish, or success.
+    next_error: Option<BinlogError>,
     to_seal: Vec<(Arc<Segment>, u64)>,
     /// Goes up with each change that the index must show, and what it shows.
     index_wanted: u64,
@@ -53,8 +65,9 @@ pub(crate) struct KeeperState {
     index_error: Option<BinlogError>,
     seals_wanted: u64,
     seals_done: u64,
-    /// Jobs that failed are not tried again before something changes or time passes.
-    paused: bool,
+    paused: Paused,
+    /// When what is paused is tried again, in the clock's monotonic time.
+    retry_at: Duration,
     stopping: bool,
     stopped: bool,
 }
@@ -64,18 +77,30 @@ impl KeeperState {
     pub(crate) fn move_on(&mut self) -> Option<(Arc<Segment>, u64)> {
         let Prepared { segment, filled } = self.next.take()?;
         self.current = Some(Current { segment: segment.clone(), filled });
-        self.paused = false;
+        self.paused = Paused::default();
         Some((segment, filled))
     }
 
-    fn job_failed(&mut self, job: &Job, error: BinlogError) {
-        self.paused = true;
+    fn job_failed(&mut self, job: &Job, error: BinlogError, now: Duration) {
+        self.retry_at = now + RETRY_INTERVAL;
         match job {
-            Job::Extend { .. } | Job::Prepare { .. } => {
-                self.space_error = Some(error);
+            Job::Extend { least, .. } => {
+                self.paused.space = true;
+                self.space_error = Some((*least, error));
                 self.wanted = 0;
             }
-            Job::WriteIndex { .. } => self.index_error = Some(error),
+            Job::Prepare { .. } => {
+                self.paused.next = true;
+                self.next_error = Some(error);
+            }
+            Job::WriteIndex { .. } => {
+                self.paused.index = true;
+                self.index_error = Some(error);
+            }
+            Job::Seal { segment, end } if !self.stopping => {
+                self.paused.seals = true;
+                self.to_seal.push((segment.clone(), *end));
+            }
             // It is made good when the log is opened.
             Job::Seal { .. } | Job::Wait | Job::Stop => {}
         }
@@ -132,11 +157,14 @@ impl Keeper {
             let mut state = self.state.lock();
             state.index_wanted += 1;
             state.index_error = None;
+            state.paused.index = false;
             state.index_wanted
         };
         let is_done = |state: &KeeperState| match &state.index_error {
+            _ if state.index_written >= version => Ok(true),
             Some(error) => Err(error.clone()),
-            None => Ok(state.index_written >= version),
+            None if state.stopping => Err(BinlogError::Closed),
+            None => Ok(false),
         };
         self.wait_until(log, is_done).await
     }
@@ -158,14 +186,13 @@ impl Keeper {
             let listener = self.done.listen();
             log.check()?;
             {
-                let mut state = self.state.lock();
+                let state = self.state.lock();
                 if is_done(&state)? {
                     return Ok(());
                 }
-                if state.stopped || state.stopping {
+                if state.stopped {
                     return Err(BinlogError::Closed);
                 }
-                state.paused = false;
             }
             self.work.notify(usize::MAX);
             listener.await;
@@ -186,14 +213,17 @@ impl Keeper {
     pub(crate) fn set_current(&self, segment: Arc<Segment>, filled: u64) {
         let mut state = self.state.lock();
         state.current = Some(Current { segment, filled });
-        state.paused = false;
+        state.paused = Paused::default();
         drop(state);
         self.work.notify(usize::MAX);
     }
 
     /// Asks for room, and waits until some was made or could not be.
-    pub(crate) async fn wait_for_space(&self, space: &Space, bytes: u64) -> Result<()> {
+    pub(crate) async fn wait_for_space(&self, log: &BinaryLog, bytes: u64) -> Result<()> {
         let listener = self.done.listen();
+        // After the listener: a failure that comes from here on wakes it.
+        log.check()?;
+        let space = &log.space;
         {
             let mut state = self.state.lock();
             if state.stopped || state.stopping {
@@ -204,30 +234,39 @@ impl Keeper {
             }
             state.wanted = state.wanted.max(bytes);
             state.space_error = None;
-            state.paused = false;
+            state.paused.space = false;
         }
         self.work.notify(usize::MAX);
         listener.await;
         if space.free() >= bytes as i64 {
             return Ok(());
         }
-        self.state.lock().space_error.clone().map_or(Ok(()), Err)
+        // What another wanted may have been too much where this is not.
+        let missing = bytes as i64 - space.free();
+        match &self.state.lock().space_error {
+            Some((least, error)) if missing >= *least as i64 => Err(error.clone()),
+            _ => Ok(()),
+        }
     }
 
     /// Waits until the next file is ready.
     pub(crate) async fn wait_for_next(&self, log: &BinaryLog) -> Result<()> {
+        {
+            let mut state = self.state.lock();
+            state.next_error = None;
+            state.paused.next = false;
+        }
         loop {
             let listener = self.done.listen();
             {
-                let mut state = self.state.lock();
+                let state = self.state.lock();
                 if state.next.is_some() {
                     return Ok(());
                 }
                 if state.stopped || state.stopping {
                     return Err(BinlogError::Closed);
                 }
-                state.space_error.clone().map_or(Ok(()), Err)?;
-                state.paused = false;
+                state.next_error.clone().map_or(Ok(()), Err)?;
             }
             log.check()?;
             self.work.notify(usize::MAX);
@@ -256,21 +295,19 @@ pub(crate) async fn run(log: Arc<BinaryLog>) {
         let work = keeper.work.listen();
         let job = log.next_job();
         match job {
-            Job::Wait => {
-                let paused = keeper.state.lock().paused;
-                if paused {
-                    let pause = async { log.env.clock.sleep(RETRY_INTERVAL).await };
-                    work.or(pause).await;
-                    keeper.state.lock().paused = false;
-                } else {
-                    work.await;
-                }
-            }
+            Job::Wait => match log.time_to_retry() {
+                Some(pause) => work.or(log.env.clock.sleep(pause)).await,
+                None => work.await,
+            },
             Job::Stop => break,
             job => {
                 if let Err(error) = log.do_job(&job).await {
                     tracing::warn!("binary log: {job:?} failed: {error}");
-                    keeper.state.lock().job_failed(&job, error);
+                    // What a seal was to sync may be lost now, and only a full disk gets better.
+                    if matches!(job, Job::Seal { .. }) && error.class() != base::ErrorClass::Full {
+                        log.fail(&error);
+                    }
+                    keeper.state.lock().job_failed(&job, error, log.env.clock.monotonic());
                 }
                 keeper.done.notify(usize::MAX);
             }
@@ -310,18 +347,31 @@ impl BinaryLog {
                 None => Job::Stop,
             };
         }
-        if !state.paused
-            && let Some(job) = self.space_job(&mut state)
-        {
+        if let Some(job) = self.space_job(&mut state) {
             return job;
         }
-        if let Some((segment, end)) = state.to_seal.pop() {
+        if !state.paused.seals
+            && let Some((segment, end)) = state.to_seal.pop()
+        {
             return Job::Seal { segment, end };
         }
-        if !state.paused && state.index_written < state.index_wanted {
+        if !state.paused.index && state.index_written < state.index_wanted {
             return Job::WriteIndex { version: state.index_wanted };
         }
         Job::Wait
+    }
+
+    /// How long to wait before trying again what has failed; `None` if nothing has.
+    fn time_to_retry(&self) -> Option<Duration> {
+        let mut state = self.keeper.state.lock();
+        if state.paused == Paused::default() || self.failed.get().is_some() {
+            return None;
+        }
+        let rest = state.retry_at.saturating_sub(self.env.clock.monotonic());
+        if rest == Duration::ZERO {
+            state.paused = Paused::default();
+        }
+        Some(rest)
     }
 
     /// Room that is wanted, the next file, room ahead.
@@ -330,20 +380,23 @@ impl BinaryLog {
         let free = self.space.free();
         let shortage = state.wanted as i64 - free;
         if state.wanted > 0 && shortage <= 0 {
+            // Others gave room back: that is what is waited for, too.
             state.wanted = 0;
+            self.keeper.done.notify(usize::MAX);
         }
         let extend = |least: u64| {
             let bytes = least.max(self.chunk(current.filled));
             Some(Job::Extend { segment: current.segment.clone(), from: current.filled, bytes, least })
         };
-        if state.wanted > 0 {
+        if state.wanted > 0 && !state.paused.space {
             return extend(shortage as u64);
         }
-        if state.next.is_none() {
+        if state.next.is_none() && !state.paused.next {
             return Some(Job::Prepare { number: current.segment.number + 1 });
         }
         // Near its end the file needs no more than what is reserved: the log will go on in the next one.
-        if free < (self.options.fill_ahead / 2) as i64 && current.filled < self.options.max_binlog_size {
+        let is_low = free < (self.options.fill_ahead / 2) as i64 && current.filled < self.options.max_binlog_size;
+        if is_low && !state.paused.space {
             return extend(FILL_MIN.min(self.options.fill_ahead));
         }
         None
@@ -373,14 +426,15 @@ impl BinaryLog {
                 let filled = self.chunk(0);
                 self.check_disk(filled).await?;
                 let segment = prepare(self, *number, filled).await?;
-                self.keeper.state.lock().next = Some(Prepared { segment, filled });
+                let mut state = self.keeper.state.lock();
+                state.next = Some(Prepared { segment, filled });
+                state.next_error = None;
                 Ok(())
             }
             Job::Seal { segment, end } => {
-                // Counted even if it fails: opening the log seals what is not sealed.
-                let sealed = segment.seal(*end).await;
+                segment.seal(*end).await?;
                 self.keeper.state.lock().seals_done += 1;
-                sealed
+                Ok(())
             }
             Job::WriteIndex { version } => {
                 self.write_index().await?;
@@ -405,7 +459,11 @@ impl BinaryLog {
 pub(crate) async fn prepare(log: &BinaryLog, number: u64, filled: u64) -> Result<Arc<Segment>> {
     let segment = Segment::open(&log.env, &log.options, number, true).await?;
     segment.cut(0).await?;
-    segment.fill(0, filled).await?;
+    if let Err(error) = segment.fill(0, filled).await {
+        // The current file may need the room.
+        let _ = segment.cut(0).await;
+        return Err(error);
+    }
     log.env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))?;
     Ok(Arc::new(segment))
 }

@@ -188,7 +188,7 @@ impl BinaryLog {
     pub async fn reserve(self: &Arc<Self>, bytes: u64) -> Result<Reservation> {
         while !self.space.try_reserve(bytes) {
             self.check()?;
-            self.keeper.wait_for_space(&self.space, bytes).await?;
+            self.keeper.wait_for_space(self, bytes).await?;
         }
         Ok(Reservation::new(self.clone(), bytes))
     }

@@ -86,11 +86,15 @@ impl BinaryLog {
         if numbers.is_empty() {
             return Ok(purged);
         }
-        {
+        let gone: Vec<_> = {
             let mut files = self.files.lock();
-            numbers.iter().for_each(|number| drop(files.by_number.remove(number)));
+            numbers.iter().filter_map(|number| files.by_number.remove_entry(number)).collect()
+        };
+        if let Err(error) = self.keeper.write_index(self).await {
+            // They are still there, and can be purged when there is room for an index.
+            self.files.lock().by_number.extend(gone);
+            return Err(error);
         }
-        self.keeper.write_index(self).await?;
         for number in numbers {
             let name = index::file_name(&self.options.basename, number);
             self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;

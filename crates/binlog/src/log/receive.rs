@@ -7,6 +7,7 @@ use io::IoMode;
 
 use super::BinaryLog;
 use super::files::FileInfo;
+use super::segment::Lane;
 use super::tracker::TransactionTracker;
 use super::writer::{Group, LogWriter};
 use crate::error::{BinlogError, DecodeError, Result};
@@ -189,12 +190,16 @@ impl LogReceiver {
             return Ok(());
         }
         let Some(segment) = self.writer.segment.clone() else { return Ok(()) };
-        // What comes next need not be the same bytes: nothing of these may stay behind them.
-        segment.cut(self.whole_end.offset).await?;
+        // What comes next need not be the same bytes: nothing of these may stay behind them. Zeros, not a cut: the keeper
+        // may be filling the same file.
+        let lane = Lane { mode: IoMode::Offload, turn: 0 };
+        if let Err(error) = segment.erase(lane, self.whole_end.offset, here.offset).await {
+            self.log().fail(&error);
+            return Err(error);
+        }
         self.writer.offset = self.whole_end.offset;
         self.writer.group.offset = self.writer.offset;
-        self.log().set_space(self.whole_end.offset, self.whole_end.offset);
-        self.log().keeper.set_current(segment.clone(), self.whole_end.offset);
+        self.log().space.add(here.offset - self.whole_end.offset);
         tracing::debug!("{}: back to {}", segment.name, self.whole_end);
         Ok(())
     }
@@ -215,6 +220,13 @@ impl LogReceiver {
     pub async fn into_source(mut self) -> Result<LogWriter> {
         self.forget_partial().await?;
         let log = self.log().clone();
+        let here = self.position();
+        if here.file > 0 && here.offset == 0 {
+            // The source had gone on to this file, and sent nothing of it: its name is free.
+            let segment = self.writer.segment.take();
+            let filled = log.keeper.state.lock().current.as_ref().map_or(0, |current| current.filled);
+            return log.begin_source(segment.map(|segment| (segment, filled))).await;
+        }
         let next = log.take_next().await?;
         self.leave_file().await?;
         log.begin_source(next).await

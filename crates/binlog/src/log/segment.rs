@@ -106,6 +106,18 @@ impl Segment {
         self.plain.of(lane).sync().await.map_err(|error| BinlogError::io("sync", &self.name, &error))
     }
 
+    /// Makes zeros of a range that was written, and syncs that.
+    pub(crate) async fn erase(&self, lane: Lane, from: u64, to: u64) -> Result<()> {
+        let mut at = from;
+        while at < to {
+            let zeros = IoBuf::zeroed(FILL_STEP.min((to - at) as usize));
+            let len = zeros.len() as u64;
+            self.write(lane, at, zeros, false).await?;
+            at += len;
+        }
+        self.sync(lane).await
+    }
+
     async fn write_in_background(&self, offset: u64, buf: IoBuf) -> Result<IoBuf> {
         self.background.write_at(offset, buf).await.map_err(|error| BinlogError::io("write", &self.name, &error))
     }

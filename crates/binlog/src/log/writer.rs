@@ -348,7 +348,9 @@ impl LogWriter {
                 self.flush(IoMode::Offload).await?;
             }
             self.log.stop_background().await?;
-            let end = self.log.durable_end().offset;
+            // A follower may have begun a file of which nothing came.
+            let durable = self.log.durable_end();
+            let end = if durable.file == segment.number { durable.offset } else { 0 };
             if is_source { segment.seal(end).await? } else { segment.cut(end).await? }
         } else {
             self.log.stop_background().await?;

@@ -3,6 +3,7 @@
 mod crashes;
 mod damage;
 mod follower;
+mod full;
 mod life;
 
 use std::sync::Arc;
