@@ -17,6 +17,9 @@ use crate::{BoxFuture, Disk, File, IoBuf, LockGuard, OpenOptions};
 
 /// What is written or lost as one, in bytes.
 const SECTOR: usize = 512;
+/// What a durable write takes along: the pages that it touches, in bytes.
+const CACHE_PAGE: usize = 4096;
+
 /// Longest time of an operation.
 const SLOWEST: Duration = Duration::from_micros(200);
 
@@ -75,6 +78,36 @@ struct Inode {
     pending: Vec<(u64, Change)>,
     /// Failed write-backs so far. Each open file is told of one once, as on Linux.
     failures: u64,
+}
+
+impl Inode {
+    /// Makes one write durable, with the pages that it touches and the file's length, and nothing else.
+    fn write_through(&mut self, number: u64) {
+        let Some(at) = self.pending.iter().position(|(other, _)| *other == number) else { return };
+        let (_, Change::Write { offset, data }) = self.pending.remove(at) else { return };
+        let from = offset / CACHE_PAGE * CACHE_PAGE;
+        let to = (offset + data.len()).next_multiple_of(CACHE_PAGE).min(self.view.len());
+        for (other, change) in std::mem::take(&mut self.pending) {
+            match change {
+                Change::SetLen(len) if other < number => self.durable.resize(len, 0),
+                Change::Write { offset, data } if other < number => {
+                    let (before, behind) = outside(offset, &data, from, to);
+                    self.pending.extend(before.into_iter().chain(behind).map(|change| (other, change)));
+                }
+                later => self.pending.push((other, later)),
+            }
+        }
+        put(&mut self.durable, from, &self.view[from..to]);
+    }
+}
+
+/// The parts of a write before and behind a range.
+fn outside(offset: usize, data: &[u8], from: usize, to: usize) -> (Option<Change>, Option<Change>) {
+    let end = offset + data.len();
+    let part = |start: usize, end: usize| {
+        (start < end).then(|| Change::Write { offset: start, data: data[start - offset..end - offset].to_vec() })
+    };
+    (part(offset, end.min(from)), part(offset.max(to), end))
 }
 
 #[derive(Clone, Default)]
@@ -148,12 +181,14 @@ impl State {
         self.pending_names.push(change);
     }
 
-    fn change_file(&mut self, inode: u64, change: Change) {
+    /// Makes a change that is not durable yet; its number.
+    fn change_file(&mut self, inode: u64, change: Change) -> u64 {
         self.next_change += 1;
         let number = self.next_change;
         let file = self.inode(inode);
         change.apply(&mut file.view);
         file.pending.push((number, change));
+        number
     }
 }
 
@@ -484,6 +519,21 @@ impl SimFile {
         inode.pending.retain(|(number, _)| *number > up_to || self.disk.executor.below(2) == 0);
     }
 
+    /// As `O_DSYNC` does: this write is durable, others are not.
+    async fn sync_write(&self, number: u64) -> Result<()> {
+        self.disk.operation(self.generation, |stats| stats.syncs += 1).await?;
+        if self.disk.fails(&self.path, |faults| faults.sync_error) {
+            self.forget_some(number);
+        }
+        let mut state = self.disk.state.lock();
+        let inode = state.inode(self.inode);
+        if self.failures_told.swap(inode.failures, Ordering::Relaxed) < inode.failures {
+            return Err(io_error());
+        }
+        inode.write_through(number);
+        Ok(())
+    }
+
     async fn sync_changes(&self) -> Result<()> {
         let up_to = self.disk.state.lock().next_change;
         self.disk.operation(self.generation, |stats| stats.syncs += 1).await?;
@@ -538,9 +588,9 @@ impl File for SimFile {
                 return Err(io_error());
             }
             let change = Change::Write { offset: offset as usize, data: buf.to_vec() };
-            self.disk.state.lock().change_file(self.inode, change);
+            let number = self.disk.state.lock().change_file(self.inode, change);
             if self.options.dsync {
-                self.sync_changes().await?;
+                self.sync_write(number).await?;
             }
             Ok(buf)
         })

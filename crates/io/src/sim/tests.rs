@@ -144,3 +144,30 @@ fn time_is_virtual() {
     machine.run(env.clock.sleep(Duration::from_secs(3600))).unwrap();
     assert_eq!(machine.world().elapsed(), Duration::from_secs(3600));
 }
+
+/// A write through `O_DSYNC` says nothing of the writes before it.
+#[test]
+fn a_durable_write_takes_its_own_pages_along_and_no_others() {
+    let mut lost = 0;
+    for seed in 0..50 {
+        let machine = SimMachine::new(seed);
+        let run = async {
+            let disk = machine.env().disk;
+            let how = OpenOptions { create: true, write: true, ..OpenOptions::default() };
+            let plain = disk.open("f", how).await.unwrap();
+            disk.sync_dir("").await.unwrap();
+            plain.write_at(0, IoBuf::zeroed(12288)).await.unwrap();
+            plain.sync().await.unwrap();
+            plain.write_at(0, IoBuf::copy_of(&[1; 4100])).await.unwrap();
+            let through = disk.open("f", OpenOptions { dsync: true, ..how }).await.unwrap();
+            through.write_at(4200, IoBuf::copy_of(&[2; 100])).await.unwrap();
+        };
+        machine.run(run).unwrap();
+        machine.crash();
+        let bytes = machine.contents("f").unwrap();
+        assert_eq!(&bytes[4096..4100], [1; 4], "seed {seed}: written before, on the same page");
+        assert!(bytes[4200..4300].iter().all(|&b| b == 2), "seed {seed}");
+        lost += u32::from(bytes[..4096] != [1; 4096]);
+    }
+    assert!(lost > 10, "{lost}");
+}
