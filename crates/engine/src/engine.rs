@@ -96,6 +96,12 @@ impl Engine {
             mark: mark.clone(),
         };
         let core = Arc::new(Core::new(parts));
+        let told = Arc::downgrade(&core);
+        core.log.when_failed(move |error| {
+            if let Some(core) = told.upgrade() {
+                core.fail(&error.to_string());
+            }
+        });
         // Before recovery, which may come to give the same ids again.
         if core.forget_orphans() {
             core.checkpoint().await?;
@@ -222,9 +228,16 @@ impl Engine {
 
     /// Ends the commits of sessions; the writer is there to be taken again (by a follower).
     pub async fn stop_commits(&self) -> Result<()> {
-        let Some(pipeline) = self.core.commits.swap(None) else { return Ok(()) };
+        let Some(pipeline) = self.core.commits.load_full() else { return Ok(()) };
         let writer = pipeline.close().await;
-        *self.core.writer.lock() = writer;
+        if writer.is_some() {
+            *self.core.writer.lock() = writer;
+        }
+        // Not before: a checkpoint that finds no pipeline takes it that the log is synced.
+        let ours = |current: &Arc<CommitPipeline>| Arc::ptr_eq(current, &pipeline);
+        if self.core.commits.load().as_ref().is_some_and(ours) {
+            self.core.commits.store(None);
+        }
         Ok(())
     }
 

@@ -59,17 +59,21 @@ pub(crate) async fn read(env: &Env, basename: &str) -> Result<Option<Vec<u64>>> 
 
 /// Replaces the index.
 pub(crate) async fn write(env: &Env, basename: &str, numbers: &[u64]) -> Result<()> {
-    let name = index_name(basename);
-    let fresh = format!("{name}.new");
     let text: String = numbers.iter().map(|&number| format!("./{}\n", file_name(basename, number))).collect();
+    replace(env, &index_name(basename), text.as_bytes()).await
+}
+
+/// Replaces a small file as a whole, durably.
+pub(crate) async fn replace(env: &Env, name: &str, contents: &[u8]) -> Result<()> {
+    let fresh = format!("{name}.new");
     let failed = |operation, error| BinlogError::io(operation, &fresh, &error);
     let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
     let file = env.disk.open(&fresh, options).await.map_err(|error| failed("open", error))?;
     file.set_len(0).await.map_err(|error| failed("truncate", error))?;
-    file.write_at(0, IoBuf::copy_of(text.as_bytes())).await.map_err(|error| failed("write", error))?;
+    file.write_at(0, IoBuf::copy_of(contents)).await.map_err(|error| failed("write", error))?;
     file.sync().await.map_err(|error| failed("sync", error))?;
     drop(file);
-    env.disk.rename(&fresh, &name).await.map_err(|error| failed("rename", error))?;
+    env.disk.rename(&fresh, name).await.map_err(|error| failed("rename", error))?;
     env.disk.sync_dir("").await.map_err(|error| failed("sync of the directory", error))
 }
 

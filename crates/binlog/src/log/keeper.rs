@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use super::BinaryLog;
 use super::segment::Segment;
 use super::space::SLACK;
+use super::unsynced::Marker;
 use super::writer::Group;
 use crate::error::{BinlogError, Result};
 
@@ -46,6 +47,7 @@ struct Paused {
     next: bool,
     seals: bool,
     index: bool,
+    marker: bool,
 }
 
 #[derive(Debug, Default)]
@@ -63,6 +65,7 @@ pub(crate) struct KeeperState {
     index_wanted: u64,
     index_written: u64,
     index_error: Option<BinlogError>,
+    pub(crate) marker: Marker,
     seals_wanted: u64,
     seals_done: u64,
     paused: Paused,
@@ -97,6 +100,7 @@ impl KeeperState {
                 self.paused.index = true;
                 self.index_error = Some(error);
             }
+            Job::MakeMarker | Job::RemoveMarker => self.paused.marker = true,
             Job::Seal { segment, end } if !self.stopping => {
                 self.paused.seals = true;
                 self.to_seal.push((segment.clone(), *end));
@@ -126,6 +130,9 @@ enum Job {
     WriteIndex {
         version: u64,
     },
+    /// See [`super::unsynced`].
+    MakeMarker,
+    RemoveMarker,
     Wait,
     Stop,
 }
@@ -144,6 +151,11 @@ impl Keeper {
     pub(crate) fn wake_all(&self) {
         self.work.notify(usize::MAX);
         self.done.notify(usize::MAX);
+    }
+
+    /// There is something to do.
+    pub(crate) fn wake(&self) {
+        self.work.notify(usize::MAX);
     }
 
     pub(crate) fn index_changed(&self) {
@@ -358,6 +370,12 @@ impl BinaryLog {
         if !state.paused.index && state.index_written < state.index_wanted {
             return Job::WriteIndex { version: state.index_wanted };
         }
+        let Marker { wanted, made } = state.marker;
+        if wanted != made && !state.paused.marker {
+            // Not there for anybody from now on, before it goes.
+            state.marker.made = false;
+            return if wanted { Job::MakeMarker } else { Job::RemoveMarker };
+        }
         Job::Wait
     }
 
@@ -441,6 +459,12 @@ impl BinaryLog {
                 self.keeper.state.lock().index_written = *version;
                 Ok(())
             }
+            Job::MakeMarker => {
+                self.make_marker().await?;
+                self.keeper.state.lock().marker.made = true;
+                Ok(())
+            }
+            Job::RemoveMarker => self.remove_marker().await,
             Job::Wait | Job::Stop => Ok(()),
         }
     }

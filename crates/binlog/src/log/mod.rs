@@ -30,6 +30,7 @@ mod scan;
 mod segment;
 mod space;
 mod tracker;
+mod unsynced;
 mod writer;
 
 #[cfg(test)]
@@ -79,7 +80,11 @@ pub struct BinaryLog {
     keeper: Keeper,
     closed: AtomicBool,
     failed: OnceLock<BinlogError>,
+    on_failure: OnceLock<FailureHook>,
 }
+
+/// Told once why the log has stopped.
+type FailureHook = Box<dyn Fn(&BinlogError) + Send + Sync>;
 
 impl std::fmt::Debug for BinaryLog {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -206,11 +211,25 @@ impl BinaryLog {
         let first = self.failed.set(BinlogError::Failed(error.to_string())).is_ok();
         if first {
             tracing::error!("the binary log stops: {error}");
+            self.tell_failure();
             let mark = Self::mark_failed(self.env.clone(), self.options.clone());
             self.env.spawner.spawn("binlog-failed", Box::pin(mark));
         }
         self.durable_event.notify(usize::MAX);
         self.keeper.wake_all();
+    }
+
+    /// Has somebody told if the log stops, whoever finds out: a commit, or the background task of an idle server.
+    pub fn when_failed(&self, hook: impl Fn(&BinlogError) + Send + Sync + 'static) {
+        if self.on_failure.set(Box::new(hook)).is_ok() {
+            self.tell_failure();
+        }
+    }
+
+    fn tell_failure(&self) {
+        if let (Some(hook), Some(error)) = (self.on_failure.get(), self.failed.get()) {
+            hook(error);
+        }
     }
 
     /// Makes a group visible to readers. Groups are announced in log order, each after its sync.

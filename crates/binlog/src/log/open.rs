@@ -32,7 +32,7 @@ use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, s
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
-use super::{BinaryLog, Durable, index};
+use super::{BinaryLog, Durable, index, unsynced};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
@@ -82,7 +82,12 @@ impl BinaryLog {
     /// Opens the log, or creates it. `known_durable` is a position (the checkpoint's) up to which the log was durable
     /// for sure; the default position if none is known.
     pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
+        let unsynced = unsynced::read(&env, &options).await?;
+        let known_durable = unsynced.unwrap_or_default().max(known_durable);
         let mut survey = Survey::take(&env, &options).await?;
+        if unsynced.is_some() {
+            survey.window = u64::MAX;
+        }
         let mut report = survey.find_end(known_durable).await?;
         let last = survey.files.by_number.last_key_value().map(|(&number, _)| number);
         report.end = last.map_or(LogPosition::default(), |number| LogPosition::new(number, survey.end));
@@ -103,6 +108,7 @@ impl BinaryLog {
             keeper: Keeper::default(),
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
+            on_failure: OnceLock::new(),
             env,
             options,
         });
@@ -119,6 +125,10 @@ impl BinaryLog {
             OpenAs::Follower => log.resume_follower(last, report.end.offset),
         };
         log.write_index().await?;
+        if unsynced.is_some() {
+            // All that is left is synced by now.
+            log.remove_marker().await?;
+        }
         log.env.spawner.spawn("binlog-keeper", Box::pin(keeper::run(log.clone())));
         Ok(Opened { log, writer, report })
     }
@@ -217,6 +227,8 @@ struct Survey<'a> {
     files: Files,
     /// Numbers on the disk from the first file of the log on.
     numbers: Vec<u64>,
+    /// How far behind a hole transactions may be that were written after it.
+    window: u64,
     /// How many of them are part of the log; the rest is removed.
     kept: usize,
     /// End of the last file that is kept.
@@ -251,6 +263,7 @@ impl<'a> Survey<'a> {
             options,
             files: Files { basename: options.basename.clone(), ..Files::default() },
             numbers,
+            window: options.max_unsynced_window,
             kept: 0,
             end: 0,
             last_is_sealed: false,
@@ -363,14 +376,14 @@ impl<'a> Survey<'a> {
         if cut < known_durable {
             return Err(damaged(format!("{reason}, but the log was durable up to {known_durable}")));
         }
-        let from = cut.offset.saturating_add(self.options.max_unsynced_window);
+        let from = cut.offset.saturating_add(self.window);
         if let Some(offset) = find_transaction(window, from, self.options).await? {
             let name = &window.name;
             return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
         }
         for &later in &self.numbers[at + 1..] {
             let mut window = self.window(later).await?;
-            if let Some(offset) = find_transaction(&mut window, self.options.max_unsynced_window, self.options).await? {
+            if let Some(offset) = find_transaction(&mut window, self.window, self.options).await? {
                 let name = &window.name;
                 return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
             }

@@ -36,8 +36,9 @@ pub struct LogOptions {
     pub max_event_size: u32,
     /// The same for a transaction.
     pub max_transaction_size: u64,
-    /// The most bytes that are ever written and not yet synced. Valid transactions farther behind a hole cannot
-    /// come from lost writes: the hole is damage. `u64::MAX` where syncs are left to the system.
+    /// The most bytes that are ever written and not yet synced where each group is synced before it is acknowledged. Valid
+    /// transactions farther behind a hole cannot come from lost writes: the hole is damage. (Where groups are left
+    /// unsynced that is noted beside the log, and there is no such bound.)
     pub max_unsynced_window: u64,
 }
 
@@ -54,7 +55,8 @@ impl Default for LogOptions {
             io_mode: IoMode::Offload,
             max_event_size: 1 << 30,
             max_transaction_size: 2 << 30,
-            max_unsynced_window: 1 << 30,
+            // Four groups in flight, each with one transaction of the largest size at its end.
+            max_unsynced_window: 4 * ((1 << 30) + (16 << 20)),
         }
     }
 }

@@ -351,7 +351,15 @@ impl LogWriter {
             // A follower may have begun a file of which nothing came.
             let durable = self.log.durable_end();
             let end = if durable.file == segment.number { durable.offset } else { 0 };
-            if is_source { segment.seal(end).await? } else { segment.cut(end).await? }
+            if is_source {
+                segment.seal(end).await?
+            } else {
+                segment.cut(end).await?
+            }
+            let has_marker = self.log.keeper.state.lock().marker.made;
+            if has_marker {
+                self.log.remove_marker().await?;
+            }
         } else {
             self.log.stop_background().await?;
         }

@@ -201,16 +201,14 @@ impl Core {
         serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))
     }
 
-    /// Syncs the log up to a position, if `sync_binlog` has left that to the system. Without a pipeline everything is synced:
-    /// at the pipeline's end, or by the follower.
+    /// Syncs what of the log is not synced. Whatever `sync_binlog` says now: it may have been changed since. Without a pipeline
+    /// everything is synced: at the pipeline's end, or by the follower.
     async fn make_log_durable(&self) -> Result<()> {
         let Some(pipeline) = self.commits.load_full() else { return Ok(()) };
-        if pipeline.settings().sync_binlog() == 1 {
-            return Ok(());
-        }
         match pipeline.barrier(Barrier::Synced).await {
-            // It was closed in between, which syncs too.
-            Ok(_) | Err(CommitError::Stopped) => Ok(()),
+            Ok(_) => Ok(()),
+            // It is being closed, and its last group is synced when that is done.
+            Err(CommitError::Stopped) => Ok(pipeline.ended().await?),
             Err(error) => Err(error.into()),
         }
     }

@@ -49,6 +49,8 @@ pub(super) struct Pen {
     /// The last group, if it was not synced.
     pub(super) unsynced: Option<binlog::Group>,
     pub(super) groups_since_sync: u64,
+    /// Groups were left unsynced, or wished to be, since the log was told that all are synced.
+    pub(super) leaves_unsynced: bool,
 }
 
 /// See [`Pipeline`].
@@ -95,6 +97,7 @@ impl<E: CommitEnv> Pipeline<E> {
             tuner: Tuner::default(),
             unsynced: None,
             groups_since_sync: 0,
+            leaves_unsynced: false,
         };
         let shared = Shared {
             env,
@@ -175,11 +178,39 @@ impl<E: CommitEnv> Pipeline<E> {
             }
             returned.await;
         };
+        let pen = match pen {
+            Some(pen) => self.sync_rest(pen).await,
+            None => None,
+        };
         // Whoever came between the last group and now is told by itself (`push`), or here.
         let _ = self.shared.failure.set(CommitError::Stopped);
+        self.shared.pen_returned.notify(usize::MAX);
         self.shared.refuse_queued();
         self.shared.signal.wake();
         pen.map(|pen| pen.writer)
+    }
+
+    /// What came between the barrier and the end may have been left unsynced.
+    async fn sync_rest(&self, mut pen: Box<Pen>) -> Option<Box<Pen>> {
+        if let Some(group) = pen.unsynced.take()
+            && let Err(error) = group.sync(io::IoMode::Offload).await
+        {
+            self.shared.fail(&error);
+            return None;
+        }
+        Some(pen)
+    }
+
+    /// Ready when the pipeline was closed: everything in the log is synced. An error if it has failed instead.
+    pub async fn ended(&self) -> Result<(), CommitError> {
+        loop {
+            let ended = self.shared.pen_returned.listen();
+            match self.shared.failure.get() {
+                Some(CommitError::Stopped) => return Ok(()),
+                Some(error) => return Err(error.clone()),
+                None => ended.await,
+            }
+        }
     }
 
     /// Waits until everything that was queued before is through.

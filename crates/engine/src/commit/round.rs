@@ -144,9 +144,11 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         if settings.sync_binlog() == 1 { plan } else { Plan { depth: 1, ..plan } }
     }
 
-    /// Whether another group may be begun. Files become durable one by one.
+    /// Whether another group may be begun. Files become durable one by one, and what is not synced (the setting may just
+    /// have been changed) is written before the sync of the next group begins.
     fn has_room(&self, plan: &Plan) -> bool {
-        self.in_flight.len() < plan.depth && !self.in_flight.iter().any(|group| group.ends_file)
+        let is_open = self.in_flight.iter().all(|group| group.is_synced && !group.ends_file);
+        self.in_flight.len() < plan.depth && is_open
     }
 
     fn time_to_next(&self, plan: &Plan) -> Option<Duration> {
@@ -209,6 +211,10 @@ impl<'a, E: CommitEnv> Round<'a, E> {
 
     /// Forms a group of what is queued and begins to write it.
     async fn start_group(&mut self, mode: IoMode) -> Result<(), CommitError> {
+        // Its background task may have failed.
+        if let Err(error) = self.shared.log.check() {
+            return Err(self.shared.fail(&error));
+        }
         let mut must_sync = false;
         let (members, commits) = self.place_queued(&mut must_sync).await;
         let Some(group) = self.pen.writer.take_group() else {
@@ -217,7 +223,9 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let settings = &self.shared.settings;
         self.pen.groups_since_sync += 1;
         let each = settings.sync_binlog();
-        let is_synced = must_sync || group.ends_file() || (each > 0 && self.pen.groups_since_sync >= each);
+        let is_due = must_sync || group.ends_file() || (each > 0 && self.pen.groups_since_sync >= each);
+        let is_synced = is_due || !self.shared.log.may_leave_unsynced();
+        self.pen.leaves_unsynced |= !is_due;
         if is_synced {
             self.pen.groups_since_sync = 0;
         }
@@ -357,6 +365,15 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         } else {
             self.pen.unsynced = Some(group);
         }
+        if self.pen.leaves_unsynced && done.is_synced && shared.settings.sync_binlog() == 1 && self.all_are_synced() {
+            self.pen.leaves_unsynced = false;
+            shared.log.syncs_everything();
+        }
+    }
+
+    /// Whether the groups in flight are.
+    fn all_are_synced(&self) -> bool {
+        self.in_flight.iter().all(|group| group.is_synced)
     }
 
     fn count(&mut self, group: &Group, done: &InFlight, active: usize) {

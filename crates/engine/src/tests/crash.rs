@@ -79,13 +79,15 @@ async fn check(engine: &Arc<Engine>, acknowledged: &BTreeSet<i64>) -> Result<()>
 async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet<i64>>>, next_id: &Arc<Mutex<i64>>) {
     let mut options = fixture::options();
     options.memtable_bytes = 6 << 10;
-    let Ok(engine) = fixture::open(machine.env(), options).await else { return wait_for_the_end(machine).await };
+    let engine = fixture::open(machine.env(), options).await.unwrap();
     let table = engine.catalog().table("test", "t").unwrap().clone();
     let before = acknowledged.lock().clone();
     check(&engine, &before).await.unwrap();
+    // Under sync_binlog=1: since which change of the setting.
+    let strict = Arc::new(Mutex::new(Some(0)));
     for session in 0..SESSIONS {
         let (engine, table) = (engine.clone(), table.clone());
-        let (acknowledged, next_id) = (acknowledged.clone(), next_id.clone());
+        let (acknowledged, next_id, strict) = (acknowledged.clone(), next_id.clone(), strict.clone());
         let mut rng = StdRng::seed_from_u64(seed * 100 + session.cast_unsigned());
         let task = async move {
             loop {
@@ -101,25 +103,27 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
                     None
                 };
                 let answer = async { take_number(&engine, &table, id).await.ok() };
-                if let Some(number) = future::or(answer, gone).await {
+                let before = *strict.lock();
+                if let Some(number) = future::or(answer, gone).await
+                    && before.is_some()
+                    && *strict.lock() == before
+                {
                     acknowledged.lock().insert(number);
                 }
             }
         };
         machine.env().spawner.spawn("session", Box::pin(task));
     }
-    let mut rng = StdRng::seed_from_u64(seed);
+    let (mut rng, mut change) = (StdRng::seed_from_u64(seed), 0);
     loop {
         machine.env().clock.sleep(Duration::from_micros(rng.random_range(0..30_000))).await;
-        let _ = engine.checkpoint().await;
-    }
-}
-
-async fn wait_for_the_end(machine: &SimMachine) {
-    loop {
-        machine.env().clock.sleep(Duration::from_secs(1)).await;
-        // Touches the disk, so that the armed failure comes.
-        let _ = machine.env().disk.list("").await;
+        if let Some(pipeline) = engine.commits().filter(|_| seed % 2 == 1) {
+            let groups = rng.random_range(0..3);
+            change += 1;
+            pipeline.settings().set_sync_binlog(groups);
+            *strict.lock() = (groups == 1).then_some(change);
+        }
+        engine.checkpoint().await.unwrap();
     }
 }
 
@@ -169,7 +173,7 @@ async fn check_indexes(engine: &Arc<Engine>) -> Result<()> {
 async fn work_with_ddl(machine: &SimMachine, seed: u64) {
     let mut options = fixture::options();
     options.memtable_bytes = 40 << 10;
-    let Ok(engine) = fixture::open(machine.env(), options).await else { return wait_for_the_end(machine).await };
+    let engine = fixture::open(machine.env(), options).await.unwrap();
     check_indexes(&engine).await.unwrap();
     let _ = fill(&engine).await;
     let mut rng = StdRng::seed_from_u64(seed);
@@ -256,4 +260,43 @@ fn nothing_acknowledged_is_lost() {
 #[test]
 fn ddl_is_there_or_not() {
     with_seeds(15, ddl_crashes);
+}
+
+/// The setting was changed back, and nothing was committed since: a checkpoint syncs what the old setting has left.
+#[test]
+fn a_checkpoint_is_never_ahead_of_the_log() {
+    for seed in 0..30 {
+        let machine = SimMachine::new(seed);
+        let run = async {
+            let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+            let table = engine.catalog().table("test", "t").unwrap().clone();
+            let pipeline = engine.commits().unwrap();
+            pipeline.settings().set_sync_binlog(0);
+            for id in 1..6 {
+                take_number(&engine, &table, id).await.unwrap();
+                machine.env().clock.sleep(Duration::from_millis(20)).await;
+            }
+            match seed % 3 {
+                0 => pipeline.settings().set_sync_binlog(1),
+                1 => {}
+                // The server closes: the pipeline, and beside it a checkpoint.
+                _ => {
+                    let closing = engine.clone();
+                    let close = async move { closing.stop_commits().await.unwrap() };
+                    machine.env().spawner.spawn("close", Box::pin(close));
+                    let pause = Duration::from_micros(machine.world().below(300));
+                    machine.env().clock.sleep(pause).await;
+                }
+            }
+            engine.checkpoint().await.unwrap();
+        };
+        machine.run(run).unwrap();
+        machine.crash();
+        let run = async {
+            let opened = fixture::open(machine.env(), fixture::options()).await;
+            let engine = opened.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            check(&engine, &(1..6).collect()).await.unwrap();
+        };
+        machine.run(run).unwrap();
+    }
 }

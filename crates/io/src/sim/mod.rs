@@ -28,6 +28,7 @@
 
 mod disk;
 mod executor;
+mod inode;
 mod network;
 
 use std::collections::BTreeSet;
