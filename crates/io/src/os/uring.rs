@@ -4,6 +4,7 @@
 //! writes may. An operation owns its buffer and its file until the kernel is done with them, whatever becomes of
 //! the task that waits.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -37,7 +38,7 @@ struct Operation {
 }
 
 struct Shared {
-    queue: Mutex<(Vec<Operation>, bool)>,
+    queue: Mutex<(VecDeque<Operation>, bool)>,
     event: OwnedFd,
 }
 
@@ -58,7 +59,7 @@ impl Uring {
 
     pub(crate) fn submit(&self, kind: Kind, file: Arc<File>, offset: u64, buf: IoBuf) -> Completion<Result<IoBuf>> {
         let (completer, done) = completion();
-        self.shared.queue.lock().0.push(Operation { kind, file, offset, buf, done: 0, completer });
+        self.shared.queue.lock().0.push_back(Operation { kind, file, offset, buf, done: 0, completer });
         wake(&self.shared.event);
         done
     }
@@ -102,15 +103,17 @@ impl Reaper {
         let mut counter = Box::new(0u64);
         let mut armed = false;
         loop {
+            // Not with the wake-up under way either: the kernel would write into `counter` when it is gone. Dropping the
+            // ring's owner wakes it, so it comes.
+            let closed = self.take_queue();
+            if closed && !armed && self.running.len() == self.free.len() {
+                return;
+            }
             if !armed {
                 let event = types::Fd(self.shared.event.as_raw_fd());
                 let entry = opcode::Read::new(event, (&raw mut *counter).cast(), 8).build().user_data(WAKE_UP);
                 self.push(&entry);
                 armed = true;
-            }
-            let closed = self.take_queue();
-            if closed && self.running.len() == self.free.len() {
-                return;
             }
             if let Err(error) = self.ring.submit_and_wait(1)
                 && error.kind() != ErrorKind::Interrupted
@@ -138,9 +141,11 @@ impl Reaper {
                 if in_flight + 1 >= DEPTH as usize || queue.0.is_empty() {
                     return queue.1;
                 }
-                queue.0.remove(0)
+                queue.0.pop_front()
             };
-            self.start(operation);
+            if let Some(operation) = operation {
+                self.start(operation);
+            }
         }
     }
 
