@@ -51,12 +51,7 @@ impl Coordinator {
         let workers_left = Arc::new((AtomicUsize::new(workers), Event::new()));
         for number in 0..workers {
             let (shared, left) = (shared.clone(), workers_left.clone());
-            let task = async move {
-                work(shared).await;
-                left.0.fetch_sub(1, Ordering::SeqCst);
-                left.1.notify(usize::MAX);
-            };
-            spawner.spawn_thread(&format!("apply-{number}"), Box::pin(task));
+            spawner.spawn_thread(&format!("apply-{number}"), Box::pin(work(shared, left)));
         }
         Coordinator {
             reader: engine.log().reader(position).without_verification(),

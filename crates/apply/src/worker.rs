@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use base::{CommitNumber, LogPosition};
 use binlog::LogTransaction;
 use engine::{Catalog, Engine, EngineError, RowChange};
+use event_listener::Event;
 use futures_lite::future::poll_fn;
 
 use crate::decode::{Decoder, Staging, TableRows};
@@ -34,8 +36,28 @@ pub(crate) struct Shared {
     pub(crate) queue: Queue<Batch>,
 }
 
+/// Sees to it that nobody waits for a worker that is gone (a panic): everything stops, and the rest is told.
+struct Watch {
+    shared: Arc<Shared>,
+    /// Workers there are, and told when one ends.
+    left: Arc<(AtomicUsize, Event)>,
+    done: bool,
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if !self.done {
+            let error = EngineError::Bug("a worker of the applier has ended".to_string());
+            self.shared.gate.fail(ApplyError::Engine { at: self.shared.engine.visible().1, error });
+        }
+        self.left.0.fetch_sub(1, Ordering::SeqCst);
+        self.left.1.notify(usize::MAX);
+    }
+}
+
 /// Works until the queue is closed or something fails.
-pub(crate) async fn work(shared: Arc<Shared>) {
+pub(crate) async fn work(shared: Arc<Shared>, left: Arc<(AtomicUsize, Event)>) {
+    let mut watch = Watch { shared: shared.clone(), left, done: false };
     let mut worker = Worker { shared: &shared, decoder: Decoder::default(), staging: Staging::default() };
     while let Some(batch) = shared.queue.pop().await {
         if shared.gate.check().is_err() {
@@ -45,6 +67,7 @@ pub(crate) async fn work(shared: Arc<Shared>) {
             shared.gate.fail(error);
         }
     }
+    watch.done = true;
 }
 
 struct Worker<'a> {

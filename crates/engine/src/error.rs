@@ -144,7 +144,7 @@ impl From<LockError> for EngineError {
             LockError::Deadlock => EngineError::Deadlock,
             LockError::NotAvailable => EngineError::LockNowait,
             LockError::Cancelled => EngineError::Cancelled(Cancelled::Statement),
-            LockError::TooMany => EngineError::Full(error.to_string()),
+            LockError::TooMany => EngineError::Sql(error.into()),
         }
     }
 }

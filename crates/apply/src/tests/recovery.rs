@@ -1,5 +1,7 @@
 //! Power failures at any operation.
 
+use std::time::Duration;
+
 use parking_lot::Mutex;
 
 use super::*;
@@ -108,4 +110,29 @@ fn recovery_of_more_than_fits_in_memory() {
             assert!(engine.durable_checkpoint().0 > engine.checkpoint_at_open().0, "no checkpoint was made");
         })
         .unwrap();
+}
+
+/// Whatever of the machinery vanishes in the middle of a recovery: it ends, with an error.
+#[test]
+fn a_recovery_whose_tasks_are_gone_ends() {
+    let mut ended = 0;
+    for seed in 0..40 {
+        let machine = machine(seed);
+        let first = machine.run(async {
+            let (engine, _) = open_source(machine.env()).await.unwrap();
+            make_tables(&engine).await.unwrap();
+            load(engine, machine.clone(), Arc::default(), 1).await;
+        });
+        first.unwrap();
+        machine.crash();
+        let pause = Duration::from_micros(machine.world().below(10_000));
+        let clock = machine.env().clock;
+        let run = machine.run(futures_lite::future::or(open_source(machine.env()), async {
+            clock.sleep(pause).await;
+            machine.kill();
+            futures_lite::future::pending().await
+        }));
+        ended += u32::from(run.unwrap().is_err());
+    }
+    assert!(ended > 5, "{ended}");
 }

@@ -300,9 +300,23 @@ impl Keeper {
     }
 }
 
+/// Sees to it that nobody waits for a background task that is gone: a panic in it, a runtime that was torn down.
+struct Watch<'a>(&'a BinaryLog);
+
+impl Drop for Watch<'_> {
+    fn drop(&mut self) {
+        let stopped = std::mem::replace(&mut self.0.keeper.state.lock().stopped, true);
+        if !stopped {
+            self.0.fail(&BinlogError::Failed("the log's background task has ended".to_owned()));
+        }
+        self.0.keeper.done.notify(usize::MAX);
+    }
+}
+
 /// The loop.
 pub(crate) async fn run(log: Arc<BinaryLog>) {
     let keeper = &log.keeper;
+    let _watch = Watch(&log);
     loop {
         let work = keeper.work.listen();
         let job = log.next_job();

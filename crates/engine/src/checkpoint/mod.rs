@@ -20,7 +20,8 @@
 //! - C is published, and its log is durable, before the superblock says so: nothing uncommitted is ever in a checkpoint.
 //! - One checkpoint at a time; one that failed for lack of space is tried again with the same frozen memtable.
 //!
-//! A failure of any other kind than a full disk stops the engine: what is on disk is then not known.
+//! A failure of any other kind than a full disk stops the engine: what is on disk is then not known. While the disk is full,
+//! sessions whose commits would have to wait for a checkpoint get an error (1021); it is tried again every now and then.
 
 mod merge;
 mod run;
@@ -81,6 +82,8 @@ pub(crate) struct Checkpoints {
     /// Notified when a memtable was frozen or went.
     pub(super) room: Event,
     pub(super) stopped: AtomicBool,
+    /// Why the last attempt found no room on the disk.
+    pub(super) disk_full: Mutex<Option<String>>,
     log_bytes_max: u64,
     file_bytes: u64,
 }
@@ -99,6 +102,7 @@ impl Checkpoints {
             want: Event::new(),
             room: Event::new(),
             stopped: AtomicBool::new(false),
+            disk_full: Mutex::default(),
             log_bytes_max,
             file_bytes,
         }

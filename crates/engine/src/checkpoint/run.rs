@@ -21,11 +21,26 @@ use crate::view::{Layers, Mark, ViewSlot};
 const VIEW_GRACE: Duration = Duration::from_millis(500);
 /// So many views get trees of their own; more than that keep the frozen memtable in memory until they end.
 const VIEW_TREES_MAX: usize = 32;
+/// In place of a commit number: a session's transaction, which has none yet.
+const SESSIONS: CommitNumber = CommitNumber(u64::MAX);
+
 /// Pause before a checkpoint that found the disk full is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
+/// Sees to it that nobody waits for checkpoints that nobody makes: after a panic in the task.
+struct Watch(Weak<Core>);
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Some(core) = self.0.upgrade().filter(|core| !core.checkpoints.stopped.load(Ordering::SeqCst)) {
+            core.fail("the task that makes checkpoints has ended");
+        }
+    }
+}
+
 /// Makes checkpoints when they are asked for, until the engine goes.
 pub(crate) async fn run(core: Weak<Core>) {
+    let _watch = Watch(core.clone());
     while let Some(core) = core.upgrade() {
         let checkpoints = &core.checkpoints;
         let listener = checkpoints.want.listen();
@@ -62,10 +77,13 @@ impl Core {
             },
         };
         let result = self.merge(frozen).await;
-        if let Err(error) = &result
-            && error.class() != ErrorClass::Full
-        {
-            self.fail(&format!("checkpoint: {error}"));
+        let full = result.as_ref().err().filter(|error| error.class() == ErrorClass::Full).map(ToString::to_string);
+        *self.checkpoints.disk_full.lock() = full;
+        match &result {
+            Ok(_) => {}
+            // Who waits for room is told.
+            Err(error) if error.class() == ErrorClass::Full => drop(self.checkpoints.room.notify(usize::MAX)),
+            Err(error) => self.fail(&format!("checkpoint: {error}")),
         }
         result
     }
@@ -225,12 +243,13 @@ impl Core {
         }
     }
 
-    /// Ready when the active memtable may grow.
+    /// Ready when the active memtable may grow; an error if no checkpoint can make room because the disk is full.
     pub(crate) async fn wait_for_room(&self, cancel: &Cancel) -> Result<()> {
-        self.wait_for_room_of(CommitNumber(u64::MAX), cancel).await
+        self.wait_for_room_of(SESSIONS, cancel).await
     }
 
-    /// The same for a transaction whose number is known; one that the frozen memtable still waits for has room there.
+    /// The same for a transaction whose number is known: one that the frozen memtable still waits for has room there, and a
+    /// full disk is waited for, because the log has to be applied anyway.
     pub(crate) async fn wait_for_room_of(&self, number: CommitNumber, cancel: &Cancel) -> Result<()> {
         loop {
             self.check_running()?;
@@ -247,6 +266,11 @@ impl Core {
             }
             if (bytes as f64) < self.options.memtable_bytes as f64 * self.options.memtable_stall_factor.max(1.0) {
                 return Ok(());
+            }
+            if number == SESSIONS
+                && let Some(why) = &*self.checkpoints.disk_full.lock()
+            {
+                return Err(EngineError::Full(format!("no checkpoint can be made: {why}")));
             }
             let cancelled = async {
                 let why = cancel.cancelled().await;

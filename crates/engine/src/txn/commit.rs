@@ -88,6 +88,7 @@ async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<
         row_event_max_size: core.options.row_event_max_bytes,
         ..EncoderOptions::default()
     };
+    let largest = encoder_options.max_transaction_size;
     let mut context = options.context.clone();
     if context.timestamp == 0 {
         context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
@@ -96,6 +97,9 @@ async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<
     let mut query = None;
     for (number, step) in writes.steps().iter().enumerate() {
         give_way(number).await;
+        if encoder.size() as u64 > largest {
+            break; // which `finish` refuses
+        }
         if let Step::Query(text) = step {
             query = Some(text);
             continue;

@@ -79,6 +79,7 @@ pub struct Transaction {
 pub struct Savepoint {
     pub(crate) undo_length: usize,
     pub(crate) op_count: usize,
+    pub(crate) bytes: usize,
 }
 
 /// How a transaction ended.
@@ -224,7 +225,7 @@ impl Transaction {
             Ok(acquired) => return Ok(acquired),
             Err(LockError::Timeout) => EngineError::LockWaitTimeout,
             Err(LockError::NotAvailable) => EngineError::LockNowait,
-            Err(LockError::TooMany) => EngineError::Full(LockError::TooMany.to_string()),
+            Err(error @ LockError::TooMany) => EngineError::Sql(error.into()),
             Err(LockError::Cancelled) => {
                 EngineError::Cancelled(self.session().cancel.check().err().unwrap_or(Cancelled::Statement))
             }

@@ -67,7 +67,7 @@ impl WriteSet {
         self.undo.is_empty()
     }
 
-    /// Bytes of keys and values, about.
+    /// Bytes of keys and values, and of the rows before that the log needs, about.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -81,6 +81,11 @@ impl WriteSet {
     }
 
     pub(crate) fn add_step(&mut self, step: Step) {
+        self.bytes += match &step {
+            Step::Query(text) => text.len(),
+            Step::Insert { .. } => 0,
+            Step::Update { old: before, .. } | Step::Delete { row: before, .. } => before.len(),
+        };
         self.steps.push(step);
     }
 
@@ -130,12 +135,13 @@ impl WriteSet {
     }
 
     pub(crate) fn savepoint(&self) -> Savepoint {
-        Savepoint { undo_length: self.undo.len(), op_count: self.steps.len() }
+        Savepoint { undo_length: self.undo.len(), op_count: self.steps.len(), bytes: self.bytes }
     }
 
     /// Undoes everything since the mark.
     pub(crate) fn rollback_to(&mut self, mark: Savepoint) {
         self.steps.truncate(mark.op_count);
+        self.bytes = self.bytes.min(mark.bytes);
         while self.undo.len() > mark.undo_length {
             let Some(Undo { slot, key, before }) = self.undo.pop() else { break };
             let keys = &mut self.indexes[slot].keys;

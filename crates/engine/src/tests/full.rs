@@ -1,0 +1,103 @@
+//! The disk is full where a checkpoint writes: commits are refused before they have a place, reads go on, and all is well when
+//! there is room again.
+
+use std::time::Duration;
+
+use io::sim::{Faults, SimMachine};
+
+use super::fixture::{self, begin, key, row};
+use crate::error::Result;
+use crate::{Engine, EngineError, EngineOptions, ReadMode, TableMode};
+
+fn options() -> EngineOptions {
+    let log = binlog::LogOptions { fill_ahead: 8 << 20, ..Default::default() };
+    EngineOptions {
+        memtable_bytes: 64 << 10,
+        memtable_stall_factor: 1.5,
+        max_binlog_bytes: 64 << 20,
+        log,
+        ..fixture::options()
+    }
+}
+
+async fn insert(engine: &std::sync::Arc<Engine>, id: i64) -> Result<()> {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    let mut transaction = begin(engine);
+    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
+    transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
+    transaction.commit().await.map(drop)
+}
+
+async fn read(engine: &std::sync::Arc<Engine>, id: i64) -> bool {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    begin(engine).get(&table, &key(&table, id), ReadMode::Consistent).await.unwrap().is_some()
+}
+
+#[test]
+fn a_full_disk_under_a_checkpoint_is_error_1021() {
+    for seed in 0..10 {
+        let machine = SimMachine::new(seed);
+        let mut last = 0;
+        let run = async {
+            let engine = fixture::open(machine.env(), options()).await.unwrap();
+            machine.env().clock.sleep(Duration::from_secs(1)).await;
+            let used: usize = machine.files().iter().map(|name| machine.contents(name).unwrap().len()).sum();
+            machine.set_faults(Faults { capacity: Some(used as u64), ..Faults::default() });
+            let error = loop {
+                match insert(&engine, last + 1).await {
+                    Ok(()) => last += 1,
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(error, EngineError::Full(_)), "seed {seed}: {error}");
+            assert_eq!(base::SqlError::from(error).code, 1021);
+            assert!(read(&engine, last).await && !read(&engine, last + 1).await, "seed {seed}");
+            machine.set_faults(Faults::default());
+            machine.env().clock.sleep(Duration::from_secs(10)).await;
+            for id in last + 1..last + 2000 {
+                insert(&engine, id).await.unwrap();
+            }
+            last += 1999;
+            assert!(engine.durable_checkpoint().0.0 > 100);
+            engine.check_running().unwrap();
+        };
+        machine.run(run).unwrap();
+        machine.crash();
+        let run = async {
+            let engine = fixture::open(machine.env(), options()).await.unwrap();
+            assert!(read(&engine, 1).await && read(&engine, last).await, "seed {seed}");
+            let roots = engine.store().roots();
+            assert_eq!(engine.store().verify(&roots).await.unwrap().lost, 0);
+        };
+        machine.run(run).unwrap();
+    }
+}
+
+/// The bound of a transaction counts what it holds: rows before and after, and not what was rolled back.
+#[test]
+fn a_transaction_is_bounded_by_what_it_holds() {
+    let machine = SimMachine::new(1);
+    let run = async {
+        let options = EngineOptions { transaction_bytes_max: 4 << 10, ..options() };
+        let engine = fixture::open(machine.env(), options).await.unwrap();
+        let table = engine.catalog().table("test", "t").unwrap().clone();
+        let mut transaction = begin(&engine);
+        transaction.lock_table(&table, TableMode::IntentExclusive).await.unwrap();
+        for _ in 0..200 {
+            transaction.start_statement();
+            transaction.insert(&table, row(&table, 1, Some(1), None)).await.unwrap();
+            transaction.rollback_statement();
+        }
+        let mut id = 0;
+        let error = loop {
+            id += 1;
+            match transaction.insert(&table, row(&table, id, Some(1), None)).await {
+                Ok(()) => {}
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(base::SqlError::from(error).code, 1197);
+        assert!(id > 5, "{id}");
+    };
+    machine.run(run).unwrap();
+}
