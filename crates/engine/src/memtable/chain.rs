@@ -16,6 +16,9 @@ use bytes::Bytes;
 
 use super::stamp::{StampState, VersionStamp};
 
+/// Up to so many versions are looked through from the newest on.
+const LINEAR_SEARCH_MAX: usize = 16;
+
 /// What a key held from one commit number on: a value, or nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
@@ -52,10 +55,18 @@ impl Chain {
 
     /// The newest version at or below a number: what a read view reads.
     pub(crate) fn visible(&self, snapshot: CommitNumber) -> Option<&Version> {
-        self.versions()
-            .iter()
-            .rev()
-            .find(|version| matches!(version.stamp.state(), StampState::Committed(number) if number <= snapshot))
+        let is_old = |version: &Version| matches!(version.stamp.state(), StampState::Committed(n) if n <= snapshot);
+        let mut rest = self.versions();
+        // Half by half where there are many: a number in the middle says on which side of it to look.
+        while rest.len() > LINEAR_SEARCH_MAX {
+            let (older, newer) = rest.split_at(rest.len() / 2);
+            let first = newer.iter().position(|version| version.stamp.state() != StampState::Aborted);
+            rest = match first {
+                Some(at) if is_old(&newer[at]) => &newer[at..],
+                _ => older,
+            };
+        }
+        rest.iter().rev().find(|version| is_old(version))
     }
 
     /// The newest version in `(after, upto]`, or one of number 0: what a merge takes.
@@ -162,6 +173,34 @@ mod tests {
         assert_eq!(text(chain.between(CommitNumber(8), CommitNumber(9))), "-");
         second.abort();
         assert_eq!(text(chain.newest()), "b");
+    }
+
+    #[test]
+    fn long_chains_give_the_same_as_short_ones() {
+        let mut chain = Chain::One(known(2, "x"));
+        for number in 2..200u64 {
+            let stamp = Stamp::new();
+            chain.install(pending(&stamp, "x"));
+            match number % 5 {
+                0 => stamp.abort(),
+                _ => stamp.commit(CommitNumber(number * 2)),
+            }
+        }
+        chain.install(pending(&Stamp::new(), "x"));
+        let plain = |snapshot| {
+            let numbers = chain.versions().iter().filter_map(|version| match version.stamp.state() {
+                StampState::Committed(number) if number <= snapshot => Some(number),
+                _ => None,
+            });
+            numbers.max()
+        };
+        for snapshot in (0..420).map(CommitNumber) {
+            let found = chain.visible(snapshot).map(|version| match version.stamp.state() {
+                StampState::Committed(number) => number,
+                other => panic!("{other:?}"),
+            });
+            assert_eq!(found, plain(snapshot), "at {snapshot}");
+        }
     }
 
     #[test]

@@ -20,8 +20,9 @@ use super::stamp::{StampState, VersionStamp};
 const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 3 / 2;
 const VERSION_OVERHEAD_BYTES: usize = size_of::<Version>() + 16;
 
-/// A chain is pruned when it grows to a multiple of this.
-const PRUNE_EVERY_VERSIONS: usize = 4;
+/// A chain is pruned when it has grown to this, or twice this, or four times this …: a hot row under a long read view, of
+/// which nothing can be pruned, is not looked through at each install.
+const PRUNE_VERSIONS_MIN: usize = 4;
 
 /// The newest version of a key, as the holder of its lock sees it.
 #[derive(Clone, Debug)]
@@ -58,7 +59,8 @@ impl IndexTree {
             Entry::Occupied(mut entry) => {
                 let chain = entry.get_mut();
                 chain.install(version);
-                if chain.versions().len().is_multiple_of(PRUNE_EVERY_VERSIONS) {
+                let length = chain.versions().len();
+                if length >= PRUNE_VERSIONS_MIN && length.is_power_of_two() {
                     let pruned = chain.prune(floor());
                     grown -= (pruned.versions * VERSION_OVERHEAD_BYTES + pruned.value_bytes) as isize;
                 }
@@ -136,5 +138,36 @@ fn is_empty(range: Range<'_>) -> bool {
         (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
         (Bound::Included(low), Bound::Included(high)) => low > high,
         (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low >= high,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hot_row_under_an_old_view_is_seldom_looked_through() {
+        let tree = IndexTree::default();
+        let mut asked = 0;
+        for number in 1..=10_000 {
+            let version = Version { stamp: VersionStamp::Known(CommitNumber(number)), value: None };
+            let floor = || {
+                asked += 1;
+                CommitNumber(0)
+            };
+            tree.install(b"k", version, floor);
+        }
+        assert!(asked <= 14, "{asked}");
+        // The view is gone: one look, and it is short again.
+        for number in 10_001..20_000 {
+            let version = Version { stamp: VersionStamp::Known(CommitNumber(number)), value: None };
+            tree.install(b"k", version, || CommitNumber(number - 1));
+        }
+        let mut longest = 0;
+        tree.walk((Bound::Unbounded, Bound::Unbounded), false, |_, chain| {
+            longest = chain.versions().len();
+            true
+        });
+        assert!(longest <= 4, "{longest}");
     }
 }
