@@ -63,9 +63,10 @@ impl Layers {
         self.memtables.iter().find_map(|m| m.with_tree(index, |tree| tree.get_newest(key)).flatten())
     }
 
-    /// A number that changes with every install in an index, for as long as these are the layers of now.
+    /// A number that changes with every install in an index, for as long as these are the layers of now. The frozen memtable
+    /// counts too: who began to install before the freeze goes on in it.
     pub(crate) fn installs(&self, index: IndexId) -> u64 {
-        self.memtables.first().and_then(|m| m.with_tree(index, IndexTree::installs)).unwrap_or(0)
+        self.memtables.iter().filter_map(|m| m.with_tree(index, IndexTree::installs)).sum()
     }
 }
 

@@ -348,3 +348,29 @@ macro_rules! scripts {
 }
 
 scripts! { isolation locks gaps unique savepoints checkpoints ddl recovery }
+
+/// A locking scan trusts what it read before its locks if nothing was installed since; one who commits may still be installing
+/// into the memtable that a checkpoint has frozen.
+#[test]
+fn an_install_in_the_frozen_memtable_is_noticed() {
+    let machine = fixture::machine(1);
+    let run = async {
+        let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+        let table = engine.catalog().table("test", "t").unwrap().clone();
+        let index = table.indexes[0].id;
+        let core = engine.core();
+        let guard = core.guard();
+        let mut checkpoint = Box::pin(engine.checkpoint());
+        assert!(futures_lite::future::poll_once(&mut checkpoint).await.is_none());
+        let layers = core.views.layers().clone();
+        assert_eq!(layers.memtables.len(), 2, "the checkpoint waits for the guard");
+        let (before, stamp) = (layers.installs(index), crate::memtable::stamp::Stamp::new());
+        let pending = crate::memtable::stamp::VersionStamp::Shared(stamp.clone());
+        guard.memtable().install(index, b"k", None, pending, || core.views.floor());
+        assert_ne!(layers.installs(index), before);
+        stamp.abort();
+        drop(guard);
+        checkpoint.await.unwrap();
+    };
+    machine.run(run).unwrap();
+}
