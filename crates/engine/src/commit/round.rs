@@ -255,12 +255,14 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             return Ok(());
         }
         if must_sync && let Some(group) = self.pen.unsynced.take() {
+            let start = self.now();
             if let Err(error) = group.sync(IoMode::Inline).await {
                 let failure = self.shared.fail(&error);
                 tell(members, &Err(failure.clone()));
                 return Err(failure);
             }
             CommitStats::add(&self.shared.stats.syncs, 1);
+            self.shared.stats.sync_micros.record(self.now().saturating_sub(start).as_micros() as u64);
             self.pen.groups_since_sync = 0;
             self.pen.writer.recycle(group);
         }

@@ -136,7 +136,7 @@ pub struct CommitStats {
     pub gathered: AtomicU64,
     /// Transactions per group.
     pub group_size: Histogram,
-    /// Microseconds of write and sync together, of groups that were synced.
+    /// Microseconds of write and sync together, of groups that were synced; of the sync alone where that came later.
     pub sync_micros: Histogram,
 }
 

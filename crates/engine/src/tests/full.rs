@@ -101,3 +101,43 @@ fn a_transaction_is_bounded_by_what_it_holds() {
     };
     machine.run(run).unwrap();
 }
+
+/// Purging by name, age or size never removes what recovery needs.
+#[test]
+fn a_purge_keeps_what_the_checkpoint_needs() {
+    for seed in 0..10 {
+        let machine = SimMachine::new(seed);
+        let run = async {
+            let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+            for id in 1..200 {
+                insert(&engine, id).await.unwrap();
+            }
+            engine.rotate_log().await.unwrap();
+            engine.checkpoint().await.unwrap();
+            for id in 200..400 {
+                insert(&engine, id).await.unwrap();
+                if id % 50 == 0 {
+                    engine.rotate_log().await.unwrap();
+                }
+            }
+            let (log, needed) = (engine.log().clone(), engine.durable_checkpoint().1.file);
+            let last = log.files().pop().unwrap().name;
+            let purged = match seed % 3 {
+                0 => log.purge_to(&last).await.unwrap(),
+                1 => log.purge_before(base::UnixMicros(u64::MAX)).await.unwrap(),
+                _ => log.purge_to_size(1).await.unwrap(),
+            };
+            assert_eq!(purged.held_by.as_deref(), Some("checkpoint"), "seed {seed}");
+            assert_eq!(log.files()[0].number, needed, "seed {seed}: all that is not needed is gone, and nothing else");
+        };
+        machine.run(run).unwrap();
+        machine.crash();
+        let run = async {
+            let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+            for id in 1..400 {
+                assert!(read(&engine, id).await, "seed {seed}: {id}");
+            }
+        };
+        machine.run(run).unwrap();
+    }
+}

@@ -1,5 +1,7 @@
 //! What makes a group: settings, delays, barriers, rotation.
 
+use binlog::SyncMethod;
+
 use super::*;
 
 fn with_bench(seed: u64, test: impl AsyncFnOnce(Arc<Bench>)) {
@@ -90,13 +92,68 @@ fn unordered_wake_ups_lose_nobody() {
     });
 }
 
+/// What comes while a group is formed is taken into it as long as `binlog_max_flush_queue_time` says, and else into the next.
 #[test]
-fn skimming_goes_on_for_its_time() {
-    with_bench(5, async |bench| {
-        bench.pipeline.settings().set_max_flush_queue_time(Duration::from_micros(50));
-        load(&bench, 10, 10).await;
-        assert_eq!(bench.counts().commits, 100);
-    });
+fn skimming_takes_what_comes_meanwhile() {
+    for (time, groups) in [(Duration::ZERO, 2), (Duration::from_micros(50), 1)] {
+        with_bench(5, async |bench| {
+            bench.pipeline.settings().set_max_flush_queue_time(time);
+            let made = transaction(2, 10);
+            let reservation = bench.pipeline.reserve(made.max_size()).await.unwrap();
+            let (pipeline, mut second) = (bench.pipeline.clone(), Some((made, reservation)));
+            let come = move |row| {
+                if let Some((made, reservation)) = second.take_if(|_| row == 1) {
+                    drop(pipeline.enqueue(made, reservation, 2));
+                }
+            };
+            bench.witness.on_prepare(come);
+            bench.commit(1, 10).await.unwrap();
+            let end = bench.pipeline.barrier(Barrier::Published).await.unwrap();
+            assert_eq!(end.commit_number.0, 2);
+            assert_eq!(bench.counts().groups, groups, "{time:?}");
+            load(&bench, 10, 10).await;
+            assert_eq!(bench.counts().commits, 102);
+        });
+    }
+}
+
+/// One write and one sync per group: counted by the pipeline, and by the disk; whichever way it syncs, whoever writes.
+#[test]
+fn one_write_and_one_sync_per_group() {
+    for (method, inline) in [
+        (SyncMethod::Fdatasync, true),
+        (SyncMethod::Fdatasync, false),
+        (SyncMethod::Dsync, true),
+        (SyncMethod::Dsync, false),
+    ] {
+        let machine = machine(8);
+        let run = async {
+            let options = LogOptions { sync_method: method, fill_ahead: 1 << 20, ..LogOptions::default() };
+            let bench = Arc::new(open(machine.env(), options, 0).await.unwrap());
+            bench.pipeline.settings().set_inline_commits(inline);
+            bench.commit(0, 10).await.unwrap();
+            bench.env.clock.sleep(Duration::from_secs(1)).await;
+            let (before, disk) = (bench.counts(), machine.disk_stats());
+            load(&bench, 1, 30).await;
+            load(&bench, 40, 10).await;
+            let (after, disk_after) = (bench.counts(), machine.disk_stats());
+            let groups = after.groups - before.groups;
+            assert_eq!(after.commits - before.commits, 430);
+            assert!((30..200).contains(&groups), "{after:?}");
+            assert_eq!((after.writes - before.writes, after.syncs - before.syncs), (groups, groups));
+            assert_eq!(
+                (disk_after.writes - disk.writes, disk_after.syncs - disk.syncs),
+                (groups, groups),
+                "{method:?}"
+            );
+            assert_eq!(after.inline > before.inline + 20, inline);
+            let stats = bench.pipeline.stats();
+            let sizes = stats.group_size.snapshot();
+            assert_eq!((sizes.count, sizes.sum), (after.groups, after.commits));
+            assert_eq!(stats.sync_micros.snapshot().count, after.syncs);
+        };
+        machine.run(run).unwrap();
+    }
 }
 
 #[test]
@@ -133,4 +190,27 @@ fn a_barrier_is_behind_what_was_queued_before_it() {
         assert_eq!(at.commit_number, CommitNumber(50));
         bench.witness.look(|seen| assert!(seen.published >= at.commit_number));
     });
+}
+
+/// The next file is ready before it is needed, and the last one is sealed behind everybody's back: a commit that meets a
+/// rotation takes two writes and syncs, and not the thousands of zeros of a new file.
+#[test]
+fn a_rotation_stalls_nobody() {
+    let machine = machine(9);
+    let run = async {
+        let options = LogOptions { max_binlog_size: 16 << 20, fill_ahead: 16 << 20, ..LogOptions::default() };
+        let bench = open(machine.env(), options, 0).await.unwrap();
+        let clock = bench.env.clock.clone();
+        let mut longest = Duration::ZERO;
+        for row in 0..400 {
+            let start = clock.monotonic();
+            bench.commit(row, 150_000).await.unwrap();
+            longest = longest.max(clock.monotonic() - start);
+            clock.sleep(Duration::from_micros(100)).await;
+        }
+        assert!(bench.pipeline.log().files().len() > 3);
+        // An operation of the simulated disk takes up to 0.2 ms, and a new file here takes 18.
+        assert!(longest < Duration::from_micros(1200), "{longest:?}");
+    };
+    machine.run(run).unwrap();
 }

@@ -30,6 +30,8 @@ pub(super) struct Seen {
     pub(super) last_prepared: Option<Place>,
     pub(super) published: CommitNumber,
     pub(super) failures: usize,
+    /// Called when a transaction gets its place, while its group is formed.
+    pub(super) on_prepare: Option<Box<dyn FnMut(u64) + Send>>,
 }
 
 impl CommitEnv for Arc<Witness> {
@@ -43,6 +45,9 @@ impl CommitEnv for Arc<Witness> {
         }
         assert!(place.last_committed < place.sequence_number);
         seen.prepared.push(*payload);
+        if let Some(on_prepare) = &mut seen.on_prepare {
+            on_prepare(*payload);
+        }
         seen.last_prepared = Some(*place);
     }
 
@@ -60,6 +65,10 @@ impl CommitEnv for Arc<Witness> {
 }
 
 impl Witness {
+    pub(super) fn on_prepare(&self, hook: impl FnMut(u64) + Send + 'static) {
+        self.0.lock().on_prepare = Some(Box::new(hook));
+    }
+
     pub(super) fn look<T>(&self, at: impl FnOnce(&Seen) -> T) -> T {
         at(&self.0.lock())
     }
