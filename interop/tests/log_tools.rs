@@ -1,5 +1,7 @@
 //! MySQL's and MariaDB's own tools read our log: sealed files from disk, the live one from the server.
 
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use interop::{Kind, Server, ServerOptions, run_tool};
@@ -34,7 +36,7 @@ fn sealed_files_and_the_live_one() {
     }
     let text = from_server(&server, Kind::Mysql97, "mysqlbinlog", &[]);
     assert!(text.contains("in the live file"), "{text}");
-    let ours = std::process::Command::new(interop::commuter_binary().unwrap())
+    let ours = Command::new(interop::commuter_binary().unwrap())
         .args(["log", "dump", "--verify-checksum"])
         .arg(server.folder().join(live))
         .output()
@@ -48,6 +50,43 @@ fn from_server(server: &Server, kind: Kind, tool: &str, more: &[&str]) -> String
     let port = server.port().to_string();
     let connection = ["--no-defaults", "-R", "-h127.0.0.1", "-P", &port, "-uroot", "-vv", "--verify-binlog-checksum"];
     run_tool(kind, tool, &[&connection[..], more, &["--to-last-log", "binlog.000001"]].concat()).unwrap()
+}
+
+/// `--stop-never` is a replica that prints: what is committed later comes too, across files.
+#[test]
+fn the_live_log_without_end() {
+    let server = Server::start("log-tools-live", ServerOptions::default()).unwrap();
+    server.client().query("CREATE DATABASE d; CREATE TABLE d.t (s VARCHAR(100) PRIMARY KEY)").unwrap();
+    let port = server.port().to_string();
+    let mut reader = Command::new("chroot")
+        .arg(Kind::Mysql97.root())
+        // Its output as it comes, into a pipe it would be held back; and not for ever if something does not come.
+        .args([
+            "stdbuf",
+            "-oL",
+            "timeout",
+            "30",
+            "mysqlbinlog",
+            "--no-defaults",
+            "-R",
+            "-h127.0.0.1",
+            "-P",
+            &port,
+            "-uroot",
+            "-vv",
+        ])
+        .args(["--verify-binlog-checksum", "--stop-never", "binlog.000001"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(reader.stdout.take().unwrap()).lines().map_while(Result::ok);
+    for text in ["first", "second", "third"] {
+        server.client().query(&format!("INSERT INTO d.t (s) VALUES ('{text}'); FLUSH BINARY LOGS")).unwrap();
+        let wanted = format!("@1='{text}'");
+        assert!(lines.any(|line| line.contains(&wanted)), "the stream ended before '{text}'");
+    }
+    reader.kill().unwrap();
+    reader.wait().unwrap();
 }
 
 #[test]

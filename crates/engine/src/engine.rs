@@ -23,7 +23,7 @@ use crate::checkpoint::{Checkpoints, Meta, run};
 use crate::commit::{Barrier, CommitSettings, Pipeline, Place};
 use crate::core::{CommitHooks, CommitPipeline, Core, CoreParts};
 use crate::error::{EngineError, Result};
-use crate::lock::{LockManager, LockOptions};
+use crate::lock::{LockManager, LockOptions, LockWaits};
 use crate::memtable::Memtable;
 use crate::options::{EngineOptions, TxnOptions};
 use crate::txn::Transaction;
@@ -201,6 +201,11 @@ impl Engine {
     pub fn memtable_bytes(&self) -> (usize, usize) {
         let layers = self.core.views.layers();
         (layers.memtables.iter().map(|memtable| memtable.bytes()).sum(), layers.memtables.len())
+    }
+
+    /// How often, and how long, transactions have waited for each other's locks.
+    pub fn lock_waits(&self) -> LockWaits {
+        self.core.locks.waits()
     }
 
     /// Number of distinct states that somebody reads.

@@ -47,7 +47,7 @@ pub use commit::{CommitSettings, Place};
 pub use engine::Engine;
 pub use error::{DuplicateKey, EngineError, Result};
 pub use install::{PublishPoint, RowChange};
-pub use lock::{LockOwner, TableMode};
+pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
 pub use storage_engine::StorageEngine;

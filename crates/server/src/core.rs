@@ -105,7 +105,8 @@ impl Core {
         let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone()));
         let parts = Parts { engine: engine.clone(), registry: registry.clone(), end: end.clone(), follower, dump };
         let services = ServerServices::new(parts);
-        let sql = sql::session::Shared { engine, services: services.clone(), globals, env };
+        let sql =
+            sql::session::Shared { engine, services: services.clone(), globals, env, counters: Default::default() };
         let mut shared = Shared::new(Arc::new(sql), registry);
         shared.dump = Some(services.dump().clone());
         let shared = Arc::new(shared);

@@ -48,19 +48,24 @@ struct Counters {
     wait_micros_max: AtomicU64,
 }
 
-/// What the lock manager has and has done.
+/// What is held now. Found by looking at all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LockStats {
-    /// Record locks held now, pending inserts included.
+    /// Record locks, pending inserts included.
     pub records: usize,
-    /// Pieces into which held gap locks cut their indexes, now.
+    /// Pieces into which gap locks cut their indexes.
     pub gap_segments: usize,
-    /// Inserts by open transactions, now.
+    /// Inserts by open transactions.
     pub pending_inserts: usize,
-    /// Table and name locks held now.
+    /// Table and name locks.
     pub tables: usize,
+}
+
+/// Who has waited, and how it ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LockWaits {
     /// Owners that wait now (`Innodb_row_lock_current_waits`).
-    pub waiting: usize,
+    pub current: usize,
     /// Waits so far (`Innodb_row_lock_waits`).
     pub waits: u64,
     /// Victims so far (`Innodb_deadlocks`).
@@ -68,9 +73,9 @@ pub struct LockStats {
     /// Waits that timed out so far.
     pub timeouts: u64,
     /// All waits together (`Innodb_row_lock_time`).
-    pub wait_time: Duration,
+    pub time: Duration,
     /// The longest wait (`Innodb_row_lock_time_max`).
-    pub wait_time_max: Duration,
+    pub time_max: Duration,
 }
 
 /// The kinds of waits: what has to be undone if one is given up.
@@ -108,23 +113,24 @@ impl LockManager {
         }
     }
 
-    /// Counts what is held, by looking at all of it, and what has happened.
+    /// Counts what is held.
     pub fn stats(&self) -> LockStats {
         let (records, _) = self.records.count();
         let (tables, _) = self.tables.count();
         let (gap_segments, pending_inserts, _) = self.ranges.count();
+        LockStats { records, gap_segments, pending_inserts, tables: tables + self.weak.count() }
+    }
+
+    /// Counters of waits.
+    pub fn waits(&self) -> LockWaits {
         let counter = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        LockStats {
-            records,
-            gap_segments,
-            pending_inserts,
-            tables: tables + self.weak.count(),
-            waiting: self.graph.count(),
+        LockWaits {
+            current: self.graph.count(),
             waits: counter(&self.counters.waits),
             deadlocks: counter(&self.counters.deadlocks),
             timeouts: counter(&self.counters.timeouts),
-            wait_time: Duration::from_micros(counter(&self.counters.wait_micros)),
-            wait_time_max: Duration::from_micros(counter(&self.counters.wait_micros_max)),
+            time: Duration::from_micros(counter(&self.counters.wait_micros)),
+            time_max: Duration::from_micros(counter(&self.counters.wait_micros_max)),
         }
     }
 

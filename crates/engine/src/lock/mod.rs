@@ -39,7 +39,7 @@ use std::time::Duration;
 
 use base::{Cancel, ErrorClass, SqlError, TableId, codes};
 
-pub use self::manager::{LockManager, LockStats};
+pub use self::manager::{LockManager, LockStats, LockWaits};
 pub use self::owner::LockOwner;
 
 /// How strong a record lock is.

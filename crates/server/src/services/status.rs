@@ -21,6 +21,7 @@ pub(crate) fn lines(engine: &Engine, shared: Option<&Shared>) -> Lines {
     if let Some(pipeline) = engine.commits() {
         commits(&mut lines, pipeline.stats());
     }
+    locks(&mut lines, engine);
     store(&mut lines, engine);
     memory(&mut lines, engine);
     lines.sort();
@@ -58,6 +59,17 @@ fn commits(lines: &mut Lines, stats: &CommitStats) {
     add(lines, "Binlog_sync_micros_p50", syncs.percentile(50.0));
     add(lines, "Binlog_sync_micros_p99", syncs.percentile(99.0));
     add(lines, "Binlog_sync_micros_max", syncs.max);
+}
+
+fn locks(lines: &mut Lines, engine: &Engine) {
+    let waits = engine.lock_waits();
+    add(lines, "Innodb_deadlocks", waits.deadlocks);
+    add(lines, "Innodb_row_lock_current_waits", waits.current);
+    add(lines, "Innodb_row_lock_time", waits.time.as_millis());
+    add(lines, "Innodb_row_lock_time_avg", waits.time.as_millis() / u128::from(waits.waits.max(1)));
+    add(lines, "Innodb_row_lock_time_max", waits.time_max.as_millis());
+    add(lines, "Innodb_row_lock_timeouts", waits.timeouts);
+    add(lines, "Innodb_row_lock_waits", waits.waits);
 }
 
 fn store(lines: &mut Lines, engine: &Engine) {

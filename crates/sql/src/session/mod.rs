@@ -16,6 +16,7 @@
 
 mod account;
 mod admin;
+mod counters;
 mod definition;
 mod diagnostics;
 mod host;
@@ -38,6 +39,8 @@ use engine::{Catalog, Engine, SessionHandle};
 use io::Env;
 
 use self::account::AccountCache;
+pub use self::counters::AllCounters;
+use self::counters::{Counter, Counters};
 use self::diagnostics::Diagnostics;
 pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
@@ -60,6 +63,8 @@ pub struct Shared {
     pub globals: Arc<Globals>,
     /// Clock and random bytes.
     pub env: Env,
+    /// Statements by kind.
+    pub counters: AllCounters,
 }
 
 /// Who the session belongs to: known after the login.
@@ -105,18 +110,6 @@ pub struct Session {
     pub(crate) counters: Counters,
 }
 
-/// Counters of a session, as SHOW SESSION STATUS has them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) questions: u64,
-    pub(crate) selects: u64,
-    pub(crate) inserts: u64,
-    pub(crate) updates: u64,
-    pub(crate) deletes: u64,
-    pub(crate) commits: u64,
-    pub(crate) rollbacks: u64,
-}
-
 impl Session {
     /// A session after its login. `handle` is the connection's: it was there before the login, and KILL reaches the
     /// session through it.
@@ -150,6 +143,10 @@ impl Session {
     /// Its settings (timeouts, character sets, limits).
     pub fn settings(&self) -> &SessionSettings {
         &self.settings
+    }
+
+    pub(crate) fn count(&mut self, counter: Counter) {
+        self.shared.counters.count(&mut self.counters, self.handle.connection_id, counter);
     }
 
     /// Who it belongs to.

@@ -4,6 +4,7 @@ use base::{SqlError, codes};
 use types::Value;
 
 use super::Session;
+use super::counters::Counter;
 use super::rows::RowStatement;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{PrepareSource, Statement};
@@ -28,6 +29,7 @@ impl Session {
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
         let text = to_utf8(text, self.settings.hot.sql_mode);
         self.begin_statement(&text);
+        self.count(Counter::StatementPrepare);
         self.diagnostics.clear();
         let result = self.prepare_text(&text).await;
         match result {
@@ -71,6 +73,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         self.begin_statement(&prepared.parsed.text);
+        self.count(Counter::StatementExecute);
         let result = self.execute_prepared(prepared, params, sink).await;
         self.end_statement(result)
     }

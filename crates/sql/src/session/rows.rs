@@ -5,6 +5,7 @@ use engine::EngineError;
 use types::Value;
 
 use super::Session;
+use super::counters::Counter;
 use super::transaction::Open;
 use crate::exec::{ExecContext, Limits, WaitingFunctions};
 use crate::expr::EvalContext;
@@ -111,6 +112,7 @@ impl Session {
                 Ok(outcome)
             }
             Ok(outcome) => {
+                self.count(Counter::HandlerCommit);
                 open.transaction.commit().await?;
                 Ok(outcome)
             }

@@ -3,6 +3,7 @@
 use base::{SqlError, UnixMicros};
 
 use super::Session;
+use super::counters::Counter;
 use super::prepared::rows_of;
 use crate::ddl::no_database;
 use crate::expr::WarningLevel;
@@ -34,7 +35,7 @@ impl Session {
             Some(micros) => UnixMicros(micros),
             None => self.shared.env.clock.now(),
         };
-        self.counters.questions += 1;
+        self.count(Counter::Queries);
         self.diagnostics.kept = false;
         let activity = Activity::Statement { text: text.trim(), database: self.info.database.as_deref() };
         self.shared.services.report(self.handle.connection_id, activity);
@@ -91,6 +92,9 @@ impl Session {
         } else {
             self.diagnostics.kept = true;
         }
+        if let Some(counter) = Counter::of(statement) {
+            self.count(counter);
+        }
         match statement {
             Statement::Query(_)
             | Statement::Insert(_)
@@ -98,7 +102,6 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Explain(_)
             | Statement::Do(_) => {
-                self.count(statement);
                 let rows = rows_of(parsed, params, database);
                 let tables = SystemTables::new(self.shared.clone());
                 self.run_rows(&rows, plan, &tables, sink).await
@@ -132,16 +135,6 @@ impl Session {
             | Statement::Delete(_)
             | Statement::Explain(_)
             | Statement::Do(_) => Err(SqlError::unknown("a statement over rows took the wrong way")),
-        }
-    }
-
-    fn count(&mut self, statement: &Statement) {
-        match statement {
-            Statement::Query(_) => self.counters.selects += 1,
-            Statement::Insert(_) => self.counters.inserts += 1,
-            Statement::Update(_) => self.counters.updates += 1,
-            Statement::Delete(_) => self.counters.deletes += 1,
-            _ => {}
         }
     }
 

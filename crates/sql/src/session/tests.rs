@@ -29,3 +29,8 @@ fn privileges() {
 fn locked_tables() {
     crate::testing::golden("golden/session_lock_tables.txt");
 }
+
+#[test]
+fn counters() {
+    crate::testing::golden("golden/session_counters.txt");
+}

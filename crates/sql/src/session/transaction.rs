@@ -12,6 +12,7 @@ use base::{SqlError, codes};
 use engine::{Isolation, Savepoint, Transaction, TxnOptions};
 
 use super::Session;
+use super::counters::Counter;
 use crate::parse::ast::{Completion, TransactionStatement};
 use crate::result::Outcome;
 
@@ -108,7 +109,7 @@ impl Session {
             if !open.transaction.is_active() {
                 return Err(engine::EngineError::RolledBack.into());
             }
-            self.counters.commits += 1;
+            self.count(Counter::HandlerCommit);
             open.transaction.commit().await?;
         }
         Ok(())
@@ -118,7 +119,7 @@ impl Session {
     pub(crate) fn rollback(&mut self) {
         self.snapshot_position = None;
         if let Some(open) = self.transaction.open.take() {
-            self.counters.rollbacks += 1;
+            self.count(Counter::HandlerRollback);
             open.transaction.rollback();
         }
     }

@@ -16,28 +16,27 @@ pub(super) fn status(session: &Session, global: bool) -> Rows {
 /// Names and values, by name; the session's own in place of the server's.
 pub(crate) fn status_rows(session: &Session, global: bool) -> Vec<(String, String)> {
     let mut all = session.shared().services.status();
-    if !global {
-        let counters = &session.counters;
-        let mut own = vec![
-            ("Com_commit", counters.commits.to_string()),
-            ("Com_delete", counters.deletes.to_string()),
-            ("Com_insert", counters.inserts.to_string()),
-            ("Com_rollback", counters.rollbacks.to_string()),
-            ("Com_select", counters.selects.to_string()),
-            ("Com_update", counters.updates.to_string()),
-            ("Questions", counters.questions.to_string()),
-        ];
+    let text = |(name, count): (&'static str, u64)| (name.to_owned(), count.to_string());
+    if global {
+        replace(&mut all, session.shared().counters.lines().map(text).collect());
+    } else {
+        let mut own: Vec<_> = session.counters.lines().map(text).collect();
         if let Some(position) = session.snapshot_position {
-            own.push(("Binlog_snapshot_file", format!("binlog.{:06}", position.file)));
-            own.push(("Binlog_snapshot_position", position.offset.to_string()));
+            own.push(("Binlog_snapshot_file".to_owned(), format!("binlog.{:06}", position.file)));
+            own.push(("Binlog_snapshot_position".to_owned(), position.offset.to_string()));
         } else {
             let status = session.shared().services.binary_log_status();
-            own.push(("Binlog_snapshot_file", status.file));
-            own.push(("Binlog_snapshot_position", status.position.to_string()));
+            own.push(("Binlog_snapshot_file".to_owned(), status.file));
+            own.push(("Binlog_snapshot_position".to_owned(), status.position.to_string()));
         }
-        all.retain(|(name, _)| !own.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)));
-        all.extend(own.into_iter().map(|(name, value)| (name.to_string(), value)));
+        replace(&mut all, own);
     }
     all.sort();
     all
+}
+
+/// Lines in place of those of the same name.
+fn replace(all: &mut Vec<(String, String)>, by: Vec<(String, String)>) {
+    all.retain(|(name, _)| !by.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)));
+    all.extend(by);
 }

@@ -52,7 +52,7 @@ async fn server(env: Env) -> Arc<Shared> {
     engine.start_commits(CommitSettings::default()).expect("commits start");
     let globals = Arc::new(Globals::new());
     globals.configure("version", "8.4.0-commuter-test").expect("a version");
-    let shared = Arc::new(Shared { engine, services: Arc::new(Alone), globals, env });
+    let shared = Arc::new(Shared { engine, services: Arc::new(Alone), globals, env, counters: Default::default() });
     let name = UserName { user: "root".into(), host: "localhost".into() };
     let json = serde_json::to_value(Account::root(&name, "caching_sha2_password", "")).expect("JSON");
     let change = engine::CatalogChange::Accounts(vec![("root@localhost".into(), Some(json))]);

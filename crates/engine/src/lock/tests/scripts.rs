@@ -47,16 +47,16 @@ impl goldenscript::Runner for Stage {
 
 impl Stage {
     fn stats(&self) -> String {
-        let stats = self.manager.stats();
+        let (stats, waits) = (self.manager.stats(), self.manager.waits());
         format!(
             "records {} gap_segments {} pending {} tables {} waiting {} deadlocks {} timeouts {}",
             stats.records,
             stats.gap_segments,
             stats.pending_inserts,
             stats.tables,
-            stats.waiting,
-            stats.deadlocks,
-            stats.timeouts
+            waits.current,
+            waits.deadlocks,
+            waits.timeouts
         )
     }
 
