@@ -1,5 +1,6 @@
 //! [`TableCodec`]: all codecs of one table, made once when its definition is loaded.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -49,24 +50,19 @@ impl TableCodec {
 
     /// The clustered key of a row.
     pub fn clustered_key(&self, row: &[u8]) -> Result<Bytes, TypeError> {
-        let mut out = Vec::with_capacity(32);
-        self.indexes[0].key.encode_row(&self.row, row, &mut out)?;
-        Ok(out.into())
+        exact(|out| self.indexes[0].key.encode_row(&self.row, row, out))
     }
 
     /// Key and value of the entry that index `index` (position in [`TableDef::indexes`], not 0) has for a row.
     pub fn secondary_entry(&self, index: usize, row: &[u8]) -> Result<(Bytes, Bytes), TypeError> {
         let codec = &self.indexes[index];
-        let mut key = Vec::with_capacity(32);
-        codec.key.encode_row(&self.row, row, &mut key)?;
-        Ok((key.into(), codec.covering_image(&self.row, row)?))
+        let key = exact(|out| codec.key.encode_row(&self.row, row, out))?;
+        Ok((key, codec.covering_image(&self.row, row)?))
     }
 
     /// The key prefix for values of the first parts of an index.
     pub fn prefix(&self, index: usize, values: &[Value]) -> Result<Bytes, TypeError> {
-        let mut out = Vec::with_capacity(32);
-        self.indexes[index].key.encode_prefix(values, &mut out)?;
-        Ok(out.into())
+        exact(|out| self.indexes[index].key.encode_prefix(values, out))
     }
 
     /// The clustered key in a key of secondary index `index`.
@@ -79,17 +75,32 @@ impl TableCodec {
 impl IndexCodec {
     /// The value of the index's entry for a row: the covered columns' bytes, copied.
     pub fn covering_image(&self, table: &RowLayout, row: &[u8]) -> Result<Bytes, TypeError> {
-        let bitmap_len = self.covered.len().div_ceil(8);
-        let mut out = Vec::with_capacity(bitmap_len + 64);
-        out.resize(bitmap_len, 0);
-        for (number, &column) in self.covered.iter().enumerate() {
-            match table.slice(row, column)? {
-                Some(bytes) => out.extend_from_slice(bytes),
-                None => out[number / 8] |= 1 << (number % 8),
+        exact(|out| {
+            out.resize(self.covered.len().div_ceil(8), 0);
+            for (number, &column) in self.covered.iter().enumerate() {
+                match table.slice(row, column)? {
+                    Some(bytes) => out.extend_from_slice(bytes),
+                    None => out[number / 8] |= 1 << (number % 8),
+                }
             }
-        }
-        Ok(out.into())
+            Ok(())
+        })
     }
+}
+
+/// What `fill` writes, in one allocation of just its size: keys and entries stay in write sets and memtables, and a `Vec`
+/// with room to spare would take a second allocation when it becomes `Bytes`.
+fn exact(fill: impl FnOnce(&mut Vec<u8>) -> Result<(), TypeError>) -> Result<Bytes, TypeError> {
+    const KEPT_BYTES: usize = 64 << 10;
+    thread_local! {
+        static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    }
+    SCRATCH.with_borrow_mut(|out| {
+        out.clear();
+        let result = fill(out).map(|()| Bytes::copy_from_slice(out));
+        out.shrink_to(KEPT_BYTES);
+        result
+    })
 }
 
 fn covered(def: &TableDef, index: &IndexDef) -> Vec<usize> {

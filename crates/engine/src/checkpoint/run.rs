@@ -243,6 +243,21 @@ impl Core {
         }
     }
 
+    /// Whether a transaction of this number may be installed now; asks for a checkpoint when it is time for one.
+    fn has_room_of(&self, number: CommitNumber) -> bool {
+        let (bytes, after) = {
+            let layers = self.views.layers();
+            (layers.active().bytes(), layers.active().after())
+        };
+        if number <= after {
+            return true;
+        }
+        if bytes >= self.options.memtable_bytes {
+            self.checkpoints.want();
+        }
+        (bytes as f64) < self.options.memtable_bytes as f64 * self.options.memtable_stall_factor.max(1.0)
+    }
+
     /// Ready when the active memtable may grow; an error if no checkpoint can make room because the disk is full.
     pub(crate) async fn wait_for_room(&self, cancel: &Cancel) -> Result<()> {
         self.wait_for_room_of(SESSIONS, cancel).await
@@ -253,18 +268,12 @@ impl Core {
     pub(crate) async fn wait_for_room_of(&self, number: CommitNumber, cancel: &Cancel) -> Result<()> {
         loop {
             self.check_running()?;
-            let listener = self.checkpoints.room.listen();
-            let (bytes, after) = {
-                let layers = self.views.layers();
-                (layers.active().bytes(), layers.active().after())
-            };
-            if number <= after {
+            if self.has_room_of(number) {
                 return Ok(());
             }
-            if bytes >= self.options.memtable_bytes {
-                self.checkpoints.want();
-            }
-            if (bytes as f64) < self.options.memtable_bytes as f64 * self.options.memtable_stall_factor.max(1.0) {
+            // Asked for only now: every commit comes here, and nearly all of them find room.
+            let listener = self.checkpoints.room.listen();
+            if self.has_room_of(number) {
                 return Ok(());
             }
             if number == SESSIONS
