@@ -9,6 +9,7 @@
 
 mod crash;
 mod fixture;
+mod freeze;
 mod full;
 mod model;
 mod script;

@@ -108,6 +108,10 @@ impl Worker {
         let pause = if self.rng.random_bool(0.2) { 1_000_000 } else { 2000 };
         self.engine.env().clock.sleep(Duration::from_micros(self.rng.random_range(0..pause))).await;
         let state = scan(transaction, &self.table, ReadMode::Consistent, self.rng.random_range(1..9)).await?;
+        for id in 1..=IDS {
+            let found = transaction.get(&self.table, &key(&self.table, id), ReadMode::Consistent).await?;
+            assert_eq!(found.map(|row| show(&self.table, &row)).as_ref(), state.get(&id), "row {id} by its key");
+        }
         for index_number in [1, 2] {
             check_index(transaction, &self.table, index_number, &state).await?;
         }

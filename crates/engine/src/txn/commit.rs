@@ -26,8 +26,9 @@ use crate::options::{RowImage, TxnOptions};
 /// More keys than this and the transaction is said to depend on everything before it: hashing and remembering them
 /// would cost more than a replica gains.
 const WRITESET_KEYS_MAX: usize = 65_536;
-/// Rows encoded or installed without a pause.
-const ROWS_AT_ONCE: usize = 1024;
+/// Rows encoded or installed without a pause. In this crate's tests each has one, so that the simulation's other tasks come
+/// in between, as threads do.
+const ROWS_AT_ONCE: usize = if cfg!(test) { 1 } else { 1024 };
 
 impl Transaction {
     /// Commits; ready when everybody can see it and it is as durable as `sync_binlog` asks. A future that is dropped before
