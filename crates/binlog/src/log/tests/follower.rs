@@ -38,18 +38,22 @@ fn the_copy_is_byte_for_byte() {
     for seed in 0..200 {
         let source = machine(seed);
         let follower = source.world().machine();
+        // What the follower had shown as durable.
+        let shown = parking_lot::Mutex::new(LogPosition::default());
         for _ in 0..4 {
             follower.crash_after(10 + source.world().below(120));
             let run = async {
                 let Opened { log, mut writer, .. } = open(&source.env(), OpenAs::Source).await?;
                 let mut next = log.gtid_executed().count() + 1;
                 let Opened { log: copied, writer: copier, .. } = open(&follower.env(), OpenAs::Follower).await?;
+                assert!(copied.durable_end() >= *shown.lock(), "seed {seed}: the follower lost what it had shown");
                 let mut receiver = LogReceiver::new(copier);
                 for _ in 0..10 {
                     let count = 1 + source.world().below(10);
                     write(&mut writer, next..next + count).await?;
                     next += count;
                     copy(&log, &mut receiver).await?;
+                    *shown.lock() = copied.durable_end();
                     same_files(&source, &log, &follower, &copied);
                 }
                 assert_eq!(read_texts(&copied, LogPosition::default()).await?, texts(1..next));
