@@ -158,7 +158,7 @@ async fn install(core: &Core, writes: &WriteSet, payload: &Payload) {
 
 /// A large transaction lets other sessions have their turn between its rows.
 async fn give_way(number: usize) {
-    if number % ROWS_AT_ONCE == ROWS_AT_ONCE - 1 {
+    if (number + 1).is_multiple_of(ROWS_AT_ONCE) {
         yield_now().await;
     }
 }
