@@ -7,13 +7,16 @@
 //! Needs root (chroot, mounts) and Debian underneath.
 
 mod client;
+mod connection;
 mod install;
 mod kill;
 mod peer;
 mod process;
+pub mod random_sql;
 mod server;
 
 pub use client::{Client, Sysbench, SysbenchReport, python, run_tool};
+pub use connection::{Answer, Connection};
 pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;

@@ -105,8 +105,14 @@ impl Core {
         let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone()));
         let parts = Parts { engine: engine.clone(), registry: registry.clone(), end: end.clone(), follower, dump };
         let services = ServerServices::new(parts);
-        let sql =
-            sql::session::Shared { engine, services: services.clone(), globals, env, counters: Default::default() };
+        let sql = sql::session::Shared {
+            engine,
+            services: services.clone(),
+            globals,
+            env,
+            counters: Default::default(),
+            user_locks: Arc::default(),
+        };
         let mut shared = Shared::new(Arc::new(sql), registry);
         shared.dump = Some(services.dump().clone());
         let shared = Arc::new(shared);

@@ -2,7 +2,7 @@
 
 use base::{SqlError, codes};
 use io::BoxFuture;
-use sql::{ResultColumn, ResultSink};
+use sql::{FieldFlags, FieldType, ResultColumn, ResultSink};
 use types::{Value, charset};
 use wire::column::Column;
 use wire::flags::{COLLATION_BINARY, capability};
@@ -94,7 +94,8 @@ fn misfit() -> SqlError {
 }
 
 fn field(column: &ResultColumn) -> Field {
-    Field { ty: column.ty as u8, decimals: column.decimals, length: column.length }
+    let zerofill = column.flags.has(FieldFlags::ZEROFILL) && column.ty != FieldType::Year;
+    Field { ty: column.ty as u8, decimals: column.decimals, length: column.length, zerofill }
 }
 
 fn to_latin1(value: &Value) -> Value {

@@ -124,6 +124,7 @@ impl Bench {
             transaction: None,
             text,
             param_count: parsed.param_count,
+            warnings: &Warnings::default(),
         };
         plan_statement(&context, &parsed.statement).await.unwrap()
     }
@@ -137,13 +138,23 @@ impl Bench {
         let mut context = ExecContext {
             engine: &self.engine,
             transaction,
-            eval: EvalContext { params, session: &self.session, host: &NoHost, now, warnings: &warnings, strict: true },
+            eval: EvalContext {
+                params,
+                session: &self.session,
+                host: &NoHost,
+                now,
+                warnings: &warnings,
+                strict: true,
+                inserts: false,
+            },
             env: &self.env,
             cancel: &cancel,
             limits: Limits::default(),
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
             auto_increment: (1, 1),
+            select_limit: None,
+            deadline: None,
             found_rows: 0,
         };
         let outcome = execute(plan, &mut context, &mut sink).await.unwrap();

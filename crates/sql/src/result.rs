@@ -170,8 +170,10 @@ impl FieldFlags {
 pub struct Outcome {
     /// Rows changed (found, where the client asked for that); for a query the number of rows sent.
     pub affected_rows: u64,
-    /// The first value that AUTO_INCREMENT made, or 0.
+    /// The first value that AUTO_INCREMENT made; if it made none, the last that was given for its column; or 0.
     pub last_insert_id: u64,
+    /// Whether AUTO_INCREMENT made `last_insert_id`, so that LAST_INSERT_ID() is it from now on.
+    pub generated_id: bool,
     /// `Rows matched: 1  Changed: 1  Warnings: 0`, or empty.
     pub info: String,
     /// Number of warnings, as far as 16 bits go.

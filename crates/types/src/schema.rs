@@ -311,6 +311,12 @@ pub struct ColumnDef {
     pub collation: CollationId,
     /// COMMENT
     pub comment: String,
+    /// Digits that are shown of an integer: of ZEROFILL, and 1 of TINYINT(1), which clients take for a truth value.
+    #[serde(default)]
+    pub display_width: Option<u8>,
+    /// Numbers are shown with zeros in front.
+    #[serde(default)]
+    pub zerofill: bool,
 }
 
 impl ColumnDef {
@@ -327,7 +333,22 @@ impl ColumnDef {
             invisible: false,
             collation,
             comment: String::new(),
+            display_width: None,
+            zerofill: false,
         }
+    }
+
+    /// The type as SHOW CREATE TABLE prints it: `int(5) unsigned zerofill`.
+    pub fn type_text(&self) -> String {
+        let mut text = self.ty.to_string();
+        if let Some(width) = self.display_width {
+            let at = text.find(' ').unwrap_or(text.len());
+            text.insert_str(at, &format!("({width})"));
+        }
+        if self.zerofill {
+            text.push_str(" zerofill");
+        }
+        text
     }
 
     /// The same column, NOT NULL.
@@ -434,6 +455,11 @@ impl TableDef {
     /// The AUTO_INCREMENT column.
     pub fn auto_increment_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.auto_increment)
+    }
+
+    /// The generated primary key of a table that has an AUTO_INCREMENT column besides: both are counted by one counter.
+    pub fn counted_pk(&self) -> Option<usize> {
+        (self.generated_pk && !self.columns[0].auto_increment).then_some(0)
     }
 }
 

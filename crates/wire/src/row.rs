@@ -19,6 +19,8 @@ pub struct Field {
     pub decimals: u8,
     /// Display width; for BIT the number of bits.
     pub length: u32,
+    /// Numbers as text have zeros in front up to their display width.
+    pub zerofill: bool,
 }
 
 const NULL: u8 = 0xfb;
@@ -35,9 +37,20 @@ pub fn encode_text(out: &mut Vec<u8>, fields: &[Field], row: &[Value]) {
             Value::Null => out.push(NULL),
             Value::Str(bytes) | Value::Bytes(bytes) => out.put_lenenc_bytes(bytes),
             Value::UInt(n) if field.ty == ty::BIT => put_bits(out, *n, field.length),
+            Value::UInt(n) if field.ty == ty::YEAR => out.put_lenenc_bytes(format!("{n:04}").as_bytes()),
+            other if field.zerofill => put_with_zeros(out, other, *field),
             other => put_text(out, other, field.decimals),
         }
     }
+}
+
+/// A number of a ZEROFILL column.
+fn put_with_zeros(out: &mut Vec<u8>, value: &Value, field: Field) {
+    let mut text = Vec::new();
+    value.write_text(field.decimals, &mut text);
+    let zeros = (field.length as usize).saturating_sub(text.len());
+    text.splice(..0, std::iter::repeat_n(b'0', zeros));
+    out.put_lenenc_bytes(&text);
 }
 
 /// The value's text behind its length, which is nearly always one byte.
@@ -91,6 +104,7 @@ fn put_binary(out: &mut Vec<u8>, field: Field, value: &Value) -> Result<(), Wire
         ty::BIT => put_bits(out, whole(value)?, field.length),
         _ => match value {
             Value::Str(bytes) | Value::Bytes(bytes) => out.put_lenenc_bytes(bytes),
+            other if field.zerofill => put_with_zeros(out, other, field),
             other => put_text(out, other, field.decimals),
         },
     }
@@ -216,7 +230,7 @@ mod tests {
     use types::DateTime;
 
     fn field(ty: u8) -> Field {
-        Field { ty, decimals: 0, length: 11 }
+        Field { ty, decimals: 0, length: 11, zerofill: false }
     }
 
     #[test]

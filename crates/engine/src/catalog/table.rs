@@ -25,8 +25,8 @@ pub struct Table {
     pub(crate) shared: Arc<TableShared>,
     /// Columns that are in any index, ascending: those whose changes concern more than the row.
     indexed_columns: Vec<usize>,
-    /// Position of the AUTO_INCREMENT column.
-    auto_increment_column: Option<usize>,
+    /// Positions of the columns that the AUTO_INCREMENT counter counts.
+    counted_columns: Vec<usize>,
     /// Commit number of the DDL that last built its rows or one of its indexes: older read views cannot use it (1412).
     pub(crate) since: AtomicU64,
 }
@@ -109,13 +109,13 @@ impl Table {
     pub(crate) fn new(def: Arc<TableDef>, since: CommitNumber, shared: Arc<TableShared>) -> Self {
         let codec = TableCodec::new(def.clone());
         let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();
-        let auto_increment_column = def.auto_increment_column();
+        let counted_columns = def.auto_increment_column().into_iter().chain(def.counted_pk()).collect();
         let indexed: BTreeSet<usize> =
             (0..def.indexes.len()).flat_map(|number| columns_of(&def, &codec, number)).collect();
         let indexed_columns = indexed.into_iter().collect();
         let encoder = Arc::new(TableEncoder::new(&def));
         let since = AtomicU64::new(since.0);
-        Table { def, codec, encoder, indexes, shared, indexed_columns, auto_increment_column, since }
+        Table { def, codec, encoder, indexes, shared, indexed_columns, counted_columns, since }
     }
 
     /// Its id.
@@ -145,13 +145,14 @@ impl Table {
 
     /// A row with this AUTO_INCREMENT value came to be, here or on the source.
     pub(crate) fn saw_auto_increment(&self, row: &Bytes) -> Result<(), TypeError> {
-        let Some(column) = self.auto_increment_column else { return Ok(()) };
-        match self.codec.row.decode_column(row, column)? {
-            Value::Int(value) if value > 0 => self.shared.auto_increment.seen(value as u64),
-            Value::UInt(value) => self.shared.auto_increment.seen(value),
-            Value::Float(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
-            Value::Double(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
-            _ => {}
+        for &column in &self.counted_columns {
+            match self.codec.row.decode_column(row, column)? {
+                Value::Int(value) if value > 0 => self.shared.auto_increment.seen(value as u64),
+                Value::UInt(value) => self.shared.auto_increment.seen(value),
+                Value::Float(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
+                Value::Double(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
+                _ => {}
+            }
         }
         Ok(())
     }

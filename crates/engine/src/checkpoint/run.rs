@@ -210,7 +210,9 @@ impl Core {
 
     fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {
         let catalog = self.catalog.load();
-        let counted = catalog.all_tables().filter(|table| table.def.auto_increment_column().is_some());
+        let counted = catalog
+            .all_tables()
+            .filter(|table| table.def.auto_increment_column().is_some() || table.def.counted_pk().is_some());
         let meta = Meta {
             server_uuid: self.server_uuid.to_string(),
             gtid_executed: mark.gtids.to_string(),

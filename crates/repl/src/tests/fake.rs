@@ -158,7 +158,7 @@ impl Connection {
             self.writer.packet(|out| column.encode(out));
         }
         reply::write_eof(&mut self.writer, 0, 2);
-        let fields = vec![Field { ty: column_type::VAR_STRING, decimals: 0, length: 100 }; row.len()];
+        let fields = vec![Field { ty: column_type::VAR_STRING, decimals: 0, length: 100, zerofill: false }; row.len()];
         self.writer.packet(|out| row::encode_text(out, &fields, &row));
         reply::write_eof(&mut self.writer, 0, 2);
     }

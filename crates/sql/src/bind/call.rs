@@ -9,7 +9,7 @@ use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate};
-use crate::expr::{Aggregate, Expr, ExprKind, ExprType, Kind, build, function};
+use crate::expr::{Aggregate, Expr, ExprKind, ExprType, Kind, WarningLevel, build, function};
 
 impl<'a> Binder<'a> {
     pub(crate) fn bind_function(
@@ -131,6 +131,16 @@ impl<'a> Binder<'a> {
                 arg => bound.push(self.bind_arg(arg, inner)?),
             }
         }
+        self.refuse_outer_aggregate(name, &bound)?;
+        for (expr, _) in &mut clauses.order_by {
+            // A number is the place of an argument.
+            if let ExprKind::Literal(types::Value::Int(place)) = expr.kind {
+                let argument = usize::try_from(place - 1).ok().and_then(|at| bound.get(at));
+                *expr = argument
+                    .ok_or_else(|| crate::bind::scope::unknown_column(&place.to_string(), "order clause"))?
+                    .clone();
+            }
+        }
         let aggregate = Aggregate::resolve(name, bound, clauses, self.context.session)?;
         let ty = aggregate.ty.clone();
         let scope = self.scope();
@@ -144,6 +154,27 @@ impl<'a> Binder<'a> {
             }
         };
         Ok(Expr::column(slot, ty))
+    }
+
+    /// An aggregate over nothing but columns of an enclosing block would be that block's.
+    fn refuse_outer_aggregate(&mut self, name: &str, args: &[Expr]) -> Result<(), SqlError> {
+        let scope = self.scope();
+        let (mut outer, mut own) = (false, false);
+        for arg in args {
+            let mut slots = Vec::new();
+            arg.collect_slots(&mut slots);
+            for slot in slots {
+                match scope.frame.slots[slot].source {
+                    SlotSource::Outer { .. } => outer = true,
+                    _ => own = true,
+                }
+            }
+        }
+        if outer && !own {
+            let name = name.to_uppercase();
+            return Err(SqlError::not_supported(format!("{name}() of an enclosing query's columns in a subquery")));
+        }
+        Ok(())
     }
 
     fn bind_aggregate_clause(
@@ -171,9 +202,15 @@ impl<'a> Binder<'a> {
 
     /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL anywhere else.
     fn bind_values_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
+        const WARN_DEPRECATED_SYNTAX: codes::Code = (1287, "HY000");
         let name = column_of(arg).ok_or_else(|| SqlError::not_supported(arg))?;
+        let warnings = self.context.warnings;
         let scope = self.scope();
         let Some(new_row) = scope.new_row else { return Ok(Expr::null()) };
+        let message = "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT \
+                       INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
+                       alias.col instead";
+        warnings.push(WarningLevel::Warning, WARN_DEPRECATED_SYNTAX, message);
         let columns = &scope.tables[0].columns;
         let column = columns.iter().position(|column| types::schema::same_name(&column.name, name));
         let column = column.ok_or_else(|| crate::bind::scope::unknown_column(name, "field list"))?;

@@ -28,6 +28,10 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
     if ty.kind == Kind::Null {
         column.ty = FieldType::Null;
     }
+    if let Some(digits) = ty.zeros() {
+        column.flags = column.flags.with(FieldFlags::ZEROFILL);
+        column.length = digits as u32;
+    }
     column
 }
 
@@ -147,6 +151,7 @@ fn field_type(column: &ColumnType, ty: &ExprType) -> FieldType {
 fn length(column: &ColumnType, ty: &ExprType) -> u32 {
     const BYTES_PER_CHAR: u32 = 4;
     match column {
+        ColumnType::TinyInt { unsigned: false } if ty.length == 1 => 1,
         ColumnType::TinyInt { unsigned } => 4 - u32::from(*unsigned),
         ColumnType::SmallInt { unsigned } => 6 - u32::from(*unsigned),
         ColumnType::MediumInt { unsigned } => 9 - u32::from(*unsigned),

@@ -33,6 +33,8 @@ pub(super) fn column_def(
         return Err(SqlError::new(codes::INVALID_ON_UPDATE, format!("Invalid ON UPDATE clause for '{name}' column")));
     }
     let mut column = ColumnDef::new(name.clone(), ty);
+    (column.display_width, column.zerofill) = (display_width(&spec.ty, &column.ty), spec.ty.zerofill);
+    warn_of_deprecated(&spec.ty, context);
     column.collation = collation;
     column.nullable = spec.nullable.unwrap_or(!spec.auto_increment);
     column.on_update_now = spec.on_update_now.is_some();
@@ -72,7 +74,7 @@ fn column_type(
 ) -> Result<(ColumnType, CollationId), SqlError> {
     let unsigned = ty.unsigned;
     let column_type = match ty.name {
-        "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => integer(name, ty)?,
+        "bool" | "tinyint" | "smallint" | "mediumint" | "int" | "bigint" => integer(name, ty)?,
         "float" | "double" => floating(name, ty)?,
         "decimal" => {
             let (precision, scale) = decimal_digits(name, ty)?;
@@ -94,18 +96,55 @@ fn integer(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
     if ty.decimals.is_some() {
         return Err(wrong_specifier(name));
     }
-    // The display width means nothing any more.
     if ty.length.is_some_and(|width| width > 255) {
         return Err(width_out_of_range(name, 255));
     }
     let unsigned = ty.unsigned;
     Ok(match ty.name {
-        "tinyint" => ColumnType::TinyInt { unsigned },
+        "bool" | "tinyint" => ColumnType::TinyInt { unsigned },
         "smallint" => ColumnType::SmallInt { unsigned },
         "mediumint" => ColumnType::MediumInt { unsigned },
         "int" => ColumnType::Int { unsigned },
         _ => ColumnType::BigInt { unsigned },
     })
+}
+
+/// The display width that is kept: of ZEROFILL, and of TINYINT(1).
+fn display_width(spec: &TypeSpec, ty: &ColumnType) -> Option<u8> {
+    let (bytes, unsigned) = ty.integer()?;
+    let written = spec.length.and_then(|width| u8::try_from(width).ok()).filter(|width| *width > 0);
+    if spec.zerofill {
+        return Some(written.unwrap_or(match bytes {
+            1 => 3,
+            2 => 5,
+            3 => 8,
+            4 => 10,
+            _ => 20,
+        }));
+    }
+    written.filter(|width| *width == 1 && bytes == 1 && !unsigned)
+}
+
+/// 1681, for what MySQL is going to remove.
+fn warn_of_deprecated(ty: &TypeSpec, context: &DdlContext<'_>) {
+    const WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT: codes::Code = (1681, "HY000");
+    let warn = |what: &str| {
+        context.warnings.push(WarningLevel::Warning, WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, what.to_string());
+    };
+    if ty.zerofill {
+        warn(
+            "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function \
+              to zero-pad numbers, or store the formatted numbers in a CHAR column.",
+        );
+    } else if ty.unsigned && matches!(ty.name, "float" | "double" | "decimal") {
+        warn(
+            "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a \
+              future release.",
+        );
+    }
+    if ty.length.is_some() && matches!(ty.name, "tinyint" | "smallint" | "mediumint" | "int" | "bigint") {
+        warn("Integer display width is deprecated and will be removed in a future release.");
+    }
 }
 
 fn floating(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {

@@ -155,21 +155,19 @@ fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {
 
 /// `my_row_id`, as `sql_generate_invisible_primary_key` makes it: first, invisible, counted up.
 ///
-/// A table has one counter, so one that has an AUTO_INCREMENT column already cannot get another: its unique key over that
-/// column, if it has one, becomes the primary key instead.
+/// A table has one counter. If it has an AUTO_INCREMENT column, a unique key over that column becomes the primary key
+/// instead; without one, `my_row_id` gets its numbers from the same counter ([`TableDef::counted_pk`]).
 fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
-    if let Some(auto) = def.auto_increment_column() {
+    let auto = def.auto_increment_column();
+    if let Some(auto) = auto {
         let over_auto =
             |index: &IndexDef| index.unique && matches!(index.parts[..], [KeyPart { column, .. }] if column == auto);
-        let promoted = def.indexes.iter().position(over_auto).filter(|_| !def.columns[auto].nullable);
-        let Some(promoted) = promoted else {
-            let message = "Failed to generate invisible primary key. Auto-increment column already exists.";
-            return Err(SqlError::new(codes::GIPK_FAILED_AUTOINC_COLUMN_EXISTS, message));
-        };
-        let mut index = def.indexes.remove(promoted);
-        index.name = PRIMARY.into();
-        def.indexes.insert(0, index);
-        return Ok(());
+        if let Some(promoted) = def.indexes.iter().position(over_auto).filter(|_| !def.columns[auto].nullable) {
+            let mut index = def.indexes.remove(promoted);
+            index.name = PRIMARY.into();
+            def.indexes.insert(0, index);
+            return Ok(());
+        }
     }
     if def.column_index(GENERATED_PK_COLUMN).is_some() {
         let message =
@@ -177,7 +175,7 @@ fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
         return Err(SqlError::new(codes::GIPK_COLUMN_EXISTS, message));
     }
     let mut column = ColumnDef::new(GENERATED_PK_COLUMN, ColumnType::BigInt { unsigned: true }).not_null();
-    column.auto_increment = true;
+    column.auto_increment = auto.is_none();
     column.invisible = true;
     column.collation = CollationId::BINARY;
     def.columns.insert(0, column);
@@ -208,7 +206,7 @@ fn is_generated_pk(def: &TableDef) -> bool {
     let primary = &def.indexes[0];
     column.name == GENERATED_PK_COLUMN
         && column.invisible
-        && column.auto_increment
+        && (column.auto_increment || def.auto_increment_column().is_some())
         && column.ty == ColumnType::BigInt { unsigned: true }
         && matches!(primary.parts[..], [KeyPart { column: 0, prefix_chars: None, descending: false }])
 }

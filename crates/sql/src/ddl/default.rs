@@ -103,6 +103,7 @@ impl Conversion {
             now: self.now,
             warnings: &warnings,
             strict: self.strictness == Strictness::Strict,
+            inserts: false,
         };
         convert_for_column(value, column, self.strictness, row_number, &eval)
     }

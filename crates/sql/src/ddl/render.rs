@@ -58,7 +58,8 @@ pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_genera
     let mut text = format!("CREATE TABLE {} (\n", quote_identifier(&def.name));
     body(&mut text, def, show_generated);
     let _ = write!(text, "\n) ENGINE={}", def.engine_name);
-    let counted = def.columns.iter().any(|column| column.auto_increment) && (show_generated || !def.generated_pk);
+    let counted = def.columns.iter().any(|column| column.auto_increment)
+        && (show_generated || !def.generated_pk || def.counted_pk().is_some());
     if counted && next_auto_increment > 1 {
         let _ = write!(text, " AUTO_INCREMENT={next_auto_increment}");
     }
@@ -104,7 +105,7 @@ fn collate_equals(collation: types::CollationId) -> String {
 }
 
 fn column_text(column: &ColumnDef, def: &TableDef) -> String {
-    let mut text = format!("{} {}", quote_identifier(&column.name), column.ty);
+    let mut text = format!("{} {}", quote_identifier(&column.name), column.type_text());
     if column.ty.has_charset() && column.collation != def.collation {
         let charset = column.collation.charset().name();
         let _ = write!(text, " CHARACTER SET {charset}{}", collate_unless_default(column.collation));

@@ -19,3 +19,8 @@ fn alter() {
 fn accounts() {
     crate::testing::golden("golden/ddl_accounts.txt");
 }
+
+#[test]
+fn numbers() {
+    crate::testing::golden("golden/ddl_numbers.txt");
+}

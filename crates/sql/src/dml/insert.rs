@@ -24,9 +24,15 @@ struct Progress {
     duplicates: u64,
     /// First number that AUTO_INCREMENT made.
     first_generated: Option<u64>,
+    /// Whether any row came to be.
+    inserted: bool,
+    /// Last value that was given for the AUTO_INCREMENT column.
+    last_given: u64,
     /// Numbers taken and not yet used: (next, how many).
     reserved: (u64, u64),
     strictness: Strictness,
+    /// A statement of a single row takes no NULL for a NOT NULL column, strict or not.
+    single: bool,
     /// The row being made, a value per column.
     values: Vec<Value>,
     given: Vec<bool>,
@@ -41,8 +47,11 @@ impl InsertPlan {
             affected: 0,
             duplicates: 0,
             first_generated: None,
+            inserted: false,
+            last_given: 0,
             reserved: (0, 0),
             strictness: strictness(self.ignore, &context.eval),
+            single: !self.ignore && matches!(&self.source, InsertSource::Values { rows, .. } if rows.len() == 1),
             values: vec![Value::Null; columns],
             given: vec![false; columns],
         };
@@ -70,10 +79,16 @@ impl InsertPlan {
         };
         Ok(Outcome {
             affected_rows: progress.affected,
-            last_insert_id: progress.first_generated.unwrap_or(0),
+            last_insert_id: progress.first_generated.unwrap_or(if progress.inserted { progress.last_given } else { 0 }),
+            generated_id: progress.first_generated.is_some(),
             info,
             ..Outcome::default()
         })
+    }
+
+    /// Whether the numbers are those of a generated primary key, for which nobody asked.
+    fn hides_numbers(&self) -> bool {
+        self.table.def.generated_pk && self.table.def.counted_pk().is_none()
     }
 
     async fn insert_values(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
@@ -180,6 +195,13 @@ impl InsertPlan {
             }
         }
         let generated = self.number_row(progress, rows_left, context)?;
+        if let (None, Some(column), false) = (generated, self.auto_increment, self.hides_numbers()) {
+            progress.last_given = match progress.values[column] {
+                Value::Int(n) => n as u64,
+                Value::UInt(n) => n,
+                _ => 0,
+            };
+        }
         let row = self.table.codec.row.encode(&progress.values)?;
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
@@ -202,7 +224,8 @@ impl InsertPlan {
         rows_left: u64,
         context: &ExecContext<'_>,
     ) -> Result<Option<u64>, SqlError> {
-        let Some(column) = self.auto_increment else { return Ok(None) };
+        let counted_pk = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]);
+        let Some(column) = self.auto_increment.or(counted_pk) else { return Ok(None) };
         let zero_is_number = context.eval.session.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let wanted = match &progress.values[column] {
             Value::Null => true,
@@ -211,7 +234,7 @@ impl InsertPlan {
             Value::Float(n) => *n == 0.0 && !zero_is_number,
             _ => false,
         };
-        if !wanted {
+        if !wanted && counted_pk.is_none() {
             return Ok(None);
         }
         let (increment, offset) = context.auto_increment;
@@ -221,6 +244,12 @@ impl InsertPlan {
         }
         let number = progress.reserved.0;
         progress.reserved = (number.saturating_add(increment.max(1)), progress.reserved.1 - 1);
+        if let Some(pk) = counted_pk {
+            progress.values[pk] = Value::UInt(number);
+        }
+        if !wanted {
+            return Ok(None);
+        }
         let def = &self.table.def.columns[column];
         let value = convert_for_column(Value::UInt(number), def, Strictness::Strict, progress.rows, &context.eval);
         progress.values[column] = value.map_err(|_| {
@@ -321,17 +350,16 @@ impl Progress {
         self.given[column] = true;
         self.values[column] = match value {
             Value::Null if plan.auto_increment == Some(column) => Value::Null,
-            value => {
-                // In a statement of many rows a NULL for NOT NULL is the column's zero outside strict mode; of one, an error.
-                convert_for_column(value, def, self.strictness, self.rows + 1, &context.eval)?
-            }
+            Value::Null if self.single => convert_for_column(Value::Null, def, Strictness::Strict, 1, &context.eval)?,
+            value => convert_for_column(value, def, self.strictness, self.rows + 1, &context.eval)?,
         };
         Ok(())
     }
 
     /// A row with a generated number was inserted. Nobody asked for the numbers of a generated primary key.
     fn generated(&mut self, plan: &InsertPlan, number: Option<u64>) {
-        if !plan.table.def.generated_pk {
+        self.inserted = true;
+        if !plan.hides_numbers() {
             self.first_generated = self.first_generated.or(number);
         }
     }

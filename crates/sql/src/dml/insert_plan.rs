@@ -5,6 +5,7 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
+use types::ColumnDef;
 use types::schema::same_name;
 
 use crate::bind::expr::{Clause, ExprScope};
@@ -14,7 +15,7 @@ use crate::bind::scope::{Scope, Visible, unknown_column};
 use crate::bind::tree::ColumnInfo;
 use crate::bind::{Binder, split_name};
 use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, is_default};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind, build};
 use crate::plan::node::{QueryPlan, SubqueryPlan};
 use crate::plan::{PlanContext, Privilege, block};
 
@@ -81,7 +82,7 @@ pub(crate) async fn plan_insert<'a>(
     let table = binder.base_table(schema, name)?;
     binder.use_table(&table, Privilege::Insert, TableMode::IntentExclusive);
     let columns = target_columns(&table, insert)?;
-    let source = plan_source(context, binder, insert, &table, columns.len()).await?;
+    let source = plan_source(context, binder, insert, &table, &columns).await?;
     let on_duplicate = match &insert.on {
         None => None,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
@@ -93,8 +94,11 @@ pub(crate) async fn plan_insert<'a>(
     if insert.replace_into {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }
-    let defaults =
+    let mut defaults =
         table.def.columns.iter().map(|column| DefaultValue::of(binder, column)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(counted) = table.def.counted_pk() {
+        defaults[counted] = DefaultValue::AutoIncrement;
+    }
     Ok(InsertPlan {
         columns,
         source,
@@ -153,7 +157,7 @@ async fn plan_source<'a>(
     binder: &mut Binder<'a>,
     insert: &'a sql::Insert,
     table: &Arc<Table>,
-    columns: usize,
+    columns: &[usize],
 ) -> Result<InsertSource, SqlError> {
     let Some(query) = &insert.source else {
         let row: Vec<&'a sql::Expr> = insert.assignments.iter().map(|assignment| &assignment.value).collect();
@@ -167,7 +171,7 @@ async fn plan_source<'a>(
         return bind_values(context, binder, table, rows, columns).await;
     }
     let bound = binder.bind_isolated(query)?;
-    if bound.types.len() != columns {
+    if bound.types.len() != columns.len() {
         return Err(wrong_value_count(1));
     }
     let reads_target = binder.reads(table);
@@ -180,7 +184,7 @@ async fn bind_values<'a>(
     binder: &mut Binder<'a>,
     table: &Arc<Table>,
     rows: Vec<Vec<&'a sql::Expr>>,
-    columns: usize,
+    targets: &[usize],
 ) -> Result<InsertSource, SqlError> {
     let mut scope = Scope { barrier: true, ..Scope::default() };
     scope.add_table(target_table(table, &table.def.name))?;
@@ -188,14 +192,18 @@ async fn bind_values<'a>(
     binder.scopes.push(scope);
     let mut bound = Vec::with_capacity(rows.len());
     for (number, row) in rows.into_iter().enumerate() {
-        if row.len() != columns {
+        if row.len() != targets.len() {
             return Err(wrong_value_count(number + 1));
         }
         let mut values = Vec::with_capacity(row.len());
-        for expr in row {
-            let value =
-                if is_default(expr) { None } else { Some(binder.bind_expr(expr, ExprScope::new(Clause::FieldList))?) };
-            values.push(value);
+        for (place, expr) in row.into_iter().enumerate() {
+            let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
+            let value = if is_default(expr) { None } else { Some(bind(binder)?) };
+            let column = targets.get(place).map(|&column| &table.def.columns[column]);
+            values.push(match (value, column) {
+                (Some(value), Some(column)) => Some(for_column(value, column)),
+                (value, _) => value,
+            });
         }
         bound.push(values);
     }
@@ -269,6 +277,11 @@ pub(crate) fn bind_assignments<'a>(
     Ok(list)
 }
 
+/// A value on its way to a column: `0x41` is a number for one of numbers.
+fn for_column(value: Expr, column: &ColumnDef) -> Expr {
+    if column.ty.is_numeric() && matches!(value.kind, ExprKind::Literal(_)) { build::numeric_arg(value) } else { value }
+}
+
 /// Binds the right side of an assignment.
 pub(crate) fn bind_assigned<'a>(
     binder: &mut Binder<'a>,
@@ -279,7 +292,8 @@ pub(crate) fn bind_assigned<'a>(
     if is_default(value) {
         return Ok(Assigned::Default(DefaultValue::of(binder, &table.def.columns[column])?));
     }
-    Ok(Assigned::Expr(binder.bind_expr(value, ExprScope::new(Clause::FieldList))?))
+    let value = binder.bind_expr(value, ExprScope::new(Clause::FieldList))?;
+    Ok(Assigned::Expr(for_column(value, &table.def.columns[column])))
 }
 
 /// Assignments with the slots of the columns that the frame has.

@@ -33,7 +33,7 @@ use crate::result::Outcome;
 pub(crate) struct UpdatePlan {
     pub(crate) block: BlockPlan,
     pub(crate) targets: Vec<(Target, Assignments)>,
-    ignore: bool,
+    pub(crate) ignore: bool,
     /// Rows are changed while others are still being found.
     streams: bool,
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{Cancel, Cancelled, SqlError, codes};
+use base::{Cancel, Cancelled, SqlError, UnixMicros, codes};
 use engine::{Engine, Transaction};
 use io::{BoxFuture, Env};
 use types::Value;
@@ -62,21 +62,35 @@ pub struct ExecContext<'a> {
     pub client_found_rows: bool,
     /// `auto_increment_increment` and `auto_increment_offset`
     pub auto_increment: (u64, u64),
+    /// `sql_select_limit`, for a query that has no LIMIT.
+    pub select_limit: Option<u64>,
+    /// When the statement ends with 3024 (`max_execution_time`).
+    pub deadline: Option<UnixMicros>,
     /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.
     pub found_rows: u64,
 }
 
 impl ExecContext<'_> {
-    /// 1317 if somebody wants the statement to end.
+    /// 1317 if somebody wants the statement to end, 3024 if it has taken its time.
     pub fn check_cancelled(&self) -> Result<(), SqlError> {
-        self.cancel.check().map_err(|_| interrupted())
+        const QUERY_TIMEOUT: codes::Code = (3024, "HY000");
+        self.cancel.check().map_err(|_| interrupted())?;
+        if self.deadline.is_some_and(|deadline| self.env.clock.now() >= deadline) {
+            let message = "Query execution was interrupted, maximum statement execution time exceeded";
+            return Err(SqlError::new(QUERY_TIMEOUT, message));
+        }
+        Ok(())
     }
 
     /// Waits, or ends with 1317.
     pub(crate) async fn sleep(&self, duration: std::time::Duration) -> Result<bool, SqlError> {
+        let left = self
+            .deadline
+            .map(|deadline| std::time::Duration::from_micros(deadline.0.saturating_sub(self.env.clock.now().0)));
+        let cut = left.is_some_and(|left| left < duration);
         let sleep = async {
-            self.env.clock.sleep(duration).await;
-            Ok(false)
+            self.env.clock.sleep(left.map_or(duration, |left| left.min(duration))).await;
+            Ok(cut)
         };
         let cancelled = async {
             match self.cancel.cancelled().await {

@@ -53,7 +53,8 @@ pub async fn execute(
     }
     match &plan.kind {
         PlanKind::Query(query) => {
-            if let Some(point) = fast::point_select(query)
+            if context.select_limit.is_none()
+                && let Some(point) = fast::point_select(query)
                 && let Some(outcome) = point.run(query, context, sink).await?
             {
                 return Ok(outcome);
@@ -63,9 +64,13 @@ pub async fn execute(
         PlanKind::Insert(insert) => insert.execute(context).await,
         PlanKind::Update(update) => update.execute(context).await,
         PlanKind::Delete(delete) => delete.execute(context).await,
-        PlanKind::Do(exprs) => {
-            for expr in exprs {
-                expr.eval(&[], &context.eval)?;
+        PlanKind::Do(query) => {
+            let mut rows = QueryRows::new(query);
+            rows.open(&[]);
+            let mut batch = RowBatch::new(query.columns.len());
+            while rows.next_batch(context, &mut batch, BATCH_ROWS).await? {
+                batch.clear();
+                context.check_cancelled()?;
             }
             Ok(Outcome::default())
         }
@@ -91,18 +96,19 @@ async fn run_query(
     }
     // An error of the first rows comes before the columns, so that the client gets it in place of a result set.
     let mut batch = RowBatch::new(plan.columns.len());
+    let limit = context.select_limit.unwrap_or(u64::MAX);
     let mut more = rows.next_batch(context, &mut batch, BATCH_ROWS).await?;
     sink.columns(&plan.columns)?;
     let mut count = 0;
     loop {
-        for row in batch.iter() {
+        for row in batch.iter().take(usize::try_from(limit - count).unwrap_or(usize::MAX)) {
             sink.row(row)?;
         }
-        count += batch.len() as u64;
+        count = limit.min(count + batch.len() as u64);
         if sink.needs_flush() {
             sink.flush().await?;
         }
-        if !more {
+        if !more || count == limit {
             break;
         }
         batch.clear();

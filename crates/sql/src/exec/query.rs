@@ -167,14 +167,15 @@ fn plain_columns(output: &[Expr]) -> Option<Vec<usize>> {
 fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {
     let width = plan.distinct_keys.len();
     let part = |from: usize, to: usize| -> BoxedOperator<'_> {
-        Box::new(Branches { queries: plan.branches[from..to].iter().map(QueryRows::new).collect(), at: 0 })
+        let input = |query| -> BoxedOperator<'_> { Box::new(QueryRows::new(query)) };
+        Box::new(Chain { inputs: plan.branches[from..to].iter().map(input).collect(), at: 0 })
     };
     let mut rows = match plan.distinct_until {
         None => part(0, plan.branches.len()),
         Some(last) => {
             let distinct = Box::new(DistinctRows::new(part(0, last + 1), &plan.distinct_keys, width));
             let rest = part(last + 1, plan.branches.len());
-            Box::new(Concatenation { inputs: vec![distinct, rest], at: 0 })
+            Box::new(Chain { inputs: vec![distinct, rest], at: 0 })
         }
     };
     if !plan.order.is_empty() {
@@ -186,43 +187,13 @@ fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {
     rows
 }
 
-/// The branches of a UNION, one after the other.
-struct Branches<'p> {
-    queries: Vec<QueryRows<'p>>,
-    at: usize,
-}
-
-impl Operator for Branches<'_> {
-    fn open(&mut self, seed: &[Value]) {
-        for query in &mut self.queries {
-            query.open(seed);
-        }
-        self.at = 0;
-    }
-
-    fn next_batch<'a>(
-        &'a mut self,
-        context: &'a mut ExecContext<'_>,
-        out: &'a mut RowBatch,
-        want: usize,
-    ) -> BoxFuture<'a, Result<bool, SqlError>> {
-        Box::pin(async move {
-            let Some(query) = self.queries.get_mut(self.at) else { return Ok(false) };
-            if !query.next_batch(context, out, want).await? {
-                self.at += 1;
-            }
-            Ok(self.at < self.queries.len())
-        })
-    }
-}
-
-/// Operators one after the other.
-struct Concatenation<'p> {
+/// Inputs one after the other: the branches of a UNION.
+struct Chain<'p> {
     inputs: Vec<BoxedOperator<'p>>,
     at: usize,
 }
 
-impl Operator for Concatenation<'_> {
+impl Operator for Chain<'_> {
     fn open(&mut self, seed: &[Value]) {
         for input in &mut self.inputs {
             input.open(seed);
@@ -243,5 +214,20 @@ impl Operator for Concatenation<'_> {
             }
             Ok(self.at < self.inputs.len())
         })
+    }
+}
+
+impl Operator for QueryRows<'_> {
+    fn open(&mut self, seed: &[Value]) {
+        QueryRows::open(self, seed);
+    }
+
+    fn next_batch<'a>(
+        &'a mut self,
+        context: &'a mut ExecContext<'_>,
+        out: &'a mut RowBatch,
+        want: usize,
+    ) -> BoxFuture<'a, Result<bool, SqlError>> {
+        QueryRows::next_batch(self, context, out, want)
     }
 }

@@ -318,7 +318,7 @@ impl Aggregate {
                 let sum = integers.add(&decimals).ok_or_else(too_great)?;
                 let result = match self.function {
                     Avg => sum.divide(&Decimal::from(count), self.ty.decimals),
-                    _ => Some(sum),
+                    _ => sum.rounded(self.ty.decimals, types::decimal::Rounding::HalfUp),
                 };
                 Value::Decimal(result.ok_or_else(too_great)?)
             }
@@ -368,7 +368,9 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
     use AggregateFunction::*;
     const MORE_DIGITS_OF_SUM: u32 = 22;
     let arg = args.first().map(|arg| &arg.ty);
-    let is_exact = arg.is_some_and(|ty| ty.kind.is_integer() || matches!(ty.kind, Kind::Decimal | Kind::Null));
+    let is_exact = arg.is_some_and(|ty| {
+        ty.kind.is_integer() || ty.kind.is_temporal() || matches!(ty.kind, Kind::Decimal | Kind::Null)
+    });
     let digits = arg.map_or(0, |ty| ty.int_digits() + ty.decimals as u32);
     let scale = arg.map_or(0, |ty| if is_exact { ty.decimals } else { 0 });
     match function {

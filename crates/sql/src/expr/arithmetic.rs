@@ -209,9 +209,9 @@ fn decimals(
             return integer(quotient.to_i128(), unsigned).ok_or_else(|| out_of_range(name, op, left, right));
         }
     };
-    // A time brings six digits of a fraction, of which its type may have fewer.
+    // A time brings six digits of a fraction, or none; its type may have another number of them.
     let result = match result {
-        Some(n) if ty.kind == Kind::Decimal && n.scale() > ty.decimals => n.rounded(ty.decimals, Rounding::HalfUp),
+        Some(n) if ty.kind == Kind::Decimal && n.scale() != ty.decimals => n.rounded(ty.decimals, Rounding::HalfUp),
         other => other,
     };
     match result {
@@ -282,8 +282,8 @@ pub(crate) fn infer_negate(arg: &ExprType) -> ExprType {
 pub(crate) fn round(value: &Value, places: i64, rounding: Rounding, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     Ok(match value {
         Value::Null => Value::Null,
-        Value::Int(n) => round_integer(*n as i128, places, rounding, false),
-        Value::UInt(n) => round_integer(*n as i128, places, rounding, true),
+        Value::Int(n) => round_integer(*n as i128, places, rounding, false)?,
+        Value::UInt(n) => round_integer(*n as i128, places, rounding, true)?,
         Value::Decimal(n) => Value::Decimal(round_decimal(n, places, rounding).unwrap_or(*n)),
         other => match coerce::to_f64(other, ctx)? {
             None => Value::Null,
@@ -292,7 +292,7 @@ pub(crate) fn round(value: &Value, places: i64, rounding: Rounding, ctx: &EvalCo
     })
 }
 
-fn round_integer(n: i128, places: i64, rounding: Rounding, unsigned: bool) -> Value {
+fn round_integer(n: i128, places: i64, rounding: Rounding, unsigned: bool) -> Result<Value, SqlError> {
     let rounded = match places {
         0.. => n,
         -20..0 => {
@@ -303,11 +303,10 @@ fn round_integer(n: i128, places: i64, rounding: Rounding, unsigned: bool) -> Va
         }
         _ => 0,
     };
-    if unsigned {
-        Value::UInt(rounded.min(u64::MAX as i128) as u64)
-    } else {
-        Value::Int(rounded.clamp(i64::MIN as i128, i64::MAX as i128) as i64)
-    }
+    integer(Some(rounded), unsigned).ok_or_else(|| {
+        let kind = if unsigned { "BIGINT UNSIGNED" } else { "BIGINT" };
+        SqlError::new(codes::DATA_OUT_OF_RANGE, format!("{kind} value is out of range in 'round({n},{places})'"))
+    })
 }
 
 fn round_decimal(n: &Decimal, places: i64, rounding: Rounding) -> Option<Decimal> {

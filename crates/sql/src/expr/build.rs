@@ -9,6 +9,7 @@ use types::{CollationId, ColumnType, Decimal, Value, number};
 
 use crate::expr::arithmetic as arith;
 use crate::expr::cast as casting;
+use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
@@ -127,7 +128,8 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     if let ExprKind::Literal(Value::Bytes(bytes)) = &arg.kind
         && bytes.len() <= 8
     {
-        return unsigned_literal(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64));
+        let n = bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64);
+        return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
     }
     if matches!(arg.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) {
         return function::member_number(arg);
@@ -136,9 +138,59 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
 }
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
-fn comparable(left: Expr, right: Expr) -> (Expr, Expr) {
+fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
-    (beside(left, &right_ty), beside(right, &left_ty))
+    let is_column = |expr: &Expr| matches!(expr.kind, ExprKind::Column { .. });
+    let (left_column, right_column) = (is_column(&left), is_column(&right));
+    let (left, right) = (beside(left, &right_ty), beside(right, &left_ty));
+    let (left, right) =
+        (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
+    let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
+    let (left_literal, right_literal) = (is_literal(&left), is_literal(&right));
+    Ok((temporal_beside(left, &right_ty, right_literal)?, temporal_beside(right, &left_ty, left_literal)?))
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(_))
+}
+
+/// A constant beside a date: text that is none is an error; a number beside a column is a date if it can be.
+fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result<Expr, SqlError> {
+    let ExprKind::Literal(value) = &arg.kind else { return Ok(arg) };
+    match other.kind {
+        Kind::Date | Kind::DateTime if let Value::Str(text) | Value::Bytes(text) = value => {
+            let name = if other.kind == Kind::Date { "DATE" } else { "DATETIME" };
+            match parse::datetime(text, Allow::ZEROS) {
+                Some(_) => Ok(arg),
+                None => Err(wrong_value(name, value)),
+            }
+        }
+        Kind::Date | Kind::DateTime if other_is_column && matches!(value, Value::Int(_) | Value::UInt(_)) => {
+            let parsed = coerce::parse_datetime(value, Allow::ZEROS);
+            let as_date = parsed.map(|parsed| {
+                Expr::literal(Value::DateTime(parsed.value), ExprType::of_kind(Kind::DateTime).nullable(false))
+            });
+            Ok(as_date.unwrap_or(arg))
+        }
+        _ => Ok(arg),
+    }
+}
+
+/// A date or time beside a number that is computed is a number; a time beside text is text.
+fn temporal_beside(arg: Expr, other: &ExprType, other_is_literal: bool) -> Result<Expr, SqlError> {
+    match (arg.ty.kind, other.kind) {
+        (Kind::Date | Kind::DateTime, other) if other.is_numeric() => {
+            let fsp = arg.ty.decimals;
+            cast(arg, CastType::Decimal { precision: 14 + fsp, scale: fsp }, CollationId::BINARY)
+        }
+        (Kind::Time, other) if other.is_numeric() && !other_is_literal => {
+            let fsp = arg.ty.decimals;
+            cast(arg, CastType::Decimal { precision: 7 + fsp, scale: fsp }, CollationId::BINARY)
+        }
+        (Kind::Time, Kind::Str | Kind::Bytes) => cast(arg, CastType::Char { chars: None }, CollationId::DEFAULT)
+            .map(|text| Expr { ty: ExprType { coercibility: Coercibility::Numeric, ..text.ty }, ..text }),
+        _ => Ok(arg),
+    }
 }
 
 fn beside(arg: Expr, other: &ExprType) -> Expr {
@@ -172,8 +224,9 @@ fn condition(operands: &[&ExprType], operation: &str) -> Result<ExprType, SqlErr
             None => operand.clone(),
             Some(so_far) => {
                 let (collation, coercibility) = aggregate_collations(&so_far, operand);
-                if coercibility == Coercibility::None || conflicting_explicit(&so_far, operand) {
-                    return Err(illegal_mix(&so_far, operand, operation));
+                let in_conflict = [&so_far, operand].iter().any(|ty| ty.coercibility == Coercibility::None);
+                if coercibility == Coercibility::None && !in_conflict || conflicting_explicit(&so_far, operand) {
+                    return Err(illegal_mix(operands, operation));
                 }
                 let kind = if operand.kind.is_string() { operand.kind } else { so_far.kind };
                 ExprType { kind, collation, coercibility, ..so_far }
@@ -195,9 +248,11 @@ fn conflicting_explicit(a: &ExprType, b: &ExprType) -> bool {
     explicit(a) && explicit(b) && a.collation != b.collation
 }
 
-/// 1267
-fn illegal_mix(a: &ExprType, b: &ExprType, operation: &str) -> SqlError {
-    let side = |ty: &ExprType| {
+/// 1267, 1270 or 1271, by how many there are.
+fn illegal_mix(operands: &[&ExprType], operation: &str) -> SqlError {
+    const CANT_AGGREGATE_3COLLATIONS: codes::Code = (1270, "HY000");
+    const CANT_AGGREGATE_NCOLLATIONS: codes::Code = (1271, "HY000");
+    let side = |ty: &&ExprType| {
         let strength = match ty.coercibility {
             Coercibility::Explicit => "EXPLICIT",
             Coercibility::None => "NONE",
@@ -205,12 +260,25 @@ fn illegal_mix(a: &ExprType, b: &ExprType, operation: &str) -> SqlError {
             Coercibility::SystemConstant => "SYSCONST",
             Coercibility::Coercible => "COERCIBLE",
             Coercibility::Numeric => "NUMERIC",
-            Coercibility::Ignorable => "IGNORABLE",
+            Coercibility::Ignorable => "NULL",
         };
         format!("({},{strength})", ty.collation.name())
     };
-    let message = format!("Illegal mix of collations {} and {} for operation '{operation}'", side(a), side(b));
-    SqlError::new(codes::CANT_AGGREGATE_2COLLATIONS, message)
+    let sides: Vec<String> = operands.iter().map(side).collect();
+    match &sides[..] {
+        [a, b] => {
+            let message = format!("Illegal mix of collations {a} and {b} for operation '{operation}'");
+            SqlError::new(codes::CANT_AGGREGATE_2COLLATIONS, message)
+        }
+        [a, b, c] => {
+            let message = format!("Illegal mix of collations {a}, {b}, {c} for operation '{operation}'");
+            SqlError::new(CANT_AGGREGATE_3COLLATIONS, message)
+        }
+        _ => {
+            let message = format!("Illegal mix of collations for operation '{operation}'");
+            SqlError::new(CANT_AGGREGATE_NCOLLATIONS, message)
+        }
+    }
 }
 
 fn pair(left: Expr, right: Expr) -> Box<[Expr; 2]> {
@@ -219,7 +287,7 @@ fn pair(left: Expr, right: Expr) -> Box<[Expr; 2]> {
 
 /// `left op right`
 pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
-    let (left, right) = comparable(left, right);
+    let (left, right) = comparable(left, right)?;
     let name = match op {
         CompareOp::Eq => "=",
         CompareOp::NotEq => "<>",
@@ -342,7 +410,7 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
-    let ty = condition(&operands, "IN")?;
+    let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " })?;
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
 }
 
@@ -355,7 +423,7 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
-    let ty = condition(&[&value.ty, &low.ty, &high.ty], "BETWEEN")?;
+    let ty = condition(&[&value.ty, &low.ty, &high.ty], "between")?;
     Ok(Expr { kind: ExprKind::Between { args: Box::new([value, low, high]) }, ty })
 }
 
@@ -429,7 +497,8 @@ pub fn union_of<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> ExprType {
 /// The expression with its values in the form of `ty`, a [`union_of`] types that includes its own: for CASE, and for the
 /// columns of a UNION.
 pub fn coerce_to(arg: Expr, ty: &ExprType) -> Expr {
-    let same_scale = ty.kind != Kind::Decimal || arg.ty.decimals == ty.decimals;
+    let has_scale = ty.kind == Kind::Decimal || ty.kind.is_temporal();
+    let same_scale = !has_scale || arg.ty.decimals == ty.decimals;
     let same_text =
         arg.ty.origin == ty.origin || !matches!(arg.ty.origin, Some(ColumnType::Year | ColumnType::Bit { .. }));
     if arg.ty.kind == ty.kind && same_scale && same_text || matches!(arg.ty.kind, Kind::Null) {
@@ -487,6 +556,7 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
 
 /// `date ± INTERVAL amount unit`, DATE_ADD, DATE_SUB.
 pub fn interval(date: Expr, amount: Expr, unit: IntervalUnit, subtract: bool) -> Result<Expr, SqlError> {
+    let amount = numeric_arg(amount);
     let ty = intervals::infer(&date.ty, &amount.ty, unit);
     Ok(Expr { kind: ExprKind::Interval { args: pair(date, amount), unit, subtract }, ty })
 }

@@ -56,7 +56,13 @@ pub(crate) fn eval(value: &Value, from: &ExprType, to: CastType, ctx: &EvalConte
             or_null(datetime.and_then(|datetime| datetime.rounded(fsp)).map(Value::DateTime))
         }
         CastType::Decimal { precision, scale } => to_decimal(value, precision, scale, ctx)?,
-        CastType::Float => or_null(coerce::to_f64(value, ctx)?.map(|n| Value::Float(n as f32))),
+        CastType::Float => match coerce::to_f64(value, ctx)? {
+            Some(n) if n.is_finite() && !(n as f32).is_finite() => {
+                let message = format!("DOUBLE value is out of range in 'cast({n} as float)'");
+                return Err(SqlError::new(base::codes::DATA_OUT_OF_RANGE, message));
+            }
+            n => or_null(n.map(|n| Value::Float(n as f32))),
+        },
         CastType::Double => or_null(coerce::to_f64(value, ctx)?.map(Value::Double)),
         CastType::Year => year(value, ctx)?,
     })
@@ -101,6 +107,7 @@ fn unsigned(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlErro
             ctx.truncated("DECIMAL", &coerce::plain_text(value, 0))?;
             Ok(Some(0))
         }
+        Value::Decimal(n) => Ok(n.to_i128().map(|n| u64::try_from(n).unwrap_or(u64::MAX))),
         Value::Float(_) | Value::Double(_) => Ok(coerce::to_f64(value, ctx)?.map(|n| {
             let n = n.round_ties_even();
             if n < 0.0 { n as i64 as u64 } else { n as u64 }
@@ -161,6 +168,10 @@ fn year(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     let number = match value {
         Value::Date(date) => Some(date.year as i64),
         Value::DateTime(datetime) => Some(datetime.date.year as i64),
+        Value::Str(text) | Value::Bytes(text) if types::number::parse_integer(text).1 == 0 => {
+            ctx.truncated("YEAR", text)?;
+            return Ok(Value::Null);
+        }
         other => coerce::to_i64(other, ctx)?,
     };
     Ok(match number {

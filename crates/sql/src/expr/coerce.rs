@@ -19,9 +19,9 @@ impl EvalContext<'_> {
         self.complain(codes::TRUNCATED_WRONG_VALUE, message)
     }
 
-    /// 1292 "Incorrect … value", a warning.
-    pub(crate) fn incorrect(&self, kind: &str, text: &[u8]) {
-        self.warn(codes::TRUNCATED_WRONG_VALUE, format!("Incorrect {kind} value: '{}'", printable(text)));
+    /// 1292 "Incorrect … value": an error while a strict statement changes data, otherwise a warning.
+    pub(crate) fn incorrect(&self, kind: &str, text: &[u8]) -> Result<(), SqlError> {
+        self.complain(codes::TRUNCATED_WRONG_VALUE, format!("Incorrect {kind} value: '{}'", printable(text)))
     }
 
     /// An error while a strict statement changes data, otherwise a warning.
@@ -90,6 +90,10 @@ pub(crate) fn local_to_utc_micros(local: DateTime, zone: &TimeZone) -> Option<i6
 
 /// The value as text in the way its type prints. NULL gives nothing.
 pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
+    if let Some(digits) = ty.zeros().filter(|_| !value.is_null() && value.as_bytes().is_none()) {
+        let text = plain_text(value, decimals_of(value, ty));
+        return [vec![b'0'; digits.saturating_sub(text.len())], text.to_vec()].concat().into();
+    }
     match value {
         Value::Str(bytes) | Value::Bytes(bytes) => bytes.clone(),
         Value::UInt(n) => match &ty.origin {
@@ -145,7 +149,7 @@ pub(crate) fn to_f64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<f64>
         Value::Decimal(n) => n.to_f64(),
         Value::Str(text) | Value::Bytes(text) => {
             let (n, len) = number::parse_f64(text);
-            if len < text.trim_ascii_end().len() || text.is_empty() {
+            if len < text.trim_ascii_end().len() {
                 ctx.truncated("DOUBLE", text)?;
             }
             n
@@ -241,6 +245,8 @@ pub(crate) fn to_bits(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64
     Ok(match value {
         Value::Int(n) => Some(*n as u64),
         Value::UInt(n) => Some(*n),
+        // What is no integer goes through BIGINT.
+        Value::Float(_) | Value::Double(_) | Value::Decimal(_) => to_i64(value, ctx)?.map(|n| n as u64),
         other => to_i128(other, ctx)?
             .map(|n| if n < 0 { n.max(i64::MIN as i128) as i64 as u64 } else { n.min(u64::MAX as i128) as u64 }),
     })
@@ -263,7 +269,7 @@ pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) ->
             Ok(in_session_zone(&parsed, ctx))
         }
         None => {
-            ctx.incorrect("datetime", &plain_text(value, NOT_FIXED));
+            ctx.incorrect("datetime", &plain_text(value, NOT_FIXED))?;
             Ok(None)
         }
     }

@@ -34,8 +34,18 @@ pub(crate) fn compare(
         (Value::Null, _) | (_, Value::Null) => Ok(None),
         (Value::UInt(a), Value::UInt(b)) => Ok(Some(a.cmp(b))),
         (Value::Str(a), Value::Str(b)) => Ok(Some(collation::compare(collation, a, b))),
+        (Value::Str(a) | Value::Bytes(a), Value::Str(b) | Value::Bytes(b)) => Ok(Some(texts(a, b, collation))),
         _ => compare_mixed(a, b, ctx),
     }
+}
+
+/// Text beside a binary string, of which one is a literal that takes on the other's collation, or else both are bytes.
+fn texts(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
+    let is_text = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok();
+    if collation == CollationId::BINARY || !is_text(a) || !is_text(b) {
+        return a.cmp(b);
+    }
+    collation::compare(collation, a, b)
 }
 
 fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
@@ -43,7 +53,6 @@ fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<O
     Ok(match (a, b) {
         (Int(a), UInt(b)) => Some((*a as i128).cmp(&(*b as i128))),
         (UInt(a), Int(b)) => Some((*a as i128).cmp(&(*b as i128))),
-        (Str(a) | Bytes(a), Str(b) | Bytes(b)) => Some(a.cmp(b)),
         (Date(a), Date(b)) => Some(a.cmp(b)),
         (Time(a), Time(b)) => Some(a.cmp(b)),
         (DateTime(a), DateTime(b)) => Some(a.cmp(b)),
@@ -93,7 +102,8 @@ fn compare_datetimes(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Opti
     }
 }
 
-/// A value beside a date: `None` if it is a number that is no date. Text that is none is an error, as in MySQL.
+/// A value beside a date: `None` if it is a number that is no date. Text that is none counts as the zero date (a constant was
+/// refused when the comparison was made).
 fn as_datetime(value: &Value, beside: &Value, ctx: &EvalContext<'_>) -> Result<Option<DateTime>, SqlError> {
     match value {
         Value::Str(text) | Value::Bytes(text) => match coerce::parse_datetime(value, Allow::ZEROS) {
@@ -103,7 +113,12 @@ fn as_datetime(value: &Value, beside: &Value, ctx: &EvalContext<'_>) -> Result<O
                 }
                 Ok(coerce::in_session_zone(&parsed, ctx))
             }
-            None => Err(wrong_value(temporal_name(beside), value)),
+            None => {
+                let kind = temporal_name(beside).to_lowercase();
+                let message = format!("Truncated incorrect {kind} value: '{}'", printable(text));
+                ctx.complain(codes::TRUNCATED_WRONG_VALUE, message)?;
+                Ok(Some(DateTime::ZERO))
+            }
         },
         Value::Date(_) | Value::DateTime(_) | Value::Time(_) => coerce::to_datetime(value, Allow::ALL, ctx),
         number => Ok(coerce::parse_datetime(number, Allow::ZEROS).map(|parsed| parsed.value)),
@@ -117,7 +132,10 @@ fn temporal_name(value: &Value) -> &'static str {
 fn compare_time(time: types::Time, other: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
     match coerce::parse_time(other) {
         Some(parsed) => Ok(Some(time.cmp(&parsed.value))),
-        None if matches!(other, Value::Str(_) | Value::Bytes(_)) => Err(wrong_value("TIME", other)),
+        None if let Value::Str(text) | Value::Bytes(text) = other => {
+            let shown = plain_text(&Value::Time(time), coerce::fsp_of(time.parts().4));
+            Ok(Some(shown.as_ref().cmp(text.as_ref())))
+        }
         None => {
             let (x, y) = (coerce::to_f64(&Value::Time(time), ctx)?, coerce::to_f64(other, ctx)?);
             Ok(x.zip(y).and_then(|(x, y)| x.partial_cmp(&y)))

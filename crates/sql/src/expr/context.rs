@@ -1,6 +1,6 @@
 //! What an expression can see besides its row.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use base::{SqlError, UnixMicros};
 use jiff::tz::TimeZone;
@@ -144,6 +144,8 @@ pub struct Warnings {
 struct WarningList {
     kept: Vec<Warning>,
     count: u64,
+    /// Columns and codes that are warned of once in a statement.
+    once: HashSet<(String, u16)>,
 }
 
 impl Warnings {
@@ -156,6 +158,13 @@ impl Warnings {
         list.count += 1;
         if list.kept.len() < Self::KEPT_MAX {
             list.kept.push(Warning { level, code: code.0, message: message.into() });
+        }
+    }
+
+    /// Adds one unless the statement has said the same of that column before.
+    pub fn push_once(&self, column: &str, code: base::codes::Code, message: String) {
+        if self.inner.lock().once.insert((column.to_owned(), code.0)) {
+            self.push(WarningLevel::Warning, code, message);
         }
     }
 
@@ -190,6 +199,8 @@ pub struct EvalContext<'a> {
     pub warnings: &'a Warnings,
     /// The statement changes data, so that a division by zero is an error in strict mode, not a warning.
     pub strict: bool,
+    /// The statement is an INSERT, which says once only that a column cannot be NULL, or was cut.
+    pub inserts: bool,
 }
 
 impl EvalContext<'_> {

@@ -121,7 +121,11 @@ impl Assignment<'_> {
         match self.strictness {
             Strictness::Strict => Err(SqlError::new(code, message)),
             Strictness::Lenient => {
-                self.ctx.warn(code, message);
+                if self.ctx.inserts && (code == codes::BAD_NULL_ERROR || code == codes::WARN_DATA_TRUNCATED) {
+                    self.ctx.warnings.push_once(&self.column.name, code, message);
+                } else {
+                    self.ctx.warn(code, message);
+                }
                 Ok(())
             }
         }
@@ -446,27 +450,25 @@ impl Assignment<'_> {
     }
 
     fn year(&self, value: &Value) -> Result<Value, SqlError> {
-        let (n, is_text) = match value {
+        let n = match value {
             Value::Str(text) | Value::Bytes(text) => {
                 let (n, len) = number::parse_integer(text);
-                self.check_number("integer", text, len)?;
-                (n, true)
+                let digits = text.trim_ascii().len();
+                let year = year_of(n, digits < 4);
+                // What is out of range is said before what stands behind the number.
+                if year.is_some() {
+                    self.check_number("integer", text, len)?;
+                }
+                year
             }
-            Value::Date(date) => (date.year as i128, false),
-            Value::DateTime(datetime) => (datetime.date.year as i128, false),
-            other => (coerce::to_i128(other, self.ctx)?.unwrap_or(0), false),
+            Value::Date(date) => year_of(date.year as i128, false),
+            Value::DateTime(datetime) => year_of(datetime.date.year as i128, false),
+            other => year_of(coerce::to_i128(other, self.ctx)?.unwrap_or(0), false),
         };
-        let digits = value.as_bytes().map_or(0, |text| text.trim_ascii().len());
-        Ok(Value::UInt(match n {
-            0 if is_text && digits < 4 => 2000,
-            0 => 0,
-            1..=99 => parse::full_year(n as u32) as u64,
-            1901..=2155 => n as u64,
-            _ => {
-                self.out_of_range()?;
-                0
-            }
-        }))
+        if n.is_none() {
+            self.out_of_range()?;
+        }
+        Ok(Value::UInt(n.unwrap_or(0)))
     }
 
     fn bit(&self, value: &Value, bits: u8) -> Result<Value, SqlError> {
@@ -516,8 +518,17 @@ impl Assignment<'_> {
         members.iter().find(|member| types::collation::equal(self.column.collation, member.as_bytes(), text))
     }
 
+    /// The bits that a text gives as a number, if it is one that no member is called.
+    fn set_bits_of_text(&self, text: &[u8], members: &[String]) -> Option<u64> {
+        let (n, len) = number::parse_integer(text);
+        let bits = u64::try_from(n).ok()?;
+        let whole = len > 0 && len == text.len() && self.member(text, members).is_none();
+        (whole && (members.len() >= 64 || bits < 1 << members.len())).then_some(bits)
+    }
+
     fn set(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {
         let bits = match value {
+            Value::Str(text) | Value::Bytes(text) if let Some(bits) = self.set_bits_of_text(text, members) => bits,
             Value::Str(text) | Value::Bytes(text) => {
                 let mut bits = 0u64;
                 for part in text.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
@@ -536,6 +547,17 @@ impl Assignment<'_> {
             self.data_truncated()?;
         }
         Ok(Value::str(types::column::set_text(members, bits & known).unwrap_or_default()))
+    }
+}
+
+/// The year that a number means; a short text of 0 is 2000.
+fn year_of(n: i128, short_text: bool) -> Option<u64> {
+    match n {
+        0 if short_text => Some(2000),
+        0 => Some(0),
+        1..=99 => Some(parse::full_year(n as u32) as u64),
+        1901..=2155 => Some(n as u64),
+        _ => None,
     }
 }
 

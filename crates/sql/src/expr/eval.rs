@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use base::SqlError;
-use types::{CollationId, Value};
+use types::{CollationId, ColumnType, Value};
 
 use crate::expr::arithmetic;
 use crate::expr::cast;
@@ -97,6 +97,12 @@ impl Expr {
             | ExprKind::In { .. }
             | ExprKind::Between { .. }
             | ExprKind::Like { .. } => self.eval_condition(row, ctx),
+            // `0x1F` is a number here.
+            ExprKind::Literal(Value::Bytes(bytes)) if bytes.len() <= 8 => Ok(Some(bytes.iter().any(|&byte| byte != 0))),
+            // The place of a member, the bits of a set.
+            _ if matches!(self.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) => {
+                Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| !text.is_empty()))
+            }
             _ => coerce::truth(&*self.eval_ref(row, ctx)?, ctx),
         }
     }
@@ -106,8 +112,11 @@ impl Expr {
         let collation = self.ty.collation;
         match &self.kind {
             ExprKind::Compare { op, args } => {
-                let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
-                eval_compare(*op, &left, &right, collation, ctx)
+                let left = args[0].eval_ref(row, ctx)?;
+                if left.is_null() && *op != CompareOp::NullSafeEq {
+                    return Ok(None);
+                }
+                eval_compare(*op, &left, &*args[1].eval_ref(row, ctx)?, collation, ctx)
             }
             ExprKind::And(parts) => all_of(parts, true, row, ctx),
             ExprKind::Or(parts) => all_of(parts, false, row, ctx),

@@ -82,6 +82,12 @@ impl IntervalUnit {
         self.in_months() || matches!(self, IntervalUnit::Day | IntervalUnit::Week)
     }
 
+    /// Whether a part of it counts days or more.
+    fn has_days(self) -> bool {
+        use IntervalUnit::*;
+        self.in_days() || matches!(self, DayMicrosecond | DaySecond | DayMinute | DayHour)
+    }
+
     fn has_micros(self) -> bool {
         use IntervalUnit::*;
         matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
@@ -132,12 +138,15 @@ pub(crate) fn infer(date: &ExprType, amount: &ExprType, unit: IntervalUnit) -> E
         Kind::Date if unit.in_days() => ExprType::of_kind(Kind::Date),
         Kind::Date => ExprType::temporal(Kind::DateTime, fraction),
         Kind::DateTime => ExprType::temporal(Kind::DateTime, fsp),
-        Kind::Time if !unit.in_months() => ExprType::temporal(Kind::Time, fsp),
+        Kind::Time if !unit.has_days() => ExprType::temporal(Kind::Time, fsp),
         Kind::Time => ExprType::temporal(Kind::DateTime, fsp),
         _ => ExprType::text(26, CollationId::DEFAULT),
     };
     ty.nullable(true)
 }
+
+/// More microseconds, and months, than lie between any two dates.
+const AMOUNT_MAX: i64 = 1 << 60;
 
 /// `date ± INTERVAL amount unit`, where `ty` is what [`infer`] said.
 pub(crate) fn add(
@@ -152,6 +161,8 @@ pub(crate) fn add(
         return Ok(Value::Null);
     }
     let Some(amount) = measure(amount, unit, ctx)? else { return Ok(Value::Null) };
+    // What is far beyond all dates is so with either sign, and leaves room for sums.
+    let amount = amount.clamp(-AMOUNT_MAX, AMOUNT_MAX);
     let amount = if subtract { -amount } else { amount };
     if let (Value::Time(time), Kind::Time) = (date, ty.kind) {
         let (sum, clamped) = Time::from_micros(time.micros().saturating_add(amount)).clamped();
@@ -160,6 +171,9 @@ pub(crate) fn add(
     let Some(start) = coerce::to_datetime(date, Allow { zero_date: false, ..cast::allowed(ctx) }, ctx)? else {
         return Ok(Value::Null);
     };
+    if start.date.has_zero_part() {
+        return Ok(Value::Null);
+    }
     let sum = match unit.in_months() {
         true => calendar::add_months(start.date, amount).map(|date| DateTime { date, ..start }),
         false => calendar::to_micros(start).checked_add(amount).and_then(calendar::from_micros),

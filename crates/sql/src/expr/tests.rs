@@ -68,13 +68,14 @@ impl Fixture {
             transaction: None,
             text,
             param_count: 0,
+            warnings: &Warnings::default(),
         };
         let bound = Binder::new(&context).bind_constants(std::slice::from_ref(&parsed))?.remove(0);
         Ok(bound)
     }
 
     fn context<'a>(&'a self, warnings: &'a Warnings, strict: bool) -> EvalContext<'a> {
-        EvalContext { params: &[], session: &self.session, host: &TestHost, now: NOW, warnings, strict }
+        EvalContext { params: &[], session: &self.session, host: &TestHost, now: NOW, warnings, strict, inserts: false }
     }
 
     /// The value as the text protocol shows it, then the warnings.
@@ -182,8 +183,15 @@ fn aggregate(name: &str, distinct: bool, column: &ColumnDef, rows: &[Value]) -> 
     use crate::expr::aggregate::{Aggregate, AggregateClauses};
     let session = SessionInfo::default();
     let warnings = Warnings::default();
-    let ctx =
-        EvalContext { params: &[], session: &session, host: &TestHost, now: NOW, warnings: &warnings, strict: false };
+    let ctx = EvalContext {
+        params: &[],
+        session: &session,
+        host: &TestHost,
+        now: NOW,
+        warnings: &warnings,
+        strict: false,
+        inserts: false,
+    };
     let arg = Expr::column(0, super::ExprType::of_column(column));
     let clauses = AggregateClauses { distinct, ..AggregateClauses::default() };
     let aggregate = Aggregate::resolve(name, vec![arg], clauses, &session).unwrap();
@@ -228,8 +236,15 @@ fn timestamps_are_shown_in_the_sessions_zone() {
     let session =
         SessionInfo { time_zone: jiff::tz::TimeZone::get("Europe/Berlin").unwrap(), ..SessionInfo::default() };
     let warnings = Warnings::default();
-    let ctx =
-        EvalContext { params: &[], session: &session, host: &TestHost, now: NOW, warnings: &warnings, strict: true };
+    let ctx = EvalContext {
+        params: &[],
+        session: &session,
+        host: &TestHost,
+        now: NOW,
+        warnings: &warnings,
+        strict: true,
+        inserts: false,
+    };
     let column = column("timestamp");
     let expr = Expr::column(0, super::ExprType::of_column(&column));
     assert!(!expr.ty.utc);
@@ -260,6 +275,7 @@ fn parameters_take_the_kind_of_their_value() {
             now: NOW,
             warnings: &warnings,
             strict: false,
+            inserts: false,
         };
         expr.eval(&[], &ctx).unwrap()
     };
@@ -306,6 +322,7 @@ mod orders {
             now: super::NOW,
             warnings: &warnings,
             strict: false,
+            inserts: false,
         };
         for (left_ty, left) in values() {
             for (right_ty, right) in values() {

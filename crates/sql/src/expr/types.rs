@@ -60,8 +60,6 @@ impl Kind {
 pub enum Coercibility {
     /// COLLATE was written.
     Explicit = 0,
-    /// Two strings whose collations conflict.
-    None = 1,
     /// A column.
     Implicit = 2,
     /// USER(), VERSION(), DATABASE().
@@ -72,6 +70,8 @@ pub enum Coercibility {
     Numeric = 5,
     /// NULL.
     Ignorable = 6,
+    /// Two strings whose collations conflict: anybody else's collation wins.
+    None = 7,
 }
 
 /// What is known of an expression before it is evaluated.
@@ -95,6 +95,8 @@ pub struct ExprType {
     /// The slot holds UTC (a TIMESTAMP column as it is stored); reading it with [`crate::expr::Expr::column`] gives the
     /// session's time and a type without this flag.
     pub utc: bool,
+    /// A ZEROFILL column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
+    pub(crate) zerofill: bool,
 }
 
 impl ExprType {
@@ -102,7 +104,9 @@ impl ExprType {
     pub fn of_column(column: &ColumnDef) -> Self {
         let (kind, length, decimals) = stored_kind(&column.ty);
         let is_text = column.ty.has_charset();
+        let length = column.display_width.map_or(length, u32::from);
         ExprType {
+            zerofill: column.zerofill,
             kind,
             nullable: column.nullable,
             collation: if is_text { column.collation } else { CollationId::BINARY },
@@ -135,7 +139,14 @@ impl ExprType {
             decimals,
             length,
             utc: false,
+            zerofill: false,
         }
+    }
+
+    /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL column.
+    pub(crate) fn zeros(&self) -> Option<usize> {
+        let point = (self.kind == Kind::Decimal && self.decimals > 0) as u32;
+        (self.zerofill && self.origin.is_some()).then_some((self.length + point) as usize)
     }
 
     /// A truth value: 0, 1 or, if `nullable`, NULL.
@@ -230,6 +241,11 @@ impl ExprType {
         let mut column = ColumnDef::new(name, self.to_column_type());
         column.nullable = self.nullable;
         column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
+        column.zerofill = self.zeros().is_some();
+        let truth = self.origin == Some(ColumnType::TinyInt { unsigned: false }) && self.length == 1;
+        if column.ty.integer().is_some() && (column.zerofill || truth) {
+            column.display_width = u8::try_from(self.length).ok();
+        }
         column
     }
 
@@ -239,7 +255,12 @@ impl ExprType {
         let mut ty = match (self.kind, other.kind) {
             (Kind::Null | Kind::Any, _) => other.clone(),
             (_, Kind::Null | Kind::Any) => self.clone(),
-            _ if self.origin == other.origin && self.kind == other.kind => self.clone(),
+            _ if self.kind == other.kind
+                && self.origin == other.origin
+                && (self.origin.is_some() || self.decimals == other.decimals && self.kind != Kind::Decimal) =>
+            {
+                self.clone()
+            }
             _ => self.union_kind(other),
         };
         ty.nullable = nullable;
@@ -364,6 +385,7 @@ fn resolve_conflict(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
         _ if a.collation.name().ends_with("_bin") && !b.collation.name().ends_with("_bin") => {
             (a.collation, a.coercibility)
         }
-        _ => (charsets.0.default_collation(), Coercibility::None),
+        (Charset::Latin1, _) => (types::collation::by_name("latin1_bin").unwrap_or(a.collation), Coercibility::None),
+        _ => (CollationId::UTF8MB4_BIN, Coercibility::None),
     }
 }

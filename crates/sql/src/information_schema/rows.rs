@@ -98,7 +98,7 @@ pub(crate) fn table_numbers(table: &Table, row_count: u64) -> Vec<Value> {
     let def = &table.def;
     let format = def.options.iter().find(|(name, _)| name == "ROW_FORMAT").map_or("Dynamic", |(_, value)| value);
     let options = def.options.iter().map(|(name, value)| format!("{}={value}", name.to_lowercase()));
-    let counts = def.auto_increment_column().is_some() && !def.generated_pk;
+    let counts = def.auto_increment_column().is_some() && (!def.generated_pk || def.counted_pk().is_some());
     vec![
         text(def.name.clone()),
         text(def.engine_name.clone()),
@@ -183,7 +183,7 @@ fn column_row(schema: &str, table: &str, at: usize, column: &ColumnDef, key: &st
         number(fsp),
         opt(is_text.then(|| column.collation.charset().name())),
         opt(is_text.then(|| column.collation.name())),
-        text(column.ty.to_string()),
+        text(column.type_text()),
         text(key),
         text(extra_of(column)),
         text(privileges),

@@ -201,7 +201,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
         binary: false,
     };
     match *name {
-        "bool" => (ty.name, ty.length) = ("tinyint", Some(1)),
+        "bool" => ty.length = Some(1),
         "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
         "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),
         "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::string)?,

@@ -7,6 +7,7 @@
 //! | `a SOUNDS LIKE b` | `SOUNDEX(a) = SOUNDEX(b)` |
 //! | `INTERVAL '1:2' MINUTE_SECOND`, `EXTRACT(DAY_HOUR FROM a)` | the unit as `DateTimeField::Custom` |
 //! | `INTERVAL(a, b, c)` | a call of the function |
+//! | `a IN ((SELECT …), b)` | a list, in which a subquery is a value |
 //! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
 //! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
 //! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
@@ -108,6 +109,9 @@ impl Dialect for Commuter {
                 parser.advance_token();
                 BinaryOperator::Eq
             }
+            Token::Word(word) if matches!(word.keyword, Keyword::IN | Keyword::NOT) => {
+                return in_list_with_query(parser, left);
+            }
             _ => return None,
         };
         parser.advance_token();
@@ -141,6 +145,40 @@ impl Dialect for Commuter {
     }
 }
 
+/// `[NOT] IN ((SELECT …), …)`: the parser knows either a list or a subquery.
+fn in_list_with_query(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
+    let keyword = |ahead| match &parser.peek_nth_token_ref(ahead).token {
+        Token::Word(word) if word.quote_style.is_none() => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let negated = keyword(0) == Keyword::NOT;
+    let at = usize::from(negated);
+    let opens = |ahead| parser.peek_nth_token_ref(ahead).token == Token::LParen;
+    if keyword(at) != Keyword::IN || !opens(at + 1) || !opens(at + 2) || keyword(at + 3) != Keyword::SELECT {
+        return None;
+    }
+    // A comma behind the first subquery tells the list.
+    let (mut depth, mut index) = (0, parser.index());
+    let comma = loop {
+        match &parser.token_at(index).token {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 0 => break false,
+            Token::RParen => depth -= 1,
+            Token::Comma if depth == 1 => break true,
+            Token::EOF => break false,
+            _ => {}
+        }
+        index += 1;
+    };
+    if !comma {
+        return None;
+    }
+    (0..at + 2).for_each(|_| parser.advance_token());
+    let list = parser.parse_comma_separated(Parser::parse_expr);
+    let list = list.and_then(|list| parser.expect_token(&Token::RParen).map(|_| list));
+    Some(list.map(|list| Expr::InList { expr: Box::new(left.clone()), list, negated }))
+}
+
 /// `BINARY a`, which binds as tight as a sign: `BINARY a = b` compares.
 fn binary(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.advance_token();
@@ -168,10 +206,27 @@ fn unary(parser: &mut Parser<'_>, op: UnaryOperator, strength: u8) -> Result<Exp
 
 fn interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.advance_token();
-    let value = parser.parse_expr()?;
-    if let Expr::Tuple(args) = value {
-        return Ok(call("INTERVAL", args));
-    }
+    let subquery = matches!(&parser.peek_nth_token_ref(1).token, Token::Word(word)
+        if matches!(word.keyword, Keyword::SELECT | Keyword::WITH | Keyword::VALUES));
+    let value = if subquery || parser.peek_token_ref().token != Token::LParen {
+        parser.parse_expr()?
+    } else {
+        parser.expect_token(&Token::LParen)?;
+        let mut args = parser.parse_comma_separated(Parser::parse_expr)?;
+        parser.expect_token(&Token::RParen)?;
+        if args.len() > 1 {
+            return Ok(call("INTERVAL", args));
+        }
+        // The parentheses may be the beginning of the amount only.
+        let mut value = Expr::Nested(Box::new(args.remove(0)));
+        loop {
+            let precedence = parser.get_next_precedence()?;
+            if precedence == 0 {
+                break value;
+            }
+            value = parser.parse_infix(value, precedence)?;
+        }
+    };
     let unit = unit(parser)?;
     Ok(Expr::Interval(Interval {
         value: Box::new(value),

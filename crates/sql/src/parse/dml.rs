@@ -193,7 +193,20 @@ fn rewrite(tokens: &mut Tokens<'_>) {
 /// DO.
 pub(super) fn do_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("DO")?;
-    Ok(Statement::Do(tokens.comma_list(Tokens::expr)?))
+    let exprs = tokens.rest(|parser| parser.parse_comma_separated(Parser::parse_expr))?;
+    match query_of(exprs) {
+        Some(query) => Ok(Statement::Do(Box::new(query))),
+        None => tokens.unexpected(),
+    }
+}
+
+/// `SELECT exprs`.
+fn query_of(exprs: Vec<sql::Expr>) -> Option<sql::Query> {
+    let parsed = Parser::parse_sql(&sqlparser::dialect::MySqlDialect {}, "SELECT 1").ok()?;
+    let Some(sql::Statement::Query(mut query)) = parsed.into_iter().next() else { return None };
+    let sql::SetExpr::Select(select) = &mut *query.body else { return None };
+    select.projection = exprs.into_iter().map(sql::SelectItem::UnnamedExpr).collect();
+    Some(*query)
 }
 
 /// EXPLAIN of a statement or of a table.

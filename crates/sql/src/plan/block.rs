@@ -106,12 +106,14 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
     })
 }
 
-/// Conditions without anything that changes become TRUE or FALSE now. One that fails stays, to fail when it is run.
+/// Conditions without anything that changes become TRUE or FALSE now. One that fails or warns stays, to do so when it is run.
 fn fold_conditions(context: &PlanContext<'_>, conditions: &mut [Expr]) {
-    let warnings = Warnings::default();
-    let eval = planning_eval(context, &warnings);
     for condition in conditions.iter_mut().filter(|condition| condition.constancy() == Constancy::Literal) {
-        if let Ok(truth) = condition.eval_truth(&[], &eval) {
+        let warnings = Warnings::default();
+        let eval = planning_eval(context, &warnings);
+        if let Ok(truth) = condition.eval_truth(&[], &eval)
+            && warnings.count() == 0
+        {
             *condition = Expr::int((truth == Some(true)).into());
         }
     }
@@ -120,7 +122,15 @@ fn fold_conditions(context: &PlanContext<'_>, conditions: &mut [Expr]) {
 /// For values that are the same whenever the statement runs.
 fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
     let now = context.host.clock_now();
-    EvalContext { params: &[], session: context.session, host: context.host, now, warnings, strict: false }
+    EvalContext {
+        params: &[],
+        session: context.session,
+        host: context.host,
+        now,
+        warnings,
+        strict: false,
+        inserts: false,
+    }
 }
 
 /// Plans a subquery of an expression.

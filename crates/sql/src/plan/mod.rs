@@ -36,7 +36,7 @@ use types::Value;
 
 use crate::bind;
 use crate::dml::{DeletePlan, InsertPlan, UpdatePlan};
-use crate::expr::{Expr, Host, SessionInfo};
+use crate::expr::{Host, SessionInfo, Warnings};
 use crate::parse::ast::Statement;
 use crate::plan::node::QueryPlan;
 use crate::result::ResultColumn;
@@ -63,6 +63,8 @@ pub struct PlanContext<'a> {
     pub text: &'a str,
     /// Number of `?` in the statement.
     pub param_count: usize,
+    /// Where warnings of the planning go.
+    pub warnings: &'a Warnings,
 }
 
 /// A statement that is ready to run.
@@ -85,7 +87,7 @@ pub(crate) enum PlanKind {
     Delete(Box<DeletePlan>),
     /// EXPLAIN: its rows are ready.
     Rows(Vec<Vec<Value>>),
-    Do(Vec<Expr>),
+    Do(QueryPlan),
 }
 
 /// What a statement does to a table; for the check of privileges.
@@ -130,6 +132,20 @@ impl Plan {
         matches!(self.kind, PlanKind::Insert(_) | PlanKind::Update(_) | PlanKind::Delete(_))
     }
 
+    /// Whether IGNORE makes warnings of errors.
+    pub(crate) fn ignores_errors(&self) -> bool {
+        match &self.kind {
+            PlanKind::Insert(insert) => insert.ignore,
+            PlanKind::Update(update) => update.ignore,
+            _ => false,
+        }
+    }
+
+    /// Whether it is an INSERT, and no REPLACE.
+    pub(crate) fn inserts(&self) -> bool {
+        matches!(&self.kind, PlanKind::Insert(insert) if !insert.replace)
+    }
+
     /// Whether it reads or writes any table of the engine: without, it needs no read view.
     pub fn uses_engine(&self) -> bool {
         !self.locks.is_empty()
@@ -153,7 +169,10 @@ pub async fn plan_statement(context: &PlanContext<'_>, statement: &Statement) ->
         Statement::Delete(delete) => {
             PlanKind::Delete(Box::new(crate::dml::plan_delete(context, &mut binder, delete).await?))
         }
-        Statement::Do(exprs) => PlanKind::Do(binder.bind_constants(exprs)?),
+        Statement::Do(query) => {
+            let bound = binder.bind_query(query)?;
+            PlanKind::Do(block::plan_query(context, bound).await?)
+        }
         Statement::Explain(explain) => {
             let plan = Box::pin(plan_statement(context, &explain.statement)).await?;
             return explain::explain(context, plan, explain);

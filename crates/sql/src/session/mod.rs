@@ -29,6 +29,7 @@ mod set;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod user_locks;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -46,6 +47,8 @@ pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
 pub use self::prepared::Prepared;
 use self::transaction::{Open, TransactionState};
+use self::user_locks::HeldLocks;
+pub use self::user_locks::UserLocks;
 use crate::expr::{SessionInfo, Warnings};
 use crate::parse::ast::UserName;
 use crate::parse::{self, ParseContext};
@@ -65,6 +68,8 @@ pub struct Shared {
     pub env: Env,
     /// Statements by kind.
     pub counters: AllCounters,
+    /// The locks of GET_LOCK.
+    pub user_locks: Arc<UserLocks>,
 }
 
 /// Who the session belongs to: known after the login.
@@ -99,6 +104,8 @@ pub struct Session {
     /// Declared before `locked`, so that it is dropped first.
     transaction: TransactionState,
     locked: LockedTables,
+    /// Released after the transaction.
+    user_locks: HeldLocks,
     prepared: HashMap<String, Prepared>,
     /// Where the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT is in the log.
     pub(crate) snapshot_position: Option<LogPosition>,
@@ -116,6 +123,7 @@ impl Session {
     pub fn new(shared: Arc<Shared>, handle: Arc<SessionHandle>, client: Client) -> Self {
         let mut session = Session {
             settings: SessionSettings::new(shared.globals.snapshot()),
+            user_locks: HeldLocks { locks: shared.user_locks.clone(), session: handle.connection_id.0 },
             shared,
             client,
             handle,
@@ -232,6 +240,7 @@ impl Session {
     fn begin_as(&mut self, database: Option<String>) {
         self.transaction = TransactionState::default();
         self.locked = LockedTables::default();
+        self.user_locks.locks.release_all(self.user_locks.session);
         self.prepared.clear();
         self.diagnostics = Diagnostics::default();
         self.warnings.take();

@@ -4,10 +4,11 @@ use base::{SqlError, codes};
 use engine::EngineError;
 use types::Value;
 
-use super::Session;
 use super::counters::Counter;
 use super::transaction::Open;
-use crate::exec::{ExecContext, Limits, WaitingFunctions};
+use super::user_locks::HeldLocks;
+use super::{Session, Shared};
+use crate::exec::{ExecContext, WaitingFunctions};
 use crate::expr::EvalContext;
 use crate::parse::ast::Statement;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
@@ -76,6 +77,7 @@ impl Session {
             transaction: self.transaction.open().map(|open| &open.transaction),
             text: statement.text,
             param_count: statement.param_count,
+            warnings: &self.warnings,
         };
         plan_statement(&context, statement.statement).await
     }
@@ -100,7 +102,7 @@ impl Session {
         if plan.writes() && self.settings.hot.binlog_rows_query_log_events {
             open.transaction.set_query_text(statement.text.trim_start());
         }
-        let result = self.execute_in(plan, &mut open, statement.params, sink).await;
+        let result = self.execute_in(plan, &mut open, statement, sink).await;
         if !open.transaction.is_active() {
             // A deadlock: the whole transaction is gone.
             drop(open);
@@ -130,29 +132,42 @@ impl Session {
         &mut self,
         plan: &Plan,
         open: &mut Open,
-        params: &[Value],
+        statement: &RowStatement<'_>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let host = self.host();
-        let waiting = Waiting { services: &*self.shared.services };
+        let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
         let hot = &self.settings.hot;
         let mut context = ExecContext {
             engine: &self.shared.engine,
             transaction: &mut open.transaction,
             eval: EvalContext {
-                params,
+                params: statement.params,
                 session: &self.info,
                 host: &host,
                 now: self.now,
                 warnings: &self.warnings,
-                strict: plan.writes() && hot.sql_mode.is_strict(),
+                strict: plan.writes() && hot.sql_mode.is_strict() && !plan.ignores_errors(),
+                inserts: plan.inserts(),
             },
             env: &self.shared.env,
             cancel: &self.handle.cancel,
-            limits: Limits::default(),
+            limits: hot.limits,
             waiting: &waiting,
             client_found_rows: self.client.found_rows,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
+            select_limit: match statement.statement {
+                Statement::Query(query) if query.limit_clause.is_none() && query.fetch.is_none() => {
+                    Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
+                }
+                _ => None,
+            },
+            deadline: match statement.statement {
+                Statement::Query(_) => hot.max_execution_time.map(|time| {
+                    base::UnixMicros(self.shared.env.clock.now().0.saturating_add(time.as_micros() as u64))
+                }),
+                _ => None,
+            },
             found_rows: 0,
         };
         let outcome = crate::exec::execute(plan, &mut context, sink).await;
@@ -168,7 +183,7 @@ impl Session {
     /// ROW_COUNT(), LAST_INSERT_ID().
     fn note_outcome(&mut self, plan: &Plan, outcome: &Outcome) {
         self.info.row_count = if outcome.has_rows { -1 } else { outcome.affected_rows as i64 };
-        if plan.writes() && outcome.last_insert_id != 0 {
+        if plan.writes() && outcome.generated_id {
             self.info.last_insert_id = outcome.last_insert_id;
         }
         if let Some(set) = self.info.set_last_insert_id.lock().take() {
@@ -186,12 +201,20 @@ impl Session {
 
 /// Functions that wait for something of the server.
 struct Waiting<'a> {
-    services: &'a dyn crate::services::Services,
+    shared: &'a Shared,
+    user_locks: &'a HeldLocks,
+    cancel: &'a base::Cancel,
 }
 
 impl WaitingFunctions for Waiting<'_> {
     fn call<'a>(&'a self, function: &'a str, args: Vec<Value>) -> io::BoxFuture<'a, Result<Value, SqlError>> {
-        Box::pin(crate::functions::call(self.services, function, args))
+        match function {
+            "get_lock" | "release_lock" | "release_all_locks" | "is_free_lock" | "is_used_lock" => {
+                let (held, env, cancel) = (self.user_locks, &self.shared.env, self.cancel);
+                Box::pin(async move { held.locks.call(function, &args, held.session, env, cancel).await })
+            }
+            _ => Box::pin(crate::functions::call(&*self.shared.services, function, args)),
+        }
     }
 }
 

@@ -34,3 +34,13 @@ fn locked_tables() {
 fn counters() {
     crate::testing::golden("golden/session_counters.txt");
 }
+
+#[test]
+fn user_locks() {
+    crate::testing::golden("golden/session_user_locks.txt");
+}
+
+#[test]
+fn limits() {
+    crate::testing::golden("golden/session_limits.txt");
+}

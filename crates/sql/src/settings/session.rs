@@ -10,6 +10,7 @@ use types::CollationId;
 
 use super::{Kind, Setting, SettingId, SettingValue, sql_mode};
 use crate::charsets;
+use crate::exec::Limits;
 use crate::expr::SqlMode;
 
 /// What statements need often, decoded.
@@ -27,6 +28,8 @@ pub struct Hot {
     pub collation_connection: CollationId,
     pub sql_select_limit: u64,
     pub max_execution_time: Option<Duration>,
+    /// `sort_buffer_size`, `join_buffer_size`, `tmp_table_size`
+    pub limits: Limits,
     pub innodb_lock_wait_timeout: Duration,
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
@@ -95,6 +98,7 @@ fn value_of(values: &[SettingValue], name: &str) -> SettingValue {
 
 fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
     let number = |name| get(name).as_u64();
+    let bytes = |name| usize::try_from(number(name)).unwrap_or(usize::MAX);
     let on = |name| get(name).as_bool();
     let seconds = |name| Duration::from_secs(number(name));
     Hot {
@@ -113,6 +117,11 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
             .unwrap_or(CollationId::DEFAULT),
         sql_select_limit: number("sql_select_limit"),
         max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
+        limits: Limits {
+            sort_bytes: bytes("sort_buffer_size"),
+            join_bytes: bytes("join_buffer_size"),
+            table_bytes: bytes("tmp_table_size"),
+        },
         innodb_lock_wait_timeout: seconds("innodb_lock_wait_timeout"),
         auto_increment_increment: number("auto_increment_increment"),
         auto_increment_offset: number("auto_increment_offset"),

@@ -42,7 +42,7 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
 }
 
 fn line(column: &ColumnDef, key: &str, full: bool, privileges: &str) -> Vec<Value> {
-    let mut row = vec![Value::str(column.name.clone()), Value::str(column.ty.to_string())];
+    let mut row = vec![Value::str(column.name.clone()), Value::str(column.type_text())];
     if full {
         row.push(opt(column.ty.has_charset().then(|| column.collation.name())));
     }

@@ -52,7 +52,14 @@ async fn server(env: Env) -> Arc<Shared> {
     engine.start_commits(CommitSettings::default()).expect("commits start");
     let globals = Arc::new(Globals::new());
     globals.configure("version", "8.4.0-commuter-test").expect("a version");
-    let shared = Arc::new(Shared { engine, services: Arc::new(Alone), globals, env, counters: Default::default() });
+    let shared = Arc::new(Shared {
+        engine,
+        services: Arc::new(Alone),
+        globals,
+        env,
+        counters: Default::default(),
+        user_locks: Arc::default(),
+    });
     let name = UserName { user: "root".into(), host: "localhost".into() };
     let json = serde_json::to_value(Account::root(&name, "caching_sha2_password", "")).expect("JSON");
     let change = engine::CatalogChange::Accounts(vec![("root@localhost".into(), Some(json))]);
@@ -64,7 +71,8 @@ async fn server(env: Env) -> Arc<Shared> {
 
 /// A session of root, or of another account that exists.
 pub(crate) fn session(shared: &Arc<Shared>, user: &str) -> Session {
-    let handle = Arc::new(SessionHandle { connection_id: ConnectionId(1), ..SessionHandle::default() });
+    let number = user.trim_start_matches(|c: char| !c.is_ascii_digit()).parse().unwrap_or(1);
+    let handle = Arc::new(SessionHandle { connection_id: ConnectionId(number), ..SessionHandle::default() });
     // `root2` is another session of root.
     let account = user.trim_end_matches(|c: char| c.is_ascii_digit());
     let client = Client {

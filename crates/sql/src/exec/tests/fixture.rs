@@ -130,6 +130,7 @@ impl Fixture {
             transaction: Some(&transaction),
             text,
             param_count: 0,
+            warnings: &Warnings::default(),
         };
         let plan = plan_statement(&context, &parsed.statement).await;
         let done = match plan {
@@ -140,13 +141,23 @@ impl Fixture {
                 let mut context = ExecContext {
                     engine: &self.engine,
                     transaction: &mut transaction,
-                    eval: EvalContext { params: &[], session, host: &TestHost, now: NOW, warnings, strict },
+                    eval: EvalContext {
+                        params: &[],
+                        session,
+                        host: &TestHost,
+                        now: NOW,
+                        warnings,
+                        strict,
+                        inserts: false,
+                    },
                     env: &self.env,
                     cancel: &Cancel::new(),
                     limits: state.limits,
                     waiting: &NoWaitingFunctions,
                     client_found_rows: false,
                     auto_increment: (1, 1),
+                    select_limit: None,
+                    deadline: None,
                     found_rows: 0,
                 };
                 execute(&plan, &mut context, sink).await

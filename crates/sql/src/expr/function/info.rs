@@ -44,8 +44,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("wait_for_executed_gtid_set", 1, 2, super::nullable_int, refuse).waiting(),
     line("master_pos_wait", 2, 4, super::nullable_int, refuse).waiting(),
     line("source_pos_wait", 2, 4, super::nullable_int, refuse).waiting(),
-    line("gtid_subset", 2, 2, super::nullable_int, refuse).waiting(),
-    line("gtid_subtract", 2, 2, |_, session| own_text(super::LONG_TEXT, session), refuse).waiting(),
+    line("gtid_subset", 2, 2, super::int, gtid_subset),
+    line("gtid_subtract", 2, 2, |_, session| own_text(super::LONG_TEXT, session), gtid_subtract),
     line("binlog_gtid_pos", 2, 2, |_, session| own_text(super::LONG_TEXT, session), refuse).waiting(),
 ];
 
@@ -63,6 +63,27 @@ fn name(_: &[Expr], _: &SessionInfo) -> ExprType {
 
 fn schema(_: &[Expr], _: &SessionInfo) -> ExprType {
     system_text(64)
+}
+
+/// Whether each GTID of the first set is in the second.
+fn gtid_subset(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (a, b) = (some!(args.text(0)?), some!(args.text(1)?));
+    Ok(Value::from(gtids(&a)?.is_subset_of(&gtids(&b)?)))
+}
+
+/// The GTIDs of the first set that are not in the second.
+fn gtid_subtract(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (a, b) = (some!(args.text(0)?), some!(args.text(1)?));
+    let mut left = gtids(&a)?;
+    left.subtract(&gtids(&b)?);
+    Ok(Value::str(left.to_string()))
+}
+
+/// 1772 if it is none.
+fn gtids(text: &[u8]) -> Result<binlog::GtidSet, SqlError> {
+    let text = String::from_utf8_lossy(text);
+    let malformed = || format!("Malformed GTID set specification '{text}'.");
+    text.parse().map_err(|_| SqlError::new(codes::MALFORMED_GTID_SET_SPECIFICATION, malformed()))
 }
 
 /// What the executor has not moved out of the expression before evaluating it.

@@ -124,6 +124,20 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
 /// Functions that only [`crate::expr::build`] calls: their first arguments are its codes, or there is no such name in MySQL.
 const INTERNAL: [&str; 5] = ["extract", "timestampdiff", "trim", "member number", "coerced"];
 
+/// Functions outside of [`math`] whose arguments are numbers: `0x41` is 65 there, an ENUM its place.
+const NUMERIC: [&str; 10] = [
+    "format",
+    "from_unixtime",
+    "sec_to_time",
+    "makedate",
+    "maketime",
+    "from_days",
+    "bit_count",
+    "interval",
+    "period_add",
+    "period_diff",
+];
+
 /// The call of a function by name (any case). 1305 if there is none, 1582 if the number of arguments is wrong. Aggregates are
 /// found by [`crate::expr::Aggregate::resolve`]; ask that first.
 pub fn resolve(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result<Expr, SqlError> {
@@ -156,6 +170,11 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
 }
 
 fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) -> Expr {
+    let takes_numbers = math::TABLE.iter().any(|line| std::ptr::eq(line, info)) || NUMERIC.contains(&info.name);
+    let args = match takes_numbers {
+        true => args.into_iter().map(crate::expr::build::numeric_arg).collect(),
+        false => args,
+    };
     let args = control::prepare(info.name, args);
     let ty = (info.infer)(&args, session);
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }

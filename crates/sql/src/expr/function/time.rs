@@ -121,7 +121,9 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, nullable_int, |args| {
         let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
-        Ok(Value::Int(period_of(months_of(period) + months)))
+        // In 32 bits that go round, as in MySQL.
+        let sum = (months_of(period) as i32).wrapping_add(months as i32) as u32;
+        Ok(Value::Int(period_of(i64::from(sum))))
     }),
     line("period_diff", 2, 2, nullable_int, |args| {
         Ok(Value::Int(months_of(some!(args.int(0)?)) - months_of(some!(args.int(1)?))))
@@ -391,6 +393,9 @@ fn unix_type(args: &[Expr], _: &SessionInfo) -> ExprType {
     }
 }
 
+/// The last second that UNIX_TIMESTAMP and FROM_UNIXTIME know: 3001-01-18 23:59:59 UTC.
+const LAST_SECOND: i64 = 32_536_771_199;
+
 fn unix_timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
     if args.len() == 0 {
         return Ok(Value::Int((args.ctx.now.0 / MICROS_PER_SECOND as u64) as i64));
@@ -402,7 +407,8 @@ fn unix_timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
     };
     let zone = &args.ctx.session.time_zone;
     let utc = if calendar::is_real(local.date) { coerce::local_to_utc_micros(local, zone) } else { None };
-    let micros = utc.filter(|micros| *micros >= 0).unwrap_or(0);
+    // What is out of range is 0.
+    let micros = utc.filter(|micros| (0..=LAST_SECOND * MICROS_PER_SECOND).contains(micros)).unwrap_or(0);
     if args.ty.kind == Kind::Int {
         return Ok(Value::Int(micros / MICROS_PER_SECOND));
     }
@@ -419,10 +425,9 @@ fn from_unixtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
 }
 
 fn from_unixtime(args: &Args<'_>) -> Result<Value, SqlError> {
-    const LAST_SECOND: i128 = 32_536_771_199;
     let seconds = some!(coerce::to_decimal(&*args.value(0)?, args.ctx)?);
     let micros = some!(seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128()));
-    if micros < 0 || micros > LAST_SECOND * MICROS_PER_SECOND as i128 {
+    if micros < 0 || micros > i128::from(LAST_SECOND * MICROS_PER_SECOND) {
         return Ok(Value::Null);
     }
     let local = some!(coerce::utc_micros_to_local(micros as i64, &args.ctx.session.time_zone));

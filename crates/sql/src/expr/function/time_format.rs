@@ -184,7 +184,7 @@ pub(super) fn str_to_date(args: &Args<'_>) -> Result<Value, SqlError> {
             Some(_) => format!("Truncated incorrect {kind} value: '{shown}'"),
         };
         let code = if read.is_none() { (1411, "HY000") } else { base::codes::TRUNCATED_WRONG_VALUE };
-        args.ctx.warn(code, message);
+        args.ctx.complain(code, message)?;
     }
     Ok(read.unwrap_or(Value::Null))
 }

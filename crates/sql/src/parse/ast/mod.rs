@@ -35,7 +35,7 @@ pub enum Statement {
     /// EXPLAIN of one of the above. (EXPLAIN of a table is [`Show::Columns`].)
     Explain(Explain),
     /// DO.
-    Do(Vec<sql::Expr>),
+    Do(Box<sql::Query>),
     /// SET, with its items in order.
     Set(Vec<SetItem>),
     /// SHOW, DESCRIBE.

@@ -71,6 +71,8 @@ pub(super) const ALL: &[Setting] = &[
     session("identity", U64, "0").doc("Another name for last_insert_id."),
     session("insert_id", U64, "0").doc("The value that the next AUTO_INCREMENT makes."),
     session("last_insert_id", U64, "0").doc("The value of LAST_INSERT_ID()."),
+    both("join_buffer_size", uint(128, u64::MAX), "4194304")
+        .doc("Bytes of rows that a join keeps in memory; more go to temporary files."),
     both("lc_messages", TEXT, "en_US").understood().doc("Messages are in English."),
     both("lc_time_names", TEXT, "en_US").understood().doc("Names of days and months are English."),
     both("max_execution_time", U32, "0").doc("Milliseconds that a SELECT may take (3024); 0 for no limit."),
@@ -108,6 +110,8 @@ pub(super) const ALL: &[Setting] = &[
     both("session_track_transaction_info", Kind::Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF")
         .understood()
         .doc("What of transactions is sent with OK packets."),
+    both("sort_buffer_size", uint(32768, u64::MAX), "1048576")
+        .doc("Bytes of rows that a sort keeps in memory; more go to temporary files."),
     both("sql_auto_is_null", BOOL, "OFF").understood().doc("IS NULL has no second meaning."),
     both("sql_big_selects", BOOL, "ON").understood().doc("Joins are not limited."),
     both("sql_buffer_result", BOOL, "OFF").understood().doc("Results are not buffered whole."),
@@ -121,6 +125,8 @@ pub(super) const ALL: &[Setting] = &[
     both("time_zone", Kind::TimeZone, "SYSTEM").doc("The zone of the session: SYSTEM, +02:00, or a name."),
     session("timestamp", Kind::Double { min: 0.0, max: 2147483647.0 }, "0")
         .doc("The time that NOW() gives; 0 for the real one."),
+    both("tmp_table_size", uint(1024, u64::MAX), "16777216")
+        .doc("Bytes of groups, distinct rows or a derived table in memory; more go to temporary files."),
     both("transaction_isolation", ISOLATION, "REPEATABLE-READ")
         .alias(&["tx_isolation"])
         .doc("The isolation of transactions. READ-UNCOMMITTED runs as READ-COMMITTED."),

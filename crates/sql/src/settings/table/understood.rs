@@ -63,7 +63,6 @@ pub(super) const ALL: &[Setting] = &[
     fixed("innodb_thread_concurrency", U32, "0").understood().doc("A session is a task."),
     fixed("innodb_version", TEXT, "8.4.0").understood().doc("Asked for by old tools."),
     fixed("innodb_write_io_threads", uint(1, 64), "4").understood().doc("InnoDB's."),
-    both("join_buffer_size", uint(128, u64::MAX), "262144").understood().doc("Memory of a join."),
     global("key_buffer_size", U64, "8388608").understood().doc("MyISAM's."),
     fixed("large_pages", BOOL, "OFF").understood().doc("The allocator decides."),
     fixed("license", TEXT, "MIT OR Apache-2.0").doc("The program's licence."),
@@ -106,7 +105,6 @@ pub(super) const ALL: &[Setting] = &[
     global("slow_launch_time", U32, "2").understood().doc("There are no threads to launch."),
     global("slow_query_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged."),
     global("slow_query_log_file", TEXT, "").understood().doc("Statements are not logged."),
-    both("sort_buffer_size", uint(32768, u64::MAX), "262144").understood().doc("Memory of a sort."),
     global("stored_program_cache", U32, "256").understood().doc("There are no stored procedures."),
     global("sync_master_info", U32, "0")
         .alias(&["sync_source_info"])
@@ -118,7 +116,6 @@ pub(super) const ALL: &[Setting] = &[
     fixed("thread_cache_size", U32, "0").understood().doc("A session is a task."),
     fixed("thread_handling", TEXT, "tasks").understood().doc("A session is a task."),
     fixed("thread_stack", U64, "0").understood().doc("A session is a task."),
-    both("tmp_table_size", U64, "16777216").understood().doc("Intermediate results are in memory."),
     fixed("tmpdir", TEXT, "/tmp").understood().doc("There are no temporary files outside datadir."),
     fixed("version", TEXT, "").doc("The version that clients are told: MySQL's that is spoken, and this program's."),
     fixed("version_comment", TEXT, "commuter").doc("The program's name."),

@@ -1,0 +1,177 @@
+//! A plain connection that shows everything the protocol says: rows, column definitions, counts, codes.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use wire::client::{ClientLogin, Credentials, Step};
+use wire::codec::Reader;
+use wire::column::OwnedColumn;
+use wire::flags::com;
+use wire::{PacketReader, PacketWriter, WireError, command, reply, row};
+
+use crate::Result;
+
+/// How long a statement may take before its connection counts as hung.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// One client of a server on loopback, as root without a password.
+pub struct Connection {
+    stream: TcpStream,
+    reader: PacketReader,
+    writer: PacketWriter,
+}
+
+/// What a server said to one statement.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// A result set.
+    Rows {
+        /// Its shape.
+        columns: Vec<OwnedColumn>,
+        /// Its rows: the values' bytes from the text protocol; one value, the row's packet, from the binary one.
+        rows: Vec<Vec<Option<Vec<u8>>>>,
+        /// Number of warnings.
+        warnings: u16,
+    },
+    /// OK.
+    Done(reply::Done),
+    /// ERR: code and message.
+    Failed(u16, String),
+}
+
+impl Connection {
+    /// Connects and chooses a database.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn open(port: u16, database: &str) -> Result<Connection> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
+        stream.set_nodelay(true).map_err(|error| error.to_string())?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
+        let mut connection = Connection { stream, reader: PacketReader::new(64 << 20), writer: PacketWriter::new() };
+        let credentials = Credentials { user: "root".into(), database: database.into(), ..Credentials::default() };
+        let mut login = ClientLogin::new(credentials, false, false);
+        loop {
+            let packet = connection.packet()?;
+            connection.writer.set_sequence(connection.reader.sequence());
+            let step = login.packet(&packet, &mut connection.writer).map_err(|error| error.to_string())?;
+            connection.reader.set_sequence(connection.writer.sequence());
+            connection.send()?;
+            match step {
+                Step::Continue => {}
+                Step::Done => return Ok(connection),
+                other => return Err(format!("the login wants {other:?}")),
+            }
+        }
+    }
+
+    /// Runs a statement by the text protocol.
+    ///
+    /// # Errors
+    /// When the connection breaks, which no statement should do.
+    pub fn query(&mut self, sql: &str) -> Result<Answer> {
+        self.command(|out| command::encode_query(out, sql))?;
+        self.answer(|packet, columns| {
+            let row = row::decode_text(packet, columns)?;
+            Ok(row.into_iter().map(|value| value.map(<[u8]>::to_vec)).collect())
+        })
+    }
+
+    /// Prepares a statement without parameters and executes it; rows are raw packets of the binary protocol.
+    ///
+    /// # Errors
+    /// When the connection breaks, which no statement should do.
+    pub fn execute(&mut self, sql: &str) -> Result<Answer> {
+        self.command(|out| {
+            out.push(com::STMT_PREPARE);
+            out.extend_from_slice(sql.as_bytes());
+        })?;
+        let packet = self.packet()?;
+        if packet.first() == Some(&reply::ERR) {
+            return failed(&packet);
+        }
+        let mut reader = Reader::new(&packet[1..]);
+        let id = reader.u32("statement's id").map_err(|error| error.to_string())?;
+        let columns = reader.u16("number of columns").map_err(|error| error.to_string())?;
+        for _ in 0..columns {
+            self.packet()?;
+        }
+        self.command(|out| {
+            out.push(com::STMT_EXECUTE);
+            out.extend_from_slice(&id.to_le_bytes());
+            out.extend_from_slice(&[0, 1, 0, 0, 0]);
+        })?;
+        let answer = self.answer(|packet, _| Ok(vec![Some(packet.to_vec())]));
+        self.command(|out| {
+            out.push(com::STMT_CLOSE);
+            out.extend_from_slice(&id.to_le_bytes());
+        })?;
+        answer
+    }
+
+    fn answer(
+        &mut self,
+        decode: impl Fn(&[u8], usize) -> std::result::Result<Vec<Option<Vec<u8>>>, WireError>,
+    ) -> Result<Answer> {
+        let first = self.packet()?;
+        match first.first() {
+            Some(&reply::ERR) => return failed(&first),
+            Some(&reply::OK) => return reply::read_done(&first).map(Answer::Done).map_err(|error| error.to_string()),
+            _ => {}
+        }
+        let count = Reader::new(&first).lenenc("number of columns").map_err(|error| error.to_string())? as usize;
+        let mut columns = Vec::new();
+        for _ in 0..count {
+            columns.push(OwnedColumn::decode(&self.packet()?).map_err(|error| error.to_string())?);
+        }
+        let mut rows = Vec::new();
+        loop {
+            let packet = self.packet()?;
+            if packet.first() == Some(&reply::ERR) {
+                return failed(&packet);
+            }
+            if reply::is_end_of_rows(&packet) {
+                let done = reply::read_done(&packet).map_err(|error| error.to_string())?;
+                return Ok(Answer::Rows { columns, rows, warnings: done.warnings });
+            }
+            rows.push(decode(&packet, count).map_err(|error| error.to_string())?);
+        }
+    }
+
+    fn command(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {
+        self.writer.set_sequence(0);
+        self.reader.set_sequence(0);
+        self.writer.packet(fill);
+        // The answer's first packet has number 1.
+        self.reader.set_sequence(self.writer.sequence());
+        self.send()
+    }
+
+    fn send(&mut self) -> Result<()> {
+        self.stream.write_all(self.writer.bytes()).map_err(|error| error.to_string())?;
+        self.writer.sent(1 << 20);
+        Ok(())
+    }
+
+    fn packet(&mut self) -> Result<Vec<u8>> {
+        loop {
+            if let Some(range) = self.reader.next_packet().map_err(|error| error.to_string())? {
+                let packet = self.reader.buffer()[range].to_vec();
+                self.reader.release(1 << 20);
+                return Ok(packet);
+            }
+            let mut bytes = [0; 16 << 10];
+            let read = self.stream.read(&mut bytes).map_err(|error| error.to_string())?;
+            if read == 0 {
+                return Err("the server closed the connection".into());
+            }
+            self.reader.buffer().extend_from_slice(&bytes[..read]);
+        }
+    }
+}
+
+fn failed(packet: &[u8]) -> Result<Answer> {
+    let error = reply::read_err(packet).map_err(|error| error.to_string())?;
+    Ok(Answer::Failed(error.code, error.message))
+}
