@@ -2,16 +2,23 @@
 #![no_main]
 
 use binlog::EventIter;
+use binlog::dump::{DumpFormat, Dumper};
 use binlog::event::ChecksumAlgorithm;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     for checksum in [ChecksumAlgorithm::Off, ChecksumAlgorithm::Crc32] {
-        let mut dump = binlog::dump::TextDump::new();
+        let mut dumps = [DumpFormat::Text, DumpFormat::Json].map(Dumper::new);
+        let (mut position, mut out) = (4, String::new());
         for event in EventIter::new(data, checksum) {
             let Ok(event) = event else { break };
             let _ = event.verify();
-            let _ = dump.event(&event);
+            for dump in &mut dumps {
+                out.clear();
+                let _ = dump.event(position, &event, &mut out);
+            }
+            let _ = binlog::dump::info(&event);
+            position += event.bytes.len() as u64;
         }
     }
     if let Ok(text) = std::str::from_utf8(data) {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base::{CommitNumber, LogPosition};
 use binlog::event::QueryEvent;
 use binlog::{EventType, LogReader, LogTransaction, QueryContext, RawEvent};
+use engine::gate::Passing;
 use engine::{DdlText, Engine, PublishPoint};
 use event_listener::Event;
 
@@ -94,17 +95,24 @@ impl Coordinator {
         if self.taken.is_empty() {
             return Ok(());
         }
+        let passing = self.pass().await?;
         let first = self.next;
         let transactions = std::mem::replace(&mut self.taken, Vec::with_capacity(BATCH_TRANSACTIONS));
         self.taken_bytes = 0;
         self.next = CommitNumber(first.0 + transactions.len() as u64);
         let numbers = (first.0..).map(CommitNumber);
         let points = numbers.zip(&transactions).map(|(number, transaction)| point(number, transaction));
-        let progress = Progress::new(points.collect());
+        let progress = Progress::new(points.collect(), passing);
         self.shared.gate.enter(progress.clone(), self.batches_max).await?;
         let catalog = self.shared.engine.catalog();
         self.shared.queue.push(Batch { first, transactions, catalog, progress });
         Ok(())
+    }
+
+    /// Waits while commits are held.
+    async fn pass(&self) -> Result<Passing> {
+        let at = self.reader.position();
+        self.shared.engine.pass_gate().await.map_err(|error| ApplyError::Engine { at, error })
     }
 
     /// Waits until everything that was taken is published.
@@ -114,6 +122,7 @@ impl Coordinator {
     }
 
     async fn change_schema(&mut self, transaction: &LogTransaction, text: DdlText) -> Result<()> {
+        let _passing = self.pass().await?;
         let number = self.next;
         let installed = self.shared.engine.install_ddl(number, &text).await;
         installed.map_err(|error| {

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::CommitNumber;
+use engine::gate::Passing;
 use engine::{Engine, PublishPoint};
 use event_listener::Event;
 use parking_lot::Mutex;
@@ -17,11 +18,13 @@ pub(crate) struct Progress {
     points: Vec<PublishPoint>,
     /// How many of them, from the first, are installed.
     installed: AtomicUsize,
+    /// Until it is published, commits cannot be held.
+    _passing: Passing,
 }
 
 impl Progress {
-    pub(crate) fn new(points: Vec<PublishPoint>) -> Arc<Self> {
-        Arc::new(Progress { points, installed: AtomicUsize::new(0) })
+    pub(crate) fn new(points: Vec<PublishPoint>, passing: Passing) -> Arc<Self> {
+        Arc::new(Progress { points, installed: AtomicUsize::new(0), _passing: passing })
     }
 
     /// The next transaction of the batch is installed.

@@ -1,11 +1,15 @@
 //! [`Core`]: the state that everything in the engine shares, and what the commit pipeline does to it.
 
 use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock, Weak};
+use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use base::{CommitNumber, LogPosition, Uuid};
+use base::{Cancel, CommitNumber, LogPosition, Uuid};
 use binlog::{BinaryLog, LogWriter};
+use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use store::Store;
@@ -16,6 +20,7 @@ use crate::commit::{CommitEnv, CommitError, Pipeline, Place};
 use crate::ddl::DdlEffect;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
+use crate::gate::{CommitGate, Passage, Passing};
 use crate::lock::LockManager;
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
@@ -41,6 +46,9 @@ pub(crate) struct Core {
     /// Of DDL statements that have their place and are not visible yet, in log order.
     pub(crate) effects: Mutex<VecDeque<(CommitNumber, DdlEffect)>>,
     pub(crate) checkpoints: Checkpoints,
+    pub(crate) gate: Arc<CommitGate>,
+    /// The log is a copy of a source's; see [`crate::role`].
+    pub(crate) is_follower: AtomicBool,
     /// The log's writer, while neither the pipeline nor a follower has it.
     pub(crate) writer: Mutex<Option<LogWriter>>,
     /// Takes commits of sessions; none before recovery is done, on a follower, and after the end.
@@ -135,6 +143,7 @@ pub(crate) struct CoreParts {
 
 impl Core {
     pub(crate) fn new(parts: CoreParts) -> Self {
+        let is_follower = AtomicBool::new(parts.options.follower);
         Core {
             env: parts.env,
             options: parts.options,
@@ -149,6 +158,8 @@ impl Core {
             ddl: Arc::default(),
             effects: Mutex::default(),
             checkpoints: parts.checkpoints,
+            gate: Arc::default(),
+            is_follower,
             writer: Mutex::new(Some(parts.writer)),
             commits: ArcSwapOption::empty(),
             failure: OnceLock::new(),
@@ -180,6 +191,20 @@ impl Core {
     pub(crate) fn check_commits(&self) -> Result<()> {
         self.check_running()?;
         if self.commits.load().is_none() { Err(EngineError::ServerReadOnly) } else { Ok(()) }
+    }
+
+    /// Waits for its turn through the gate; 1205 if that takes too long.
+    pub(crate) async fn pass_gate(&self, passage: Passage, cancel: &Cancel, most: Duration) -> Result<Passing> {
+        let mut pass = pin!(self.gate.pass(passage, cancel));
+        // Nearly always it is open, and no timer is needed.
+        if let Some(result) = future::poll_once(pass.as_mut()).await {
+            return result.map_err(EngineError::Cancelled);
+        }
+        let too_long = async {
+            self.env.clock.sleep(most).await;
+            Err(EngineError::LockWaitTimeout)
+        };
+        future::or(async { pass.await.map_err(EngineError::Cancelled) }, too_long).await
     }
 
     /// The mark after everything that has its place.

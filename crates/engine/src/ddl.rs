@@ -29,6 +29,7 @@ use crate::catalog::{
 use crate::core::{Core, Payload};
 use crate::engine::Engine;
 use crate::error::{DuplicateKey, EngineError, Result};
+use crate::gate::Passage;
 use crate::lock::{LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::memtable::stamp::{Stamp, VersionStamp};
@@ -91,6 +92,8 @@ impl Engine {
         let core = self.core();
         core.check_commits()?;
         let session = &options.session;
+        let _passing = core.pass_gate(Passage::Definition, &session.cancel, options.lock_wait_timeout).await?;
+        core.check_commits()?;
         let wait = Wait { policy: WaitPolicy::For(options.lock_wait_timeout), cancel: &session.cancel };
         let prepared = core.prepare_ddl(|_| Ok(change.clone()), options.under.as_ref(), wait).await?;
         let encoded = core.encode_ddl(text, &prepared.schemas, options)?;

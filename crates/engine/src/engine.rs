@@ -26,6 +26,7 @@ use crate::error::{EngineError, Result};
 use crate::lock::{LockManager, LockOptions, LockWaits};
 use crate::memtable::Memtable;
 use crate::options::{EngineOptions, TxnOptions};
+use crate::role::finish_reset;
 use crate::txn::Transaction;
 use crate::view::{Layers, Mark, Views};
 
@@ -55,6 +56,7 @@ impl Engine {
         let store_options = store::Options { cache_bytes: options.page_cache_bytes as u64, direct: options.direct_io };
         let store = Store::open(&env, DATA_FILE, store_options).await?;
         let (checkpoint, meta) = read_meta(&env, &store).await?;
+        let (checkpoint, meta) = finish_reset(&env, &options, &store, (checkpoint, meta)).await?;
         let server_uuid: Uuid =
             meta.server_uuid.parse().map_err(|error| EngineError::Corrupt(format!("meta data: {error}")))?;
         let mark = Mark {
@@ -286,7 +288,7 @@ impl Engine {
         if let Some(writer) = writer
             && result.is_ok()
         {
-            writer.close(!self.core.options.follower).await?;
+            writer.close(!self.is_follower()).await?;
         }
         self.datadir.lock().take();
         result

@@ -16,6 +16,8 @@
 //! | `checkpoint` | from memory into the trees, as of one commit number |
 //! | `ddl` | a new catalog, and the trees that it needs |
 //! | `install` | rows of a log whose order is known: recovery, followers |
+//! | `role` | source or follower, and a log that begins anew |
+//! | [`gate`] | what every commit passes, and what can be held shut |
 //! | `storage_engine` | [`StorageEngine`]: what it takes to be a state along the log |
 //! | [`lock`] | row, gap, table and name locks |
 //! | [`commit`] | the pipeline that gives transactions their place in the log |
@@ -27,11 +29,13 @@ mod core;
 mod ddl;
 mod engine;
 mod error;
+pub mod gate;
 mod install;
 pub mod lock;
 mod memtable;
 mod options;
 mod read;
+mod role;
 mod storage_engine;
 #[cfg(test)]
 mod tests;

@@ -117,6 +117,8 @@ pub struct TxnOptions {
     pub read_only: bool,
     /// `innodb_lock_wait_timeout`
     pub lock_wait_timeout: Duration,
+    /// `lock_wait_timeout`: how long a commit waits while another session holds commits (FLUSH TABLES WITH READ LOCK).
+    pub commit_wait_timeout: Duration,
     /// `binlog_row_image`
     pub row_image: RowImage,
     /// What the `BEGIN` in the log says of the session; a `timestamp` of 0 is the time of the commit.
@@ -139,6 +141,7 @@ impl TxnOptions {
             isolation: Isolation::default(),
             read_only: false,
             lock_wait_timeout: Duration::from_secs(50),
+            commit_wait_timeout: Duration::from_secs(31_536_000),
             row_image: RowImage::default(),
             context: QueryContext::default(),
             no_foreign_key_checks: false,

@@ -103,7 +103,15 @@ impl Core {
         let registry = Registry::new(env.clock.clone());
         let follower = replication::open(&engine, &globals, apply).await?;
         let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone()));
-        let parts = Parts { engine: engine.clone(), registry: registry.clone(), end: end.clone(), follower, dump };
+        let parts = Parts {
+            engine: engine.clone(),
+            globals: globals.clone(),
+            registry: registry.clone(),
+            end: end.clone(),
+            follower,
+            dump,
+            role: tokio::sync::Mutex::default(),
+        };
         let services = ServerServices::new(parts);
         let sql = sql::session::Shared {
             engine,
@@ -122,7 +130,8 @@ impl Core {
 
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
     pub async fn start_following(&self, options: &ServeOptions) -> Result<(), ServerError> {
-        replication::start(self.services.follower(), options).await
+        let sql = &self.shared.sql;
+        replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await
     }
 
     /// Ready when this server is to end: it was asked to (SHUTDOWN), or cannot go on; why, if it cannot.

@@ -1,13 +1,14 @@
 //! Whether this server follows another, and what it begins with then.
 //!
-//! A server is a follower if it was started with `--follow`, or if it was once told to follow (`CHANGE REPLICATION
-//! SOURCE TO`) and has not forgotten it (`RESET REPLICA ALL`). That is decided when the engine is opened, because a
-//! follower's log is a copy: it takes no events of its own.
+//! A server is a follower from the time that it is told so (`--follow`, `START REPLICA`) until it is made a source: `SET GLOBAL
+//! super_read_only = OFF`, with the receiver stopped. That outlives restarts. A follower's log is a copy and takes no events
+//! of its own, so it is read-only as a whole; a source's is its own, so it cannot follow.
 
 use std::sync::Arc;
 
 use apply::ApplyOptions;
-use engine::Engine;
+use base::SqlError;
+use engine::{Engine, EngineError};
 use io::Env;
 use repl::follower::Identity;
 use repl::{Follower, SourceSettings};
@@ -16,6 +17,7 @@ use sql::settings::Globals;
 
 use crate::config::ServeOptions;
 use crate::error::{Context, ServerError};
+use crate::services::commit_settings;
 
 /// Between two attempts to reach the source of `--follow`.
 const CONNECT_RETRY_SECONDS: u64 = 1;
@@ -25,7 +27,7 @@ const RETRY_COUNT: u64 = 0;
 /// Whether the server is to be opened as a follower.
 pub(crate) async fn follows(env: &Env, options: &ServeOptions) -> Result<bool, ServerError> {
     let kept = SourceSettings::load(env).await.context(|| "cannot read the source's settings".to_owned())?;
-    Ok(options.follow.is_some() || kept.is_some_and(|source| !source.host.is_empty()))
+    Ok(options.follow.is_some() || kept.is_some_and(|source| source.following && !source.host.is_empty()))
 }
 
 /// The server's side of following; started or not, it answers SHOW REPLICA STATUS.
@@ -45,9 +47,66 @@ pub(crate) async fn open(
     Follower::open(engine.clone(), identity, apply).await.map_err(|error| ServerError::Replication(error.message))
 }
 
+/// Makes the server one that can follow: read-only, with nothing of its own behind the last transaction of its log. If it cannot
+/// be, it is what it was.
+pub(crate) async fn become_follower(engine: &Engine, globals: &Globals) -> Result<(), SqlError> {
+    let (was_follower, was_read_only, was_super) =
+        (engine.is_follower(), globals.read_only(), globals.super_read_only());
+    globals.configure("super_read_only", "ON")?;
+    let changed = async {
+        engine.become_follower().await?;
+        if engine.log().durable_end().file == 0 {
+            engine.forget_accounts().await?;
+        }
+        Ok(())
+    };
+    let result: Result<(), EngineError> = changed.await;
+    if let Err(error) = result {
+        if !was_follower {
+            engine.become_source(commit_settings(globals)).await?;
+            for (name, was_on) in [("read_only", was_read_only), ("super_read_only", was_super)] {
+                globals.configure(name, if was_on { "ON" } else { "OFF" })?;
+            }
+        }
+        return Err(error.into());
+    }
+    Ok(())
+}
+
+/// Makes a follower a source: what it has received is applied, then its log goes on with its own transactions.
+pub(crate) async fn become_source(engine: &Engine, follower: &Follower, globals: &Globals) -> Result<(), SqlError> {
+    follower.check_stopped()?;
+    follower.apply_rest().await?;
+    engine.become_source(commit_settings(globals)).await?;
+    follower.set_following(false).await?;
+    tracing::info!("this server is a source now; its log goes on at {}", engine.log().durable_end());
+    Ok(())
+}
+
+/// `RESET BINARY LOGS AND GTIDS`
+pub(crate) async fn reset_log(
+    engine: &Engine,
+    follower: &Follower,
+    globals: &Globals,
+    first: u64,
+) -> Result<(), SqlError> {
+    follower.check_stopped()?;
+    if engine.is_follower() {
+        // What is received and not applied would be lost.
+        follower.apply_rest().await?;
+    }
+    engine.reset_log(first, commit_settings(globals)).await?;
+    Ok(())
+}
+
 /// Begins to follow, where this server does.
-pub(crate) async fn start(follower: &Arc<Follower>, options: &ServeOptions) -> Result<(), ServerError> {
-    let failed = |error: base::SqlError| ServerError::Replication(error.message);
+pub(crate) async fn start(
+    engine: &Engine,
+    globals: &Globals,
+    follower: &Arc<Follower>,
+    options: &ServeOptions,
+) -> Result<(), ServerError> {
+    let failed = |error: SqlError| ServerError::Replication(error.message);
     if let Some(url) = &options.follow {
         let change = ChangeSource {
             host: Some(url.host.clone()),
@@ -59,11 +118,12 @@ pub(crate) async fn start(follower: &Arc<Follower>, options: &ServeOptions) -> R
             retry_count: Some(RETRY_COUNT),
             ..ChangeSource::default()
         };
-        follower.change_source(&change).await.map_err(failed)?;
+        follower.change_and_follow(&change).await.map_err(failed)?;
     }
-    if follower.source().is_none_or(|source| source.host.is_empty()) {
+    if !engine.is_follower() {
         return Ok(());
     }
+    become_follower(engine, globals).await.map_err(failed)?;
     let both = StartReplica { receiver: true, applier: true, ..StartReplica::default() };
     follower.start(&both).await.map_err(failed)
 }

@@ -10,6 +10,8 @@ use wire::client::Credentials;
 
 use crate::{ServeOptions, Server, ServerError};
 
+mod roles;
+
 /// A data directory that goes with the test.
 struct TestDir(PathBuf);
 

@@ -26,8 +26,8 @@ pub trait Services: Send + Sync {
     fn status(&self) -> Vec<(String, String)>;
 
     /// Checks a new global value and puts it to work in the parts that use it, before it is stored. `name` is the
-    /// setting's own, never an alias.
-    fn apply_setting(&self, name: &'static str, value: &SettingValue) -> Result<(), SqlError>;
+    /// setting's own, never an alias. `super_read_only = OFF` makes a follower a source, which may take a while.
+    fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>>;
 
     /// A value that is not stored but asked of the server: `gtid_executed`, `gtid_purged`, `read_only` while following, ….
     /// `None` if the stored one holds.

@@ -193,6 +193,24 @@ impl Keeper {
         self.wait_until(log, |state| Ok(state.seals_done >= number)).await
     }
 
+    /// Waits until there is nothing to do: the next file is prepared, and what was to be sealed is.
+    pub(crate) async fn settle(&self, log: &BinaryLog) -> Result<()> {
+        let is_done = |state: &KeeperState| {
+            if let Some((_, error)) = &state.space_error {
+                return Err(error.clone());
+            }
+            Ok(state.seals_done >= state.seals_wanted && (state.current.is_none() || state.next.is_some()))
+        };
+        self.wait_until(log, is_done).await
+    }
+
+    /// Forgets the current file and the prepared one; the latter's number. The keeper must have settled.
+    pub(crate) fn take_all(&self) -> Option<u64> {
+        let mut state = self.state.lock();
+        state.current = None;
+        state.next.take().map(|next| next.segment.number)
+    }
+
     async fn wait_until(&self, log: &BinaryLog, is_done: impl Fn(&KeeperState) -> Result<bool>) -> Result<()> {
         loop {
             let listener = self.done.listen();

@@ -29,6 +29,7 @@ mod receive;
 mod scan;
 mod segment;
 mod space;
+mod tail;
 mod tracker;
 mod unsynced;
 mod writer;

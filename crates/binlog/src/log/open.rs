@@ -206,7 +206,7 @@ impl BinaryLog {
         Ok((segment, filled))
     }
 
-    fn resume_follower(self: &Arc<Self>, last: Option<Arc<Segment>>, end: u64) -> LogWriter {
+    pub(super) fn resume_follower(self: &Arc<Self>, last: Option<Arc<Segment>>, end: u64) -> LogWriter {
         if let Some(segment) = &last {
             self.keeper.set_current(segment.clone(), end);
             self.set_space(end, end);

@@ -50,7 +50,7 @@ impl TransactionTracker {
 }
 
 /// Events that are never part of a transaction.
-fn belongs_between(event_type: EventType) -> bool {
+pub(crate) fn belongs_between(event_type: EventType) -> bool {
     matches!(
         event_type,
         EventType::FORMAT_DESCRIPTION

@@ -65,16 +65,16 @@ pub(super) struct Frozen {
 
 /// State and triggers.
 pub(crate) struct Checkpoints {
-    pub(super) turn: Turn,
+    pub(crate) turn: Turn,
     pub(super) frozen: Mutex<Option<Frozen>>,
     /// Indexes that no catalog has any more; nothing is installed in them.
     pub(super) dropped: Mutex<HashSet<IndexId>>,
     /// The same, at the time of the last freeze.
     pub(super) gone: Mutex<Arc<HashSet<IndexId>>>,
     /// The newest checkpoint on disk.
-    pub(super) durable: Mutex<Mark>,
+    pub(crate) durable: Mutex<Mark>,
     /// Keeps the log that recovery would need.
-    pub(super) pin: binlog::Pin,
+    pub(crate) pin: binlog::Pin,
     /// Held shared while versions with known numbers are installed.
     pub(super) installs: RwLock<()>,
     pub(super) wanted: AtomicBool,

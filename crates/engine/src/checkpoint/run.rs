@@ -208,7 +208,7 @@ impl Core {
         by_number.into_iter().take(VIEW_TREES_MAX).collect()
     }
 
-    fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {
+    pub(crate) fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {
         let catalog = self.catalog.load();
         let counted = catalog
             .all_tables()

@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// DDL of the tests: words instead of SQL.
-struct Words;
+pub(super) struct Words;
 
 impl DdlPlanner for Words {
     fn plan(&self, text: &DdlText, catalog: &Catalog) -> Result<CatalogChange, SqlError> {

@@ -5,6 +5,7 @@
 //! | `scripts/` | isolation, locks, checkpoints, DDL: what each session is told, as text |
 //! | `model.rs` | any history of transactions, checkpoints and restarts against a map |
 //! | `crash.rs` | what was acknowledged is there after a crash at any disk operation |
+//! | `role.rs` | source, follower, a log that begins anew |
 //! | `threads.rs` | the same on real threads and a real disk |
 
 mod crash;
@@ -12,5 +13,6 @@ mod fixture;
 mod freeze;
 mod full;
 mod model;
+mod role;
 mod script;
 mod threads;

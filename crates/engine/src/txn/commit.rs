@@ -1,5 +1,6 @@
 //! Commit: from a private write set to a place in the log.
 //!
+//! 0. Pass the gate, which `FLUSH TABLES WITH READ LOCK` holds shut.
 //! 1. `encode`: events and writeset, in parallel with every other session.
 //! 2. Wait until the memtable and the log have room. Up to here anything may fail and nothing has happened.
 //! 3. `install`: all versions, with an empty stamp, into the active memtable.
@@ -19,6 +20,7 @@ use crate::catalog::Table;
 use crate::commit::Barrier;
 use crate::core::{Core, Payload};
 use crate::error::{EngineError, Result};
+use crate::gate::Passage;
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, VersionStamp};
 use crate::options::{RowImage, TxnOptions};
@@ -41,6 +43,9 @@ impl Transaction {
             return Ok(Commit { place: None });
         }
         let core = self.core().clone();
+        core.check_commits()?;
+        let (cancel, most) = (&self.options.session.cancel, self.options.commit_wait_timeout);
+        let _passing = core.pass_gate(Passage::Transaction, cancel, most).await?;
         core.check_commits()?;
         let encoded = encode(&core, &self.options, &self.writes).await?;
         core.wait_for_room(&self.options.session.cancel).await?;

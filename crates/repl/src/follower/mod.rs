@@ -10,7 +10,7 @@
 //!   cannot be followed (its log is another, it has purged what is missing) it stops with an error that says why.
 //! - **Applier**: crate `apply`. It follows the log's durable end and knows nothing of the connection.
 //!
-//! A follower was opened as one (`EngineOptions::follower`): its log has no events of its own.
+//! The engine must be a follower's (`Engine::become_follower`): its log takes no events of its own.
 //!
 //! # Invariants
 //! - Nothing is appended before the last transaction here was seen to be the source's too.
@@ -39,6 +39,9 @@ pub use error::ReceiveError;
 pub use handshake::Identity;
 pub use settings::SourceSettings;
 pub use status::{IoState, ReceiverStatus, Running};
+
+/// Between two looks at how far the applier is.
+const APPLY_STEP: std::time::Duration = std::time::Duration::from_millis(2);
 
 #[derive(Default)]
 struct State {
@@ -76,41 +79,88 @@ impl Follower {
 
     /// `CHANGE REPLICATION SOURCE TO`
     pub async fn change_source(&self, change: &ChangeSource) -> Result<(), SqlError> {
+        let following = self.source().is_some_and(|source| source.following);
+        self.change(change, following).await
+    }
+
+    /// The same for a server that is started to follow (`--follow`): one step, so that a crash leaves no source behind that
+    /// was set and is not followed.
+    pub async fn change_and_follow(&self, change: &ChangeSource) -> Result<(), SqlError> {
+        self.change(change, true).await
+    }
+
+    async fn change(&self, change: &ChangeSource, following: bool) -> Result<(), SqlError> {
         self.check_stopped()?;
         self.check_position(change)?;
         let mut settings = self.source().unwrap_or_default();
         settings.change(change)?;
-        settings
-            .store(self.env())
-            .await
-            .map_err(|error| SqlError::unknown(format!("cannot keep the source: {error}")))?;
-        self.state.lock().settings = Some(settings);
-        Ok(())
+        settings.following = following;
+        self.keep(settings).await
     }
 
-    /// `START REPLICA`
-    pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
+    /// Whether `START REPLICA` can be done as it was said.
+    pub fn check_start(&self, start: &StartReplica) -> Result<(), SqlError> {
         if start.until.is_some() {
             return Err(SqlError::not_supported("START REPLICA UNTIL"));
         }
         if start.user.is_some() || start.password.is_some() {
             return Err(SqlError::not_supported("START REPLICA with an account (CHANGE REPLICATION SOURCE TO has it)"));
         }
-        if !self.engine.options().follower {
-            let message = "This server was opened as a source: its log has events of its own. Start it as a follower.";
-            return Err(SqlError::new(codes::BAD_REPLICA, message));
-        }
         if self.source().is_none_or(|settings| settings.host.is_empty()) {
             let message =
                 "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO";
             return Err(SqlError::new(codes::BAD_REPLICA, message));
         }
+        Ok(())
+    }
+
+    /// `START REPLICA`, on an engine that is a follower.
+    pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
+        self.check_start(start)?;
+        if !self.engine.is_follower() {
+            let message = "This server is a source: its log takes events of its own.";
+            return Err(SqlError::new(codes::BAD_REPLICA, message));
+        }
+        self.set_following(true).await?;
         if start.receiver {
             self.start_receiver()?;
         }
         if start.applier {
             self.applier.start();
         }
+        Ok(())
+    }
+
+    /// Keeps whether this server is to follow after its next start.
+    pub async fn set_following(&self, following: bool) -> Result<(), SqlError> {
+        let Some(mut settings) = self.source().filter(|settings| settings.following != following) else {
+            return Ok(());
+        };
+        settings.following = following;
+        self.keep(settings).await
+    }
+
+    /// Applies what is in the log and not applied yet, and stops. No receiver may run.
+    pub async fn apply_rest(&self) -> Result<(), SqlError> {
+        self.check_stopped()?;
+        self.applier.start();
+        while self.engine.gtid_executed() != self.engine.log().gtid_executed() {
+            if let Some(error) = self.applier.status().error {
+                return Err(error.into());
+            }
+            self.engine.check_running()?;
+            self.env().clock.sleep(APPLY_STEP).await;
+        }
+        self.applier.stop().await;
+        Ok(())
+    }
+
+    async fn keep(&self, settings: SourceSettings) -> Result<(), SqlError> {
+        settings
+            .store(self.env())
+            .await
+            .map_err(|error| SqlError::unknown(format!("cannot keep the source: {error}")))?;
+        self.state.lock().settings = Some(settings);
         Ok(())
     }
 
@@ -230,7 +280,8 @@ impl Follower {
         }
     }
 
-    fn check_stopped(&self) -> Result<(), SqlError> {
+    /// 1198 while the receiver runs.
+    pub fn check_stopped(&self) -> Result<(), SqlError> {
         if !self.state.lock().is_running {
             return Ok(());
         }
@@ -241,7 +292,9 @@ impl Follower {
 
     /// A copy goes on where it ends: another position would leave a hole or write over what is there.
     fn check_position(&self, change: &ChangeSource) -> Result<(), SqlError> {
-        let end = self.engine.log().durable_end();
+        let log = self.engine.log();
+        // A log without transactions is no copy of anything yet.
+        let end = if log.gtid_executed().is_empty() { LogPosition::default() } else { log.durable_end() };
         let wants_other = match (&change.log_file, end.file) {
             (None, _) => change.log_position.is_some_and(|position| position != end.offset.max(4)),
             (Some(_), 0) => change.log_position.unwrap_or(4) != 4,

@@ -30,6 +30,8 @@ pub struct SourceSettings {
     pub retry_count: u64,
     /// SOURCE_HEARTBEAT_PERIOD
     pub heartbeat_period_seconds: f64,
+    /// It was started, and this server was not made a source since: it goes on with that at the next start.
+    pub following: bool,
     /// SOURCE_AUTO_POSITION; shown only: a copy of a log has but one position.
     pub auto_position: bool,
 }
@@ -44,6 +46,7 @@ impl Default for SourceSettings {
             connect_retry_seconds: 60,
             retry_count: 10,
             heartbeat_period_seconds: 30.0,
+            following: false,
             auto_position: true,
         }
     }

@@ -18,10 +18,11 @@ use sql::services::{
     Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, Process, PurgeBinaryLogs, ReplicaHost,
     ReplicaStatusRow,
 };
-use sql::settings::SettingValue;
+use sql::settings::{Globals, SettingValue};
 use wire::auth;
 
 use crate::core::End;
+use crate::replication;
 
 pub(crate) use logs::purge_automatically;
 pub(crate) use settings::commit_settings;
@@ -36,10 +37,13 @@ pub(crate) struct ServerServices {
 /// What it speaks for.
 pub(crate) struct Parts {
     pub(crate) engine: Arc<Engine>,
+    pub(crate) globals: Arc<Globals>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) follower: Arc<Follower>,
     pub(crate) dump: Arc<DumpServer>,
     pub(crate) end: Arc<End>,
+    /// Held by who makes the server a follower or a source, or removes its log.
+    pub(crate) role: tokio::sync::Mutex<()>,
 }
 
 impl ServerServices {
@@ -64,9 +68,8 @@ impl ServerServices {
     }
 }
 
-fn not_yet<T: Send + 'static>(what: &'static str) -> BoxFuture<'static, Result<T, SqlError>> {
-    Box::pin(std::future::ready(Err(SqlError::not_supported(what))))
-}
+/// The highest number that RESET BINARY LOGS AND GTIDS TO takes, as in MySQL.
+const LOG_FILE_NUMBER_MAX: u64 = 2_000_000_000;
 
 impl Services for ServerServices {
     fn processlist(&self) -> Vec<Process> {
@@ -95,9 +98,16 @@ impl Services for ServerServices {
         status::lines(&self.parts.engine, self.shared().as_deref())
     }
 
-    fn apply_setting(&self, name: &'static str, value: &SettingValue) -> Result<(), SqlError> {
+    fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
         settings::apply(&self.parts.engine, name, value);
-        Ok(())
+        let makes_writable = matches!(name, "read_only" | "super_read_only") && !value.as_bool();
+        if !makes_writable || !self.parts.engine.is_follower() {
+            return Box::pin(std::future::ready(Ok(())));
+        }
+        Box::pin(async {
+            let _role = self.parts.role.lock().await;
+            replication::become_source(&self.parts.engine, self.follower(), &self.parts.globals).await
+        })
     }
 
     fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
@@ -136,18 +146,32 @@ impl Services for ServerServices {
         Box::pin(logs::purge(self.parts.engine.log(), to))
     }
 
-    fn reset_binary_logs(&self, _: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {
-        not_yet("RESET BINARY LOGS AND GTIDS")
+    fn reset_binary_logs(&self, to: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {
+        let first = to.unwrap_or(1);
+        Box::pin(async move {
+            if !(1..=LOG_FILE_NUMBER_MAX).contains(&first) {
+                let message = format!(
+                    "The requested value '{first}' for the next binary log index is out of range. Please use a value \
+                     between '1' and '{LOG_FILE_NUMBER_MAX}'."
+                );
+                return Err(SqlError::new(codes::WRONG_ARGUMENTS, message));
+            }
+            let _role = self.parts.role.lock().await;
+            replication::reset_log(&self.parts.engine, self.follower(), &self.parts.globals, first).await
+        })
     }
 
     fn flush(&self, target: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
         match target {
             FlushTarget::Nothing | FlushTarget::Status | FlushTarget::Tables(_) => Box::pin(std::future::ready(Ok(()))),
+            // A follower's log goes on in a new file where its source's does. There is no relay log beside it.
+            FlushTarget::RelayLogs => Box::pin(std::future::ready(Ok(()))),
+            FlushTarget::Logs if self.parts.engine.is_follower() => Box::pin(std::future::ready(Ok(()))),
             FlushTarget::Logs | FlushTarget::BinaryLogs => {
                 Box::pin(async { Ok(self.parts.engine.rotate_log().await?) })
             }
-            FlushTarget::TablesWithReadLock(_) => not_yet("FLUSH TABLES WITH READ LOCK"),
-            FlushTarget::RelayLogs => not_yet("FLUSH RELAY LOGS"),
+            // The session holds the locks.
+            FlushTarget::TablesWithReadLock(_) => Box::pin(std::future::ready(Ok(()))),
         }
     }
 
@@ -160,7 +184,12 @@ impl Services for ServerServices {
     }
 
     fn start_replica(&self, start: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move { self.follower().start(&start).await })
+        Box::pin(async move {
+            self.follower().check_start(&start)?;
+            let _role = self.parts.role.lock().await;
+            replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
+            self.follower().start(&start).await
+        })
     }
 
     fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {

@@ -27,11 +27,13 @@ impl Session {
             }
             Admin::ResetReplica { all, channel } => {
                 self.check_global(&[Privilege::Reload])?;
+                self.check_no_hold()?;
                 self.commit().await?;
                 services.reset_replica(*all, channel.clone()).await?;
             }
             Admin::ResetBinaryLogs(to) => {
                 self.check_global(&[Privilege::Reload])?;
+                self.check_no_hold()?;
                 self.commit().await?;
                 services.reset_binary_logs(*to).await?;
             }
@@ -70,6 +72,11 @@ impl Session {
 
     async fn replication_admin(&mut self) -> Result<(), SqlError> {
         self.check_global(&[Privilege::ReplicationAdmin])?;
+        if self.check_no_hold().is_err() {
+            let message =
+                "Can't execute the given command because you have active locked tables or an active transaction";
+            return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
+        }
         self.commit().await
     }
 

@@ -27,6 +27,7 @@ const REPLANS_MAX: usize = 10;
 impl Session {
     /// Runs a definition. `text` is the statement as written.
     pub(super) async fn define(&mut self, ddl: &Ddl, text: &str) -> Result<Outcome, SqlError> {
+        self.check_no_hold()?;
         let ddl = self.resolve_accounts(ddl.clone())?;
         self.check_definition(&ddl)?;
         // The implicit commit comes before anything can fail for the definition itself.

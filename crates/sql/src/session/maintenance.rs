@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::{SqlError, codes};
+use engine::gate::CommitHold;
 use engine::lock::{Target, Wait, WaitPolicy};
 use engine::{EngineError, LockOwner, TableMode};
 use types::Value;
@@ -21,17 +22,22 @@ use crate::show::{self, Rows};
 pub(super) struct LockedTables {
     /// The session's transactions are children of it, so that its locks do not stand in their way.
     pub(super) owner: Option<Arc<LockOwner>>,
-    /// Database, table, and whether it may be written; `None` after FLUSH TABLES WITH READ LOCK, which names none.
-    tables: Option<Vec<(String, String, bool)>>,
+    /// Database, table, and whether it may be written.
+    tables: Vec<(String, String, bool)>,
+    /// FLUSH TABLES WITH READ LOCK: nobody commits.
+    hold: Option<CommitHold>,
 }
 
 impl Session {
     /// LOCK TABLES.
     pub(super) async fn lock_tables(&mut self, tables: &[LockTable]) -> Result<Outcome, SqlError> {
         self.commit().await?;
-        self.unlock_tables();
+        self.unlock_named_tables();
         let mut wanted = Vec::with_capacity(tables.len());
         for lock in tables {
+            if lock.write && self.locked.hold.is_some() {
+                return Err(conflicting_read_lock());
+            }
             self.check_table(Privilege::Select, &lock.table)?;
             let schema = lock.table.schema.clone().or_else(|| self.database().map(str::to_string));
             let schema = schema.ok_or_else(ddl::no_database)?;
@@ -39,29 +45,28 @@ impl Session {
             wanted.push((schema, lock.table.name.clone(), lock.write));
         }
         let owner = self.take_locks(&wanted).await?;
-        self.locked = LockedTables { owner: Some(Arc::new(owner)), tables: Some(wanted) };
+        (self.locked.owner, self.locked.tables) = (Some(Arc::new(owner)), wanted);
         Ok(Outcome::default())
     }
 
-    /// FLUSH TABLES … WITH READ LOCK: the named tables, or all of them, are not changed by anybody until UNLOCK TABLES.
+    /// FLUSH TABLES WITH READ LOCK: nobody commits until UNLOCK TABLES, or the end of the session. Open transactions go on
+    /// and wait when they commit. With names: these tables are not changed by anybody.
     pub(super) async fn lock_for_read(&mut self, tables: &[TableName]) -> Result<(), SqlError> {
         self.commit().await?;
-        self.unlock_tables();
-        let mut wanted = Vec::new();
+        self.unlock_named_tables();
         if tables.is_empty() {
-            let catalog = self.catalog();
-            for database in catalog.databases() {
-                let names = catalog.tables(&database.name).map(|table| table.def.name.clone());
-                wanted.extend(names.map(|name| (database.name.clone(), name, false)));
+            if self.locked.hold.is_none() {
+                self.locked.hold = Some(self.shared.engine.hold_commits(&self.handle.cancel).await?);
             }
+            return Ok(());
         }
+        let mut wanted = Vec::new();
         for table in tables {
             let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
             wanted.push((schema.ok_or_else(ddl::no_database)?, table.name.clone(), false));
         }
         let owner = self.take_locks(&wanted).await?;
-        let named = (!tables.is_empty()).then_some(wanted);
-        self.locked = LockedTables { owner: Some(Arc::new(owner)), tables: named };
+        (self.locked.owner, self.locked.tables) = (Some(Arc::new(owner)), wanted);
         Ok(())
     }
 
@@ -85,32 +90,38 @@ impl Session {
 
     /// UNLOCK TABLES; commits what the locked tables were used for.
     pub(super) async fn unlock_tables_statement(&mut self) -> Result<Outcome, SqlError> {
-        if self.locked.owner.is_some() {
+        if self.locked.owner.is_some() || self.locked.hold.is_some() {
             self.commit().await?;
         }
-        self.unlock_tables();
+        self.locked = LockedTables::default();
         Ok(Outcome::default())
     }
 
-    pub(super) fn unlock_tables(&mut self) {
-        self.locked = LockedTables::default();
+    /// What a transaction that begins lets go: not the lock of FLUSH TABLES WITH READ LOCK.
+    pub(super) fn unlock_named_tables(&mut self) {
+        (self.locked.owner, self.locked.tables) = (None, Vec::new());
+    }
+
+    /// 1223 if this session holds what would make it wait for itself.
+    pub(super) fn check_no_hold(&self) -> Result<(), SqlError> {
+        if self.locked.hold.is_some() { Err(conflicting_read_lock()) } else { Ok(()) }
     }
 
     /// Under LOCK TABLES only the locked tables can be used (1100), and those locked for READ only be read (1099).
     pub(super) fn check_locked_tables(&self, uses: &[TableUse]) -> Result<(), SqlError> {
-        if self.locked.owner.is_none() {
+        if self.locked.owner.is_none() && self.locked.hold.is_none() {
             return Ok(());
         }
         for used in uses {
             let writes = privilege_of(used) != Privilege::Select;
-            let Some(tables) = &self.locked.tables else {
-                if writes {
-                    let message = "Can't execute the query because you have a conflicting read lock";
-                    return Err(SqlError::new(codes::CANT_UPDATE_WITH_READLOCK, message));
-                }
+            if writes {
+                self.check_no_hold()?;
+            }
+            if self.locked.owner.is_none() {
                 continue;
-            };
-            let locked = tables.iter().filter(|(schema, name, _)| *schema == used.schema && *name == used.table);
+            }
+            let locked =
+                self.locked.tables.iter().filter(|(schema, name, _)| *schema == used.schema && *name == used.table);
             match locked.map(|(_, _, write)| *write).max() {
                 None => {
                     let message = format!("Table '{}' was not locked with LOCK TABLES", used.table);
@@ -199,6 +210,11 @@ impl Session {
         }
         Ok(u64::from(sum))
     }
+}
+
+fn conflicting_read_lock() -> SqlError {
+    let message = "Can't execute the query because you have a conflicting read lock";
+    SqlError::new(codes::CANT_UPDATE_WITH_READLOCK, message)
 }
 
 fn op(what: TableMaintenance) -> &'static str {

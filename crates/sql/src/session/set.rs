@@ -190,7 +190,7 @@ impl Session {
                 "Can't execute the given command because you have active locked tables or an active transaction";
             return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
         }
-        self.shared.services.apply_setting(setting.name, &value)?;
+        self.shared.services.apply_setting(setting.name, &value).await?;
         self.shared.globals.set(id, value);
         Ok(())
     }

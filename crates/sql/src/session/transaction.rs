@@ -72,6 +72,7 @@ impl Session {
             isolation,
             read_only,
             lock_wait_timeout: hot.innodb_lock_wait_timeout,
+            commit_wait_timeout: hot.lock_wait_timeout,
             row_image: hot.binlog_row_image,
             no_foreign_key_checks: !hot.foreign_key_checks,
             relaxed_unique_checks: !hot.unique_checks,
@@ -170,7 +171,7 @@ impl Session {
 
     async fn begin(&mut self, consistent_snapshot: bool, read_only: Option<bool>) -> Result<(), SqlError> {
         self.commit().await?;
-        self.unlock_tables();
+        self.unlock_named_tables();
         if read_only == Some(false) && !self.may_write_in_spite_of_read_only() {
             self.check_server_writable()?;
         }
@@ -223,7 +224,7 @@ fn same(a: &str, b: &str) -> bool {
 /// The options of what is no transaction of the session's own: DDL.
 impl Session {
     pub(super) fn ddl_options(&self) -> TxnOptions {
-        let lock_wait_timeout = std::time::Duration::from_secs(self.settings.named("lock_wait_timeout").as_u64());
+        let lock_wait_timeout = self.settings.hot.lock_wait_timeout;
         let under = self.locked.owner.clone();
         TxnOptions { lock_wait_timeout, under, ..TxnOptions::new(Arc::clone(&self.handle)) }
     }

@@ -31,6 +31,8 @@ pub struct Hot {
     /// `sort_buffer_size`, `join_buffer_size`, `tmp_table_size`
     pub limits: Limits,
     pub innodb_lock_wait_timeout: Duration,
+    /// `lock_wait_timeout`
+    pub lock_wait_timeout: Duration,
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
     pub div_precision_increment: u8,
@@ -123,6 +125,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
             table_bytes: bytes("tmp_table_size"),
         },
         innodb_lock_wait_timeout: seconds("innodb_lock_wait_timeout"),
+        lock_wait_timeout: seconds("lock_wait_timeout"),
         auto_increment_increment: number("auto_increment_increment"),
         auto_increment_offset: number("auto_increment_offset"),
         div_precision_increment: number("div_precision_increment") as u8,

@@ -148,11 +148,11 @@ impl Services for Alone {
     fn status(&self) -> Vec<(String, String)> {
         vec![("Questions".into(), "9".into()), ("Threads_connected".into(), "1".into())]
     }
-    fn apply_setting(&self, name: &'static str, _: &SettingValue) -> Result<(), SqlError> {
-        match name {
+    fn apply_setting<'a>(&'a self, name: &'static str, _: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(std::future::ready(match name {
             "gtid_purged" => Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, "gtid_purged cannot be set in a test")),
             _ => Ok(()),
-        }
+        }))
     }
     fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
         (name == "gtid_executed").then(|| SettingValue::text("computed"))
