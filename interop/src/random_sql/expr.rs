@@ -25,6 +25,58 @@ pub(super) struct Expressions<'a> {
     pub(super) tables: &'a [Vec<&'static Column>],
 }
 
+/// Integers made of a number.
+const INTEGERS_OF_NUMBERS: &[&str] =
+    &["-{}", "~{}", "ABS({})", "SIGN({})", "BIT_COUNT({})", "FLOOR({})", "CEILING({})"];
+/// Integers made of a text.
+const INTEGERS_OF_TEXT: &[&str] =
+    &["LENGTH({})", "CHAR_LENGTH({})", "ASCII({})", "ORD({})", "CRC32({})", "BIT_LENGTH({})"];
+/// Integers made of a date and time.
+const INTEGERS_OF_TIMES: &[&str] = &[
+    "YEAR({})",
+    "MONTH({})",
+    "DAYOFMONTH({})",
+    "DAYOFWEEK({})",
+    "DAYOFYEAR({})",
+    "WEEKDAY({})",
+    "WEEK({})",
+    "WEEK({}, 3)",
+    "YEARWEEK({})",
+    "QUARTER({})",
+    "TO_DAYS({})",
+    "HOUR({})",
+    "MINUTE({})",
+    "SECOND({})",
+    "MICROSECOND({})",
+    "WEEKOFYEAR({})",
+    "TO_SECONDS({})",
+];
+/// Texts made of a value of any kind.
+const TEXTS_OF_ANYTHING: &[&str] = &[
+    "UPPER({})",
+    "LOWER({})",
+    "REVERSE({})",
+    "TRIM({})",
+    "LTRIM({})",
+    "RTRIM({})",
+    "HEX({})",
+    "QUOTE({})",
+    "SOUNDEX({})",
+];
+/// Texts made of a number.
+const TEXTS_OF_NUMBERS: &[&str] = &[
+    "BIN({})",
+    "OCT({})",
+    "HEX({})",
+    "CONV({}, 10, 16)",
+    "FORMAT({}, 2)",
+    "MAKE_SET({}, 'a', 'b')",
+    "CHAR({} USING utf8mb4)",
+];
+/// For DATE_FORMAT.
+const DATE_FORMATS: &[&str] =
+    &["%Y-%m-%d", "%W %M %e %y", "%H:%i:%s.%f", "%j %U %u %a %b", "%r %T %p", "%X-%V %x-%v %w", "%D %c %k %l"];
+
 const KINDS: [Kind; 8] =
     [Kind::Int, Kind::Decimal, Kind::Double, Kind::Text, Kind::Binary, Kind::Date, Kind::Time, Kind::DateTime];
 
@@ -151,26 +203,11 @@ impl Expressions<'_> {
                 Sql::term(op, [self.of(Kind::Int, depth), self.of(Kind::Int, depth)])
             }
             7 => {
-                let f = self.random.word(&[
-                    "-{}",
-                    "~{}",
-                    "ABS({})",
-                    "SIGN({})",
-                    "BIT_COUNT({})",
-                    "FLOOR({})",
-                    "CEILING({})",
-                ]);
+                let f = self.random.word(INTEGERS_OF_NUMBERS);
                 Sql::term(f, [self.number(depth)])
             }
             8..11 => {
-                let f = self.random.word(&[
-                    "LENGTH({})",
-                    "CHAR_LENGTH({})",
-                    "ASCII({})",
-                    "ORD({})",
-                    "CRC32({})",
-                    "BIT_LENGTH({})",
-                ]);
+                let f = self.random.word(INTEGERS_OF_TEXT);
                 Sql::term(f, [self.of(Kind::Text, depth)])
             }
             11 => {
@@ -178,25 +215,7 @@ impl Expressions<'_> {
                 Sql::term(f, [self.of(Kind::Text, depth), self.of(Kind::Text, depth)])
             }
             12..16 => {
-                let f = self.random.word(&[
-                    "YEAR({})",
-                    "MONTH({})",
-                    "DAYOFMONTH({})",
-                    "DAYOFWEEK({})",
-                    "DAYOFYEAR({})",
-                    "WEEKDAY({})",
-                    "WEEK({})",
-                    "WEEK({}, 3)",
-                    "YEARWEEK({})",
-                    "QUARTER({})",
-                    "TO_DAYS({})",
-                    "HOUR({})",
-                    "MINUTE({})",
-                    "SECOND({})",
-                    "MICROSECOND({})",
-                    "WEEKOFYEAR({})",
-                    "TO_SECONDS({})",
-                ]);
+                let f = self.random.word(INTEGERS_OF_TIMES);
                 Sql::term(f, [self.of(Kind::DateTime, depth)])
             }
             16 => Sql::term("DATEDIFF({}, {})", [self.of(Kind::Date, depth), self.of(Kind::DateTime, depth)]),
@@ -283,17 +302,7 @@ impl Expressions<'_> {
             }
             5 => Sql::term("SUBSTRING({}, {}, {})", [self.of(any, depth), self.small(), self.small()]),
             6..8 => {
-                let f = self.random.word(&[
-                    "UPPER({})",
-                    "LOWER({})",
-                    "REVERSE({})",
-                    "TRIM({})",
-                    "LTRIM({})",
-                    "RTRIM({})",
-                    "HEX({})",
-                    "QUOTE({})",
-                    "SOUNDEX({})",
-                ]);
+                let f = self.random.word(TEXTS_OF_ANYTHING);
                 Sql::term(f, [self.of(any, depth)])
             }
             8 => {
@@ -314,27 +323,11 @@ impl Expressions<'_> {
             ),
             12 => Sql::term("ELT({}, {}, {})", [self.small(), self.of(Kind::Text, depth), self.of(any, depth)]),
             13 => {
-                let f = self.random.word(&[
-                    "BIN({})",
-                    "OCT({})",
-                    "HEX({})",
-                    "CONV({}, 10, 16)",
-                    "FORMAT({}, 2)",
-                    "MAKE_SET({}, 'a', 'b')",
-                    "CHAR({} USING utf8mb4)",
-                ]);
+                let f = self.random.word(TEXTS_OF_NUMBERS);
                 Sql::term(f, [self.number(depth)])
             }
             14 => {
-                let format = self.random.word(&[
-                    "%Y-%m-%d",
-                    "%W %M %e %y",
-                    "%H:%i:%s.%f",
-                    "%j %U %u %a %b",
-                    "%r %T %p",
-                    "%X-%V %x-%v %w",
-                    "%D %c %k %l",
-                ]);
+                let format = self.random.word(DATE_FORMATS);
                 Sql::term(&format!("DATE_FORMAT({{}}, '{format}')"), [self.of(Kind::DateTime, depth)])
             }
             15 => Sql::term(self.random.word(&["DAYNAME({})", "MONTHNAME({})"]), [self.of(Kind::Date, depth)]),

@@ -4,12 +4,12 @@
 //! looks like a function. Arguments are given in the order in which they are written.
 
 use base::{SqlError, codes};
-use types::temporal::parse::{self, Allow};
-use types::{CollationId, ColumnType, Decimal, Value, number};
+use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
+pub(crate) use crate::expr::beside::numeric_arg;
+use crate::expr::beside::{beside, comparable, numeric_beside, temporal_constant};
 use crate::expr::cast as casting;
-use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
@@ -79,25 +79,6 @@ pub fn temporal_literal(kind: Kind, text: &str) -> Result<Expr, SqlError> {
     temporal_constant(kind, text.as_bytes()).ok_or_else(|| wrong_value(name, &Value::from(text)))
 }
 
-/// Text that is wholly a date, a time or both, as such a constant.
-fn temporal_constant(kind: Kind, text: &[u8]) -> Option<Expr> {
-    let (value, fsp) = match kind {
-        Kind::Time => {
-            let parsed = parse::time(text).filter(|parsed| !parsed.trailing && !parsed.clamped && !parsed.round_up)?;
-            (Value::Time(parsed.value), parsed.fsp)
-        }
-        _ => {
-            let parsed = parse::datetime(text, Allow::ZEROS).filter(|parsed| !parsed.trailing && !parsed.round_up)?;
-            if parsed.zone_minutes.is_some() || kind == Kind::Date && parsed.has_time {
-                return None;
-            }
-            let date = Value::Date(parsed.value.date);
-            (if kind == Kind::Date { date } else { Value::DateTime(parsed.value) }, parsed.fsp)
-        }
-    };
-    Some(Expr::literal(value, ExprType::temporal(kind, fsp).nullable(false)))
-}
-
 /// A constant, with the type that its value has (for values of parameters, user variables, subqueries).
 pub fn value_literal(value: Value, session: &SessionInfo) -> Expr {
     let ty = type_of_value(&value, session.collation_connection);
@@ -121,98 +102,6 @@ pub fn type_of_value(value: &Value, collation: CollationId) -> ExprType {
         Value::DateTime(datetime) => ExprType::temporal(Kind::DateTime, fsp_of(datetime.micros)),
     };
     ty.nullable(value.is_null())
-}
-
-/// The argument as a number where its text is not the number meant: `0x41`, ENUM, SET.
-pub(crate) fn numeric_arg(arg: Expr) -> Expr {
-    if let ExprKind::Literal(Value::Bytes(bytes)) = &arg.kind
-        && bytes.len() <= 8
-    {
-        let n = bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64);
-        return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
-    }
-    if matches!(arg.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) {
-        return function::member_number(arg);
-    }
-    arg
-}
-
-/// Both sides of a comparison, with a constant in the form of what it stands beside.
-fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
-    let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
-    let is_column = |expr: &Expr| matches!(expr.kind, ExprKind::Column { .. });
-    let (left_column, right_column) = (is_column(&left), is_column(&right));
-    let (left, right) = (beside(left, &right_ty), beside(right, &left_ty));
-    let (left, right) =
-        (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
-    let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
-    let (left_literal, right_literal) = (is_literal(&left), is_literal(&right));
-    Ok((temporal_beside(left, &right_ty, right_literal)?, temporal_beside(right, &left_ty, left_literal)?))
-}
-
-fn is_literal(expr: &Expr) -> bool {
-    matches!(expr.kind, ExprKind::Literal(_))
-}
-
-/// A constant beside a date: text that is none is an error; a number beside a column is a date if it can be.
-fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result<Expr, SqlError> {
-    let ExprKind::Literal(value) = &arg.kind else { return Ok(arg) };
-    match other.kind {
-        Kind::Date | Kind::DateTime if let Value::Str(text) | Value::Bytes(text) = value => {
-            let name = if other.kind == Kind::Date { "DATE" } else { "DATETIME" };
-            match parse::datetime(text, Allow::ZEROS) {
-                Some(_) => Ok(arg),
-                None => Err(wrong_value(name, value)),
-            }
-        }
-        Kind::Date | Kind::DateTime if other_is_column && matches!(value, Value::Int(_) | Value::UInt(_)) => {
-            let parsed = coerce::parse_datetime(value, Allow::ZEROS);
-            let as_date = parsed.map(|parsed| {
-                Expr::literal(Value::DateTime(parsed.value), ExprType::of_kind(Kind::DateTime).nullable(false))
-            });
-            Ok(as_date.unwrap_or(arg))
-        }
-        _ => Ok(arg),
-    }
-}
-
-/// A date or time beside a number that is computed is a number; a time beside text is text.
-fn temporal_beside(arg: Expr, other: &ExprType, other_is_literal: bool) -> Result<Expr, SqlError> {
-    match (arg.ty.kind, other.kind) {
-        (Kind::Date | Kind::DateTime, other) if other.is_numeric() => {
-            let fsp = arg.ty.decimals;
-            cast(arg, CastType::Decimal { precision: 14 + fsp, scale: fsp }, CollationId::BINARY)
-        }
-        (Kind::Time, other) if other.is_numeric() && !other_is_literal => {
-            let fsp = arg.ty.decimals;
-            cast(arg, CastType::Decimal { precision: 7 + fsp, scale: fsp }, CollationId::BINARY)
-        }
-        (Kind::Time, Kind::Str | Kind::Bytes) => cast(arg, CastType::Char { chars: None }, CollationId::DEFAULT)
-            .map(|text| Expr { ty: ExprType { coercibility: Coercibility::Numeric, ..text.ty }, ..text }),
-        _ => Ok(arg),
-    }
-}
-
-fn beside(arg: Expr, other: &ExprType) -> Expr {
-    if other.kind.is_numeric() && !arg.ty.kind.is_numeric() {
-        let is_integer = other.kind.is_integer();
-        if let ExprKind::Literal(Value::Str(text)) = &arg.kind
-            && is_integer
-            && let (n, len) = number::parse_integer(text)
-            && len == text.len()
-            && let Ok(n) = i64::try_from(n)
-        {
-            return integer_literal(n);
-        }
-        return numeric_arg(arg);
-    }
-    if other.kind.is_temporal()
-        && let ExprKind::Literal(Value::Str(text)) = &arg.kind
-    {
-        let as_other = temporal_constant(other.kind, text);
-        return as_other.or_else(|| temporal_constant(Kind::DateTime, text)).unwrap_or(arg);
-    }
-    arg
 }
 
 /// A truth value whose operands are compared by the collation on which their types agree; 1267 if they do not.
@@ -412,10 +301,6 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     operands.extend(list.iter().map(|item| &item.ty));
     let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " })?;
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
-}
-
-fn numeric_beside(value: Expr) -> Expr {
-    if value.ty.kind.is_numeric() { value } else { numeric_arg(value) }
 }
 
 /// `value BETWEEN low AND high`

@@ -18,6 +18,7 @@
 
 pub mod aggregate;
 mod arithmetic;
+mod beside;
 pub mod build;
 mod cast;
 pub(crate) mod coerce;

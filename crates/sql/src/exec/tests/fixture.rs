@@ -16,7 +16,7 @@ use crate::exec::{ExecContext, Limits, NoWaitingFunctions, execute};
 use crate::expr::{EvalContext, Host, SessionInfo, VariableScope, Warnings};
 use crate::parse::ast::{Statement, TransactionStatement};
 use crate::parse::{ParseContext, parse_one};
-use crate::plan::{PlanContext, plan_statement};
+use crate::plan::{Plan, PlanContext, plan_statement};
 use crate::result::{Collected, Outcome};
 use crate::virtual_table::NoVirtualTables;
 
@@ -97,6 +97,34 @@ impl Fixture {
         text
     }
 
+    async fn run_plan(
+        &self,
+        plan: &Plan,
+        transaction: &mut Transaction,
+        state: &State,
+        warnings: &Warnings,
+        sink: &mut Collected,
+    ) -> Result<Outcome, SqlError> {
+        let session = &state.session;
+        let strict = plan.writes() && session.sql_mode.is_strict();
+        let eval = EvalContext { params: &[], session, host: &TestHost, now: NOW, warnings, strict, inserts: false };
+        let mut context = ExecContext {
+            engine: &self.engine,
+            transaction,
+            eval,
+            env: &self.env,
+            cancel: &Cancel::new(),
+            limits: state.limits,
+            waiting: &NoWaitingFunctions,
+            client_found_rows: false,
+            auto_increment: (1, 1),
+            select_limit: None,
+            deadline: None,
+            found_rows: 0,
+        };
+        execute(plan, &mut context, sink).await
+    }
+
     async fn statement(
         &self,
         text: &str,
@@ -135,33 +163,7 @@ impl Fixture {
         let plan = plan_statement(&context, &parsed.statement).await;
         let done = match plan {
             Err(error) => Err(error),
-            Ok(plan) => {
-                let session = &state.session;
-                let strict = plan.writes() && session.sql_mode.is_strict();
-                let mut context = ExecContext {
-                    engine: &self.engine,
-                    transaction: &mut transaction,
-                    eval: EvalContext {
-                        params: &[],
-                        session,
-                        host: &TestHost,
-                        now: NOW,
-                        warnings,
-                        strict,
-                        inserts: false,
-                    },
-                    env: &self.env,
-                    cancel: &Cancel::new(),
-                    limits: state.limits,
-                    waiting: &NoWaitingFunctions,
-                    client_found_rows: false,
-                    auto_increment: (1, 1),
-                    select_limit: None,
-                    deadline: None,
-                    found_rows: 0,
-                };
-                execute(&plan, &mut context, sink).await
-            }
+            Ok(plan) => self.run_plan(&plan, &mut transaction, state, warnings, sink).await,
         };
         if done.is_err() {
             transaction.rollback_statement();

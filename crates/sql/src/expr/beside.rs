@@ -1,0 +1,130 @@
+//! What an operand is for the one that it stands beside: text beside a number, a constant beside a date.
+//!
+//! MySQL decides so once, when it prepares a comparison: a constant then has the form of the column, and is not converted
+//! for each row.
+
+use base::SqlError;
+use types::temporal::parse::{self, Allow};
+use types::{CollationId, ColumnType, Value, number};
+
+use crate::expr::build::{cast, integer_literal, unsigned_literal};
+use crate::expr::coerce;
+use crate::expr::compare::wrong_value;
+use crate::expr::function;
+use crate::expr::tree::{CastType, Expr, ExprKind};
+use crate::expr::types::{Coercibility, ExprType, Kind};
+
+/// Both sides of a comparison, with a constant in the form of what it stands beside.
+pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
+    let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
+    let is_column = |expr: &Expr| matches!(expr.kind, ExprKind::Column { .. });
+    let (left_column, right_column) = (is_column(&left), is_column(&right));
+    let (left, right) = (beside(left, &right_ty), beside(right, &left_ty));
+    let (left, right) =
+        (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
+    let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
+    let (left_literal, right_literal) = (is_literal(&left), is_literal(&right));
+    Ok((temporal_beside(left, &right_ty, right_literal)?, temporal_beside(right, &left_ty, left_literal)?))
+}
+
+fn is_literal(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Literal(_))
+}
+
+/// A constant beside a date: text that is none is an error; a number beside a column is a date if it can be.
+fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result<Expr, SqlError> {
+    let ExprKind::Literal(value) = &arg.kind else { return Ok(arg) };
+    match other.kind {
+        Kind::Date | Kind::DateTime if let Value::Str(text) | Value::Bytes(text) = value => {
+            let name = if other.kind == Kind::Date { "DATE" } else { "DATETIME" };
+            match parse::datetime(text, Allow::ZEROS) {
+                Some(_) => Ok(arg),
+                None => Err(wrong_value(name, value)),
+            }
+        }
+        Kind::Date | Kind::DateTime if other_is_column && matches!(value, Value::Int(_) | Value::UInt(_)) => {
+            let parsed = coerce::parse_datetime(value, Allow::ZEROS);
+            let as_date = parsed.map(|parsed| {
+                Expr::literal(Value::DateTime(parsed.value), ExprType::of_kind(Kind::DateTime).nullable(false))
+            });
+            Ok(as_date.unwrap_or(arg))
+        }
+        _ => Ok(arg),
+    }
+}
+
+/// A date or time beside a number that is computed is a number; a time beside text is text.
+fn temporal_beside(arg: Expr, other: &ExprType, other_is_literal: bool) -> Result<Expr, SqlError> {
+    match (arg.ty.kind, other.kind) {
+        (Kind::Date | Kind::DateTime, other) if other.is_numeric() => {
+            let fsp = arg.ty.decimals;
+            cast(arg, CastType::Decimal { precision: 14 + fsp, scale: fsp }, CollationId::BINARY)
+        }
+        (Kind::Time, other) if other.is_numeric() && !other_is_literal => {
+            let fsp = arg.ty.decimals;
+            cast(arg, CastType::Decimal { precision: 7 + fsp, scale: fsp }, CollationId::BINARY)
+        }
+        (Kind::Time, Kind::Str | Kind::Bytes) => cast(arg, CastType::Char { chars: None }, CollationId::DEFAULT)
+            .map(|text| Expr { ty: ExprType { coercibility: Coercibility::Numeric, ..text.ty }, ..text }),
+        _ => Ok(arg),
+    }
+}
+
+pub(super) fn beside(arg: Expr, other: &ExprType) -> Expr {
+    if other.kind.is_numeric() && !arg.ty.kind.is_numeric() {
+        let is_integer = other.kind.is_integer();
+        if let ExprKind::Literal(Value::Str(text)) = &arg.kind
+            && is_integer
+            && let (n, len) = number::parse_integer(text)
+            && len == text.len()
+            && let Ok(n) = i64::try_from(n)
+        {
+            return integer_literal(n);
+        }
+        return numeric_arg(arg);
+    }
+    if other.kind.is_temporal()
+        && let ExprKind::Literal(Value::Str(text)) = &arg.kind
+    {
+        let as_other = temporal_constant(other.kind, text);
+        return as_other.or_else(|| temporal_constant(Kind::DateTime, text)).unwrap_or(arg);
+    }
+    arg
+}
+
+pub(super) fn numeric_beside(value: Expr) -> Expr {
+    if value.ty.kind.is_numeric() { value } else { numeric_arg(value) }
+}
+
+/// The argument as a number where its text is not the number meant: `0x41`, ENUM, SET.
+pub(crate) fn numeric_arg(arg: Expr) -> Expr {
+    if let ExprKind::Literal(Value::Bytes(bytes)) = &arg.kind
+        && bytes.len() <= 8
+    {
+        let n = bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64);
+        return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
+    }
+    if matches!(arg.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) {
+        return function::member_number(arg);
+    }
+    arg
+}
+
+/// Text that is wholly a date, a time or both, as such a constant.
+pub(super) fn temporal_constant(kind: Kind, text: &[u8]) -> Option<Expr> {
+    let (value, fsp) = match kind {
+        Kind::Time => {
+            let parsed = parse::time(text).filter(|parsed| !parsed.trailing && !parsed.clamped && !parsed.round_up)?;
+            (Value::Time(parsed.value), parsed.fsp)
+        }
+        _ => {
+            let parsed = parse::datetime(text, Allow::ZEROS).filter(|parsed| !parsed.trailing && !parsed.round_up)?;
+            if parsed.zone_minutes.is_some() || kind == Kind::Date && parsed.has_time {
+                return None;
+            }
+            let date = Value::Date(parsed.value.date);
+            (if kind == Kind::Date { date } else { Value::DateTime(parsed.value) }, parsed.fsp)
+        }
+    };
+    Some(Expr::literal(value, ExprType::temporal(kind, fsp).nullable(false)))
+}
