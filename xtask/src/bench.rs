@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: our server beside real MySQL and MariaDB, all fully durable.
 //!
-//! All servers run at once and take turns, round after round, so that a drift of the machine meets all alike. A
-//! result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
+//! All servers run at once and take turns, round after round, so that a drift of the machine meets all alike; before each
+//! turn all have come to rest. A result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
 
 mod catch_up;
 mod idle;
@@ -9,7 +9,7 @@ mod recovery;
 mod report;
 mod works;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 use interop::{Kind, Peer, Result, Server, ServerOptions, Sysbench};
@@ -134,12 +134,30 @@ fn load(port: u16, script: &str, threads: u32, seconds: u32) -> Sysbench {
     }
 }
 
+/// Waits until no server does much any more: what one flushes, purges or merges after its run is not the next one's.
+fn settle(contenders: &[Contender]) -> Result<()> {
+    const SAMPLE: Duration = Duration::from_millis(500);
+    const IDLE_SHARE: f64 = 0.04;
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let used = || contenders.iter().map(|contender| report::cpu_time(contender.pid())).sum::<Result<Duration>>();
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
+        let before = used()?;
+        std::thread::sleep(SAMPLE);
+        if (used()? - before).as_secs_f64() < SAMPLE.as_secs_f64() * IDLE_SHARE {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
 fn compare(work: &Work, arguments: &BenchArguments, contenders: &[Contender]) -> Result<()> {
     let Action::Sysbench { script, threads } = work.action else { return Ok(()) };
     let script = works::script_path(script);
     let mut measured: Vec<Vec<Measured>> = contenders.iter().map(|_| Vec::new()).collect();
     for _ in 0..arguments.rounds {
         for (contender, results) in contenders.iter().zip(&mut measured) {
+            settle(contenders)?;
             let before = report::cpu_time(contender.pid())?;
             let result = load(contender.port(), &script, threads, arguments.seconds).run()?;
             let cpu = report::cpu_time(contender.pid())? - before;
