@@ -3,7 +3,6 @@
 mod arbitrary;
 mod golden;
 mod oracle;
-mod placing;
 
 use std::sync::Arc;
 
