@@ -1,5 +1,6 @@
-//! Recovery: the same updates on every server, with checkpoints and page flushing put off as far as each lets us, then
-//! SIGKILL, then the time until it answers again.
+//! Recovery: tables are filled and the server is stopped cleanly, which is a checkpoint of everything. Then the same
+//! updates on every server, with checkpoints and page flushing put off as far as each lets us, then SIGKILL, then the
+//! time until it answers again.
 
 use std::time::Duration;
 
@@ -32,15 +33,21 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
     Ok(())
 }
 
-fn updates(client: &Client) -> Result<()> {
-    client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
-    let size = |script, threads, more: &[String]| Sysbench {
+fn sysbench(client: &Client, threads: u32, more: &[String]) -> Sysbench {
+    Sysbench {
         table_size: ROWS,
         more: [&["--rand-type=uniform".to_owned()], more].concat(),
-        ..load(client.port(), script, threads, 0)
-    };
-    size("oltp_update_non_index", 8, &[]).prepare()?;
-    size("oltp_update_non_index", 64, &[format!("--events={UPDATES}")]).run().map(drop)
+        ..load(client.port(), "oltp_update_non_index", threads, 0)
+    }
+}
+
+fn fill(client: &Client) -> Result<()> {
+    client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
+    sysbench(client, 8, &[]).prepare()
+}
+
+fn updates(client: &Client) -> Result<()> {
+    sysbench(client, 64, &[format!("--events={UPDATES}")]).run().map(drop)
 }
 
 fn of_ours(arguments: &BenchArguments) -> Result<(f64, u64)> {
@@ -52,13 +59,20 @@ fn of_ours(arguments: &BenchArguments) -> Result<(f64, u64)> {
         options.arguments.extend(["--set".to_owned(), setting.to_owned()]);
     }
     let mut server = Server::start("bench-recovery", options)?;
+    fill(&server.client())?;
+    server.stop()?;
+    server.restart()?;
+    let before = log_size(&server.client())?;
     updates(&server.client())?;
-    let logs = server.client().query("SHOW BINARY LOGS")?;
-    let size = |line: &str| line.split('\t').nth(1).and_then(|size| size.parse::<u64>().ok()).unwrap_or_default();
-    let log_bytes = logs.lines().map(size).sum();
+    let log_bytes = log_size(&server.client())? - before;
     server.kill();
     server.set_options(defaults);
     Ok((server.restart()?.as_secs_f64(), log_bytes))
+}
+
+fn log_size(client: &Client) -> Result<u64> {
+    let size = |line: &str| line.split('\t').nth(1).and_then(|size| size.parse::<u64>().ok()).unwrap_or_default();
+    Ok(client.query("SHOW BINARY LOGS")?.lines().map(size).sum())
 }
 
 fn of_peer(kind: Kind) -> Result<f64> {
@@ -79,6 +93,9 @@ fn of_peer(kind: Kind) -> Result<f64> {
         ],
     };
     let mut peer = Peer::start(kind, "bench-recovery", Duration::ZERO, settings)?;
+    fill(&peer.client())?;
+    peer.stop()?;
+    peer.restart()?;
     updates(&peer.client())?;
     peer.kill();
     Ok(peer.restart()?.as_secs_f64())
