@@ -19,11 +19,13 @@ pub mod type_code {
     pub const TIME: u8 = 11;
     pub const DATETIME: u8 = 12;
     pub const YEAR: u8 = 13;
+    pub const NEWDATE: u8 = 14;
     pub const VARCHAR: u8 = 15;
     pub const BIT: u8 = 16;
     pub const TIMESTAMP2: u8 = 17;
     pub const DATETIME2: u8 = 18;
     pub const TIME2: u8 = 19;
+    pub const BOOL: u8 = 244;
     pub const JSON: u8 = 245;
     pub const NEWDECIMAL: u8 = 246;
     pub const ENUM: u8 = 247;

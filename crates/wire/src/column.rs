@@ -55,8 +55,12 @@ pub struct OwnedColumn {
     pub schema: String,
     /// See [`Column::table`].
     pub table: String,
+    /// See [`Column::org_table`].
+    pub org_table: String,
     /// See [`Column::name`].
     pub name: String,
+    /// See [`Column::org_name`].
+    pub org_name: String,
     /// See [`Column::collation`].
     pub collation: u16,
     /// See [`Column::length`].
@@ -76,14 +80,16 @@ impl OwnedColumn {
         reader.lenenc_bytes("catalog")?;
         let schema = text(reader.lenenc_bytes("schema of a column")?);
         let table = text(reader.lenenc_bytes("table of a column")?);
-        reader.lenenc_bytes("table of a column")?;
+        let org_table = text(reader.lenenc_bytes("table of a column")?);
         let name = text(reader.lenenc_bytes("name of a column")?);
-        reader.lenenc_bytes("name of a column")?;
+        let org_name = text(reader.lenenc_bytes("name of a column")?);
         reader.lenenc("fixed fields of a column")?;
         Ok(OwnedColumn {
             schema,
             table,
+            org_table,
             name,
+            org_name,
             collation: reader.u16("collation of a column")?,
             length: reader.u32("length of a column")?,
             ty: reader.u8("type of a column")?,
@@ -116,6 +122,7 @@ mod tests {
         column.encode(&mut packet);
         let read = OwnedColumn::decode(&packet).unwrap();
         assert_eq!((read.schema.as_str(), read.table.as_str(), read.name.as_str()), ("test", "t", "a"));
+        assert_eq!((read.org_table.as_str(), read.org_name.as_str()), ("t1", "b"));
         assert_eq!((read.collation, read.length, read.ty, read.flags), (45, 1020, column_type::VAR_STRING, 1));
     }
 }

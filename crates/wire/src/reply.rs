@@ -132,6 +132,8 @@ pub struct Done {
     pub status: u16,
     /// Number of warnings.
     pub warnings: u16,
+    /// What the server says of the changes, as its bytes are.
+    pub info: String,
 }
 
 /// Reads OK, EOF or ERR; the latter becomes [`WireError::Refused`].
@@ -141,13 +143,15 @@ pub fn read_done(packet: &[u8]) -> Result<Done, WireError> {
         ERR => Err(WireError::Refused(read_err(packet)?)),
         EOF if packet.len() < 7 => {
             let warnings = reader.u16("EOF's warnings")?;
-            Ok(Done { affected_rows: 0, last_insert_id: 0, status: reader.u16("EOF's status")?, warnings })
+            let status = reader.u16("EOF's status")?;
+            Ok(Done { affected_rows: 0, last_insert_id: 0, status, warnings, info: String::new() })
         }
         OK | EOF => Ok(Done {
             affected_rows: reader.lenenc("OK's affected rows")?,
             last_insert_id: reader.lenenc("OK's last insert id")?,
             status: reader.u16("OK's status")?,
             warnings: reader.u16("OK's warnings")?,
+            info: text(reader.take_rest()),
         }),
         _ => Err(WireError::Malformed("an answer that is neither OK, EOF nor ERR")),
     }

@@ -122,7 +122,7 @@ impl Services for ServerServices {
                 self.parts.engine.env().random.fill(&mut salt);
                 Ok(auth::sha2_hash(password.as_bytes(), &auth::nonce_from(salt)))
             }
-            other => Err(SqlError::new(codes::AUTH_PLUGIN_CANT_LOAD, format!("Plugin '{other}' is not loaded"))),
+            other => Err(SqlError::new(codes::PLUGIN_IS_NOT_LOADED, format!("Plugin '{other}' is not loaded"))),
         }
     }
 

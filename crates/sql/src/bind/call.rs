@@ -202,7 +202,6 @@ impl<'a> Binder<'a> {
 
     /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL anywhere else.
     fn bind_values_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
-        const WARN_DEPRECATED_SYNTAX: codes::Code = (1287, "HY000");
         let name = column_of(arg).ok_or_else(|| SqlError::not_supported(arg))?;
         let warnings = self.context.warnings;
         let scope = self.scope();
@@ -210,7 +209,7 @@ impl<'a> Binder<'a> {
         let message = "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT \
                        INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
                        alias.col instead";
-        warnings.push(WarningLevel::Warning, WARN_DEPRECATED_SYNTAX, message);
+        warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX, message);
         let columns = &scope.tables[0].columns;
         let column = columns.iter().position(|column| types::schema::same_name(&column.name, name));
         let column = column.ok_or_else(|| crate::bind::scope::unknown_column(name, "field list"))?;

@@ -18,51 +18,63 @@ const PLUGINS: &[&str] = &["caching_sha2_password", "mysql_native_password", "au
 /// Accounts as they become; `None` for those that go.
 type Changes = BTreeMap<String, Option<Account>>;
 
-pub(super) fn create(
-    users: &[UserSpec],
-    if_not_exists: bool,
-    locked: Option<bool>,
-    context: &DdlContext<'_>,
-) -> Result<PlannedDdl, SqlError> {
-    let mut changes = Changes::new();
-    let mut failed = Vec::new();
-    for spec in users {
-        let name = named(spec)?;
-        if exists(context.catalog, &changes, name) {
-            failed.push(name);
-            continue;
-        }
-        let (plugin, authentication) = stored(spec.auth.as_ref(), None)?;
-        let account = Account { locked: locked.unwrap_or(false), ..Account::new(name, plugin, authentication) };
-        changes.insert(account.key(), Some(account));
-    }
-    refuse_or_note("CREATE USER", &failed, if_not_exists, codes::USER_ALREADY_EXISTS, "already exists", context)?;
-    planned(changes, Some(render::create_users("CREATE USER", users, locked, if_not_exists)))
+/// CREATE USER and ALTER USER: what they say of each account, and whether of all that is only what could be done.
+pub(super) struct UserChanges<'a> {
+    pub(super) users: &'a [UserSpec],
+    /// IF NOT EXISTS, or IF EXISTS.
+    pub(super) conditional: bool,
+    pub(super) locked: Option<bool>,
 }
 
-pub(super) fn alter(
-    users: &[UserSpec],
-    if_exists: bool,
-    locked: Option<bool>,
+pub(super) fn create(create: &UserChanges<'_>, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    change_users(
+        "CREATE USER",
+        (codes::USER_ALREADY_EXISTS, "already exists"),
+        create,
+        context,
+        |before, spec, name| {
+            if before.is_some() {
+                return Ok(None);
+            }
+            let (plugin, authentication) = stored(spec.auth.as_ref(), None)?;
+            Ok(Some(Account::new(name, plugin, authentication)))
+        },
+    )
+}
+
+pub(super) fn alter(alter: &UserChanges<'_>, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    change_users("ALTER USER", (codes::USER_DOES_NOT_EXIST, "does not exist"), alter, context, |before, spec, _| {
+        let Some(mut account) = before else { return Ok(None) };
+        if spec.auth.is_some() {
+            (account.plugin, account.authentication) = stored(spec.auth.as_ref(), Some(&account))?;
+        }
+        Ok(Some(account))
+    })
+}
+
+/// Makes of each account what `change` says; those of which it makes nothing have failed.
+fn change_users(
+    operation: &str,
+    (code, failure): (codes::Code, &str),
+    wanted: &UserChanges<'_>,
     context: &DdlContext<'_>,
+    change: impl Fn(Option<Account>, &UserSpec, &UserName) -> Result<Option<Account>, SqlError>,
 ) -> Result<PlannedDdl, SqlError> {
+    let &UserChanges { users, conditional, locked } = wanted;
     let mut changes = Changes::new();
     let mut failed = Vec::new();
     for spec in users {
         let name = named(spec)?;
-        let Some(mut account) = current(context.catalog, &changes, name) else {
-            failed.push(name);
-            continue;
-        };
-        if spec.auth.is_some() {
-            let (plugin, authentication) = stored(spec.auth.as_ref(), Some(&account))?;
-            (account.plugin, account.authentication) = (plugin, authentication);
+        match change(current(context.catalog, &changes, name), spec, name)? {
+            Some(account) => {
+                let locked = locked.unwrap_or(account.locked);
+                changes.insert(account.key(), Some(Account { locked, ..account }));
+            }
+            None => failed.push(name),
         }
-        account.locked = locked.unwrap_or(account.locked);
-        changes.insert(account.key(), Some(account));
     }
-    refuse_or_note("ALTER USER", &failed, if_exists, codes::USER_DOES_NOT_EXIST, "does not exist", context)?;
-    planned(changes, Some(render::create_users("ALTER USER", users, locked, if_exists)))
+    refuse_or_note(operation, &failed, conditional, code, failure, context)?;
+    planned(changes, Some(render::create_users(operation, users, locked, conditional)))
 }
 
 pub(super) fn drop(users: &[UserName], if_exists: bool, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {

@@ -127,9 +127,8 @@ fn display_width(spec: &TypeSpec, ty: &ColumnType) -> Option<u8> {
 
 /// 1681, for what MySQL is going to remove.
 fn warn_of_deprecated(ty: &TypeSpec, context: &DdlContext<'_>) {
-    const WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT: codes::Code = (1681, "HY000");
     let warn = |what: &str| {
-        context.warnings.push(WarningLevel::Warning, WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, what.to_string());
+        context.warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, what.to_string());
     };
     if ty.zerofill {
         warn(

@@ -96,15 +96,8 @@ impl Conversion {
 
     pub(super) fn convert(&self, value: Value, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
         let warnings = Warnings::default();
-        let eval = EvalContext {
-            params: &[],
-            session: &self.session,
-            host: &Nobody,
-            now: self.now,
-            warnings: &warnings,
-            strict: self.strictness == Strictness::Strict,
-            inserts: false,
-        };
+        let strict = self.strictness == Strictness::Strict;
+        let eval = EvalContext { strict, ..EvalContext::new(&self.session, &Nobody, self.now, &warnings) };
         convert_for_column(value, column, self.strictness, row_number, &eval)
     }
 }

@@ -30,6 +30,7 @@ use types::CollationId;
 use crate::expr::{SqlMode, Warnings};
 use crate::parse::ast::{Ddl, TableName};
 
+use account::UserChanges;
 pub(crate) use account::privileges;
 pub(crate) use create::with_selected;
 pub use planner::Planner;
@@ -94,8 +95,12 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
         Ddl::AlterTable(alter) => alter::alter(alter, context),
         Ddl::Truncate(table) => table::truncate(table, context),
         Ddl::RenameTables(pairs) => table::rename(pairs, context),
-        Ddl::CreateUser { users, if_not_exists, locked } => account::create(users, *if_not_exists, *locked, context),
-        Ddl::AlterUser { users, if_exists, locked } => account::alter(users, *if_exists, *locked, context),
+        Ddl::CreateUser { users, if_not_exists: conditional, locked } => {
+            account::create(&UserChanges { users, conditional: *conditional, locked: *locked }, context)
+        }
+        Ddl::AlterUser { users, if_exists: conditional, locked } => {
+            account::alter(&UserChanges { users, conditional: *conditional, locked: *locked }, context)
+        }
         Ddl::DropUser { users, if_exists } => account::drop(users, *if_exists, context),
         Ddl::RenameUser(pairs) => account::rename(pairs, context),
         Ddl::Grant(grant) => account::grant(grant, context),

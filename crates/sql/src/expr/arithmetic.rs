@@ -166,16 +166,16 @@ fn integers(
         Kind::Any => matches!(left, Value::UInt(_)) || matches!(right, Value::UInt(_)),
         kind => kind == Kind::UInt,
     };
-    integer(result, unsigned)
-        .ok_or_else(|| out_of_range(if unsigned { "BIGINT UNSIGNED" } else { "BIGINT" }, op, left, right))
+    integer(result, unsigned, |kind| out_of_range(kind, op, left, right))
 }
 
-/// The value of an integer, if 64 bits hold it.
-fn integer(n: Option<i128>, unsigned: bool) -> Option<Value> {
-    match unsigned {
-        true => u64::try_from(n?).ok().map(Value::UInt),
-        false => i64::try_from(n?).ok().map(Value::Int),
-    }
+/// The value of an integer; `overflow` says what is wrong if 64 bits do not hold it.
+fn integer(n: Option<i128>, unsigned: bool, overflow: impl FnOnce(&str) -> SqlError) -> Result<Value, SqlError> {
+    let (value, kind) = match unsigned {
+        true => (n.and_then(|n| u64::try_from(n).ok()).map(Value::UInt), "BIGINT UNSIGNED"),
+        false => (n.and_then(|n| i64::try_from(n).ok()).map(Value::Int), "BIGINT"),
+    };
+    value.ok_or_else(|| overflow(kind))
 }
 
 fn decimals(
@@ -204,9 +204,8 @@ fn decimals(
         }
         ArithmeticOp::IntDivide => {
             let quotient = a.divide_int(&b).ok_or_else(overflow)?;
-            let unsigned = ty.kind == Kind::UInt;
-            let name = if unsigned { "BIGINT UNSIGNED" } else { "BIGINT" };
-            return integer(quotient.to_i128(), unsigned).ok_or_else(|| out_of_range(name, op, left, right));
+            let overflow = |kind: &str| out_of_range(kind, op, left, right);
+            return integer(quotient.to_i128(), ty.kind == Kind::UInt, overflow);
         }
     };
     // A time brings six digits of a fraction, or none; its type may have another number of them.
@@ -303,8 +302,7 @@ fn round_integer(n: i128, places: i64, rounding: Rounding, unsigned: bool) -> Re
         }
         _ => 0,
     };
-    integer(Some(rounded), unsigned).ok_or_else(|| {
-        let kind = if unsigned { "BIGINT UNSIGNED" } else { "BIGINT" };
+    integer(Some(rounded), unsigned, |kind| {
         SqlError::new(codes::DATA_OUT_OF_RANGE, format!("{kind} value is out of range in 'round({n},{places})'"))
     })
 }

@@ -139,8 +139,6 @@ fn conflicting_explicit(a: &ExprType, b: &ExprType) -> bool {
 
 /// 1267, 1270 or 1271, by how many there are.
 fn illegal_mix(operands: &[&ExprType], operation: &str) -> SqlError {
-    const CANT_AGGREGATE_3COLLATIONS: codes::Code = (1270, "HY000");
-    const CANT_AGGREGATE_NCOLLATIONS: codes::Code = (1271, "HY000");
     let side = |ty: &&ExprType| {
         let strength = match ty.coercibility {
             Coercibility::Explicit => "EXPLICIT",
@@ -161,11 +159,11 @@ fn illegal_mix(operands: &[&ExprType], operation: &str) -> SqlError {
         }
         [a, b, c] => {
             let message = format!("Illegal mix of collations {a}, {b}, {c} for operation '{operation}'");
-            SqlError::new(CANT_AGGREGATE_3COLLATIONS, message)
+            SqlError::new(codes::CANT_AGGREGATE_3COLLATIONS, message)
         }
         _ => {
             let message = format!("Illegal mix of collations for operation '{operation}'");
-            SqlError::new(CANT_AGGREGATE_NCOLLATIONS, message)
+            SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message)
         }
     }
 }

@@ -146,7 +146,5 @@ fn compare_time(time: types::Time, other: &Value, ctx: &EvalContext<'_>) -> Resu
 /// 1525
 pub(crate) fn wrong_value(kind: &str, value: &Value) -> SqlError {
     let text = printable(&plain_text(value, NOT_FIXED));
-    SqlError::new(WRONG_VALUE, format!("Incorrect {kind} value: '{text}'"))
+    SqlError::new(codes::WRONG_VALUE, format!("Incorrect {kind} value: '{text}'"))
 }
-
-const WRONG_VALUE: codes::Code = (1525, "HY000");

@@ -11,66 +11,58 @@ use crate::expr::context::EvalContext;
 use crate::expr::tree::IntervalUnit;
 use crate::expr::types::{ExprType, Kind};
 
+/// Units in the order of their numbers, their names, and what the numbers in an amount count: microseconds, or months.
+const UNITS: [(IntervalUnit, &str, &[i64]); 20] = {
+    use IntervalUnit::*;
+    const S: i64 = MICROS_PER_SECOND;
+    const M: i64 = 60 * S;
+    const H: i64 = 60 * M;
+    const D: i64 = MICROS_PER_DAY;
+    [
+        (Microsecond, "MICROSECOND", &[1]),
+        (Second, "SECOND", &[S]),
+        (Minute, "MINUTE", &[M]),
+        (Hour, "HOUR", &[H]),
+        (Day, "DAY", &[D]),
+        (Week, "WEEK", &[7 * D]),
+        (Month, "MONTH", &[1]),
+        (Quarter, "QUARTER", &[3]),
+        (Year, "YEAR", &[12]),
+        (SecondMicrosecond, "SECOND_MICROSECOND", &[S, 1]),
+        (MinuteMicrosecond, "MINUTE_MICROSECOND", &[M, S, 1]),
+        (MinuteSecond, "MINUTE_SECOND", &[M, S]),
+        (HourMicrosecond, "HOUR_MICROSECOND", &[H, M, S, 1]),
+        (HourSecond, "HOUR_SECOND", &[H, M, S]),
+        (HourMinute, "HOUR_MINUTE", &[H, M]),
+        (DayMicrosecond, "DAY_MICROSECOND", &[D, H, M, S, 1]),
+        (DaySecond, "DAY_SECOND", &[D, H, M, S]),
+        (DayMinute, "DAY_MINUTE", &[D, H, M]),
+        (DayHour, "DAY_HOUR", &[D, H]),
+        (YearMonth, "YEAR_MONTH", &[12, 1]),
+    ]
+};
+
 impl IntervalUnit {
-    /// All units, in the order of their numbers.
-    pub const ALL: [IntervalUnit; 20] = {
-        use IntervalUnit::*;
-        [
-            Microsecond,
-            Second,
-            Minute,
-            Hour,
-            Day,
-            Week,
-            Month,
-            Quarter,
-            Year,
-            SecondMicrosecond,
-            MinuteMicrosecond,
-            MinuteSecond,
-            HourMicrosecond,
-            HourSecond,
-            HourMinute,
-            DayMicrosecond,
-            DaySecond,
-            DayMinute,
-            DayHour,
-            YearMonth,
-        ]
-    };
+    /// The unit with that number.
+    pub fn by_number(number: usize) -> Option<IntervalUnit> {
+        UNITS.get(number).map(|(unit, ..)| *unit)
+    }
 
     /// The unit with that name (`DAY`, `sql_tsi_day`, `DAY_HOUR`, …).
     pub fn by_name(name: &str) -> Option<IntervalUnit> {
         let name = name.to_ascii_uppercase();
         let name = name.strip_prefix("SQL_TSI_").unwrap_or(&name);
-        IntervalUnit::ALL.into_iter().find(|unit| unit.name() == name)
+        UNITS.iter().find(|(_, known, _)| *known == name).map(|(unit, ..)| *unit)
     }
 
     /// `DAY`, `DAY_HOUR`, …
     pub fn name(self) -> &'static str {
-        use IntervalUnit::*;
-        match self {
-            Microsecond => "MICROSECOND",
-            Second => "SECOND",
-            Minute => "MINUTE",
-            Hour => "HOUR",
-            Day => "DAY",
-            Week => "WEEK",
-            Month => "MONTH",
-            Quarter => "QUARTER",
-            Year => "YEAR",
-            SecondMicrosecond => "SECOND_MICROSECOND",
-            MinuteMicrosecond => "MINUTE_MICROSECOND",
-            MinuteSecond => "MINUTE_SECOND",
-            HourMicrosecond => "HOUR_MICROSECOND",
-            HourSecond => "HOUR_SECOND",
-            HourMinute => "HOUR_MINUTE",
-            DayMicrosecond => "DAY_MICROSECOND",
-            DaySecond => "DAY_SECOND",
-            DayMinute => "DAY_MINUTE",
-            DayHour => "DAY_HOUR",
-            YearMonth => "YEAR_MONTH",
-        }
+        UNITS[self as usize].1
+    }
+
+    /// What the numbers in an amount count.
+    fn parts(self) -> &'static [i64] {
+        UNITS[self as usize].2
     }
 
     fn in_months(self) -> bool {
@@ -91,37 +83,6 @@ impl IntervalUnit {
     fn has_micros(self) -> bool {
         use IntervalUnit::*;
         matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
-    }
-
-    /// What the numbers of a unit of several parts count, in microseconds (months, for YEAR_MONTH).
-    fn parts(self) -> &'static [i64] {
-        use IntervalUnit::*;
-        const S: i64 = MICROS_PER_SECOND;
-        const M: i64 = 60 * S;
-        const H: i64 = 60 * M;
-        const D: i64 = MICROS_PER_DAY;
-        match self {
-            SecondMicrosecond => &[S, 1],
-            MinuteMicrosecond => &[M, S, 1],
-            MinuteSecond => &[M, S],
-            HourMicrosecond => &[H, M, S, 1],
-            HourSecond => &[H, M, S],
-            HourMinute => &[H, M],
-            DayMicrosecond => &[D, H, M, S, 1],
-            DaySecond => &[D, H, M, S],
-            DayMinute => &[D, H, M],
-            DayHour => &[D, H],
-            YearMonth => &[12, 1],
-            Microsecond => &[1],
-            Second => &[S],
-            Minute => &[M],
-            Hour => &[H],
-            Day => &[D],
-            Week => &[7 * D],
-            Month => &[1],
-            Quarter => &[3],
-            Year => &[12],
-        }
     }
 }
 
@@ -201,8 +162,7 @@ fn has_time(value: &Value) -> bool {
 
 /// 1441
 fn overflow(kind: &str, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    const DATETIME_FUNCTION_OVERFLOW: codes::Code = (1441, "22008");
-    ctx.complain(DATETIME_FUNCTION_OVERFLOW, format!("Datetime function: {kind} field overflow"))?;
+    ctx.complain(codes::DATETIME_FUNCTION_OVERFLOW, format!("Datetime function: {kind} field overflow"))?;
     Ok(Value::Null)
 }
 
@@ -307,4 +267,16 @@ fn months_between(from: DateTime, to: DateTime) -> i64 {
     let within = |at: DateTime| (at.date.day, at.time());
     let not_whole = within(second) < within(first);
     sign * (months(second.date) - months(first.date) - not_whole as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_in_the_order_of_their_numbers() {
+        for (number, (unit, name, _)) in UNITS.iter().enumerate() {
+            assert_eq!((*unit as usize, IntervalUnit::by_name(name)), (number, Some(*unit)));
+        }
+    }
 }

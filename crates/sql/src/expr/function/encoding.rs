@@ -1,6 +1,6 @@
 //! Functions that write strings and numbers as other strings: digits, base 64, addresses, checksums.
 
-use base::SqlError;
+use base::{SqlError, codes};
 use types::{Value, collation, number};
 
 use super::{Args, FunctionInfo, int, line, nullable_int, own_text, some, uint};
@@ -60,7 +60,7 @@ fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
     let digits: Option<Vec<u8>> = text.iter().map(|&b| (b as char).to_digit(16).map(|digit| digit as u8)).collect();
     let Some(mut digits) = digits else {
         let shown = coerce::printable(&text);
-        args.ctx.warn((1411, "HY000"), format!("Incorrect string value: ''{shown}'' for function unhex"));
+        args.ctx.warn(codes::WRONG_VALUE_FOR_TYPE, format!("Incorrect string value: ''{shown}'' for function unhex"));
         return Ok(Value::Null);
     };
     if digits.len() % 2 == 1 {

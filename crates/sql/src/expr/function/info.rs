@@ -188,7 +188,7 @@ fn unswapped(uuid: [u8; 16]) -> [u8; 16] {
 /// 1411
 fn wrong_value(value: &[u8], function: &str) -> SqlError {
     let shown = crate::expr::coerce::printable(value);
-    SqlError::new((1411, "HY000"), format!("Incorrect string value: '{shown}' for function {function}"))
+    SqlError::new(codes::WRONG_VALUE_FOR_TYPE, format!("Incorrect string value: '{shown}' for function {function}"))
 }
 
 fn random_bytes(args: &Args<'_>) -> Result<Value, SqlError> {

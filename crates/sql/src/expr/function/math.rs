@@ -175,8 +175,7 @@ fn pow(args: &Args<'_>) -> Result<Value, SqlError> {
 fn logarithm(args: &Args<'_>, at: usize, function: fn(f64) -> f64) -> Result<Value, SqlError> {
     let n = some!(args.double(at)?);
     if n <= 0.0 {
-        const INVALID_ARGUMENT_FOR_LOGARITHM: codes::Code = (3020, "2201E");
-        args.ctx.complain(INVALID_ARGUMENT_FOR_LOGARITHM, "Invalid argument for logarithm".into())?;
+        args.ctx.complain(codes::INVALID_ARGUMENT_FOR_LOGARITHM, "Invalid argument for logarithm".into())?;
         return Ok(Value::Null);
     }
     Ok(Value::Double(function(n)))

@@ -162,9 +162,8 @@ pub fn exists(name: &str) -> bool {
 pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result<Expr, SqlError> {
     let info = BY_NAME.get(name).ok_or_else(|| no_such_function(name, session))?;
     if !(info.args_min..=info.args_max).contains(&args.len()) {
-        const WRONG_PARAMCOUNT_TO_NATIVE_FCT: codes::Code = (1582, "42000");
         let message = format!("Incorrect parameter count in the call to native function '{}'", name.to_uppercase());
-        return Err(SqlError::new(WRONG_PARAMCOUNT_TO_NATIVE_FCT, message));
+        return Err(SqlError::new(codes::WRONG_PARAMCOUNT_TO_NATIVE_FCT, message));
     }
     Ok(build(info, args, session))
 }
@@ -265,9 +264,8 @@ impl<'a> Args<'a> {
         if length <= max {
             return None;
         }
-        const WARN_ALLOWED_PACKET_OVERFLOWED: codes::Code = (1301, "HY000");
         let message = format!("Result of function was larger than max_allowed_packet ({max}) - truncated");
-        self.ctx.warn(WARN_ALLOWED_PACKET_OVERFLOWED, message);
+        self.ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message);
         Some(Value::Null)
     }
 }

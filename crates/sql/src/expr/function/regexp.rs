@@ -49,8 +49,7 @@ fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
     match built {
         Ok(regex) => Ok(Some(regex)),
         Err(error) => {
-            const REGEXP_ERROR: codes::Code = (3685, "HY000");
-            Err(SqlError::new(REGEXP_ERROR, format!("Illegal argument to a regular expression: {error}")))
+            Err(SqlError::new(codes::REGEXP_ERROR, format!("Illegal argument to a regular expression: {error}")))
         }
     }
 }
@@ -64,8 +63,10 @@ fn place(args: &Args<'_>, first: usize) -> Result<Option<(String, usize, usize)>
     };
     let chars = char_count(&text) as i64;
     if position < 1 || position > chars + 1 {
-        const REGEXP_INDEX_OUTOFBOUNDS_ERROR: codes::Code = (3686, "HY000");
-        return Err(SqlError::new(REGEXP_INDEX_OUTOFBOUNDS_ERROR, "Index out of bounds in regular expression search."));
+        return Err(SqlError::new(
+            codes::REGEXP_INDEX_OUTOFBOUNDS_ERROR,
+            "Index out of bounds in regular expression search.",
+        ));
     }
     let from = prefix_bytes(&text, position as usize - 1);
     Ok(Some((String::from_utf8_lossy(&text).into_owned(), from, occurrence.max(0) as usize)))

@@ -220,7 +220,7 @@ fn fraction_of(arg: &Expr) -> u8 {
 }
 
 fn unit(args: &Args<'_>) -> Result<Option<IntervalUnit>, SqlError> {
-    Ok(args.int(0)?.and_then(|n| IntervalUnit::ALL.get(n as usize).copied()))
+    Ok(args.int(0)?.and_then(|n| IntervalUnit::by_number(n as usize)))
 }
 
 fn part(args: &Args<'_>, unit: IntervalUnit) -> Result<Value, SqlError> {

@@ -1,6 +1,6 @@
 //! DATE_FORMAT, TIME_FORMAT and STR_TO_DATE: the same specifiers, written and read.
 
-use base::SqlError;
+use base::{SqlError, codes};
 use types::temporal::calendar::{self, WeekMode};
 use types::{Date, DateTime, Time, Value};
 
@@ -183,7 +183,7 @@ pub(super) fn str_to_date(args: &Args<'_>) -> Result<Value, SqlError> {
             None => format!("Incorrect datetime value: '{shown}' for function str_to_date"),
             Some(_) => format!("Truncated incorrect {kind} value: '{shown}'"),
         };
-        let code = if read.is_none() { (1411, "HY000") } else { base::codes::TRUNCATED_WRONG_VALUE };
+        let code = if read.is_none() { codes::WRONG_VALUE_FOR_TYPE } else { codes::TRUNCATED_WRONG_VALUE };
         args.ctx.complain(code, message)?;
     }
     Ok(read.unwrap_or(Value::Null))
