@@ -14,7 +14,7 @@ use io::sim::SimMachine;
 use jiff::tz::TimeZone;
 use sql::ddl::{DdlContext, Planner, plan_ddl};
 use sql::exec::{ExecContext, Limits, NoWaitingFunctions, execute};
-use sql::expr::{EvalContext, Host, SessionInfo, SqlMode, VariableScope, Warnings};
+use sql::expr::{EvalContext, Host, SessionInfo, SqlMode, VariableScope, Warnings, Watch};
 use sql::parse::ast::Statement;
 use sql::parse::{ParseContext, parse_one};
 use sql::plan::{Plan, PlanContext, plan_statement};
@@ -135,26 +135,22 @@ impl Bench {
         let now = UnixMicros(1_700_000_000_000_000);
         let mut sink = Forget::default();
         transaction.start_statement();
+        let watch = Some(Watch { cancel: &cancel, clock: &*self.env.clock, deadline: None });
         let mut context = ExecContext {
             engine: &self.engine,
             transaction,
             eval: EvalContext {
                 params,
-                session: &self.session,
-                host: &NoHost,
-                now,
-                warnings: &warnings,
                 strict: true,
-                inserts: false,
+                watch,
+                ..EvalContext::new(&self.session, &NoHost, now, &warnings)
             },
             env: &self.env,
-            cancel: &cancel,
             limits: Limits::default(),
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
             auto_increment: (1, 1),
             select_limit: None,
-            deadline: None,
             found_rows: 0,
         };
         let outcome = execute(plan, &mut context, &mut sink).await.unwrap();

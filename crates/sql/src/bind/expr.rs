@@ -8,6 +8,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::expr::build::{self, TrimSide};
 use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprType, VariableScope};
+use crate::parse::DIV;
 
 /// Where an expression stands; error messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -340,7 +341,7 @@ impl<'a> Binder<'a> {
             O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
             O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
             O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
-            O::MyIntegerDivide | O::DuckIntegerDivide => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
+            O::Custom(name) if name == DIV => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
             O::BitwiseOr => build::bit(BitOp::Or, l, r),
             O::BitwiseAnd => build::bit(BitOp::And, l, r),
             O::BitwiseXor | O::PGBitwiseXor => build::bit(BitOp::Xor, l, r),
@@ -439,29 +440,6 @@ pub(crate) fn collation_named(name: &str) -> Result<types::CollationId, SqlError
 }
 
 pub(crate) fn interval_unit(name: &str) -> Result<crate::expr::IntervalUnit, SqlError> {
-    use crate::expr::IntervalUnit as U;
-    let name = name.to_ascii_uppercase();
-    Ok(match name.strip_prefix("SQL_TSI_").unwrap_or(&name) {
-        "MICROSECOND" | "MICROSECONDS" | "FRAC_SECOND" => U::Microsecond,
-        "SECOND" | "SECONDS" => U::Second,
-        "MINUTE" | "MINUTES" => U::Minute,
-        "HOUR" | "HOURS" => U::Hour,
-        "DAY" | "DAYS" => U::Day,
-        "WEEK" | "WEEKS" => U::Week,
-        "MONTH" | "MONTHS" => U::Month,
-        "QUARTER" => U::Quarter,
-        "YEAR" | "YEARS" => U::Year,
-        "SECOND_MICROSECOND" => U::SecondMicrosecond,
-        "MINUTE_MICROSECOND" => U::MinuteMicrosecond,
-        "MINUTE_SECOND" => U::MinuteSecond,
-        "HOUR_MICROSECOND" => U::HourMicrosecond,
-        "HOUR_SECOND" => U::HourSecond,
-        "HOUR_MINUTE" => U::HourMinute,
-        "DAY_MICROSECOND" => U::DayMicrosecond,
-        "DAY_SECOND" => U::DaySecond,
-        "DAY_MINUTE" => U::DayMinute,
-        "DAY_HOUR" => U::DayHour,
-        "YEAR_MONTH" => U::YearMonth,
-        other => return Err(SqlError::not_supported(format_args!("the unit {other}"))),
-    })
+    let unit = crate::expr::IntervalUnit::by_name(name);
+    unit.ok_or_else(|| SqlError::not_supported(format_args!("the unit {name}")))
 }

@@ -8,7 +8,8 @@
 //!
 //! WITH ROLLUP is always ordered: beside the group of all keys runs one for each shorter list of them, down to none.
 //!
-//! A finished group is the group's first row with the aggregates' slots filled.
+//! Aggregates that hold more than a few numbers (DISTINCT, GROUP_CONCAT) are grouped in order, so that few groups are open at
+//! once; each has its own bounds ([`Group`]). A finished group is the group's first row with the aggregates' slots filled.
 
 use std::collections::HashMap;
 use std::collections::VecDeque;
@@ -20,20 +21,14 @@ use types::Value;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::{Overflow, group_key};
+use crate::exec::group::Group;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::spill::{ReadPosition, memory_size};
-use crate::expr::AggregateState;
 use crate::expr::order;
 use crate::plan::node::AggregateNode;
 
 /// Bytes that a group takes beside its row and key, about.
 const GROUP_BYTES: usize = 128;
-
-/// A group under way.
-struct Group {
-    row: Vec<Value>,
-    states: Vec<AggregateState>,
-}
 
 /// Groups its input.
 pub(crate) struct AggregateRows<'p> {
@@ -81,26 +76,6 @@ impl<'p> AggregateRows<'p> {
         }
     }
 
-    fn new_group(&self, row: &[Value]) -> Group {
-        let states = self.node.aggregates.iter().map(|(aggregate, _)| aggregate.start()).collect();
-        Group { row: row.to_vec(), states }
-    }
-
-    fn add(&self, group: &mut Group, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
-        for ((aggregate, _), state) in self.node.aggregates.iter().zip(&mut group.states) {
-            aggregate.add(state, row, &context.eval)?;
-        }
-        Ok(())
-    }
-
-    fn finish(&self, group: Group, context: &ExecContext<'_>) -> Result<Vec<Value>, SqlError> {
-        let mut row = group.row;
-        for ((aggregate, slot), state) in self.node.aggregates.iter().zip(group.states) {
-            row[*slot] = aggregate.finish(state, &context.eval)?;
-        }
-        Ok(row)
-    }
-
     /// No GROUP BY: one group, even of no rows.
     async fn whole(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let mut group: Option<Group> = None;
@@ -108,17 +83,18 @@ impl<'p> AggregateRows<'p> {
         loop {
             let more = self.input.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
-                let group = group.get_or_insert_with(|| self.new_group(row));
-                self.add(group, row, context)?;
+                group.get_or_insert_with(|| Group::new(self.node, row)).add(self.node, row, context)?;
             }
             batch.clear();
+            if let Some(group) = &mut group {
+                group.bound(context).await?;
+            }
             if !more {
                 break;
             }
         }
-        let group = group.unwrap_or_else(|| self.new_group(&self.seed));
-        let row = self.finish(group, context)?;
-        self.ready.push_back(row);
+        let group = group.unwrap_or_else(|| Group::new(self.node, &self.seed));
+        self.ready.push_back(group.finish(self.node, context).await?);
         self.stage = Stage::Done;
         Ok(())
     }
@@ -128,16 +104,19 @@ impl<'p> AggregateRows<'p> {
         let mut batch = RowBatch::new(self.width);
         let more = self.input.next_batch(context, &mut batch, want.max(BATCH_ROWS)).await?;
         for row in batch.iter() {
-            self.add_ordered(row, context)?;
+            self.add_ordered(row, context).await?;
+        }
+        for group in self.ordered.groups.iter_mut().flatten() {
+            group.bound(context).await?;
         }
         if !more {
-            self.close_groups(0, context)?;
+            self.close_groups(0, context).await?;
             self.stage = Stage::Done;
         }
         Ok(())
     }
 
-    fn add_ordered(&mut self, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
+    async fn add_ordered(&mut self, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
         let mut keys = Vec::with_capacity(self.node.keys.len());
         for key in &self.node.keys {
             let mut bytes = Vec::new();
@@ -150,22 +129,20 @@ impl<'p> AggregateRows<'p> {
         } else {
             let same = keys.iter().zip(&self.ordered.keys).take_while(|(new, old)| new == old).count();
             if same < count {
-                self.close_groups(same + 1, context)?;
+                self.close_groups(same + 1, context).await?;
             }
         }
         self.ordered.keys = keys;
         let first = if self.node.rollup.is_some() { 0 } else { count };
         for number in first..=count {
-            let mut group = self.ordered.groups[number].take().unwrap_or_else(|| self.new_group(row));
-            let added = self.add(&mut group, row, context);
-            self.ordered.groups[number] = Some(group);
-            added?;
+            let group = self.ordered.groups[number].get_or_insert_with(|| Group::new(self.node, row));
+            group.add(self.node, row, context)?;
         }
         Ok(())
     }
 
     /// Finishes the groups by at least `from` keys, the longest first.
-    fn close_groups(&mut self, from: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
+    async fn close_groups(&mut self, from: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
         for number in (from..self.ordered.groups.len()).rev() {
             if let Some(mut group) = self.ordered.groups[number].take() {
                 if let Some(slots) = &self.node.rollup {
@@ -173,8 +150,7 @@ impl<'p> AggregateRows<'p> {
                         group.row[slot] = Value::Null;
                     }
                 }
-                let row = self.finish(group, context)?;
-                self.ready.push_back(row);
+                self.ready.push_back(group.finish(self.node, context).await?);
             }
         }
         Ok(())
@@ -217,11 +193,11 @@ impl<'p> AggregateRows<'p> {
                     None => {
                         bytes += key.len() + memory_size(row) + GROUP_BYTES;
                         groups.insert(key.clone(), list.len());
-                        list.push(self.new_group(row));
+                        list.push(Group::new(self.node, row));
                         list.len() - 1
                     }
                 };
-                self.add(&mut list[number], row, context)?;
+                list[number].add(self.node, row, context)?;
             }
             batch.clear();
             context.check_cancelled()?;
@@ -230,8 +206,7 @@ impl<'p> AggregateRows<'p> {
             }
         }
         for group in list {
-            let row = self.finish(group, context)?;
-            self.ready.push_back(row);
+            self.ready.push_back(group.finish(self.node, context).await?);
         }
         self.stage = Stage::Partitions;
         Ok(())

@@ -1,13 +1,14 @@
 //! What a statement's execution has at hand.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use base::{Cancel, Cancelled, SqlError, UnixMicros, codes};
+use base::{Cancelled, SqlError};
 use engine::{Engine, Transaction};
 use io::{BoxFuture, Env};
 use types::Value;
 
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, interrupted};
 
 /// Bounds of memory, per operator that needs more than a batch of rows. Beyond them it goes to temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,12 +49,10 @@ pub struct ExecContext<'a> {
     pub engine: &'a Arc<Engine>,
     /// The transaction, in which the session has begun a statement.
     pub transaction: &'a mut Transaction,
-    /// Parameters, session values, warnings.
+    /// Parameters, session values, warnings, and who may end the statement (asked at each batch of rows).
     pub eval: EvalContext<'a>,
     /// For temporary files and SLEEP.
     pub env: &'a Env,
-    /// Checked at each batch of rows.
-    pub cancel: &'a Cancel,
     /// Memory.
     pub limits: Limits,
     /// See [`WaitingFunctions`].
@@ -64,8 +63,6 @@ pub struct ExecContext<'a> {
     pub auto_increment: (u64, u64),
     /// `sql_select_limit`, for a query that has no LIMIT.
     pub select_limit: Option<u64>,
-    /// When the statement ends with 3024 (`max_execution_time`).
-    pub deadline: Option<UnixMicros>,
     /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.
     pub found_rows: u64,
 }
@@ -73,35 +70,28 @@ pub struct ExecContext<'a> {
 impl ExecContext<'_> {
     /// 1317 if somebody wants the statement to end, 3024 if it has taken its time.
     pub fn check_cancelled(&self) -> Result<(), SqlError> {
-        const QUERY_TIMEOUT: codes::Code = (3024, "HY000");
-        self.cancel.check().map_err(|_| interrupted())?;
-        if self.deadline.is_some_and(|deadline| self.env.clock.now() >= deadline) {
-            let message = "Query execution was interrupted, maximum statement execution time exceeded";
-            return Err(SqlError::new(QUERY_TIMEOUT, message));
-        }
-        Ok(())
+        self.eval.check_cancelled()
     }
 
     /// Waits, or ends with 1317.
-    pub(crate) async fn sleep(&self, duration: std::time::Duration) -> Result<bool, SqlError> {
-        let left = self
-            .deadline
-            .map(|deadline| std::time::Duration::from_micros(deadline.0.saturating_sub(self.env.clock.now().0)));
+    pub(crate) async fn sleep(&self, duration: Duration) -> Result<bool, SqlError> {
+        let clock = &self.env.clock;
+        let Some(watch) = self.eval.watch else {
+            clock.sleep(duration).await;
+            return Ok(false);
+        };
+        let left = watch.deadline.map(|deadline| Duration::from_micros(deadline.0.saturating_sub(clock.now().0)));
         let cut = left.is_some_and(|left| left < duration);
         let sleep = async {
-            self.env.clock.sleep(left.map_or(duration, |left| left.min(duration))).await;
+            clock.sleep(left.map_or(duration, |left| left.min(duration))).await;
             Ok(cut)
         };
         let cancelled = async {
-            match self.cancel.cancelled().await {
+            match watch.cancel.cancelled().await {
                 Cancelled::Statement => Ok(true),
                 Cancelled::Connection => Err(interrupted()),
             }
         };
         futures_lite::future::or(sleep, cancelled).await
     }
-}
-
-fn interrupted() -> SqlError {
-    SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted")
 }

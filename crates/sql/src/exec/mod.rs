@@ -15,6 +15,7 @@ mod context;
 mod distinct;
 pub(crate) mod fast;
 pub(crate) mod filter;
+mod group;
 mod hash_join;
 mod join;
 pub(crate) mod operator;

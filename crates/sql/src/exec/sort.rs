@@ -27,7 +27,7 @@ const MERGE_RUNS: usize = 32;
 const TOP_ROWS: u64 = 10_000;
 
 /// A row with its key, ordered by key and then by arrival.
-type Keyed = (Vec<u8>, u64, Vec<Value>);
+pub(crate) type Keyed = (Vec<u8>, u64, Vec<Value>);
 
 /// Sorts its input.
 pub(crate) struct SortRows<'p> {
@@ -35,66 +35,35 @@ pub(crate) struct SortRows<'p> {
     keys: &'p [OrderItem],
     limit: &'p Limit,
     width: usize,
-    state: State,
-}
-
-enum State {
-    /// Nothing was read yet.
-    Unsorted,
-    /// All in memory, in reverse order: the next is the last.
-    Memory(Vec<Keyed>),
-    Merging(Merge),
+    /// `None`: nothing was read yet.
+    sorted: Option<Sorted>,
 }
 
 impl<'p> SortRows<'p> {
     pub(crate) fn new(input: BoxedOperator<'p>, keys: &'p [OrderItem], limit: &'p Limit, width: usize) -> Self {
-        SortRows { input, keys, limit, width, state: State::Unsorted }
+        SortRows { input, keys, limit, width, sorted: None }
     }
 
-    async fn read_all(&mut self, context: &mut ExecContext<'_>) -> Result<State, SqlError> {
+    async fn read_all(&mut self, context: &mut ExecContext<'_>) -> Result<Sorted, SqlError> {
         let (skip, give) = limit_numbers(self.limit, context)?;
         let top = Some(skip.saturating_add(give)).filter(|&rows| rows <= TOP_ROWS).map(|rows| rows as usize);
-        let mut rows: Vec<Keyed> = Vec::new();
-        let (mut bytes, mut number) = (0, 0);
-        let mut runs = Vec::new();
+        let mut sorter = Sorter::new(self.width);
         let mut batch = RowBatch::new(self.width);
         loop {
             let more = self.input.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
-                let key = self.key(row, context)?;
-                bytes += key.len() + memory_size(row) + size_of::<Keyed>();
-                rows.push((key, number, row.to_vec()));
-                number += 1;
+                sorter.push(self.key(row, context)?, row.to_vec());
             }
             batch.clear();
             context.check_cancelled()?;
-            match top {
-                Some(top) if rows.len() >= 2 * top.max(BATCH_ROWS) => {
-                    keep_first(&mut rows, top);
-                    bytes = rows.iter().map(|(key, _, row)| key.len() + memory_size(row)).sum();
-                }
-                _ => {}
+            if let Some(top) = top {
+                sorter.keep_first(top);
             }
-            if bytes > context.limits.sort_bytes && !rows.is_empty() {
-                runs.push(write_run(&mut rows, self.width, context).await?);
-                bytes = 0;
-            }
+            sorter.bound(context).await?;
             if !more {
-                break;
+                return sorter.finish(context).await;
             }
         }
-        if runs.is_empty() {
-            rows.sort_unstable_by(|a, b| (&b.0, b.1).cmp(&(&a.0, a.1)));
-            return Ok(State::Memory(rows));
-        }
-        if !rows.is_empty() {
-            runs.push(write_run(&mut rows, self.width, context).await?);
-        }
-        while runs.len() > MERGE_RUNS {
-            let merged = merge_runs(runs.drain(..MERGE_RUNS).collect(), self.width, context).await?;
-            runs.push(merged);
-        }
-        Ok(State::Merging(Merge::new(runs, self.width).await?))
     }
 
     fn key(&self, row: &[Value], context: &ExecContext<'_>) -> Result<Vec<u8>, SqlError> {
@@ -109,7 +78,7 @@ impl<'p> SortRows<'p> {
 impl Operator for SortRows<'_> {
     fn open(&mut self, seed: &[Value]) {
         self.input.open(seed);
-        self.state = State::Unsorted;
+        self.sorted = None;
     }
 
     fn next_batch<'a>(
@@ -119,26 +88,94 @@ impl Operator for SortRows<'_> {
         want: usize,
     ) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async move {
-            if let State::Unsorted = self.state {
-                self.state = self.read_all(context).await?;
+            if self.sorted.is_none() {
+                self.sorted = Some(self.read_all(context).await?);
             }
-            match &mut self.state {
-                State::Unsorted => Ok(false),
-                State::Memory(rows) => {
-                    for _ in 0..want {
-                        let Some((_, _, mut row)) = rows.pop() else { return Ok(false) };
-                        out.push_owned(&mut row);
-                    }
-                    Ok(true)
-                }
-                State::Merging(merge) => {
-                    for _ in 0..want {
-                        let Some((_, mut row)) = merge.next().await? else { return Ok(false) };
-                        out.push_owned(&mut row);
-                    }
-                    Ok(true)
-                }
+            let Some(sorted) = &mut self.sorted else { return Ok(false) };
+            for _ in 0..want {
+                let Some(mut row) = sorted.next().await? else { return Ok(false) };
+                out.push_owned(&mut row);
             }
+            Ok(true)
+        })
+    }
+}
+
+/// Rows that are being gathered to be sorted.
+pub(crate) struct Sorter {
+    width: usize,
+    rows: Vec<Keyed>,
+    bytes: usize,
+    /// Of the next row.
+    number: u64,
+    runs: Vec<RowStore>,
+}
+
+impl Sorter {
+    /// Of rows with `width` values.
+    pub(crate) fn new(width: usize) -> Self {
+        Sorter { width, rows: Vec::new(), bytes: 0, number: 0, runs: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, key: Vec<u8>, row: Vec<Value>) {
+        self.bytes += keyed_size(&key, &row);
+        self.rows.push((key, self.number, row));
+        self.number += 1;
+    }
+
+    /// Drops all but the first `top` rows, now and then.
+    fn keep_first(&mut self, top: usize) {
+        if self.rows.len() >= 2 * top.max(BATCH_ROWS) {
+            keep_first(&mut self.rows, top);
+            self.bytes = self.rows.iter().map(|(key, _, row)| keyed_size(key, row)).sum();
+        }
+    }
+
+    /// Writes a run if the rows take more memory than they may. Called after a few rows each.
+    pub(crate) async fn bound(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        if self.bytes > context.limits.sort_bytes { self.write_run(context).await } else { Ok(()) }
+    }
+
+    async fn write_run(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        if !self.rows.is_empty() {
+            self.runs.push(write_run(&mut self.rows, self.width, context).await?);
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+
+    /// All rows in order.
+    pub(crate) async fn finish(mut self, context: &ExecContext<'_>) -> Result<Sorted, SqlError> {
+        if self.runs.is_empty() {
+            self.rows.sort_unstable_by(|a, b| (&b.0, b.1).cmp(&(&a.0, a.1)));
+            return Ok(Sorted::Memory(self.rows));
+        }
+        self.write_run(context).await?;
+        let mut runs = self.runs;
+        while runs.len() > MERGE_RUNS {
+            let merged = merge_runs(runs.drain(..MERGE_RUNS).collect(), self.width, context).await?;
+            runs.push(merged);
+        }
+        Ok(Sorted::Merging(Merge::new(runs, self.width).await?))
+    }
+}
+
+fn keyed_size(key: &[u8], row: &[Value]) -> usize {
+    key.len() + memory_size(row) + size_of::<Keyed>()
+}
+
+/// Sorted rows, to be taken one by one.
+pub(crate) enum Sorted {
+    /// In reverse order: the next is the last.
+    Memory(Vec<Keyed>),
+    Merging(Merge),
+}
+
+impl Sorted {
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<Value>>, SqlError> {
+        Ok(match self {
+            Sorted::Memory(rows) => rows.pop().map(|(_, _, row)| row),
+            Sorted::Merging(merge) => merge.next().await?.map(|(_, row)| row),
         })
     }
 }
@@ -180,7 +217,7 @@ async fn merge_runs(runs: Vec<RowStore>, width: usize, context: &ExecContext<'_>
 }
 
 /// Several sorted runs as one.
-struct Merge {
+pub(crate) struct Merge {
     runs: Vec<Run>,
     /// Smallest key first; equal keys in the order of the runs, which is that of arrival.
     heap: BinaryHeap<Reverse<(Bytes, usize)>>,

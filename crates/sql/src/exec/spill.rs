@@ -77,6 +77,11 @@ impl RowStore {
         RowStore { width, budget, tail: Vec::new(), tail_rows: 0, tail_bytes: 0, rows: 0, file: None }
     }
 
+    /// Values of a row.
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
     /// Number of rows.
     pub(crate) fn len(&self) -> u64 {
         self.rows

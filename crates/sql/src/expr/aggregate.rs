@@ -10,10 +10,10 @@
 //! | STD, VARIANCE, … | DOUBLE | DOUBLE | NULL |
 //! | GROUP_CONCAT | text, cut at `group_concat_max_len` (1260) | | NULL |
 //!
-//! NULLs are not counted; with DISTINCT each value (by its collation) once.
+//! NULLs are not counted. Which rows come, and in what order, is the executor's affair: it leaves out what DISTINCT saw
+//! before ([`Aggregate::key`]) and sorts for GROUP_CONCAT's ORDER BY, with files where memory is too small.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
@@ -76,10 +76,7 @@ pub struct AggregateClauses {
 
 /// What an aggregate has seen of one group.
 #[derive(Debug)]
-pub struct AggregateState {
-    seen: Option<HashSet<Vec<u8>>>,
-    so_far: SoFar,
-}
+pub struct AggregateState(SoFar);
 
 #[derive(Debug)]
 enum SoFar {
@@ -103,8 +100,12 @@ enum SoFar {
         mean: f64,
         squares: f64,
     },
-    /// Sort key and text.
-    Texts(Vec<(Vec<u8>, Bytes)>),
+    /// GROUP_CONCAT: of so many rows, and whether it has reached its end (`group_concat_max_len`).
+    Text {
+        joined: Vec<u8>,
+        rows: u64,
+        cut: bool,
+    },
 }
 
 fn by_name(name: &str) -> Option<AggregateFunction> {
@@ -175,6 +176,11 @@ impl Aggregate {
         Ok(Aggregate { function, args, distinct, order_by: clauses.order_by, separator, ty })
     }
 
+    /// Whether what it holds of a group grows with the group's rows, so that few groups should be open at once.
+    pub fn grows(&self) -> bool {
+        self.distinct || self.function == AggregateFunction::GroupConcat
+    }
+
     /// An empty group.
     pub fn start(&self) -> AggregateState {
         use AggregateFunction::*;
@@ -188,19 +194,19 @@ impl Aggregate {
             BitAnd => SoFar::Bits(u64::MAX),
             BitOr | BitXor => SoFar::Bits(0),
             StdPop | StdSamp | VarPop | VarSamp => SoFar::Variance { count: 0, mean: 0.0, squares: 0.0 },
-            GroupConcat => SoFar::Texts(Vec::new()),
+            GroupConcat => SoFar::Text { joined: Vec::new(), rows: 0, cut: false },
         };
-        AggregateState { seen: self.distinct.then(HashSet::new), so_far }
+        AggregateState(so_far)
     }
 
     /// Takes in a row.
     pub fn add(&self, state: &mut AggregateState, row: &[Value], ctx: &EvalContext<'_>) -> Result<(), SqlError> {
-        if let (SoFar::Count(count), []) = (&mut state.so_far, &self.args[..]) {
+        if let (SoFar::Count(count), []) = (&mut state.0, &self.args[..]) {
             *count += 1;
             return Ok(());
         }
-        if let SoFar::Texts(texts) = &mut state.so_far {
-            return self.add_text(texts, &mut state.seen, row, ctx);
+        if let SoFar::Text { joined, rows, cut } = &mut state.0 {
+            return if *cut { Ok(()) } else { self.add_text(joined, rows, cut, row, ctx) };
         }
         let value = self.args[0].eval_ref(row, ctx)?;
         if value.is_null() && self.function != AggregateFunction::AnyValue {
@@ -211,20 +217,34 @@ impl Aggregate {
                 return Ok(());
             }
         }
-        if let Some(seen) = &mut state.seen
-            && !self.is_new(seen, row, ctx)?
-        {
-            return Ok(());
-        }
-        self.add_value(&mut state.so_far, &value, ctx)
+        self.add_value(&mut state.0, &value, ctx)
     }
 
-    fn is_new(&self, seen: &mut HashSet<Vec<u8>>, row: &[Value], ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
+    /// Equal bytes for rows that are the same to DISTINCT; `None` for a row that does not count.
+    pub fn key(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<Vec<u8>>, SqlError> {
         let mut key = Vec::new();
         for arg in &self.args {
-            order::encode(&arg.ty, &*arg.eval_ref(row, ctx)?, false, &mut key);
+            let value = arg.eval_ref(row, ctx)?;
+            if value.is_null() {
+                return Ok(None);
+            }
+            order::encode(&arg.ty, &value, false, &mut key);
         }
-        Ok(seen.insert(key))
+        Ok(Some(key))
+    }
+
+    /// Where the row comes in the ORDER BY, as bytes in that order.
+    pub fn sort_key(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Vec<u8>, SqlError> {
+        let mut key = Vec::new();
+        for (expr, descending) in &self.order_by {
+            order::encode(&expr.ty, &*expr.eval_ref(row, ctx)?, *descending, &mut key);
+        }
+        Ok(key)
+    }
+
+    /// Whether no further row can change the result.
+    pub fn is_complete(&self, state: &AggregateState) -> bool {
+        matches!(state.0, SoFar::Text { cut: true, .. })
     }
 
     fn add_value(&self, so_far: &mut SoFar, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
@@ -274,43 +294,46 @@ impl Aggregate {
                 *mean += distance / *count as f64;
                 *squares += distance * (n - *mean);
             }
-            SoFar::Texts(_) => {}
+            SoFar::Text { .. } => {}
         }
         Ok(())
     }
 
     fn add_text(
         &self,
-        texts: &mut Vec<(Vec<u8>, Bytes)>,
-        seen: &mut Option<HashSet<Vec<u8>>>,
+        joined: &mut Vec<u8>,
+        rows: &mut u64,
+        cut: &mut bool,
         row: &[Value],
         ctx: &EvalContext<'_>,
     ) -> Result<(), SqlError> {
-        let mut text = Vec::new();
+        let before = joined.len();
+        if *rows > 0 {
+            joined.extend_from_slice(&self.separator);
+        }
         for arg in &self.args {
             let value = arg.eval_ref(row, ctx)?;
             if value.is_null() {
+                joined.truncate(before);
                 return Ok(());
             }
-            text.extend_from_slice(&coerce::text(&value, &arg.ty));
+            joined.extend_from_slice(&coerce::text(&value, &arg.ty));
         }
-        if let Some(seen) = seen
-            && !self.is_new(seen, row, ctx)?
-        {
-            return Ok(());
+        *rows += 1;
+        let max = ctx.session.group_concat_max_len as usize;
+        if joined.len() > max {
+            ctx.warn(codes::CUT_VALUE_GROUP_CONCAT, format!("Row {rows} was cut by GROUP_CONCAT()"));
+            let valid = std::str::from_utf8(&joined[..max]).map_or_else(|error| error.valid_up_to(), str::len);
+            joined.truncate(valid);
+            *cut = true;
         }
-        let mut key = Vec::new();
-        for (expr, descending) in &self.order_by {
-            order::encode(&expr.ty, &*expr.eval_ref(row, ctx)?, *descending, &mut key);
-        }
-        texts.push((key, text.into()));
         Ok(())
     }
 
     /// The result for the group.
-    pub fn finish(&self, state: AggregateState, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    pub fn finish(&self, state: AggregateState) -> Result<Value, SqlError> {
         use AggregateFunction::*;
-        Ok(match state.so_far {
+        Ok(match state.0 {
             SoFar::Count(count) => Value::Int(count as i64),
             SoFar::Exact { count: 0, .. } | SoFar::Double { count: 0, .. } => Value::Null,
             SoFar::Exact { integers, decimals, count } => {
@@ -334,33 +357,10 @@ impl Aggregate {
                     _ => Value::Double(variance),
                 }
             }
-            SoFar::Texts(texts) => self.join(texts, ctx),
+            SoFar::Text { rows: 0, .. } => Value::Null,
+            SoFar::Text { joined, .. } if self.ty.kind == Kind::Bytes => Value::Bytes(joined.into()),
+            SoFar::Text { joined, .. } => Value::Str(joined.into()),
         })
-    }
-
-    fn join(&self, mut texts: Vec<(Vec<u8>, Bytes)>, ctx: &EvalContext<'_>) -> Value {
-        if texts.is_empty() {
-            return Value::Null;
-        }
-        if !self.order_by.is_empty() {
-            texts.sort_by(|a, b| a.0.cmp(&b.0));
-        }
-        let max = ctx.session.group_concat_max_len as usize;
-        let mut joined = Vec::new();
-        for (at, (_, text)) in texts.iter().enumerate() {
-            if at > 0 {
-                joined.extend_from_slice(&self.separator);
-            }
-            joined.extend_from_slice(text);
-            if joined.len() > max {
-                const CUT_VALUE_GROUP_CONCAT: codes::Code = (1260, "HY000");
-                ctx.warn(CUT_VALUE_GROUP_CONCAT, format!("Row {} was cut by GROUP_CONCAT()", at + 1));
-                let valid = std::str::from_utf8(&joined[..max]).map_or_else(|error| error.valid_up_to(), str::len);
-                joined.truncate(valid);
-                break;
-            }
-        }
-        if self.ty.kind == Kind::Bytes { Value::Bytes(joined.into()) } else { Value::Str(joined.into()) }
     }
 }
 

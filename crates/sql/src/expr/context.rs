@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use base::{SqlError, UnixMicros};
+use base::{Cancel, SqlError, UnixMicros, codes};
+use io::Clock;
 use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use types::{CollationId, Value};
@@ -153,7 +154,7 @@ impl Warnings {
     pub const KEPT_MAX: usize = 1024;
 
     /// Adds one.
-    pub fn push(&self, level: WarningLevel, code: base::codes::Code, message: impl Into<String>) {
+    pub fn push(&self, level: WarningLevel, code: codes::Code, message: impl Into<String>) {
         let mut list = self.inner.lock();
         list.count += 1;
         if list.kept.len() < Self::KEPT_MAX {
@@ -162,7 +163,7 @@ impl Warnings {
     }
 
     /// Adds one unless the statement has said the same of that column before.
-    pub fn push_once(&self, column: &str, code: base::codes::Code, message: String) {
+    pub fn push_once(&self, column: &str, code: codes::Code, message: String) {
         if self.inner.lock().once.insert((column.to_owned(), code.0)) {
             self.push(WarningLevel::Warning, code, message);
         }
@@ -184,6 +185,34 @@ impl Warnings {
     }
 }
 
+/// What may end a statement before it is done.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// KILL, shutdown.
+    pub cancel: &'a Cancel,
+    /// For `deadline`.
+    pub clock: &'a dyn Clock,
+    /// When the statement ends with 3024 (`max_execution_time`).
+    pub deadline: Option<UnixMicros>,
+}
+
+impl Watch<'_> {
+    /// 1317 if somebody wants the statement to end, 3024 if it has taken its time.
+    pub fn check(&self) -> Result<(), SqlError> {
+        self.cancel.check().map_err(|_| interrupted())?;
+        if self.deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
+            let message = "Query execution was interrupted, maximum statement execution time exceeded";
+            return Err(SqlError::new(codes::QUERY_TIMEOUT, message));
+        }
+        Ok(())
+    }
+}
+
+/// 1317
+pub(crate) fn interrupted() -> SqlError {
+    SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted")
+}
+
 /// Everything an evaluation sees besides its row. Made per execution of a statement; cheap.
 #[derive(Clone, Copy)]
 pub struct EvalContext<'a> {
@@ -199,13 +228,25 @@ pub struct EvalContext<'a> {
     pub warnings: &'a Warnings,
     /// The statement changes data, so that a division by zero is an error in strict mode, not a warning.
     pub strict: bool,
+    /// Who may end it; nobody can for what takes no time.
+    pub watch: Option<Watch<'a>>,
     /// The statement is an INSERT, which says once only that a column cannot be NULL, or was cut.
     pub inserts: bool,
 }
 
-impl EvalContext<'_> {
+impl<'a> EvalContext<'a> {
+    /// Of what changes nothing and has no parameters.
+    pub fn new(session: &'a SessionInfo, host: &'a dyn Host, now: UnixMicros, warnings: &'a Warnings) -> Self {
+        EvalContext { params: &[], session, host, now, warnings, strict: false, watch: None, inserts: false }
+    }
+
+    /// 1317 or 3024 if the statement has to end; asked by what may take long.
+    pub fn check_cancelled(&self) -> Result<(), SqlError> {
+        self.watch.map_or(Ok(()), |watch| watch.check())
+    }
+
     /// Adds a warning.
-    pub fn warn(&self, code: base::codes::Code, message: impl Into<String>) {
+    pub fn warn(&self, code: codes::Code, message: impl Into<String>) {
         self.warnings.push(WarningLevel::Warning, code, message);
     }
 }

@@ -38,7 +38,8 @@ pub mod types;
 mod tests;
 
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
-pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings};
+pub(crate) use context::interrupted;
+pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings, Watch};
 pub use convert::{Strictness, convert_for_column};
 pub use function::Function;
 pub use mode::SqlMode;

@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use base::{SqlError, UnixMicros};
+use base::{Cancel, Cancelled, SqlError, UnixMicros, codes};
 use engine::{Catalog, CatalogChange, DdlPlanner, DdlText, Engine, EngineOptions};
 use io::sim::SimMachine;
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::bind::Binder;
-use crate::expr::{EvalContext, Expr, Host, SessionInfo, Strictness, VariableScope, Warnings, convert_for_column};
+use crate::expr::{
+    EvalContext, Expr, Host, SessionInfo, Strictness, VariableScope, Warnings, Watch, convert_for_column,
+};
 use crate::parse::{ParseContext, parse_expr};
 use crate::plan::PlanContext;
 use crate::virtual_table::NoVirtualTables;
@@ -29,7 +31,7 @@ pub(super) struct TestHost;
 
 impl Host for TestHost {
     fn system_variable(&self, _: VariableScope, name: &str) -> Result<Value, SqlError> {
-        Err(SqlError::new(base::codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
+        Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
     }
 
     fn clock_now(&self) -> UnixMicros {
@@ -75,7 +77,7 @@ impl Fixture {
     }
 
     fn context<'a>(&'a self, warnings: &'a Warnings, strict: bool) -> EvalContext<'a> {
-        EvalContext { params: &[], session: &self.session, host: &TestHost, now: NOW, warnings, strict, inserts: false }
+        EvalContext { strict, ..EvalContext::new(&self.session, &TestHost, NOW, warnings) }
     }
 
     /// The value as the text protocol shows it, then the warnings.
@@ -179,55 +181,60 @@ fn assignments() {
 }
 
 /// What an aggregate makes of these rows of one column.
-fn aggregate(name: &str, distinct: bool, column: &ColumnDef, rows: &[Value]) -> String {
+fn aggregate(name: &str, column: &ColumnDef, rows: &[Value]) -> String {
     use crate::expr::aggregate::{Aggregate, AggregateClauses};
     let session = SessionInfo::default();
     let warnings = Warnings::default();
-    let ctx = EvalContext {
-        params: &[],
-        session: &session,
-        host: &TestHost,
-        now: NOW,
-        warnings: &warnings,
-        strict: false,
-        inserts: false,
-    };
+    let ctx = EvalContext::new(&session, &TestHost, NOW, &warnings);
     let arg = Expr::column(0, super::ExprType::of_column(column));
-    let clauses = AggregateClauses { distinct, ..AggregateClauses::default() };
-    let aggregate = Aggregate::resolve(name, vec![arg], clauses, &session).unwrap();
+    let aggregate = Aggregate::resolve(name, vec![arg], AggregateClauses::default(), &session).unwrap();
     let mut state = aggregate.start();
     for row in rows {
         aggregate.add(&mut state, std::slice::from_ref(row), &ctx).unwrap();
     }
-    let value = aggregate.finish(state, &ctx).unwrap();
+    let value = aggregate.finish(state).unwrap();
     match value {
         Value::Null => "NULL".to_string(),
         value => String::from_utf8_lossy(&super::coerce::text(&value, &aggregate.ty)).into_owned(),
     }
 }
 
+/// What runs long by itself ends when its statement has to.
+#[test]
+fn benchmark_can_be_interrupted() {
+    let fixture = Fixture::new();
+    let warnings = Warnings::default();
+    let long = fixture.bind("BENCHMARK(1 << 60, 1 + 1)").unwrap();
+    let clock = SimMachine::new(1).env().clock;
+    let code = |cancel: &Cancel, deadline| {
+        let watch = Some(Watch { cancel, clock: &*clock, deadline });
+        let ctx = EvalContext { watch, ..fixture.context(&warnings, false) };
+        long.eval(&[], &ctx).unwrap_err().code
+    };
+    assert_eq!(code(&Cancel::new(), Some(clock.now())), codes::QUERY_TIMEOUT.0);
+    let killed = Cancel::new();
+    killed.cancel(Cancelled::Statement);
+    assert_eq!(code(&killed, None), codes::QUERY_INTERRUPTED.0);
+}
+
 #[test]
 fn aggregates() {
     let ints = [Value::Int(1), Value::Null, Value::Int(2), Value::Int(2)];
-    let of = |name, distinct| aggregate(name, distinct, &column("int"), &ints);
-    assert_eq!(of("count", false), "3");
-    assert_eq!(of("count", true), "2");
-    assert_eq!(of("sum", false), "5");
-    assert_eq!(of("sum", true), "3");
-    assert_eq!(of("avg", false), "1.6667");
-    assert_eq!((of("min", false), of("max", false)), ("1".into(), "2".into()));
-    assert_eq!(of("group_concat", false), "1,2,2");
-    assert_eq!((of("bit_or", false), of("bit_xor", false)), ("3".into(), "1".into()));
-    assert_eq!(of("var_pop", false), "0.2222222222222222");
-    assert_eq!(of("stddev_samp", false), "0.5773502691896257");
-    let none = |name| aggregate(name, false, &column("int"), &[Value::Null]);
+    let of = |name| aggregate(name, &column("int"), &ints);
+    assert_eq!((of("count"), of("sum"), of("avg")), ("3".into(), "5".into(), "1.6667".into()));
+    assert_eq!((of("min"), of("max")), ("1".into(), "2".into()));
+    assert_eq!(of("group_concat"), "1,2,2");
+    assert_eq!((of("bit_or"), of("bit_xor")), ("3".into(), "1".into()));
+    assert_eq!(of("var_pop"), "0.2222222222222222");
+    assert_eq!(of("stddev_samp"), "0.5773502691896257");
+    let none = |name| aggregate(name, &column("int"), &[Value::Null]);
     assert_eq!((none("sum"), none("count"), none("bit_and")), ("NULL".into(), "0".into(), u64::MAX.to_string()));
     let texts = ["b", "A", "a", "c"].map(Value::from);
-    let of = |name, distinct| aggregate(name, distinct, &column("varchar(3)"), &texts);
-    assert_eq!((of("min", false), of("max", false), of("count", true)), ("A".into(), "c".into(), "3".into()));
+    let of = |name| aggregate(name, &column("varchar(3)"), &texts);
+    assert_eq!((of("min"), of("max")), ("A".into(), "c".into()));
     let members = ["c", "a", "b"].map(Value::from);
-    assert_eq!(aggregate("sum", false, &column("enum('a','b','c')"), &members), "6");
-    assert_eq!(aggregate("avg", false, &column("double"), &[Value::Double(1.0), Value::Double(2.0)]), "1.5");
+    assert_eq!(aggregate("sum", &column("enum('a','b','c')"), &members), "6");
+    assert_eq!(aggregate("avg", &column("double"), &[Value::Double(1.0), Value::Double(2.0)]), "1.5");
 }
 
 /// A stored TIMESTAMP is UTC; read in an expression it is the session's time, and goes back as UTC.
@@ -236,15 +243,7 @@ fn timestamps_are_shown_in_the_sessions_zone() {
     let session =
         SessionInfo { time_zone: jiff::tz::TimeZone::get("Europe/Berlin").unwrap(), ..SessionInfo::default() };
     let warnings = Warnings::default();
-    let ctx = EvalContext {
-        params: &[],
-        session: &session,
-        host: &TestHost,
-        now: NOW,
-        warnings: &warnings,
-        strict: true,
-        inserts: false,
-    };
+    let ctx = EvalContext { strict: true, ..EvalContext::new(&session, &TestHost, NOW, &warnings) };
     let column = column("timestamp");
     let expr = Expr::column(0, super::ExprType::of_column(&column));
     assert!(!expr.ty.utc);
@@ -268,15 +267,7 @@ fn parameters_take_the_kind_of_their_value() {
         build::compare(CompareOp::Eq, build::string_literal("A", types::CollationId::DEFAULT), Expr::param(0)).unwrap();
     let eval = |expr: &Expr, param: Value| {
         let params = [param];
-        let ctx = EvalContext {
-            params: &params,
-            session: &session,
-            host: &TestHost,
-            now: NOW,
-            warnings: &warnings,
-            strict: false,
-            inserts: false,
-        };
+        let ctx = EvalContext { params: &params, ..EvalContext::new(&session, &TestHost, NOW, &warnings) };
         expr.eval(&[], &ctx).unwrap()
     };
     assert_eq!(eval(&sum, Value::Int(2)), Value::Int(3));
@@ -315,15 +306,7 @@ mod orders {
     fn keys_agree_with_comparison() {
         let session = super::SessionInfo::default();
         let warnings = super::Warnings::default();
-        let ctx = super::EvalContext {
-            params: &[],
-            session: &session,
-            host: &super::TestHost,
-            now: super::NOW,
-            warnings: &warnings,
-            strict: false,
-            inserts: false,
-        };
+        let ctx = super::EvalContext::new(&session, &super::TestHost, super::NOW, &warnings);
         for (left_ty, left) in values() {
             for (right_ty, right) in values() {
                 let order = crate::expr::compare::compare(&left, &right, CollationId::DEFAULT, &ctx).unwrap();

@@ -3,7 +3,8 @@
 //!
 //! | form | becomes |
 //! |---|---|
-//! | `a MOD b` | the operator `%` |
+//! | `a DIV b` | an operator of our own ([`DIV`]), which takes its operands without a copy |
+//! | `a MOD (b)` | the operator `%` (the lexer has done so where it could tell) |
 //! | `a SOUNDS LIKE b` | `SOUNDEX(a) = SOUNDEX(b)` |
 //! | `INTERVAL '1:2' MINUTE_SECOND`, `EXTRACT(DAY_HOUR FROM a)` | the unit as `DateTimeField::Custom` |
 //! | `INTERVAL(a, b, c)` | a call of the function |
@@ -23,6 +24,8 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
+use crate::expr::IntervalUnit;
+
 /// Binding strengths, loosest first: MySQL's table of operators.
 mod strength {
     pub(super) const ASSIGN: u8 = 2;
@@ -34,6 +37,9 @@ mod strength {
     pub(super) const NEGATE: u8 = 46;
     pub(super) const BANG: u8 = 47;
 }
+
+/// The operator DIV, as the lexer names it.
+pub(crate) const DIV: &str = "DIV";
 
 /// MySQL as this server speaks it.
 #[derive(Debug)]
@@ -88,6 +94,7 @@ impl Dialect for Commuter {
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         let strength = match &parser.peek_token_ref().token {
             Token::Assignment => strength::ASSIGN,
+            Token::CustomBinaryOperator(_) => strength::MULTIPLY,
             Token::ShiftLeft | Token::ShiftRight => strength::SHIFT,
             // No operators behind an operand.
             Token::ExclamationMark | Token::Colon => 0,
@@ -101,7 +108,6 @@ impl Dialect for Commuter {
 
     fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
         let op = match &parser.peek_token_ref().token {
-            Token::Word(word) if word.keyword == Keyword::DIV => BinaryOperator::MyIntegerDivide,
             Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("MOD") => {
                 BinaryOperator::Modulo
             }
@@ -237,30 +243,16 @@ fn interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     }))
 }
 
-const COMPOSITE_UNITS: &[&str] = &[
-    "SECOND_MICROSECOND",
-    "MINUTE_MICROSECOND",
-    "MINUTE_SECOND",
-    "HOUR_MICROSECOND",
-    "HOUR_SECOND",
-    "HOUR_MINUTE",
-    "DAY_MICROSECOND",
-    "DAY_SECOND",
-    "DAY_MINUTE",
-    "DAY_HOUR",
-    "YEAR_MONTH",
-];
-
 fn unit(parser: &mut Parser<'_>) -> Result<DateTimeField, ParserError> {
     let token = parser.peek_token_ref();
-    if let Token::Word(word) = &token.token
-        && let Some(unit) = COMPOSITE_UNITS.iter().find(|unit| unit.eq_ignore_ascii_case(&word.value))
-    {
-        let unit = DateTimeField::Custom(Ident::with_span(token.span, *unit));
-        parser.advance_token();
-        return Ok(unit);
-    }
-    parser.parse_date_time_field()
+    let unit = match &token.token {
+        Token::Word(word) => IntervalUnit::by_name(&word.value),
+        _ => None,
+    };
+    let Some(unit) = unit else { return parser.expected_ref("a unit", token) };
+    let unit = DateTimeField::Custom(Ident::with_span(token.span, unit.name()));
+    parser.advance_token();
+    Ok(unit)
 }
 
 fn extract(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {

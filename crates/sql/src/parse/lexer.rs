@@ -4,10 +4,12 @@
 //! variables with quotes, names that begin with digits, or binary bytes; and because a byte offset for each token costs
 //! nothing here. Space and comments give no tokens.
 //!
-//! Some tokens are put in words that `sqlparser` has: `||` is the word OR unless PIPES_AS_CONCAT, `\N` is NULL; the third `?` is `?2`.
+//! Some tokens are put in words that `sqlparser` has: `||` is the word OR unless PIPES_AS_CONCAT, `\N` is NULL, `a MOD b` is
+//! `a % b`; the third `?` is `?2`.
 
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
+use super::dialect::DIV;
 use super::error::ParseError;
 use super::{ParseContext, VERSION};
 use crate::expr::SqlMode;
@@ -48,6 +50,7 @@ pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseErro
         if token == Token::SemiColon {
             end = Some(start);
         } else {
+            lexer.tell_mod(&token);
             let span = Span::new(location(start), location(lexer.at));
             lexer.tokens.push(TokenWithSpan::new(token, span));
         }
@@ -328,8 +331,32 @@ impl Lexer<'_> {
             self.at += 1;
         }
         let word = &self.text[start..self.at];
+        if word.eq_ignore_ascii_case(DIV) && !self.after_a_period() {
+            return Token::CustomBinaryOperator(DIV.into());
+        }
         // `1a` after a period, and names that are digits only, are never keywords; everything else may be.
         Token::make_word(word, None)
+    }
+
+    fn after_a_period(&self) -> bool {
+        self.tokens.last().is_some_and(|token| token.token == Token::Period)
+    }
+
+    /// Makes `%` of a MOD at the end of the tokens, if what is around it tells that it is not the function.
+    fn tell_mod(&mut self, next: &Token) {
+        let [before @ .., last] = self.tokens.as_mut_slice() else { return };
+        let Token::Word(word) = &last.token else { return };
+        if word.quote_style.is_some() || !word.value.eq_ignore_ascii_case("MOD") {
+            return;
+        }
+        let operand = before.last().map(|token| &token.token);
+        let behind_operand = matches!(
+            operand,
+            Some(Token::RParen | Token::Number(..) | Token::SingleQuotedString(_) | Token::Placeholder(_))
+        );
+        if operand != Some(&Token::Period) && (behind_operand || *next != Token::LParen) {
+            last.token = Token::Mod;
+        }
     }
 
     fn operator(&mut self) -> Result<Token, ParseError> {
@@ -427,6 +454,10 @@ mod tests {
         );
         assert_eq!(tokens("? + ? <=> ?"), "?0 + ?1 <=> ?2");
         assert_eq!(tokens("a || b && !c"), "a OR b AND ! c");
+        assert_eq!(
+            tokens("a MOD b mod (c) + MOD(d, e) + 1 MOD (2) + t.mod"),
+            "a % b mod ( c ) + MOD ( d , e ) + 1 % ( 2 ) + t . mod"
+        );
         assert_eq!(tokens_in("a || b", SqlMode::PIPES_AS_CONCAT), "a || b");
     }
 

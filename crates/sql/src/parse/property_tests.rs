@@ -67,6 +67,7 @@ fn statement_like() -> impl Strategy<Value = String> {
         "!",
         "-",
         "MOD",
+        "DIV",
         "SOUNDS LIKE",
         "INTO",
     ]);
@@ -92,5 +93,19 @@ proptest! {
             prop_assert!(length > 0);
             rest = &rest[length..];
         }
+    }
+}
+
+/// Long lists and chains take time in proportion to their length (otherwise this takes minutes).
+#[test]
+fn long_texts() {
+    let repeated = |head: &str, piece: &str, times: usize| format!("{head}{}", piece.repeat(times));
+    for text in [
+        repeated("SET @a = 1", ", @b = (2, 3)", 50_000),
+        repeated("SELECT 1", " DIV 1", 5_000),
+        repeated("SELECT 1", " MOD (1)", 5_000),
+        repeated("SELECT 1", ", 1", 50_000),
+    ] {
+        assert!(parse_one(&text, &ParseContext::default()).is_ok(), "{}…", &text[..40]);
     }
 }

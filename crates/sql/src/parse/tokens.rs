@@ -245,10 +245,21 @@ impl<'a> Tokens<'a> {
         Ok(items)
     }
 
-    /// An expression, by `sqlparser`.
+    /// An expression, by `sqlparser`. It sees no token behind the next comma (the comma makes its errors name their place), so
+    /// that a long list of expressions is not copied for each of them.
     pub(super) fn expr(&mut self) -> Parsed<Expr> {
-        let rest = self.tokens[self.at..].to_vec();
-        let mut parser = parser(rest);
+        let rest = &self.tokens[self.at..];
+        let mut depth = 0;
+        let ends = |token: &TokenWithSpan| {
+            match token.token {
+                Token::LParen => depth += 1,
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+            depth < 0 || depth == 0 && token.token == Token::Comma
+        };
+        let end = rest.iter().position(ends).map_or(rest.len(), |end| end + 1);
+        let mut parser = parser(rest[..end].to_vec());
         let expr = parser.parse_expr().map_err(|error| self.from_sqlparser(&error))?;
         self.at += parser.index();
         Ok(expr)

@@ -121,16 +121,7 @@ fn fold_conditions(context: &PlanContext<'_>, conditions: &mut [Expr]) {
 
 /// For values that are the same whenever the statement runs.
 fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
-    let now = context.host.clock_now();
-    EvalContext {
-        params: &[],
-        session: context.session,
-        host: context.host,
-        now,
-        warnings,
-        strict: false,
-        inserts: false,
-    }
+    EvalContext::new(context.session, context.host, context.host.clock_now(), warnings)
 }
 
 /// Plans a subquery of an expression.
@@ -335,12 +326,14 @@ fn group(block: &Block, node: Node, grouping: Grouping, facts: &[Option<TableFac
         !grouping.keys.is_empty() && !grouping.rollup && arrives_grouped(block, &node, &grouping.keys, facts);
     let mut input = node;
     let rollup = grouping.rollup.then(|| grouping.keys.iter().filter_map(Expr::as_column).collect::<Vec<_>>());
-    if grouping.rollup {
+    let grows = grouping.aggregates.iter().any(|aggregate| aggregate.call.grows());
+    let sorted = !grouping.keys.is_empty() && !together && (grouping.rollup || grows);
+    if sorted {
         let keys = grouping.keys.iter().map(|expr| OrderItem { expr: expr.clone(), descending: false }).collect();
         input = Node::Sort { input: Box::new(input), keys, limit: Limit::default() };
     }
     let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.slot)).collect();
-    let ordered = together || grouping.rollup;
+    let ordered = together || sorted;
     Node::Aggregate(Box::new(AggregateNode { input, keys: grouping.keys, ordered, rollup, aggregates }))
 }
 

@@ -9,7 +9,7 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::EvalContext;
+use crate::expr::{EvalContext, Watch};
 use crate::parse::ast::Statement;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
 use crate::result::{Outcome, ResultSink};
@@ -138,6 +138,13 @@ impl Session {
         let host = self.host();
         let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
         let hot = &self.settings.hot;
+        let clock = &*self.shared.env.clock;
+        let deadline = match statement.statement {
+            Statement::Query(_) => hot
+                .max_execution_time
+                .map(|time| base::UnixMicros(clock.now().0.saturating_add(time.as_micros() as u64))),
+            _ => None,
+        };
         let mut context = ExecContext {
             engine: &self.shared.engine,
             transaction: &mut open.transaction,
@@ -148,10 +155,10 @@ impl Session {
                 now: self.now,
                 warnings: &self.warnings,
                 strict: plan.writes() && hot.sql_mode.is_strict() && !plan.ignores_errors(),
+                watch: Some(Watch { cancel: &self.handle.cancel, clock, deadline }),
                 inserts: plan.inserts(),
             },
             env: &self.shared.env,
-            cancel: &self.handle.cancel,
             limits: hot.limits,
             waiting: &waiting,
             client_found_rows: self.client.found_rows,
@@ -160,12 +167,6 @@ impl Session {
                 Statement::Query(query) if query.limit_clause.is_none() && query.fetch.is_none() => {
                     Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
                 }
-                _ => None,
-            },
-            deadline: match statement.statement {
-                Statement::Query(_) => hot.max_execution_time.map(|time| {
-                    base::UnixMicros(self.shared.env.clock.now().0.saturating_add(time.as_micros() as u64))
-                }),
                 _ => None,
             },
             found_rows: 0,

@@ -13,7 +13,7 @@ use types::{CollationId, Value};
 
 use crate::ddl::{DdlContext, Planner, plan_ddl};
 use crate::exec::{ExecContext, Limits, NoWaitingFunctions, execute};
-use crate::expr::{EvalContext, Host, SessionInfo, VariableScope, Warnings};
+use crate::expr::{EvalContext, Host, SessionInfo, VariableScope, Warnings, Watch};
 use crate::parse::ast::{Statement, TransactionStatement};
 use crate::parse::{ParseContext, parse_one};
 use crate::plan::{Plan, PlanContext, plan_statement};
@@ -107,19 +107,19 @@ impl Fixture {
     ) -> Result<Outcome, SqlError> {
         let session = &state.session;
         let strict = plan.writes() && session.sql_mode.is_strict();
-        let eval = EvalContext { params: &[], session, host: &TestHost, now: NOW, warnings, strict, inserts: false };
+        let cancel = Cancel::new();
+        let watch = Some(Watch { cancel: &cancel, clock: &*self.env.clock, deadline: None });
+        let eval = EvalContext { strict, watch, ..EvalContext::new(session, &TestHost, NOW, warnings) };
         let mut context = ExecContext {
             engine: &self.engine,
             transaction,
             eval,
             env: &self.env,
-            cancel: &Cancel::new(),
             limits: state.limits,
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
             auto_increment: (1, 1),
             select_limit: None,
-            deadline: None,
             found_rows: 0,
         };
         execute(plan, &mut context, sink).await

@@ -139,6 +139,7 @@ fn interval(args: &Args<'_>) -> Result<Value, SqlError> {
 fn benchmark(args: &Args<'_>) -> Result<Value, SqlError> {
     let count = some!(args.int(0)?);
     for _ in 0..count {
+        args.ctx.check_cancelled()?;
         args.args[1].eval_ref(args.row, args.ctx)?;
     }
     Ok(Value::Int(0))
