@@ -30,6 +30,12 @@ pub(super) enum WaitsFor {
     Gap(IndexId, Bytes),
 }
 
+impl WaitsFor {
+    pub(super) fn is_row(&self) -> bool {
+        !matches!(self, WaitsFor::Lock(Space::Tables, _))
+    }
+}
+
 struct Edge {
     waits_for: WaitsFor,
     waiter: Arc<Waiter>,
@@ -42,9 +48,8 @@ pub(super) struct WaitGraph {
 }
 
 impl WaitGraph {
-    /// Enters a wait, and ends waits as long as there is a cycle through it. Returns how many victims there were.
-    pub(super) fn begin(&self, waits_for: WaitsFor, waiter: &Arc<Waiter>, manager: &LockManager) -> u64 {
-        let mut victims = 0;
+    /// Enters a wait, and ends waits as long as there is a cycle through it.
+    pub(super) fn begin(&self, waits_for: WaitsFor, waiter: &Arc<Waiter>, manager: &LockManager) {
         let mut woken = Vec::new();
         {
             let mut waiting = self.waiting.lock();
@@ -54,13 +59,11 @@ impl WaitGraph {
                 // The least work is lost; among equals the youngest goes.
                 let victim = cycle.iter().min_by_key(|member| (member.work, std::cmp::Reverse(member.owner)));
                 if let Some(Ok(waker)) = victim.map(|victim| victim.end(End::Deadlock)) {
-                    victims += 1;
                     woken.extend(waker);
                 }
             }
         }
         woken.into_iter().for_each(std::task::Waker::wake);
-        victims
     }
 
     /// Takes a wait out that has ended.
@@ -68,9 +71,9 @@ impl WaitGraph {
         self.waiting.lock().remove(&owner);
     }
 
-    /// Number of waits.
-    pub(super) fn count(&self) -> usize {
-        self.waiting.lock().len()
+    /// Number of waits for such things.
+    pub(super) fn count(&self, of: impl Fn(&WaitsFor) -> bool) -> usize {
+        self.waiting.lock().values().filter(|edge| of(&edge.waits_for)).count()
     }
 }
 

@@ -13,7 +13,7 @@ use io::Clock;
 
 use super::deadlock::{WaitGraph, WaitsFor};
 use super::ranges::RangeTable;
-use super::table::{LockId, LockTable};
+use super::table::{LockId, LockTable, Order};
 use super::waiter::{End, OwnerId, Waiter};
 use super::weak::WeakLocks;
 use super::{LockError, LockOptions, LockOwner, Wait, WaitPolicy};
@@ -59,9 +59,11 @@ pub struct LockStats {
     pub pending_inserts: usize,
     /// Table and name locks.
     pub tables: usize,
+    /// Owners that wait, for whatever.
+    pub waiting: usize,
 }
 
-/// Who has waited, and how it ended.
+/// Who has waited for locks on rows and gaps, and how it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LockWaits {
     /// Owners that wait now (`Innodb_row_lock_current_waits`).
@@ -84,13 +86,19 @@ pub(super) enum WaitKind<'a> {
     Insert { index: IndexId, key: &'a Bytes, number: u64 },
 }
 
+impl WaitKind<'_> {
+    fn is_for_row(&self) -> bool {
+        !matches!(self, WaitKind::Lock { space: Space::Tables, .. })
+    }
+}
+
 impl LockManager {
     /// No locks yet. The clock is for timeouts.
     pub fn new(clock: Arc<dyn Clock>, options: LockOptions) -> Arc<Self> {
         Arc::new(LockManager {
             options,
-            records: LockTable::new(),
-            tables: LockTable::new(),
+            records: LockTable::new(Order::MostWork),
+            tables: LockTable::new(Order::FirstCome),
             weak: WeakLocks::new(),
             ranges: RangeTable::new(),
             graph: WaitGraph::default(),
@@ -118,14 +126,15 @@ impl LockManager {
         let (records, _) = self.records.count();
         let (tables, _) = self.tables.count();
         let (gap_segments, pending_inserts, _) = self.ranges.count();
-        LockStats { records, gap_segments, pending_inserts, tables: tables + self.weak.count() }
+        let (tables, waiting) = (tables + self.weak.count(), self.graph.count(|_| true));
+        LockStats { records, gap_segments, pending_inserts, tables, waiting }
     }
 
     /// Counters of waits.
     pub fn waits(&self) -> LockWaits {
         let counter = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         LockWaits {
-            current: self.graph.count(),
+            current: self.graph.count(WaitsFor::is_row),
             waits: counter(&self.counters.waits),
             deadlocks: counter(&self.counters.deadlocks),
             timeouts: counter(&self.counters.timeouts),
@@ -138,27 +147,37 @@ impl LockManager {
     pub(super) async fn wait(&self, waiter: Arc<Waiter>, kind: WaitKind<'_>, wait: Wait<'_>) -> Result<(), LockError> {
         let WaitPolicy::For(timeout) = wait.policy else { unreachable!("who does not wait is in no queue") };
         let start = self.clock.monotonic();
+        let counters = kind.is_for_row().then_some(&self.counters);
         let mut waiting = Waiting { manager: self, waiter, kind, over: false };
-        self.counters.waits.fetch_add(1, Ordering::Relaxed);
-        let victims = waiting.enter_graph();
-        self.counters.deadlocks.fetch_add(victims, Ordering::Relaxed);
+        if let Some(counters) = counters {
+            counters.waits.fetch_add(1, Ordering::Relaxed);
+        }
+        waiting.enter_graph();
 
         let reason = waiting.until_end_or(self.clock.sleep(timeout), wait.cancel).await;
-        let end = waiting.finish();
-
-        let micros = self.clock.monotonic().saturating_sub(start).as_micros() as u64;
-        self.counters.wait_micros.fetch_add(micros, Ordering::Relaxed);
-        self.counters.wait_micros_max.fetch_max(micros, Ordering::Relaxed);
-        match end {
+        let result = match waiting.finish() {
             End::Granted => Ok(()),
             End::Deadlock => Err(LockError::Deadlock),
-            End::Abandoned => {
-                if reason == Some(LockError::Timeout) {
-                    self.counters.timeouts.fetch_add(1, Ordering::Relaxed);
-                }
-                Err(reason.unwrap_or(LockError::Cancelled))
-            }
+            End::Abandoned => Err(reason.unwrap_or(LockError::Cancelled)),
+        };
+        if let Some(counters) = counters {
+            counters.note_end(self.clock.monotonic().saturating_sub(start), &result);
         }
+        result
+    }
+}
+
+impl Counters {
+    fn note_end(&self, waited: Duration, result: &Result<(), LockError>) {
+        let micros = waited.as_micros() as u64;
+        self.wait_micros.fetch_add(micros, Ordering::Relaxed);
+        self.wait_micros_max.fetch_max(micros, Ordering::Relaxed);
+        let ended_by = match result {
+            Err(LockError::Deadlock) => &self.deadlocks,
+            Err(LockError::Timeout) => &self.timeouts,
+            _ => return,
+        };
+        ended_by.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -171,12 +190,12 @@ struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    fn enter_graph(&self) -> u64 {
+    fn enter_graph(&self) {
         let waits_for = match &self.kind {
             WaitKind::Lock { space, id } => WaitsFor::Lock(*space, *id),
             WaitKind::Insert { index, key, .. } => WaitsFor::Gap(*index, (*key).clone()),
         };
-        self.manager.graph.begin(waits_for, &self.waiter, self.manager)
+        self.manager.graph.begin(waits_for, &self.waiter, self.manager);
     }
 
     /// Why the waiter gives up; `None` if others ended the wait.

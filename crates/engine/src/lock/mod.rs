@@ -8,10 +8,10 @@
 //!
 //! | what | conflicts with, if another owner has it | waits |
 //! |---|---|---|
-//! | record S, X | record X; S and X | in the queue of that key, first come first served |
+//! | record S, X | record X; S and X | in the queue of that key, who has most to lose before the others |
 //! | gap `(a, b)` | an insert pending inside the gap | for that insert's record lock |
 //! | insert at `k` | a gap around `k`; then record X on `k` | until no other's gap is around `k`; then as record X |
-//! | table/name IS, IX, S, X | the usual matrix | in the queue of that target |
+//! | table/name IS, IX, S, X | the usual matrix | in the queue of that target, first come first served |
 //!
 //! Gap locks never conflict with each other. An insert counts as *pending* from its lock until its owner's release:
 //! our write sets are private, so a scan cannot see another's uncommitted row, and has to learn of it here.

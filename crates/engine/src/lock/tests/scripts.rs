@@ -54,7 +54,7 @@ impl Stage {
             stats.gap_segments,
             stats.pending_inserts,
             stats.tables,
-            waits.current,
+            stats.waiting,
             waits.deadlocks,
             waits.timeouts
         )
