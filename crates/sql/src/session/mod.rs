@@ -68,7 +68,7 @@ pub struct Shared {
     pub env: Env,
     /// Statements by kind.
     pub counters: AllCounters,
-    /// The locks of GET_LOCK.
+    /// Who holds the locks of GET_LOCK.
     pub user_locks: Arc<UserLocks>,
 }
 
@@ -123,7 +123,7 @@ impl Session {
     pub fn new(shared: Arc<Shared>, handle: Arc<SessionHandle>, client: Client) -> Self {
         let mut session = Session {
             settings: SessionSettings::new(shared.globals.snapshot()),
-            user_locks: HeldLocks { locks: shared.user_locks.clone(), session: handle.connection_id.0 },
+            user_locks: HeldLocks::new(shared.engine.locks(), shared.user_locks.clone(), handle.connection_id.0),
             shared,
             client,
             handle,
@@ -240,7 +240,7 @@ impl Session {
     fn begin_as(&mut self, database: Option<String>) {
         self.transaction = TransactionState::default();
         self.locked = LockedTables::default();
-        self.user_locks.locks.release_all(self.user_locks.session);
+        self.user_locks.release_all();
         self.prepared.clear();
         self.diagnostics = Diagnostics::default();
         self.warnings.take();

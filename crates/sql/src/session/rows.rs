@@ -211,8 +211,7 @@ impl WaitingFunctions for Waiting<'_> {
     fn call<'a>(&'a self, function: &'a str, args: Vec<Value>) -> io::BoxFuture<'a, Result<Value, SqlError>> {
         match function {
             "get_lock" | "release_lock" | "release_all_locks" | "is_free_lock" | "is_used_lock" => {
-                let (held, env, cancel) = (self.user_locks, &self.shared.env, self.cancel);
-                Box::pin(async move { held.locks.call(function, &args, held.session, env, cancel).await })
+                Box::pin(async move { self.user_locks.call(function, &args, self.cancel).await })
             }
             _ => Box::pin(crate::functions::call(&*self.shared.services, function, args)),
         }

@@ -1,17 +1,20 @@
 //! GET_LOCK and its kin: locks by name, held by sessions, apart from transactions.
 //!
+//! They are locks of the engine ([`Target::User`]), so waits, timeouts, KILL and circles are its own. Each name that a
+//! session holds is one child of the session's [`LockOwner`]: taking a name needs nothing from those that are held, and
+//! a wait that is given up in the middle leaves nothing. Who holds a name is noted here, for IS_USED_LOCK.
+//!
 //! # Invariants
 //! - A session's locks are gone when it is ([`HeldLocks`]) or is reset.
-//! - Sessions that wait for one another in a circle do not: the last to come gets an error (3058).
-//! - A wait is a task's, ends with its statement (KILL, a lost connection) and leaves nothing behind.
+//! - Of sessions that wait for one another in a circle one gets an error (3058).
+//! - A name is noted only while it is held: noted after it was taken, forgotten before it is let go.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Cancel, SqlError, UnixMicros, codes};
-use event_listener::{Event, EventListener};
-use io::Env;
+use base::{Cancel, SqlError, codes};
+use engine::lock::{LockError, LockManager, LockOwner, TableMode, Target, Wait, WaitPolicy};
 use parking_lot::Mutex;
 use types::Value;
 
@@ -19,225 +22,111 @@ use crate::expr::coerce::plain_text;
 
 /// The longest name, in characters.
 const NAME_CHARS_MAX: usize = 64;
+/// As long as anybody waits; less than nothing means this.
+const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// All locks of a server.
+/// Which session holds a name, of all names that are held on a server.
 #[derive(Debug, Default)]
-pub struct UserLocks {
-    state: Mutex<State>,
-}
+pub struct UserLocks(Mutex<HashMap<String, u32>>);
 
-#[derive(Debug, Default)]
-struct State {
-    locks: HashMap<String, Lock>,
-    /// For what each session waits.
-    waiting: HashMap<u32, String>,
-}
-
-#[derive(Debug, Default)]
-struct Lock {
-    /// The session, and how often it took it; `None` while it passes on to one that waits.
-    holder: Option<(u32, u64)>,
-    waiters: usize,
-    freed: Arc<Event>,
-}
-
-/// Releases the locks of a session when it goes.
-pub(crate) struct HeldLocks {
-    pub(crate) locks: Arc<UserLocks>,
-    pub(crate) session: u32,
-}
-
-impl Drop for HeldLocks {
-    fn drop(&mut self) {
-        self.locks.release_all(self.session);
+impl UserLocks {
+    fn holder(&self, name: &str) -> Option<u32> {
+        self.0.lock().get(name).copied()
     }
 }
 
-/// A session in line for a lock.
-struct Waiter<'a> {
-    locks: &'a UserLocks,
-    name: &'a str,
+/// The locks of one session.
+pub(crate) struct HeldLocks {
+    /// Declared before `owner`, so that it is dropped first.
+    held: Mutex<HashMap<String, Held>>,
+    /// Parent of all owners in `held`: holds nothing itself.
+    owner: LockOwner,
+    locks: Arc<UserLocks>,
     session: u32,
 }
 
-impl Drop for Waiter<'_> {
+/// A name that is held.
+struct Held {
+    name: String,
+    times: u64,
+    locks: Arc<UserLocks>,
+    _owner: LockOwner,
+}
+
+impl Drop for Held {
     fn drop(&mut self) {
-        let mut state = self.locks.state.lock();
-        state.waiting.remove(&self.session);
-        if let Some(lock) = state.locks.get_mut(self.name) {
-            lock.waiters -= 1;
-        }
-        state.forget_unused(self.name);
+        self.locks.0.lock().remove(&self.name);
     }
 }
 
-/// What an attempt came to.
-enum Attempt {
-    Taken,
-    Wait(EventListener),
-}
-
-impl State {
-    fn forget_unused(&mut self, name: &str) {
-        if self.locks.get(name).is_some_and(|lock| lock.holder.is_none() && lock.waiters == 0) {
-            self.locks.remove(name);
-        }
+impl HeldLocks {
+    pub(crate) fn new(manager: &Arc<LockManager>, locks: Arc<UserLocks>, session: u32) -> Self {
+        HeldLocks { held: Mutex::default(), owner: manager.owner(), locks, session }
     }
 
-    /// Whether the holder of `name` waits, maybe through others, for `session`.
-    fn closes_circle(&self, name: &str, session: u32) -> bool {
-        let mut name = name;
-        // Each session waits for one lock, so this is a path; it ends, or meets the session.
-        for _ in 0..=self.waiting.len() {
-            match self.locks.get(name).and_then(|lock| lock.holder) {
-                Some((holder, _)) if holder == session => return true,
-                Some((holder, _)) => match self.waiting.get(&holder) {
-                    Some(next) => name = next,
-                    None => return false,
-                },
-                None => return false,
-            }
-        }
-        false
-    }
-}
-
-impl UserLocks {
-    /// One of the functions, for a session.
-    pub(crate) async fn call(
-        &self,
-        function: &str,
-        args: &[Value],
-        session: u32,
-        env: &Env,
-        cancel: &Cancel,
-    ) -> Result<Value, SqlError> {
+    /// One of the functions.
+    pub(crate) async fn call(&self, function: &str, args: &[Value], cancel: &Cancel) -> Result<Value, SqlError> {
         if function == "release_all_locks" {
-            return Ok(Value::UInt(self.release_all(session)));
+            return Ok(Value::UInt(self.release_all()));
         }
         let name = name_of(args.first())?;
         match function {
             "get_lock" => {
-                let seconds = args.get(1).map_or(0.0, seconds);
-                // Less than nothing is for ever.
-                let timeout = (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
-                Ok(Value::from(self.get(&name, session, timeout, env, cancel).await?))
+                let policy = policy(args.get(1).map_or(0.0, seconds));
+                Ok(Value::from(self.get(name, Wait { policy, cancel }).await?))
             }
-            "release_lock" => Ok(self.release(&name, session).map_or(Value::Null, Value::from)),
-            "is_free_lock" => Ok(Value::from(self.holder(&name).is_none())),
-            _ => Ok(self.holder(&name).map_or(Value::Null, |holder| Value::UInt(u64::from(holder)))),
+            "release_lock" => Ok(self.release(&name).map_or(Value::Null, Value::from)),
+            "is_free_lock" => Ok(Value::from(self.locks.holder(&name).is_none())),
+            _ => Ok(self.locks.holder(&name).map_or(Value::Null, |holder| Value::UInt(u64::from(holder)))),
         }
     }
 
-    fn holder(&self, name: &str) -> Option<u32> {
-        self.state.lock().locks.get(name)?.holder.map(|(holder, _)| holder)
-    }
-
-    async fn get(
-        &self,
-        name: &str,
-        session: u32,
-        timeout: Option<Duration>,
-        env: &Env,
-        cancel: &Cancel,
-    ) -> Result<bool, SqlError> {
-        if self.try_take(name, session) {
+    /// False if the time was over first.
+    async fn get(&self, name: String, wait: Wait<'_>) -> Result<bool, SqlError> {
+        const USER_LOCK_DEADLOCK: codes::Code = (3058, "HY000");
+        if let Some(held) = self.held.lock().get_mut(&name) {
+            held.times += 1;
             return Ok(true);
         }
-        let until = timeout.map(|timeout| {
-            let micros = u64::try_from(timeout.as_micros()).unwrap_or(u64::MAX);
-            UnixMicros(env.clock.now().0.saturating_add(micros))
-        });
-        let _waiter = self.begin_to_wait(name, session)?;
-        loop {
-            let Attempt::Wait(freed) = self.take_or_listen(name, session) else { return Ok(true) };
-            let left = until.map(|until| Duration::from_micros(until.0.saturating_sub(env.clock.now().0)));
-            if left.is_some_and(|left| left.is_zero()) {
-                return Ok(false);
+        let mut owner = self.owner.child();
+        match owner.table(Target::User(&name), TableMode::Exclusive, wait).await {
+            Ok(_) => {}
+            Err(LockError::Timeout | LockError::NotAvailable) => return Ok(false),
+            Err(LockError::Deadlock) => {
+                let message = "Deadlock found when trying to get user-level lock; try rolling back \
+                               transaction/releasing locks and restarting lock acquisition.";
+                return Err(SqlError::new(USER_LOCK_DEADLOCK, message));
             }
-            let freed = async {
-                freed.await;
-                Ok(())
-            };
-            let timed_out = async {
-                match left {
-                    Some(left) => env.clock.sleep(left).await,
-                    None => std::future::pending().await,
-                }
-                Ok(())
-            };
-            let cancelled = async {
-                cancel.cancelled().await;
-                Err(SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted"))
-            };
-            futures_lite::future::or(cancelled, futures_lite::future::or(freed, timed_out)).await?;
+            Err(error) => return Err(error.into()),
         }
-    }
-
-    fn try_take(&self, name: &str, session: u32) -> bool {
-        let mut state = self.state.lock();
-        let lock = state.locks.entry(name.to_owned()).or_default();
-        match &mut lock.holder {
-            Some((holder, times)) if *holder == session => *times += 1,
-            Some(_) => return false,
-            None => lock.holder = Some((session, 1)),
-        }
-        true
-    }
-
-    fn begin_to_wait<'a>(&'a self, name: &'a str, session: u32) -> Result<Waiter<'a>, SqlError> {
-        const USER_LOCK_DEADLOCK: codes::Code = (3058, "HY000");
-        let mut state = self.state.lock();
-        if state.closes_circle(name, session) {
-            let message = "Deadlock found when trying to get user-level lock; try rolling back \
-                           transaction/releasing locks and restarting lock acquisition.";
-            return Err(SqlError::new(USER_LOCK_DEADLOCK, message));
-        }
-        state.waiting.insert(session, name.to_owned());
-        state.locks.entry(name.to_owned()).or_default().waiters += 1;
-        Ok(Waiter { locks: self, name, session })
-    }
-
-    fn take_or_listen(&self, name: &str, session: u32) -> Attempt {
-        let mut state = self.state.lock();
-        let lock = state.locks.entry(name.to_owned()).or_default();
-        if lock.holder.is_none() {
-            lock.holder = Some((session, 1));
-            return Attempt::Taken;
-        }
-        Attempt::Wait(lock.freed.listen())
+        self.locks.0.lock().insert(name.clone(), self.session);
+        let held = Held { name: name.clone(), times: 1, locks: self.locks.clone(), _owner: owner };
+        self.held.lock().insert(name, held);
+        Ok(true)
     }
 
     /// Whether the session held it; `None` if nobody does.
-    fn release(&self, name: &str, session: u32) -> Option<bool> {
-        let mut state = self.state.lock();
-        let lock = state.locks.get_mut(name)?;
-        let (holder, times) = lock.holder.as_mut()?;
-        if *holder != session {
-            return Some(false);
-        }
-        *times -= 1;
-        if *times == 0 {
-            lock.holder = None;
-            lock.freed.notify(1);
-            state.forget_unused(name);
+    fn release(&self, name: &str) -> Option<bool> {
+        let mut held = self.held.lock();
+        let Some(mine) = held.get_mut(name) else { return self.locks.holder(name).map(|_| false) };
+        mine.times -= 1;
+        if mine.times == 0 {
+            held.remove(name);
         }
         Some(true)
     }
 
     /// How often the session had taken the locks that it held.
-    pub(crate) fn release_all(&self, session: u32) -> u64 {
-        let mut state = self.state.lock();
-        let mut released = 0;
-        for lock in state.locks.values_mut() {
-            if let Some((_, times)) = lock.holder.filter(|(holder, _)| *holder == session) {
-                released += times;
-                lock.holder = None;
-                lock.freed.notify(1);
-            }
-        }
-        state.locks.retain(|_, lock| lock.holder.is_some() || lock.waiters > 0);
-        released
+    pub(crate) fn release_all(&self) -> u64 {
+        self.held.lock().drain().map(|(_, held)| held.times).sum()
+    }
+}
+
+fn policy(seconds: f64) -> WaitPolicy {
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(Duration::ZERO) => WaitPolicy::NoWait,
+        Ok(timeout) => WaitPolicy::For(timeout.min(LONGEST_WAIT)),
+        Err(_) => WaitPolicy::For(LONGEST_WAIT),
     }
 }
 
@@ -261,34 +150,72 @@ fn seconds(value: &Value) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::future::Future;
+    use std::pin::{Pin, pin};
+    use std::task::{Context, Poll, Waker};
+
+    use engine::lock::{LockOptions, LockStats};
+
     use super::*;
+
+    fn manager() -> Arc<LockManager> {
+        LockManager::new(io::sim::SimMachine::new(0).env().clock, LockOptions::default())
+    }
+
+    fn sessions<const N: usize>(manager: &Arc<LockManager>) -> [HeldLocks; N] {
+        let locks = Arc::<UserLocks>::default();
+        std::array::from_fn(|at| HeldLocks::new(manager, locks.clone(), at as u32 + 1))
+    }
+
+    type Got = Poll<Result<bool, u16>>;
+
+    fn poll(future: Pin<&mut impl Future<Output = Result<bool, SqlError>>>) -> Got {
+        future.poll(&mut Context::from_waker(Waker::noop())).map(|result| result.map_err(|error| error.code))
+    }
+
+    fn try_take(session: &HeldLocks, name: &str) -> Got {
+        let wait = Wait { policy: WaitPolicy::NoWait, cancel: &Cancel::new() };
+        poll(pin!(session.get(name.to_owned(), wait)))
+    }
+
+    const TAKEN: Got = Poll::Ready(Ok(true));
 
     #[test]
     fn a_circle_is_refused() {
-        let locks = UserLocks::default();
-        assert!(locks.try_take("a", 1) && locks.try_take("b", 2) && locks.try_take("c", 3));
-        let first = locks.begin_to_wait("b", 1).ok();
-        let second = locks.begin_to_wait("c", 2).ok();
-        assert!(first.is_some() && second.is_some());
-        assert_eq!(locks.begin_to_wait("a", 3).err().map(|error| error.code), Some(3058));
+        let manager = manager();
+        let [one, two, three] = sessions(&manager);
+        assert_eq!([try_take(&one, "a"), try_take(&two, "b"), try_take(&three, "c")], [TAKEN; 3]);
+        let cancel = Cancel::new();
+        let wait = Wait { policy: policy(-1.0), cancel: &cancel };
+        let mut first = Box::pin(one.get("b".into(), wait));
+        let mut second = Box::pin(two.get("c".into(), wait));
+        assert!(poll(first.as_mut()).is_pending() && poll(second.as_mut()).is_pending());
+        assert_eq!(poll(pin!(three.get("a".into(), wait))), Poll::Ready(Err(3058)));
         drop(first);
-        assert!(locks.begin_to_wait("a", 3).is_ok());
+        assert!(poll(pin!(three.get("a".into(), wait))).is_pending());
     }
 
     #[test]
     fn nothing_is_left_behind() {
-        let locks = Arc::new(UserLocks::default());
-        let held = HeldLocks { locks: locks.clone(), session: 1 };
-        assert!(locks.try_take("a", 1) && locks.try_take("a", 1) && !locks.try_take("a", 2));
-        let waiter = locks.begin_to_wait("a", 2).ok();
-        let Attempt::Wait(freed) = locks.take_or_listen("a", 2) else { panic!("it is held") };
-        drop(held);
-        futures_lite::future::block_on(freed);
-        assert!(matches!(locks.take_or_listen("a", 2), Attempt::Taken));
+        let manager = manager();
+        let [one, two] = sessions(&manager);
+        assert_eq!(
+            [try_take(&one, "a"), try_take(&one, "a"), try_take(&two, "a")],
+            [TAKEN, TAKEN, Poll::Ready(Ok(false))]
+        );
+        let cancel = Cancel::new();
+        let wait = Wait { policy: policy(10.0), cancel: &cancel };
+        let mut waiter = Box::pin(two.get("a".into(), wait));
+        assert!(poll(waiter.as_mut()).is_pending());
+        let locks = one.locks.clone();
+        drop(one);
+        assert_eq!(locks.holder("a"), None);
+        assert_eq!(poll(waiter.as_mut()), TAKEN);
         drop(waiter);
         assert_eq!(locks.holder("a"), Some(2));
-        assert_eq!(locks.release("a", 2), Some(true));
-        let state = locks.state.lock();
-        assert!(state.locks.is_empty() && state.waiting.is_empty());
+        assert_eq!(two.release("a"), Some(true));
+        assert!(locks.0.lock().is_empty());
+        assert_eq!(manager.stats(), LockStats::default());
+        assert_eq!(manager.waits().waits, 0, "these are no row locks");
     }
 }
