@@ -333,8 +333,7 @@ async fn read_meta(env: &Env, store: &Arc<Store>) -> Result<(Checkpoint, Meta)> 
         return Ok((Checkpoint::clone(&checkpoint), meta));
     }
     let meta = Meta { server_uuid: new_uuid(env).to_string(), ..Meta::default() };
-    let bytes = serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))?;
-    let checkpoint = Checkpoint { meta: bytes.into(), ..Checkpoint::default() };
+    let checkpoint = Checkpoint { meta: meta.to_bytes()?, ..Checkpoint::default() };
     store.commit_checkpoint(&store.roots(), checkpoint.clone()).await?;
     Ok((checkpoint, meta))
 }

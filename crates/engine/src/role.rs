@@ -123,7 +123,7 @@ impl Engine {
         let checkpoint = Checkpoint {
             commit_number: mark.commit_number,
             log_position: mark.position,
-            meta: core.meta(&mark)?.into(),
+            meta: core.meta(&mark).to_bytes()?,
         };
         core.store.commit_checkpoint(&core.store.roots(), checkpoint).await?;
         core.checkpoints.pin.set(mark.position);
@@ -167,8 +167,7 @@ pub(crate) async fn finish_reset(
     BinaryLog::remove_files(env, &options.log).await?;
     meta.gtid_executed = String::new();
     checkpoint.log_position = LogPosition::default();
-    let bytes = serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))?;
-    checkpoint.meta = bytes.into();
+    checkpoint.meta = meta.to_bytes()?;
     store.commit_checkpoint(&store.roots(), checkpoint.clone()).await?;
     unmark_reset(env).await?;
     Ok((checkpoint, meta))

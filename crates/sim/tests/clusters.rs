@@ -1,21 +1,15 @@
 //! Clusters. One seed: `COMMUTER_SIM_SEED=123 cargo test -p sim --test clusters`; more: `COMMUTER_SIM_SEEDS=10000`.
 
+mod common;
+
 use sim::{ClusterScenario, run_cluster};
 
 const SEEDS: u64 = 150;
 
-fn seeds(first: u64) -> Vec<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    match number("COMMUTER_SIM_SEED") {
-        Some(seed) => vec![seed],
-        None => (first..first + number("COMMUTER_SIM_SEEDS").unwrap_or(SEEDS)).collect(),
-    }
-}
-
 fn run(first: u64, scenario: &ClusterScenario) {
     let (mut acknowledged, mut seen, mut deaths) = (0, 0, 0);
-    let seeds = seeds(first);
-    for &seed in &seeds {
+    let seeds = common::seeds(first, SEEDS);
+    for seed in seeds.clone() {
         match run_cluster(seed, scenario) {
             Ok(report) => {
                 acknowledged += report.acknowledged;
@@ -25,8 +19,9 @@ fn run(first: u64, scenario: &ClusterScenario) {
             Err(error) => panic!("{error}\nrepeat with COMMUTER_SIM_SEED={seed} cargo test -p sim --test clusters"),
         }
     }
-    println!("{} seeds: {acknowledged} acknowledged, {seen} snapshots, {deaths} deaths", seeds.len());
-    assert!(acknowledged > seeds.len() as u64 && seen > seeds.len() as u64, "the workload worked");
+    let count = seeds.end - seeds.start;
+    println!("{count} seeds: {acknowledged} acknowledged, {seen} snapshots, {deaths} deaths");
+    assert!(acknowledged > count && seen > count, "the workload worked");
 }
 
 #[test]
@@ -50,7 +45,7 @@ fn seeds_that_found_something() {
 
 #[test]
 fn a_seed_repeats_exactly() {
-    for seed in seeds(500).into_iter().take(5) {
+    for seed in common::seeds(500, SEEDS).take(5) {
         let scenario = ClusterScenario::default();
         assert_eq!(run_cluster(seed, &scenario), run_cluster(seed, &scenario));
     }

@@ -23,7 +23,19 @@ pub struct Field {
     pub zerofill: bool,
 }
 
+impl Field {
+    /// Up to how many digits numbers as text get zeros in front.
+    fn zeros_up_to(&self) -> usize {
+        match self.ty {
+            ty::YEAR => YEAR_DIGITS,
+            _ if self.zerofill => self.length as usize,
+            _ => 0,
+        }
+    }
+}
+
 const NULL: u8 = 0xfb;
+const YEAR_DIGITS: usize = 4;
 /// The longest length that is one byte.
 const SHORT_MAX: usize = 0xfa;
 /// Null bits of a binary row begin here.
@@ -37,27 +49,18 @@ pub fn encode_text(out: &mut Vec<u8>, fields: &[Field], row: &[Value]) {
             Value::Null => out.push(NULL),
             Value::Str(bytes) | Value::Bytes(bytes) => out.put_lenenc_bytes(bytes),
             Value::UInt(n) if field.ty == ty::BIT => put_bits(out, *n, field.length),
-            Value::UInt(n) if field.ty == ty::YEAR => out.put_lenenc_bytes(format!("{n:04}").as_bytes()),
-            other if field.zerofill => put_with_zeros(out, other, *field),
-            other => put_text(out, other, field.decimals),
+            other => put_text(out, other, *field),
         }
     }
 }
 
-/// A number of a ZEROFILL column.
-fn put_with_zeros(out: &mut Vec<u8>, value: &Value, field: Field) {
-    let mut text = Vec::new();
-    value.write_text(field.decimals, &mut text);
-    let zeros = (field.length as usize).saturating_sub(text.len());
-    text.splice(..0, std::iter::repeat_n(b'0', zeros));
-    out.put_lenenc_bytes(&text);
-}
-
 /// The value's text behind its length, which is nearly always one byte.
-fn put_text(out: &mut Vec<u8>, value: &Value, decimals: u8) {
+fn put_text(out: &mut Vec<u8>, value: &Value, field: Field) {
     let at = out.len();
     out.push(0);
-    value.write_text(decimals, out);
+    value.write_text(field.decimals, out);
+    let zeros = field.zeros_up_to().saturating_sub(out.len() - at - 1);
+    out.splice(at + 1..at + 1, std::iter::repeat_n(b'0', zeros));
     let len = out.len() - at - 1;
     if len <= SHORT_MAX {
         out[at] = len as u8;
@@ -104,8 +107,7 @@ fn put_binary(out: &mut Vec<u8>, field: Field, value: &Value) -> Result<(), Wire
         ty::BIT => put_bits(out, whole(value)?, field.length),
         _ => match value {
             Value::Str(bytes) | Value::Bytes(bytes) => out.put_lenenc_bytes(bytes),
-            other if field.zerofill => put_with_zeros(out, other, field),
-            other => put_text(out, other, field.decimals),
+            other => put_text(out, other, field),
         },
     }
     Ok(())

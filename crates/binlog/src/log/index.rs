@@ -4,12 +4,10 @@
 //! synced, renamed. It is a list for people and tools; what was created after its last line is found by looking at the
 //! files, so that a rotation need not wait for it. Only its first line is law: files before it are purged.
 
-use io::{Env, IoBuf, OpenOptions};
+use io::Env;
 
+use super::folder;
 use crate::error::{BinlogError, Result};
-
-/// The longest index that is read: about a million files.
-const MAX_INDEX_SIZE: u64 = 32 << 20;
 
 /// Name of a log file.
 pub(crate) fn file_name(basename: &str, number: u64) -> String {
@@ -30,16 +28,7 @@ fn index_name(basename: &str) -> String {
 /// The numbers in the index, ascending; `None` if there is no index.
 pub(crate) async fn read(env: &Env, basename: &str) -> Result<Option<Vec<u64>>> {
     let name = index_name(basename);
-    let failed = |operation, error| BinlogError::io(operation, &name, &error);
-    if !env.disk.exists(&name).await.map_err(|error| failed("stat", error))? {
-        return Ok(None);
-    }
-    let file = env.disk.open(&name, OpenOptions::default()).await.map_err(|error| failed("open", error))?;
-    let len = file.len().await.map_err(|error| failed("stat", error))?;
-    if len > MAX_INDEX_SIZE {
-        return Err(BinlogError::corrupt(&name, MAX_INDEX_SIZE, "the index is too long"));
-    }
-    let bytes = file.read_at(0, IoBuf::zeroed(len as usize)).await.map_err(|error| failed("read", error))?;
+    let Some(bytes) = folder::read(env, &name).await? else { return Ok(None) };
     let mut numbers = Vec::new();
     let mut offset = 0;
     for line in bytes.split(|&b| b == b'\n') {
@@ -60,21 +49,7 @@ pub(crate) async fn read(env: &Env, basename: &str) -> Result<Option<Vec<u64>>> 
 /// Replaces the index.
 pub(crate) async fn write(env: &Env, basename: &str, numbers: &[u64]) -> Result<()> {
     let text: String = numbers.iter().map(|&number| format!("./{}\n", file_name(basename, number))).collect();
-    replace(env, &index_name(basename), text.as_bytes()).await
-}
-
-/// Replaces a small file as a whole, durably.
-pub(crate) async fn replace(env: &Env, name: &str, contents: &[u8]) -> Result<()> {
-    let fresh = format!("{name}.new");
-    let failed = |operation, error| BinlogError::io(operation, &fresh, &error);
-    let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
-    let file = env.disk.open(&fresh, options).await.map_err(|error| failed("open", error))?;
-    file.set_len(0).await.map_err(|error| failed("truncate", error))?;
-    file.write_at(0, IoBuf::copy_of(contents)).await.map_err(|error| failed("write", error))?;
-    file.sync().await.map_err(|error| failed("sync", error))?;
-    drop(file);
-    env.disk.rename(&fresh, name).await.map_err(|error| failed("rename", error))?;
-    env.disk.sync_dir("").await.map_err(|error| failed("sync of the directory", error))
+    folder::replace(env, &index_name(basename), text.as_bytes()).await
 }
 
 #[cfg(test)]

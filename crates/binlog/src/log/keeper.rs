@@ -10,11 +10,11 @@ use event_listener::Event;
 use futures_lite::FutureExt;
 use parking_lot::Mutex;
 
-use super::BinaryLog;
 use super::segment::Segment;
 use super::space::SLACK;
 use super::unsynced::Marker;
 use super::writer::Group;
+use super::{BinaryLog, folder};
 use crate::error::{BinlogError, Result};
 
 /// How long to wait before trying again what a full disk prevented, if nobody asks before.
@@ -520,6 +520,6 @@ pub(crate) async fn prepare(log: &BinaryLog, number: u64, filled: u64) -> Result
         let _ = segment.cut(0).await;
         return Err(error);
     }
-    log.env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))?;
+    folder::sync(&log.env).await?;
     Ok(Arc::new(segment))
 }

@@ -19,6 +19,7 @@
 //! Lock order: `files`, then `keeper`; `durable` and `pins` are taken alone.
 
 mod files;
+mod folder;
 mod index;
 mod keeper;
 mod open;

@@ -32,7 +32,7 @@ use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, s
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
-use super::{BinaryLog, Durable, index, unsynced};
+use super::{BinaryLog, Durable, folder, index, unsynced};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
@@ -159,8 +159,7 @@ impl BinaryLog {
         known_durable: LogPosition,
     ) -> Result<()> {
         let marker = failure_marker(&self.options);
-        let io_error = |error| BinlogError::io("look for", &marker, &error);
-        let has_failed = self.env.disk.exists(&marker).await.map_err(io_error)?;
+        let has_failed = folder::exists(&self.env, &marker).await?;
         if !has_failed && !report.was_in_use {
             return last.sync_in_background().await;
         }
@@ -169,7 +168,7 @@ impl BinaryLog {
         let from = if has_failed { known } else { known.max(end.saturating_sub(REWRITTEN_TAIL)) };
         last.rewrite(from.min(end), end).await?;
         if has_failed {
-            self.env.disk.remove(&marker).await.map_err(|error| BinlogError::io("remove", &marker, &error))?;
+            folder::remove(&self.env, &marker).await?;
         }
         Ok(())
     }
@@ -240,10 +239,7 @@ struct Survey<'a> {
 impl<'a> Survey<'a> {
     /// Lists the files, and removes what a purge left behind.
     async fn take(env: &'a Env, options: &'a LogOptions) -> Result<Survey<'a>> {
-        let names = env.disk.list("").await.map_err(|error| BinlogError::io("list", ".", &error))?;
-        let mut numbers: Vec<u64> =
-            names.iter().filter_map(|name| index::file_number(&options.basename, name)).collect();
-        numbers.sort_unstable();
+        let mut numbers = folder::numbers(env, &options.basename).await?;
         let listed = index::read(env, &options.basename).await?.unwrap_or_default();
         if let Some(missing) = listed.iter().find(|number| numbers.binary_search(number).is_err()) {
             return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, *missing)));
@@ -252,7 +248,7 @@ impl<'a> Survey<'a> {
         for &number in numbers.iter().filter(|&&number| number < first) {
             let name = index::file_name(&options.basename, number);
             tracing::info!("removing {name}, which was purged");
-            env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+            folder::remove(env, &name).await?;
         }
         numbers.retain(|&number| number >= first);
         if let Some(gap) = numbers.windows(2).find(|pair| pair[1] != pair[0] + 1) {
@@ -398,13 +394,7 @@ impl<'a> Survey<'a> {
         }
         // The index first: it must not name what is not there. What it does not name is found and removed again.
         index::write(self.env, &self.options.basename, &self.files.numbers()).await?;
-        // The last one first: a crash in between must not leave a gap.
-        for &number in self.numbers[self.kept..].iter().rev() {
-            let name = index::file_name(&self.options.basename, number);
-            tracing::info!("removing {name}, which the log had not reached");
-            self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
-        }
-        self.env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))
+        folder::remove_last(self.env, &self.options.basename, &self.numbers[self.kept..]).await
     }
 }
 

@@ -5,7 +5,7 @@
 
 use base::{LogPosition, UnixMicros};
 
-use super::{BinaryLog, index};
+use super::{BinaryLog, folder, index};
 use crate::error::{BinlogError, Result};
 
 /// What a purge did.
@@ -97,7 +97,7 @@ impl BinaryLog {
         }
         for number in numbers {
             let name = index::file_name(&self.options.basename, number);
-            self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+            folder::remove(&self.env, &name).await?;
             purged.removed.push(name);
         }
         tracing::info!("purged {} binary log files", purged.removed.len());

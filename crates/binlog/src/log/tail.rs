@@ -14,7 +14,7 @@ use io::Env;
 use super::segment::Segment;
 use super::tracker::belongs_between;
 use super::writer::LogWriter;
-use super::{BinaryLog, LogOptions, LogReceiver, index};
+use super::{BinaryLog, LogOptions, LogReceiver, folder, index};
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::gtid_set::GtidSet;
 
@@ -72,12 +72,9 @@ impl LogWriter {
 impl BinaryLog {
     /// Removes the files of a log that is not open.
     pub async fn remove_files(env: &Env, options: &LogOptions) -> Result<()> {
-        let names = env.disk.list("").await.map_err(|error| BinlogError::io("list", ".", &error))?;
-        let mut numbers: Vec<u64> =
-            names.iter().filter_map(|name| index::file_number(&options.basename, name)).collect();
-        numbers.sort_unstable();
+        let numbers = folder::numbers(env, &options.basename).await?;
         index::write(env, &options.basename, &[]).await?;
-        remove(env, options, numbers.into_iter().rev()).await
+        folder::remove_last(env, &options.basename, &numbers).await
     }
 
     /// The end of the last event that is part of a transaction or not of this server.
@@ -117,14 +114,6 @@ impl BinaryLog {
         self.keeper.write_index(self).await?;
         numbers.sort_unstable();
         numbers.dedup();
-        remove(&self.env, &self.options, numbers.into_iter().rev()).await
+        folder::remove_last(&self.env, &self.options.basename, &numbers).await
     }
-}
-
-async fn remove(env: &Env, options: &LogOptions, numbers: impl Iterator<Item = u64>) -> Result<()> {
-    for number in numbers {
-        let name = index::file_name(&options.basename, number);
-        env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
-    }
-    env.disk.sync_dir("").await.map_err(|error| BinlogError::io("sync of the directory", ".", &error))
 }

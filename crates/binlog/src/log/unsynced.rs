@@ -14,13 +14,10 @@
 //! - The file goes only when everything is synced, and every group is from then on.
 
 use base::LogPosition;
-use io::{Env, IoBuf, OpenOptions};
+use io::Env;
 
-use super::{BinaryLog, LogOptions, index};
-use crate::error::{BinlogError, Result};
-
-/// More than the file ever holds, bytes.
-const SIZE_MAX: u64 = 4096;
+use super::{BinaryLog, LogOptions, folder, index};
+use crate::error::Result;
 
 /// Whether the file is there, and is wanted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,12 +52,11 @@ impl BinaryLog {
         let end = self.durable_end();
         let name = name(&self.options);
         let text = format!("./{}:{}\n", index::file_name(&self.options.basename, end.file), end.offset);
-        index::replace(&self.env, &name, text.as_bytes()).await
+        folder::replace(&self.env, &name, text.as_bytes()).await
     }
 
     pub(super) async fn remove_marker(&self) -> Result<()> {
-        let name = name(&self.options);
-        self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))
+        folder::remove(&self.env, &name(&self.options)).await
     }
 }
 
@@ -71,13 +67,7 @@ fn name(options: &LogOptions) -> String {
 /// What the last life has left: the position up to which it had synced everything; `None` if it had synced all.
 pub(super) async fn read(env: &Env, options: &LogOptions) -> Result<Option<LogPosition>> {
     let name = name(options);
-    let failed = |operation, error| BinlogError::io(operation, &name, &error);
-    if !env.disk.exists(&name).await.map_err(|error| failed("stat", error))? {
-        return Ok(None);
-    }
-    let file = env.disk.open(&name, OpenOptions::default()).await.map_err(|error| failed("open", error))?;
-    let len = file.len().await.map_err(|error| failed("stat", error))?.min(SIZE_MAX);
-    let bytes = file.read_at(0, IoBuf::zeroed(len as usize)).await.map_err(|error| failed("read", error))?;
+    let Some(bytes) = folder::read(env, &name).await? else { return Ok(None) };
     let position = std::str::from_utf8(&bytes).ok().and_then(|text| parse(text, options));
     if position.is_none() {
         tracing::warn!("{name} does not hold a position: everything behind the checkpoint may be unsynced");

@@ -16,9 +16,9 @@ use io::{IoBuf, IoMode};
 use super::files::FileInfo;
 use super::segment::{Lane, Segment};
 use super::space::{Reservation, SLACK};
-use super::{BinaryLog, index};
+use super::{BinaryLog, folder, index};
 use crate::encoder::EncodedTransaction;
-use crate::error::{BinlogError, Result};
+use crate::error::Result;
 use crate::event::{
     self, CHECKSUM_SIZE, EventType, FLAG_BINLOG_IN_USE, FormatDescription, Frame, GtidEvent, HEADER_SIZE,
     LENGTH_OFFSET, MAGIC, Rotate, encode_previous_gtids,
@@ -377,7 +377,7 @@ impl BinaryLog {
         if let Some(next) = next {
             let name = next.segment.name.clone();
             drop(next);
-            self.env.disk.remove(&name).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+            folder::remove(&self.env, &name).await?;
         }
         let numbers = self.files.lock().numbers();
         index::write(&self.env, &self.options.basename, &numbers).await

@@ -13,8 +13,8 @@ use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef, Val
 use crate::catalog::{AlterTable, CatalogChange, Database, DdlPlanner, DdlText, TableName};
 use crate::error::Result;
 use crate::{
-    Catalog, CommitSettings, Engine, EngineOptions, PublishPoint, RowChange, SessionHandle, Table, Transaction,
-    TxnOptions,
+    Catalog, CommitSettings, Engine, EngineOptions, PublishPoint, RowChange, SessionHandle, Table, TableMode,
+    Transaction, TxnOptions,
 };
 
 /// DDL of the tests: words instead of SQL.
@@ -175,6 +175,16 @@ pub(super) async fn ddl(engine: &Arc<Engine>, sql: &str) -> Result<()> {
 
 pub(super) fn begin(engine: &Arc<Engine>) -> Transaction {
     engine.begin(TxnOptions::new(SessionHandle::internal()))
+}
+
+/// One transaction: row `(id, id, id)` of table `t`.
+pub(super) async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
+    let table = engine.catalog().table("test", "t").unwrap().clone();
+    let mut transaction = begin(engine);
+    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
+    transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
+    transaction.commit().await?;
+    Ok(())
 }
 
 /// The engine of a new world.

@@ -5,19 +5,9 @@ use std::sync::Arc;
 use binlog::LogReceiver;
 use io::sim::SimMachine;
 
-use super::fixture::{self, begin, row};
+use super::fixture::{self, begin, insert_one};
 use crate::commit::CommitSettings;
-use crate::error::Result;
-use crate::{Direction, Engine, KeyRange, ReadMode, TableMode};
-
-async fn insert(engine: &Arc<Engine>, id: i64) -> Result<()> {
-    let table = engine.catalog().table("test", "t").unwrap().clone();
-    let mut transaction = begin(engine);
-    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
-    transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
-    transaction.commit().await?;
-    Ok(())
-}
+use crate::{Direction, Engine, KeyRange, ReadMode};
 
 async fn count(engine: &Arc<Engine>) -> usize {
     let table = engine.catalog().table("test", "t").unwrap().clone();
@@ -32,7 +22,7 @@ async fn count(engine: &Arc<Engine>) -> usize {
 async fn with_rows(machine: &SimMachine) -> Arc<Engine> {
     let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
     for id in 1..=10 {
-        insert(&engine, id).await.unwrap();
+        insert_one(&engine, id).await.unwrap();
     }
     engine
 }
@@ -50,7 +40,7 @@ fn a_removed_log_leaves_the_state() {
             assert_eq!(count(&engine).await, 10, "operation {operation}");
             let executed = engine.log().gtid_executed();
             assert!(executed.is_empty() || (reset.is_err() && executed == before), "operation {operation}: {executed}");
-            insert(&engine, 11).await.unwrap();
+            insert_one(&engine, 11).await.unwrap();
             assert_eq!(engine.gtid_executed(), engine.log().gtid_executed(), "operation {operation}");
             assert_eq!(engine.log().gtid_executed().count(), executed.count() + 1);
             engine.close().await.unwrap();
@@ -75,7 +65,7 @@ fn the_log_goes_on_after_its_removal() {
         engine.reset_log(7, CommitSettings::default()).await.unwrap();
         assert_eq!(engine.log().files()[0].name, "binlog.000007");
         assert_eq!(engine.log().files().len(), 1);
-        insert(&engine, 11).await.unwrap();
+        insert_one(&engine, 11).await.unwrap();
         assert_eq!(engine.log().gtid_executed().to_string(), format!("{}:1", engine.server_uuid()));
         assert_eq!(engine.gtid_executed(), engine.log().gtid_executed());
         assert_eq!(count(&engine).await, 11);
@@ -108,13 +98,13 @@ fn a_source_that_becomes_a_follower_ends_with_its_last_transaction() {
             let log = engine.log();
             assert_eq!(log.durable_end(), engine.visible().1, "operation {operation}");
             assert_eq!((count(&engine).await, log.files().len()), (10, 1), "operation {operation}");
-            assert!(insert(&engine, 11).await.is_err(), "a follower takes no commits");
+            assert!(insert_one(&engine, 11).await.is_err(), "a follower takes no commits");
             // The writer is there, at the end.
             let writer = engine.take_writer().unwrap();
             assert_eq!(writer.position(), log.durable_end());
             engine.return_writer(LogReceiver::new(writer).into_writer().await.unwrap());
             engine.become_source(CommitSettings::default()).await.unwrap();
-            insert(&engine, 11).await.unwrap();
+            insert_one(&engine, 11).await.unwrap();
             assert_eq!(engine.log().files().len(), 2);
             engine.close().await.unwrap();
         };
