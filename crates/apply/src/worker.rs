@@ -154,6 +154,7 @@ impl Worker<'_> {
                 install.await
             }
         };
+        self.shared.engine.env().step().await;
         result.map_err(|error: EngineError| ApplyError::Engine { at, error })
     }
 }

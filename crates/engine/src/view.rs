@@ -89,8 +89,6 @@ struct Inner {
     layers: Arc<Layers>,
     /// Ascending by number, each with users.
     slots: VecDeque<Arc<ViewSlot>>,
-    /// A checkpoint that is about to choose its number keeps what it may need.
-    hold: Option<CommitNumber>,
 }
 
 /// The registry.
@@ -107,7 +105,7 @@ impl Views {
     pub(crate) fn new(visible: CommitNumber, position: LogPosition, layers: Layers) -> Arc<Self> {
         let layers = Arc::new(layers);
         Arc::new(Views {
-            inner: Mutex::new(Inner { visible, position, layers: layers.clone(), slots: VecDeque::new(), hold: None }),
+            inner: Mutex::new(Inner { visible, position, layers: layers.clone(), slots: VecDeque::new() }),
             visible: AtomicU64::new(visible.0),
             layers: ArcSwap::new(layers),
             published: Event::new(),
@@ -196,18 +194,7 @@ impl Views {
     pub(crate) fn floor(&self) -> CommitNumber {
         let inner = self.inner.lock();
         let in_memory = inner.slots.iter().find(|slot| !slot.layers.load().memtables.is_empty());
-        let oldest = in_memory.map_or(inner.visible, |slot| slot.snapshot);
-        inner.hold.map_or(oldest, |hold| hold.min(oldest))
-    }
-
-    /// From now on nothing above the present number is pruned, until [`Views::release_hold`].
-    pub(crate) fn hold(&self) {
-        let mut inner = self.inner.lock();
-        inner.hold = Some(inner.visible);
-    }
-
-    pub(crate) fn release_hold(&self) {
-        self.inner.lock().hold = None;
+        in_memory.map_or(inner.visible, |slot| slot.snapshot)
     }
 
     /// Replaces the layers of now by what `change` makes of them; and those of every view from `also_from` on that reads

@@ -42,6 +42,16 @@ pub struct Env {
     pub random: Arc<dyn Random>,
 }
 
+impl Env {
+    /// Between two steps of something that threads do side by side. Threads are interrupted there, and anywhere, by themselves; in
+    /// the simulation, which takes what awaits nothing as one step, others have their turn now and then.
+    pub async fn step(&self) {
+        if let Some(interruption) = self.spawner.interruption() {
+            interruption.await;
+        }
+    }
+}
+
 /// Where an operation of a [`File`] spends its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IoMode {
@@ -128,6 +138,10 @@ pub trait Spawner: Send + Sync {
     fn spawn_thread(&self, name: &str, task: BoxFuture<'static, ()>);
     /// How many threads do useful work at once; the default for numbers of workers.
     fn parallelism(&self) -> usize;
+    /// See [`Env::step`].
+    fn interruption(&self) -> Option<BoxFuture<'static, ()>> {
+        None
+    }
 }
 
 /// Byte streams between servers and clients.

@@ -24,11 +24,13 @@ pub struct Scenario {
     pub readers: u32,
     /// Probability that a sync fails; the engine then has to stop.
     pub sync_error: f64,
+    /// Now and then the disk is full for a while: commits are refused, nothing else.
+    pub disk_fills: bool,
 }
 
 impl Default for Scenario {
     fn default() -> Self {
-        Scenario { lives: 4, writers: 5, readers: 2, sync_error: 0.0 }
+        Scenario { lives: 4, writers: 5, readers: 2, sync_error: 0.0, disk_fills: false }
     }
 }
 
@@ -155,6 +157,25 @@ fn work(machine: &SimMachine, scenario: &Scenario, known: &SharedKnown, engine: 
     }
     let time = Duration::from_micros(2_000 + world.below(60_000));
     let sleep = machine.env().clock.sleep(time);
+    let fills = async {
+        match scenario.disk_fills {
+            true => fill_now_and_then(machine).await,
+            false => future::pending().await,
+        }
+    };
     // Either way this life is over: the caller crashes the machine.
-    let _ = machine.run(future::or(sleep, future::pending()));
+    let _ = machine.run(future::or(sleep, fills));
+}
+
+/// Takes all room but a little away for a while: so little that nothing fits, that the log finds less than it keeps free, or
+/// that a few writes fit.
+async fn fill_now_and_then(machine: &SimMachine) {
+    let (world, clock) = (machine.world(), machine.env().clock);
+    loop {
+        clock.sleep(Duration::from_micros(world.below(10_000))).await;
+        let room = [0, 64 << 10, (4 << 20) + (64 << 10)][world.below(3) as usize] + world.below(64 << 10);
+        machine.set_faults(Faults { capacity: Some(machine.used_bytes() + room), ..Faults::default() });
+        clock.sleep(Duration::from_micros(world.below(10_000))).await;
+        machine.set_faults(Faults::default());
+    }
 }

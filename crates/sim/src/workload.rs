@@ -64,7 +64,10 @@ pub(crate) async fn write(engine: Arc<Engine>, world: SimWorld, known: SharedKno
 }
 
 fn is_to_be_tried_again(error: &EngineError) -> bool {
-    matches!(error, EngineError::Deadlock | EngineError::LockWaitTimeout | EngineError::DuplicateKey { .. })
+    matches!(
+        error,
+        EngineError::Deadlock | EngineError::LockWaitTimeout | EngineError::DuplicateKey { .. } | EngineError::Full(_)
+    )
 }
 
 /// One transaction; its number if it was committed.

@@ -1,5 +1,7 @@
 //! Thousands of seeds. One seed: `COMMUTER_SIM_SEED=123 cargo test -p sim`; more: `COMMUTER_SIM_SEEDS=100000`.
 
+mod common;
+
 use sim::{Scenario, run_seed};
 
 const SEEDS: u64 = 1500;
@@ -9,19 +11,11 @@ const SEEDS: u64 = 1500;
 /// written again (1000447), a memtable full of what cannot be published yet (24).
 const FOUND: [u64; 5] = [24, 1414, 1_000_001, 1_000_002, 1_000_447];
 
-fn seeds(first: u64) -> Vec<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
-    match number("COMMUTER_SIM_SEED") {
-        Some(seed) => vec![seed],
-        None => (first..first + number("COMMUTER_SIM_SEEDS").unwrap_or(SEEDS)).collect(),
-    }
-}
-
 fn run(first: u64, scenario: &Scenario) {
     let mut acknowledged = 0;
     let mut seen = 0;
-    let seeds = seeds(first);
-    for &seed in &seeds {
+    let seeds = common::seeds(first, SEEDS);
+    for seed in seeds.clone() {
         match run_seed(seed, scenario) {
             Ok(report) => {
                 acknowledged += report.acknowledged;
@@ -30,8 +24,9 @@ fn run(first: u64, scenario: &Scenario) {
             Err(error) => panic!("{error}\nrepeat with COMMUTER_SIM_SEED={seed} cargo test -p sim"),
         }
     }
-    println!("{} seeds: {acknowledged} transactions acknowledged, {seen} states read", seeds.len());
-    assert!(acknowledged > seeds.len() as u64, "the workload worked");
+    let count = seeds.end - seeds.start;
+    println!("{count} seeds: {acknowledged} transactions acknowledged, {seen} states read");
+    assert!(acknowledged > count, "the workload worked");
 }
 
 #[test]
@@ -42,6 +37,11 @@ fn crashes_lose_nothing_that_was_acknowledged() {
 #[test]
 fn failed_syncs_are_final() {
     run(1_000_000, &Scenario { sync_error: 0.02, ..Scenario::default() });
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    run(2_000_000, &Scenario { disk_fills: true, ..Scenario::default() });
 }
 
 #[test]

@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use binlog::LogReceiver;
+use engine::RowImage;
+use futures_lite::future;
+use io::sim::SimWorld;
 
 use super::*;
 
@@ -21,8 +24,19 @@ async fn copy_log(source: &Arc<Engine>, follower: &Arc<Engine>, receiver: &mut L
     assert_eq!(follower.log().durable_end(), until);
 }
 
-async fn wait_for(follower: &Arc<Engine>, end: base::LogPosition) {
+/// Looks at the states that it shows, for ever.
+async fn look(follower: &Arc<Engine>, world: &SimWorld) {
+    loop {
+        if follower.catalog().table("d", "marks").is_some() {
+            check(follower).await;
+        }
+        follower.env().clock.sleep(Duration::from_micros(world.below(500))).await;
+    }
+}
+
+async fn wait_for(follower: &Arc<Engine>, applier: &Applier, end: base::LogPosition) {
     while follower.visible().1 < end {
+        assert!(applier.status().error.is_none(), "{:?}", applier.status());
         follower.env().clock.sleep(Duration::from_millis(1)).await;
     }
 }
@@ -30,7 +44,7 @@ async fn wait_for(follower: &Arc<Engine>, end: base::LogPosition) {
 #[test]
 fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
     for seed in 0..20 {
-        let world = io::sim::SimWorld::new(seed);
+        let world = SimWorld::new(seed);
         let (source, follower) = (world.machine(), world.machine());
         world
             .run(async {
@@ -43,13 +57,13 @@ fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
                 make_tables(&source).await.unwrap();
                 for round in 0..6 {
                     for id in 0..40 {
-                        count_up(&source, round * 100 + id, "note").await.unwrap();
+                        let row_image = if world.below(3) == 0 { RowImage::Minimal } else { RowImage::Full };
+                        let options = TxnOptions { row_image, ..TxnOptions::new(SessionHandle::internal()) };
+                        count_up_in(source.begin(options), &source, round * 100 + id, "note").await.unwrap();
                     }
                     let end = source.visible().1;
-                    copy_log(&source, &engine, &mut receiver, end).await;
-                    if engine.catalog().table("d", "marks").is_some() {
-                        check(&engine).await; // in the middle
-                    }
+                    let copies = copy_log(&source, &engine, &mut receiver, end);
+                    future::or(copies, look(&engine, &world)).await;
                     match world.below(3) {
                         0 => {
                             applier.stop().await;
@@ -63,7 +77,7 @@ fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
                 }
                 let end = source.visible().1;
                 copy_log(&source, &engine, &mut receiver, end).await;
-                wait_for(&engine, end).await;
+                future::or(wait_for(&engine, &applier, end), look(&engine, &world)).await;
                 assert_eq!(check(&engine).await, 240);
                 assert_eq!(engine.visible(), source.visible());
                 assert_eq!(engine.gtid_executed(), source.gtid_executed());

@@ -12,7 +12,8 @@
 //!   switch     readers of now, and views at or above C, read active | trees @ C
 //! ```
 //! Versions above C in the frozen memtable (of transactions that began to install before the freeze and came into the queue
-//! behind one that began after it) are copied to the active memtable before the switch.
+//! behind one that began after it) are copied to the active memtable before the switch. Each is the last of its key there,
+//! because whoever takes the row's lock next begins after the freeze: so no pruning takes what the merge needs.
 //!
 //! # Invariants
 //! - A checkpoint at C holds exactly the versions at or below C, and its log position is where C ends: replaying the
@@ -31,10 +32,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{CommitNumber, IndexId, LogPosition};
+use bytes::Bytes;
 use event_listener::Event;
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
 
+use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
 use crate::turn::Turn;
 use crate::view::Mark;
@@ -50,6 +53,15 @@ pub(crate) struct Meta {
     pub(crate) gtid_executed: String,
     /// Next number by table id, for tables with AUTO_INCREMENT.
     pub(crate) auto_increment: BTreeMap<u64, u64>,
+}
+
+impl Meta {
+    pub(crate) fn to_bytes(&self) -> Result<Bytes> {
+        match serde_json::to_vec(self) {
+            Ok(bytes) => Ok(bytes.into()),
+            Err(error) => Err(EngineError::Bug(format!("meta data: {error}"))),
+        }
+    }
 }
 
 /// A memtable on its way into the trees.

@@ -104,14 +104,15 @@ impl Core {
         let [active, memtable] = &layers.memtables[..] else {
             return Err(EngineError::Bug(format!("{} memtables", layers.memtables.len())));
         };
+        self.env.step().await;
         memtable.idle().await;
         self.wait_visible(active.after()).await?;
+        self.env.step().await;
         let mark = {
             let order = self.order.lock();
             active.start().cloned().unwrap_or_else(|| order.clone())
         };
         self.wait_visible(mark.commit_number).await?;
-        self.views.release_hold();
         let gone = self.checkpoints.gone.lock().clone();
         let frozen = Frozen { memtable: memtable.clone(), mark, merged: durable.commit_number, gone };
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
@@ -120,8 +121,6 @@ impl Core {
 
     /// From now on a new memtable takes the installs.
     fn replace_active(&self) {
-        // What is visible now is at or below the number that will be chosen: pruning must leave it.
-        self.views.hold();
         *self.checkpoints.gone.lock() = Arc::new(self.checkpoints.dropped.lock().clone());
         let no_installs = self.checkpoints.installs.write();
         let before = self.views.replace_layers(None, |layers, visible| {
@@ -139,6 +138,7 @@ impl Core {
 
     async fn merge(self: &Arc<Self>, mut frozen: Frozen) -> Result<Mark> {
         let upto = frozen.mark.commit_number;
+        assert!(upto <= self.views.visible(), "a checkpoint holds what is published, and nothing else");
         let mut view_roots = Vec::new();
         for (snapshot, slots) in self.long_views(frozen.merged, upto).await {
             let roots = self.merge_upto(&mut frozen, snapshot).await?;
@@ -146,9 +146,10 @@ impl Core {
         }
         let roots = self.merge_upto(&mut frozen, upto).await?;
         self.make_log_durable().await?;
-        let meta = self.meta(&frozen.mark)?;
-        let checkpoint = Checkpoint { commit_number: upto, log_position: frozen.mark.position, meta: meta.into() };
+        let meta = self.meta(&frozen.mark).to_bytes()?;
+        let checkpoint = Checkpoint { commit_number: upto, log_position: frozen.mark.position, meta };
         self.store.commit_checkpoint(&roots, checkpoint).await?;
+        self.env.step().await;
         self.switch(&frozen, roots, view_roots);
         self.checkpoints.dropped.lock().retain(|index| !frozen.gone.contains(index));
         *self.checkpoints.durable.lock() = frozen.mark.clone();
@@ -208,17 +209,16 @@ impl Core {
         by_number.into_iter().take(VIEW_TREES_MAX).collect()
     }
 
-    pub(crate) fn meta(&self, mark: &Mark) -> Result<Vec<u8>> {
+    pub(crate) fn meta(&self, mark: &Mark) -> Meta {
         let catalog = self.catalog.load();
         let counted = catalog
             .all_tables()
             .filter(|table| table.def.auto_increment_column().is_some() || table.def.counted_pk().is_some());
-        let meta = Meta {
+        Meta {
             server_uuid: self.server_uuid.to_string(),
             gtid_executed: mark.gtids.to_string(),
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
-        };
-        serde_json::to_vec(&meta).map_err(|error| EngineError::Bug(format!("meta data: {error}")))
+        }
     }
 
     /// Syncs what of the log is not synced. Whatever `sync_binlog` says now: it may have been changed since. Without a pipeline

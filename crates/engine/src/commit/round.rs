@@ -97,6 +97,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
                 let mode = if plan.depth == 1 { IoMode::Inline } else { IoMode::Offload };
                 self.start_group(mode).await?;
                 self.poll_once().await;
+                self.shared.machine.step().await;
             }
         }
     }
@@ -405,7 +406,12 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         if in_order {
             tell_all();
         } else {
-            self.shared.machine.spawner.spawn("commit-wake", Box::pin(async move { tell_all() }));
+            let machine = self.shared.machine.clone();
+            let tell_later = async move {
+                machine.step().await;
+                tell_all();
+            };
+            self.shared.machine.spawner.spawn("commit-wake", Box::pin(tell_later));
         }
     }
 }

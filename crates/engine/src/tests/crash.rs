@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use types::Value;
 
-use super::fixture::{self, begin, key, row};
+use super::fixture::{self, begin, insert_one, key, row};
 use crate::error::Result;
 use crate::{Direction, Engine, KeyRange, ReadMode, Table, TableMode};
 
@@ -40,6 +40,15 @@ async fn take_number(engine: &Arc<Engine>, table: &Arc<Table>, id: i64) -> Resul
     transaction.insert(table, row(table, id, Some(number), Some(number))).await?;
     transaction.commit().await?;
     Ok(number)
+}
+
+/// Reads with a lock, and writes nothing: whoever is told of a number has a right to it, as the one who took it.
+async fn read_number(engine: &Arc<Engine>, table: &Arc<Table>) -> Result<Option<i64>> {
+    let mut transaction = begin(engine);
+    transaction.lock_table(table, TableMode::IntentShared).await?;
+    let found = transaction.get(table, &key(table, 0), ReadMode::FOR_SHARE).await?;
+    transaction.commit().await?;
+    Ok(found.map(|row| column(table, &row, 1)))
 }
 
 fn column(table: &Table, row: &bytes::Bytes, column: usize) -> i64 {
@@ -102,7 +111,13 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
                     engine.env().clock.sleep(Duration::from_micros(patience)).await;
                     None
                 };
-                let answer = async { take_number(&engine, &table, id).await.ok() };
+                let only_reads = rng.random_bool(0.3);
+                let answer = async {
+                    match only_reads {
+                        true => read_number(&engine, &table).await.ok().flatten(),
+                        false => take_number(&engine, &table, id).await.ok(),
+                    }
+                };
                 let before = *strict.lock();
                 if let Some(number) = future::or(answer, gone).await
                     && before.is_some()
@@ -206,15 +221,6 @@ async fn fill(engine: &Arc<Engine>) -> Result<()> {
             transaction.insert(&table, row(&table, id, Some(id % 500), None)).await?;
         }
     }
-    transaction.commit().await?;
-    Ok(())
-}
-
-async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
-    let table = engine.catalog().table("test", "t").unwrap().clone();
-    let mut transaction = begin(engine);
-    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
-    transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
     transaction.commit().await?;
     Ok(())
 }

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use io::sim::{Faults, SimMachine};
 
-use super::fixture::{self, begin, key, row};
-use crate::error::Result;
+use super::fixture::{self, begin, insert_one, key, row};
 use crate::{Engine, EngineError, EngineOptions, ReadMode, TableMode};
 
 fn options() -> EngineOptions {
@@ -18,14 +17,6 @@ fn options() -> EngineOptions {
         log,
         ..fixture::options()
     }
-}
-
-async fn insert(engine: &std::sync::Arc<Engine>, id: i64) -> Result<()> {
-    let table = engine.catalog().table("test", "t").unwrap().clone();
-    let mut transaction = begin(engine);
-    transaction.lock_table(&table, TableMode::IntentExclusive).await?;
-    transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
-    transaction.commit().await.map(drop)
 }
 
 async fn read(engine: &std::sync::Arc<Engine>, id: i64) -> bool {
@@ -41,10 +32,9 @@ fn a_full_disk_under_a_checkpoint_is_error_1021() {
         let run = async {
             let engine = fixture::open(machine.env(), options()).await.unwrap();
             machine.env().clock.sleep(Duration::from_secs(1)).await;
-            let used: usize = machine.files().iter().map(|name| machine.contents(name).unwrap().len()).sum();
-            machine.set_faults(Faults { capacity: Some(used as u64), ..Faults::default() });
+            machine.set_faults(Faults { capacity: Some(machine.used_bytes()), ..Faults::default() });
             let error = loop {
-                match insert(&engine, last + 1).await {
+                match insert_one(&engine, last + 1).await {
                     Ok(()) => last += 1,
                     Err(error) => break error,
                 }
@@ -55,7 +45,7 @@ fn a_full_disk_under_a_checkpoint_is_error_1021() {
             machine.set_faults(Faults::default());
             machine.env().clock.sleep(Duration::from_secs(10)).await;
             for id in last + 1..last + 2000 {
-                insert(&engine, id).await.unwrap();
+                insert_one(&engine, id).await.unwrap();
             }
             last += 1999;
             assert!(engine.durable_checkpoint().0.0 > 100);
@@ -110,12 +100,12 @@ fn a_purge_keeps_what_the_checkpoint_needs() {
         let run = async {
             let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
             for id in 1..200 {
-                insert(&engine, id).await.unwrap();
+                insert_one(&engine, id).await.unwrap();
             }
             engine.rotate_log().await.unwrap();
             engine.checkpoint().await.unwrap();
             for id in 200..400 {
-                insert(&engine, id).await.unwrap();
+                insert_one(&engine, id).await.unwrap();
                 if id % 50 == 0 {
                     engine.rotate_log().await.unwrap();
                 }

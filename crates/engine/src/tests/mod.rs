@@ -5,10 +5,13 @@
 //! | `scripts/` | isolation, locks, checkpoints, DDL: what each session is told, as text |
 //! | `model.rs` | any history of transactions, checkpoints and restarts against a map |
 //! | `crash.rs` | what was acknowledged is there after a crash at any disk operation |
+//! | `faults.rs`, `full.rs` | what fails, and what goes on, when the disk fails or is full |
+//! | `freeze.rs` | commits and views across the moment at which a memtable is frozen |
 //! | `role.rs` | source, follower, a log that begins anew |
 //! | `threads.rs` | the same on real threads and a real disk |
 
 mod crash;
+mod faults;
 mod fixture;
 mod freeze;
 mod full;

@@ -28,9 +28,8 @@ use crate::options::{RowImage, TxnOptions};
 /// More keys than this and the transaction is said to depend on everything before it: hashing and remembering them
 /// would cost more than a replica gains.
 const WRITESET_KEYS_MAX: usize = 65_536;
-/// Rows encoded or installed without a pause. In this crate's tests each has one, so that the simulation's other tasks come
-/// in between, as threads do.
-const ROWS_AT_ONCE: usize = if cfg!(test) { 1 } else { 1024 };
+/// Rows encoded or installed without a pause.
+const ROWS_AT_ONCE: usize = 1024;
 
 impl Transaction {
     /// Commits; ready when everybody can see it and it is as durable as `sync_binlog` asks. A future that is dropped before
@@ -54,8 +53,10 @@ impl Transaction {
         // Dropped from here on, with this future, it takes the versions back before `self` lets the locks go.
         let payload = Payload { stamp: Stamp::new(), guard: Some(core.guard()), ddl: None };
         install(&core, &self.writes, &payload).await;
+        core.env.step().await;
         let ticket = pipeline.enqueue(encoded, reservation, payload);
         count_rows(&self.writes);
+        core.env.step().await;
         self.locks.release_all();
         self.view = None;
         drop(self);
@@ -155,6 +156,7 @@ async fn install(core: &Core, writes: &WriteSet, payload: &Payload) {
     for index in writes.indexes() {
         for (number, (key, write)) in index.keys.iter().enumerate() {
             give_way(number).await;
+            core.env.step().await;
             let stamp = VersionStamp::Shared(payload.stamp.clone());
             guard.memtable().install(index.index, key, write.clone(), stamp, || core.views.floor());
         }

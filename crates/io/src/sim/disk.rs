@@ -30,7 +30,7 @@ pub struct Faults {
     pub sync_error: f64,
     /// That a read fails with `EIO`.
     pub read_error: f64,
-    /// Bytes that fit; `None` for no limit.
+    /// Bytes that fit; `None` for no limit. Of a write that does not fit, what fits is written.
     pub capacity: Option<u64>,
     /// Only files whose path contains this fail.
     pub only: Option<String>,
@@ -164,6 +164,10 @@ impl SimDisk {
     pub(crate) fn contents(&self, path: &str) -> Option<Vec<u8>> {
         let state = self.state.lock();
         state.names.files.get(path).map(|inode| state.inodes[inode].view.clone())
+    }
+
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.state.lock().used()
     }
 
     pub(crate) fn durable_contents(&self, path: &str) -> Option<Vec<u8>> {
@@ -485,11 +489,17 @@ impl SimFile {
         Ok(())
     }
 
-    fn check_space(&self, end: u64) -> Result<()> {
+    /// How long the file can become at most.
+    fn len_max(&self) -> u64 {
         let mut state = self.disk.state.lock();
-        let Some(capacity) = state.faults.capacity else { return Ok(()) };
-        let grows = end.saturating_sub(state.inode(self.inode).view.len() as u64);
-        if state.used() + grows > capacity { Err(ErrorKind::StorageFull.into()) } else { Ok(()) }
+        let Some(capacity) = state.faults.capacity else { return u64::MAX };
+        let free = capacity.saturating_sub(state.used());
+        state.inode(self.inode).view.len() as u64 + free
+    }
+
+    fn write_some(&self, offset: u64, data: &[u8]) -> u64 {
+        let change = Change::Write { offset: offset as usize, data: data.to_vec() };
+        self.disk.state.lock().change_file(self.inode, change)
     }
 }
 
@@ -517,15 +527,19 @@ impl File for SimFile {
             }
             self.check_alignment(offset, buf.len())?;
             self.disk.operation(self.generation, |stats| stats.writes += 1).await?;
-            self.check_space(offset + buf.len() as u64)?;
+            let fits = self.len_max().saturating_sub(offset);
+            if fits < buf.len() as u64 {
+                if fits > 0 {
+                    self.write_some(offset, &buf[..fits as usize]);
+                }
+                return Err(ErrorKind::StorageFull.into());
+            }
             if self.disk.fails(&self.path, |faults| faults.write_error) {
                 let some = self.disk.executor.below(buf.len() as u64 + 1) as usize;
-                let change = Change::Write { offset: offset as usize, data: buf[..some].to_vec() };
-                self.disk.state.lock().change_file(self.inode, change);
+                self.write_some(offset, &buf[..some]);
                 return Err(io_error());
             }
-            let change = Change::Write { offset: offset as usize, data: buf.to_vec() };
-            let number = self.disk.state.lock().change_file(self.inode, change);
+            let number = self.write_some(offset, &buf);
             if self.options.dsync {
                 self.sync_write(number).await?;
             }
@@ -547,7 +561,9 @@ impl File for SimFile {
     fn set_len<'a>(&'a self, len: u64) -> BoxFuture<'a, Result<()>> {
         Box::pin(async move {
             self.disk.operation(self.generation, |_| {}).await?;
-            self.check_space(len)?;
+            if len > self.len_max() {
+                return Err(ErrorKind::StorageFull.into());
+            }
             self.disk.state.lock().change_file(self.inode, Change::SetLen(len as usize));
             Ok(())
         })

@@ -46,6 +46,11 @@ use network::SimNetwork;
 
 use crate::{BoxFuture, Clock, Env, Random, Spawner};
 
+/// One of so many steps ([`Env::step`]) is followed by an interruption.
+const INTERRUPTED_ONE_IN: u64 = 4;
+/// The longest; as long as one or two disk operations.
+const INTERRUPTION: Duration = Duration::from_micros(300);
+
 /// All machines of one simulation.
 #[derive(Clone)]
 pub struct SimWorld {
@@ -198,6 +203,11 @@ impl SimMachine {
         self.disk.files()
     }
 
+    /// Bytes that all files take.
+    pub fn used_bytes(&self) -> u64 {
+        self.disk.used_bytes()
+    }
+
     /// Operations so far.
     pub fn disk_stats(&self) -> DiskStats {
         self.disk.stats()
@@ -237,6 +247,14 @@ impl Spawner for SimSpawner {
 
     fn parallelism(&self) -> usize {
         2
+    }
+
+    fn interruption(&self) -> Option<BoxFuture<'static, ()>> {
+        if self.executor.below(INTERRUPTED_ONE_IN) > 0 {
+            return None;
+        }
+        let executor = self.executor.clone();
+        Some(Box::pin(async move { executor.sleep_random(INTERRUPTION).await }))
     }
 }
 

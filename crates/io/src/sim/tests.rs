@@ -95,9 +95,12 @@ fn full_disk_and_locks() {
     machine
         .run(async {
             let file = env.disk.open("a", WRITE).await.unwrap();
-            file.write_at(0, IoBuf::zeroed(1000)).await.unwrap();
-            let error = file.write_at(1000, IoBuf::zeroed(1)).await.unwrap_err();
+            file.write_at(0, IoBuf::zeroed(990)).await.unwrap();
+            let error = file.write_at(980, IoBuf::copy_of(&[7; 30])).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::StorageFull);
+            assert_eq!(machine.contents("a").unwrap()[980..], [7; 20], "what fits was written");
+            assert_eq!(machine.used_bytes(), 1000);
+            file.write_at(0, IoBuf::zeroed(1000)).await.unwrap();
             let guard = env.disk.lock("lock").await.unwrap();
             assert_eq!(env.disk.lock("lock").await.map(drop).unwrap_err().kind(), ErrorKind::WouldBlock);
             drop(guard);

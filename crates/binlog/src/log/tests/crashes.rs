@@ -94,6 +94,8 @@ fn crashes_lose_nothing_acknowledged() {
         for _ in 0..4 {
             machine.crash_after(20 + machine.world().below(150));
             match machine.run(load(&machine, &model)) {
+                // Who finds what a killed process has left finds it in the system's cache, and it may not be on the medium.
+                Err(io::sim::Crashed) if machine.world().below(3) == 0 => machine.kill(),
                 Err(io::sim::Crashed) => machine.crash(),
                 Ok(result) => panic!("seed {seed}: {result:?}"),
             }

@@ -49,7 +49,15 @@ fn files_are_sealed_and_listed_in_the_background() {
         let index = String::from_utf8(machine.contents("binlog.index").unwrap()).unwrap();
         let lines: Vec<String> = files.iter().map(|file| format!("./{}", file.name)).collect();
         assert_eq!(index.lines().collect::<Vec<_>>(), lines);
-        assert!(machine.files().contains(&log.file_name(last.number + 1)), "the next file is prepared");
+        let filled = {
+            let state = log.keeper.state.lock();
+            let (current, next) = (state.current.as_ref().unwrap(), state.next.as_ref().expect("it is prepared"));
+            [(current.segment.name.clone(), current.filled), (next.segment.name.clone(), next.filled)]
+        };
+        for (name, filled) in filled {
+            let durable = machine.durable_contents(&name).map(|bytes| bytes.len() as u64);
+            assert_eq!(durable, Some(filled), "{name}: a commit's sync has no zeros to write");
+        }
         writer.close(true).await?;
         assert!(!machine.files().contains(&log.file_name(last.number + 1)), "and removed at the end");
         assert_eq!(machine.contents(&last.name).unwrap()[4 + 17], 0);

@@ -11,6 +11,7 @@ async fn random_load(bench: Arc<Bench>, machine: SimMachine, acked: Arc<Mutex<Ve
     settings
         .set_overlap([Overlap::Auto, Overlap::Fixed(1), Overlap::Fixed(2), Overlap::Fixed(3)][world.below(4) as usize]);
     settings.set_inline_commits(world.below(2) > 0);
+    settings.set_order_commits(world.below(2) > 0);
     if world.below(4) == 0 {
         settings.set_sync_delay(Duration::from_micros(world.below(500)));
     }

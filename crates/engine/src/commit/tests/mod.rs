@@ -3,6 +3,7 @@
 mod faults;
 mod groups;
 mod many;
+mod order;
 mod unsynced;
 
 use std::future::Future;
@@ -11,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base::LogPosition;
+use binlog::event::QueryEvent;
 use binlog::{BinaryLog, EncodedTransaction, EncoderOptions, LogOptions, OpenAs, QueryContext, TransactionEncoder};
 use event_listener::Event;
 use io::Env;
@@ -183,9 +185,10 @@ pub(super) async fn rows_in_log(log: &Arc<BinaryLog>) -> Vec<u64> {
             assert!(is_next || (transaction.start.file > end.file && event.sequence_number == 1), "a gap in the log");
         }
         last = Some((transaction.end, event.sequence_number));
-        let text = String::from_utf8_lossy(&transaction.bytes);
-        let row = text.split_once("/* ").and_then(|(_, rest)| rest.split_once(' ')).unwrap().0;
-        rows.push(row.parse().unwrap());
+        let statement = transaction.events().last().unwrap().unwrap();
+        let query = QueryEvent::decode(statement.body()).unwrap();
+        let text = std::str::from_utf8(query.sql).unwrap();
+        rows.push(text.split(' ').nth(1).unwrap().parse().unwrap());
     }
     rows
 }

@@ -1,6 +1,8 @@
 //! `sync_binlog` is changed while sessions commit, and the power fails: what was promised is kept, the rest is lost from the
 //! end only, and recovery never takes lost writes for damage, or damage for lost writes.
 
+use io::sim::Faults;
+
 use super::*;
 
 /// What the test knows across one life of the machine.
@@ -111,6 +113,65 @@ fn what_was_promised_is_kept_whatever_sync_binlog_was() {
         lost += u32::from(found.len() < prepared.len());
     }
     assert!(lost > 30, "the power failed with something unsynced only {lost} times");
+}
+
+/// Until the note is there, every group is synced, whatever the setting says.
+#[test]
+fn nothing_is_left_unsynced_that_is_not_noted() {
+    for seed in 0..20 {
+        let machine = machine(seed);
+        let run = async {
+            let bench = open(machine.env(), options(seed), 0).await.unwrap();
+            let is_synced = async |row| {
+                let end = bench.commit(row, 100).await.unwrap().end;
+                let name = bench.pipeline.log().file_name(end.file);
+                let durable = machine.durable_contents(&name).unwrap();
+                machine.contents(&name).unwrap()[..end.offset as usize] == durable[..end.offset as usize]
+            };
+            let only = Some("unsynced".to_owned());
+            machine.set_faults(Faults { write_error: 1.0, only, ..Faults::default() });
+            bench.pipeline.settings().set_sync_binlog(0);
+            for row in 1..10 {
+                assert!(is_synced(row).await, "seed {seed}");
+                bench.env.clock.sleep(Duration::from_micros(machine.world().below(1000))).await;
+            }
+            machine.set_faults(Faults::default());
+            bench.env.clock.sleep(Duration::from_secs(3)).await;
+            assert!(!is_synced(10).await, "seed {seed}: it is noted by now");
+        };
+        machine.run(run).unwrap();
+    }
+}
+
+/// The setting becomes strict while a group is on its way that nobody will sync: whoever commits from then on is told when all
+/// before it is durable, too.
+#[test]
+fn the_first_strict_commit_takes_all_before_it_along() {
+    const STRICT: u64 = 1_000_000;
+    for seed in 0..1000 {
+        let machine = machine(seed);
+        let run = async {
+            let bench = Arc::new(open(machine.env(), options(seed), 0).await.unwrap());
+            bench.pipeline.settings().set_overlap(Overlap::Fixed(3));
+            bench.pipeline.settings().set_sync_binlog(0);
+            bench.commit(1, 10).await.unwrap();
+            bench.env.clock.sleep(Duration::from_millis(10)).await;
+            for number in 1..5 {
+                let task = session(bench.clone(), machine.clone(), Arc::default(), number * 10_000);
+                bench.env.spawner.spawn("session", Box::pin(task));
+            }
+            bench.env.clock.sleep(Duration::from_micros(machine.world().below(3000))).await;
+            bench.pipeline.settings().set_sync_binlog(1);
+            bench.commit(STRICT, 10).await.unwrap();
+        };
+        machine.run(run).unwrap();
+        machine.crash();
+        let found = machine.run(async {
+            let opened = BinaryLog::open(machine.env(), options(seed), OpenAs::Source, LogPosition::default()).await;
+            rows_in_log(&opened.unwrap().log).await
+        });
+        assert!(found.unwrap().contains(&STRICT), "seed {seed}: acknowledged under sync_binlog=1 and lost");
+    }
 }
 
 /// The note beside the log goes when everything is synced, and at a clean end.
