@@ -8,7 +8,8 @@ const SEEDS: u64 = 1500;
 
 /// Seeds that found something, with what it was: a recovery that relied on bytes in the system's cache (1414), bytes of
 /// a failed sync taken for durable (1000001), two syncs through one open file (1000002), a file's first bytes not
-/// written again (1000447), a memtable full of what cannot be published yet (24).
+/// written again (1000447), a memtable full of what cannot be published yet (24). Since steps are interrupted, they take
+/// other ways than then.
 const FOUND: [u64; 5] = [24, 1414, 1_000_001, 1_000_002, 1_000_447];
 
 fn run(first: u64, scenario: &Scenario) {

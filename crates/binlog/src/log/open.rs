@@ -136,7 +136,8 @@ impl BinaryLog {
     /// Cuts the last file at its end; a source seals it.
     async fn finish_last(&self, segment: Segment, end: u64, is_sealed: bool, open_as: OpenAs) -> Result<Arc<Segment>> {
         match open_as {
-            OpenAs::Source if is_sealed => {}
+            // Once more if it is sealed: a start that failed just then may have left the mark in the system's cache only, and
+            // without it this file would be the log's last one after a power failure, whatever comes behind it.
             OpenAs::Source => segment.seal(end).await?,
             OpenAs::Follower if is_sealed => {
                 // It is filled ahead again, and may go on.
@@ -161,7 +162,8 @@ impl BinaryLog {
         let marker = failure_marker(&self.options);
         let has_failed = folder::exists(&self.env, &marker).await?;
         if !has_failed && !report.was_in_use {
-            return last.sync_in_background().await;
+            // Its bytes were synced before it was sealed.
+            return Ok(());
         }
         let known = if known_durable.file == last.number { known_durable.offset } else { 0 };
         let end = report.end.offset;

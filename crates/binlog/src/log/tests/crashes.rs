@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use futures_lite::future;
+use io::sim::Faults;
 use parking_lot::Mutex;
 
 use super::*;
@@ -84,6 +85,38 @@ fn check(model: &Model, found: &[String], machine: &SimMachine) {
     let seed = machine.world().seed();
     assert!(found.len() >= model.acknowledged.len(), "seed {seed}: an acknowledged transaction is lost");
     assert!(model.placed.starts_with(found), "seed {seed}: not a prefix of what was placed");
+}
+
+/// An open that fails in its middle, at any sync, leaves nothing that the next one takes for durable and that is not: not even
+/// the mark that says that a file is complete.
+#[test]
+fn an_open_that_failed_costs_nothing_later() {
+    let mut failed = 0;
+    for seed in 0..300 {
+        let machine = machine(seed);
+        let first = async {
+            let Opened { mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
+            write(&mut writer, 1..4).await
+        };
+        machine.run(first).unwrap().unwrap();
+        machine.kill();
+        machine.set_faults(Faults { sync_error: 0.3, ..Faults::default() });
+        failed += u32::from(machine.run(open(&machine.env(), OpenAs::Source)).unwrap().is_err());
+        machine.kill();
+        machine.set_faults(Faults::default());
+        let second = async {
+            let Opened { mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
+            write(&mut writer, 4..8).await
+        };
+        machine.run(second).unwrap().unwrap();
+        machine.crash();
+        let found = async {
+            let Opened { log, .. } = open(&machine.env(), OpenAs::Source).await?;
+            read_texts(&log, LogPosition::default()).await
+        };
+        assert_eq!(machine.run(found).unwrap().unwrap(), texts(1..8), "seed {seed}");
+    }
+    assert!(failed > 100, "only {failed} failed");
 }
 
 #[test]
