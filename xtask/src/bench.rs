@@ -115,9 +115,7 @@ fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contende
         }
     }
     for contender in &contenders {
-        let client = interop::Client::tcp(contender.port());
-        client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
-        load(contender.port(), "oltp_update_index", 8, 1).prepare()?;
+        fill(&load(contender.port(), "oltp_update_index", 8, 1))?;
     }
     Ok(contenders)
 }
@@ -132,6 +130,12 @@ fn load(port: u16, script: &str, threads: u32, seconds: u32) -> Sysbench {
         table_size: works::TABLE_SIZE,
         more: vec!["--rand-type=uniform".to_owned()],
     }
+}
+
+/// Makes the tables of a load.
+fn fill(load: &Sysbench) -> Result<()> {
+    interop::Client::tcp(load.port).query("CREATE DATABASE IF NOT EXISTS sbtest")?;
+    load.prepare()
 }
 
 /// Waits until no server does much any more: what one flushes, purges or merges after its run is not the next one's.

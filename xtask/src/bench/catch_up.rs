@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
 
 use super::works::Work;
-use super::{BenchArguments, load, our_arguments};
+use super::{BenchArguments, fill, load, our_arguments};
 
 const UPDATES: u32 = 300_000;
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -43,18 +43,13 @@ fn updates(port: u16) -> Result<()> {
     run.run().map(drop)
 }
 
-fn fill(client: &Client) -> Result<()> {
-    client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
-    load(client.port(), "oltp_update_index", 8, 1).prepare()
-}
-
 fn of_ours(arguments: &BenchArguments) -> Result<f64> {
     let options = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
     let source = Server::start("bench-source", options.clone())?;
     let mut follow = options;
     follow.arguments.extend(["--follow".to_owned(), format!("mysql://root@127.0.0.1:{}", source.port())]);
     let follower = Server::start("bench-follower", follow)?;
-    fill(&source.client())?;
+    fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     in_step(&source.client(), &follower.client())?;
     follower.client().query("STOP REPLICA")?;
     updates(source.port())?;
@@ -84,7 +79,7 @@ fn of_peer(kind: Kind, workers: u32, with_log: bool) -> Result<f64> {
         settings.push("--skip-log-bin");
     }
     let replica = Peer::start(kind, "bench-replica", Duration::ZERO, &settings)?;
-    fill(&source.client())?;
+    fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     let (port, client) = (source.port(), replica.client());
     match kind {
         Kind::Mysql97 => client.query(&format!(

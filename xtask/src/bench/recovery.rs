@@ -7,7 +7,7 @@ use std::time::Duration;
 use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
 
 use super::works::Work;
-use super::{BenchArguments, load, our_arguments};
+use super::{BenchArguments, fill, load, our_arguments};
 
 /// Updates of a row of 190 bytes: two images and their events are about 670 bytes of row log.
 const UPDATES: u32 = 1_600_000;
@@ -41,11 +41,6 @@ fn sysbench(client: &Client, threads: u32, more: &[String]) -> Sysbench {
     }
 }
 
-fn fill(client: &Client) -> Result<()> {
-    client.query("CREATE DATABASE IF NOT EXISTS sbtest")?;
-    sysbench(client, 8, &[]).prepare()
-}
-
 fn updates(client: &Client) -> Result<()> {
     sysbench(client, 64, &[format!("--events={UPDATES}")]).run().map(drop)
 }
@@ -59,7 +54,7 @@ fn of_ours(arguments: &BenchArguments) -> Result<(f64, u64)> {
         options.arguments.extend(["--set".to_owned(), setting.to_owned()]);
     }
     let mut server = Server::start("bench-recovery", options)?;
-    fill(&server.client())?;
+    fill(&sysbench(&server.client(), 8, &[]))?;
     server.stop()?;
     server.restart()?;
     let before = log_size(&server.client())?;
@@ -93,7 +88,7 @@ fn of_peer(kind: Kind) -> Result<f64> {
         ],
     };
     let mut peer = Peer::start(kind, "bench-recovery", Duration::ZERO, settings)?;
-    fill(&peer.client())?;
+    fill(&sysbench(&peer.client(), 8, &[]))?;
     peer.stop()?;
     peer.restart()?;
     updates(&peer.client())?;
