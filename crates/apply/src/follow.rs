@@ -1,7 +1,7 @@
 //! Following: applies a log as it grows, until told to stop.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use base::{CommitNumber, LogPosition, UnixMicros};
 use binlog::BinlogError;
@@ -18,7 +18,7 @@ use crate::stats::Stats;
 /// Applies an engine's log as a receiver makes it longer (`START`/`STOP REPLICA SQL_THREAD`).
 pub struct Applier {
     engine: Arc<Engine>,
-    options: ApplyOptions,
+    workers: AtomicUsize,
     stats: Arc<Stats>,
     state: Mutex<State>,
     stopping: AtomicBool,
@@ -61,12 +61,17 @@ impl Applier {
     pub fn new(engine: Arc<Engine>, options: ApplyOptions) -> Arc<Self> {
         Arc::new(Applier {
             engine,
-            options,
+            workers: AtomicUsize::new(options.workers),
             stats: Arc::default(),
             state: Mutex::default(),
             stopping: AtomicBool::new(false),
             changed: Event::new(),
         })
+    }
+
+    /// [`ApplyOptions::workers`] from the next start on.
+    pub fn set_workers(&self, workers: usize) {
+        self.workers.store(workers, Ordering::Relaxed);
     }
 
     /// Starts to apply after what can be seen; nothing if it runs. The engine must have been recovered.
@@ -81,7 +86,8 @@ impl Applier {
         }
         let this = self.clone();
         let task = async move {
-            let coordinator = Coordinator::start(&this.engine, this.engine.visible(), this.options, this.stats.clone());
+            let options = ApplyOptions { workers: this.workers.load(Ordering::Relaxed) };
+            let coordinator = Coordinator::start(&this.engine, this.engine.visible(), options, this.stats.clone());
             let result = this.follow(coordinator).await;
             if let Err(error) = &result {
                 tracing::error!("the applier stops: {error}");

@@ -25,6 +25,7 @@ use crate::lock::LockManager;
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
 use crate::options::EngineOptions;
+use crate::tunables::Tunables;
 use crate::turn::Turn;
 use crate::view::{Mark, Views};
 
@@ -32,6 +33,7 @@ use crate::view::{Mark, Views};
 pub(crate) struct Core {
     pub(crate) env: Env,
     pub(crate) options: EngineOptions,
+    pub(crate) tunables: Tunables,
     pub(crate) server_uuid: Uuid,
     pub(crate) store: Arc<Store>,
     pub(crate) log: Arc<BinaryLog>,
@@ -146,6 +148,7 @@ impl Core {
         let is_follower = AtomicBool::new(parts.options.follower);
         Core {
             env: parts.env,
+            tunables: Tunables::new(&parts.options),
             options: parts.options,
             server_uuid: parts.server_uuid,
             store: parts.store,
@@ -215,7 +218,7 @@ impl Core {
     /// Lets everything up to a number be seen, and the catalogs that came with it.
     pub(crate) fn publish(&self, number: CommitNumber, end: LogPosition) {
         self.views.publish(number, end);
-        self.checkpoints.log_is_at(end);
+        self.checkpoints.log_is_at(end, self.tunables.checkpoint_log_bytes(), self.log.max_file_bytes());
         loop {
             let mut effects = self.effects.lock();
             if effects.front().is_none_or(|(due, _)| *due > number) {

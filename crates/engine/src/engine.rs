@@ -27,6 +27,7 @@ use crate::lock::{LockManager, LockOptions, LockWaits};
 use crate::memtable::Memtable;
 use crate::options::{EngineOptions, TxnOptions};
 use crate::role::finish_reset;
+use crate::tunables::Tunables;
 use crate::txn::Transaction;
 use crate::view::{Layers, Mark, Views};
 
@@ -82,12 +83,7 @@ impl Engine {
             server_uuid,
             views: first_views(&mark, store.roots()),
             locks: LockManager::new(env.clock.clone(), LockOptions::default()),
-            checkpoints: Checkpoints::new(
-                mark.clone(),
-                opened.log.pin("checkpoint", mark.position),
-                options.checkpoint_log_bytes,
-                options.max_binlog_bytes,
-            ),
+            checkpoints: Checkpoints::new(mark.clone(), opened.log.pin("checkpoint", mark.position)),
             env,
             options,
             store,
@@ -125,6 +121,16 @@ impl Engine {
     /// Its settings.
     pub fn options(&self) -> &EngineOptions {
         &self.core.options
+    }
+
+    /// Settings that may change while it runs.
+    pub fn tunables(&self) -> &Tunables {
+        &self.core.tunables
+    }
+
+    /// `innodb_deadlock_detect`
+    pub fn set_deadlock_detect(&self, on: bool) {
+        self.core.locks.set_deadlock_detect(on);
     }
 
     /// What opening the log found: a clean end, or a torn tail that was cut.

@@ -39,6 +39,7 @@ mod role;
 mod storage_engine;
 #[cfg(test)]
 mod tests;
+mod tunables;
 mod turn;
 mod txn;
 mod view;
@@ -55,4 +56,5 @@ pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
 pub use storage_engine::StorageEngine;
+pub use tunables::Tunables;
 pub use txn::{Commit, Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Savepoint, Scan, Transaction};

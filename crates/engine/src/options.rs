@@ -29,7 +29,7 @@ pub struct EngineOptions {
     pub checkpoint_log_bytes: u64,
     /// Rows of a transaction go into events of about this size (`binlog_row_event_max_size`).
     pub row_event_max_bytes: usize,
-    /// The most that one transaction may write: its rows are kept in memory until it commits.
+    /// The most that one transaction may write (`max_binlog_cache_size`): its rows are kept in memory until it commits.
     pub transaction_bytes_max: usize,
     /// The log file is closed and the next begun at about this size.
     pub max_binlog_bytes: u64,

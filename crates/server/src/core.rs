@@ -19,7 +19,7 @@ use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::first_start;
 use crate::replication;
-use crate::services::{Parts, ServerServices, commit_settings};
+use crate::services::{Parts, ServerServices, apply_at_start, commit_settings};
 
 /// An open database: data directory, engine, what sessions share.
 pub struct Core {
@@ -91,6 +91,7 @@ impl Core {
         let mut engine_options = engine_options(&globals, follows, &end);
         adjust(&mut engine_options);
         let engine = Engine::open(env.clone(), engine_options, planner.clone()).await?;
+        apply_at_start(&engine, &globals);
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let apply = ApplyOptions { workers: globals.named("replica_parallel_workers").as_u64() as usize };
         apply::recover(&engine, apply).await?;

@@ -11,6 +11,7 @@ use wire::client::Credentials;
 use crate::{ServeOptions, Server, ServerError};
 
 mod roles;
+mod settings;
 
 /// A data directory that goes with the test.
 struct TestDir(PathBuf);

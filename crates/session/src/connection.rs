@@ -115,8 +115,10 @@ impl<T: Transport> Connection<T> {
         self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
         self.session.handle().cancel.next_statement();
         let buffer = self.link.reader.detach();
-        // In a box: 8 KB that an idle connection does not have, for one allocation per command.
-        let result = AssertUnwindSafe(Box::pin(self.command(&buffer[packet]))).catch_unwind().await;
+        // In a box: 8 KB that an idle connection does not have, for one allocation per command. The box comes first, so
+        // that the future is made in it and not copied into it.
+        let command = Box::into_pin(Box::write(Box::new_uninit(), self.command(&buffer[packet])));
+        let result = AssertUnwindSafe(command).catch_unwind().await;
         self.link.recycle(buffer);
         match result {
             Ok(Ok(next)) => {

@@ -45,6 +45,7 @@ mod verify;
 pub use cursor::{Cursor, Direction, Entry};
 pub use error::{Result, StoreError};
 pub use merge::{Change, Changes, Merge, MergeOptions, Pacer, SortedChanges};
+pub use page::PAGE_SIZE;
 pub use roots::Roots;
 pub use store::{Checkpoint, Options, Statistics, Store};
 pub use verify::Verified;

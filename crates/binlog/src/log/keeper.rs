@@ -445,7 +445,7 @@ impl BinaryLog {
             return Some(Job::Prepare { number: current.segment.number + 1 });
         }
         // Near its end the file needs no more than what is reserved: the log will go on in the next one.
-        let is_low = free < (self.options.fill_ahead / 2) as i64 && current.filled < self.options.max_binlog_size;
+        let is_low = free < (self.options.fill_ahead / 2) as i64 && current.filled < self.max_file_bytes();
         if is_low && !state.paused.space {
             return extend(FILL_MIN.min(self.options.fill_ahead));
         }
@@ -454,7 +454,7 @@ impl BinaryLog {
 
     /// By how much to fill a file on that is filled up to `filled`.
     fn chunk(&self, filled: u64) -> u64 {
-        let left = (self.options.max_binlog_size + SLACK).saturating_sub(filled);
+        let left = (self.max_file_bytes() + SLACK).saturating_sub(filled);
         self.options.fill_ahead.min(left).max(FILL_MIN.min(self.options.fill_ahead)).max(1)
     }
 

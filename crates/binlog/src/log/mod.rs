@@ -40,7 +40,7 @@ mod tests;
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use base::{Gtid, LogPosition};
 use event_listener::Event;
@@ -74,6 +74,8 @@ struct Durable {
 pub struct BinaryLog {
     env: Env,
     options: LogOptions,
+    /// `max_binlog_size`, which may change.
+    max_file_bytes: AtomicU64,
     files: Mutex<Files>,
     durable: Mutex<Durable>,
     durable_event: Event,
@@ -98,6 +100,16 @@ impl BinaryLog {
     /// Settings that it was opened with.
     pub fn options(&self) -> &LogOptions {
         &self.options
+    }
+
+    /// Size in bytes at which a file is the last one's predecessor: [`LogOptions::max_binlog_size`] or what was set since.
+    pub fn max_file_bytes(&self) -> u64 {
+        self.max_file_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Changes it; the next group goes by it.
+    pub fn set_max_file_bytes(&self, bytes: u64) {
+        self.max_file_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// Where it lives.

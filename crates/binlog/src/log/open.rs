@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use base::LogPosition;
 use event_listener::Event;
@@ -109,6 +109,7 @@ impl BinaryLog {
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
             on_failure: OnceLock::new(),
+            max_file_bytes: AtomicU64::new(options.max_binlog_size),
             env,
             options,
         });

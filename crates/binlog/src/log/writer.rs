@@ -214,7 +214,7 @@ impl LogWriter {
         let run = self.group.run.take();
         self.group.add_run(run);
         self.placed_gtids.union(&self.group.gtids);
-        let is_full = self.offset >= self.log.options.max_binlog_size && !self.group.buf.is_empty();
+        let is_full = self.offset >= self.log.max_file_bytes() && !self.group.buf.is_empty();
         let is_due = (self.rotate_now || is_full) && !self.is_closing;
         let next = if is_due { self.next_segment() } else { None };
         if let Some((next, _)) = &next {

@@ -96,12 +96,10 @@ pub(crate) struct Checkpoints {
     pub(super) stopped: AtomicBool,
     /// Why the last attempt found no room on the disk.
     pub(super) disk_full: Mutex<Option<String>>,
-    log_bytes_max: u64,
-    file_bytes: u64,
 }
 
 impl Checkpoints {
-    pub(crate) fn new(durable: Mark, pin: binlog::Pin, log_bytes_max: u64, file_bytes: u64) -> Self {
+    pub(crate) fn new(durable: Mark, pin: binlog::Pin) -> Self {
         Checkpoints {
             turn: Turn::default(),
             frozen: Mutex::new(None),
@@ -115,8 +113,6 @@ impl Checkpoints {
             room: Event::new(),
             stopped: AtomicBool::new(false),
             disk_full: Mutex::default(),
-            log_bytes_max,
-            file_bytes,
         }
     }
 
@@ -127,12 +123,12 @@ impl Checkpoints {
         }
     }
 
-    /// The log has grown to here.
-    pub(crate) fn log_is_at(&self, end: LogPosition) {
+    /// The log has grown to here, in files of `file_bytes`; with `bytes_max` since the last checkpoint it is time for one.
+    pub(crate) fn log_is_at(&self, end: LogPosition, bytes_max: u64, file_bytes: u64) {
         let begin = self.durable.lock().position;
         let files = end.file.saturating_sub(begin.file);
-        let bytes = (files * self.file_bytes + end.offset).saturating_sub(begin.offset);
-        if bytes >= self.log_bytes_max {
+        let bytes = (files * file_bytes + end.offset).saturating_sub(begin.offset);
+        if bytes >= bytes_max {
             self.want();
         }
     }

@@ -161,7 +161,8 @@ impl Core {
     /// One step; remembered, so that a second attempt goes on from here.
     async fn merge_upto(&self, frozen: &mut Frozen, upto: CommitNumber) -> Result<Roots> {
         let range = (frozen.merged, upto);
-        let roots = merge_step(&self.store, &frozen.memtable, range, &frozen.gone, MergeOptions::default()).await?;
+        let options = MergeOptions { pacer: Some(self.tunables.pacer.clone()) };
+        let roots = merge_step(&self.store, &frozen.memtable, range, &frozen.gone, options).await?;
         frozen.merged = upto;
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(roots)
@@ -254,10 +255,10 @@ impl Core {
         if number <= after {
             return true;
         }
-        if bytes >= self.options.memtable_bytes {
+        if bytes >= self.tunables.memtable_bytes() {
             self.checkpoints.want();
         }
-        (bytes as f64) < self.options.memtable_bytes as f64 * self.options.memtable_stall_factor.max(1.0)
+        (bytes as f64) < self.tunables.memtable_bytes() as f64 * self.options.memtable_stall_factor.max(1.0)
     }
 
     /// Ready when the active memtable may grow; an error if no checkpoint can make room because the disk is full.

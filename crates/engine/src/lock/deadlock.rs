@@ -54,7 +54,7 @@ impl WaitGraph {
         {
             let mut waiting = self.waiting.lock();
             waiting.insert(waiter.owner, Edge { waits_for, waiter: waiter.clone() });
-            while manager.options.deadlock_detect && waiter.is_waiting() {
+            while manager.detects_deadlocks() && waiter.is_waiting() {
                 let Some(cycle) = find_cycle(&waiting, waiter, manager) else { break };
                 // The least work is lost; among equals the youngest goes.
                 let victim = cycle.iter().min_by_key(|member| (member.work, std::cmp::Reverse(member.owner)));

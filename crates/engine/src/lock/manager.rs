@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -28,6 +28,7 @@ pub(super) enum Space {
 /// All locks of one engine.
 pub struct LockManager {
     pub(super) options: LockOptions,
+    deadlock_detect: AtomicBool,
     pub(super) records: LockTable,
     /// Apart from the records: `release_all` of a huge transaction does not slow statements down.
     pub(super) tables: LockTable,
@@ -96,6 +97,7 @@ impl LockManager {
     /// No locks yet. The clock is for timeouts.
     pub fn new(clock: Arc<dyn Clock>, options: LockOptions) -> Arc<Self> {
         Arc::new(LockManager {
+            deadlock_detect: AtomicBool::new(options.deadlock_detect),
             options,
             records: LockTable::new(Order::MostWork),
             tables: LockTable::new(Order::FirstCome),
@@ -106,6 +108,15 @@ impl LockManager {
             next_owner: AtomicU64::new(1),
             counters: Counters::default(),
         })
+    }
+
+    /// See [`LockOptions::deadlock_detect`]; waits that have begun go by what it was.
+    pub fn set_deadlock_detect(&self, on: bool) {
+        self.deadlock_detect.store(on, Ordering::Relaxed);
+    }
+
+    pub(super) fn detects_deadlocks(&self) -> bool {
+        self.deadlock_detect.load(Ordering::Relaxed)
     }
 
     /// An owner without locks, under an id that no other has.

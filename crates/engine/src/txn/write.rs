@@ -113,8 +113,8 @@ impl Transaction {
             return Err(EngineError::ReadOnlyTransaction);
         }
         self.core().check_commits()?;
-        if self.writes.bytes() > self.core().options.transaction_bytes_max {
-            let max = self.core().options.transaction_bytes_max;
+        let max = self.core().tunables.transaction_bytes_max();
+        if self.writes.bytes() > max {
             let message = format!(
                 "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage ({max}); \
                  increase this mysqld variable and try again"

@@ -72,6 +72,11 @@ impl Follower {
         Ok(Arc::new(Follower { engine, applier, identity, state: Mutex::new(state), changed: Event::new() }))
     }
 
+    /// `replica_parallel_workers`, from the next start of the applier on.
+    pub fn set_workers(&self, workers: usize) {
+        self.applier.set_workers(workers);
+    }
+
     /// The source, if one was ever set.
     pub fn source(&self) -> Option<SourceSettings> {
         self.state.lock().settings.clone()

@@ -25,7 +25,7 @@ use crate::core::End;
 use crate::replication;
 
 pub(crate) use logs::purge_automatically;
-pub(crate) use settings::commit_settings;
+pub(crate) use settings::{apply_at_start, commit_settings};
 
 /// The server's side of [`Services`].
 pub(crate) struct ServerServices {
@@ -100,6 +100,9 @@ impl Services for ServerServices {
 
     fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
         settings::apply(&self.parts.engine, name, value);
+        if name == "replica_parallel_workers" {
+            self.follower().set_workers(value.as_u64() as usize);
+        }
         let makes_writable = matches!(name, "read_only" | "super_read_only") && !value.as_bool();
         if !makes_writable || !self.parts.engine.is_follower() {
             return Box::pin(std::future::ready(Ok(())));

@@ -27,6 +27,16 @@ pub(crate) fn commit_settings(globals: &Globals) -> CommitSettings {
 
 /// Puts a changed setting to work. Those that are read where they are used need nothing.
 pub(crate) fn apply(engine: &Engine, name: &str, value: &SettingValue) {
+    let (tunables, number) = (engine.tunables(), value.as_u64());
+    match name {
+        "checkpoint_log_size" => tunables.set_checkpoint_log_bytes(number),
+        "checkpoint_write_rate" => tunables.set_checkpoint_write_rate(number),
+        "innodb_deadlock_detect" => engine.set_deadlock_detect(value.as_bool()),
+        "max_binlog_cache_size" => tunables.set_transaction_bytes_max(number as usize),
+        "max_binlog_size" => engine.log().set_max_file_bytes(number),
+        "memtable_size" => tunables.set_memtable_bytes(number as usize),
+        _ => {}
+    }
     if let Some(pipeline) = engine.commits() {
         set_commit(pipeline.settings(), name, value);
     }
@@ -42,6 +52,13 @@ fn set_commit(settings: &CommitSettings, name: &str, value: &SettingValue) {
         "binlog_transaction_dependency_history_size" => settings.set_history_size(number as usize),
         "sync_binlog" => settings.set_sync_binlog(number),
         _ => {}
+    }
+}
+
+/// Those that the engine is not opened with.
+pub(crate) fn apply_at_start(engine: &Engine, globals: &Globals) {
+    for name in ["checkpoint_write_rate", "innodb_deadlock_detect"] {
+        apply(engine, name, &globals.named(name));
     }
 }
 

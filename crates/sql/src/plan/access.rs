@@ -34,6 +34,11 @@ impl IndexAccess {
                 .iter()
                 .all(|part| part.intervals.iter().all(|interval| matches!(interval, Interval::Point(_))))
     }
+
+    /// Whether it is at most one row.
+    pub(crate) fn is_single_row(&self) -> bool {
+        self.is_unique_point() && self.parts.iter().all(|part| part.intervals.len() == 1)
+    }
 }
 
 /// The wanted values of one key part.
@@ -163,6 +168,10 @@ impl TableFacts {
             if paths.iter().any(limited) {
                 paths.retain(limited);
             }
+        }
+        // Reading a table of two rows may cost less today; but the plan is kept, and the table may grow.
+        if paths.iter().any(|path| path.access.is_single_row()) {
+            paths.retain(|path| path.access.is_single_row());
         }
         paths
     }

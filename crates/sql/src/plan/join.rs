@@ -209,7 +209,8 @@ impl JoinPlanner<'_> {
         let all: Vec<&Condition> = conditions.iter().collect();
         let mut best: Option<(f64, Path, Option<bool>, f64)> = None;
         let mut paths = facts.paths(table, &all, present);
-        if !wanted.order.is_empty() {
+        let is_single_row = paths.iter().all(|path| path.access.is_single_row());
+        if !wanted.order.is_empty() && !is_single_row {
             // An index that is no use for the conditions may still give the order.
             for &index in &facts.allowed {
                 if !paths.iter().any(|path| path.access.index == index) {

@@ -67,6 +67,11 @@ pub struct PlanContext<'a> {
     pub warnings: &'a Warnings,
 }
 
+/// A table that has become larger or smaller by this factor is planned for anew,
+const SIZE_FACTOR: u64 = 8;
+/// if it has more rows than this: for fewer any way is good.
+const SMALL_TABLE: u64 = 64;
+
 /// A statement that is ready to run.
 #[derive(Debug)]
 pub struct Plan {
@@ -76,6 +81,8 @@ pub struct Plan {
     uses: Vec<TableUse>,
     columns: Vec<ResultColumn>,
     catalog_version: u64,
+    /// About how many rows the locked tables had, in their order; empty if there was nothing to choose.
+    sizes: Vec<u64>,
 }
 
 /// The kinds of statements.
@@ -117,9 +124,15 @@ impl Plan {
         &self.columns
     }
 
-    /// Whether it still holds with this catalog.
-    pub fn is_current(&self, catalog: &Catalog) -> bool {
-        self.catalog_version == catalog.version()
+    /// Whether it still holds with this catalog, and no table has grown or shrunk so much since that another way may be
+    /// better by far: statements are often prepared while tables are empty.
+    pub fn is_current(&self, catalog: &Catalog, engine: &Engine) -> bool {
+        let size_changed = |(table, then): (&Arc<Table>, u64)| {
+            let (now, then) = (engine.estimate_rows(table).max(SMALL_TABLE), then.max(SMALL_TABLE));
+            now / SIZE_FACTOR > then || then / SIZE_FACTOR > now
+        };
+        let tables = self.locks.iter().map(|(table, _)| table);
+        self.catalog_version == catalog.version() && !tables.zip(self.sizes.iter().copied()).any(size_changed)
     }
 
     /// The tables that it names, without virtual ones, each with what it does to them.
@@ -189,6 +202,9 @@ impl Plan {
             PlanKind::Query(query) if query.into.is_empty() => query.columns.clone(),
             _ => Vec::new(),
         };
-        Plan { kind, locks, uses, columns, catalog_version: context.catalog.version() }
+        // INSERT … VALUES has but one way.
+        let has_choice = locks.len() > 1 || !matches!(kind, PlanKind::Insert(_));
+        let sizes = locks.iter().filter(|_| has_choice).map(|(table, _)| context.engine.estimate_rows(table)).collect();
+        Plan { kind, locks, uses, columns, catalog_version: context.catalog.version(), sizes }
     }
 }

@@ -40,7 +40,7 @@ impl Session {
     ) -> Result<Outcome, SqlError> {
         for _ in 0..REPLANS_MAX {
             self.transaction_for_statement();
-            if plan.as_ref().is_none_or(|plan| !plan.is_current(&self.catalog())) {
+            if plan.as_ref().is_none_or(|plan| !plan.is_current(&self.catalog(), &self.shared.engine)) {
                 *plan = Some(self.plan(statement, virtual_tables).await.inspect_err(|_| self.end_single())?);
             }
             let Some(planned) = plan.as_ref() else { continue };
@@ -50,7 +50,10 @@ impl Session {
             }
             match self.run_plan(planned, statement, sink).await {
                 // The table was changed before anything was done: the new plan is made with its new form.
-                Err(error) if error.code == codes::TABLE_DEF_CHANGED.0 && !planned.is_current(&self.catalog()) => {
+                Err(error)
+                    if error.code == codes::TABLE_DEF_CHANGED.0
+                        && !planned.is_current(&self.catalog(), &self.shared.engine) =>
+                {
                     *plan = None;
                 }
                 result => return result,

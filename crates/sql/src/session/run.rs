@@ -106,8 +106,8 @@ impl Session {
                 let tables = SystemTables::new(self.shared.clone());
                 self.run_rows(&rows, plan, &tables, sink).await
             }
-            // The rest is rarely run and may be large: off the hot path's stack.
-            _ => Box::pin(self.run_other(parsed, sink)).await,
+            // The rest may be large: off the hot path's stack, and made where it is to be (BEGIN and COMMIT are often run).
+            _ => Box::into_pin(Box::write(Box::new_uninit(), self.run_other(parsed, sink))).await,
         }
     }
 

@@ -150,7 +150,7 @@ impl Services for Alone {
     }
     fn apply_setting<'a>(&'a self, name: &'static str, _: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
         Box::pin(std::future::ready(match name {
-            "gtid_purged" => Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, "gtid_purged cannot be set in a test")),
+            "memtable_size" => Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, "memtable_size cannot be set in a test")),
             _ => Ok(()),
         }))
     }

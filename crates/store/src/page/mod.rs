@@ -48,7 +48,7 @@ use bytes::Bytes;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// Bytes of a page.
-pub(crate) const PAGE_SIZE: usize = 16384;
+pub const PAGE_SIZE: usize = 16384;
 /// Bytes before the payload.
 pub(crate) const HEADER_SIZE: usize = 64;
 /// Bytes of payload.

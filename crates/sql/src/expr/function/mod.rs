@@ -9,6 +9,7 @@ mod encoding;
 mod hash;
 mod info;
 mod math;
+mod missing;
 mod regexp;
 mod string;
 mod time;
@@ -179,8 +180,11 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
 }
 
-/// 1305
+/// 1305; 1235 if MySQL has it.
 fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
+    if missing::is_missing(&name.to_ascii_lowercase()) {
+        return SqlError::not_supported(format!("{}()", name.to_uppercase()));
+    }
     let schema = session.database.as_deref().map(|schema| format!("{schema}.")).unwrap_or_default();
     SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {schema}{name} does not exist"))
 }

@@ -37,6 +37,4 @@ pub(super) const ALL: &[Setting] = &[
     both("show_gipk_in_create_table_and_information_schema", BOOL, "ON")
         .doc("Whether generated primary keys are shown by SHOW and in information_schema."),
     both("sql_require_primary_key", BOOL, "OFF").doc("Whether a table without a primary key is refused."),
-    global("transaction_write_set_budget", uint(1 << 16, 1 << 40), "67108864")
-        .doc("Bytes of one transaction's changes that are held in memory."),
 ];

@@ -22,12 +22,12 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Microseconds for which the log thread goes on taking transactions into a group before it writes."),
     global("binlog_order_commits", BOOL, "ON")
         .doc("Whether transactions become visible in log order. OFF allows a session to see its own commit before those in front of it."),
-    global("binlog_row_event_max_size", Kind::UInt { min: 256, max: 1 << 30, block: 256 }, "8192")
+    fixed("binlog_row_event_max_size", Kind::UInt { min: 256, max: 1 << 30, block: 256 }, "8192")
         .doc("Size in bytes at which a rows event is closed and the next begun."),
     both("binlog_row_image", Kind::Enum(&["MINIMAL", "NOBLOB", "FULL"]), "FULL")
         .doc("Which columns a rows event has. FULL is what a follower installs without a read; MINIMAL is smaller and has to be executed."),
-    global("binlog_row_metadata", Kind::Enum(&["MINIMAL", "FULL"]), "FULL")
-        .doc("How much a table map event says about the table."),
+    fixed("binlog_row_metadata", Kind::Enum(&["MINIMAL", "FULL"]), "FULL")
+        .doc("How much a table map event says about the table. Always FULL."),
     both("binlog_row_value_options", TEXT, "").understood().doc("Partial JSON updates; always empty here."),
     both("binlog_rows_query_log_events", BOOL, "OFF")
         .alias(&["binlog_annotate_row_events"])
@@ -46,8 +46,8 @@ pub(super) const ALL: &[Setting] = &[
     fixed("log_replica_updates", BOOL, "ON")
         .alias(&["log_slave_updates"])
         .doc("Whether what a replica applies is in its own log. Always ON: the log is what it applies."),
-    global("max_binlog_cache_size", uint(4096, u64::MAX), "18446744073709547520")
-        .doc("Largest size in bytes of one transaction in the log."),
+    global("max_binlog_cache_size", uint(4096, u64::MAX), "1073741824")
+        .doc("Most bytes of one transaction's changes, which are in memory until it commits (1197). MySQL has no bound by default."),
     global("max_binlog_size", Kind::UInt { min: 4096, max: 1 << 30, block: 4096 }, "1073741824")
         .doc("Size at which the log goes on in the next file. A transaction is never split."),
     global("binlog_space_limit", U64, "0")

@@ -10,12 +10,12 @@ pub(super) const ALL: &[Setting] = &[
     session("gtid_next", TEXT, "AUTOMATIC").doc("The identifier of the next transaction. Only AUTOMATIC."),
     fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
     session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
-    global("gtid_purged", TEXT, "").doc("Transactions of gtid_executed that are in no log file any more."),
+    fixed("gtid_purged", TEXT, "").doc("Transactions of gtid_executed that are in no log file any more."),
     session("gtid_domain_id", U32, "0")
         .read_only()
         .understood()
         .doc("MariaDB's domain; this server speaks MySQL's identifiers."),
-    global("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect."),
+    fixed("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect. Always OFF."),
     both("pseudo_replica_mode", BOOL, "OFF")
         .alias(&["pseudo_slave_mode"])
         .understood()
@@ -34,7 +34,7 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Installing needs no dependencies."),
     global("replica_parallel_workers", uint(0, 1024), "0")
         .alias(&["slave_parallel_workers", "slave_parallel_threads"])
-        .doc("Tasks that install transactions at once; 0 for one per core."),
+        .doc("Tasks that install transactions at once; 0 for one per core. Counts from the next START REPLICA."),
     global("replica_net_timeout", uint(1, 31_536_000), "60")
         .alias(&["slave_net_timeout"])
         .doc("Seconds without anything from the source, heartbeats included, after which a follower connects anew."),
@@ -63,9 +63,9 @@ pub(super) const ALL: &[Setting] = &[
         .doc("This server's number in the replication topology; in every event."),
     fixed("server_uuid", TEXT, "").doc("This server's identity; made at first start, the first half of its GTIDs."),
     fixed("server_id_bits", uint(32, 32), "32").understood().doc("Bits of server_id that count."),
-    global("source_verify_checksum", BOOL, "ON")
+    fixed("source_verify_checksum", BOOL, "ON")
         .alias(&["master_verify_checksum"])
-        .doc("Whether checksums are verified when the log is read for a replica."),
+        .doc("Whether checksums are verified when the log is read for a replica. Always ON."),
     global("replica_sql_verify_checksum", BOOL, "ON")
         .alias(&["slave_sql_verify_checksum"])
         .read_only()

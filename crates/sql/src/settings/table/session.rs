@@ -96,7 +96,7 @@ pub(super) const ALL: &[Setting] = &[
     both("session_track_gtids", Kind::Enum(&["OFF", "OWN_GTID", "ALL_GTIDS"]), "OFF")
         .understood()
         .doc("What of GTIDs is sent with OK packets."),
-    both("session_track_schema", BOOL, "ON").doc("Whether a new default database is sent with OK packets."),
+    fixed("session_track_schema", BOOL, "ON").doc("Whether a new default database is sent with OK packets. Always ON."),
     both("session_track_state_change", BOOL, "OFF")
         .understood()
         .doc("Whether changes of state are sent with OK packets."),
@@ -117,10 +117,10 @@ pub(super) const ALL: &[Setting] = &[
     both("sql_buffer_result", BOOL, "OFF").understood().doc("Results are not buffered whole."),
     both("sql_mode", Kind::Set(SQL_MODES), SQL_MODE_DEFAULT).doc("How strict and how standard SQL is."),
     both("sql_notes", BOOL, "ON").doc("Whether notes count as warnings and are kept."),
-    both("sql_quote_show_create", BOOL, "ON").doc("Whether SHOW CREATE quotes names."),
+    both("sql_quote_show_create", BOOL, "ON").understood().doc("SHOW CREATE always quotes names."),
     both("sql_safe_updates", BOOL, "OFF").doc("Whether UPDATE and DELETE need a key in WHERE, or a LIMIT."),
     both("sql_select_limit", U64, "18446744073709551615").doc("LIMIT of a SELECT that has none."),
-    both("sql_warnings", BOOL, "OFF").doc("Whether a single-row INSERT's OK has its warnings in words."),
+    both("sql_warnings", BOOL, "OFF").understood().doc("A single-row INSERT's OK never has its warnings in words."),
     fixed("system_time_zone", TEXT, "UTC").doc("The zone of the machine."),
     both("time_zone", Kind::TimeZone, "SYSTEM").doc("The zone of the session: SYSTEM, +02:00, or a name."),
     session("timestamp", Kind::Double { min: 0.0, max: 2147483647.0 }, "0")

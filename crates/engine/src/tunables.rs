@@ -1,0 +1,62 @@
+//! Settings that may change while the engine runs. Each is read where it is used, every time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use store::Pacer;
+
+use crate::options::EngineOptions;
+
+/// See the module; begins with what [`EngineOptions`] say.
+#[derive(Debug)]
+pub struct Tunables {
+    memtable_bytes: AtomicUsize,
+    checkpoint_log_bytes: AtomicU64,
+    transaction_bytes_max: AtomicUsize,
+    /// Of the merges of checkpoints.
+    pub(crate) pacer: Arc<Pacer>,
+}
+
+impl Tunables {
+    pub(crate) fn new(options: &EngineOptions) -> Self {
+        Tunables {
+            memtable_bytes: AtomicUsize::new(options.memtable_bytes),
+            checkpoint_log_bytes: AtomicU64::new(options.checkpoint_log_bytes),
+            transaction_bytes_max: AtomicUsize::new(options.transaction_bytes_max),
+            pacer: Pacer::new(0),
+        }
+    }
+
+    pub(crate) fn memtable_bytes(&self) -> usize {
+        self.memtable_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn checkpoint_log_bytes(&self) -> u64 {
+        self.checkpoint_log_bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn transaction_bytes_max(&self) -> usize {
+        self.transaction_bytes_max.load(Ordering::Relaxed)
+    }
+
+    /// [`EngineOptions::memtable_bytes`]
+    pub fn set_memtable_bytes(&self, bytes: usize) {
+        self.memtable_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// [`EngineOptions::checkpoint_log_bytes`]
+    pub fn set_checkpoint_log_bytes(&self, bytes: u64) {
+        self.checkpoint_log_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// [`EngineOptions::transaction_bytes_max`]
+    pub fn set_transaction_bytes_max(&self, bytes: usize) {
+        self.transaction_bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Bytes per second that the merge of a checkpoint writes at most; 0 for as fast as it goes. A rate of less than a page
+    /// is a page's.
+    pub fn set_checkpoint_write_rate(&self, bytes_per_second: u64) {
+        self.pacer.set_rate(bytes_per_second.div_ceil(store::PAGE_SIZE as u64));
+    }
+}

@@ -1,0 +1,85 @@
+//! `SET GLOBAL` has its effect while the server runs.
+
+use super::*;
+
+async fn started(dir: &TestDir) -> (Server, TestClient) {
+    let server = Server::start(&dir.options()).await.unwrap();
+    let mut client = connect(&server, "root", "").await.unwrap();
+    for statement in ["CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, x LONGTEXT)"] {
+        client.query(statement).await.unwrap();
+    }
+    (server, client)
+}
+
+const INSERT: &str = "INSERT INTO d.t (x) VALUES (REPEAT('x', 10000))";
+
+/// The first value of the last row.
+async fn last(client: &mut TestClient, query: &str) -> String {
+    let rows = client.query(query).await.unwrap().rows;
+    String::from_utf8(rows.last().unwrap()[0].clone().unwrap()).unwrap()
+}
+
+#[test]
+fn max_binlog_size() {
+    test(async |dir| {
+        let (server, mut client) = started(&dir).await;
+        client.query("SET GLOBAL max_binlog_size = 4096").await.unwrap();
+        // A file is the last one's successor as soon as it is prepared, which is not waited for.
+        while last(&mut client, "SHOW BINARY LOGS").await < "binlog.000004".to_owned() {
+            client.query(INSERT).await.unwrap();
+        }
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn max_binlog_cache_size() {
+    test(async |dir| {
+        let (server, mut client) = started(&dir).await;
+        client.query("SET GLOBAL max_binlog_cache_size = 16384").await.unwrap();
+        client.query("BEGIN").await.unwrap();
+        client.query(INSERT).await.unwrap();
+        client.query(INSERT).await.unwrap();
+        let error = client.query(INSERT).await.err().and_then(|error| error.refused().map(|error| error.code));
+        assert_eq!(error, Some(1197));
+        client.query("ROLLBACK").await.unwrap();
+        client.query("SET GLOBAL max_binlog_cache_size = 1048576").await.unwrap();
+        client.query(&format!("{INSERT}, (REPEAT('y', 20000))")).await.unwrap();
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
+fn sizes_at_which_checkpoints_begin() {
+    for setting in ["memtable_size", "checkpoint_log_size"] {
+        test(async |dir| {
+            let (server, mut client) = started(&dir).await;
+            let checkpoint = "SHOW GLOBAL STATUS LIKE 'Checkpoint_commit_number'";
+            let value = async |client: &mut TestClient| {
+                let row = client.query(checkpoint).await.unwrap().rows.remove(0);
+                row[1].clone()
+            };
+            let before = value(&mut client).await;
+            client.query(&format!("SET GLOBAL {setting} = 1048576")).await.unwrap();
+            for _ in 0..150 {
+                client.query(INSERT).await.unwrap();
+            }
+            while value(&mut client).await == before {
+                tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+            }
+            server.shutdown().await.unwrap();
+        });
+    }
+}
+
+#[test]
+fn what_cannot_be_set_says_so() {
+    test(async |dir| {
+        let (server, mut client) = started(&dir).await;
+        for name in ["gtid_purged", "offline_mode", "binlog_row_metadata", "source_verify_checksum"] {
+            let result = client.query(&format!("SET GLOBAL {name} = DEFAULT")).await;
+            assert_eq!(result.err().and_then(|error| error.refused().map(|error| error.code)), Some(1238), "{name}");
+        }
+        server.shutdown().await.unwrap();
+    });
+}
