@@ -10,6 +10,7 @@ use wire::client::Credentials;
 
 use crate::{ServeOptions, Server, ServerError};
 
+mod plans;
 mod roles;
 mod settings;
 
