@@ -25,7 +25,7 @@ fn max_binlog_size() {
         let (server, mut client) = started(&dir).await;
         client.query("SET GLOBAL max_binlog_size = 4096").await.unwrap();
         // A file is the last one's successor as soon as it is prepared, which is not waited for.
-        while last(&mut client, "SHOW BINARY LOGS").await < "binlog.000004".to_owned() {
+        while last(&mut client, "SHOW BINARY LOGS").await.as_str() < "binlog.000004" {
             client.query(INSERT).await.unwrap();
         }
         server.shutdown().await.unwrap();
