@@ -4,6 +4,8 @@ use base::{SqlError, codes};
 use types::CollationId;
 use types::collation;
 
+use crate::settings::SettingValue;
+
 /// The name as it is stored: `utf8` is `utf8mb3`, which is handled as utf8mb4. `None` for one that is not supported.
 pub(crate) fn static_name(name: &str) -> Option<&'static str> {
     const KNOWN: &[&str] = &["utf8mb4", "utf8mb3", "latin1", "binary"];
@@ -64,4 +66,26 @@ pub(crate) fn unknown_charset(name: &str) -> SqlError {
 /// 1273.
 pub(crate) fn unknown_collation(name: &str) -> SqlError {
     SqlError::new(codes::UNKNOWN_COLLATION, format!("Unknown collation: '{name}'"))
+}
+/// Settings of a character set and of its collation that follow one another.
+const PAIRS: [(&str, &str); 3] = [
+    ("character_set_connection", "collation_connection"),
+    ("character_set_database", "collation_database"),
+    ("character_set_server", "collation_server"),
+];
+
+/// What else changes when a setting gets this value: a character set brings its default collation, a collation its
+/// character set.
+pub(crate) fn paired(name: &str, value: &SettingValue) -> Option<(&'static str, SettingValue)> {
+    PAIRS.into_iter().find_map(|(charset, collation)| match name {
+        _ if name == charset => {
+            let default = default_collation(value.as_str())?;
+            Some((collation, SettingValue::text(default.name())))
+        }
+        _ if name == collation => {
+            let named = types::collation::by_name(value.as_str())?;
+            Some((charset, SettingValue::text(named.charset().name())))
+        }
+        _ => None,
+    })
 }

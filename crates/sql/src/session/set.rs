@@ -208,17 +208,10 @@ impl Session {
             "gtid_next" if !value.as_str().eq_ignore_ascii_case("AUTOMATIC") => {
                 return Err(SqlError::not_supported(format!("gtid_next = '{value}'")));
             }
-            "character_set_connection" => {
-                if let Some(collation) = charsets::default_collation(value.as_str()) {
-                    self.store("collation_connection", SettingValue::text(collation.name()));
-                }
-            }
-            "collation_connection" => {
-                if let Some(collation) = types::collation::by_name(value.as_str()) {
-                    self.store("character_set_connection", SettingValue::text(collation.charset().name()));
-                }
-            }
             _ => {}
+        }
+        if let Some((other, value)) = charsets::paired(name, &value) {
+            self.store(other, value);
         }
         self.settings.set(id, value);
         Ok(())

@@ -7,6 +7,8 @@ use arc_swap::ArcSwap;
 use base::SqlError;
 use parking_lot::Mutex;
 
+use crate::charsets;
+
 use super::{Setting, SettingId, SettingValue, table};
 
 /// The values that hold for the server, and with which sessions begin.
@@ -81,7 +83,12 @@ impl Globals {
                     self.read_only.store(true, Ordering::SeqCst);
                 }
             }
-            _ => {}
+            name => {
+                let value = values[usize::from(id.0)].clone();
+                if let Some((other, value)) = charsets::paired(name, &value) {
+                    values[index_of(other)] = value;
+                }
+            }
         }
         self.values.store(Arc::new(values));
     }
@@ -90,7 +97,14 @@ impl Globals {
     pub fn configure(&self, name: &str, text: &str) -> Result<(), SqlError> {
         let id = super::find_or_suggest(name)?;
         let value = id.setting().parse(text)?;
-        self.set(id, value);
+        // A collation that was given before its character set stays.
+        let collation = charsets::paired(id.setting().name, &value).map(|(other, _)| (other, self.named(other)));
+        self.set(id, value.clone());
+        if let Some((other, before)) = collation
+            && charsets::paired(other, &before).is_some_and(|(_, charset)| charset == value)
+        {
+            self.set(super::find_or_suggest(other)?, before);
+        }
         Ok(())
     }
 
@@ -122,6 +136,20 @@ mod tests {
         assert_eq!(error.message, "Unknown system variable 'sync_binlgo'; did you mean 'sync_binlog'?");
         let error = globals.configure("sync_binlog", "often").unwrap_err();
         assert_eq!(error.message, "Variable 'sync_binlog' can't be set to the value of 'often'");
+    }
+
+    #[test]
+    fn a_character_set_and_its_collation_follow_one_another() {
+        let globals = Globals::new();
+        let both = |globals: &Globals| {
+            ["character_set_server", "collation_server"].map(|name| globals.named(name).as_str().to_owned())
+        };
+        globals.configure("character_set_server", "latin1").unwrap();
+        assert_eq!(both(&globals), ["latin1", "latin1_swedish_ci"]);
+        globals.configure("collation_server", "utf8mb4_bin").unwrap();
+        assert_eq!(both(&globals), ["utf8mb4", "utf8mb4_bin"]);
+        globals.configure("character_set_server", "utf8mb4").unwrap();
+        assert_eq!(both(&globals), ["utf8mb4", "utf8mb4_bin"], "the collation was given first");
     }
 
     #[test]
