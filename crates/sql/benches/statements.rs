@@ -151,6 +151,7 @@ impl Bench {
             client_found_rows: false,
             auto_increment: (1, 1),
             select_limit: None,
+            turn: Default::default(),
             found_rows: 0,
         };
         let outcome = execute(plan, &mut context, &mut sink).await.unwrap();

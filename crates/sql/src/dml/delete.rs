@@ -135,7 +135,7 @@ impl DeletePlan {
         done: &mut [HashSet<Bytes>],
         context: &mut ExecContext<'_>,
     ) -> Result<u64, SqlError> {
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
         let mut deleted = 0;
         for row in batch.iter() {
             deleted += self.delete_row(row, done, context).await?;

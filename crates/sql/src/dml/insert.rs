@@ -111,7 +111,7 @@ impl InsertPlan {
             }
             self.insert_row(progress, (rows.len() - number) as u64, context).await?;
             if number % BATCH_ROWS == BATCH_ROWS - 1 {
-                context.check_cancelled()?;
+                context.check_cancelled().await?;
             }
         }
         Ok(())
@@ -169,7 +169,7 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
         for row in batch.iter() {
             progress.begin_row();
             for (&column, value) in self.columns.iter().zip(row) {

@@ -230,7 +230,7 @@ impl UpdatePlan {
             self.update_row(batch.row_mut(number), strictness, progress, context).await?;
         }
         batch.clear();
-        context.check_cancelled()
+        context.check_cancelled().await
     }
 
     async fn update_row(
@@ -279,7 +279,7 @@ impl Found {
                 kept.push(context.env, row).await?;
             }
             batch.clear();
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if !more {
                 return Ok(Found { rows: kept, position: ReadPosition::default(), batch });
             }
@@ -289,7 +289,7 @@ impl Found {
     /// Fetches the next rows into `batch`; `false` at the end.
     pub(super) async fn next(&mut self, context: &ExecContext<'_>) -> Result<bool, SqlError> {
         self.batch.clear();
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
         self.rows.read(&mut self.position, &mut self.batch, BATCH_ROWS).await?;
         Ok(!self.batch.is_empty())
     }

@@ -200,7 +200,7 @@ impl<'p> AggregateRows<'p> {
                 list[number].add(self.node, row, context)?;
             }
             batch.clear();
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if !more {
                 break;
             }
@@ -231,7 +231,7 @@ impl Operator for AggregateRows<'_> {
     ) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async move {
             while self.ready.is_empty() {
-                context.check_cancelled()?;
+                context.check_cancelled().await?;
                 match self.stage {
                     Stage::Done => return Ok(false),
                     Stage::Start if self.node.keys.is_empty() => self.whole(context).await?,

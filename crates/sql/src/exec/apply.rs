@@ -211,7 +211,7 @@ impl<'p> SubqueryRun<'p> {
                 }
             }
             batch.clear();
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if bytes > context.limits.table_bytes {
                 keys = None;
             }
@@ -266,7 +266,7 @@ async fn search_kept(
             return Ok(Some(true));
         }
         batch.clear();
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
     }
 }
 

@@ -145,7 +145,7 @@ impl Operator for DistinctRows<'_> {
     ) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async move {
             let mut batch = RowBatch::new(self.width);
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if !self.read(context, &mut batch, want).await? {
                 return Ok(false);
             }

@@ -123,7 +123,7 @@ impl Running {
         while let Some(partition) = self.seen.as_mut().and_then(Seen::next_partition) {
             let (mut position, mut batch) = (ReadPosition::default(), RowBatch::new(partition.width()));
             loop {
-                context.check_cancelled()?;
+                context.check_cancelled().await?;
                 partition.read(&mut position, &mut batch, BATCH_ROWS).await?;
                 if batch.is_empty() {
                     break;

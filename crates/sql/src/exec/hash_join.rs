@@ -153,7 +153,7 @@ impl<'p> HashJoin<'p> {
                 }
             }
             batch.clear();
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if self.partitions.is_none() && self.table.bytes > context.limits.join_bytes {
                 self.split(context).await?;
             }
@@ -206,7 +206,7 @@ impl<'p> HashJoin<'p> {
                 partitions.outer[partition].push(context.env, row).await?;
             }
             batch.clear();
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if !more {
                 break;
             }
@@ -254,7 +254,7 @@ impl<'p> HashJoin<'p> {
         while self.outer_at == self.outer_batch.len() {
             self.outer_batch.clear();
             self.outer_at = 0;
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             match &mut self.partitions {
                 None => {
                     if !self.outer_more {

@@ -241,7 +241,7 @@ pub(crate) async fn keep_rows(
             kept.push(context.env, &narrow).await?;
         }
         batch.clear();
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
         if !more {
             return Ok(kept);
         }
@@ -276,7 +276,7 @@ impl Operator for BufferedJoin<'_> {
                         }
                     }
                     Stage::Inner => {
-                        context.check_cancelled()?;
+                        context.check_cancelled().await?;
                         self.fetch_inner(context).await?;
                     }
                     Stage::Pairs => self.try_pairs(context, out, end)?,

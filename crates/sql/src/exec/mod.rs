@@ -71,7 +71,7 @@ pub async fn execute(
             let mut batch = RowBatch::new(query.columns.len());
             while rows.next_batch(context, &mut batch, BATCH_ROWS).await? {
                 batch.clear();
-                context.check_cancelled()?;
+                context.check_cancelled().await?;
             }
             Ok(Outcome::default())
         }
@@ -104,16 +104,16 @@ async fn run_query(
     loop {
         for row in batch.iter().take(usize::try_from(limit - count).unwrap_or(usize::MAX)) {
             sink.row(row)?;
+            if sink.needs_flush() {
+                sink.flush().await?;
+            }
         }
         count = limit.min(count + batch.len() as u64);
-        if sink.needs_flush() {
-            sink.flush().await?;
-        }
         if !more || count == limit {
             break;
         }
         batch.clear();
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
         more = rows.next_batch(context, &mut batch, BATCH_ROWS).await?;
     }
     context.found_rows = context.found_rows.max(count);

@@ -90,7 +90,7 @@ impl<'p> Scan<'p> {
         while self.at == self.entries.len() {
             self.entries.clear();
             self.at = 0;
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             let scan = match &mut self.scan {
                 Some(scan) => scan,
                 None => {

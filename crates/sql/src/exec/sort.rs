@@ -55,7 +55,7 @@ impl<'p> SortRows<'p> {
                 sorter.push(self.key(row, context)?, row.to_vec());
             }
             batch.clear();
-            context.check_cancelled()?;
+            context.check_cancelled().await?;
             if let Some(top) = top {
                 sorter.keep_first(top);
             }
@@ -210,7 +210,7 @@ async fn merge_runs(runs: Vec<RowStore>, width: usize, context: &ExecContext<'_>
         let mut wide = vec![Value::Bytes(key)];
         wide.extend(row);
         merged.push(context.env, &wide).await?;
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
     }
     merged.finish(context.env).await?;
     Ok(merged)

@@ -72,7 +72,7 @@ impl<'p> SourceRows<'p> {
         }
         self.batch.clear();
         self.at = 0;
-        context.check_cancelled()?;
+        context.check_cancelled().await?;
         while self.batch.is_empty() {
             match &mut self.rows {
                 Rows::NotRead => return Ok(false),

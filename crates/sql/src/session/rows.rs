@@ -172,6 +172,7 @@ impl Session {
                 }
                 _ => None,
             },
+            turn: Default::default(),
             found_rows: 0,
         };
         let outcome = crate::exec::execute(plan, &mut context, sink).await;

@@ -120,6 +120,7 @@ impl Fixture {
             client_found_rows: false,
             auto_increment: (1, 1),
             select_limit: None,
+            turn: Default::default(),
             found_rows: 0,
         };
         execute(plan, &mut context, sink).await
