@@ -1,6 +1,7 @@
-//! Automation of the project: `cargo xtask test`, `install`, `tidy`, `bench`, `soak`.
+//! Automation of the project: `cargo xtask test`, `install`, `tidy`, `bench`, `fuzz`, `soak`.
 
 mod bench;
+mod fuzz;
 mod soak;
 mod test;
 mod tidy;
@@ -31,6 +32,8 @@ enum Task {
     },
     /// Compare whole servers, alternating in one run. Example: cargo xtask bench update_index --seconds 5
     Bench(bench::BenchArguments),
+    /// Fuzz what decodes bytes from outside (nightly, cargo-fuzz). Example: cargo xtask fuzz events --seconds 600
+    Fuzz(fuzz::FuzzArguments),
     /// Kill servers under load and compare what was acknowledged with what is found. Example: cargo xtask soak --rounds 100
     Soak(soak::SoakArguments),
 }
@@ -41,6 +44,7 @@ fn main() -> ExitCode {
         Task::Install => interop::install_everything(),
         Task::Tidy { bless } => tidy::run(bless),
         Task::Bench(arguments) => bench::run(&arguments),
+        Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
     };
     match result {
