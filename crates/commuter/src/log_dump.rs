@@ -1,6 +1,7 @@
 //! `commuter log dump`: events of log files, for people or as JSON.
 
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use binlog::dump::{DumpFormat, DumpOptions, dump_file};
@@ -24,8 +25,9 @@ pub(crate) fn run(arguments: &LogDump) -> CommandResult {
     let dumped = runtime.block_on(async {
         let env = io::os::environment("/".into(), io::os::Offload::Threads(1), tokio::runtime::Handle::current())?;
         for path in &arguments.files {
+            check_file(path)?;
             let path = std::path::absolute(path)?;
-            let path = path.to_str().ok_or("the file's name is not UTF-8")?.trim_start_matches('/');
+            let path = path.to_str().ok_or("the file's name is not UTF-8")?;
             let write = |text: &str| {
                 let written = out.write_all(text.as_bytes());
                 enough = written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
@@ -40,4 +42,14 @@ pub(crate) fn run(arguments: &LogDump) -> CommandResult {
         Err(error) if !enough => Err(error),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+/// Says what is wrong with a name before anything is printed.
+fn check_file(path: &Path) -> Result<(), String> {
+    let cannot = |error| format!("cannot read {}: {error}", path.display());
+    let metadata = std::fs::File::open(path).and_then(|file| file.metadata()).map_err(cannot)?;
+    if metadata.is_dir() {
+        return Err(format!("{} is a folder; name its log files, as in {0}/binlog.000001", path.display()));
+    }
+    Ok(())
 }

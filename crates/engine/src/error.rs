@@ -163,6 +163,7 @@ impl From<BinlogError> for EngineError {
     fn from(error: BinlogError) -> Self {
         match error {
             BinlogError::TooLarge { .. } => EngineError::Sql(SqlError::new(codes::TRANS_CACHE_FULL, error.to_string())),
+            _ if error.class() == ErrorClass::User => EngineError::Sql(error.into()),
             _ => of_class(error.class(), error.to_string()),
         }
     }

@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sql::settings::{ConfigFile, Globals};
+use sql::settings::{ConfigEntry, ConfigError, ConfigFile, Globals, apply_setting};
 
 use crate::error::{Context, ServerError};
 
@@ -37,13 +37,14 @@ pub struct ServeOptions {
 /// What clients are told: MySQL's version that is spoken, and this program's.
 pub const VERSION: &str = concat!("8.4.0-commuter-", env!("CARGO_PKG_VERSION"));
 
+/// Files that include each other in a circle end here.
+const INCLUDE_DEPTH_MAX: usize = 10;
+
 /// The settings that hold.
 pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
     let globals = Globals::new();
     if let Some(path) = &options.config {
-        let text = std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))?;
-        let at_path = |error| ServerError::ConfigFile { path: path.clone(), error };
-        ConfigFile::parse(&text).map_err(at_path)?.apply(&globals).map_err(at_path)?;
+        apply_file(&globals, path, 0)?;
     }
     let configure =
         |name: &str, value: &str| globals.configure(name, value).map_err(|error| ServerError::Setting(error.message));
@@ -73,6 +74,41 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
         configure("hostname", name.trim())?;
     }
     Ok(Arc::new(globals))
+}
+
+/// A file and, where it includes others, those; their paths are relative to its own.
+fn apply_file(globals: &Globals, path: &Path, depth: usize) -> Result<(), ServerError> {
+    let text = std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))?;
+    let at_path = |error| ServerError::ConfigFile { path: path.to_owned(), error };
+    let too_deep = |line| {
+        let what = format!("files are included more than {INCLUDE_DEPTH_MAX} deep");
+        at_path(ConfigError::Syntax { line, what })
+    };
+    let beside = |name: &str| path.parent().unwrap_or(Path::new("")).join(name);
+    for (line, entry) in ConfigFile::parse(&text).map_err(at_path)?.entries {
+        match entry {
+            ConfigEntry::Setting(name, value) => apply_setting(globals, line, &name, &value).map_err(at_path)?,
+            ConfigEntry::Include(_) | ConfigEntry::IncludeFolder(_) if depth == INCLUDE_DEPTH_MAX => {
+                return Err(too_deep(line));
+            }
+            ConfigEntry::Include(name) => apply_file(globals, &beside(&name), depth + 1)?,
+            ConfigEntry::IncludeFolder(name) => {
+                for file in files_of(&beside(&name))? {
+                    apply_file(globals, &file, depth + 1)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What `!includedir` takes of a folder, in the order of the names.
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, ServerError> {
+    let entries = std::fs::read_dir(folder).context(|| format!("cannot read {}", folder.display()))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|ext| ext == "cnf")).collect();
+    files.sort();
+    Ok(files)
 }
 
 /// MySQL shows directories so.
@@ -108,5 +144,33 @@ mod tests {
         };
         assert_eq!(error("sync_binlgo=1"), "Unknown system variable 'sync_binlgo'; did you mean 'sync_binlog'?");
         assert_eq!(error("port"), "'port' is not NAME=VALUE");
+        assert_eq!(error("port=x"), "Variable 'port' can't be set to the value of 'x'; values: 0 to 65535");
+    }
+
+    #[test]
+    fn files_include_files() {
+        let folder = std::env::temp_dir().join(format!("commuter-config-{}", std::process::id()));
+        std::fs::create_dir_all(folder.join("conf.d")).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).unwrap();
+        write("my.cnf", "[mysqld]\nport=1\nwait_timeout=1\n!includedir conf.d\n[client]\nport=9\n");
+        write("conf.d/b.cnf", "[mysqld]\nport=3\n");
+        write("conf.d/a.cnf", "[mysqld]\nport=2\n!include ../more\n[mysqld]\n");
+        write("conf.d/c.txt", "port=4\n");
+        write("more", "wait_timeout=2\n");
+        let options = |name: &str| ServeOptions {
+            datadir: folder.clone(),
+            config: Some(folder.join(name)),
+            ..ServeOptions::default()
+        };
+        let with = |name: &str| settings(&options(name));
+        let globals = with("my.cnf").unwrap();
+        assert_eq!((globals.named("port").as_u64(), globals.named("wait_timeout").as_u64()), (3, 2));
+        write("conf.d/a.cnf", "[mysqld]\n\nprot=2\n");
+        let error = with("my.cnf").err().unwrap().to_string();
+        assert!(error.ends_with("a.cnf: line 3: unknown setting 'prot'; did you mean 'port'?"), "{error}");
+        write("circle", "!include circle\n");
+        let error = with("circle").err().unwrap().to_string();
+        assert!(error.ends_with("line 1: files are included more than 10 deep"), "{error}");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

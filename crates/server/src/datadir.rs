@@ -12,10 +12,37 @@ pub(crate) struct DataDir {
     path: PathBuf,
 }
 
-/// Makes the directory if it is missing. Nobody else may read it: it holds keys and data.
+/// Makes the directory if it is missing, and refuses one that holds somebody else's things. Nobody else may read it: it holds
+/// keys and data.
 pub(crate) fn create(path: &Path) -> Result<(), ServerError> {
+    if path.exists() && !path.is_dir() {
+        return Err(ServerError::NotOurs(format!("{} is not a directory", path.display())));
+    }
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    made.context(|| format!("cannot make the data directory {}", path.display()))
+    made.context(|| format!("cannot make the data directory {}", path.display()))?;
+    let entries = fs::read_dir(path).context(|| format!("cannot read the data directory {}", path.display()))?;
+    let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    if names.iter().any(|name| SIGNS.contains(&name.as_str())) {
+        return Ok(());
+    }
+    match names.iter().find(|name| !is_welcome(name)) {
+        None => Ok(()),
+        Some(foreign) => Err(ServerError::NotOurs(format!(
+            "{} holds '{foreign}' and no data of commuter; name an empty or a new folder",
+            path.display()
+        ))),
+    }
+}
+
+/// What is in every data directory of ours.
+const SIGNS: [&str; 2] = ["data.ctr", "commuter.lock"];
+/// What may be in one before the first start: what belongs to no database, certificates, a log to begin with, and what
+/// people put beside their data.
+const WELCOME: [&str; 8] = [".pem", ".cnf", ".toml", ".log", ".err", ".pid", ".sock", ".json"];
+
+fn is_welcome(name: &str) -> bool {
+    let is_log = name.starts_with("binlog.");
+    name.starts_with('.') || name == "lost+found" || is_log || WELCOME.iter().any(|end| name.ends_with(end))
 }
 
 impl DataDir {

@@ -1,9 +1,9 @@
 //! Why a server does not start, or stops.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use apply::ApplyError;
-use base::{ErrorClass, SqlError};
+use base::{ErrorClass, SqlError, codes};
 use engine::EngineError;
 use sql::settings::ConfigError;
 
@@ -19,8 +19,11 @@ pub enum ServerError {
         error: std::io::Error,
     },
     /// Something else listens there.
-    #[error("{0} is in use by another program")]
+    #[error("{0} is in use by another program; end that, or choose another port (--port) or socket (--socket)")]
     AddressInUse(String),
+    /// The folder is not a data directory.
+    #[error("{0}")]
+    NotOurs(String),
     /// The configuration file has an error.
     #[error("{}: {error}", path.display())]
     ConfigFile {
@@ -36,8 +39,16 @@ pub enum ServerError {
     #[error("TLS: {0}")]
     Tls(String),
     /// The data cannot be opened.
-    #[error(transparent)]
+    #[error("{}", words(.0))]
     Engine(#[from] EngineError),
+    /// The same, with the folder and what can be done.
+    #[error("{}: {}{}", folder.display(), words(error), advice(error))]
+    Data {
+        /// The data directory.
+        folder: PathBuf,
+        /// What is wrong in it.
+        error: EngineError,
+    },
     /// The log cannot be applied.
     #[error("recovery: {0}")]
     Recovery(#[from] ApplyError),
@@ -53,14 +64,40 @@ pub enum ServerError {
 }
 
 impl ServerError {
+    /// Says where the data is that cannot be opened.
+    pub(crate) fn in_folder(self, folder: &Path) -> Self {
+        match self {
+            ServerError::Engine(error) => ServerError::Data { folder: folder.to_owned(), error },
+            other => other,
+        }
+    }
+
     /// What a caller can do.
     pub fn class(&self) -> ErrorClass {
         match self {
             ServerError::Io { .. } | ServerError::Failed(_) => ErrorClass::Io,
-            ServerError::Engine(error) => error.class(),
+            ServerError::Engine(error) | ServerError::Data { error, .. } => error.class(),
             ServerError::Recovery(error) => error.class(),
             _ => ErrorClass::User,
         }
+    }
+}
+
+/// Without the number that only clients of the protocol have a use for.
+fn words(error: &EngineError) -> String {
+    match error {
+        EngineError::Sql(error) => error.message.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn advice(error: &EngineError) -> &'static str {
+    let is_missing = matches!(error, EngineError::Sql(error) if error.code == codes::UNKNOWN_TARGET_BINLOG.0);
+    if is_missing || error.class() == ErrorClass::Corrupt {
+        "\nRestore the folder from a copy, or begin with an empty one that follows a source (--follow). If only data.ctr is \
+         damaged, remove it: the log makes it anew, as long as none of its files was purged."
+    } else {
+        ""
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use session::{Peer, Shared};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use tokio_rustls::TlsAcceptor;
 
 use crate::datadir::own_user;
@@ -18,12 +18,15 @@ use crate::socket::Socket;
 
 /// The longest path of a Unix socket that the operating system takes.
 const SOCKET_PATH_BYTES_MAX: usize = 107;
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 1024;
 /// After an error of accept (no file descriptors left), before the next try.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Binds TCP; the addresses really bound, with their ports.
-pub(crate) async fn bind_tcp(addresses: &str, port: u16) -> Result<Vec<TcpListener>, ServerError> {
-    let mut listeners = Vec::new();
+/// Takes the addresses, so that one that cannot be had is known before anything else is done. Nobody can connect before
+/// [`listen`].
+pub(crate) async fn bind_tcp(addresses: &str, port: u16) -> Result<Vec<(String, TcpSocket)>, ServerError> {
+    let mut sockets = Vec::new();
     for address in addresses.split(',').map(str::trim).filter(|address| !address.is_empty()) {
         let host = match address {
             "*" | "::" => "[::]",
@@ -31,13 +34,38 @@ pub(crate) async fn bind_tcp(addresses: &str, port: u16) -> Result<Vec<TcpListen
         };
         let is_bare_ipv6 = host.contains(':') && !host.starts_with('[');
         let text = if is_bare_ipv6 { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
-        match TcpListener::bind(&text).await {
-            Ok(listener) => listeners.push(listener),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(ServerError::AddressInUse(text)),
-            Err(error) => return Err(error).context(|| format!("cannot listen on {text}")),
-        }
+        let found = tokio::net::lookup_host(&text).await.context(|| format!("cannot listen on {text}"))?.next();
+        let Some(found) = found else { continue };
+        let socket = socket_at(found).map_err(|error| cannot_listen(&text, error))?;
+        sockets.push((text, socket));
     }
-    Ok(listeners)
+    Ok(sockets)
+}
+
+fn socket_at(address: SocketAddr) -> std::io::Result<TcpSocket> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Else the connections of a server that was here before would keep us out for a while.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    Ok(socket)
+}
+
+/// Lets clients connect to the addresses that were taken.
+pub(crate) fn listen(sockets: Vec<(String, TcpSocket)>) -> Result<Vec<TcpListener>, ServerError> {
+    let listening =
+        sockets.into_iter().map(|(text, socket)| socket.listen(BACKLOG).map_err(|e| cannot_listen(&text, e)));
+    listening.collect()
+}
+
+fn cannot_listen(address: &str, error: std::io::Error) -> ServerError {
+    let what = match error.kind() {
+        ErrorKind::AddrInUse => return ServerError::AddressInUse(address.to_owned()),
+        ErrorKind::AddrNotAvailable => {
+            format!("cannot listen on {address}, which is no address of this machine (--bind)")
+        }
+        _ => format!("cannot listen on {address}"),
+    };
+    ServerError::Io { what, error }
 }
 
 /// Binds the Unix socket. A file that a dead server left is removed; a live server's is not.

@@ -1,7 +1,7 @@
 //! Configuration files: TOML, or the `[mysqld]` section of a my.cnf.
 //!
-//! Both give pairs of name and value; what a name means and whether a value is valid is the table's matter. Reading the file
-//! is the caller's.
+//! Both give pairs of name and value; what a name means and whether a value is valid is the table's matter. Reading the file,
+//! and those that it includes, is the caller's.
 
 use super::{Globals, find, nearest};
 
@@ -36,11 +36,22 @@ pub enum ConfigError {
     },
 }
 
-/// The settings of a file, in its order.
+/// What a file says, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigFile {
-    /// Line, name, value.
-    pub settings: Vec<(usize, String, String)>,
+    /// With the number of the line, from 1.
+    pub entries: Vec<(usize, ConfigEntry)>,
+}
+
+/// One line that says something to us.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConfigEntry {
+    /// A name and a value.
+    Setting(String, String),
+    /// `!include FILE`
+    Include(String),
+    /// `!includedir FOLDER`: its files that end in `.cnf`.
+    IncludeFolder(String),
 }
 
 impl ConfigFile {
@@ -62,31 +73,37 @@ impl ConfigFile {
                 ours = matches!(section.trim(), "mysqld" | "server" | "commuter" | "mariadb");
                 continue;
             }
-            if line.starts_with('!') {
-                return Err(ConfigError::Syntax { line: number, what: format!("'{line}' is not supported") });
-            }
-            if ours {
-                let (name, value) = setting_of(line).map_err(|what| ConfigError::Syntax { line: number, what })?;
-                file.settings.push((number, name, value));
+            let syntax = |what| ConfigError::Syntax { line: number, what };
+            // Whatever section they stand in: the file that is included has its own.
+            if let Some(directive) = line.strip_prefix('!') {
+                file.entries.push((number, include_of(directive).map_err(syntax)?));
+            } else if ours {
+                let (name, value) = setting_of(line).map_err(syntax)?;
+                file.entries.push((number, ConfigEntry::Setting(name, value)));
             }
         }
         Ok(file)
     }
+}
 
-    /// Puts the settings into `globals`, each checked.
-    pub fn apply(&self, globals: &Globals) -> Result<(), ConfigError> {
-        for (line, name, value) in &self.settings {
-            let unknown = || ConfigError::Unknown { line: *line, name: name.clone(), nearest: nearest(name) };
-            let known = match find(name) {
-                Some(_) => Some((name.as_str(), value.as_str())),
-                None => prefixed(name, value).ok_or_else(unknown)?,
-            };
-            let Some((name, value)) = known else { continue };
-            globals
-                .configure(name, value)
-                .map_err(|error| ConfigError::Value { line: *line, message: error.message })?;
-        }
-        Ok(())
+/// Puts a setting of a file into `globals`, checked.
+pub fn apply_setting(globals: &Globals, line: usize, name: &str, value: &str) -> Result<(), ConfigError> {
+    let unknown = || ConfigError::Unknown { line, name: name.to_owned(), nearest: nearest(name) };
+    let known = match find(name) {
+        Some(_) => Some((name, value)),
+        None => prefixed(name, value).ok_or_else(unknown)?,
+    };
+    let Some((name, value)) = known else { return Ok(()) };
+    globals.configure(name, value).map_err(|error| ConfigError::Value { line, message: error.message })
+}
+
+fn include_of(directive: &str) -> Result<ConfigEntry, String> {
+    let (word, path) = directive.split_once(char::is_whitespace).unwrap_or((directive, ""));
+    match (word, path.trim()) {
+        ("include" | "includedir", "") => Err(format!("!{word} without a path")),
+        ("include", path) => Ok(ConfigEntry::Include(path.to_owned())),
+        ("includedir", path) => Ok(ConfigEntry::IncludeFolder(path.to_owned())),
+        _ => Err(format!("'!{word}' is neither !include nor !includedir")),
     }
 }
 
@@ -141,8 +158,22 @@ mod tests {
     use super::*;
 
     fn settings(text: &str) -> Vec<(String, String)> {
-        let file = ConfigFile::parse(text).unwrap();
-        file.settings.into_iter().map(|(_, name, value)| (name, value)).collect()
+        let entries = ConfigFile::parse(text).unwrap().entries.into_iter();
+        let setting = |(_, entry)| match entry {
+            ConfigEntry::Setting(name, value) => (name, value),
+            other => panic!("{other:?}"),
+        };
+        entries.map(setting).collect()
+    }
+
+    fn apply(text: &str) -> Result<Globals, ConfigError> {
+        let globals = Globals::new();
+        for (line, entry) in ConfigFile::parse(text)?.entries {
+            if let ConfigEntry::Setting(name, value) = entry {
+                apply_setting(&globals, line, &name, &value)?;
+            }
+        }
+        Ok(globals)
     }
 
     fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -164,19 +195,26 @@ mod tests {
 
     #[test]
     fn errors_name_the_line() {
-        let apply =
-            |text: &str| ConfigFile::parse(text).and_then(|file| file.apply(&Globals::new())).unwrap_err().to_string();
-        assert_eq!(apply("\nserver_idd = 1"), "line 2: unknown setting 'server_idd'; did you mean 'server_id'?");
-        assert_eq!(apply("port = many"), "line 1: Variable 'port' can't be set to the value of 'many'");
-        assert_eq!(apply("socket = \"x"), "line 1: a value without its closing quote");
-        assert_eq!(apply("[mysqld"), "line 1: a section without ']'");
+        let error = |text: &str| apply(text).err().map(|error| error.to_string()).unwrap_or_default();
+        assert_eq!(error("\nserver_idd = 1"), "line 2: unknown setting 'server_idd'; did you mean 'server_id'?");
+        let many = "line 1: Variable 'port' can't be set to the value of 'many'; values: 0 to 65535";
+        assert_eq!(error("port = many"), many);
+        assert_eq!(error("socket = \"x"), "line 1: a value without its closing quote");
+        assert_eq!(error("[mysqld"), "line 1: a section without ']'");
+        assert_eq!(error("!includes x"), "line 1: '!includes' is neither !include nor !includedir");
+        assert_eq!(error("!include"), "line 1: !include without a path");
+    }
+
+    #[test]
+    fn includes() {
+        let file = ConfigFile::parse("[client]\n!includedir /etc/conf.d/\nport=1\n!include more.cnf").unwrap();
+        let folder = ConfigEntry::IncludeFolder("/etc/conf.d/".into());
+        assert_eq!(file.entries, [(2, folder), (4, ConfigEntry::Include("more.cnf".into()))]);
     }
 
     #[test]
     fn prefixes_of_my_cnf() {
-        let globals = Globals::new();
-        let file = ConfigFile::parse("skip-autocommit\nloose-no-such=1\nloose-port=5").unwrap();
-        file.apply(&globals).unwrap();
+        let globals = apply("skip-autocommit\nloose-no-such=1\nloose-port=5").unwrap();
         assert!(!globals.named("autocommit").as_bool());
         assert_eq!(globals.named("port").as_u64(), 5);
     }

@@ -96,9 +96,13 @@ impl Globals {
     /// Stores a value as a configuration file or the command line has it; for the time before the server runs.
     pub fn configure(&self, name: &str, text: &str) -> Result<(), SqlError> {
         let id = super::find_or_suggest(name)?;
-        let value = id.setting().parse(text)?;
+        let setting = id.setting();
+        let value = setting.parse(text).map_err(|error| {
+            let message = format!("{}; values: {}", error.message, super::manual::values(setting.kind));
+            SqlError { message, ..error }
+        })?;
         // A collation that was given before its character set stays.
-        let collation = charsets::paired(id.setting().name, &value).map(|(other, _)| (other, self.named(other)));
+        let collation = charsets::paired(setting.name, &value).map(|(other, _)| (other, self.named(other)));
         self.set(id, value.clone());
         if let Some((other, before)) = collation
             && charsets::paired(other, &before).is_some_and(|(_, charset)| charset == value)
@@ -135,7 +139,8 @@ mod tests {
         let error = globals.configure("sync_binlgo", "1").unwrap_err();
         assert_eq!(error.message, "Unknown system variable 'sync_binlgo'; did you mean 'sync_binlog'?");
         let error = globals.configure("sync_binlog", "often").unwrap_err();
-        assert_eq!(error.message, "Variable 'sync_binlog' can't be set to the value of 'often'");
+        let told = "Variable 'sync_binlog' can't be set to the value of 'often'; values: 0 to 4294967295";
+        assert_eq!(error.message, told);
     }
 
     #[test]

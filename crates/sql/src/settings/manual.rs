@@ -38,7 +38,8 @@ fn section(page: &mut String, setting: &Setting) {
     let _ = writeln!(page, "- of: {scope}; {}", if setting.dynamic { "can be changed with SET" } else { "fixed" });
 }
 
-fn values(kind: Kind) -> String {
+/// The values that a kind takes, in words.
+pub(super) fn values(kind: Kind) -> String {
     match kind {
         Kind::Bool => "ON, OFF".into(),
         Kind::Int { min, max } => format!("{min} to {max}"),

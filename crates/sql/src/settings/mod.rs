@@ -23,7 +23,7 @@ mod suggest;
 mod table;
 mod value;
 
-pub use config::{ConfigError, ConfigFile};
+pub use config::{ConfigEntry, ConfigError, ConfigFile, apply_setting};
 pub use globals::Globals;
 pub use manual::manual;
 pub use session::{Hot, SessionSettings};
