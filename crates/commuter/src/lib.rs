@@ -1,8 +1,9 @@
 //! commuter as a library: a database inside a program.
 //!
-//! ```no_run
+//! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let database = commuter::Database::open("data")?;
+//! # let folder = std::env::temp_dir().join(format!("commuter-example-{}", std::process::id()));
+//! let database = commuter::Database::open(&folder)?;
 //! database.query("CREATE DATABASE IF NOT EXISTS shop")?;
 //! database.query("CREATE TABLE IF NOT EXISTS shop.items (id INT PRIMARY KEY, name VARCHAR(50))")?;
 //! database.query("REPLACE INTO shop.items VALUES (1, 'lamp')")?;
@@ -10,6 +11,7 @@
 //!     println!("{row:?}");
 //! }
 //! database.close()?;
+//! # std::fs::remove_dir_all(&folder)?;
 //! # Ok(())
 //! # }
 //! ```
