@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{SqlError, codes};
-use sql::Prepared;
+use sql::{Cursor, Prepared};
 use wire::params::ParamType;
 
 /// One prepared statement of a client.
@@ -20,6 +20,8 @@ pub(crate) struct Statement {
     pub(crate) long_data: Vec<Option<Vec<u8>>>,
     /// What went wrong with one of them; the next execution says it.
     pub(crate) long_data_error: Option<SqlError>,
+    /// The rows of the last execution that were not fetched yet, if it was asked for a cursor.
+    pub(crate) cursor: Option<Box<Cursor>>,
 }
 
 /// All of a connection.
@@ -55,7 +57,8 @@ impl Statements {
                 break;
             }
         }
-        let statement = Statement { prepared, text, types: Vec::new(), long_data: Vec::new(), long_data_error: None };
+        let (types, long_data) = (Vec::new(), Vec::new());
+        let statement = Statement { prepared, text, types, long_data, long_data_error: None, cursor: None };
         self.by_id.insert(self.last_id, statement);
         self.last_id
     }
@@ -123,8 +126,9 @@ impl Statement {
         self.long_data[param].get_or_insert_default().extend_from_slice(data);
     }
 
-    /// Forgets what was sent ahead; its error, if there was one.
+    /// Forgets what was sent ahead, with its error if there was one, and what was not fetched.
     pub(crate) fn reset(&mut self) -> Option<SqlError> {
+        self.cursor = None;
         self.long_data = Vec::new();
         self.long_data_error.take()
     }

@@ -163,6 +163,7 @@ fn source_option(tokens: &mut Tokens<'_>, change: &mut ChangeSource) -> Parsed<(
         "SOURCE_SSL_KEY" => change.ssl_key = Some(tokens.string()?),
         "SOURCE_SSL_VERIFY_SERVER_CERT" => change.ssl_verify_server_cert = Some(tokens.number()? != 0),
         "GET_SOURCE_PUBLIC_KEY" => change.get_public_key = Some(tokens.number()? != 0),
+        "SOURCE_PUBLIC_KEY_PATH" => change.public_key_path = Some(tokens.string()?),
         known if SOURCE_OPTIONS_REFUSED.contains(&known) => {
             return Err(ParseError::not_supported(format!("CHANGE REPLICATION SOURCE TO {known}")));
         }
@@ -183,7 +184,6 @@ const SOURCE_OPTIONS_REFUSED: &[&str] = &[
     "SOURCE_SSL_CRLPATH",
     "SOURCE_TLS_VERSION",
     "SOURCE_TLS_CIPHERSUITES",
-    "SOURCE_PUBLIC_KEY_PATH",
     "IGNORE_SERVER_IDS",
     "PRIVILEGE_CHECKS_USER",
     "REQUIRE_ROW_FORMAT",

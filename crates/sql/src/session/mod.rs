@@ -17,6 +17,7 @@
 mod account;
 mod admin;
 mod counters;
+mod cursor;
 mod definition;
 mod diagnostics;
 mod host;
@@ -42,6 +43,7 @@ use io::Env;
 use self::account::AccountCache;
 pub use self::counters::AllCounters;
 use self::counters::{Counter, Counters};
+pub use self::cursor::Cursor;
 use self::diagnostics::Diagnostics;
 pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;

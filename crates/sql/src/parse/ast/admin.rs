@@ -116,6 +116,8 @@ pub struct ChangeSource {
     pub ssl_verify_server_cert: Option<bool>,
     /// GET_SOURCE_PUBLIC_KEY.
     pub get_public_key: Option<bool>,
+    /// SOURCE_PUBLIC_KEY_PATH.
+    pub public_key_path: Option<String>,
     /// FOR CHANNEL.
     pub channel: ChannelName,
 }
