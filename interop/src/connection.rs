@@ -51,7 +51,7 @@ impl Connection {
         stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
         let mut connection = Connection { stream, reader: PacketReader::new(64 << 20), writer: PacketWriter::new() };
         let credentials = Credentials { user: "root".into(), database: database.into(), ..Credentials::default() };
-        let mut login = ClientLogin::new(credentials, false, false);
+        let mut login = ClientLogin::new(credentials, false);
         loop {
             let packet = connection.packet()?;
             connection.writer.set_sequence(connection.reader.sequence());
@@ -108,6 +108,11 @@ impl Connection {
             out.extend_from_slice(&id.to_le_bytes());
         })?;
         answer
+    }
+
+    /// The bare stream, between two commands.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
     }
 
     fn answer(

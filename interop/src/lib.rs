@@ -13,6 +13,7 @@ mod kill;
 mod peer;
 mod process;
 pub mod random_sql;
+mod raw;
 mod server;
 
 pub use client::{Client, Sysbench, SysbenchReport, python, run_tool};
@@ -21,6 +22,7 @@ pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;
 pub use process::{free_port, workspace_root};
+pub use raw::Raw;
 pub use server::{Server, ServerOptions, commuter_binary};
 
 /// Errors are texts for a person who reads a test's output.

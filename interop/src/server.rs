@@ -76,6 +76,20 @@ impl Server {
         Ok(start.elapsed())
     }
 
+    /// Starts it again on its data, and does not wait until it answers.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn restart_without_waiting(&mut self) -> Result<()> {
+        self.child = spawn(&self.folder, self.port, &self.options)?;
+        Ok(())
+    }
+
+    /// SIGTERM, without waiting for the end.
+    pub fn terminate(&self) {
+        signal(&self.child, libc::SIGTERM);
+    }
+
     /// SIGKILL.
     pub fn kill(&mut self) {
         let _ = self.child.kill();

@@ -10,15 +10,17 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::SqlError;
 use futures_lite::future::block_on;
-pub use server::url::ServerUrl;
-use session::{Peer, Transport};
+pub use server::url::{Protection, ServerUrl};
+use session::tls::ClientStream;
+use session::{Peer, Transport, tls};
 use thiserror::Error;
-use wire::client::Credentials;
+use wire::client::{Credentials, ServerKey};
 
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 << 10;
@@ -47,7 +49,7 @@ impl ClientError {
         match error {
             session::client::ClientError::Io(error) => ClientError::Io { address: address.to_owned(), error },
             session::client::ClientError::Wire(wire::WireError::Refused(refusal)) => ClientError::Refused(refusal),
-            session::client::ClientError::Wire(other) => ClientError::Protocol(other.to_string()),
+            other => ClientError::Protocol(format!("{address}: {other}")),
         }
     }
 
@@ -78,7 +80,7 @@ impl QueryResult {
 
 /// One connection.
 pub struct Client {
-    inner: session::client::Client<BlockingStream>,
+    inner: session::client::Client<ClientStream<BlockingStream>>,
     address: String,
 }
 
@@ -89,6 +91,12 @@ impl Client {
     /// When there is no server, or it does not let us in.
     pub fn connect(server: &ServerUrl, patience: Option<Duration>) -> Result<Client, ClientError> {
         let address = server.address();
+        let protection = &server.protection;
+        let mode = protection.mode_or(tls::Mode::Preferred);
+        let config = match mode {
+            tls::Mode::Disabled => None,
+            _ => Some(tls_config(mode, protection).map_err(ClientError::Protocol)?),
+        };
         let stream = open(&address, patience).map_err(|error| ClientError::Io { address: address.clone(), error })?;
         let peer = Peer { host: server.host.clone(), port: server.port, ..Peer::default() };
         let credentials = Credentials {
@@ -96,10 +104,13 @@ impl Client {
             password: server.password.clone(),
             database: server.database.clone(),
             attributes: vec![("program_name".into(), "commuter".into())],
+            tls: mode.asks(),
+            server_key: server_key(protection).map_err(ClientError::Protocol)?,
             ..Credentials::default()
         };
         let random: Arc<dyn io::Random> = Arc::new(io::os::OsRandom);
-        let login = session::client::Client::connect(BlockingStream { stream, peer }, &random, credentials);
+        let stream = ClientStream::new(BlockingStream { stream, peer }, config);
+        let login = session::client::Client::connect(stream, &random, credentials);
         match block_on(login) {
             Ok(inner) => Ok(Client { inner, address }),
             Err(error) => Err(ClientError::of(error, &address)),
@@ -127,6 +138,27 @@ impl Client {
         block_on(self.inner.query_rows(sql, each)).map_err(|error| ClientError::of(error, &self.address))?;
         Ok(())
     }
+}
+
+fn tls_config(mode: tls::Mode, protection: &Protection) -> Result<Arc<tls::ClientConfig>, String> {
+    let pem = tls::Pem { ca: read(&protection.ca)?, cert: read(&protection.cert)?, key: read(&protection.key)? };
+    tls::config(mode, &pem)
+}
+
+fn server_key(protection: &Protection) -> Result<ServerKey, String> {
+    match String::from_utf8_lossy(&read(&protection.public_key_path)?) {
+        key if !key.is_empty() => Ok(ServerKey::Known(key.into_owned())),
+        _ if protection.get_public_key => Ok(ServerKey::Ask),
+        _ => Ok(ServerKey::Unknown),
+    }
+}
+
+/// A file; nothing if none is named.
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    if path.as_os_str().is_empty() {
+        return Ok(Vec::new());
+    }
+    std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
 fn open(address: &str, patience: Option<Duration>) -> std::io::Result<TcpStream> {

@@ -84,7 +84,7 @@ impl Database {
             interactive: false,
             collation: wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
         };
-        entry.logged_in(&client.user);
+        entry.logged_in(&client.user, client.account.to_string(), 0)?;
         let session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);
         Ok(Connection { session, _entry: entry, runtime: self.runtime.handle().clone() })
     }

@@ -79,7 +79,8 @@ pub struct OpenOptions {
     pub mode: IoMode,
 }
 
-/// A file system rooted at the data directory. Paths are relative to it, with `/` between parts.
+/// A file system rooted at the data directory. Paths are relative to it, with `/` between parts; one that begins with `/` is
+/// outside of it.
 pub trait Disk: Send + Sync {
     /// Opens a file for reading, and for writing if asked.
     fn open<'a>(&'a self, path: &'a str, options: OpenOptions) -> BoxFuture<'a, Result<Arc<dyn File>>>;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use apply::ApplyOptions;
 use base::ServerId;
@@ -28,6 +29,10 @@ pub struct Core {
     services: Arc<ServerServices>,
     pub(crate) end: Arc<End>,
 }
+
+/// How long connections may take to end at shutdown: the clients, and after them the replicas' streams.
+const DRAIN_TIME: Duration = Duration::from_secs(5);
+const DRAIN_STEP: Duration = Duration::from_millis(5);
 
 /// Why and when everything is to end.
 #[derive(Default)]
@@ -69,11 +74,15 @@ impl End {
 impl Core {
     /// Opens the data directory, and makes it if it is missing. Needs a tokio runtime with time and I/O around it.
     pub async fn open(options: &ServeOptions) -> Result<Self, ServerError> {
-        let globals = settings(options)?;
+        Core::open_with(settings(options)?, options).await
+    }
+
+    /// The same with settings that were read before.
+    pub(crate) async fn open_with(globals: Arc<Globals>, options: &ServeOptions) -> Result<Self, ServerError> {
         let path = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
         datadir::create(&path)?;
         let env = environment(&path, &globals)?;
-        Core::open_in(env, globals, options, |_| {}).await
+        Core::open_in(env, globals, options, |_| {}).await.map_err(|error| error.in_folder(&path))
     }
 
     /// As [`Core::open`] on a machine that is given, with settings that were read before; `adjust` changes what no setting
@@ -144,6 +153,33 @@ impl Core {
     /// What sessions share.
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// Ends all connections: clients first, then the replicas' streams, each when it has sent all that the clients were told is
+    /// committed. Nobody may be let in any more. What does not end in time is given up.
+    pub async fn drain(&self) {
+        let registry = &self.shared.registry;
+        registry.kill_clients();
+        self.until(|| registry.clients() == 0).await;
+        if registry.clients() > 0 {
+            tracing::warn!("{} connections did not end in time; their statements are given up", registry.clients());
+        }
+        if self.end.failure().is_none() {
+            self.services.dump().end_when_sent();
+            self.until(|| registry.connected() == 0).await;
+        }
+        if registry.connected() > 0 {
+            registry.kill_all();
+            self.until(|| registry.connected() == 0).await;
+        }
+    }
+
+    async fn until(&self, is_done: impl Fn() -> bool) {
+        let clock = &self.shared.sql.env.clock;
+        let start = clock.monotonic();
+        while !is_done() && clock.monotonic() - start < DRAIN_TIME {
+            clock.sleep(DRAIN_STEP).await;
+        }
     }
 
     /// Makes a last checkpoint and closes everything. Sessions must have ended.

@@ -4,6 +4,7 @@
 //! super_read_only = OFF`, with the receiver stopped. That outlives restarts. A follower's log is a copy and takes no events
 //! of its own, so it is read-only as a whole; a source's is its own, so it cannot follow.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use apply::ApplyOptions;
@@ -12,12 +13,14 @@ use engine::{Engine, EngineError};
 use io::Env;
 use repl::follower::Identity;
 use repl::{Follower, SourceSettings};
+use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
 use sql::settings::Globals;
 
 use crate::config::ServeOptions;
 use crate::error::{Context, ServerError};
 use crate::services::commit_settings;
+use crate::url::ServerUrl;
 
 /// Between two attempts to reach the source of `--follow`.
 const CONNECT_RETRY_SECONDS: u64 = 1;
@@ -99,6 +102,41 @@ pub(crate) async fn reset_log(
     Ok(())
 }
 
+/// What `--follow` says, as the statement would. It says all there is, so that nothing of an earlier source is left.
+fn source_of(url: &ServerUrl) -> Result<ChangeSource, ServerError> {
+    let protection = &url.protection;
+    let mode = protection.mode_or(tls::Mode::Disabled);
+    if mode == tls::Mode::Preferred {
+        let why = "--follow: ssl-mode=PREFERRED is not for replication, which does not fall back; REQUIRED or DISABLED";
+        return Err(ServerError::Setting(why.to_owned()));
+    }
+    // Files of the command line are where its user is, those of the statement in the data directory.
+    let file = |path: &PathBuf| match path.as_os_str().is_empty() {
+        true => Ok(Some(String::new())),
+        false => std::path::absolute(path).map(|path| Some(path.display().to_string())),
+    };
+    let file = |path| file(path).context(|| "--follow".to_owned());
+    // REQUIRED looks at no certificate, so it is to have no authority that would be asked.
+    let checks_ca = matches!(mode, tls::Mode::VerifyCa | tls::Mode::VerifyIdentity);
+    Ok(ChangeSource {
+        host: Some(url.host.clone()),
+        port: Some(url.port),
+        user: Some(url.user.clone()),
+        password: Some(url.password.clone()),
+        auto_position: Some(true),
+        connect_retry_seconds: Some(CONNECT_RETRY_SECONDS),
+        retry_count: Some(RETRY_COUNT),
+        ssl: Some(mode != tls::Mode::Disabled),
+        ssl_ca: if checks_ca { file(&protection.ca)? } else { Some(String::new()) },
+        ssl_cert: file(&protection.cert)?,
+        ssl_key: file(&protection.key)?,
+        ssl_verify_server_cert: Some(mode == tls::Mode::VerifyIdentity),
+        get_public_key: Some(protection.get_public_key),
+        public_key_path: file(&protection.public_key_path)?,
+        ..ChangeSource::default()
+    })
+}
+
 /// Begins to follow, where this server does.
 pub(crate) async fn start(
     engine: &Engine,
@@ -108,17 +146,7 @@ pub(crate) async fn start(
 ) -> Result<(), ServerError> {
     let failed = |error: SqlError| ServerError::Replication(error.message);
     if let Some(url) = &options.follow {
-        let change = ChangeSource {
-            host: Some(url.host.clone()),
-            port: Some(url.port),
-            user: Some(url.user.clone()),
-            password: Some(url.password.clone()),
-            auto_position: Some(true),
-            connect_retry_seconds: Some(CONNECT_RETRY_SECONDS),
-            retry_count: Some(RETRY_COUNT),
-            ..ChangeSource::default()
-        };
-        follower.change_and_follow(&change).await.map_err(failed)?;
+        follower.change_and_follow(&source_of(url)?).await.map_err(failed)?;
     }
     if !engine.is_follower() {
         return Ok(());

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use session::Shared;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::net::TcpSocket;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
 use crate::config::ServeOptions;
@@ -17,10 +18,9 @@ use crate::{runtime, services, start_logging, tls};
 
 /// The socket's name in the data directory if no other was set.
 const SOCKET_FILE: &str = "commuter.sock";
-/// How long connections may take to end at shutdown.
-const DRAIN_TIME: Duration = Duration::from_secs(5);
-const DRAIN_STEP: Duration = Duration::from_millis(5);
-/// How often connections that were idle for too long are looked for.
+/// How long what is left on the runtime may take to end.
+const LEFTOVERS_TIME: Duration = Duration::from_millis(5);
+/// How often connections that were idle for too long, or are without their client, are looked for.
 const IDLE_STEP: Duration = Duration::from_secs(1);
 
 /// A running server.
@@ -38,27 +38,77 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
     let workers = crate::settings(options)?.named("worker_threads").as_u64() as usize;
     let runtime = runtime(workers).context(|| "cannot start the runtime".to_owned())?;
     let result = runtime.block_on(async {
-        let server = Server::start(options).await?;
-        server.wait_for_end().await?;
+        let mut signals = Signals::new().context(|| "cannot handle signals".to_owned())?;
+        let server = tokio::select! {
+            server = Server::start(options) => server?,
+            // Whatever it was at, a start can be broken off: the next one begins as after a crash.
+            signal = signals.terminate() => {
+                tracing::info!("{signal} before the server was ready; the next start begins anew");
+                return Ok(());
+            }
+        };
+        tokio::select! {
+            signal = signals.terminate() => tracing::info!("{signal}: shutting down"),
+            () = server.core.end.asked() => tracing::info!("shutting down"),
+        }
         server.shutdown().await
     });
     // What is left on the runtime is connections that did not end in time.
-    runtime.shutdown_timeout(DRAIN_STEP);
+    runtime.shutdown_timeout(LEFTOVERS_TIME);
     result
+}
+
+/// The signals that ask a process to end. Once there is one of these, a signal has no other effect: a second SIGTERM does
+/// not break the shutdown off.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+    _hangup: Signal,
+}
+
+impl Signals {
+    fn new() -> std::io::Result<Self> {
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+            // A terminal that goes away is no reason to stop.
+            _hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Ready when one of them has come; its name.
+    async fn terminate(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
 }
 
 impl Server {
     /// Opens the database and listens.
     pub async fn start(options: &ServeOptions) -> Result<Self, ServerError> {
-        let core = Core::open(options).await?;
+        let globals = crate::settings(options)?;
+        let port = globals.named("port").as_u64() as u16;
+        let sockets = match globals.named("skip_networking").as_bool() {
+            true => Vec::new(),
+            false => listen::bind_tcp(globals.named("bind_address").as_str(), port).await?,
+        };
+        let core = Core::open_with(globals, options).await?;
         let mut server = Server { core, tasks: Vec::new(), addresses: Vec::new(), socket: None };
-        server.listen().await?;
-        server.core.start_following(options).await?;
+        if let Err(error) = server.open_doors(sockets, options).await {
+            // What is open is closed as it should be; that this went well is of no interest beside the error.
+            if let Err(other) = server.shutdown().await {
+                tracing::error!("{other}");
+            }
+            return Err(error);
+        }
         let registry = server.core.shared.registry.clone();
         server.tasks.push(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(IDLE_STEP).await;
                 registry.end_idle();
+                registry.end_abandoned();
             }
         }));
         let sql = &server.core.shared.sql;
@@ -67,20 +117,26 @@ impl Server {
         Ok(server)
     }
 
-    async fn listen(&mut self) -> Result<(), ServerError> {
+    async fn open_doors(
+        &mut self,
+        sockets: Vec<(String, TcpSocket)>,
+        options: &ServeOptions,
+    ) -> Result<(), ServerError> {
+        self.listen(sockets).await?;
+        self.core.start_following(options).await
+    }
+
+    async fn listen(&mut self, sockets: Vec<(String, TcpSocket)>) -> Result<(), ServerError> {
         let shared = self.core.shared.clone();
         let globals = &shared.sql.globals;
         let tls = tls::acceptor(&self.core.datadir, globals)?;
-        if !globals.named("skip_networking").as_bool() {
-            let port = globals.named("port").as_u64() as u16;
-            for listener in listen::bind_tcp(globals.named("bind_address").as_str(), port).await? {
-                let address = listener.local_addr().context(|| "cannot listen".to_owned())?;
-                self.addresses.push(address);
-                self.tasks.push(tokio::spawn(listen::serve_tcp(listener, shared.clone(), Some(tls.clone()))));
-            }
-            if let Some(address) = self.addresses.first() {
-                configure(globals, "port", &address.port().to_string())?;
-            }
+        for listener in listen::listen(sockets)? {
+            let address = listener.local_addr().context(|| "cannot listen".to_owned())?;
+            self.addresses.push(address);
+            self.tasks.push(tokio::spawn(listen::serve_tcp(listener, shared.clone(), Some(tls.clone()))));
+        }
+        if let Some(address) = self.addresses.first() {
+            configure(globals, "port", &address.port().to_string())?;
         }
         let path = self.socket_path();
         configure(globals, "socket", &path.display().to_string())?;
@@ -114,38 +170,11 @@ impl Server {
         &self.core.shared
     }
 
-    /// Ready at SIGTERM, SIGINT, SHUTDOWN, or when the engine has failed.
-    pub async fn wait_for_end(&self) -> Result<(), ServerError> {
-        let what = || "cannot handle signals".to_owned();
-        let mut terminate = signal(SignalKind::terminate()).context(what)?;
-        let mut interrupt = signal(SignalKind::interrupt()).context(what)?;
-        let mut hangup = signal(SignalKind::hangup()).context(what)?;
-        loop {
-            tokio::select! {
-                _ = terminate.recv() => tracing::info!("SIGTERM: shutting down"),
-                _ = interrupt.recv() => tracing::info!("SIGINT: shutting down"),
-                // A terminal that goes away is no reason to stop.
-                _ = hangup.recv() => continue,
-                () = self.core.end.asked() => tracing::info!("shutting down"),
-            }
-            return Ok(());
-        }
-    }
-
     /// Ends all connections, makes a last checkpoint, closes.
     pub async fn shutdown(mut self) -> Result<(), ServerError> {
         self.tasks.iter().for_each(JoinHandle::abort);
         self.socket = None;
-        let registry = &self.core.shared.registry;
-        registry.kill_all();
-        let mut waited = Duration::ZERO;
-        while registry.connected() > 0 && waited < DRAIN_TIME {
-            tokio::time::sleep(DRAIN_STEP).await;
-            waited += DRAIN_STEP;
-        }
-        if registry.connected() > 0 {
-            tracing::warn!("{} connections did not end in time; their statements are given up", registry.connected());
-        }
+        self.core.drain().await;
         self.core.close().await?;
         tracing::info!("shut down");
         Ok(())

@@ -1,10 +1,13 @@
 //! Clients' sockets as the session's transport: TCP, Unix, and TLS over TCP.
 
 use std::io::{Error, ErrorKind, Result};
+use std::os::fd::{AsRawFd, RawFd};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use session::{Peer, Transport};
+use parking_lot::Mutex;
+use session::{Peer, Presence, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
@@ -12,9 +15,36 @@ use tokio_rustls::server::TlsStream;
 
 /// A client's socket.
 pub(crate) struct Socket {
+    watched: Arc<Watched>,
     stream: Stream,
     peer: Peer,
     tls: Option<TlsAcceptor>,
+}
+
+/// The socket's descriptor, for those who look whether the client is still there; nothing once the socket is closed.
+struct Watched(Mutex<Option<RawFd>>);
+
+impl Presence for Watched {
+    #[expect(unsafe_code, reason = "a peek at a socket that another task owns has no wrapper in std or tokio")]
+    fn is_gone(&self) -> bool {
+        let descriptor = self.0.lock();
+        let Some(descriptor) = *descriptor else { return true };
+        let mut byte = 0u8;
+        // SAFETY: the buffer is one byte that lives across the call. The descriptor is open: its owner takes it out under the
+        // lock that is held here, before it closes it.
+        let read = unsafe { libc::recv(descriptor, (&raw mut byte).cast(), 1, libc::MSG_PEEK | libc::MSG_DONTWAIT) };
+        match read {
+            0 => true,
+            1.. => false,
+            _ => !matches!(Error::last_os_error().kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        }
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        *self.watched.0.lock() = None;
+    }
 }
 
 enum Stream {
@@ -32,12 +62,16 @@ const READ_BYTES_MAX: usize = 1 << 20;
 
 impl Socket {
     pub(crate) fn tcp(stream: TcpStream, peer: Peer, tls: Option<TlsAcceptor>) -> Self {
-        Socket { stream: Stream::Tcp(stream), peer, tls }
+        Socket { watched: watched(&stream), stream: Stream::Tcp(stream), peer, tls }
     }
 
     pub(crate) fn unix(stream: UnixStream, peer: Peer) -> Self {
-        Socket { stream: Stream::Unix(stream), peer, tls: None }
+        Socket { watched: watched(&stream), stream: Stream::Unix(stream), peer, tls: None }
     }
+}
+
+fn watched(stream: &impl AsRawFd) -> Arc<Watched> {
+    Arc::new(Watched(Mutex::new(Some(stream.as_raw_fd()))))
 }
 
 /// Room for what comes next: as much again as is there, for long packets.
@@ -96,7 +130,10 @@ impl Transport for Socket {
         let Stream::Tcp(stream) = std::mem::replace(&mut self.stream, Stream::Broken) else {
             return Err(Error::new(ErrorKind::Unsupported, "TLS is for TCP"));
         };
+        // A handshake that fails closes the socket.
+        let descriptor = self.watched.0.lock().take();
         let stream = tls.accept(Rewound { unread, read: 0, stream }).await?;
+        *self.watched.0.lock() = descriptor;
         self.stream = Stream::Tls(Box::new(stream));
         self.peer.protected = true;
         self.peer.can_start_tls = false;
@@ -105,6 +142,10 @@ impl Transport for Socket {
 
     fn peer(&self) -> &Peer {
         &self.peer
+    }
+
+    fn presence(&self) -> Option<Arc<dyn Presence>> {
+        Some(self.watched.clone())
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use session::client::{Client, ClientError};
 use session::transport::StreamTransport;
 use session::{Peer, Registry};
-use wire::client::Credentials;
+use wire::client::{Credentials, ServerKey};
 
 use crate::{ServeOptions, Server, ServerError};
 
@@ -47,7 +47,8 @@ async fn connect(server: &Server, user: &str, password: &str) -> Result<TestClie
     let env = &server.shared().sql.env;
     let address = server.addresses()[0].to_string();
     let stream = env.network.connect(&address).await.unwrap();
-    let credentials = Credentials { user: user.into(), password: password.into(), ..Credentials::default() };
+    let (user, password, server_key) = (user.into(), password.into(), ServerKey::Ask);
+    let credentials = Credentials { user, password, server_key, ..Credentials::default() };
     Client::connect(StreamTransport::new(stream, Peer::default()), &env.random, credentials).await
 }
 
@@ -113,7 +114,13 @@ fn too_many_connections() {
         options.set.push("max_connections=1".into());
         let server = Server::start(&options).await.unwrap();
         let first = connect(&server, "root", "").await.unwrap();
+        // One more is for an administrator, who can make room.
+        let mut second = connect(&server, "root", "").await.unwrap();
         assert_eq!(code(connect(&server, "root", "").await), 1040);
+        second.query("CREATE USER u").await.unwrap();
+        second.quit().await.unwrap();
+        settled(&server.shared().registry, 1).await;
+        assert_eq!(code(connect(&server, "u", "").await), 1040);
         first.quit().await.unwrap();
         settled(&server.shared().registry, 0).await;
         assert_eq!(code(connect(&server, "root", "").await), 0);
@@ -126,7 +133,7 @@ fn a_second_server_is_refused() {
     test(async |dir| {
         let server = Server::start(&dir.options()).await.unwrap();
         match Server::start(&dir.options()).await {
-            Err(ServerError::Engine(error)) => assert!(error.to_string().contains("in use"), "{error}"),
+            Err(error @ ServerError::Data { .. }) => assert!(error.to_string().contains("in use"), "{error}"),
             other => panic!("{:?}", other.err()),
         }
         server.shutdown().await.unwrap();
@@ -204,6 +211,43 @@ fn kill_ends_a_statement_and_a_connection() {
         assert_eq!(result.first(), Some("1"), "SLEEP says that it was interrupted");
         killer.query(&format!("KILL {id}")).await.unwrap();
         assert!(victim.query("SELECT 1").await.is_err());
+        server.shutdown().await.unwrap();
+    });
+}
+
+/// Statements that compute share the threads with everybody: more of them than there are threads shut nobody out.
+#[test]
+fn statements_that_never_wait_leave_room_for_others() {
+    test(async |dir| {
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        client.query("CREATE DATABASE d").await.unwrap();
+        client.query("CREATE TABLE d.t (a INT PRIMARY KEY)").await.unwrap();
+        let rows: Vec<String> = (0..2000).map(|n| format!("({n})")).collect();
+        client.query(&format!("INSERT INTO d.t VALUES {}", rows.join(","))).await.unwrap();
+        let long = [
+            "SELECT COUNT(*) FROM d.t a, d.t b, d.t c WHERE a.a < b.a AND b.a < c.a",
+            "SELECT a.a + b.a + c.a FROM d.t a, d.t b, d.t c ORDER BY 1 LIMIT 1",
+            "SELECT SUM(a.a * b.a) FROM d.t a, d.t b, d.t c GROUP BY c.a % 7",
+            "INSERT INTO d.t SELECT a.a + b.a + c.a + 5000 FROM d.t a, d.t b, d.t c WHERE a.a + b.a + c.a < 0",
+        ];
+        let mut running = Vec::new();
+        for sql in long {
+            let mut busy = connect(&server, "root", "").await.unwrap();
+            let id = busy.query("SELECT CONNECTION_ID()").await.unwrap().first().unwrap().to_owned();
+            running.push((id, tokio::spawn(async move { busy.query(sql).await.map(drop) })));
+        }
+        let start = std::time::Instant::now();
+        for _ in 0..5 {
+            let mut other = connect(&server, "root", "").await.unwrap();
+            assert_eq!(other.query("SELECT COUNT(*) FROM d.t").await.unwrap().first(), Some("2000"));
+        }
+        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+        for (id, running) in running {
+            client.query(&format!("KILL QUERY {id}")).await.unwrap();
+            let error = running.await.unwrap().unwrap_err();
+            assert_eq!(error.refused().map(|error| error.code), Some(1317));
+        }
         server.shutdown().await.unwrap();
     });
 }

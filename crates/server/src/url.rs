@@ -1,7 +1,13 @@
-//! `mysql://USER:PASSWORD@HOST:PORT/DATABASE`: how another server is named on the command line.
+//! `mysql://USER:PASSWORD@HOST:PORT/DATABASE?ATTRIBUTE=VALUE&…`: how another server is named on the command line.
+//!
+//! The attributes are those of MySQL's URLs that are about how a connection is protected: `ssl-mode`, `ssl-ca`, `ssl-cert`,
+//! `ssl-key`, `get-server-public-key`, `server-public-key-path`.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
+
+use session::tls;
 
 /// A server and who we are there.
 #[derive(Clone, PartialEq, Eq)]
@@ -16,15 +22,78 @@ pub struct ServerUrl {
     pub password: String,
     /// Default database; empty for none.
     pub database: String,
+    /// How the connection is protected.
+    pub protection: Protection,
 }
+
+/// How a connection is protected, as far as the URL says it. Files that are not named are empty paths.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// `ssl-mode`
+    pub mode: Option<tls::Mode>,
+    /// `ssl-ca`
+    pub ca: PathBuf,
+    /// `ssl-cert`
+    pub cert: PathBuf,
+    /// `ssl-key`
+    pub key: PathBuf,
+    /// `get-server-public-key`; other than MySQL's clients we ask for it unless told not to.
+    pub get_public_key: bool,
+    /// `server-public-key-path`
+    pub public_key_path: PathBuf,
+}
+
+impl Default for Protection {
+    fn default() -> Self {
+        let none = PathBuf::new();
+        Protection {
+            mode: None,
+            ca: none.clone(),
+            cert: none.clone(),
+            key: none.clone(),
+            get_public_key: true,
+            public_key_path: none,
+        }
+    }
+}
+
+impl Protection {
+    /// The mode; as in MySQL an authority that is named is also asked.
+    pub fn mode_or(&self, default: tls::Mode) -> tls::Mode {
+        let implied = if self.ca.as_os_str().is_empty() { default } else { tls::Mode::VerifyCa };
+        self.mode.unwrap_or(implied)
+    }
+
+    fn set(&mut self, attribute: &str, value: String) -> Result<(), String> {
+        match attribute {
+            "ssl-mode" => self.mode = Some(value.parse().map_err(|why| format!("ssl-mode: {why}"))?),
+            "ssl-ca" => self.ca = value.into(),
+            "ssl-cert" => self.cert = value.into(),
+            "ssl-key" => self.key = value.into(),
+            "get-server-public-key" => {
+                self.get_public_key = match value.as_str() {
+                    "true" | "1" => true,
+                    "false" | "0" => false,
+                    other => return Err(format!("get-server-public-key: '{other}' is neither true nor false")),
+                }
+            }
+            "server-public-key-path" => self.public_key_path = value.into(),
+            other => return Err(format!("'{other}' is none of {ATTRIBUTES}")),
+        }
+        Ok(())
+    }
+}
+
+const ATTRIBUTES: &str = "ssl-mode, ssl-ca, ssl-cert, ssl-key, get-server-public-key, server-public-key-path";
 
 const DEFAULT_PORT: u16 = 3306;
 
 impl ServerUrl {
-    /// Root without a password on a loopback port.
+    /// Root without a password on a loopback port, where nobody else listens.
     pub fn loopback(port: u16) -> Self {
         let (user, host) = ("root".to_owned(), "127.0.0.1".to_owned());
-        ServerUrl { host, port, user, password: String::new(), database: String::new() }
+        let protection = Protection { mode: Some(tls::Mode::Disabled), ..Protection::default() };
+        ServerUrl { host, port, user, password: String::new(), database: String::new(), protection }
     }
 
     /// `host:port`
@@ -39,6 +108,10 @@ impl FromStr for ServerUrl {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let rest = text.strip_prefix("mysql://").ok_or_else(|| format!("'{text}' does not begin with mysql://"))?;
+        // Behind the host; a password may have a ? too.
+        let host_at = rest.rfind('@').map_or(0, |at| at + 1);
+        let query_at = rest[host_at..].find('?').map_or(rest.len(), |at| host_at + at);
+        let (rest, query) = (&rest[..query_at], rest[query_at..].trim_start_matches('?'));
         let (rest, database) = rest.split_once('/').unwrap_or((rest, ""));
         // A password may have an @; a host has none.
         let (account, host) = rest.rsplit_once('@').unwrap_or(("root", rest));
@@ -59,8 +132,18 @@ impl FromStr for ServerUrl {
             user: decoded(user)?,
             password: decoded(password)?,
             database: decoded(database)?,
+            protection: protection(query)?,
         })
     }
+}
+
+fn protection(query: &str) -> Result<Protection, String> {
+    let mut protection = Protection::default();
+    for attribute in query.split('&').filter(|attribute| !attribute.is_empty()) {
+        let (name, value) = attribute.split_once('=').ok_or_else(|| format!("'{attribute}' is not ATTRIBUTE=VALUE"))?;
+        protection.set(name, decoded(value)?)?;
+    }
+    Ok(protection)
 }
 
 /// Without `%40` and the like.
@@ -110,8 +193,21 @@ mod tests {
 
     #[test]
     fn errors() {
-        for bad in ["http://x", "mysql://", "mysql://h:port", "mysql://a%2@h"] {
+        for bad in ["http://x", "mysql://", "mysql://h:port", "mysql://a%2@h", "mysql://h?ssl-mode", "mysql://h?x=1"] {
             assert!(bad.parse::<ServerUrl>().is_err(), "{bad}");
         }
+        let error = "mysql://h?ssl-mode=SOME".parse::<ServerUrl>().unwrap_err();
+        assert_eq!(error, "ssl-mode: 'SOME' is none of DISABLED, PREFERRED, REQUIRED, VERIFY_CA, VERIFY_IDENTITY");
+    }
+
+    #[test]
+    fn protection() {
+        let of = |query: &str| format!("mysql://u:p?w@h:1/d?{query}").parse::<ServerUrl>().unwrap().protection;
+        assert_eq!(of("ssl-mode=required").mode, Some(tls::Mode::Required));
+        assert_eq!(of("").mode_or(tls::Mode::Preferred), tls::Mode::Preferred);
+        let named = of("ssl-ca=%2Fetc%2Fca.pem&get-server-public-key=false");
+        assert_eq!((named.ca.to_str(), named.get_public_key), (Some("/etc/ca.pem"), false));
+        assert_eq!(named.mode_or(tls::Mode::Disabled), tls::Mode::VerifyCa);
+        assert_eq!(of("ssl-ca=a&ssl-mode=REQUIRED").mode_or(tls::Mode::Disabled), tls::Mode::Required);
     }
 }

@@ -22,6 +22,9 @@ pub enum ClientError {
     /// The stream failed or ended.
     #[error("connection lost: {0}")]
     Io(#[from] std::io::Error),
+    /// TLS could not be begun; the reason is often the server's certificate.
+    #[error("SSL connection error: {0}")]
+    Tls(std::io::Error),
     /// The server's bytes were not understood, or it refused ([`WireError::Refused`]).
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -31,7 +34,7 @@ impl ClientError {
     /// What a caller can do.
     pub fn class(&self) -> ErrorClass {
         match self {
-            ClientError::Io(_) => ErrorClass::Io,
+            ClientError::Io(_) | ClientError::Tls(_) => ErrorClass::Io,
             ClientError::Wire(error) => error.class(),
         }
     }
@@ -76,7 +79,7 @@ pub struct Client<T> {
 const BUFFER_KEPT: usize = 512 << 10;
 
 impl<T: Transport> Client<T> {
-    /// Logs in over a fresh stream.
+    /// Logs in over a fresh stream. If the credentials ask for TLS, it must be one that can start it ([`crate::tls`]).
     pub async fn connect(
         transport: T,
         random: &Arc<dyn Random>,
@@ -90,7 +93,7 @@ impl<T: Transport> Client<T> {
             server_version: String::new(),
         };
         let protected = client.transport.peer().protected;
-        let mut login = ClientLogin::new(credentials, protected, false);
+        let mut login = ClientLogin::new(credentials, protected);
         loop {
             let packet = client.read_packet().await?;
             client.writer.set_sequence(client.reader.sequence());
@@ -102,6 +105,9 @@ impl<T: Transport> Client<T> {
                 step = Step::Continue;
             }
             client.send().await?;
+            if step == Step::StartTls {
+                client.start_tls(&mut login).await?;
+            }
             if step == Step::Done {
                 break;
             }
@@ -109,6 +115,13 @@ impl<T: Transport> Client<T> {
         client.capabilities = login.capabilities();
         client.server_version = login.greeting().map(|g| g.server_version.clone()).unwrap_or_default();
         Ok(client)
+    }
+
+    async fn start_tls(&mut self, login: &mut ClientLogin) -> Result<(), ClientError> {
+        let unread = self.reader.take_unread();
+        self.transport.start_tls(unread).await.map_err(ClientError::Tls)?;
+        login.tls_started(&mut self.writer);
+        self.send().await
     }
 
     /// The server's version, from its greeting.

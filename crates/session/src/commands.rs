@@ -5,11 +5,12 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use sql::ResultColumn;
 use wire::codec::text;
-use wire::command::{Command, PrepareOk, StmtExecute};
+use wire::command::{Command, PrepareOk};
 use wire::flags::{capability, com};
-use wire::{params, reply};
+use wire::reply;
 
 use crate::connection::{Connection, Next};
+use crate::execute::CHECK;
 use crate::link::Ended;
 use crate::sink::{Encoding, ReplySink, definition, write_columns};
 use crate::transport::Transport;
@@ -22,29 +23,34 @@ const MULTI_STATEMENTS_OFF: u16 = 1;
 impl<T: Transport> Connection<T> {
     /// Runs one command and writes its answer.
     pub(crate) async fn command(&mut self, packet: &[u8]) -> Result<Next, Ended> {
-        let command = Command::decode(packet)?;
+        let command = match Command::decode(packet) {
+            Ok(command) => command,
+            // The packet is whole, so the next one can be understood; but a replica that sends such things is not served.
+            Err(error) => {
+                self.write_err(&error.into());
+                let is_of_a_replica = matches!(packet.first(), Some(&(com::BINLOG_DUMP | com::BINLOG_DUMP_GTID)));
+                return Ok(if is_of_a_replica { Next::Close } else { Next::Command });
+            }
+        };
         match command {
             Command::Quit => return Ok(Next::Close),
             Command::Query(text) => self.query(text).await?,
-            Command::StmtExecute(execute) => self.execute(execute).await?,
+            Command::StmtExecute(execute) => self.execute(execute).await,
             Command::StmtPrepare(text) => self.prepare(text).await,
             Command::StmtSendLongData { id, param, data } => {
                 let limit = self.session.settings().hot.max_allowed_packet as usize;
-                if let Ok(statement) = self.statements.get(id, "mysqld_stmt_send_long_data") {
+                if let Ok(statement) = self.statements.get(id, CHECK) {
                     statement.add_long_data(param, data, limit);
                 }
             }
             Command::StmtClose(id) => self.statements.close(id),
             Command::StmtReset(id) => {
-                let result = self.statements.get(id, "mysqld_stmt_reset").map(|statement| {
+                let result = self.statements.get(id, CHECK).map(|statement| {
                     statement.reset();
                 });
                 self.write_result(result);
             }
-            Command::StmtFetch { id, .. } => {
-                let text = format!("The statement ({id}) has no open cursor.");
-                self.write_err(&SqlError::new(codes::STMT_HAS_NO_OPEN_CURSOR, text));
-            }
+            Command::StmtFetch { id, rows } => self.fetch(id, rows).await,
             Command::Ping => self.write_plain_ok(),
             Command::InitDb(name) => {
                 self.entry.busy(command.name(), "");
@@ -176,42 +182,6 @@ impl<T: Transport> Connection<T> {
                 reply::write_eof(&mut self.link.writer, 0, status);
             }
         }
-    }
-
-    async fn execute(&mut self, execute: StmtExecute<'_>) -> Result<(), Ended> {
-        let statement = match self.statements.get(execute.id, "mysqld_stmt_execute") {
-            Ok(statement) => statement,
-            Err(error) => {
-                self.write_err(&error);
-                return Ok(());
-            }
-        };
-        self.entry.busy("Execute", &statement.text);
-        // A cursor that is asked for and not opened is what servers do for statements that cannot have one: the rows
-        // come at once, and the status says that there is no cursor.
-        let count = statement.prepared.param_count;
-        let decoded =
-            params::decode_params(execute.params, count, &mut statement.types, &statement.long_data, &mut self.params);
-        let long_data_error = statement.reset();
-        if let Some(error) = long_data_error {
-            self.write_err(&error);
-            return Ok(());
-        }
-        if decoded.is_err() {
-            self.write_err(&SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to mysqld_stmt_execute"));
-            return Ok(());
-        }
-        let charset = self.session.settings().hot.character_set_results;
-        let status = self.session.status().0;
-        let mut sink = ReplySink::new(&mut self.link, Encoding::Binary, charset, status);
-        let result = self.session.execute(&mut statement.prepared, &self.params, &mut sink).await;
-        let began = sink.began();
-        self.params.clear();
-        match result {
-            Ok(outcome) => self.write_outcome(&outcome, began, false),
-            Err(error) => self.write_err(&error),
-        }
-        Ok(())
     }
 
     fn field_list(&mut self, table: &str, pattern: &str) {

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use futures_lite::FutureExt;
+use sql::settings::SettingId;
 use wire::flags::{capability, status};
 use wire::handshake::Login;
 use wire::reply::{self, SessionChange};
@@ -51,22 +52,40 @@ pub(crate) enum Next {
     Close,
 }
 
+/// The longest packet before a client has logged in: those who are let in by nobody shall not take memory.
+const LOGIN_BYTES_MAX: usize = 128 << 10;
+
 /// Serves one client until it goes, is killed or fails. `entry` is its place among the connections.
 pub async fn serve<T: Transport>(shared: Arc<Shared>, entry: Registered, transport: T) {
     let id = entry.id;
     let limit = shared.sql.globals.named("max_allowed_packet").as_u64() as usize;
-    let mut link = Link::new(transport, shared.sql.env.clock.clone(), entry.handle.clone(), limit);
-    link.write_timeout = shared.seconds("net_write_timeout");
+    if let Some(presence) = transport.presence() {
+        entry.watch(presence);
+    }
+    let mut link = Link::new(transport, shared.sql.env.clock.clone(), entry.handle.clone(), LOGIN_BYTES_MAX);
     // In a box, as each command is: what is not under way takes no memory.
     let ended = match Box::pin(login::log_in(&shared, &entry, &mut link)).await {
-        Ok(Some(logged_in)) => Box::pin(Connection::new(shared, entry, link, logged_in).run()).await,
-        Ok(None) => return,
-        Err(ended) => ended,
+        Ok(Some(logged_in)) => {
+            link.reader.set_limit(limit);
+            let mut connection = Connection::new(shared, entry, link, logged_in);
+            let ended = Box::pin(connection.run()).await;
+            if !matches!(ended, Ended::Quit) {
+                connection.entry.aborted();
+            }
+            ended
+        }
+        Ok(None) => return entry.login_failed(),
+        Err(ended) => {
+            entry.login_failed();
+            ended
+        }
     };
     match ended {
-        Ended::Closed | Ended::Killed => tracing::debug!(%id, "{ended}"),
+        Ended::Quit | Ended::Closed | Ended::Killed => tracing::debug!(%id, "{ended}"),
         // A client that goes away in the middle is its own business, but worth a line when looked for.
-        Ended::Io(_) | Ended::WriteTimeout | Ended::Wire(_) => tracing::debug!(%id, "aborted connection: {ended}"),
+        Ended::Io(_) | Ended::WriteTimeout | Ended::ReadTimeout | Ended::Wire(_) => {
+            tracing::debug!(%id, "aborted connection: {ended}");
+        }
         Ended::Bug => tracing::error!(%id, "{ended}; the connection was closed"),
     }
 }
@@ -88,18 +107,26 @@ impl<T: Transport> Connection<T> {
         Connection { shared, entry, link, session, statements, nonce, database_told, params, replica: None }
     }
 
-    async fn run(mut self) -> Ended {
+    async fn run(&mut self) -> Ended {
         loop {
             match self.one_command().await {
                 Ok(Next::Command) => {}
-                Ok(Next::Close) => return Ended::Closed,
+                Ok(Next::Close) => return Ended::Quit,
                 Err(Ended::Killed) => return self.say_why().await,
+                Err(Ended::ReadTimeout) => {
+                    let error = SqlError::new(codes::NET_READ_INTERRUPTED, "Got timeout reading communication packets");
+                    self.link.writer.set_sequence(0);
+                    self.write_err(&error);
+                    let _ = self.link.send().await;
+                    return Ended::ReadTimeout;
+                }
                 // What was not understood is answered; then nothing that follows can be understood either.
                 Err(Ended::Wire(error)) => {
                     let sequence = self.link.reader.sequence();
                     self.link.writer.set_sequence(sequence);
                     self.write_err(&error.clone().into());
                     let _ = self.link.send().await;
+                    self.link.discard().await;
                     return Ended::Wire(error);
                 }
                 Err(ended) => return ended,
@@ -108,8 +135,10 @@ impl<T: Transport> Connection<T> {
     }
 
     async fn one_command(&mut self) -> Result<Next, Ended> {
-        self.entry.set_idle_limit(self.idle_limit());
+        self.entry.set_idle_limit(self.seconds(self.shared.wait_timeout));
         self.entry.idle();
+        self.link.read_timeout = self.seconds(self.shared.net_read_timeout);
+        self.link.write_timeout = self.seconds(self.shared.net_write_timeout);
         self.link.rest();
         let packet = self.link.command().await?;
         self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
@@ -135,9 +164,9 @@ impl<T: Transport> Connection<T> {
         }
     }
 
-    /// `wait_timeout` as the session has it; it begins with `interactive_timeout` for clients that are interactive.
-    fn idle_limit(&self) -> std::time::Duration {
-        std::time::Duration::from_secs(self.session.settings().get(self.shared.wait_timeout).as_u64())
+    /// A timeout as the session has it. (`wait_timeout` begins with `interactive_timeout` for clients that are interactive.)
+    fn seconds(&self, setting: SettingId) -> std::time::Duration {
+        std::time::Duration::from_secs(self.session.settings().get(setting).as_u64())
     }
 
     async fn after_panic(&mut self, why: &str) -> Ended {
@@ -213,7 +242,10 @@ impl<T: Transport> Connection<T> {
 
     /// COM_CHANGE_USER: as a new login on the old stream. A failed one ends the connection.
     pub(crate) async fn change_user(&mut self, body: &[u8]) -> Result<Next, Ended> {
-        let login = Login::decode_change_user(body, self.link.capabilities)?;
+        let Ok(login) = Login::decode_change_user(body, self.link.capabilities) else {
+            self.write_err(&SqlError::new(codes::UNKNOWN_COM_ERROR, "Unknown command"));
+            return Ok(Next::Close);
+        };
         let account = match login::authenticate(&self.shared, &mut self.link, &login, self.nonce).await? {
             Ok(account) => account,
             Err(error) => {
@@ -224,7 +256,10 @@ impl<T: Transport> Connection<T> {
         self.statements.clear();
         self.replica = None;
         self.session.change_user(login::client_of(&login, &account, &self.link));
-        self.entry.logged_in(&login.user);
+        if let Err(error) = login::count_for(&self.shared, &self.entry, &login, &account) {
+            self.write_err(&error);
+            return Ok(Next::Close);
+        }
         if !login.database.is_empty()
             && let Err(error) = self.session.use_database(&login.database)
         {

@@ -118,6 +118,7 @@ impl<T: Transport> Connection<T> {
             replica: self.replica.clone(),
             variables: self.session.user_variables(),
         };
+        self.entry.becomes_stream();
         let result = service.dump(request, &mut self.link).await;
         service.registered(self.entry.id, None);
         match result {

@@ -9,24 +9,26 @@
 //! | [`transport`] | the stream under a connection |
 //! | `link` | packets over it, and what ends a wait |
 //! | `login`, [`auth`], [`key`] | who is there |
-//! | `connection`, `commands` | the loop, and each command |
+//! | `connection`, `commands`, `execute` | the loop, and each command |
 //! | `sink` | rows on their way out, with back-pressure |
 //! | `statements` | prepared statements |
 //! | [`dump`] | the seam to replication |
 //! | [`registry`] | all connections: SHOW PROCESSLIST, KILL, timeouts |
-//! | [`client`] | the other side: a client for followers and tools |
+//! | [`client`], [`tls`] | the other side: a client for followers and tools |
 
 pub mod auth;
 pub mod client;
 mod commands;
 mod connection;
 pub mod dump;
+mod execute;
 pub mod key;
 mod link;
 mod login;
 pub mod registry;
 mod sink;
 mod statements;
+pub mod tls;
 pub mod transport;
 
 use std::sync::Arc;
@@ -37,7 +39,7 @@ use sql::settings::{self, SettingId};
 
 pub use connection::{refuse, serve};
 pub use registry::{Registered, Registry};
-pub use transport::{Peer, Transport};
+pub use transport::{Peer, Presence, Transport};
 
 /// What all connections of a server share.
 pub struct Shared {
@@ -54,11 +56,14 @@ pub struct Shared {
     prepared_count: Arc<AtomicU64>,
     started: Duration,
     wait_timeout: SettingId,
+    net_read_timeout: SettingId,
+    net_write_timeout: SettingId,
 }
 
 impl Shared {
     /// For a server that starts now.
     pub fn new(sql: Arc<sql::session::Shared>, registry: Arc<Registry>) -> Self {
+        let setting = |name: &str| settings::find(name).unwrap_or_else(|| panic!("{name} is a setting"));
         Shared {
             registry,
             digests: auth::DigestCache::default(),
@@ -66,7 +71,9 @@ impl Shared {
             dump: None,
             prepared_count: Arc::default(),
             started: sql.env.clock.monotonic(),
-            wait_timeout: settings::find("wait_timeout").expect("wait_timeout is a setting"),
+            wait_timeout: setting("wait_timeout"),
+            net_read_timeout: setting("net_read_timeout"),
+            net_write_timeout: setting("net_write_timeout"),
             sql,
         }
     }

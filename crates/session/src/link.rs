@@ -18,6 +18,9 @@ use crate::transport::Transport;
 /// Why a connection ends.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Ended {
+    /// The client said good bye, or the connection became a stream that has ended.
+    #[error("the end")]
+    Quit,
     /// The client closed the stream between two commands.
     #[error("the client has gone")]
     Closed,
@@ -33,6 +36,9 @@ pub(crate) enum Ended {
     /// The client took too long to read.
     #[error("the client did not read in time")]
     WriteTimeout,
+    /// The client took too long to send the rest of a packet.
+    #[error("the rest of a packet did not come in time")]
+    ReadTimeout,
     /// A statement panicked; its session is not to be trusted any more.
     #[error("a statement failed by a bug")]
     Bug,
@@ -44,6 +50,12 @@ impl From<Ended> for SqlError {
     }
 }
 
+/// A client that has stopped to send is one that reads.
+const DISCARD_PAUSE: Duration = Duration::from_millis(100);
+/// More is not read of a client that does not stop.
+const DISCARDED_READS_MAX: u32 = 100_000;
+/// A client that takes so much of a long answer in time is alive.
+const SEND_BYTES: usize = 256 << 10;
 /// What a connection keeps of its writer's buffer within one command.
 const BUFFER_KEPT: usize = 16 << 10;
 /// What it keeps of each buffer while it is idle: enough for most commands and their answers, little for thousands of
@@ -59,6 +71,10 @@ pub(crate) struct Link<T> {
     pub(crate) capabilities: u32,
     /// `net_write_timeout`
     pub(crate) write_timeout: Duration,
+    /// `net_read_timeout`
+    pub(crate) read_timeout: Duration,
+    /// Something was sent in part: nothing that follows could be understood.
+    is_broken: bool,
     clock: Arc<dyn Clock>,
     handle: Arc<SessionHandle>,
     /// Waits for KILL while the connection is idle; kept from one wait to the next, because making one costs more
@@ -74,6 +90,8 @@ impl<T: Transport> Link<T> {
             writer: PacketWriter::new(),
             capabilities: 0,
             write_timeout: Duration::from_secs(60),
+            read_timeout: Duration::from_secs(30),
+            is_broken: false,
             clock,
             handle,
             killed: None,
@@ -87,8 +105,9 @@ impl<T: Transport> Link<T> {
                 return Ok(packet);
             }
             self.reader.release(BUFFER_KEPT_IDLE);
-            if self.read().await? == 0 {
-                let between_packets = self.reader.is_empty();
+            let between_packets = self.reader.is_empty();
+            let read = if between_packets { self.read().await? } else { self.read_rest().await? };
+            if read == 0 {
                 let ended = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
                 return Err(if between_packets { Ended::Closed } else { Ended::Io(ended) });
             }
@@ -101,6 +120,20 @@ impl<T: Transport> Link<T> {
         let packet = self.packet().await?;
         self.writer.set_sequence(self.reader.sequence());
         Ok(packet)
+    }
+
+    /// Reads more of a packet that has begun.
+    async fn read_rest(&mut self) -> Result<usize, Ended> {
+        let (clock, timeout) = (self.clock.clone(), self.read_timeout);
+        let mut read = pin!(self.read());
+        if let Some(result) = poll_once(read.as_mut()).await {
+            return result;
+        }
+        let timed_out = async {
+            clock.sleep(timeout).await;
+            Err(Ended::ReadTimeout)
+        };
+        or(read, timed_out).await
     }
 
     /// Reads what there is, or waits until there is something or the connection is killed.
@@ -129,13 +162,16 @@ impl<T: Transport> Link<T> {
         .await
     }
 
-    /// Sends what was written.
+    /// Sends what was written. The client has `net_write_timeout` for each piece of it.
     pub(crate) async fn send(&mut self) -> Result<(), Ended> {
         if self.writer.is_empty() {
             return Ok(());
         }
-        {
-            let mut write = pin!(self.transport.write_all(self.writer.bytes()));
+        if std::mem::replace(&mut self.is_broken, true) {
+            return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
+        }
+        for piece in self.writer.bytes().chunks(SEND_BYTES) {
+            let mut write = pin!(self.transport.write_all(piece));
             // Nearly always the socket takes it all at once.
             match poll_once(write.as_mut()).await {
                 Some(result) => result?,
@@ -145,8 +181,27 @@ impl<T: Transport> Link<T> {
                 }
             }
         }
+        self.is_broken = false;
         self.writer.sent(BUFFER_KEPT);
         Ok(())
+    }
+
+    /// Reads what the client is still sending, and forgets it, before its connection is closed: else its system could throw our
+    /// last words away before it has read them.
+    pub(crate) async fn discard(&mut self) {
+        let clock = self.clock.clone();
+        let mut reads_left = DISCARDED_READS_MAX;
+        loop {
+            drop(self.reader.take_unread());
+            let pause = async {
+                clock.sleep(DISCARD_PAUSE).await;
+                Ok(0)
+            };
+            reads_left -= 1;
+            if reads_left == 0 || matches!(or(self.read(), pause).await, Ok(0) | Err(_)) {
+                return;
+            }
+        }
     }
 
     /// Takes the memory of a command's packet back.

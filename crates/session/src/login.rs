@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use futures_lite::future::or;
-use sql::account::Account;
+use sql::account::{Account, Privilege};
 use sql::session::Client;
 use wire::flags::capability;
 use wire::handshake::{FirstAnswer, Greeting, Login};
-use wire::{auth as maths, reply};
+use wire::{WireError, auth as maths, reply};
 
 use crate::Shared;
 use crate::auth::{Authentication, Step};
 use crate::link::{Ended, Link};
-use crate::registry::Registered;
+use crate::registry::{Registered, too_many_connections};
 use crate::transport::Transport;
 
 /// What is known of a client after its login.
@@ -23,7 +23,7 @@ pub(crate) struct LoggedIn {
     pub(crate) nonce: [u8; maths::NONCE_BYTES],
 }
 
-/// Greets and authenticates. `Ok(None)`: the client was told why not.
+/// Greets and authenticates. `Ok(None)`: the client was told why not, or was not understood.
 pub(crate) async fn log_in<T: Transport>(
     shared: &Arc<Shared>,
     entry: &Registered,
@@ -34,7 +34,18 @@ pub(crate) async fn log_in<T: Transport>(
         timeout.await;
         Err(Ended::Io(std::io::ErrorKind::TimedOut.into()))
     };
-    or(log_in_untimed(shared, entry, link), timed_out).await
+    match or(log_in_untimed(shared, entry, link), timed_out).await {
+        Err(Ended::Wire(error)) => {
+            tracing::debug!(id = %entry.id, "bad handshake: {error}");
+            link.writer.set_sequence(link.reader.sequence());
+            let said = match error {
+                WireError::OutOfOrder { .. } | WireError::TooLarge { .. } => error.into(),
+                _ => SqlError::new(codes::HANDSHAKE_ERROR, "Bad handshake"),
+            };
+            refuse(link, &said).await
+        }
+        other => other,
+    }
 }
 
 async fn log_in_untimed<T: Transport>(
@@ -54,9 +65,14 @@ async fn log_in_untimed<T: Transport>(
         Ok(account) => account,
         Err(error) => return refuse(link, &error).await,
     };
+    if let Err(error) = count_for(shared, entry, &login, &account) {
+        return refuse(link, &error).await;
+    }
     let client = client_of(&login, &account, link);
     let mut session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);
-    entry.logged_in(&login.user);
+    if entry.is_extra() && !session.has_global_privilege(Privilege::ConnectionAdmin) {
+        return refuse(link, &too_many_connections()).await;
+    }
     if !login.database.is_empty()
         && let Err(error) = session.use_database(&login.database)
     {
@@ -104,7 +120,7 @@ async fn first_answer<T: Transport>(
                 link.transport.start_tls(unread).await?;
             }
             FirstAnswer::TlsRequest { .. } => {
-                return Err(wire::WireError::Malformed("a TLS request that was not offered").into());
+                return Err(WireError::Malformed("a TLS request that was not offered").into());
             }
             FirstAnswer::Login(login) => {
                 link.writer.set_sequence(link.reader.sequence());
@@ -152,6 +168,12 @@ pub(crate) async fn authenticate<T: Transport>(
             }
         };
     }
+}
+
+/// Takes the connection's place among its account's (1203 if there are `max_user_connections`).
+pub(crate) fn count_for(shared: &Shared, entry: &Registered, login: &Login, account: &Account) -> Result<(), SqlError> {
+    let max = shared.sql.globals.named("max_user_connections").as_u64() as u32;
+    entry.logged_in(&login.user, account.name().to_string(), max)
 }
 
 pub(crate) fn client_of<T: Transport>(login: &Login, account: &Account, link: &Link<T>) -> Client {

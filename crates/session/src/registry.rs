@@ -3,9 +3,9 @@
 //! A connection is here from its first byte to its end. It writes its own entry twice per statement, under that
 //! entry's own lock; SHOW PROCESSLIST, KILL and the timeouts read from outside.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base::{Cancel, Cancelled, ConnectionId, SqlError, codes};
@@ -13,15 +13,22 @@ use engine::SessionHandle;
 use io::Clock;
 use parking_lot::{Mutex, RwLock};
 
+use crate::transport::Presence;
+
 /// The most bytes of a statement that are kept for SHOW FULL PROCESSLIST.
 const INFO_BYTES_MAX: usize = 16 << 10;
 /// An idle connection keeps no larger buffer for its next statement's text than this.
 const INFO_BYTES_KEPT: usize = 256;
 
+/// A statement runs for so long before anybody looks whether its client is still there.
+const LOOK_AFTER: Duration = Duration::from_secs(1);
+
 /// All connections.
 pub struct Registry {
     clock: Arc<dyn Clock>,
     entries: RwLock<BTreeMap<u32, Arc<Entry>>>,
+    /// Connections of each account.
+    accounts: Mutex<HashMap<String, u32>>,
     last_id: AtomicU32,
     /// Connections that count against `max_connections`.
     clients: AtomicU32,
@@ -29,6 +36,8 @@ pub struct Registry {
     opened: AtomicU64,
     running: AtomicU32,
     questions: AtomicU64,
+    aborted_connects: AtomicU64,
+    aborted_clients: AtomicU64,
 }
 
 /// One connection.
@@ -41,6 +50,11 @@ pub struct Entry {
     idle_seconds_max: AtomicU64,
     /// It was ended because it was idle for too long.
     timed_out: AtomicBool,
+    /// There were as many as `max_connections` before it.
+    is_extra: bool,
+    /// It streams the log to a replica.
+    is_stream: AtomicBool,
+    presence: OnceLock<Arc<dyn Presence>>,
     state: Mutex<EntryState>,
 }
 
@@ -49,6 +63,8 @@ struct EntryState {
     user: String,
     host: String,
     database: Option<String>,
+    /// The account that it is counted for in `accounts`.
+    account: Option<String>,
     command: &'static str,
     state: String,
     info: String,
@@ -85,21 +101,26 @@ impl Registry {
         Arc::new(Registry {
             clock,
             entries: RwLock::default(),
+            accounts: Mutex::default(),
             last_id: AtomicU32::new(0),
             clients: AtomicU32::new(0),
             clients_max_seen: AtomicU32::new(0),
             opened: AtomicU64::new(0),
             running: AtomicU32::new(0),
             questions: AtomicU64::new(0),
+            aborted_connects: AtomicU64::new(0),
+            aborted_clients: AtomicU64::new(0),
         })
     }
 
-    /// A new connection, unless there are `max` already (1040).
+    /// A new connection, unless there are `max` already (1040). As in MySQL there is room for one more, who has to be an
+    /// administrator ([`Entry::is_extra`]).
     pub fn connect(self: &Arc<Self>, host: String, max: u32) -> Result<Registered, SqlError> {
         let count = self.clients.fetch_add(1, Ordering::Relaxed) + 1;
-        if count > max {
+        if count > max.saturating_add(1) {
             self.clients.fetch_sub(1, Ordering::Relaxed);
-            return Err(SqlError::new(codes::CON_COUNT_ERROR, "Too many connections"));
+            self.aborted_connects.fetch_add(1, Ordering::Relaxed);
+            return Err(too_many_connections());
         }
         self.clients_max_seen.fetch_max(count, Ordering::Relaxed);
         self.opened.fetch_add(1, Ordering::Relaxed);
@@ -116,6 +137,9 @@ impl Registry {
             handle: Arc::new(SessionHandle { connection_id: id, cancel: Cancel::new() }),
             idle_seconds_max: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
+            is_extra: count > max,
+            is_stream: AtomicBool::new(false),
+            presence: OnceLock::new(),
             state: Mutex::new(state),
         });
         self.entries.write().insert(id.0, entry.clone());
@@ -136,6 +160,33 @@ impl Registry {
     /// Ends all of them (shutdown).
     pub fn kill_all(&self) {
         self.entries.read().values().for_each(|entry| entry.handle.cancel.cancel(Cancelled::Connection));
+    }
+
+    /// Ends all but those that stream the log to replicas.
+    pub fn kill_clients(&self) {
+        let entries = self.entries.read();
+        let clients = entries.values().filter(|entry| !entry.is_stream());
+        clients.for_each(|entry| entry.handle.cancel.cancel(Cancelled::Connection));
+    }
+
+    /// Number of connections that do not stream the log.
+    pub fn clients(&self) -> usize {
+        self.entries.read().values().filter(|entry| !entry.is_stream()).count()
+    }
+
+    /// Ends those whose client has gone while a statement of theirs runs or waits. To be called every second or so.
+    pub fn end_abandoned(&self) {
+        let now = self.clock.monotonic();
+        for entry in self.entries.read().values() {
+            let Some(presence) = entry.presence.get() else { continue };
+            let is_long = {
+                let state = entry.state.lock();
+                state.running && now.saturating_sub(state.since) >= LOOK_AFTER
+            };
+            if is_long && presence.is_gone() {
+                entry.handle.cancel.cancel(Cancelled::Connection);
+            }
+        }
     }
 
     /// Ends those that have been idle for longer than they may. To be called every second or so.
@@ -180,6 +231,16 @@ impl Registry {
         self.questions.load(Ordering::Relaxed)
     }
 
+    /// `Aborted_connects`.
+    pub fn aborted_connects(&self) -> u64 {
+        self.aborted_connects.load(Ordering::Relaxed)
+    }
+
+    /// `Aborted_clients`.
+    pub fn aborted_clients(&self) -> u64 {
+        self.aborted_clients.load(Ordering::Relaxed)
+    }
+
     /// `Threads_running`.
     pub fn running(&self) -> u32 {
         self.running.load(Ordering::Relaxed)
@@ -199,6 +260,20 @@ impl Entry {
             state: state.state.clone(),
             info: (!state.idle && !state.info.is_empty()).then(|| state.info.clone()),
         }
+    }
+
+    fn is_stream(&self) -> bool {
+        self.is_stream.load(Ordering::Relaxed)
+    }
+
+    /// It streams the log from here on.
+    pub(crate) fn becomes_stream(&self) {
+        self.is_stream.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether there were as many as `max_connections` before it, so that only an administrator may stay.
+    pub fn is_extra(&self) -> bool {
+        self.is_extra
     }
 
     /// Whether it was ended because it was idle for too long.
@@ -224,17 +299,66 @@ impl std::ops::Deref for Registered {
 impl Drop for Registered {
     fn drop(&mut self) {
         self.registry.entries.write().remove(&self.entry.id.0);
+        let mut state = self.entry.state.lock();
+        if let Some(account) = state.account.take() {
+            self.registry.leave(&account);
+        }
         self.registry.clients.fetch_sub(1, Ordering::Relaxed);
-        if self.entry.state.lock().running {
+        if state.running {
             self.registry.running.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
+impl Registry {
+    fn leave(&self, account: &str) {
+        let mut accounts = self.accounts.lock();
+        if let Some(count) = accounts.get_mut(account) {
+            *count -= 1;
+            if *count == 0 {
+                accounts.remove(account);
+            }
+        }
+    }
+}
+
+/// 1040
+pub(crate) fn too_many_connections() -> SqlError {
+    SqlError::new(codes::CON_COUNT_ERROR, "Too many connections")
+}
+
 impl Registered {
-    /// The login succeeded.
-    pub fn logged_in(&self, user: &str) {
-        self.entry.state.lock().user = user.to_owned();
+    /// How to tell whether the client is still there.
+    pub(crate) fn watch(&self, presence: Arc<dyn Presence>) {
+        let _ = self.entry.presence.set(presence);
+    }
+
+    /// The login succeeded: it is counted for the account, of which there may be `max` (0: as many as want; 1203).
+    pub fn logged_in(&self, user: &str, account: String, max: u32) -> Result<(), SqlError> {
+        let mut state = self.entry.state.lock();
+        state.user = user.to_owned();
+        if let Some(before) = state.account.take() {
+            self.registry.leave(&before);
+        }
+        let mut accounts = self.registry.accounts.lock();
+        let count = accounts.entry(account.clone()).or_default();
+        if max > 0 && *count >= max {
+            let text = format!("User {user} already has more than 'max_user_connections' active connections");
+            return Err(SqlError::new(codes::TOO_MANY_USER_CONNECTIONS, text));
+        }
+        *count += 1;
+        state.account = Some(account);
+        Ok(())
+    }
+
+    /// The login failed, or did not come.
+    pub(crate) fn login_failed(&self) {
+        self.registry.aborted_connects.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The client has gone without a good bye, or had to.
+    pub(crate) fn aborted(&self) {
+        self.registry.aborted_clients.fetch_add(1, Ordering::Relaxed);
     }
 
     /// The default database is another one.
@@ -313,17 +437,58 @@ mod tests {
     fn the_bound_on_connections() {
         let registry = Registry::new(Arc::new(TestClock::default()));
         let first = registry.connect("h".into(), 1).unwrap();
+        let second = registry.connect("h".into(), 1).unwrap();
+        assert_eq!((first.is_extra(), second.is_extra()), (false, true));
         assert_eq!(registry.connect("h".into(), 1).err().map(|e| e.code), Some(1040));
         drop(first);
-        assert_eq!(registry.connect("h".into(), 1).unwrap().id, ConnectionId(2));
-        assert_eq!((registry.connected(), registry.connected_max_seen(), registry.opened()), (0, 1, 2));
+        assert_eq!(registry.connect("h".into(), 1).unwrap().id, ConnectionId(3));
+        drop(second);
+        assert_eq!((registry.connected(), registry.connected_max_seen(), registry.opened()), (0, 2, 3));
+        assert_eq!(registry.aborted_connects(), 1);
+    }
+
+    #[test]
+    fn the_bound_on_an_accounts_connections() {
+        let registry = Registry::new(Arc::new(TestClock::default()));
+        let [first, second] = [1, 2].map(|_| registry.connect("h".into(), 9).unwrap());
+        first.logged_in("a", "a@%".into(), 1).unwrap();
+        assert_eq!(second.logged_in("a", "a@%".into(), 1).map_err(|e| e.code), Err(1203));
+        second.logged_in("b", "b@%".into(), 1).unwrap();
+        // Another user on the same connection (COM_CHANGE_USER) makes room.
+        first.logged_in("c", "c@%".into(), 1).unwrap();
+        second.logged_in("a", "a@%".into(), 1).unwrap();
+        drop((first, second));
+        assert!(registry.accounts.lock().is_empty());
+    }
+
+    struct Gone(AtomicBool);
+
+    impl Presence for Gone {
+        fn is_gone(&self) -> bool {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
+
+    #[test]
+    fn a_statement_whose_client_has_gone_is_ended() {
+        let (clock, gone) = (Arc::new(TestClock::default()), Arc::new(Gone(AtomicBool::new(false))));
+        let registry = Registry::new(clock.clone());
+        let connection = registry.connect("h".into(), 9).unwrap();
+        connection.watch(gone.clone());
+        connection.busy("Query", "SELECT 1");
+        clock.0.store(5, Ordering::Relaxed);
+        registry.end_abandoned();
+        assert_eq!(connection.handle.cancel.check(), Ok(()));
+        gone.0.store(true, Ordering::Relaxed);
+        registry.end_abandoned();
+        assert_eq!(connection.handle.cancel.check(), Err(Cancelled::Connection));
     }
 
     #[test]
     fn statements_are_shown_while_they_run() {
         let registry = Registry::new(Arc::new(TestClock::default()));
         let connection = registry.connect("h:1".into(), 9).unwrap();
-        connection.logged_in("root");
+        connection.logged_in("root", "root@%".into(), 0).unwrap();
         connection.busy("Query", "SELECT 1");
         let shown = registry.show();
         assert_eq!((shown[0].command, shown[0].info.as_deref()), ("Query", Some("SELECT 1")));

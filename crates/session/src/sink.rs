@@ -41,6 +41,12 @@ impl<'a, T: Transport> ReplySink<'a, T> {
         ReplySink { link, encoding, charset, status, fields: Vec::new(), began: false }
     }
 
+    /// For rows that follow those of an earlier answer, whose columns the client knows.
+    pub(crate) fn resume(link: &'a mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) -> Self {
+        let fields = columns.iter().map(field).collect();
+        ReplySink { link, encoding: Encoding::Binary, charset, status: 0, fields, began: true }
+    }
+
     /// Whether there was a result set.
     pub(crate) fn began(&self) -> bool {
         self.began

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io::{Error, ErrorKind, Result};
+use std::sync::Arc;
 
 /// A client's byte stream. One implementation per environment: sockets in `server`, [`StreamTransport`] elsewhere.
 pub trait Transport: Send {
@@ -12,7 +13,7 @@ pub trait Transport: Send {
     /// Writes all of it.
     fn write_all(&mut self, data: &[u8]) -> impl Future<Output = Result<()>> + Send;
 
-    /// Goes on under TLS, as the server; `unread` is what the client has sent of it already.
+    /// Goes on under TLS, on the side that this stream is for; `unread` is what has come of it already.
     fn start_tls(&mut self, unread: Vec<u8>) -> impl Future<Output = Result<()>> + Send {
         let _ = unread;
         std::future::ready(Err(Error::new(ErrorKind::Unsupported, "no TLS on this stream")))
@@ -20,6 +21,17 @@ pub trait Transport: Send {
 
     /// Who is on the other side.
     fn peer(&self) -> &Peer;
+
+    /// How those who do not read the stream can tell whether the other side is still there, if they can.
+    fn presence(&self) -> Option<Arc<dyn Presence>> {
+        None
+    }
+}
+
+/// Tells whether the other side of a stream has gone.
+pub trait Presence: Send + Sync {
+    /// The stream has ended, and nothing that was sent before that waits to be read.
+    fn is_gone(&self) -> bool;
 }
 
 /// The other side of a stream.

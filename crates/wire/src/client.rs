@@ -28,8 +28,36 @@ pub struct Credentials {
     pub database: String,
     /// Capabilities to ask for beyond [`capability::CLIENT`].
     pub capabilities: u32,
+    /// Whether the stream is to be encrypted.
+    pub tls: Tls,
+    /// With what a password is encrypted on a stream that is not.
+    pub server_key: ServerKey,
     /// Program name and the like.
     pub attributes: Vec<(String, String)>,
+}
+
+/// Whether a client asks for TLS.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tls {
+    /// No.
+    #[default]
+    Never,
+    /// If the server offers it.
+    IfOffered,
+    /// Yes; without it there is no login.
+    Always,
+}
+
+/// Where the server's public key comes from, with which `caching_sha2_password` sends a password over an open stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ServerKey {
+    /// Nowhere: the password is sent over protected streams only.
+    #[default]
+    Unknown,
+    /// The server is asked. Somebody between the two could answer in its place.
+    Ask,
+    /// It is known: PEM.
+    Known(String),
 }
 
 /// What the owner of the stream does next.
@@ -66,7 +94,6 @@ pub struct ClientLogin {
     state: State,
     /// Whether nobody can listen to the stream.
     protected: bool,
-    wants_tls: bool,
     greeting: Option<Greeting>,
     capabilities: u32,
     nonce: Vec<u8>,
@@ -74,13 +101,12 @@ pub struct ClientLogin {
 }
 
 impl ClientLogin {
-    /// Waits for the greeting. `protected`: a local socket. `wants_tls`: ask for TLS if the server has it.
-    pub fn new(credentials: Credentials, protected: bool, wants_tls: bool) -> Self {
+    /// Waits for the greeting. `protected`: a local socket.
+    pub fn new(credentials: Credentials, protected: bool) -> Self {
         ClientLogin {
             credentials,
             state: State::Greeting,
             protected,
-            wants_tls,
             greeting: None,
             capabilities: 0,
             nonce: Vec::new(),
@@ -133,8 +159,12 @@ impl ClientLogin {
         if !self.credentials.attributes.is_empty() {
             wanted |= capability::CONNECT_ATTRS;
         }
-        if self.wants_tls {
-            wanted |= capability::SSL;
+        match self.credentials.tls {
+            Tls::Never => {}
+            Tls::Always if greeting.capabilities & capability::SSL == 0 => {
+                return Err(WireError::TlsNotOffered);
+            }
+            Tls::IfOffered | Tls::Always => wanted |= capability::SSL,
         }
         self.capabilities = wanted & greeting.capabilities;
         self.nonce = greeting.nonce.clone();
@@ -186,7 +216,7 @@ impl ClientLogin {
             Some(&reply::EOF) => self.on_switch(packet, out),
             Some(&AUTH_MORE_DATA) if self.plugin == auth::CACHING_SHA2 => match packet.get(1) {
                 Some(&auth::FAST_AUTH_OK) => Ok(Step::Continue),
-                Some(&auth::FULL_AUTH_NEEDED) => Ok(self.full_path(out)),
+                Some(&auth::FULL_AUTH_NEEDED) => self.full_path(out),
                 _ => Err(WireError::Malformed("data of caching_sha2_password")),
             },
             _ => Err(WireError::Malformed("an answer to a login")),
@@ -209,25 +239,32 @@ impl ClientLogin {
         Ok(Step::Continue)
     }
 
-    fn full_path(&mut self, out: &mut PacketWriter) -> Step {
+    fn full_path(&mut self, out: &mut PacketWriter) -> Result<Step, WireError> {
         if self.protected {
             out.payload(&self.password_and_nul());
-        } else {
-            out.payload(&[auth::PUBLIC_KEY_REQUEST]);
-            self.state = State::Key;
+            return Ok(Step::Continue);
         }
-        Step::Continue
+        match &self.credentials.server_key {
+            ServerKey::Unknown => Err(WireError::InsecureTransport),
+            ServerKey::Known(key) => Ok(self.encrypt_with(key.clone())),
+            ServerKey::Ask => {
+                out.payload(&[auth::PUBLIC_KEY_REQUEST]);
+                self.state = State::Key;
+                Ok(Step::Continue)
+            }
+        }
     }
 
     fn on_key(&mut self, packet: &[u8]) -> Result<Step, WireError> {
         match packet.split_first() {
-            Some((&AUTH_MORE_DATA, key)) => Ok(Step::Encrypt {
-                key: text(key),
-                message: auth::xor_with_nonce(&self.password_and_nul(), &self.nonce),
-            }),
+            Some((&AUTH_MORE_DATA, key)) => Ok(self.encrypt_with(text(key))),
             Some((&reply::ERR, _)) => Err(WireError::Refused(reply::read_err(packet)?)),
             _ => Err(WireError::Malformed("the server's public key")),
         }
+    }
+
+    fn encrypt_with(&self, key: String) -> Step {
+        Step::Encrypt { key, message: auth::xor_with_nonce(&self.password_and_nul(), &self.nonce) }
     }
 
     fn password_and_nul(&self) -> Vec<u8> {
@@ -256,14 +293,14 @@ mod tests {
         packet
     }
 
-    fn login() -> ClientLogin {
-        let credentials = Credentials { user: "u".into(), password: "p".into(), ..Credentials::default() };
-        ClientLogin::new(credentials, false, true)
+    fn login(tls: Tls, server_key: ServerKey) -> ClientLogin {
+        let (user, password) = ("u".to_owned(), "p".to_owned());
+        ClientLogin::new(Credentials { user, password, tls, server_key, ..Credentials::default() }, false)
     }
 
     #[test]
     fn full_path_without_tls_asks_for_the_key() {
-        let (mut login, mut out) = (login(), PacketWriter::new());
+        let (mut login, mut out) = (login(Tls::IfOffered, ServerKey::Ask), PacketWriter::new());
         assert_eq!(login.packet(&greeting(auth::CACHING_SHA2), &mut out), Ok(Step::Continue));
         out.sent(0);
         assert_eq!(login.packet(&[AUTH_MORE_DATA, auth::FULL_AUTH_NEEDED], &mut out), Ok(Step::Continue));
@@ -276,8 +313,28 @@ mod tests {
     }
 
     #[test]
+    fn full_path_with_a_known_key_asks_nothing_and_without_a_key_says_no() {
+        let full_path = |key| {
+            let (mut login, mut out) = (login(Tls::Never, key), PacketWriter::new());
+            login.packet(&greeting(auth::CACHING_SHA2), &mut out).unwrap();
+            login.packet(&[AUTH_MORE_DATA, auth::FULL_AUTH_NEEDED], &mut out)
+        };
+        let message = auth::xor_with_nonce(b"p\0", NONCE);
+        assert_eq!(full_path(ServerKey::Known("PEM".into())), Ok(Step::Encrypt { key: "PEM".into(), message }));
+        assert_eq!(full_path(ServerKey::Unknown), Err(WireError::InsecureTransport));
+    }
+
+    #[test]
+    fn tls_that_is_required_and_not_offered() {
+        let (mut login, mut out) = (login(Tls::Always, ServerKey::Ask), PacketWriter::new());
+        let result = login.packet(&greeting(auth::CACHING_SHA2), &mut out);
+        assert_eq!(result, Err(WireError::TlsNotOffered));
+        assert!(out.is_empty(), "nothing was said");
+    }
+
+    #[test]
     fn switch_to_native() {
-        let (mut login, mut out) = (login(), PacketWriter::new());
+        let (mut login, mut out) = (login(Tls::Never, ServerKey::Ask), PacketWriter::new());
         login.packet(&greeting(auth::CACHING_SHA2), &mut out).unwrap();
         out.sent(0);
         let mut packet = Vec::new();
@@ -288,7 +345,7 @@ mod tests {
 
     #[test]
     fn the_password_is_never_sent_in_clear_over_an_open_stream() {
-        let (mut login, mut out) = (login(), PacketWriter::new());
+        let (mut login, mut out) = (login(Tls::Never, ServerKey::Ask), PacketWriter::new());
         login.packet(&greeting(auth::CACHING_SHA2), &mut out).unwrap();
         let mut packet = Vec::new();
         AuthSwitch { plugin: auth::CLEAR.into(), nonce: Vec::new() }.encode(&mut packet);

@@ -87,8 +87,10 @@ pub struct StmtExecute<'a> {
 impl<'a> Command<'a> {
     /// Reads the packet.
     pub fn decode(packet: &'a [u8]) -> Result<Self, WireError> {
-        let mut reader = Reader::new(packet);
-        Ok(match reader.u8("command")? {
+        // As in MySQL, a packet without anything in it is the command that nobody sends.
+        let (&first, _) = packet.split_first().unwrap_or((&com::SLEEP, &[]));
+        let mut reader = Reader::new(packet.get(1..).unwrap_or_default());
+        Ok(match first {
             com::QUIT => Command::Quit,
             com::INIT_DB => Command::InitDb(reader.take_rest()),
             com::QUERY => Command::Query(reader.take_rest()),
@@ -202,6 +204,7 @@ mod tests {
             Ok(Command::StmtExecute(StmtExecute { id: 1, cursor: 0, params: &[9] }))
         );
         assert_eq!(Command::decode(b"\xfa"), Ok(Command::Unknown(0xfa)));
-        assert_eq!(Command::decode(b""), Err(WireError::Truncated("command")));
+        assert_eq!(Command::decode(b""), Ok(Command::Unknown(com::SLEEP)));
+        assert_eq!(Command::decode(b"\x17\x01"), Err(WireError::Truncated("statement id")));
     }
 }

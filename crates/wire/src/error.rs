@@ -31,6 +31,15 @@ pub enum WireError {
     /// The other side asks for something that is not in this program.
     #[error("not supported: {0}")]
     NotSupported(String),
+    /// The client wants TLS or nothing, and the server does not have it.
+    #[error("SSL connection error: SSL is required but the server doesn't support it")]
+    TlsNotOffered,
+    /// The account's method needs the password, which is not sent over a stream that others may read.
+    #[error(
+        "Authentication plugin 'caching_sha2_password' reported error: Authentication requires secure connection (TLS, or \
+         the server's public key)."
+    )]
+    InsecureTransport,
 }
 
 impl WireError {
@@ -38,7 +47,10 @@ impl WireError {
     pub fn class(&self) -> ErrorClass {
         match self {
             WireError::TooLarge { .. } => ErrorClass::Full,
-            WireError::Refused(_) | WireError::NotSupported(_) => ErrorClass::User,
+            WireError::Refused(_)
+            | WireError::NotSupported(_)
+            | WireError::TlsNotOffered
+            | WireError::InsecureTransport => ErrorClass::User,
             WireError::Truncated(_) | WireError::Malformed(_) | WireError::OutOfOrder { .. } => ErrorClass::Corrupt,
         }
     }

@@ -79,6 +79,12 @@ pub mod status {
     pub const SESSION_STATE_CHANGED: u16 = 1 << 14;
 }
 
+/// What a client wants of `COM_STMT_EXECUTE` beside the execution.
+#[allow(missing_docs, reason = "the names are the protocol's own")]
+pub mod cursor {
+    pub const READ_ONLY: u8 = 1;
+}
+
 /// The flags of a column definition.
 #[allow(missing_docs, reason = "the names are MySQL's own, documented in its protocol reference")]
 pub mod column_flag {

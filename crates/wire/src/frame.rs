@@ -76,6 +76,8 @@ impl PacketReader {
                 return Err(WireError::OutOfOrder { expected: self.sequence, got: sequence });
             }
             if self.joined + len > self.limit {
+                // What is said about it answers this frame.
+                self.sequence = sequence.wrapping_add(1);
                 return Err(WireError::TooLarge { limit: self.limit });
             }
             let end = header + HEADER_BYTES + len;
@@ -292,6 +294,7 @@ mod tests {
         let mut reader = PacketReader::new(1000);
         reader.buffer().extend_from_slice(&[0xe9, 3, 0, 0]);
         assert_eq!(reader.next_packet(), Err(WireError::TooLarge { limit: 1000 }));
+        assert_eq!(reader.sequence(), 1, "of the answer");
     }
 
     #[test]

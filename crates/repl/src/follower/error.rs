@@ -15,6 +15,8 @@ pub enum ReceiveError {
         source_name: String,
         /// What went wrong.
         reason: String,
+        /// As MySQL's clients number it.
+        code: u16,
     },
     /// The source refuses to send its log.
     #[error("Got fatal error {} from source when reading data from binary log: '{}'", .0.code, .0.message)]
@@ -66,11 +68,10 @@ impl ReceiveError {
         }
     }
 
-    /// As `Last_IO_Errno` shows it; MySQL's client codes for a connection.
+    /// As `Last_IO_Errno` shows it.
     pub fn code(&self) -> u16 {
-        const LOST_CONNECTION: u16 = 2013;
         match self {
-            ReceiveError::Connection { .. } => LOST_CONNECTION,
+            ReceiveError::Connection { code, .. } => *code,
             ReceiveError::Log(error) => SqlError::from(error.clone()).code,
             _ => codes::SOURCE_FATAL_ERROR_READING_BINLOG.0,
         }
@@ -89,14 +90,42 @@ impl From<DecodeError> for ReceiveError {
     }
 }
 
+/// Numbers of MySQL's client library.
+const CONN_HOST_ERROR: u16 = 2003;
+const SERVER_LOST: u16 = 2013;
+const SSL_CONNECTION_ERROR: u16 = 2026;
+const AUTH_PLUGIN_ERR: u16 = 2061;
+
+impl ReceiveError {
+    /// The connection was lost, or the source is silent.
+    pub(super) fn lost(source_name: &str, reason: String) -> Self {
+        ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: SERVER_LOST }
+    }
+
+    /// There is no connection.
+    pub(super) fn unreachable(source_name: &str, error: &std::io::Error) -> Self {
+        let reason = format!("Can't connect to the server ({error})");
+        ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: CONN_HOST_ERROR }
+    }
+
+    /// The password cannot be sent so that nobody reads it.
+    pub(super) fn unprotected(source_name: &str, reason: String) -> Self {
+        ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: AUTH_PLUGIN_ERR }
+    }
+}
+
 /// Sorts a client's error: what the source said about its log is final, the rest may pass.
 pub(crate) fn of_client(source_name: &str, error: ClientError) -> ReceiveError {
-    let connection = |reason: String| ReceiveError::Connection { source_name: source_name.to_owned(), reason };
-    match error {
-        ClientError::Wire(WireError::Refused(error)) => match error.code {
-            code if code == codes::SOURCE_FATAL_ERROR_READING_BINLOG.0 => ReceiveError::Refused(error),
-            _ => connection(error.to_string()),
-        },
-        error => connection(error.to_string()),
-    }
+    let code = match &error {
+        ClientError::Wire(WireError::Refused(refused)) => {
+            if refused.code == codes::SOURCE_FATAL_ERROR_READING_BINLOG.0 {
+                return ReceiveError::Refused(refused.clone());
+            }
+            refused.code
+        }
+        ClientError::Wire(WireError::InsecureTransport) => AUTH_PLUGIN_ERR,
+        ClientError::Wire(WireError::TlsNotOffered) | ClientError::Tls(_) => SSL_CONNECTION_ERROR,
+        ClientError::Wire(_) | ClientError::Io(_) => SERVER_LOST,
+    };
+    ReceiveError::Connection { source_name: source_name.to_owned(), reason: error.to_string(), code }
 }

@@ -1,18 +1,21 @@
 //! What a receiver asks and tells the source before the dump: what a MySQL replica does, in its order.
 
+use std::sync::Arc;
+
 use base::Uuid;
 use io::Env;
-use session::Peer;
 use session::client::{Client, ClientError};
+use session::tls::ClientStream;
 use session::transport::StreamTransport;
-use wire::client::Credentials;
+use session::{Peer, tls};
+use wire::client::{Credentials, ServerKey};
 use wire::replication::RegisterReplica;
 
 use super::error::{ReceiveError, of_client};
-use super::settings::SourceSettings;
+use super::settings::{SourceSettings, read};
 
 /// A connection to a source.
-pub(super) type SourceClient = Client<StreamTransport>;
+pub(super) type SourceClient = Client<ClientStream<StreamTransport>>;
 
 /// Who we are.
 #[derive(Clone, Debug)]
@@ -44,18 +47,53 @@ pub(super) async fn connect(
 ) -> Result<(SourceClient, SourceFacts), ReceiveError> {
     let name = format!("{settings:?}");
     let lost = |error| of_client(&name, error);
-    let stream = env.network.connect(&settings.address()).await.map_err(|error| lost(ClientError::Io(error)))?;
+    let mode = settings.tls_mode();
+    let config = match mode {
+        tls::Mode::Disabled => None,
+        _ => Some(tls_config(env, settings).await.map_err(|why| lost(ClientError::Tls(std::io::Error::other(why))))?),
+    };
+    let server_key = server_key(env, settings).await.map_err(|why| ReceiveError::unprotected(&name, why))?;
+    let stream =
+        env.network.connect(&settings.address()).await.map_err(|error| ReceiveError::unreachable(&name, &error))?;
     let peer = Peer { host: settings.host.clone(), port: settings.port, ..Peer::default() };
     let credentials = Credentials {
         user: settings.user.clone(),
         password: settings.password.clone(),
         attributes: vec![("program_name".to_owned(), "commuter-receiver".to_owned())],
+        tls: mode.asks(),
+        server_key,
         ..Credentials::default()
     };
-    let transport = StreamTransport::new(stream, peer);
+    let transport = ClientStream::new(StreamTransport::new(stream, peer), config);
     let mut client = Client::connect(transport, &env.random, credentials).await.map_err(lost)?;
     let facts = introduce(&mut client, settings, identity, &lost).await?;
     Ok((client, facts))
+}
+
+/// The files are read for each attempt: what is mended in them helps the next one.
+async fn tls_config(env: &Env, settings: &SourceSettings) -> Result<Arc<tls::ClientConfig>, String> {
+    let read = async |option: &str, path: &str| match path {
+        "" => Ok(Vec::new()),
+        path => read(env, path).await.map_err(|error| format!("{option} '{path}': {error}")),
+    };
+    let pem = tls::Pem {
+        ca: read("SOURCE_SSL_CA", &settings.ssl_ca).await?,
+        cert: read("SOURCE_SSL_CERT", &settings.ssl_cert).await?,
+        key: read("SOURCE_SSL_KEY", &settings.ssl_key).await?,
+    };
+    tls::config(settings.tls_mode(), &pem)
+}
+
+/// A file that is named comes first, as in MySQL.
+async fn server_key(env: &Env, settings: &SourceSettings) -> Result<ServerKey, String> {
+    match settings.public_key_path.as_str() {
+        "" if settings.get_public_key => Ok(ServerKey::Ask),
+        "" => Ok(ServerKey::Unknown),
+        path => {
+            let key = read(env, path).await.map_err(|error| format!("SOURCE_PUBLIC_KEY_PATH '{path}': {error}"))?;
+            Ok(ServerKey::Known(String::from_utf8_lossy(&key).into_owned()))
+        }
+    }
 }
 
 async fn introduce(

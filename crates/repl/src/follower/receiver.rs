@@ -115,10 +115,7 @@ fn explain(result: Result<(), ReceiveError>, facts: &SourceFacts, log: &binlog::
 async fn silent(follower: &Follower, settings: &SourceSettings) -> ReceiveError {
     let most = SILENCE_MAX.max(settings.heartbeat_period() * 2);
     follower.env().clock.sleep(most).await;
-    ReceiveError::Connection {
-        source_name: format!("{settings:?}"),
-        reason: format!("nothing was heard of it for {} seconds", most.as_secs()),
-    }
+    ReceiveError::lost(&format!("{settings:?}"), format!("nothing was heard of it for {} seconds", most.as_secs()))
 }
 
 async fn stream(
@@ -147,8 +144,7 @@ async fn stream(
         let silence = async { Err(silent(follower, settings).await) };
         let stop = async { Err(follower.stop_asked().await.err().unwrap_or(ReceiveError::Stopped)) };
         let Some(event) = future::or(next, future::or(stop, silence)).await? else {
-            let reason = "the source ended the stream".to_owned();
-            return Err(ReceiveError::Connection { source_name: name, reason });
+            return Err(ReceiveError::lost(&name, "the source ended the stream".to_owned()));
         };
         let received = copier.event(event).await?;
         if let Received::Heartbeat(_) = received {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use base::{SqlError, codes};
 use io::{Env, IoBuf, OpenOptions};
 use serde::{Deserialize, Serialize};
+use session::tls;
 use sql::parse::ast::ChangeSource;
 
 /// Name of the file.
@@ -34,6 +35,20 @@ pub struct SourceSettings {
     pub following: bool,
     /// SOURCE_AUTO_POSITION; shown only: a copy of a log has but one position.
     pub auto_position: bool,
+    /// SOURCE_SSL
+    pub ssl: bool,
+    /// SOURCE_SSL_CA; a path that is not absolute is one in the data directory, as with the other files.
+    pub ssl_ca: String,
+    /// SOURCE_SSL_CERT
+    pub ssl_cert: String,
+    /// SOURCE_SSL_KEY
+    pub ssl_key: String,
+    /// SOURCE_SSL_VERIFY_SERVER_CERT
+    pub ssl_verify_server_cert: bool,
+    /// GET_SOURCE_PUBLIC_KEY
+    pub get_public_key: bool,
+    /// SOURCE_PUBLIC_KEY_PATH
+    pub public_key_path: String,
 }
 
 impl Default for SourceSettings {
@@ -48,6 +63,13 @@ impl Default for SourceSettings {
             heartbeat_period_seconds: 30.0,
             following: false,
             auto_position: true,
+            ssl: false,
+            ssl_ca: String::new(),
+            ssl_cert: String::new(),
+            ssl_key: String::new(),
+            ssl_verify_server_cert: false,
+            get_public_key: false,
+            public_key_path: String::new(),
         }
     }
 }
@@ -69,6 +91,16 @@ impl SourceSettings {
         }
     }
 
+    /// How the connection is protected. As in MySQL, it does not fall back to one that is not: there is no PREFERRED.
+    pub fn tls_mode(&self) -> tls::Mode {
+        match self {
+            _ if !self.ssl => tls::Mode::Disabled,
+            _ if self.ssl_verify_server_cert => tls::Mode::VerifyIdentity,
+            _ if !self.ssl_ca.is_empty() => tls::Mode::VerifyCa,
+            _ => tls::Mode::Required,
+        }
+    }
+
     /// How long to wait between two attempts to connect.
     pub fn connect_retry(&self) -> Duration {
         Duration::from_secs(self.connect_retry_seconds)
@@ -84,9 +116,7 @@ impl SourceSettings {
         if !env.disk.exists(FILE).await? {
             return Ok(None);
         }
-        let file = env.disk.open(FILE, OpenOptions::default()).await?;
-        let len = file.len().await?.min(FILE_SIZE_MAX);
-        let bytes = file.read_at(0, IoBuf::zeroed(len as usize)).await?;
+        let bytes = read(env, FILE).await?;
         serde_json::from_slice(&bytes).map(Some).map_err(|error| std::io::Error::other(format!("{FILE}: {error}")))
     }
 
@@ -117,10 +147,6 @@ impl SourceSettings {
         if !change.channel.is_empty() {
             return Err(SqlError::not_supported("replication channels"));
         }
-        let tls = [&change.ssl_ca, &change.ssl_cert, &change.ssl_key];
-        if change.ssl == Some(true) || change.ssl_verify_server_cert == Some(true) || tls.iter().any(|o| o.is_some()) {
-            return Err(SqlError::not_supported("TLS to the source"));
-        }
         if change.delay_seconds.is_some_and(|delay| delay > 0) {
             return Err(SqlError::not_supported("SOURCE_DELAY"));
         }
@@ -140,6 +166,13 @@ impl SourceSettings {
         set(&mut self.connect_retry_seconds, &change.connect_retry_seconds);
         set(&mut self.retry_count, &change.retry_count);
         set(&mut self.auto_position, &change.auto_position);
+        set(&mut self.ssl, &change.ssl);
+        set(&mut self.ssl_ca, &change.ssl_ca);
+        set(&mut self.ssl_cert, &change.ssl_cert);
+        set(&mut self.ssl_key, &change.ssl_key);
+        set(&mut self.ssl_verify_server_cert, &change.ssl_verify_server_cert);
+        set(&mut self.get_public_key, &change.get_public_key);
+        set(&mut self.public_key_path, &change.public_key_path);
         if let Some(period) = change.heartbeat_period_seconds {
             if !(0.0..=4_294_967.0).contains(&period) {
                 let message = "The requested value for the heartbeat period is not in 0 to 4294967 seconds";
@@ -149,6 +182,16 @@ impl SourceSettings {
         }
         Ok(())
     }
+}
+
+/// A file of the data directory, or an absolute path, whole.
+pub(super) async fn read(env: &Env, path: &str) -> std::io::Result<Vec<u8>> {
+    let file = env.disk.open(path, OpenOptions::default()).await?;
+    let len = file.len().await?;
+    if len > FILE_SIZE_MAX {
+        return Err(std::io::Error::other(format!("{len} bytes, and at most {FILE_SIZE_MAX} are read")));
+    }
+    Ok(file.read_at(0, IoBuf::zeroed(len as usize)).await?.to_vec())
 }
 
 fn set<T: Clone>(field: &mut T, value: &Option<T>) {
@@ -186,7 +229,22 @@ mod tests {
         assert_eq!(format!("{settings:?}"), "u@a:7");
         settings.change(&ChangeSource { host: Some("b".into()), ..ChangeSource::default() }).unwrap();
         assert_eq!((settings.host.as_str(), settings.port), ("b", 3306));
-        let tls = ChangeSource { ssl: Some(true), ..ChangeSource::default() };
-        assert_eq!(settings.change(&tls).unwrap_err().code, 1235);
+    }
+
+    #[test]
+    fn how_the_connection_is_protected() {
+        let mut settings = SourceSettings::default();
+        let mut mode = |change: ChangeSource| {
+            settings.change(&change).unwrap();
+            settings.tls_mode()
+        };
+        let ca = ChangeSource { ssl_ca: Some("ca.pem".into()), ..ChangeSource::default() };
+        assert_eq!(mode(ca), tls::Mode::Disabled, "kept, for when TLS is wanted");
+        assert_eq!(mode(ChangeSource { ssl: Some(true), ..ChangeSource::default() }), tls::Mode::VerifyCa);
+        let verify = ChangeSource { ssl_verify_server_cert: Some(true), ..ChangeSource::default() };
+        assert_eq!(mode(verify), tls::Mode::VerifyIdentity);
+        let (no_ca, verify) = (Some(String::new()), Some(false));
+        let plain = ChangeSource { ssl_ca: no_ca, ssl_verify_server_cert: verify, ..ChangeSource::default() };
+        assert_eq!(mode(plain), tls::Mode::Required);
     }
 }

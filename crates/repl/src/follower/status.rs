@@ -130,17 +130,17 @@ impl Line<'_> {
         row.text("Relay_Log_File", &name(applier.position)).number("Relay_Log_Pos", applier.position.offset);
         row.text("Relay_Source_Log_File", &name(applier.position));
         row.text("Replica_IO_Running", running);
-        row.text("Replica_SQL_Running", if applier.is_running { "Yes" } else { "No" });
+        row.text("Replica_SQL_Running", yes_or_no(applier.is_running));
         row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
         row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
         row.number("Last_Errno", last_code).text("Last_Error", &last_text).number("Skip_Counter", 0u64);
         row.number("Exec_Source_Log_Pos", applier.position.offset);
         row.number("Relay_Log_Space", self.log.files().iter().map(|file| file.size).sum::<u64>());
         row.text("Until_Condition", "None").empty(&["Until_Log_File"]).number("Until_Log_Pos", 0u64);
-        row.text("Source_SSL_Allowed", "No");
-        row.empty(&["Source_SSL_CA_File", "Source_SSL_CA_Path", "Source_SSL_Cert", "Source_SSL_Cipher"]);
-        row.empty(&["Source_SSL_Key"]).optional("Seconds_Behind_Source", self.seconds_behind());
-        row.text("Source_SSL_Verify_Server_Cert", "No");
+        row.text("Source_SSL_Allowed", yes_or_no(settings.ssl)).text("Source_SSL_CA_File", &settings.ssl_ca);
+        row.empty(&["Source_SSL_CA_Path"]).text("Source_SSL_Cert", &settings.ssl_cert).empty(&["Source_SSL_Cipher"]);
+        row.text("Source_SSL_Key", &settings.ssl_key).optional("Seconds_Behind_Source", self.seconds_behind());
+        row.text("Source_SSL_Verify_Server_Cert", yes_or_no(settings.ssl_verify_server_cert));
         row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
         row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
         row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", receiver.source_server_id);
@@ -152,10 +152,15 @@ impl Line<'_> {
         row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
         row.text("Retrieved_Gtid_Set", &self.log.gtid_executed().to_string());
         row.text("Executed_Gtid_Set", &self.executed).number("Auto_Position", u8::from(settings.auto_position));
-        row.empty(&["Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version", "Source_public_key_path"]);
-        row.number("Get_Source_public_key", 1u64).empty(&["Network_Namespace"]);
+        row.empty(&["Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version"]);
+        row.text("Source_public_key_path", &settings.public_key_path);
+        row.number("Get_Source_public_key", u8::from(settings.get_public_key)).empty(&["Network_Namespace"]);
         ReplicaStatusRow(row.0)
     }
+}
+
+fn yes_or_no(yes: bool) -> &'static str {
+    if yes { "Yes" } else { "No" }
 }
 
 #[derive(Default)]

@@ -13,10 +13,12 @@ mod start;
 mod stream;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::{SqlError, codes};
 use binlog::BinaryLog;
+use event_listener::Event;
 use io::BoxFuture;
 use session::Registry;
 use session::dump::{DumpRequest, DumpService, EventStream};
@@ -31,6 +33,31 @@ pub struct DumpServer {
     log: Arc<BinaryLog>,
     registry: Arc<Registry>,
     replicas: Replicas,
+    end: End,
+}
+
+/// Whether the streams are to end.
+#[derive(Default)]
+pub(crate) struct End {
+    is_asked: AtomicBool,
+    changed: Event,
+}
+
+impl End {
+    pub(crate) fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::SeqCst)
+    }
+
+    /// Ready once it is.
+    pub(crate) async fn asked(&self) {
+        loop {
+            let listener = self.changed.listen();
+            if self.is_asked() {
+                return;
+            }
+            listener.await;
+        }
+    }
 }
 
 /// What a client said about how it wants the stream.
@@ -59,7 +86,13 @@ pub(crate) enum Checksum {
 impl DumpServer {
     /// For a log; `registry` knows the connections, of which older ones of a replica are ended.
     pub fn new(log: Arc<BinaryLog>, registry: Arc<Registry>) -> Self {
-        DumpServer { log, registry, replicas: Replicas::default() }
+        DumpServer { log, registry, replicas: Replicas::default(), end: End::default() }
+    }
+
+    /// From here on a stream ends when it has come to the log's end.
+    pub fn end_when_sent(&self) {
+        self.end.is_asked.store(true, Ordering::SeqCst);
+        self.end.changed.notify(usize::MAX);
     }
 
     /// The lines of `SHOW REPLICAS`.
@@ -87,7 +120,7 @@ impl DumpService for DumpServer {
                 tracing::info!("a new dump of the same replica ends connection {older}");
                 let _ = self.registry.kill(older, base::Cancelled::Connection);
             }
-            let result = stream::run(&self.log, &request, &wishes, stream).await;
+            let result = stream::run(&self.log, &request, &wishes, &self.end, stream).await;
             self.replicas.remove(request.connection);
             if let Err(error) = &result {
                 tracing::info!("dump of connection {} ends: {error}", request.connection);

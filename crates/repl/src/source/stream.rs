@@ -12,7 +12,7 @@ use futures_lite::future;
 use session::dump::{DumpRequest, EventStream};
 
 use super::start::{self, Start};
-use super::{Checksum, Wishes, fatal};
+use super::{Checksum, End, Wishes, fatal};
 
 /// So many bytes are gathered before they are sent, unless the log's end comes first.
 const SEND_SIZE: usize = 128 << 10;
@@ -24,6 +24,7 @@ pub(super) async fn run(
     log: &Arc<BinaryLog>,
     request: &DumpRequest,
     wishes: &Wishes,
+    end: &End,
     stream: &mut dyn EventStream,
 ) -> Result<(), SqlError> {
     let start = start::find(log, request, wishes)?;
@@ -31,6 +32,7 @@ pub(super) async fn run(
     let mut sender = Sender {
         log: log.clone(),
         wishes,
+        end,
         stream,
         pin,
         reader: log.reader(LogPosition::new(start.at.file, 0)),
@@ -46,6 +48,7 @@ pub(super) async fn run(
 struct Sender<'a> {
     log: Arc<BinaryLog>,
     wishes: &'a Wishes,
+    end: &'a End,
     stream: &'a mut dyn EventStream,
     pin: Pin,
     reader: LogReader,
@@ -85,7 +88,8 @@ impl Sender<'_> {
             let Some(event) = self.reader.next_event().await.map_err(reading)? else {
                 self.pin.set(self.reader.position());
                 self.stream.flush().await?;
-                if self.wishes.non_blocking {
+                let is_over = self.end.is_asked() && self.log.durable_end() <= self.reader.position();
+                if self.wishes.non_blocking || is_over {
                     return Ok(());
                 }
                 self.wait().await?;
@@ -106,12 +110,12 @@ impl Sender<'_> {
         }
     }
 
-    /// Waits for more log, with heartbeats.
+    /// Waits for more log, with heartbeats, or for the end.
     async fn wait(&mut self) -> Result<(), SqlError> {
         let log = self.log.clone();
         let at = self.reader.position();
         // The end may be that of a file whose successor has nothing durable yet.
-        while log.durable_end() <= at {
+        while log.durable_end() <= at && !self.end.is_asked() {
             let clock = log.env().clock.clone();
             let period = self.wishes.heartbeat_period;
             let mut failed = None;
@@ -124,11 +128,11 @@ impl Sender<'_> {
                     None => future::pending().await,
                 }
             };
-            self.stream.wait(Box::pin(future::or(more, beat))).await?;
+            self.stream.wait(Box::pin(future::or(more, future::or(beat, self.end.asked())))).await?;
             if let Some(error) = failed {
                 return Err(error.into());
             }
-            if log.durable_end() <= at {
+            if log.durable_end() <= at && !self.end.is_asked() {
                 self.send_heartbeat(at);
                 self.stream.flush().await?;
             }

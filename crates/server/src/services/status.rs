@@ -30,6 +30,8 @@ pub(crate) fn lines(engine: &Engine, shared: Option<&Shared>) -> Lines {
 
 fn connections(lines: &mut Lines, shared: &Shared) {
     let registry = &shared.registry;
+    add(lines, "Aborted_clients", registry.aborted_clients());
+    add(lines, "Aborted_connects", registry.aborted_connects());
     add(lines, "Connections", registry.opened());
     add(lines, "Max_used_connections", registry.connected_max_seen());
     add(lines, "Prepared_stmt_count", shared.prepared_count());
@@ -70,6 +72,8 @@ fn locks(lines: &mut Lines, engine: &Engine) {
     add(lines, "Innodb_row_lock_time_max", waits.time_max.as_millis());
     add(lines, "Innodb_row_lock_timeouts", waits.timeouts);
     add(lines, "Innodb_row_lock_waits", waits.waits);
+    let held = engine.locks().stats();
+    add(lines, "Locks_held", held.records + held.gap_segments + held.pending_inserts + held.tables);
 }
 
 fn store(lines: &mut Lines, engine: &Engine) {

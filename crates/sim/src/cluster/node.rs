@@ -189,10 +189,7 @@ async fn live(
         return Err(failure);
     }
     drop(listener);
-    shared.registry.kill_all();
-    while shared.registry.connected() > 0 {
-        env.clock.sleep(STOP_STEP).await;
-    }
+    core.drain().await;
     *process.shared.lock() = None;
     core.close().await.map_err(text)
 }
