@@ -35,10 +35,11 @@ fn with_failing_syncs() {
 }
 
 /// Seeds that found something, with what it was: a first start that ended between its two statements left a root without
-/// privileges (1000006), a receiver stopped for good when a file could not be prepared (1000157).
+/// privileges (1000006), a receiver stopped for good when a file could not be prepared (1000157), the mark of a complete file
+/// was in the system's cache only (1000569).
 #[test]
 fn seeds_that_found_something() {
-    for seed in [1_000_006, 1_000_157] {
+    for seed in [1_000_006, 1_000_157, 1_000_569] {
         run_cluster(seed, &ClusterScenario { sync_error: 0.01, ..ClusterScenario::default() }).unwrap();
     }
 }
