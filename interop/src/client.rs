@@ -1,10 +1,11 @@
 //! Clients: the `mariadb` command line, the peers' own tools, sysbench, Python drivers.
 
+use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::process::run;
+use crate::process::{checked, run};
 use crate::{Kind, Result, python_path};
 
 /// The `mariadb` command-line client towards one server, as root.
@@ -70,6 +71,18 @@ impl Client {
         let output = child.wait_with_output().map_err(|error| error.to_string())?;
         writer.join().map_err(|_| "the writer panicked")?.map_err(|error| error.to_string())?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs the statements of a file.
+    ///
+    /// # Errors
+    /// What the client printed at the first statement that fails, or that there is no such file.
+    pub fn load(&self, file: &Path) -> Result<String> {
+        let input = File::open(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let mut command = Command::new("mariadb");
+        command.args(&self.arguments).stdin(input);
+        let output = command.output().map_err(|error| error.to_string())?;
+        checked(&command, &output)
     }
 
     /// Number of a single value, for counters.

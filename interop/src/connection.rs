@@ -78,25 +78,24 @@ impl Connection {
         })
     }
 
-    /// Prepares a statement without parameters and executes it; rows are raw packets of the binary protocol.
+    /// Prepares a statement without parameters and executes it: the columns that it had when it was prepared, and the
+    /// answer, whose rows are raw packets of the binary protocol.
     ///
     /// # Errors
     /// When the connection breaks, which no statement should do.
-    pub fn execute(&mut self, sql: &str) -> Result<Answer> {
+    pub fn execute(&mut self, sql: &str) -> Result<(Vec<OwnedColumn>, Answer)> {
         self.command(|out| {
             out.push(com::STMT_PREPARE);
             out.extend_from_slice(sql.as_bytes());
         })?;
         let packet = self.packet()?;
         if packet.first() == Some(&reply::ERR) {
-            return failed(&packet);
+            return Ok((Vec::new(), failed(&packet)?));
         }
         let mut reader = Reader::new(&packet[1..]);
         let id = reader.u32("statement's id").map_err(|error| error.to_string())?;
-        let columns = reader.u16("number of columns").map_err(|error| error.to_string())?;
-        for _ in 0..columns {
-            self.packet()?;
-        }
+        let count = reader.u16("number of columns").map_err(|error| error.to_string())?;
+        let prepared = self.columns(count.into())?;
         self.command(|out| {
             out.push(com::STMT_EXECUTE);
             out.extend_from_slice(&id.to_le_bytes());
@@ -107,7 +106,11 @@ impl Connection {
             out.push(com::STMT_CLOSE);
             out.extend_from_slice(&id.to_le_bytes());
         })?;
-        answer
+        Ok((prepared, answer?))
+    }
+
+    fn columns(&mut self, count: usize) -> Result<Vec<OwnedColumn>> {
+        (0..count).map(|_| OwnedColumn::decode(&self.packet()?).map_err(|error| error.to_string())).collect()
     }
 
     /// The bare stream, between two commands.
@@ -126,10 +129,7 @@ impl Connection {
             _ => {}
         }
         let count = Reader::new(&first).lenenc("number of columns").map_err(|error| error.to_string())? as usize;
-        let mut columns = Vec::new();
-        for _ in 0..count {
-            columns.push(OwnedColumn::decode(&self.packet()?).map_err(|error| error.to_string())?);
-        }
+        let columns = self.columns(count)?;
         let mut rows = Vec::new();
         loop {
             let packet = self.packet()?;

@@ -24,6 +24,7 @@ pub use peer::Peer;
 pub use process::{free_port, workspace_root};
 pub use raw::Raw;
 pub use server::{Server, ServerOptions, commuter_binary};
+pub use wire::column::OwnedColumn as Column;
 
 /// Errors are texts for a person who reads a test's output.
 pub type Result<T> = std::result::Result<T, String>;

@@ -215,6 +215,7 @@ pub mod codes {
     pub const WRONG_OBJECT: Code = (1347, "HY000");
     pub const VIEW_NONUPD_CHECK: Code = (1348, "HY000");
     pub const VIEW_WRONG_LIST: Code = (1353, "HY000");
+    pub const TRG_DOES_NOT_EXIST: Code = (1360, "HY000");
     pub const NO_DEFAULT_FOR_FIELD: Code = (1364, "HY000");
     pub const DIVISION_BY_ZERO: Code = (1365, "22012");
     pub const TRUNCATED_WRONG_VALUE_FOR_FIELD: Code = (1366, "HY000");
@@ -242,6 +243,7 @@ pub mod codes {
     pub const NON_INSERTABLE_TABLE: Code = (1471, "HY000");
     pub const PLUGIN_IS_NOT_LOADED: Code = (1524, "HY000");
     pub const WRONG_VALUE: Code = (1525, "HY000");
+    pub const EVENT_DOES_NOT_EXIST: Code = (1539, "HY000");
     pub const CANT_CHANGE_TX_CHARACTERISTICS: Code = (1568, "25001");
     pub const WRONG_PARAMCOUNT_TO_NATIVE_FCT: Code = (1582, "42000");
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");

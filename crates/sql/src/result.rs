@@ -152,11 +152,17 @@ impl FieldFlags {
     pub const SET: FieldFlags = FieldFlags(2048);
     pub const NO_DEFAULT_VALUE: FieldFlags = FieldFlags(4096);
     pub const ON_UPDATE_NOW: FieldFlags = FieldFlags(8192);
+    pub const PART_KEY: FieldFlags = FieldFlags(16384);
     pub const NUM: FieldFlags = FieldFlags(32768);
 
     /// Both sets of flags.
     pub const fn with(self, other: FieldFlags) -> FieldFlags {
         FieldFlags(self.0 | other.0)
+    }
+
+    /// These without the others.
+    pub const fn without(self, other: FieldFlags) -> FieldFlags {
+        FieldFlags(self.0 & !other.0)
     }
 
     /// Whether all flags of `other` are set.

@@ -107,10 +107,6 @@ fn encode_ok(out: &mut Vec<u8>, first: u8, capabilities: u32, ok: &Ok<'_>) {
     let changed = if tracked && !ok.changes.is_empty() { status::SESSION_STATE_CHANGED } else { 0 };
     out.put_u16(ok.status | changed);
     out.put_u16(ok.warnings);
-    if !tracked {
-        out.extend_from_slice(ok.info.as_bytes());
-        return;
-    }
     if !ok.info.is_empty() || changed != 0 {
         out.put_lenenc_bytes(ok.info.as_bytes());
     }
@@ -151,7 +147,7 @@ pub fn read_done(packet: &[u8]) -> Result<Done, WireError> {
             last_insert_id: reader.lenenc("OK's last insert id")?,
             status: reader.u16("OK's status")?,
             warnings: reader.u16("OK's warnings")?,
-            info: text(reader.take_rest()),
+            info: if reader.rest().is_empty() { String::new() } else { text(reader.lenenc_bytes("OK's text")?) },
         }),
         _ => Err(WireError::Malformed("an answer that is neither OK, EOF nor ERR")),
     }

@@ -208,6 +208,8 @@ impl<'a> Binder<'a> {
             });
         }
         if self.context.virtual_tables.is_virtual(&schema) {
+            let upper = schema.eq_ignore_ascii_case("information_schema");
+            let name = if upper { name.to_uppercase() } else { name.to_owned() };
             let message = format!("Unknown table '{name}' in {schema}");
             return Err(SqlError::new(codes::UNKNOWN_TABLE, message));
         }

@@ -7,7 +7,7 @@ use types::CollationId;
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
 use crate::expr::build;
-use crate::expr::{CastType, Expr, Kind, SqlMode};
+use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode};
 
 impl<'a> Binder<'a> {
     pub(crate) fn bind_value(&mut self, value: &sql::Value) -> Result<Expr, SqlError> {
@@ -19,7 +19,7 @@ impl<'a> Binder<'a> {
             }
             V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
             V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
-            V::Boolean(truth) => Ok(Expr::int((*truth).into())),
+            V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
             V::Null => Ok(Expr::null()),
             V::Placeholder(name) => match name.trim_start_matches('?').parse() {
                 Ok(number) => Ok(Expr::param(number)),

@@ -1,49 +1,42 @@
 //! Names of result columns that have no alias: as in MySQL the text that the statement has for them.
 
 use sqlparser::ast as sql;
-use sqlparser::ast::Spanned;
 
-/// The name of a column without an alias.
-pub(crate) fn column_name(expr: &sql::Expr, text: &str) -> String {
-    match expr {
-        sql::Expr::Identifier(name) => name.value.clone(),
-        sql::Expr::CompoundIdentifier(names) => match names.last() {
-            Some(name) if !names[0].value.starts_with('@') => name.value.clone(),
-            _ => source_text(expr, text),
-        },
-        sql::Expr::Value(value) => match &value.value {
-            sql::Value::SingleQuotedString(text) | sql::Value::DoubleQuotedString(text) => text.clone(),
-            sql::Value::Null => "NULL".into(),
-            sql::Value::Placeholder(_) => "?".into(),
-            _ => source_text(expr, text),
-        },
-        _ => source_text(expr, text),
-    }
+use crate::parse::{ParseContext, select_items};
+
+/// The names of a SELECT's items, without regard to aliases.
+pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContext) -> Vec<String> {
+    let offset = (select.select_token.0.span.start.column as usize).saturating_sub(1);
+    // A query that was made here has no text.
+    let written = select_items(text, offset, context).filter(|written| written.len() == select.projection.len());
+    let name = |(at, item): (usize, &sql::SelectItem)| match item {
+        sql::SelectItem::UnnamedExpr(expr) => {
+            let written = written.as_ref().map(|written| &text[written[at].clone()]);
+            own_name(expr).unwrap_or_else(|| written.map_or_else(|| expr.to_string(), str::to_owned))
+        }
+        _ => String::new(),
+    };
+    select.projection.iter().enumerate().map(name).collect()
 }
 
-/// The expression as it was written.
-///
-/// The parser knows where an expression begins, but not always where it ends; so the end is found by following its printed
-/// form through the text, without regard to case and white space.
-fn source_text(expr: &sql::Expr, text: &str) -> String {
-    let printed = expr.to_string();
-    let start = (expr.span().start.column as usize).saturating_sub(1);
-    let follow = |start: usize| {
-        let rest = text.get(start..)?;
-        let mut wanted = printed.chars().filter(|c| !c.is_whitespace()).peekable();
-        let mut end = 0;
-        for (at, c) in rest.char_indices() {
-            let Some(&next) = wanted.peek() else { break };
-            if c.is_whitespace() {
-                continue;
-            }
-            if !c.eq_ignore_ascii_case(&next) {
-                return None;
-            }
-            wanted.next();
-            end = at + c.len_utf8();
+/// The name of a column or a literal, parentheses and plus signs apart; everything else is named as it is written.
+fn own_name(expr: &sql::Expr) -> Option<String> {
+    match expr {
+        sql::Expr::Nested(inner) | sql::Expr::UnaryOp { op: sql::UnaryOperator::Plus, expr: inner } => own_name(inner),
+        sql::Expr::Identifier(name) => (!name.value.starts_with('@')).then(|| name.value.clone()),
+        sql::Expr::CompoundIdentifier(names) => {
+            names.last().filter(|_| !names[0].value.starts_with('@')).map(|name| name.value.clone())
         }
-        wanted.peek().is_none().then(|| rest[..end].to_string())
-    };
-    follow(start).unwrap_or_else(|| printed.replace("?0", "?"))
+        sql::Expr::Prefixed { value, .. } => own_name(value),
+        sql::Expr::Value(value) => match &value.value {
+            sql::Value::SingleQuotedString(text)
+            | sql::Value::DoubleQuotedString(text)
+            | sql::Value::NationalStringLiteral(text) => Some(text.clone()),
+            sql::Value::Number(digits, _) => Some(digits.clone()),
+            sql::Value::Null => Some("NULL".into()),
+            sql::Value::Placeholder(_) => Some("?".into()),
+            _ => None,
+        },
+        _ => None,
+    }
 }

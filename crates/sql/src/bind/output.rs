@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use types::value::NOT_FIXED;
-use types::{CollationId, ColumnType, IndexDef, TableDef};
+use types::{CollationId, ColumnDefault, ColumnType, IndexDef, TableDef};
 
 use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::scope::empty_name;
-use crate::bind::tree::{BoundTable, TableSource};
+use crate::bind::tree::{BoundBody, BoundQuery, BoundTable, TableSource};
 use crate::expr::{Expr, ExprType, Kind};
 use crate::result::{FieldFlags, FieldType, ResultColumn};
 
@@ -24,7 +24,16 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
         ..ResultColumn::new("", field_type(&column_type, ty), collation(ty), length(&column_type, ty))
     };
     // A parameter's type is known with its value only; it is sent as text until then.
-    column.flags = if ty.kind == Kind::Any { flags } else { flags.with(type_flags(&column_type)) };
+    column.flags = if ty.kind == Kind::Any { flags } else { flags.with(type_flags(&column_type, ty.collation)) };
+    if ty.origin.is_none() && ty.kind.is_string() {
+        // A string that was computed is no BLOB, but long ones have the type of one.
+        column.flags = column.flags.without(FieldFlags::BLOB);
+        column.ty = match column.length {
+            0..=0xffff => FieldType::VarString,
+            0x1_0000..=0xff_ffff => FieldType::MediumBlob,
+            _ => FieldType::LongBlob,
+        };
+    }
     if ty.kind == Kind::Null {
         column.ty = FieldType::Null;
     }
@@ -35,6 +44,32 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
     column
 }
 
+/// Turns the description of an expression into that of a column of a table, stored or temporary.
+fn as_field(column: &mut ResultColumn, ty: &ExprType) {
+    match ty.kind {
+        Kind::Str | Kind::Bytes => {
+            column.decimals = 0;
+            if matches!(column.ty, FieldType::MediumBlob | FieldType::LongBlob) {
+                column.ty = FieldType::Blob;
+                column.flags = column.flags.with(FieldFlags::BLOB);
+            }
+        }
+        kind if kind.is_numeric() => column.flags = column.flags.without(FieldFlags::BINARY),
+        _ => {}
+    }
+    if ty.origin == Some(ColumnType::Year) {
+        column.flags = column.flags.with(FieldFlags::ZEROFILL);
+    }
+}
+
+/// The column of a UNION, which its first branch names.
+pub(crate) fn of_union(name: Arc<str>, ty: &ExprType) -> ResultColumn {
+    let mut column = unnamed(name, ty);
+    column.org_name = column.name.clone();
+    as_field(&mut column, ty);
+    column
+}
+
 /// The column for an item of the select list: with its origin if it is nothing but a column.
 pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundTable]) -> ResultColumn {
     let mut result = unnamed(name, &expr.ty);
@@ -42,21 +77,38 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundT
     let SlotSource::Column { table, column } = frame.slots[slot].source else { return result };
     let table = &tables[table];
     result.table = table.alias.clone();
+    if !matches!(table.source, TableSource::Derived(_)) {
+        result.schema = table.schema.clone().unwrap_or_else(empty_name);
+        result.org_table = table.name.clone();
+        result.org_name = table.columns[column].name.clone();
+        as_field(&mut result, &expr.ty);
+    }
     match &table.source {
-        TableSource::Base(base) => {
-            result.schema = table.schema.clone().unwrap_or_else(empty_name);
-            result.org_table = table.name.clone();
-            result.org_name = Arc::from(base.def.columns[column].name.as_str());
-            result.flags = result.flags.with(column_flags(&base.def, column));
-        }
-        TableSource::Virtual(_) => {
-            result.schema = table.schema.clone().unwrap_or_else(empty_name);
-            result.org_table = table.name.clone();
-            result.org_name = table.columns[column].name.clone();
-        }
-        TableSource::Derived(_) => {}
+        TableSource::Base(base) => result.flags = result.flags.with(column_flags(&base.def, column)),
+        TableSource::Virtual(_) => {}
+        TableSource::Derived(query) => through(&query.columns[column], query, &mut result),
     }
     result
+}
+
+/// A column of a derived table is what it is made from, unless the derived table groups or cuts its rows.
+fn through(inner: &ResultColumn, query: &BoundQuery, result: &mut ResultColumn) {
+    let merges = match &query.body {
+        BoundBody::Block(block) => {
+            block.grouping.is_none() && !block.distinct && block.limit.count.is_none() && block.limit.offset.is_none()
+        }
+        BoundBody::Union(_) | BoundBody::Values(_) => false,
+    };
+    if merges && !inner.org_table.is_empty() {
+        result.schema = inner.schema.clone();
+        result.org_table = inner.org_table.clone();
+        result.org_name = inner.org_name.clone();
+        result.decimals = inner.decimals;
+        let not_null = if result.flags.has(FieldFlags::NOT_NULL) { FieldFlags::NOT_NULL } else { FieldFlags(0) };
+        result.flags = inner.flags.without(FieldFlags::NOT_NULL).with(not_null);
+    } else {
+        result.org_name = result.name.clone();
+    }
 }
 
 fn column_flags(table: &TableDef, column: usize) -> FieldFlags {
@@ -65,6 +117,9 @@ fn column_flags(table: &TableDef, column: usize) -> FieldFlags {
     let leads = |index: &IndexDef| index.parts.first().is_some_and(|part| part.column == column);
     if table.primary().parts.iter().any(|part| part.column == column) {
         flags = flags.with(FieldFlags::PRI_KEY);
+    }
+    if table.indexes.iter().any(|index| index.parts.iter().any(|part| part.column == column)) {
+        flags = flags.with(FieldFlags::PART_KEY);
     }
     for index in table.indexes[1..].iter().filter(|index| leads(index)) {
         let single = index.unique && index.parts.len() == 1;
@@ -76,13 +131,18 @@ fn column_flags(table: &TableDef, column: usize) -> FieldFlags {
     if def.default.is_none() && !def.nullable && !def.auto_increment {
         flags = flags.with(FieldFlags::NO_DEFAULT_VALUE);
     }
-    if def.on_update_now {
-        flags = flags.with(FieldFlags::ON_UPDATE_NOW);
+    if matches!(def.ty, ColumnType::Timestamp { .. }) {
+        if def.on_update_now {
+            flags = flags.with(FieldFlags::ON_UPDATE_NOW);
+        }
+        if def.on_update_now || matches!(def.default, Some(ColumnDefault::CurrentTimestamp { .. })) {
+            flags = flags.with(FieldFlags::TIMESTAMP);
+        }
     }
     flags
 }
 
-fn type_flags(ty: &ColumnType) -> FieldFlags {
+fn type_flags(ty: &ColumnType, collation: CollationId) -> FieldFlags {
     let mut flags = FieldFlags::default();
     if ty.is_unsigned() {
         flags = flags.with(FieldFlags::UNSIGNED);
@@ -91,11 +151,9 @@ fn type_flags(ty: &ColumnType) -> FieldFlags {
         ColumnType::Text { .. } | ColumnType::Blob { .. } => flags = flags.with(FieldFlags::BLOB),
         ColumnType::Enum { .. } => flags = flags.with(FieldFlags::ENUM),
         ColumnType::Set { .. } => flags = flags.with(FieldFlags::SET),
-        ColumnType::Timestamp { .. } => flags = flags.with(FieldFlags::TIMESTAMP),
-        ColumnType::Year => flags = flags.with(FieldFlags::ZEROFILL),
         _ => {}
     }
-    if !ty.has_charset() {
+    if !ty.has_charset() || collation.name().ends_with("_bin") {
         flags = flags.with(FieldFlags::BINARY);
     }
     flags
@@ -111,8 +169,8 @@ fn collation(ty: &ExprType) -> CollationId {
 
 fn decimals(ty: &ExprType) -> u8 {
     match ty.kind {
-        Kind::Str => NOT_FIXED,
-        Kind::Bytes | Kind::Null | Kind::Any => 0,
+        Kind::Str | Kind::Bytes => NOT_FIXED,
+        Kind::Null | Kind::Any => 0,
         _ => ty.decimals,
     }
 }
@@ -158,6 +216,7 @@ fn length(column: &ColumnType, ty: &ExprType) -> u32 {
         ColumnType::Int { unsigned } => 11 - u32::from(*unsigned),
         ColumnType::BigInt { .. } if ty.origin.is_none() && ty.length > 0 => ty.length,
         ColumnType::BigInt { .. } => 20,
+        ColumnType::Float { .. } | ColumnType::Double { .. } if ty.origin.is_none() => ty.length,
         ColumnType::Float { .. } => 12,
         ColumnType::Double { .. } => 22,
         ColumnType::Decimal { precision, scale, unsigned } => {
@@ -168,7 +227,8 @@ fn length(column: &ColumnType, ty: &ExprType) -> u32 {
         ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => 19 + fraction(*fsp),
         ColumnType::Year => 4,
         ColumnType::Bit { bits } => u32::from(*bits),
-        ColumnType::Text { size } => size.max_bytes(),
+        ColumnType::Text { .. } if ty.origin.is_none() => ty.length.saturating_mul(BYTES_PER_CHAR),
+        ColumnType::Text { size } => size.max_bytes().saturating_mul(BYTES_PER_CHAR),
         ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => *bytes,
         ColumnType::Blob { size } => size.max_bytes(),
         ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars.saturating_mul(BYTES_PER_CHAR),

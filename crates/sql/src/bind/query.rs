@@ -133,7 +133,7 @@ impl<'a> Binder<'a> {
             columns
                 .iter()
                 .zip(&types)
-                .map(|(column, ty)| crate::bind::output::unnamed(column.name.clone(), ty))
+                .map(|(column, ty)| crate::bind::output::of_union(column.name.clone(), ty))
                 .collect()
         };
         let order = self.bind_union_order(tail.order, &columns, &types)?;

@@ -8,13 +8,15 @@ use engine::TableMode;
 use sqlparser::ast as sql;
 
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::name::column_name;
+use crate::bind::frame::SlotSource;
+use crate::bind::name::item_names;
 use crate::bind::output;
 use crate::bind::query::{Tail, is_descending, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
 use crate::bind::{Binder, split_name};
 use crate::expr::{Expr, ExprType};
+use crate::parse::ParseContext;
 use crate::plan::Privilege;
 
 /// An item of the select list.
@@ -41,7 +43,7 @@ impl<'a> Binder<'a> {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
             None => Vec::new(),
         };
-        let items = self.bind_select_list(&select.projection)?;
+        let items = self.bind_select_list(select)?;
         let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
         let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
         let having = match &select.having {
@@ -59,7 +61,11 @@ impl<'a> Binder<'a> {
         let columns = names
             .iter()
             .zip(&select_exprs)
-            .map(|(name, expr)| output::named(name.as_str().into(), expr, &scope.frame, &scope.tables))
+            .map(|(name, expr)| match rollup && keys.contains(expr) {
+                // NULL in totals, it is no column of a table any more.
+                true => output::unnamed(name.as_str().into(), &expr.ty),
+                false => output::named(name.as_str().into(), expr, &scope.frame, &scope.tables),
+            })
             .collect();
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let grouping = (!keys.is_empty() || !scope.aggregates.is_empty()).then_some(Grouping {
@@ -89,14 +95,22 @@ impl<'a> Binder<'a> {
         Ok(BoundQuery { body: BoundBody::Block(Box::new(block)), columns, types, into })
     }
 
-    fn bind_select_list(&mut self, projection: &'a [sql::SelectItem]) -> Result<Vec<Item>, SqlError> {
+    fn bind_select_list(&mut self, select: &'a sql::Select) -> Result<Vec<Item>, SqlError> {
+        let projection = &select.projection;
         let mut items = Vec::with_capacity(projection.len());
+        let context = ParseContext { sql_mode: self.context.session.sql_mode };
+        let unnamed = |item: &sql::SelectItem| matches!(item, sql::SelectItem::UnnamedExpr(_));
+        let mut names = match projection.iter().any(unnamed) {
+            true => item_names(select, self.context.text, &context),
+            false => Vec::new(),
+        };
         let scope = ExprScope::of_groups(Clause::FieldList, &[]);
-        for item in projection {
+        for (at, item) in projection.iter().enumerate() {
             match item {
                 sql::SelectItem::UnnamedExpr(expr) => {
-                    let name = column_name(expr, self.context.text);
-                    items.push(Item { name, expr: self.bind_expr(expr, scope)? });
+                    let expr = self.bind_expr(expr, scope)?;
+                    let name = self.name_in_schema(&expr).unwrap_or_else(|| std::mem::take(&mut names[at]));
+                    items.push(Item { name, expr });
                 }
                 sql::SelectItem::ExprWithAlias { expr, alias } => {
                     items.push(Item { name: alias.value.clone(), expr: self.bind_expr(expr, scope)? });
@@ -112,6 +126,18 @@ impl<'a> Binder<'a> {
             }
         }
         Ok(items)
+    }
+
+    /// A column of `information_schema` has its own spelling in results, however the statement spells it.
+    fn name_in_schema(&mut self, expr: &Expr) -> Option<String> {
+        let scope = self.scope();
+        let SlotSource::Column { table, column } = scope.frame.slots[expr.as_column()?].source else { return None };
+        match &scope.tables.get(table)?.source {
+            TableSource::Virtual(source) if source.schema() == "information_schema" => {
+                Some(source.columns()[column].name.clone())
+            }
+            _ => None,
+        }
     }
 
     fn bind_star(&mut self, of: Option<(Option<&str>, &str)>, items: &mut Vec<Item>) -> Result<(), SqlError> {

@@ -16,10 +16,12 @@ pub(super) fn create(
     context: &DdlContext<'_>,
 ) -> Result<PlannedDdl, SqlError> {
     check_name(name, || SqlError::new(codes::WRONG_DB_NAME, format!("Incorrect database name '{name}'")))?;
-    if is_system_database(name) {
+    // `mysql` is like a database that somebody has made: a dump of all of them begins with it.
+    let own = name.eq_ignore_ascii_case("mysql");
+    if is_system_database(name) && !own {
         return Err(access_denied(name));
     }
-    if context.catalog.database(name).is_some() {
+    if own || context.catalog.database(name).is_some() {
         let message = format!("Can't create database '{name}'; database exists");
         if !if_not_exists {
             return Err(SqlError::new(codes::DB_CREATE_EXISTS, message));

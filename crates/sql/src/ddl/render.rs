@@ -107,8 +107,8 @@ fn collate_equals(collation: types::CollationId) -> String {
 fn column_text(column: &ColumnDef, def: &TableDef) -> String {
     let mut text = format!("{} {}", quote_identifier(&column.name), column.type_text());
     if column.ty.has_charset() && column.collation != def.collation {
-        let charset = column.collation.charset().name();
-        let _ = write!(text, " CHARACTER SET {charset}{}", collate_unless_default(column.collation));
+        let (charset, collation) = (column.collation.charset().name(), column.collation.name());
+        let _ = write!(text, " CHARACTER SET {charset} COLLATE {collation}");
     }
     let timestamp = matches!(column.ty, ColumnType::Timestamp { .. });
     if !column.nullable {

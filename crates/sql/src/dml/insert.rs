@@ -322,13 +322,30 @@ impl InsertPlan {
         match on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)? {
             None => progress.affected += u64::from(context.client_found_rows),
             Some(new) => match context.transaction.update(table, &old, new).await {
-                Ok(_) => progress.affected += 2,
+                Ok(_) => {
+                    progress.affected += 2;
+                    self.name_updated(&old, progress)?;
+                }
                 Err(error @ EngineError::DuplicateKey(_)) if self.ignore => {
                     context.eval.warnings.push_error(WarningLevel::Warning, &error.into());
                 }
                 Err(error) => return Err(error.into()),
             },
         }
+        Ok(())
+    }
+}
+
+impl InsertPlan {
+    /// The client is told the number of the row that was updated in place of an inserted one.
+    fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
+        let Some(column) = self.auto_increment else { return Ok(()) };
+        progress.last_given = match self.table.codec.row.decode_column(row, column)? {
+            Value::Int(number) => u64::try_from(number).unwrap_or(0),
+            Value::UInt(number) => number,
+            _ => return Ok(()),
+        };
+        progress.inserted = true;
         Ok(())
     }
 }

@@ -60,28 +60,40 @@ pub(crate) fn infer(op: ArithmeticOp, left: &ExprType, right: &ExprType, session
     let integer = |unsigned: bool| ExprType::of_kind(if unsigned { Kind::UInt } else { Kind::Int });
     let domain = a.max(b);
     let ty = match (op, domain) {
-        (ArithmeticOp::IntDivide, _) => integer(unsigned),
+        (ArithmeticOp::IntDivide, _) => ExprType { length: whole_length(left), ..integer(unsigned) },
         (_, Domain::Double) => ExprType::of_kind(Kind::Double),
         (ArithmeticOp::Divide, _) => {
             let scale = (left.decimals + session.div_precision_increment).min(30);
             let precision = left.int_digits() + left.decimals as u32 + right.decimals as u32;
             ExprType::decimal(precision + session.div_precision_increment as u32, scale)
         }
-        (ArithmeticOp::Modulo, Domain::Integer) => integer(left.kind == Kind::UInt),
+        (ArithmeticOp::Modulo, Domain::Integer) => {
+            ExprType { length: left.length.max(right.length), ..integer(left.kind == Kind::UInt) }
+        }
         (ArithmeticOp::Subtract, Domain::Integer) if session.sql_mode.has(SqlMode::NO_UNSIGNED_SUBTRACTION) => {
             integer(false)
         }
-        (_, Domain::Integer) => ExprType { length: integer_length(op, left, right), ..integer(unsigned) },
+        (_, Domain::Integer) => ExprType { length: integer_length(op, left, right, unsigned), ..integer(unsigned) },
         (_, Domain::Decimal) => decimal_type(op, left, right),
     };
     ty.nullable(nullable)
 }
 
-fn integer_length(op: ArithmeticOp, left: &ExprType, right: &ExprType) -> u32 {
-    let longest = left.length.max(right.length);
-    match op {
-        ArithmeticOp::Multiply => (left.length + right.length).min(21),
-        _ => (longest + 1).min(21),
+/// Digits, and a place for the sign.
+fn integer_length(op: ArithmeticOp, left: &ExprType, right: &ExprType, unsigned: bool) -> u32 {
+    let digits = match op {
+        ArithmeticOp::Multiply => left.int_digits() + right.int_digits(),
+        _ => left.int_digits().max(right.int_digits()) + 1,
+    };
+    digits + !unsigned as u32
+}
+
+/// What a number's text takes without its digits after the point.
+fn whole_length(ty: &ExprType) -> u32 {
+    match ty.kind {
+        Kind::Int | Kind::UInt => ty.length,
+        Kind::Decimal => ty.text_length() - ty.decimals as u32,
+        _ => 21,
     }
 }
 
@@ -270,7 +282,9 @@ pub(crate) fn negate(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlE
 pub(crate) fn infer_negate(arg: &ExprType) -> ExprType {
     let ty = match domain_of_kind(arg) {
         None => ExprType::of_kind(Kind::Any),
-        Some(Domain::Integer) => ExprType { length: arg.length + 1, ..ExprType::of_kind(Kind::Int) },
+        Some(Domain::Integer) => {
+            ExprType { length: arg.length + (arg.kind == Kind::UInt) as u32, ..ExprType::of_kind(Kind::Int) }
+        }
         Some(Domain::Decimal) => ExprType::decimal(arg.int_digits() + arg.decimals as u32, arg.decimals),
         Some(Domain::Double) => ExprType::of_kind(Kind::Double),
     };

@@ -19,7 +19,8 @@ use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// An integer.
 pub fn integer_literal(n: i64) -> Expr {
-    let length = n.to_string().len() as u32;
+    // With a place for the sign, whether there is one or not.
+    let length = n.unsigned_abs().to_string().len() as u32 + 1;
     Expr::literal(Value::Int(n), ExprType { length, nullable: false, ..ExprType::of_kind(Kind::Int) })
 }
 
@@ -43,7 +44,8 @@ pub fn number_literal(text: &str) -> Result<Expr, SqlError> {
     }
     if text.contains(['e', 'E']) {
         let n: f64 = text.parse().ok().filter(|n: &f64| n.is_finite()).ok_or_else(bad)?;
-        return Ok(Expr::literal(Value::Double(n), ExprType::of_kind(Kind::Double).nullable(false)));
+        let ty = ExprType { length: text.len() as u32, nullable: false, ..ExprType::of_kind(Kind::Double) };
+        return Ok(Expr::literal(Value::Double(n), ty));
     }
     let parsed = Decimal::parse(text.as_bytes()).filter(|parsed| parsed.len == text.len()).ok_or_else(bad)?;
     if parsed.overflow {
@@ -330,7 +332,8 @@ pub fn arithmetic(op: ArithmeticOp, left: Expr, right: Expr, session: &SessionIn
 pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
     let arg = numeric_arg(arg);
     match &arg.kind {
-        ExprKind::Literal(Value::Int(n)) if *n != i64::MIN => return Ok(integer_literal(-n)),
+        ExprKind::Literal(Value::Int(i64::MIN)) => return Ok(decimal_literal(Decimal::from(1u64 << 63))),
+        ExprKind::Literal(Value::Int(n)) => return Ok(integer_literal(-n)),
         ExprKind::Literal(Value::UInt(n)) if *n == 1 << 63 => return Ok(integer_literal(i64::MIN)),
         ExprKind::Literal(Value::UInt(n)) => return Ok(decimal_literal(Decimal::from(*n).negated())),
         ExprKind::Literal(Value::Decimal(n)) => return Ok(decimal_literal(n.negated())),

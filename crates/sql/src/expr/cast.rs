@@ -33,8 +33,11 @@ pub(crate) fn infer(arg: &ExprType, to: CastType, collation: CollationId) -> Exp
             ExprType { origin: Some(types::ColumnType::Year), length: 4, ..ExprType::of_kind(Kind::UInt) }
         }
     };
-    // What is no date becomes NULL.
-    let may_fail = matches!(to, CastType::Date | CastType::Time { .. } | CastType::DateTime { .. } | CastType::Year);
+    // What is no date becomes NULL, and so does text that is too long.
+    let may_fail = !matches!(
+        to,
+        CastType::Signed | CastType::Unsigned | CastType::Decimal { .. } | CastType::Float | CastType::Double
+    );
     ty.nullable(arg.nullable || may_fail)
 }
 

@@ -122,9 +122,8 @@ impl ExprType {
     pub fn of_kind(kind: Kind) -> Self {
         let decimals = if matches!(kind, Kind::Float | Kind::Double) { NOT_FIXED } else { 0 };
         let length = match kind {
-            Kind::Int | Kind::UInt => 20,
-            Kind::Float => 12,
-            Kind::Double => 22,
+            Kind::Int | Kind::UInt => 21,
+            Kind::Float | Kind::Double => 23,
             Kind::Decimal => 10,
             Kind::Date | Kind::Time => 10,
             Kind::DateTime => 19,
@@ -199,7 +198,16 @@ impl ExprType {
     pub(crate) fn int_digits(&self) -> u32 {
         match self.kind {
             Kind::Decimal => self.length.saturating_sub(self.decimals as u32),
-            Kind::Int | Kind::UInt => self.length.min(20),
+            Kind::Int | Kind::UInt => match self.origin.as_ref().and_then(ColumnType::integer) {
+                Some((1, _)) => 3,
+                Some((2, _)) => 5,
+                Some((3, unsigned)) => 7 + unsigned as u32,
+                Some((4, _)) => 10,
+                Some((_, unsigned)) => 19 + unsigned as u32,
+                // One place is the sign's.
+                None if self.kind == Kind::Int => self.length.saturating_sub(1).clamp(1, 19),
+                None => self.length.clamp(1, 20),
+            },
             Kind::Date => 8,
             Kind::Time => 7,
             Kind::DateTime => 14,
@@ -279,8 +287,13 @@ impl ExprType {
         use Kind::*;
         let fsp = self.decimals.max(other.decimals);
         match (self.kind, other.kind) {
-            (Int, Int) => ExprType::of_kind(Int),
-            (UInt, UInt) => ExprType::of_kind(UInt),
+            (Int, Int) | (UInt, UInt) => match (&self.origin, &other.origin) {
+                (Some(a), Some(b)) if a.integer().is_some() && b.integer().is_some() => {
+                    let wider = if a.integer() < b.integer() { other } else { self };
+                    ExprType { zerofill: false, ..wider.clone() }
+                }
+                _ => ExprType::of_kind(self.kind),
+            },
             (Int, UInt) | (UInt, Int) => {
                 let unsigned = if self.kind == UInt { self } else { other };
                 // INT UNSIGNED fits BIGINT; BIGINT UNSIGNED beside a signed number does not.

@@ -19,6 +19,7 @@ pub(super) fn query(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.peek_word().is_none() && tokens.peek() != Some(&Token::LParen) {
         return tokens.unexpected();
     }
+    rewrite_table(tokens);
     rewrite(tokens);
     rewrite_into(tokens);
     let query = tokens.rest(|parser| parser.parse_query())?;
@@ -207,6 +208,18 @@ fn query_of(exprs: Vec<sql::Expr>) -> Option<sql::Query> {
     let sql::SetExpr::Select(select) = &mut *query.body else { return None };
     select.projection = exprs.into_iter().map(sql::SelectItem::UnnamedExpr).collect();
     Some(*query)
+}
+
+/// `TABLE t …` as `SELECT * FROM t …`: `sqlparser` knows nothing that may follow it.
+fn rewrite_table(tokens: &mut Tokens<'_>) {
+    if !tokens.next_are("TABLE") {
+        return;
+    }
+    let place = tokens.place();
+    let all = tokens.tokens_mut();
+    let span = all[place].span;
+    let words = [Token::make_word("SELECT", None), Token::Mul, Token::make_word("FROM", None)];
+    all.splice(place..=place, words.map(|token| TokenWithSpan::new(token, span)));
 }
 
 /// EXPLAIN of a statement or of a table.

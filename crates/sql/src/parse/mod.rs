@@ -48,6 +48,7 @@ use self::tokens::Tokens;
 use crate::expr::SqlMode;
 
 pub(crate) use self::dialect::DIV;
+pub(crate) use self::lexer::select_items;
 pub(crate) use self::raw::to_utf8;
 
 /// On what the meaning of text depends.

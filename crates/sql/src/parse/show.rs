@@ -104,7 +104,13 @@ fn create(tokens: &mut Tokens<'_>) -> Parsed<Show> {
     if tokens.accept("USER") {
         return if tokens.at_end() { Ok(Show::CreateUser(None)) } else { tokens.user().map(Show::CreateUser) };
     }
-    for what in ["VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "SEQUENCE", "PACKAGE"] {
+    if tokens.accept("VIEW") {
+        return tokens.table_name().map(Show::CreateView);
+    }
+    if let Some(kind) = tokens.accept_one(&["PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"]) {
+        return Ok(Show::CreateOfNothing { kind, name: tokens.table_name()?.name });
+    }
+    for what in ["SEQUENCE", "PACKAGE"] {
         if tokens.next_are(what) {
             return Err(ParseError::not_supported(format!("SHOW CREATE {what}")));
         }

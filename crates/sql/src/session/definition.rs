@@ -40,7 +40,11 @@ impl Session {
                     let affected_rows = result?;
                     self.after_definition(&ddl);
                     self.info.row_count = affected_rows as i64;
-                    return Ok(Outcome { affected_rows, ..Outcome::default() });
+                    let info = match ddl {
+                        Ddl::AlterTable(_) => "Records: 0  Duplicates: 0  Warnings: 0".to_string(),
+                        _ => String::new(),
+                    };
+                    return Ok(Outcome { affected_rows, info, ..Outcome::default() });
                 }
             }
         }

@@ -88,9 +88,10 @@ impl Session {
         Ok(owner)
     }
 
-    /// UNLOCK TABLES; commits what the locked tables were used for.
+    /// UNLOCK TABLES; commits what the locked tables were used for. The end of FLUSH TABLES WITH READ LOCK commits nothing:
+    /// a dump goes on in the snapshot that it has taken under it.
     pub(super) async fn unlock_tables_statement(&mut self) -> Result<Outcome, SqlError> {
-        if self.locked.owner.is_some() || self.locked.hold.is_some() {
+        if self.locked.owner.is_some() {
             self.commit().await?;
         }
         self.locked = LockedTables::default();

@@ -34,7 +34,13 @@ pub(super) fn grants(session: &mut Session, user: Option<&UserName>) -> Result<R
 }
 
 pub(super) fn create_user(session: &mut Session, user: Option<&UserName>) -> Result<Rows, SqlError> {
-    let account = account_of(session, user)?;
+    let account = account_of(session, user).map_err(|error| match user {
+        Some(name) if error.code == codes::NONEXISTING_GRANT.0 => {
+            let message = format!("Operation SHOW CREATE USER failed for {name} (User account does not exist)");
+            SqlError::new(codes::CANNOT_USER, message)
+        }
+        _ => error,
+    })?;
     let mut rows = Rows::new("CREATE USER v1024");
     rows.columns[0].name = format!("CREATE USER for {}@{}", account.user, account.host);
     rows.push(vec![Value::str(ddl::create_user(&account))]);

@@ -60,6 +60,8 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
         }
         Show::Index { table, filter } => (columns::indexes(session, table)?, filter),
         Show::CreateTable(table) => (objects::create_table(session, table)?, &Filter::None),
+        Show::CreateView(table) => return Err(objects::no_view(session, table)),
+        Show::CreateOfNothing { kind, name } => return Err(objects::nothing_of(kind, name)),
         Show::CreateDatabase { name, if_not_exists } => {
             (objects::create_database(session, name, *if_not_exists)?, &Filter::None)
         }
@@ -157,7 +159,7 @@ fn nothing(kind: NothingToShow) -> Rows {
              collation_connection v64, Database Collation v64"
         }
         NothingToShow::ProcedureStatus | NothingToShow::FunctionStatus => {
-            "Db v64, Name v64, Type v9, Definer v288, Modified s, Created s, Security_type v7, Comment t, \
+            "Db v64, Name v64, Type v9, Language v64, Definer v288, Modified s, Created s, Security_type v7, Comment t, \
              character_set_client v64, collation_connection v64, Database Collation v64"
         }
         NothingToShow::OpenTables => "Database v64, Table v64, In_use i, Name_locked i",

@@ -65,6 +65,8 @@ pub(super) fn tables(
         _ => format!("Tables_in_{database}"),
     };
     let (names, kind) = match system_database(&database) {
+        // What is in `mysql` can be read, but not dumped, which is what its tables are listed for.
+        Some("mysql") => (Vec::new(), "BASE TABLE"),
         Some(system) => (information_schema::table_names(system), "SYSTEM VIEW"),
         None => (visible_tables(session, &database), "BASE TABLE"),
     };
@@ -132,6 +134,26 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
         Value::str(ddl::create_table(&table.def, next, show_generated)),
     ]);
     Ok(rows)
+}
+
+/// SHOW CREATE VIEW: what is there is a table.
+pub(super) fn no_view(session: &mut Session, name: &TableName) -> SqlError {
+    match table_of(session, name) {
+        Ok(table) => {
+            let message = format!("'{}.{}' is not VIEW", table.def.schema, table.def.name);
+            SqlError::new(codes::WRONG_OBJECT, message)
+        }
+        Err(error) => error,
+    }
+}
+
+/// SHOW CREATE of something of which there are none.
+pub(super) fn nothing_of(kind: &str, name: &str) -> SqlError {
+    match kind {
+        "TRIGGER" => SqlError::new(codes::TRG_DOES_NOT_EXIST, "Trigger does not exist"),
+        "EVENT" => SqlError::new(codes::EVENT_DOES_NOT_EXIST, format!("Unknown event '{name}'")),
+        _ => SqlError::new(codes::SP_DOES_NOT_EXIST, format!("{kind} {name} does not exist")),
+    }
 }
 
 pub(super) fn create_database(session: &mut Session, name: &str, if_not_exists: bool) -> Result<Rows, SqlError> {

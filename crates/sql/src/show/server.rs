@@ -146,6 +146,16 @@ pub(super) fn collations() -> Rows {
     rows
 }
 
+/// MySQL's estimate of how much longer a sort key may be than its text.
+fn sort_length(collation: &str) -> u64 {
+    match collation {
+        "utf8mb4_0900_bin" => 1,
+        name if name.contains("_0900_") => 0,
+        name if name.contains("_unicode_") => 8,
+        _ => 1,
+    }
+}
+
 pub(crate) fn collation_rows() -> Vec<Vec<Value>> {
     let mut all: Vec<_> = collation::all().iter().collect();
     all.sort_by_key(|info| info.name);
@@ -160,7 +170,7 @@ pub(crate) fn collation_rows() -> Vec<Vec<Value>> {
             Value::UInt(u64::from(info.id.0)),
             Value::str(if info.is_default { "Yes" } else { "" }),
             Value::str("Yes"),
-            Value::UInt(if info.name.contains("0900") { 0 } else { 1 }),
+            Value::UInt(sort_length(info.name)),
             Value::str(pad),
         ]
     };

@@ -38,8 +38,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),
 ];
 
-/// Not by name: see [`super::member_number`].
-pub(super) static MEMBER_NUMBER: FunctionInfo = line("member number", 1, 1, super::uint, |args| {
+/// Not by name: see [`super::member_number`]. Like any text's number it is a DOUBLE.
+pub(super) static MEMBER_NUMBER: FunctionInfo = line("member number", 1, 1, member_number_type, |args| {
     let value = args.value(0)?;
     let text = some!(value.as_bytes());
     let number = match &args.args[0].ty.origin {
@@ -47,8 +47,12 @@ pub(super) static MEMBER_NUMBER: FunctionInfo = line("member number", 1, 1, supe
         Some(ColumnType::Set { members }) => set_number(members, text),
         _ => None,
     };
-    Ok(Value::UInt(number.unwrap_or(0)))
+    Ok(Value::Double(number.unwrap_or(0) as f64))
 });
+
+fn member_number_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType::of_kind(Kind::Double).nullable(args[0].ty.nullable)
+}
 
 /// Not by name: see [`super::coerced`].
 pub(super) static COERCED: FunctionInfo = line(

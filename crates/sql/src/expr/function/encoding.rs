@@ -3,7 +3,7 @@
 use base::{SqlError, codes};
 use types::{Value, collation, number};
 
-use super::{Args, FunctionInfo, int, line, nullable_int, own_text, some, uint};
+use super::{Args, FunctionInfo, int, line, own_text, some, uint};
 use crate::expr::coerce;
 use crate::expr::types::{ExprType, Kind};
 
@@ -26,7 +26,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         let text = some!(args.text(0)?);
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())))
     }),
-    line("bit_count", 1, 1, nullable_int, |args| {
+    line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
     }),
     line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.text(0)?)) as u64))),

@@ -18,8 +18,15 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("current_role", 0, 0, name, |_| Ok(Value::str_static("NONE"))).per_execution(),
     line("database", 0, 0, schema, database).per_execution(),
     line("schema", 0, 0, schema, database).per_execution(),
-    line("version", 0, 0, name, |args| Ok(Value::str(&*args.ctx.session.version))).per_execution(),
-    line("last_insert_id", 0, 1, nullable_uint, last_insert_id).per_execution(),
+    line(
+        "version",
+        0,
+        0,
+        |args, session| name(args, session).nullable(false),
+        |args| Ok(Value::str(&*args.ctx.session.version)),
+    )
+    .per_execution(),
+    line("last_insert_id", 0, 1, super::uint, last_insert_id).per_execution(),
     line("row_count", 0, 0, fixed_int, |args| Ok(Value::Int(args.ctx.session.row_count))).per_execution(),
     line("found_rows", 0, 0, fixed_int, |args| Ok(Value::Int(args.ctx.session.found_rows as i64))).per_execution(),
     line("charset", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).charset().name()))),

@@ -5,12 +5,11 @@ use bytes::Bytes;
 use types::charset::{char_count, prefix_bytes};
 use types::{Value, collation};
 
-use super::{
-    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, some, text_of, text_of_all,
-    text_of_first,
-};
+use super::{Args, FunctionInfo, LONG_TEXT, MANY, int, line, own_text, some, text_of, text_of_all, text_of_first};
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
+use crate::expr::context::SessionInfo;
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
@@ -19,8 +18,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("substring", 2, 3, text_of_first, substring),
     line("substr", 2, 3, text_of_first, substring),
     line("mid", 3, 3, text_of_first, substring),
-    line("left", 2, 2, text_of_first, |args| side(args, true)),
-    line("right", 2, 2, text_of_first, |args| side(args, false)),
+    line("left", 2, 2, cut, |args| side(args, true)),
+    line("right", 2, 2, cut, |args| side(args, false)),
     line("substring_index", 3, 3, text_of_first, substring_index),
     line("length", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).len() as i64))),
     line("octet_length", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).len() as i64))),
@@ -35,12 +34,12 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("ltrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Leading)),
     line("rtrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Trailing)),
     line("replace", 3, 3, |args, session| text_of(args, LONG_TEXT, session), replace),
-    line("repeat", 2, 2, long_text_of_first, repeat),
+    line("repeat", 2, 2, repeated, repeat),
     line("reverse", 1, 1, text_of_first, reverse),
-    line("space", 1, 1, |_, session| own_text(LONG_TEXT, session), space),
-    line("lpad", 3, 3, long_text_of_first, |args| pad(args, true)),
-    line("rpad", 3, 3, long_text_of_first, |args| pad(args, false)),
-    line("insert", 4, 4, |args, session| text_of(args, LONG_TEXT, session), insert),
+    line("space", 1, 1, |args, session| own_text(written_count(&args[0]).unwrap_or(LONG_TEXT), session), space),
+    line("lpad", 3, 3, padded, |args| pad(args, true)),
+    line("rpad", 3, 3, padded, |args| pad(args, false)),
+    line("insert", 4, 4, inserted, insert),
     line("locate", 2, 3, int, |args| locate(args, 0, 1)),
     line("position", 2, 2, int, |args| locate(args, 0, 1)),
     line("instr", 2, 2, int, |args| locate(args, 1, 0)),
@@ -53,8 +52,34 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
     line("quote", 1, 1, |args, session| text_of(args, 2 * args[0].ty.text_length() + 2, session), quote),
     line("format", 2, 3, |_, session| own_text(128, session), format_number),
-    line("soundex", 1, 1, long_text_of_first, soundex),
+    line("soundex", 1, 1, |args, session| text_of(args, args[0].ty.text_length().max(4), session), soundex),
 ];
+
+/// A number of characters that is written in the statement.
+fn written_count(arg: &Expr) -> Option<u32> {
+    match &arg.kind {
+        ExprKind::Literal(Value::Int(n)) => Some(u32::try_from((*n).max(0)).unwrap_or(LONG_TEXT).min(LONG_TEXT)),
+        _ => None,
+    }
+}
+
+fn cut(args: &[Expr], session: &SessionInfo) -> ExprType {
+    let length = args[0].ty.text_length();
+    text_of(&args[..1], written_count(&args[1]).map_or(length, |count| count.min(length)), session)
+}
+
+fn repeated(args: &[Expr], session: &SessionInfo) -> ExprType {
+    let length = written_count(&args[1]).map_or(LONG_TEXT, |count| count.saturating_mul(args[0].ty.text_length()));
+    text_of(&args[..1], length.min(LONG_TEXT), session)
+}
+
+fn padded(args: &[Expr], session: &SessionInfo) -> ExprType {
+    text_of(&args[..1], written_count(&args[1]).unwrap_or(LONG_TEXT), session)
+}
+
+fn inserted(args: &[Expr], session: &SessionInfo) -> ExprType {
+    text_of(args, args[0].ty.text_length().saturating_add(args[3].ty.text_length()), session)
+}
 
 fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();

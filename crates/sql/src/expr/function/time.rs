@@ -119,13 +119,13 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("subdate", 2, 2, adddate_type, |args| adddate(args, true)),
     line("time_to_sec", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).micros() / MICROS_PER_SECOND))),
     line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0])), sec_to_time),
-    line("period_add", 2, 2, nullable_int, |args| {
+    line("period_add", 2, 2, super::int, |args| {
         let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
         // In 32 bits that go round, as in MySQL.
         let sum = (months_of(period) as i32).wrapping_add(months as i32) as u32;
         Ok(Value::Int(period_of(i64::from(sum))))
     }),
-    line("period_diff", 2, 2, nullable_int, |args| {
+    line("period_diff", 2, 2, super::int, |args| {
         Ok(Value::Int(months_of(some!(args.int(0)?)) - months_of(some!(args.int(1)?))))
     }),
     line("unix_timestamp", 0, 1, unix_type, unix_timestamp).per_execution(),

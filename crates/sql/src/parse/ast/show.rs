@@ -45,6 +45,15 @@ pub enum Show {
     },
     /// SHOW CREATE TABLE.
     CreateTable(TableName),
+    /// SHOW CREATE VIEW.
+    CreateView(TableName),
+    /// SHOW CREATE of a PROCEDURE, FUNCTION, TRIGGER or EVENT: there are none.
+    CreateOfNothing {
+        /// What it would be.
+        kind: &'static str,
+        /// Its name.
+        name: String,
+    },
     /// SHOW CREATE DATABASE.
     CreateDatabase {
         /// Its name.

@@ -3,6 +3,16 @@
 use super::*;
 
 pub(super) const ALL: &[Setting] = &[
+    global("activate_all_roles_on_login", BOOL, "OFF").understood().doc("There are no roles."),
+    both("block_encryption_mode", TEXT, "aes-128-ecb").understood().doc("There is no AES_ENCRYPT()."),
+    both("information_schema_stats_expiry", uint(0, 31536000), "86400")
+        .understood()
+        .doc("Numbers of rows are estimated when they are asked for."),
+    global("partial_revokes", BOOL, "OFF").read_only().understood().doc("A privilege is held or not."),
+    both("print_identified_with_as_hex", BOOL, "OFF").understood().doc("Hashes are printed as text."),
+    both("show_create_table_skip_secondary_engine", BOOL, "OFF").understood().doc("There are no secondary engines."),
+    both("show_create_table_verbosity", BOOL, "OFF").understood().doc("SHOW CREATE TABLE says all that there is."),
+    fixed("ssl_fips_mode", TEXT, "OFF").understood().doc("TLS is rustls's."),
     fixed("basedir", TEXT, "/usr/").understood().doc("Where the program is."),
     both("bulk_insert_buffer_size", U64, "8388608").understood().doc("MyISAM's."),
     fixed("back_log", uint(1, 65535), "151")
@@ -27,6 +37,9 @@ pub(super) const ALL: &[Setting] = &[
     fixed("have_query_cache", TEXT, "NO").understood().doc("There is no query cache."),
     fixed("have_rtree_keys", TEXT, "NO").understood().doc("There are no spatial indexes."),
     fixed("have_symlink", TEXT, "DISABLED").understood().doc("Tables are not files."),
+    global("innodb_stats_auto_recalc", BOOL, "ON")
+        .understood()
+        .doc("Numbers of rows are estimated when they are asked for."),
     fixed("hostname", TEXT, "localhost").doc("The machine's name."),
     global("init_connect", TEXT, "").read_only().understood().doc("Statements for each new connection; none."),
     fixed("init_file", TEXT, "").understood().doc("Statements at start; none."),
