@@ -337,9 +337,9 @@ impl InsertPlan {
 }
 
 impl InsertPlan {
-    /// The client is told the number of the row that was updated in place of an inserted one.
+    /// The client is told the number of the row that was updated in place of an inserted one; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
-        let Some(column) = self.auto_increment else { return Ok(()) };
+        let (Some(column), InsertSource::Values { .. }) = (self.auto_increment, &self.source) else { return Ok(()) };
         progress.last_given = match self.table.codec.row.decode_column(row, column)? {
             Value::Int(number) => u64::try_from(number).unwrap_or(0),
             Value::UInt(number) => number,
