@@ -4,6 +4,7 @@
 mod crates;
 mod docs;
 mod lengths;
+mod settings;
 mod source;
 
 use std::fs;
@@ -51,6 +52,7 @@ pub(crate) fn run(bless: bool) -> Result<()> {
     let mut complaints = Vec::new();
     crates::check(&mut complaints)?;
     source::check(&files, &mut complaints);
+    settings::check(&files, &mut complaints);
     docs::check(&files, &mut complaints)?;
     lengths::check(&files, bless, &mut complaints)?;
     if complaints.is_empty() {
