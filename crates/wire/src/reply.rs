@@ -185,7 +185,7 @@ mod tests {
         let ok = Ok { affected_rows: 300, status: status::AUTOCOMMIT, info: "hi", changes: &changes, ..Ok::default() };
         let mut out = PacketWriter::new();
         write_ok(&mut out, capability::PROTOCOL_41, &ok);
-        assert_eq!(out.bytes()[4..], [0, 0xfc, 0x2c, 1, 0, 2, 0, 0, 0, b'h', b'i']);
+        assert_eq!(out.bytes()[4..], [0, 0xfc, 0x2c, 1, 0, 2, 0, 0, 0, 2, b'h', b'i']);
         out.sent(0);
         write_ok(&mut out, capability::SESSION_TRACK, &ok);
         assert_eq!(out.bytes()[4..16], [0, 0xfc, 0x2c, 1, 0, 2, 0x40, 0, 0, 2, b'h', b'i']);
