@@ -28,6 +28,7 @@ pub(super) enum Space {
 /// All locks of one engine.
 pub struct LockManager {
     pub(super) options: LockOptions,
+    /// Look for deadlocks when a wait begins (`innodb_deadlock_detect`); without, they end by timeout.
     deadlock_detect: AtomicBool,
     pub(super) records: LockTable,
     /// Apart from the records: `release_all` of a huge transaction does not slow statements down.
@@ -97,7 +98,7 @@ impl LockManager {
     /// No locks yet. The clock is for timeouts.
     pub fn new(clock: Arc<dyn Clock>, options: LockOptions) -> Arc<Self> {
         Arc::new(LockManager {
-            deadlock_detect: AtomicBool::new(options.deadlock_detect),
+            deadlock_detect: AtomicBool::new(true),
             options,
             records: LockTable::new(Order::MostWork),
             tables: LockTable::new(Order::FirstCome),
@@ -110,7 +111,7 @@ impl LockManager {
         })
     }
 
-    /// See [`LockOptions::deadlock_detect`]; waits that have begun go by what it was.
+    /// `innodb_deadlock_detect`; waits that have begun go by what it was.
     pub fn set_deadlock_detect(&self, on: bool) {
         self.deadlock_detect.store(on, Ordering::Relaxed);
     }

@@ -179,12 +179,10 @@ impl From<LockError> for SqlError {
 pub struct LockOptions {
     /// Locks that one owner may have; more is [`LockError::TooMany`].
     pub owner_locks_max: usize,
-    /// Look for deadlocks when a wait begins (`innodb_deadlock_detect`); without, they end by timeout.
-    pub deadlock_detect: bool,
 }
 
 impl Default for LockOptions {
     fn default() -> Self {
-        LockOptions { owner_locks_max: 50_000_000, deadlock_detect: true }
+        LockOptions { owner_locks_max: 50_000_000 }
     }
 }
