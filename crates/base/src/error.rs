@@ -265,6 +265,8 @@ pub mod codes {
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
     pub const SERVER_OFFLINE_MODE: Code = (3032, "HY000");
+    pub const USER_LOCK_WRONG_NAME: Code = (3057, "42000");
+    pub const USER_LOCK_DEADLOCK: Code = (3058, "HY000");
     pub const FIELD_IN_ORDER_NOT_SELECT: Code = (3065, "HY000");
     pub const ACCOUNT_HAS_BEEN_LOCKED: Code = (3118, "HY000");
     pub const SECURE_TRANSPORT_REQUIRED: Code = (3159, "HY000");

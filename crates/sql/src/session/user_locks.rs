@@ -83,7 +83,6 @@ impl HeldLocks {
 
     /// False if the time was over first.
     async fn get(&self, name: String, wait: Wait<'_>) -> Result<bool, SqlError> {
-        const USER_LOCK_DEADLOCK: codes::Code = (3058, "HY000");
         if let Some(held) = self.held.lock().get_mut(&name) {
             held.times += 1;
             return Ok(true);
@@ -95,7 +94,7 @@ impl HeldLocks {
             Err(LockError::Deadlock) => {
                 let message = "Deadlock found when trying to get user-level lock; try rolling back \
                                transaction/releasing locks and restarting lock acquisition.";
-                return Err(SqlError::new(USER_LOCK_DEADLOCK, message));
+                return Err(SqlError::new(codes::USER_LOCK_DEADLOCK, message));
             }
             Err(error) => return Err(error.into()),
         }
@@ -132,8 +131,8 @@ fn policy(seconds: f64) -> WaitPolicy {
 
 /// Names are equal without regard to case; 3057 if it is none.
 fn name_of(value: Option<&Value>) -> Result<String, SqlError> {
-    const USER_LOCK_WRONG_NAME: codes::Code = (3057, "42000");
-    let wrong = |name: &str| SqlError::new(USER_LOCK_WRONG_NAME, format!("Incorrect user-level lock name '{name}'."));
+    let wrong =
+        |name: &str| SqlError::new(codes::USER_LOCK_WRONG_NAME, format!("Incorrect user-level lock name '{name}'."));
     let Some(value) = value.filter(|value| !value.is_null()) else { return Err(wrong("NULL")) };
     let text = plain_text(value, types::value::NOT_FIXED);
     let name = String::from_utf8_lossy(&text).into_owned();
