@@ -131,10 +131,8 @@ impl TableFacts {
     /// Whether constants alone lead to at most one row.
     pub(crate) fn has_unique_point(&self, number: usize, conditions: &[&Condition]) -> bool {
         self.allowed.iter().any(|&index| {
-            let def = &self.table.def.indexes[index];
             let parts = self.parts(index, number, conditions, TableSet::default());
-            let single = |part: &PartRange| matches!(part.intervals[..], [Interval::Point(_)]);
-            (index == 0 || def.unique) && parts.len() >= def.parts.len() && parts[..def.parts.len()].iter().all(single)
+            self.access(index, parts).is_single_row()
         })
     }
 
@@ -202,12 +200,16 @@ impl TableFacts {
         parts
     }
 
-    pub(crate) fn path(&self, index: usize, parts: Vec<PartRange>, number: usize, conditions: &[&Condition]) -> Path {
+    fn access(&self, index: usize, parts: Vec<PartRange>) -> IndexAccess {
         let def = &self.table.def.indexes[index];
         let unique_parts = (index == 0 || def.unique).then_some(def.parts.len());
+        IndexAccess { index, parts, descending: false, unique_parts }
+    }
+
+    pub(crate) fn path(&self, index: usize, parts: Vec<PartRange>, number: usize, conditions: &[&Condition]) -> Path {
         let covered = self.covered(index);
         let needs = needs_of(&parts, number, conditions);
-        let access = IndexAccess { index, parts, descending: false, unique_parts };
+        let access = self.access(index, parts);
         let rows = self.estimate(&access, needs);
         let mut path = Path { access, covered, rows, cost: 0.0, needs };
         path.cost = path.cost_of(rows);
