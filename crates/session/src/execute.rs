@@ -88,8 +88,7 @@ impl<T: Transport> Connection<T> {
             return Err(SqlError::new(codes::STMT_HAS_NO_OPEN_CURSOR, text));
         };
         let charset = self.session.settings().hot.character_set_results;
-        let columns = cursor.columns().to_vec();
-        let mut sink = ReplySink::resume(&mut self.link, &columns, charset);
+        let mut sink = ReplySink::resume(&mut self.link, cursor.columns(), charset);
         let is_at_end = cursor.fetch(count, &mut sink).await?;
         if is_at_end {
             statement.cursor = None;
