@@ -59,6 +59,11 @@ fn code(result: Result<TestClient, ClientError>) -> u16 {
     }
 }
 
+/// The code that a statement is refused with; 0 if it is not.
+async fn error_of(client: &mut TestClient, sql: &str) -> u16 {
+    client.query(sql).await.err().and_then(|error| error.refused().map(|error| error.code)).unwrap_or_default()
+}
+
 fn test(body: impl AsyncFnOnce(TestDir)) {
     crate::runtime(2).unwrap().block_on(body(TestDir::new()));
 }

@@ -24,8 +24,7 @@ fn a_prepared_statement_is_planned_anew_when_its_table_has_grown() {
         }
         let mut other = connect(&server, "root", "").await.unwrap();
         other.query("SELECT id FROM d.g WHERE v = 300 FOR UPDATE NOWAIT").await.unwrap();
-        let locked = other.query("SELECT id FROM d.g WHERE v = 1 FOR UPDATE NOWAIT").await.err();
-        assert_eq!(locked.and_then(|error| error.refused().map(|error| error.code)), Some(3572));
+        assert_eq!(error_of(&mut other, "SELECT id FROM d.g WHERE v = 1 FOR UPDATE NOWAIT").await, 3572);
         server.shutdown().await.unwrap();
     });
 }

@@ -9,10 +9,6 @@ async fn run(client: &mut TestClient, sql: &str) -> String {
     result.first().unwrap_or_default().to_owned()
 }
 
-async fn error_of(client: &mut TestClient, sql: &str) -> u16 {
-    client.query(sql).await.err().and_then(|error| error.refused().map(|error| error.code)).unwrap_or_default()
-}
-
 /// A column of SHOW REPLICA STATUS.
 async fn status(client: &mut TestClient, column: &str) -> String {
     let result = client.query("SHOW REPLICA STATUS").await.unwrap();

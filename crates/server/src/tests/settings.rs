@@ -40,8 +40,7 @@ fn max_binlog_cache_size() {
         client.query("BEGIN").await.unwrap();
         client.query(INSERT).await.unwrap();
         client.query(INSERT).await.unwrap();
-        let error = client.query(INSERT).await.err().and_then(|error| error.refused().map(|error| error.code));
-        assert_eq!(error, Some(1197));
+        assert_eq!(error_of(&mut client, INSERT).await, 1197);
         client.query("ROLLBACK").await.unwrap();
         client.query("SET GLOBAL max_binlog_cache_size = 1048576").await.unwrap();
         client.query(&format!("{INSERT}, (REPEAT('y', 20000))")).await.unwrap();
@@ -77,8 +76,7 @@ fn what_cannot_be_set_says_so() {
     test(async |dir| {
         let (server, mut client) = started(&dir).await;
         for name in ["gtid_purged", "offline_mode", "binlog_row_metadata", "source_verify_checksum"] {
-            let result = client.query(&format!("SET GLOBAL {name} = DEFAULT")).await;
-            assert_eq!(result.err().and_then(|error| error.refused().map(|error| error.code)), Some(1238), "{name}");
+            assert_eq!(error_of(&mut client, &format!("SET GLOBAL {name} = DEFAULT")).await, 1238, "{name}");
         }
         server.shutdown().await.unwrap();
     });
