@@ -21,7 +21,7 @@ pub use connection::{Answer, Connection};
 pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;
-pub use process::{free_port, workspace_root};
+pub use process::{free_port, resident_kib, workspace_root};
 pub use raw::Raw;
 pub use server::{Server, ServerOptions, commuter_binary};
 pub use wire::column::OwnedColumn as Column;

@@ -19,6 +19,15 @@ pub fn free_port() -> u16 {
     listener.local_addr().expect("a bound listener has an address").port()
 }
 
+/// Resident memory of a process, in KiB.
+pub fn resident_kib(pid: u32) -> Result<u64> {
+    let path = format!("/proc/{pid}/status");
+    let status = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let number = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse().ok());
+    number.ok_or_else(|| format!("{path}: no VmRSS"))
+}
+
 /// Runs a command to its end; its output, or an error that shows it.
 pub(crate) fn run(command: &mut Command) -> Result<String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;

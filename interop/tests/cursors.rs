@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interop::{Kind, Peer, Raw, Server, ServerOptions, python};
+use interop::{Kind, Peer, Raw, Server, ServerOptions, python, resident_kib};
 use wire::flags::{com, cursor, status};
 use wire::reply;
 
@@ -175,11 +175,11 @@ fn a_result_that_memory_does_not_hold() {
     server.client().query(setup).unwrap();
     let rows: Vec<String> = (0..1000).map(|n| format!("({n}, REPEAT('x', 8000))")).collect();
     server.client().query(&format!("INSERT INTO d.t VALUES {}", rows.join(","))).unwrap();
-    let before = resident_kib(&server);
+    let before = resident_kib(server.pid()).unwrap();
     let mut client = Cursors::new(server.port());
     let all = client.prepare("SELECT a.s FROM t a, t b WHERE b.id < 20");
     client.execute(all, cursor::READ_ONLY, &[]);
-    let grown = resident_kib(&server).saturating_sub(before);
+    let grown = resident_kib(server.pid()).unwrap().saturating_sub(before);
     assert!(grown < 64 << 10, "160 MB of rows that wait take {grown} KiB");
     let files = || std::fs::read_dir(server.folder().join("tmp")).unwrap().count();
     assert!(files() >= 1);
@@ -214,12 +214,6 @@ fn a_result_that_memory_does_not_hold() {
     client.execute(all, cursor::READ_ONLY, &[]);
     client.raw.vanish();
     gone("the client");
-}
-
-fn resident_kib(server: &Server) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]

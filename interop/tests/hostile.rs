@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, Kind, Peer, Raw, Server, ServerOptions};
+use interop::{Client, Connection, Kind, Peer, Raw, Server, ServerOptions, resident_kib};
 use wire::flags::com;
 
 fn server(name: &str, settings: &[&str]) -> Server {
@@ -333,26 +333,20 @@ fn a_client_that_does_not_read() {
     let rows: Vec<String> = (0..1000).map(|n| format!("({}, REPEAT('x', 8000))", n + 10)).collect();
     client.query(&format!("INSERT INTO d.t VALUES {}", rows.join(","))).unwrap();
     let before = held(&server);
-    let memory = resident_kib(&server);
+    let memory = resident_kib(server.pid()).unwrap();
     let mut unread: Vec<Raw> = (0..20).map(|_| Raw::logged_in(server.port()).unwrap()).collect();
     for raw in &mut unread {
         // 8 GB, if anybody read it.
         raw.command(com::QUERY, b"SELECT a.s FROM d.t a, d.t b");
     }
     std::thread::sleep(Duration::from_secs(1));
-    let grown = resident_kib(&server).saturating_sub(memory);
+    let grown = resident_kib(server.pid()).unwrap().saturating_sub(memory);
     assert!(grown < 64 << 10, "20 results that nobody reads take {grown} KiB");
     // The server gives them up; its system's buffers still have something to read.
     until("net_write_timeout", || held(&server).connections == before.connections);
     drop(unread);
     until_as_before(&server, &before);
     assert!(client.status("Aborted_clients").unwrap() >= 20);
-}
-
-fn resident_kib(server: &Server) -> usize {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use interop::{Result, Server, ServerOptions, python_path};
+use interop::{Result, Server, ServerOptions, python_path, resident_kib};
 
 use super::works::Work;
 
@@ -27,12 +27,12 @@ pub(crate) fn run(work: &Work, connections: u32) -> Result<()> {
     let maximum = format!("max_connections={}", connections + 100);
     let options = ServerOptions { arguments: vec!["--set".to_owned(), maximum], ..ServerOptions::default() };
     let server = Server::start("bench-idle", options)?;
-    let before = memory(server.pid())?;
+    let before = resident_kib(server.pid())?;
     let mut clients = Vec::new();
     for _ in 0..connections.div_ceil(PER_PROCESS) {
         clients.push(start_client(server.port())?);
     }
-    let after = memory(server.pid())?;
+    let after = resident_kib(server.pid())?;
     let threads = fs::read_dir(format!("/proc/{}/task", server.pid())).map(Iterator::count).unwrap_or_default();
     for client in &mut clients {
         let _ = client.kill();
@@ -59,13 +59,4 @@ fn start_client(port: u16) -> Result<Child> {
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line).map_err(|error| error.to_string())?;
     if line.trim() == "ready" { Ok(client) } else { Err("a client could not open its connections".to_owned()) }
-}
-
-/// Resident memory in KiB.
-fn memory(pid: u32) -> Result<u64> {
-    let path = format!("/proc/{pid}/status");
-    let status = fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    let number = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse().ok());
-    number.ok_or_else(|| format!("{path}: no VmRSS"))
 }
