@@ -31,9 +31,20 @@ pub(crate) struct BenchArguments {
     /// Only our server.
     #[arg(long)]
     alone: bool,
+    /// The servers to compare with: `mysql97`, `maria118`.
+    #[arg(long, value_delimiter = ',', default_values = ["mysql97", "maria118"], value_parser = ["mysql97", "maria118"])]
+    peers: Vec<String>,
     /// More settings of our server, as `sync_method=O_DSYNC`.
     #[arg(long = "set")]
     settings: Vec<String>,
+}
+
+impl BenchArguments {
+    /// Whom to compare with.
+    fn kinds(&self) -> Vec<Kind> {
+        let is_asked = |kind: &Kind| !self.alone && self.peers.iter().any(|name| name == kind.name());
+        [Kind::Mysql97, Kind::Maria118].into_iter().filter(is_asked).collect()
+    }
 }
 
 /// One of the servers of a comparison.
@@ -109,10 +120,8 @@ fn our_arguments(arguments: &BenchArguments) -> Vec<String> {
 fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contender>> {
     let options = ServerOptions { slow_sync, arguments: our_arguments(arguments), ..ServerOptions::default() };
     let mut contenders = vec![Contender::Ours(Server::start("bench", options)?)];
-    if !arguments.alone {
-        for kind in [Kind::Mysql97, Kind::Maria118] {
-            contenders.push(Contender::Peer(Peer::start(kind, "bench", slow_sync, &[])?));
-        }
+    for kind in arguments.kinds() {
+        contenders.push(Contender::Peer(Peer::start(kind, "bench", slow_sync, &[])?));
     }
     for contender in &contenders {
         fill(&load(contender.port(), "oltp_update_index", 8, 1))?;

@@ -15,14 +15,14 @@ const WORKERS: [u32; 3] = [2, 8, 32];
 
 pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
     let mut best_peer: f64 = 0.0;
-    if !arguments.alone {
-        for (kind, with_log) in [(Kind::Mysql97, true), (Kind::Maria118, true), (Kind::Maria118, false)] {
-            for workers in WORKERS {
-                let rate = of_peer(kind, workers, with_log)?;
-                let log = if with_log { "with its binlog" } else { "without its binlog" };
-                println!("    {} {log}, {workers} workers: {rate:.0}/s", kind.name());
-                best_peer = best_peer.max(rate);
-            }
+    let kinds = arguments.kinds();
+    let ways = [(Kind::Maria118, false), (Kind::Maria118, true), (Kind::Mysql97, true)];
+    for (kind, with_log) in ways.into_iter().filter(|(kind, _)| kinds.contains(kind)) {
+        for workers in WORKERS {
+            let rate = of_peer(kind, workers, with_log)?;
+            let log = if with_log { "with its binlog" } else { "without its binlog" };
+            println!("    {} {log}, {workers} workers: {rate:.0}/s", kind.name());
+            best_peer = best_peer.max(rate);
         }
     }
     let ours = of_ours(arguments)?;

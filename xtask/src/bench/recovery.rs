@@ -16,12 +16,10 @@ const ROWS: u32 = 250_000;
 
 pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
     let mut best_peer = f64::MAX;
-    if !arguments.alone {
-        for kind in [Kind::Mysql97, Kind::Maria118] {
-            let took = of_peer(kind)?;
-            println!("    {}: {took:.2} s", kind.name());
-            best_peer = best_peer.min(took);
-        }
+    for kind in arguments.kinds() {
+        let took = of_peer(kind)?;
+        println!("    {}: {took:.2} s", kind.name());
+        best_peer = best_peer.min(took);
     }
     let (ours, log_bytes) = of_ours(arguments)?;
     let megabytes = log_bytes as f64 / 1e6;
