@@ -55,7 +55,7 @@ fn method(engine: &Engine, options: &ServeOptions) -> (&'static str, String) {
                 "root@localhost is let in over the socket, for the user that runs this server; over TCP only once it \
                  has a password (ALTER USER, or COMMUTER_ROOT_PASSWORD at the first start)"
             );
-            (session::auth::SOCKET_PLUGIN, String::new())
+            (sql::account::SOCKET_PLUGIN, String::new())
         }
     }
 }

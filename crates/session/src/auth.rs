@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use parking_lot::Mutex;
-use sql::account::Account;
+use sql::account::{Account, SOCKET_PLUGIN};
 use wire::flags::capability;
 use wire::handshake::{AuthSwitch, Login, encode_auth_more_data};
 use wire::{PacketWriter, auth};
@@ -49,9 +49,6 @@ impl Accounts for engine::Catalog {
 
 /// The host of clients of the local socket.
 pub const LOCALHOST: &str = "localhost";
-
-/// The method that accepts nobody over the network.
-pub const SOCKET_PLUGIN: &str = "auth_socket";
 
 /// `SHA256(SHA256(password))` of accounts whose password was proved by the full path, for the fast path.
 #[derive(Default)]

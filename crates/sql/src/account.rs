@@ -87,6 +87,9 @@ impl Account {
     }
 }
 
+/// The method that accepts nobody over the network.
+pub const SOCKET_PLUGIN: &str = "auth_socket";
+
 /// The catalog's key of an account.
 pub fn key(user: &str, host: &str) -> String {
     format!("{user}@{host}")
@@ -107,7 +110,7 @@ pub(crate) fn of_session(catalog: &Catalog, name: &UserName) -> Option<Account> 
 /// `root@localhost`, whom the local socket lets in if he runs the server.
 fn owner_of_nothing(catalog: &Catalog) -> Option<Account> {
     let name = UserName { user: "root".into(), host: "localhost".into() };
-    catalog.accounts().next().is_none().then(|| Account::root(&name, "auth_socket", ""))
+    catalog.accounts().next().is_none().then(|| Account::root(&name, SOCKET_PLUGIN, ""))
 }
 
 /// The account that a client from `host` (an address, or `localhost`) with this user name logs in to: the most specific

@@ -130,7 +130,7 @@ impl Services for ServerServices {
     }
 
     fn valid_password_hash(&self, plugin: &str, hash: &str) -> bool {
-        auth::is_valid_hash(plugin, hash) || plugin == session::auth::SOCKET_PLUGIN
+        auth::is_valid_hash(plugin, hash) || plugin == sql::account::SOCKET_PLUGIN
     }
 
     fn binary_logs(&self) -> Vec<BinaryLogFile> {

@@ -7,7 +7,7 @@ use types::CollationId;
 
 use super::Session;
 use super::prepared::rows_of;
-use crate::account::{Level, Privilege, Privileges};
+use crate::account::{Level, Privilege, Privileges, SOCKET_PLUGIN};
 use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
@@ -205,6 +205,9 @@ impl Session {
             let name = spec.name.get_or_insert_with(|| own.clone()).clone();
             let Some(auth) = &mut spec.auth else { continue };
             let known = crate::account::find(&self.shared.engine.catalog(), &name).map(|account| account.plugin);
+            // What is let in by its socket alone has no place for a password; with one it becomes an account like others.
+            let has_password = matches!(&auth.secret, AuthSecret::Password(password) if !password.is_empty());
+            let known = known.filter(|plugin| plugin != SOCKET_PLUGIN || !has_password);
             let plugin = auth.plugin.clone().or(known).unwrap_or_else(|| default_plugin.clone());
             auth.plugin = Some(plugin.clone());
             match &auth.secret {
