@@ -259,6 +259,7 @@ pub mod codes {
     pub const PASSWORD_FORMAT: Code = (1827, "HY000");
     pub const MALFORMED_PACKET: Code = (1835, "HY000");
     pub const GTID_NEXT_CANT_BE_SET: Code = (1836, "HY000");
+    pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");

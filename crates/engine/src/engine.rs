@@ -35,6 +35,8 @@ use crate::view::{Layers, Mark, Views};
 const DATA_FILE: &str = "data.ctr";
 /// Locked while an engine is open.
 const LOCK_FILE: &str = "commuter.lock";
+/// Who keeps the log files from which recovery would begin, as [`BinaryLog::purge_to`] names him.
+pub const CHECKPOINT_PIN: &str = "the checkpoint";
 /// Rows taken at once when the catalog is read.
 const CATALOG_BATCH_ROWS: usize = 256;
 
@@ -83,7 +85,7 @@ impl Engine {
             server_uuid,
             views: first_views(&mark, store.roots()),
             locks: LockManager::new(env.clock.clone(), LockOptions::default()),
-            checkpoints: Checkpoints::new(mark.clone(), opened.log.pin("checkpoint", mark.position)),
+            checkpoints: Checkpoints::new(mark.clone(), opened.log.pin(CHECKPOINT_PIN, mark.position)),
             env,
             options,
             store,
@@ -259,10 +261,12 @@ impl Engine {
         self.core.commits.load_full()
     }
 
-    /// The log goes on in a new file (`FLUSH BINARY LOGS`).
+    /// The log goes on in a new file (`FLUSH BINARY LOGS`), which is there when this returns.
     pub async fn rotate_log(&self) -> Result<()> {
         let pipeline = self.commits().ok_or(EngineError::ServerReadOnly)?;
         pipeline.barrier(Barrier::Rotate).await?;
+        // The old file has ended; the head of the new one is in the group behind.
+        pipeline.barrier(Barrier::Synced).await?;
         Ok(())
     }
 

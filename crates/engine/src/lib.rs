@@ -49,7 +49,7 @@ pub use catalog::{
     AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper, Table, TableName,
 };
 pub use commit::{CommitSettings, Place};
-pub use engine::Engine;
+pub use engine::{CHECKPOINT_PIN, Engine};
 pub use error::{DuplicateKey, EngineError, Result};
 pub use install::{PublishPoint, RowChange};
 pub use lock::{LockOwner, LockWaits, TableMode};

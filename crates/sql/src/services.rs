@@ -49,8 +49,9 @@ pub trait Services: Send + Sync {
     /// Events for SHOW BINLOG EVENTS: of `file` (the first if `None`), from `position`, `offset` skipped, at most `limit`.
     fn binlog_events(&self, query: BinlogEventsQuery) -> BoxFuture<'_, Result<Vec<BinlogEventRow>, SqlError>>;
 
-    /// Removes log files that nothing needs any more. The session has resolved the time of `BEFORE`.
-    fn purge_binary_logs(&self, to: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>>;
+    /// Removes log files that nothing needs any more; who needs some that were to go, if anybody does. The session has resolved
+    /// the time of `BEFORE`.
+    fn purge_binary_logs(&self, to: PurgeBinaryLogs) -> BoxFuture<'_, Result<Option<String>, SqlError>>;
 
     /// Removes all log files and starts with an empty GTID set (RESET BINARY LOGS AND GTIDS).
     fn reset_binary_logs(&self, to: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>>;

@@ -117,7 +117,7 @@ fn a_purge_keeps_what_the_checkpoint_needs() {
                 1 => log.purge_before(base::UnixMicros(u64::MAX)).await.unwrap(),
                 _ => log.purge_to_size(1).await.unwrap(),
             };
-            assert_eq!(purged.held_by.as_deref(), Some("checkpoint"), "seed {seed}");
+            assert_eq!(purged.held_by.as_deref(), Some(crate::CHECKPOINT_PIN), "seed {seed}");
             assert_eq!(log.files()[0].number, needed, "seed {seed}: all that is not needed is gone, and nothing else");
         };
         machine.run(run).unwrap();

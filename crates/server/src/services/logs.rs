@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::{LogPosition, SqlError, UnixMicros, codes};
 use binlog::{BinaryLog, BinlogError, GtidSet};
-use engine::Engine;
+use engine::{CHECKPOINT_PIN, Engine};
 use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
 use sql::settings::Globals;
 
@@ -26,26 +26,33 @@ pub(crate) fn status(engine: &Engine) -> BinaryLogStatus {
 }
 
 /// PURGE BINARY LOGS
-pub(crate) async fn purge(log: &BinaryLog, to: PurgeBinaryLogs) -> Result<(), SqlError> {
+///
+/// Gives who keeps files that were to go. The name of the checkpoint is never among them: it is moved on.
+pub(crate) async fn purge(engine: &Arc<Engine>, to: PurgeBinaryLogs) -> Result<Option<String>, SqlError> {
+    let log = engine.log();
+    let mut purged = purge_once(log, &to).await?;
+    if purged.held_by.as_deref() == Some(CHECKPOINT_PIN) {
+        // Recovery would begin in a file that is to go: a checkpoint now lets it begin later.
+        engine.checkpoint().await?;
+        purged = purge_once(log, &to).await?;
+    }
+    Ok(purged.held_by)
+}
+
+async fn purge_once(log: &BinaryLog, to: &PurgeBinaryLogs) -> Result<binlog::Purged, SqlError> {
     let purged = match to {
-        PurgeBinaryLogs::To(name) => log.purge_to(&name).await,
+        PurgeBinaryLogs::To(name) => log.purge_to(name).await,
         PurgeBinaryLogs::Before(seconds) => {
-            let micros = u64::try_from(seconds).unwrap_or(0).saturating_mul(1_000_000);
+            let micros = u64::try_from(*seconds).unwrap_or(0).saturating_mul(1_000_000);
             log.purge_before(UnixMicros(micros)).await
         }
     };
-    match purged {
-        Ok(purged) => {
-            if let Some(by) = purged.held_by {
-                tracing::info!("binary log files are kept for {by}");
-            }
-            Ok(())
+    purged.map_err(|error| match error {
+        BinlogError::NoSuchFile(_) => {
+            SqlError::new(codes::UNKNOWN_TARGET_BINLOG, "Target log not found in binlog index")
         }
-        Err(BinlogError::NoSuchFile(_)) => {
-            Err(SqlError::new(codes::UNKNOWN_TARGET_BINLOG, "Target log not found in binlog index"))
-        }
-        Err(error) => Err(error.into()),
-    }
+        error => error.into(),
+    })
 }
 
 /// How often files are looked at for automatic purges.

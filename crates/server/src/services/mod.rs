@@ -145,8 +145,8 @@ impl Services for ServerServices {
         Box::pin(logs::events(self.parts.engine.log(), query))
     }
 
-    fn purge_binary_logs(&self, to: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(logs::purge(self.parts.engine.log(), to))
+    fn purge_binary_logs(&self, to: PurgeBinaryLogs) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
+        Box::pin(logs::purge(&self.parts.engine, to))
     }
 
     fn reset_binary_logs(&self, to: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {

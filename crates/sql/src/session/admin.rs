@@ -5,6 +5,7 @@ use types::Value;
 
 use super::Session;
 use crate::account::Privilege;
+use crate::expr::WarningLevel;
 use crate::parse::ast::{Admin, FlushTarget};
 use crate::result::{Outcome, ResultSink};
 use crate::services::PurgeBinaryLogs;
@@ -39,7 +40,7 @@ impl Session {
             }
             Admin::PurgeTo(file) => {
                 self.check_global(&[Privilege::BinlogAdmin])?;
-                services.purge_binary_logs(PurgeBinaryLogs::To(file.clone())).await?;
+                self.purge_binary_logs(PurgeBinaryLogs::To(file.clone())).await?;
             }
             Admin::PurgeBefore(time) => {
                 self.check_global(&[Privilege::BinlogAdmin])?;
@@ -52,7 +53,7 @@ impl Session {
                     }
                     other => seconds_of(&other),
                 };
-                services.purge_binary_logs(PurgeBinaryLogs::Before(seconds)).await?;
+                self.purge_binary_logs(PurgeBinaryLogs::Before(seconds)).await?;
             }
             Admin::Flush(targets) => {
                 self.check_global(&[Privilege::Reload])?;
@@ -68,6 +69,15 @@ impl Session {
             Admin::Tables { what, tables } => return self.maintain(*what, tables, sink).await,
         }
         Ok(Outcome::default())
+    }
+
+    async fn purge_binary_logs(&mut self, to: PurgeBinaryLogs) -> Result<(), SqlError> {
+        let kept_for = self.shared.services.purge_binary_logs(to).await?;
+        if let Some(who) = kept_for {
+            let message = format!("Not all files were purged, because {who} still needs them");
+            self.warnings.push(WarningLevel::Warning, codes::WARN_PURGE_LOG_IN_USE, message);
+        }
+        Ok(())
     }
 
     async fn replication_admin(&mut self) -> Result<(), SqlError> {

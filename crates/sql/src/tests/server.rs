@@ -172,7 +172,7 @@ impl Services for Alone {
     fn binlog_events(&self, _: BinlogEventsQuery) -> BoxFuture<'_, Result<Vec<BinlogEventRow>, SqlError>> {
         no()
     }
-    fn purge_binary_logs(&self, _: PurgeBinaryLogs) -> BoxFuture<'_, Result<(), SqlError>> {
+    fn purge_binary_logs(&self, _: PurgeBinaryLogs) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
         no()
     }
     fn reset_binary_logs(&self, _: Option<u64>) -> BoxFuture<'_, Result<(), SqlError>> {
