@@ -279,6 +279,7 @@ pub mod codes {
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");
     pub const TABLE_WITHOUT_PK: Code = (3750, "HY000");
+    pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");

@@ -81,7 +81,7 @@ impl<'a> Binder<'a> {
         let scope = self.scope();
         let index = scope.subqueries.len();
         let slot = scope.frame.slot(SlotSource::Subquery { index }, || ty.clone());
-        scope.subqueries.push(Subquery { query, kind, slot, correlated });
+        scope.subqueries.push(Subquery { query, kind, slot, correlated, late: false });
         Expr::column(slot, ty)
     }
 

@@ -2,12 +2,14 @@
 
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
+use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
+use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
-use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprType, VariableScope};
+use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
 use crate::parse::DIV;
 
 /// Where an expression stands; error messages name it.
@@ -181,7 +183,38 @@ impl<'a> Binder<'a> {
     /// A condition: its conjuncts.
     pub(crate) fn bind_condition(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Vec<Expr>, SqlError> {
         let bound = self.bind_expr(expr, scope)?;
-        Ok(conjuncts(bound))
+        let mut all = conjuncts(bound);
+        if scope.clause == Clause::Where {
+            for condition in &mut all {
+                if let Some(column) = is_null_of(condition)
+                    && let Some(zero) = self.zero_of_date(column)
+                {
+                    let column = column.clone();
+                    *condition = if column.ty.nullable {
+                        build::or(vec![condition.clone(), build::compare(CompareOp::Eq, column, zero)?])
+                    } else {
+                        build::compare(CompareOp::Eq, column, zero)?
+                    };
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// For a DATE or DATETIME column that is NOT NULL the zero date: in WHERE, IS NULL finds that, as ODBC's clients expect.
+    fn zero_of_date(&mut self, column: &Expr) -> Option<Expr> {
+        let scope = self.scope();
+        let SlotSource::Column { table, column: number } = scope.frame.slots[column.as_column()?].source else {
+            return None;
+        };
+        let TableSource::Base(table) = &scope.tables[table].source else { return None };
+        let column = &table.def.columns[number];
+        let (value, kind) = match column.ty {
+            ColumnType::Date => (Value::Date(types::Date::ZERO), Kind::Date),
+            ColumnType::DateTime { .. } => (Value::DateTime(types::DateTime::ZERO), Kind::DateTime),
+            _ => return None,
+        };
+        (!column.nullable).then(|| Expr::literal(value, ExprType::of_kind(kind).nullable(false)))
     }
 
     fn bind_identifier(&mut self, name: &'a sql::Ident, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
@@ -385,6 +418,15 @@ pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize
 }
 
 /// The ANDed parts of a condition.
+/// The operand of IS NULL, IS UNKNOWN or ISNULL().
+fn is_null_of(condition: &Expr) -> Option<&Expr> {
+    match &condition.kind {
+        ExprKind::IsNull(arg) => Some(arg),
+        ExprKind::Call { function, args } if function.name() == "isnull" => args.first(),
+        _ => None,
+    }
+}
+
 pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr.kind {
         crate::expr::ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),

@@ -9,7 +9,7 @@ use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{BoundBody, BoundQuery, Limit, OrderItem, RowLock, Union};
 use crate::bind::{Binder, Cte};
-use crate::expr::{CastType, Expr, ExprKind, ExprType, Kind, build};
+use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build};
 use types::Value;
 
 /// What stands around a query's body.
@@ -118,6 +118,9 @@ impl<'a> Binder<'a> {
                 return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
             }
             types = types.iter().zip(&branch.types).map(|(a, b)| a.union(b)).collect();
+        }
+        if branches.len() > 1 {
+            check_collations(&branches, &types)?;
         }
         for branch in &mut branches {
             conform(branch, &types)?;
@@ -261,6 +264,19 @@ pub(crate) fn is_descending(item: &sql::OrderByExpr) -> Result<bool, SqlError> {
 pub(crate) fn wrong_value_count(row: usize) -> SqlError {
     let message = format!("Column count doesn't match value count at row {row}");
     SqlError::new(codes::WRONG_VALUE_COUNT_ON_ROW, message)
+}
+
+/// 1267 or 1271 if columns of branches have collations that do not go together.
+fn check_collations(branches: &[BoundQuery], types: &[ExprType]) -> Result<(), SqlError> {
+    for (column, ty) in types.iter().enumerate() {
+        let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
+        build::agree(&all, "UNION", build::Mixed::Allowed)?;
+        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None {
+            let message = "Illegal mix of collations for operation 'UNION'";
+            return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
+        }
+    }
+    Ok(())
 }
 
 /// Makes a branch's values those of the result's types.

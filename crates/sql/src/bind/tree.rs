@@ -196,6 +196,8 @@ pub(crate) struct Subquery {
     pub(crate) slot: usize,
     /// It uses columns of an enclosing block.
     pub(crate) correlated: bool,
+    /// Nothing reads it before a row of the result is made: without rows it is not run (and cannot fail). The planner says so.
+    pub(crate) late: bool,
 }
 
 /// What the result of a subquery means.

@@ -4,7 +4,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::Table;
 use sqlparser::ast as sql;
-use types::{ColumnDef, ColumnDefault, Value};
+use types::{ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
@@ -34,6 +34,8 @@ impl DefaultValue {
             Some(ColumnDefault::Literal(value)) => DefaultValue::Stored(value.clone()),
             Some(_) => DefaultValue::Computed(default_expr(binder, column)?),
             None if column.nullable => DefaultValue::Stored(Value::Null),
+            // Its first member is meant.
+            None if matches!(column.ty, ColumnType::Enum { .. }) => DefaultValue::Stored(implicit_default(column)),
             None => DefaultValue::Missing,
         })
     }

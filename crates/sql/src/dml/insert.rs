@@ -195,7 +195,9 @@ impl InsertPlan {
             }
         }
         let generated = self.number_row(progress, rows_left, context)?;
-        if let (None, Some(column), false) = (generated, self.auto_increment, self.hides_numbers()) {
+        // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
+        let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
+        if let (None, Some(column), true) = (generated, self.auto_increment, told && !self.hides_numbers()) {
             progress.last_given = match progress.values[column] {
                 Value::Int(n) => n as u64,
                 Value::UInt(n) => n,

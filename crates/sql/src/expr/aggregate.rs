@@ -19,6 +19,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Value};
 
+use crate::expr::build::{Mixed, agree};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::order;
@@ -169,6 +170,13 @@ impl Aggregate {
         );
         let args: Vec<Expr> =
             if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
+        if let (AggregateFunction::Min | AggregateFunction::Max, [arg]) = (function, &args[..]) {
+            agree(&[&arg.ty, &arg.ty], &name.to_ascii_lowercase(), Mixed::Refused)?;
+        }
+        if function == AggregateFunction::GroupConcat {
+            let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+            agree(&types, "group_concat", Mixed::Allowed)?;
+        }
         let ty = infer(function, &args, session);
         // DISTINCT changes nothing in these, and would only remember all values.
         let distinct = clauses.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);

@@ -96,7 +96,7 @@ pub(super) fn numeric_beside(value: Expr) -> Expr {
     if value.ty.kind.is_numeric() { value } else { numeric_arg(value) }
 }
 
-/// The argument as a number where its text is not the number meant: `0x41`, ENUM, SET.
+/// The argument as a number where its text is not the number meant (`0x41`, ENUM, SET), or is read without a word (TEXT, BLOB).
 pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     if let ExprKind::Literal(Value::Bytes(bytes)) = &arg.kind
         && bytes.len() <= 8
@@ -104,10 +104,12 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
         let n = bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64);
         return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
     }
-    if matches!(arg.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) {
-        return function::member_number(arg);
+    match arg.ty.origin {
+        Some(ColumnType::Enum { .. } | ColumnType::Set { .. } | ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
+            function::own_number(arg)
+        }
+        _ => arg,
     }
-    arg
 }
 
 /// Text that is wholly a date, a time or both, as such a constant.

@@ -107,26 +107,10 @@ pub fn type_of_value(value: &Value, collation: CollationId) -> ExprType {
 }
 
 /// A truth value whose operands are compared by the collation on which their types agree; 1267 if they do not.
-fn condition(operands: &[&ExprType], operation: &str) -> Result<ExprType, SqlError> {
+fn condition(operands: &[&ExprType], operation: &str, mixed: Mixed) -> Result<ExprType, SqlError> {
+    let agreed = agree(operands, operation, mixed)?;
     let mut ty = ExprType::truth(operands.iter().any(|operand| operand.nullable));
-    let mut all: Option<ExprType> = None;
-    for &operand in operands {
-        let next = match all {
-            None => operand.clone(),
-            Some(so_far) => {
-                let (collation, coercibility) = aggregate_collations(&so_far, operand);
-                let in_conflict = [&so_far, operand].iter().any(|ty| ty.coercibility == Coercibility::None);
-                if coercibility == Coercibility::None && !in_conflict || conflicting_explicit(&so_far, operand) {
-                    return Err(illegal_mix(operands, operation));
-                }
-                let kind = if operand.kind.is_string() { operand.kind } else { so_far.kind };
-                ExprType { kind, collation, coercibility, ..so_far }
-            }
-        };
-        all = Some(next);
-    }
-    let agreed = all.filter(|all| all.kind.is_string() || all.kind == Kind::Any);
-    ty.collation = agreed.map_or(CollationId::DEFAULT, |all| all.collation);
+    ty.collation = agreed.map_or(CollationId::DEFAULT, |(collation, _)| collation);
     if operands.iter().any(|operand| operand.kind == Kind::Any) && ty.collation == CollationId::BINARY {
         let named = operands.iter().find(|operand| operand.kind == Kind::Str);
         ty.collation = named.map_or(CollationId::DEFAULT, |operand| operand.collation);
@@ -134,9 +118,50 @@ fn condition(operands: &[&ExprType], operation: &str) -> Result<ExprType, SqlErr
     Ok(ty)
 }
 
-fn conflicting_explicit(a: &ExprType, b: &ExprType) -> bool {
-    let explicit = |ty: &ExprType| ty.coercibility == Coercibility::Explicit;
-    explicit(a) && explicit(b) && a.collation != b.collation
+/// Whether an operation works on strings whose collations differ and insist equally.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mixed {
+    /// It compares them, and would not know how.
+    Refused,
+    /// It only puts them together. (COLLATE on both sides is refused yet.)
+    Allowed,
+}
+
+/// The collation on which the strings among the operands agree, and how strongly; `None` if there are no strings. 1267 if they
+/// do not agree.
+pub(crate) fn agree(
+    operands: &[&ExprType],
+    operation: &str,
+    mixed: Mixed,
+) -> Result<Option<(CollationId, Coercibility)>, SqlError> {
+    let mut all: Option<ExprType> = None;
+    let mut conflict = false;
+    for &operand in operands {
+        let next = match all {
+            None => operand.clone(),
+            Some(so_far) => {
+                let explicit = |ty: &ExprType| ty.coercibility == Coercibility::Explicit;
+                let unsettled = |ty: &ExprType| ty.coercibility == Coercibility::None;
+                if explicit(&so_far) && explicit(operand) && so_far.collation != operand.collation {
+                    return Err(illegal_mix(operands, operation));
+                }
+                let (collation, coercibility) = aggregate_collations(&so_far, operand);
+                let both_unsettled = unsettled(&so_far) && unsettled(operand);
+                let none_before = !unsettled(&so_far) && !unsettled(operand);
+                conflict |= coercibility == Coercibility::None && (both_unsettled || none_before);
+                // COLLATE settles what was in conflict before it.
+                conflict &= !explicit(operand);
+                let kind = if operand.kind.is_string() { operand.kind } else { so_far.kind };
+                ExprType { kind, collation, coercibility, ..so_far }
+            }
+        };
+        all = Some(next);
+    }
+    if conflict && mixed == Mixed::Refused {
+        return Err(illegal_mix(operands, operation));
+    }
+    let agreed = all.filter(|all| all.kind.is_string() || all.kind == Kind::Any);
+    Ok(agreed.map(|all| (all.collation, all.coercibility)))
 }
 
 /// 1267, 1270 or 1271, by how many there are.
@@ -151,7 +176,9 @@ fn illegal_mix(operands: &[&ExprType], operation: &str) -> SqlError {
             Coercibility::Numeric => "NUMERIC",
             Coercibility::Ignorable => "NULL",
         };
-        format!("({},{strength})", ty.collation.name())
+        // What is no text would be plain ASCII.
+        let name = if ty.kind.is_string() { ty.collation.name() } else { "latin1_swedish_ci" };
+        format!("({name},{strength})")
     };
     let sides: Vec<String> = operands.iter().map(side).collect();
     match &sides[..] {
@@ -186,7 +213,7 @@ pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError>
         CompareOp::GreaterEq => ">=",
         CompareOp::NullSafeEq => "<=>",
     };
-    let mut ty = condition(&[&left.ty, &right.ty], name)?;
+    let mut ty = condition(&[&left.ty, &right.ty], name, Mixed::Refused)?;
     ty.nullable &= op != CompareOp::NullSafeEq;
     Ok(Expr { kind: ExprKind::Compare { op, args: pair(left, right) }, ty })
 }
@@ -299,7 +326,7 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
-    let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " })?;
+    let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Refused)?;
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
 }
 
@@ -308,13 +335,16 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
-    let ty = condition(&[&value.ty, &low.ty, &high.ty], "between")?;
+    let operands = [&value.ty, &low.ty, &high.ty];
+    // Beside a number all are compared as numbers.
+    let as_numbers = operands.iter().any(|ty| ty.kind.is_numeric());
+    let ty = condition(&operands, "between", if as_numbers { Mixed::Allowed } else { Mixed::Refused })?;
     Ok(Expr { kind: ExprKind::Between { args: Box::new([value, low, high]) }, ty })
 }
 
 /// `text LIKE pattern [ESCAPE escape]`; the default escape is a backslash, or none under NO_BACKSLASH_ESCAPES.
 pub fn like(text: Expr, pattern: Expr, escape: Option<char>) -> Result<Expr, SqlError> {
-    let mut ty = condition(&[&text.ty, &pattern.ty], "like")?;
+    let mut ty = condition(&[&text.ty, &pattern.ty], "like", Mixed::Refused)?;
     if text.ty.kind == Kind::Bytes || pattern.ty.kind == Kind::Bytes {
         ty.collation = CollationId::BINARY;
     }
@@ -359,8 +389,15 @@ pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
 /// CASE
 pub fn case(operand: Option<Expr>, arms: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Result<Expr, SqlError> {
     let results = arms.iter().map(|(_, then)| &then.ty).chain(otherwise.as_ref().map(|otherwise| &otherwise.ty));
+    let results: Vec<&ExprType> = results.collect();
+    agree(&results, "case", Mixed::Allowed)?;
     let mut ty = union_of(results);
     ty.nullable |= otherwise.is_none();
+    if let Some(operand) = &operand {
+        let compared: Vec<&ExprType> =
+            std::iter::once(&operand.ty).chain(arms.iter().map(|(when, _)| &when.ty)).collect();
+        agree(&compared, "case", Mixed::Refused)?;
+    }
     let arms = arms.into_iter().map(|(when, then)| {
         let when = match &operand {
             Some(operand) => beside(when, &operand.ty),

@@ -22,7 +22,10 @@ pub(crate) fn infer(arg: &ExprType, to: CastType, collation: CollationId) -> Exp
             ty.coercibility = Coercibility::Implicit;
             ty
         }
-        CastType::Binary { bytes } => ExprType::bytes(bytes.unwrap_or(length.saturating_mul(4))),
+        CastType::Binary { bytes } => {
+            let ty = ExprType::bytes(bytes.unwrap_or(length.saturating_mul(4)));
+            ExprType { coercibility: Coercibility::Implicit, ..ty }
+        }
         CastType::Date => ExprType::of_kind(Kind::Date),
         CastType::Time { fsp } => ExprType::temporal(Kind::Time, fsp),
         CastType::DateTime { fsp } => ExprType::temporal(Kind::DateTime, fsp),
@@ -174,6 +177,12 @@ fn year(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
         Value::Str(text) | Value::Bytes(text) if types::number::parse_integer(text).1 == 0 => {
             ctx.truncated("YEAR", text)?;
             return Ok(Value::Null);
+        }
+        Value::Str(text) | Value::Bytes(text)
+            if text.trim_ascii().len() < 4 && coerce::to_i64(value, ctx)? == Some(0) =>
+        {
+            // `'0'` is a short year, `'0000'` is none.
+            Some(2000)
         }
         other => coerce::to_i64(other, ctx)?,
     };

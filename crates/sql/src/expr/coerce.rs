@@ -10,6 +10,7 @@ use types::value::NOT_FIXED;
 use types::{ColumnType, Date, DateTime, Decimal, Time, Value, number};
 
 use crate::expr::context::EvalContext;
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 impl EvalContext<'_> {
@@ -236,8 +237,63 @@ pub(crate) fn to_i64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i64>
     Ok(match value {
         // Text with a fraction counts as its rounded number where an integer is wanted.
         Value::Str(_) | Value::Bytes(_) => to_f64(value, ctx)?.map(|n| n.round_ties_even() as i64),
+        Value::Decimal(n) if n.to_i128().is_none_or(|n| i64::try_from(n).is_err()) => {
+            ctx.truncated("DECIMAL", &plain_text(value, n.scale()))?;
+            to_i128(value, ctx)?.map(clamp)
+        }
         other => to_i128(other, ctx)?.map(clamp),
     })
+}
+
+/// A double beyond all integers, where an integer is wanted: a column's is worth 1292, a computed one is an error (1690). A
+/// constant's, and what a function only passes on, is the nearest integer without a word.
+pub(crate) fn check_whole(expr: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
+    let n = match value {
+        Value::Double(n) => *n,
+        Value::Float(n) => *n as f64,
+        _ => return Ok(()),
+    };
+    const BEYOND_ALL: f64 = 9_223_372_036_854_775_808.0;
+    if (-BEYOND_ALL..BEYOND_ALL).contains(&n) {
+        return Ok(());
+    }
+    match &expr.kind {
+        ExprKind::Column { .. } if expr.ty.origin.is_some() => ctx.truncated("INTEGER", &plain_text(value, NOT_FIXED)),
+        ExprKind::Column { .. } | ExprKind::Arithmetic { .. } | ExprKind::Negate(_) | ExprKind::Cast { .. } => {
+            Err(beyond_bigint(n))
+        }
+        ExprKind::Call { function, .. } if function.computes_number() => Err(beyond_bigint(n)),
+        _ => Ok(()),
+    }
+}
+
+/// 1690
+fn beyond_bigint(n: f64) -> SqlError {
+    SqlError::new(codes::DATA_OUT_OF_RANGE, format!("BIGINT value is out of range in '{n:e}'"))
+}
+
+/// The text of a value of one type as part of a value of another: 3854 if that one's character set does not have it.
+pub(crate) fn in_charset(text: Bytes, from: &ExprType, to: &ExprType) -> Result<Bytes, SqlError> {
+    use types::charset::{Charset, utf8_to_latin1};
+    if to.kind != Kind::Str || text.is_ascii() {
+        return Ok(text);
+    }
+    let (fits, from) = match from.kind {
+        Kind::Bytes | Kind::Any => (std::str::from_utf8(&text).is_ok(), "binary"),
+        _ => (to.collation.charset() != Charset::Latin1 || utf8_to_latin1(&text).is_some(), "utf8mb4"),
+    };
+    if fits {
+        return Ok(text);
+    }
+    let shown: String = text
+        .iter()
+        .map(|&byte| match byte {
+            b' '..=b'~' => (byte as char).to_string(),
+            _ => format!("\\x{byte:02X}"),
+        })
+        .collect();
+    let message = format!("Cannot convert string '{shown}' from {from} to {}", to.collation.charset().name());
+    Err(SqlError::new(codes::CANNOT_CONVERT_STRING, message))
 }
 
 /// The value as 64 bits, for bit operators.
@@ -389,6 +445,7 @@ pub(crate) fn to_type(value: Value, from: &ExprType, to: &ExprType, ctx: &EvalCo
             let decimal = to_decimal(&value, ctx)?;
             or_null(decimal.map(|n| Value::Decimal(n.rounded(to.decimals, Rounding::HalfUp).unwrap_or(n))))
         }
+        (Kind::Str, Value::Bytes(_)) => Value::Str(in_charset(text(&value, from), from, to)?),
         (Kind::Str, _) => Value::Str(text(&value, from)),
         (Kind::Bytes, _) => Value::Bytes(text(&value, from)),
         (Kind::Date, _) => or_null(to_date(&value, Allow::ZEROS, ctx)?.map(Value::Date)),

@@ -54,7 +54,11 @@ pub fn convert_for_column(
     let to = Assignment { column, strictness, row_number, ctx };
     if value.is_null() {
         to.complain(codes::BAD_NULL_ERROR, format!("Column '{}' cannot be null", column.name))?;
-        return Ok(implicit_default(column));
+        return Ok(match &column.ty {
+            // No member at all, unlike a value that was not given.
+            ColumnType::Enum { .. } => Value::Str(Bytes::new()),
+            _ => implicit_default(column),
+        });
     }
     to.convert(value)
 }
@@ -361,12 +365,12 @@ impl Assignment<'_> {
         match parsed {
             Some(parsed) => {
                 if parsed.trailing {
-                    self.incorrect_temporal(kind, value)?;
+                    self.incorrect_temporal(kind, value, true)?;
                 }
                 Ok(parsed)
             }
             None => {
-                self.incorrect_temporal(kind, value)?;
+                self.incorrect_temporal(kind, value, !is_impossible_date(value))?;
                 // Outside strict mode a zero date is only warned of; others become zero.
                 let zeros = if strict_zeros { None } else { coerce::parse_datetime(value, Allow::ZEROS) };
                 Ok(zeros.filter(|parsed| parsed.value.date.is_zero()).unwrap_or(plain(DateTime::ZERO)))
@@ -374,14 +378,13 @@ impl Assignment<'_> {
         }
     }
 
-    /// 1292; as a warning 1264 for what looks like a date or time, 1265 for what does not.
-    fn incorrect_temporal(&self, kind: &str, value: &Value) -> Result<(), SqlError> {
-        if self.strictness == Strictness::Strict {
-            return self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind, value);
+    /// 1292; as a warning 1264 for a date or time that cannot be, 1265 for what is `no_date` or time, or has something behind it.
+    fn incorrect_temporal(&self, kind: &str, value: &Value, no_date: bool) -> Result<(), SqlError> {
+        match self.strictness {
+            Strictness::Strict => self.incorrect(codes::TRUNCATED_WRONG_VALUE, kind, value),
+            Strictness::Lenient if no_date => self.data_truncated(),
+            Strictness::Lenient => self.out_of_range(),
         }
-        let looks_right =
-            value.as_bytes().is_none_or(|text| text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
-        if looks_right { self.out_of_range() } else { self.data_truncated() }
     }
 
     fn date(&self, value: &Value) -> Result<Value, SqlError> {
@@ -405,7 +408,7 @@ impl Assignment<'_> {
         match rounded {
             Some(datetime) => Ok(datetime),
             None => {
-                self.incorrect_temporal("datetime", value)?;
+                self.incorrect_temporal("datetime", value, false)?;
                 Ok(DateTime::ZERO)
             }
         }
@@ -424,7 +427,7 @@ impl Assignment<'_> {
         match micros.filter(in_range).and_then(calendar::from_unix_micros) {
             Some(utc) => Ok(Value::DateTime(utc)),
             None => {
-                self.incorrect_temporal("datetime", value)?;
+                self.incorrect_temporal("datetime", value, false)?;
                 Ok(Value::DateTime(DateTime::ZERO))
             }
         }
@@ -438,11 +441,13 @@ impl Assignment<'_> {
             other => coerce::parse_time(other),
         };
         let Some(parsed) = parsed else {
-            self.incorrect_temporal("time", value)?;
+            let looks_right =
+                value.as_bytes().is_none_or(|text| text.trim_ascii_start().first().is_some_and(u8::is_ascii_digit));
+            self.incorrect_temporal("time", value, !looks_right)?;
             return Ok(Value::Time(Time::default()));
         };
         if parsed.trailing || parsed.clamped {
-            self.incorrect_temporal("time", value)?;
+            self.incorrect_temporal("time", value, parsed.trailing)?;
         }
         let truncate = self.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let time = if truncate { parsed.value.truncated(fsp) } else { parsed.value.rounded(fsp) };
@@ -509,6 +514,10 @@ impl Assignment<'_> {
         if let Some(member) = found {
             return Ok(Value::from(member.as_str()));
         }
+        if value.as_bytes().is_some_and(|text| text.as_ref() == b"0") {
+            // The place of what is no member; as a number it is refused.
+            return Ok(Value::Str(Bytes::new()));
+        }
         self.data_truncated()?;
         Ok(Value::Str(Bytes::new()))
     }
@@ -559,6 +568,23 @@ fn year_of(n: i128, short_text: bool) -> Option<u64> {
         1901..=2155 => Some(n as u64),
         _ => None,
     }
+}
+
+/// Whether a value that sql_mode does not take is a date still: one with zeros, a 30th of February, or a number beyond all dates.
+fn is_impossible_date(value: &Value) -> bool {
+    const BEYOND_ALL: f64 = 1e14;
+    let number = match value {
+        Value::Int(n) => *n as f64,
+        Value::UInt(n) => *n as f64,
+        Value::Decimal(n) => n.to_f64(),
+        Value::Double(n) => *n,
+        Value::Float(n) => *n as f64,
+        _ => 0.0,
+    };
+    number < 0.0
+        || number >= BEYOND_ALL
+        || matches!(value, Value::Date(_) | Value::DateTime(_))
+        || coerce::parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
 }
 
 /// A value that was not read from text.

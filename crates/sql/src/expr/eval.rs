@@ -14,8 +14,8 @@ use crate::expr::context::EvalContext;
 use crate::expr::function::Args;
 use crate::expr::interval;
 use crate::expr::pattern;
-use crate::expr::tree::{BitOp, CompareOp, Expr, ExprKind};
-use crate::expr::types::aggregate_collations;
+use crate::expr::tree::{BitOp, CastType, CompareOp, Expr, ExprKind};
+use crate::expr::types::{Kind, aggregate_collations};
 
 impl Expr {
     /// Its value for a row.
@@ -23,7 +23,11 @@ impl Expr {
         match &self.kind {
             ExprKind::Column { slot, utc: false } => Ok(row[*slot].clone()),
             ExprKind::Arithmetic { op, args } => {
-                let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+                let left = args[0].eval_ref(row, ctx)?;
+                if left.is_null() && self.ty.kind == Kind::Decimal {
+                    return Ok(Value::Null);
+                }
+                let right = args[1].eval_ref(row, ctx)?;
                 arithmetic::eval(*op, &left, &right, &self.ty, ctx)
             }
             ExprKind::Literal(value) => Ok(value.clone()),
@@ -50,7 +54,13 @@ impl Expr {
             ExprKind::Case { operand, arms, otherwise } => {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
-            ExprKind::Cast { arg, to } => cast::eval(&*arg.eval_ref(row, ctx)?, &arg.ty, *to, ctx),
+            ExprKind::Cast { arg, to } => {
+                let value = arg.eval_ref(row, ctx)?;
+                if matches!(to, CastType::Signed | CastType::Unsigned) {
+                    coerce::check_whole(arg, &value, ctx)?;
+                }
+                cast::eval(&value, &arg.ty, *to, ctx)
+            }
             ExprKind::Collate(arg) => arg.eval(row, ctx),
             ExprKind::Interval { args, unit, subtract } => {
                 let (date, amount) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
@@ -102,6 +112,10 @@ impl Expr {
             // The place of a member, the bits of a set.
             _ if matches!(self.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) => {
                 Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| !text.is_empty()))
+            }
+            // Without a word about what is behind the number.
+            _ if matches!(self.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. })) => {
+                Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| types::number::parse_f64(text).0 != 0.0))
             }
             _ => coerce::truth(&*self.eval_ref(row, ctx)?, ctx),
         }
@@ -210,6 +224,9 @@ fn eval_between(
     ctx: &EvalContext<'_>,
 ) -> Result<Option<bool>, SqlError> {
     let value = args[0].eval_ref(row, ctx)?;
+    if value.is_null() {
+        return Ok(None);
+    }
     let low = compare(&value, &*args[1].eval_ref(row, ctx)?, collation, ctx)?.map(|order| order.is_ge());
     let high = compare(&value, &*args[2].eval_ref(row, ctx)?, collation, ctx)?.map(|order| order.is_le());
     Ok(match (low, high) {
@@ -221,6 +238,8 @@ fn eval_between(
 
 fn eval_bit(op: BitOp, args: &[Expr; 2], row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+    coerce::check_whole(&args[0], &left, ctx)?;
+    coerce::check_whole(&args[1], &right, ctx)?;
     let (Some(a), Some(b)) = (coerce::to_bits(&left, ctx)?, coerce::to_bits(&right, ctx)?) else {
         return Ok(Value::Null);
     };

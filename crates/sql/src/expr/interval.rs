@@ -178,7 +178,12 @@ fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<
         let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128());
         return Ok(micros.and_then(|micros| i64::try_from(micros).ok()));
     }
-    Ok(coerce::to_i64(amount, ctx)?.and_then(|n| n.checked_mul(parts[0])))
+    let count = match amount {
+        // Its 64 bits are taken for a signed number.
+        Value::UInt(n) => Some(*n as i64),
+        other => coerce::to_i64(other, ctx)?,
+    };
+    Ok(count.and_then(|n| n.checked_mul(parts[0])))
 }
 
 /// `-1 2:3:4.5` by parts: if there are too few numbers they are the last ones.

@@ -273,7 +273,7 @@ impl ExprType {
         };
         ty.nullable = nullable;
         ty.utc = false;
-        if ty.kind == Kind::Str {
+        if ty.kind == Kind::Str || self.kind.is_string() && other.kind.is_string() {
             (ty.collation, ty.coercibility) = aggregate_collations(self, other);
         }
         ty.length = ty.length.max(if ty.kind.is_string() { self.text_length().max(other.text_length()) } else { 0 });
@@ -309,6 +309,10 @@ impl ExprType {
             (Date, Date) => ExprType::of_kind(Date),
             (Time, Time) => ExprType::temporal(Time, fsp),
             (a, b) if a.is_temporal() && b.is_temporal() => ExprType::temporal(DateTime, fsp),
+            // Of text and a binary string the one that insists more.
+            (Str, Bytes) | (Bytes, Str) if aggregate_collations(self, other).0 != CollationId::BINARY => {
+                ExprType::text(0, CollationId::DEFAULT)
+            }
             (Bytes, _) | (_, Bytes) => ExprType::bytes(0),
             _ => ExprType::text(0, CollationId::DEFAULT),
         }

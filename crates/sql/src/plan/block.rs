@@ -11,13 +11,14 @@ use types::Value;
 
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, BoundTable, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
+    Block, BoundBody, BoundQuery, BoundTable, FromTree, Grouping, Limit, OrderItem, Subquery, SubqueryKind,
+    TableSource, Union,
 };
 use crate::exec::ranges::key_ranges;
 use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Warnings, order};
 use crate::plan::PlanContext;
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
-use crate::plan::conditions::{Condition, Dependencies, TableSet};
+use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_slots};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::nest::{Nest, dissolve, flatten};
 use crate::plan::node::{
@@ -62,6 +63,7 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
 pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> Result<BlockPlan, SqlError> {
     fold_conditions(context, &mut block.filter);
     join_subqueries(&mut block)?;
+    find_late_subqueries(&mut block);
     let from = block.from.take();
     let filter = std::mem::take(&mut block.filter);
     let nest = {
@@ -104,6 +106,35 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
         output: block.select,
         count_found_rows: block.count_found_rows,
     })
+}
+
+/// Finds the subqueries that are needed above the joins only.
+fn find_late_subqueries(block: &mut Block) {
+    let (mut early, mut above) = (Vec::new(), Vec::new());
+    block.filter.iter().for_each(|expr| expr.collect_slots(&mut early));
+    block.from.iter().for_each(|tree| slots_of_joins(tree, &mut early));
+    for subquery in &block.subqueries {
+        subquery.query.iter().for_each(|query| outer_slots(query, &mut early));
+        if let SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } = &subquery.kind {
+            left.iter().for_each(|expr| expr.collect_slots(&mut early));
+        }
+        if let SubqueryKind::Call { args, .. } = &subquery.kind {
+            args.iter().for_each(|expr| expr.collect_slots(&mut early));
+        }
+    }
+    let results = block.select.iter().chain(&block.having).chain(block.order.iter().map(|item| &item.expr));
+    results.for_each(|expr| expr.collect_slots(&mut above));
+    for subquery in &mut block.subqueries {
+        subquery.late = above.contains(&subquery.slot) && !early.contains(&subquery.slot);
+    }
+}
+
+fn slots_of_joins(tree: &FromTree, slots: &mut Vec<usize>) {
+    if let FromTree::Join { left, right, on, .. } = tree {
+        on.iter().for_each(|expr| expr.collect_slots(slots));
+        slots_of_joins(left, slots);
+        slots_of_joins(right, slots);
+    }
 }
 
 /// Conditions without anything that changes become TRUE or FALSE now. One that fails or warns stays, to do so when it is run.

@@ -1,7 +1,7 @@
 //! Conditions taken apart: what each needs before it can be checked, and which intervals of which column it asks for.
 
 use crate::bind::frame::SlotSource;
-use crate::bind::tree::{Block, BoundBody, BoundQuery, SubqueryKind};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, Subquery, SubqueryKind};
 use crate::expr::order;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind};
 use crate::plan::access::Interval;
@@ -81,8 +81,9 @@ impl<'b> Dependencies<'b> {
     /// Whether the subquery is run once, before the first row.
     pub(crate) fn is_constant(&self, subquery: usize) -> bool {
         let needs = &self.subqueries[subquery];
-        let kind = &self.block.subqueries[subquery].kind;
+        let Subquery { kind, late, .. } = &self.block.subqueries[subquery];
         matches!(kind, SubqueryKind::Scalar | SubqueryKind::Exists)
+            && !late
             && needs.tables.is_empty()
             && !needs.aggregates
             && needs.subqueries.is_empty()
@@ -121,7 +122,8 @@ impl<'b> Dependencies<'b> {
     }
 }
 
-fn outer_slots(query: &BoundQuery, slots: &mut Vec<usize>) {
+/// The slots of the enclosing block that a query reads.
+pub(crate) fn outer_slots(query: &BoundQuery, slots: &mut Vec<usize>) {
     match &query.body {
         BoundBody::Block(block) => slots.extend(block.frame.outer_slots().iter().map(|&(there, _)| there)),
         BoundBody::Union(union) => union.branches.iter().for_each(|branch| outer_slots(branch, slots)),

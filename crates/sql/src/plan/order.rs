@@ -17,7 +17,7 @@ pub(crate) fn gives_order(
     let def = &table.def;
     let index = &def.indexes[access.index];
     let tail = if access.index == 0 { &[][..] } else { &def.primary().parts[..] };
-    let mut keys = index.parts.iter().chain(tail).enumerate().peekable();
+    let mut keys = index.parts.iter().chain(tail).peekable();
     let fixed = |column: usize| access.parts.iter().any(|part| part.column == column && is_one_value(part));
     let mut backwards: Option<bool> = None;
     for item in order {
@@ -26,14 +26,13 @@ pub(crate) fn gives_order(
             continue;
         }
         // Parts that have one value do not matter; others have to be the wanted ones, in turn.
-        while keys.next_if(|(_, key)| fixed(key.column)).is_some() {}
-        let Some((at, key)) = keys.next() else {
+        while keys.next_if(|key| fixed(key.column)).is_some() {}
+        let Some(key) = keys.next() else {
             // All parts are used up: a whole key (with the primary key behind it) names one row.
             return Some(backwards.unwrap_or(false));
         };
-        // Several intervals of one part are read in order; several combinations of earlier parts are not.
-        let earlier_fixed = access.parts.iter().take(at).all(is_one_value);
-        if key.column != column || key.prefix_chars.is_some() || !earlier_fixed {
+        // However many intervals and combinations of them there are: they are read in the order of the keys.
+        if key.column != column || key.prefix_chars.is_some() {
             return None;
         }
         let turned = key.descending != item.descending;

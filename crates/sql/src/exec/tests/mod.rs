@@ -46,6 +46,11 @@ fn plans() {
 }
 
 #[test]
+fn explain() {
+    check("explain");
+}
+
+#[test]
 fn errors() {
     check("errors");
 }

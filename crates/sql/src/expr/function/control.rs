@@ -24,33 +24,37 @@ pub(super) static TABLE: &[FunctionInfo] = &[
             let chosen = if args.truth(0)? == Some(true) { 1 } else { 2 };
             args.args[chosen].eval(args.row, args.ctx)
         },
-    ),
-    line("ifnull", 2, 2, coalesced, coalesce),
-    line("coalesce", 1, MANY, coalesced, coalesce),
-    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[0].ty.clone() }.nullable(true), nullif),
+    )
+    .joins(1),
+    line("ifnull", 2, 2, coalesced, coalesce).joins(0),
+    line("coalesce", 1, MANY, coalesced, coalesce).joins(0),
+    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[0].ty.clone() }.nullable(true), nullif).compares(2),
     line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
-    line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)),
-    line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)),
-    line("strcmp", 2, 2, int, strcmp),
+    line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)).joins(0),
+    line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)).joins(0),
+    line("strcmp", 2, 2, int, strcmp).compares(2),
     line("interval", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
     line("benchmark", 2, 2, nullable_int, benchmark).volatile(),
     line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),
 ];
 
-/// Not by name: see [`super::member_number`]. Like any text's number it is a DOUBLE.
-pub(super) static MEMBER_NUMBER: FunctionInfo = line("member number", 1, 1, member_number_type, |args| {
+/// Not by name: see [`super::own_number`]. Like any text's number it is a DOUBLE.
+pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number_type, |args| {
     let value = args.value(0)?;
     let text = some!(value.as_bytes());
     let number = match &args.args[0].ty.origin {
         Some(ColumnType::Enum { members }) => enum_number(members, text),
         Some(ColumnType::Set { members }) => set_number(members, text),
+        Some(ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
+            return Ok(Value::Double(types::number::parse_f64(text).0));
+        }
         _ => None,
     };
     Ok(Value::Double(number.unwrap_or(0) as f64))
 });
 
-fn member_number_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+fn own_number_type(args: &[Expr], _: &SessionInfo) -> ExprType {
     ExprType::of_kind(Kind::Double).nullable(args[0].ty.nullable)
 }
 

@@ -40,6 +40,7 @@ fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(Value::str(match &*value {
         Value::Null => return Ok(Value::Null),
         Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => {
+            coerce::check_whole(&args.args[0], &value, args.ctx)?;
             format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
         }
         other => hex_text(&coerce::text(other, &args.args[0].ty)).to_uppercase(),
@@ -60,7 +61,8 @@ fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
     let digits: Option<Vec<u8>> = text.iter().map(|&b| (b as char).to_digit(16).map(|digit| digit as u8)).collect();
     let Some(mut digits) = digits else {
         let shown = coerce::printable(&text);
-        args.ctx.warn(codes::WRONG_VALUE_FOR_TYPE, format!("Incorrect string value: ''{shown}'' for function unhex"));
+        let message = format!("Incorrect string value: ''{shown}'' for function unhex");
+        args.ctx.complain(codes::WRONG_VALUE_FOR_TYPE, message)?;
         return Ok(Value::Null);
     };
     if digits.len() % 2 == 1 {

@@ -45,8 +45,9 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("acos", 1, 1, double, |args| of_double(args, f64::acos)),
     line("atan", 1, 2, double, atan),
     line("atan2", 2, 2, double, atan),
-    line("degrees", 1, 1, double, |args| of_double(args, f64::to_degrees)),
-    line("radians", 1, 1, double, |args| of_double(args, f64::to_radians)),
+    // Zero has no sign here.
+    line("degrees", 1, 1, double, |args| of_double(args, |n| n.to_degrees() + 0.0)),
+    line("radians", 1, 1, double, |args| of_double(args, |n| n.to_radians() + 0.0)),
     line(
         "pi",
         0,

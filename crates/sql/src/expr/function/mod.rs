@@ -25,6 +25,7 @@ use bytes::Bytes;
 use types::temporal::parse::Allow;
 use types::{CollationId, Date, DateTime, Time, Value};
 
+use crate::expr::build::{Mixed, agree};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::tree::{Constancy, Expr, ExprKind};
@@ -44,13 +45,34 @@ pub(crate) struct FunctionInfo {
     args_max: usize,
     constancy: Constancy,
     waits: bool,
+    collations: Collations,
     infer: Infer,
     eval: Eval,
 }
 
+/// Which of a function's arguments have to agree on a collation.
+#[derive(Clone, Copy)]
+enum Collations {
+    /// None: each is used by itself.
+    Separate,
+    /// The first so many: they are compared.
+    Compared(usize),
+    /// All from this one on: they become one text.
+    Joined(usize),
+}
+
 /// A line of the table for a function that depends on its arguments alone.
 const fn line(name: &'static str, args_min: usize, args_max: usize, infer: Infer, eval: Eval) -> FunctionInfo {
-    FunctionInfo { name, args_min, args_max, constancy: Constancy::Literal, waits: false, infer, eval }
+    FunctionInfo {
+        name,
+        args_min,
+        args_max,
+        constancy: Constancy::Literal,
+        waits: false,
+        collations: Collations::Separate,
+        infer,
+        eval,
+    }
 }
 
 impl FunctionInfo {
@@ -64,6 +86,29 @@ impl FunctionInfo {
     const fn volatile(mut self) -> Self {
         self.constancy = Constancy::Volatile;
         self
+    }
+
+    /// Its first `count` arguments are compared with each other.
+    const fn compares(mut self, count: usize) -> Self {
+        self.collations = Collations::Compared(count);
+        self
+    }
+
+    /// Its arguments from that one on become one text.
+    const fn joins(mut self, from: usize) -> Self {
+        self.collations = Collations::Joined(from);
+        self
+    }
+
+    /// 1267 if arguments that have to agree on a collation do not.
+    fn check_collations(&self, args: &[Expr]) -> Result<(), SqlError> {
+        let (args, mixed) = match self.collations {
+            Collations::Separate => return Ok(()),
+            Collations::Compared(count) => (&args[..count.min(args.len())], Mixed::Refused),
+            Collations::Joined(from) => (&args[from..], Mixed::Allowed),
+        };
+        let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
+        agree(&types, self.name, mixed).map(|_| ())
     }
 
     /// The executor computes it.
@@ -84,6 +129,11 @@ impl Function {
     /// The executor computes it (SLEEP and the like): the planner moves the call into a slot; [`Expr::eval`] refuses it.
     pub fn waits(self) -> bool {
         self.0.waits
+    }
+
+    /// Whether it makes numbers of its own, unlike one that passes on an argument.
+    pub(crate) fn computes_number(self) -> bool {
+        math::TABLE.iter().any(|line| std::ptr::eq(line, self.0))
     }
 
     /// How long its result holds, apart from its arguments.
@@ -123,7 +173,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
 });
 
 /// Functions that only [`crate::expr::build`] calls: their first arguments are its codes, or there is no such name in MySQL.
-const INTERNAL: [&str; 5] = ["extract", "timestampdiff", "trim", "member number", "coerced"];
+const INTERNAL: [&str; 5] = ["extract", "timestampdiff", "trim", "own number", "coerced"];
 
 /// Functions outside of [`math`] whose arguments are numbers: `0x41` is 65 there, an ENUM its place.
 const NUMERIC: [&str; 10] = [
@@ -166,11 +216,12 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
         let message = format!("Incorrect parameter count in the call to native function '{}'", name.to_uppercase());
         return Err(SqlError::new(codes::WRONG_PARAMCOUNT_TO_NATIVE_FCT, message));
     }
+    info.check_collations(&args)?;
     Ok(build(info, args, session))
 }
 
 fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) -> Expr {
-    let takes_numbers = math::TABLE.iter().any(|line| std::ptr::eq(line, info)) || NUMERIC.contains(&info.name);
+    let takes_numbers = Function(info).computes_number() || NUMERIC.contains(&info.name);
     let args = match takes_numbers {
         true => args.into_iter().map(crate::expr::build::numeric_arg).collect(),
         false => args,
@@ -189,9 +240,9 @@ fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
     SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {schema}{name} does not exist"))
 }
 
-/// The number of an ENUM's member, the bits of a SET.
-pub(crate) fn member_number(arg: Expr) -> Expr {
-    build(&control::MEMBER_NUMBER, vec![arg], &SessionInfo::default())
+/// The number of an ENUM's member, the bits of a SET, the number with which the text of a TEXT or BLOB begins.
+pub(crate) fn own_number(arg: Expr) -> Expr {
+    build(&control::OWN_NUMBER, vec![arg], &SessionInfo::default())
 }
 
 /// The values in the form of another type.
@@ -223,8 +274,16 @@ impl<'a> Args<'a> {
         Ok((!value.is_null()).then(|| coerce::text(&value, &self.args[at].ty)))
     }
 
+    /// A text that becomes part of the result; 3854 if the result's character set does not have it.
+    fn part(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
+        let text = self.text(at)?;
+        text.map(|text| coerce::in_charset(text, &self.args[at].ty, self.ty)).transpose()
+    }
+
     fn int(&self, at: usize) -> Result<Option<i64>, SqlError> {
-        coerce::to_i64(&*self.value(at)?, self.ctx)
+        let value = self.value(at)?;
+        coerce::check_whole(&self.args[at], &value, self.ctx)?;
+        coerce::to_i64(&value, self.ctx)
     }
 
     /// An optional last argument; `None` only if it is NULL.
@@ -313,13 +372,10 @@ fn truth(args: &[Expr], _: &SessionInfo) -> ExprType {
     ExprType::truth(any_nullable(args))
 }
 
-/// Text (or a binary string, if one argument is) with all arguments' collation and so many characters.
+/// Text (or a binary string, if that wins over the text) with all arguments' collation and so many characters.
 fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
-    if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
-        return ExprType::bytes(length).nullable(true);
-    }
     let mut all: Option<ExprType> = None;
-    for arg in args.iter().filter(|arg| arg.ty.kind == Kind::Str) {
+    for arg in args.iter().filter(|arg| arg.ty.kind.is_string()) {
         all = Some(match all {
             None => arg.ty.clone(),
             Some(all) => {
@@ -328,11 +384,15 @@ fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
             }
         });
     }
-    let mut ty = ExprType::text(length, session.collation_connection);
-    if let Some(all) = all {
-        (ty.collation, ty.coercibility) = (all.collation, all.coercibility);
+    match all {
+        None => ExprType::text(length, session.collation_connection),
+        Some(ExprType { collation: CollationId::BINARY, coercibility, .. }) => {
+            ExprType { coercibility, ..ExprType::bytes(length) }
+        }
+        Some(ExprType { collation, coercibility, .. }) => {
+            ExprType { collation, coercibility, ..ExprType::text(length, session.collation_connection) }
+        }
     }
-    ty
 }
 
 /// Text as long as all arguments together.

@@ -15,10 +15,11 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("regexp_like", 2, 3, truth, |args| {
         let (text, regex) = (some!(args.text(0)?), some!(compile(args, 2)?));
         Ok(Value::from(regex.is_match(&String::from_utf8_lossy(&text))))
-    }),
-    line("regexp_instr", 2, 6, int, regexp_instr),
-    line("regexp_substr", 2, 5, long_text_of_first, regexp_substr),
-    line("regexp_replace", 3, 6, |args, session| text_of(&args[..1], LONG_TEXT, session), regexp_replace),
+    })
+    .compares(2),
+    line("regexp_instr", 2, 6, int, regexp_instr).compares(2),
+    line("regexp_substr", 2, 5, long_text_of_first, regexp_substr).compares(2),
+    line("regexp_replace", 3, 6, |args, session| text_of(&args[..1], LONG_TEXT, session), regexp_replace).compares(2),
 ];
 
 /// The pattern with its match flags, which are argument `flags`; without any the collation says whether case matters.

@@ -5,7 +5,10 @@ use bytes::Bytes;
 use types::charset::{char_count, prefix_bytes};
 use types::{Value, collation};
 
-use super::{Args, FunctionInfo, LONG_TEXT, MANY, int, line, own_text, some, text_of, text_of_all, text_of_first};
+use super::{
+    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, some, text_of, text_of_all,
+    text_of_first,
+};
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
 use crate::expr::context::SessionInfo;
@@ -13,8 +16,8 @@ use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
-    line("concat", 1, MANY, text_of_all, concat),
-    line("concat_ws", 2, MANY, text_of_all, concat_ws),
+    line("concat", 1, MANY, text_of_all, concat).joins(0),
+    line("concat_ws", 2, MANY, text_of_all, concat_ws).joins(0),
     line("substring", 2, 3, text_of_first, substring),
     line("substr", 2, 3, text_of_first, substring),
     line("mid", 3, 3, text_of_first, substring),
@@ -33,7 +36,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("trim", 2, 3, |args, session| text_of(&args[1..2], args[1].ty.text_length(), session), trim),
     line("ltrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Leading)),
     line("rtrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Trailing)),
-    line("replace", 3, 3, |args, session| text_of(args, LONG_TEXT, session), replace),
+    line("replace", 3, 3, long_text_of_first, replace),
     line("repeat", 2, 2, repeated, repeat),
     line("reverse", 1, 1, text_of_first, reverse),
     line("space", 1, 1, |args, session| own_text(written_count(&args[0]).unwrap_or(LONG_TEXT), session), space),
@@ -44,9 +47,9 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("position", 2, 2, int, |args| locate(args, 0, 1)),
     line("instr", 2, 2, int, |args| locate(args, 1, 0)),
     line("field", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), field),
-    line("find_in_set", 2, 2, int, find_in_set),
-    line("elt", 2, MANY, |args, session| text_of_all(&args[1..], session), elt),
-    line("make_set", 2, MANY, |args, session| text_of_all(&args[1..], session), make_set),
+    line("find_in_set", 2, 2, int, find_in_set).compares(2),
+    line("elt", 2, MANY, |args, session| text_of_all(&args[1..], session), elt).joins(1),
+    line("make_set", 2, MANY, |args, session| text_of_all(&args[1..], session), make_set).joins(1),
     line("ascii", 1, 1, int, |args| Ok(Value::Int(some!(args.text(0)?).first().map_or(0, |&byte| byte as i64)))),
     line("ord", 1, 1, int, ord),
     line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
@@ -78,23 +81,23 @@ fn padded(args: &[Expr], session: &SessionInfo) -> ExprType {
 }
 
 fn inserted(args: &[Expr], session: &SessionInfo) -> ExprType {
-    text_of(args, args[0].ty.text_length().saturating_add(args[3].ty.text_length()), session)
+    text_of(&args[..1], args[0].ty.text_length().saturating_add(args[3].ty.text_length()), session)
 }
 
 fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();
     for at in 0..args.len() {
-        out.extend_from_slice(&some!(args.text(at)?));
+        out.extend_from_slice(&some!(args.part(at)?));
     }
     Ok(args.too_long(out.len() as u64).unwrap_or_else(|| args.string(out)))
 }
 
 fn concat_ws(args: &Args<'_>) -> Result<Value, SqlError> {
-    let separator = some!(args.text(0)?);
+    let separator = some!(args.part(0)?);
     let mut out = Vec::new();
     let mut is_first = true;
     for at in 1..args.len() {
-        if let Some(text) = args.text(at)? {
+        if let Some(text) = args.part(at)? {
             if !is_first {
                 out.extend_from_slice(&separator);
             }
@@ -234,7 +237,7 @@ fn trimmed(text: Bytes, remove: &[u8], side: TrimSide) -> Bytes {
 }
 
 fn replace(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (text, from, to) = (some!(args.text(0)?), some!(args.text(1)?), some!(args.text(2)?));
+    let (text, from, to) = (some!(args.text(0)?), some!(args.part(1)?), some!(args.part(2)?));
     let places = if from.is_empty() { Vec::new() } else { occurrences(&text, &from) };
     if places.is_empty() {
         return Ok(args.string(text));
@@ -281,7 +284,7 @@ fn space(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
-    let (text, length, fill) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.text(2)?));
+    let (text, length, fill) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.part(2)?));
     let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
     let binary = args.is_binary(0);
     let own = length_of(&text, binary);
@@ -306,7 +309,7 @@ fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
 /// `INSERT(text, position, length, new)`
 fn insert(args: &Args<'_>) -> Result<Value, SqlError> {
     let (text, position, length) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
-    let new = some!(args.text(3)?);
+    let new = some!(args.part(3)?);
     let binary = args.is_binary(0);
     if position < 1 || position > length_of(&text, binary) as i64 {
         return Ok(args.string(text));
@@ -316,10 +319,13 @@ fn insert(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(args.string([&text[..start], &new, &text[start + replaced..]].concat()))
 }
 
-/// Where `part` is in `text`, by their collation; from the position of the third argument on.
+/// Where `part` is in `text`, by the text's collation; from the position of the third argument on.
 fn locate(args: &Args<'_>, part: usize, text: usize) -> Result<Value, SqlError> {
     let binary = args.is_binary(part) || args.is_binary(text);
-    let collation = aggregate_collations(&args.args[part].ty, &args.args[text].ty).0;
+    let collation = match &args.args[text].ty {
+        ty if ty.kind == Kind::Str => ty.collation,
+        ty => aggregate_collations(&args.args[part].ty, ty).0,
+    };
     let (part, text) = (some!(args.text(part)?), some!(args.text(text)?));
     let start = some!(args.int_or(2, 1)?);
     if start < 1 || start as usize > length_of(&text, binary) + 1 {
@@ -348,7 +354,10 @@ fn locate(args: &Args<'_>, part: usize, text: usize) -> Result<Value, SqlError> 
 fn field(args: &Args<'_>) -> Result<Value, SqlError> {
     let wanted = args.value(0)?;
     for at in 1..args.len() {
-        let collation = aggregate_collations(&args.args[0].ty, &args.args[at].ty).0;
+        // The first argument's, however strongly another insists.
+        let (first, other) = (&args.args[0].ty, &args.args[at].ty);
+        let texts = first.kind == Kind::Str && other.kind == Kind::Str;
+        let collation = if texts { first.collation } else { aggregate_collations(first, other).0 };
         if crate::expr::compare::compare(&wanted, &*args.value(at)?, collation, args.ctx)?
             .is_some_and(|order| order.is_eq())
         {
@@ -373,7 +382,7 @@ fn elt(args: &Args<'_>) -> Result<Value, SqlError> {
     if number < 1 || number >= args.len() as i64 {
         return Ok(Value::Null);
     }
-    Ok(args.string(some!(args.text(number as usize)?)))
+    Ok(args.string(some!(args.part(number as usize)?)))
 }
 
 fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -381,7 +390,7 @@ fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut chosen: Vec<Bytes> = Vec::new();
     for at in 1..args.len().min(65) {
         if bits >> (at - 1) & 1 == 1
-            && let Some(text) = args.text(at)?
+            && let Some(text) = args.part(at)?
         {
             chosen.push(text);
         }

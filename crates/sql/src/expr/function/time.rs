@@ -297,7 +297,12 @@ fn timediff(args: &Args<'_>) -> Result<Value, SqlError> {
         (Some(a), Some(b)) => a.zip_same(b),
         _ => None,
     };
-    Ok(difference.map_or(Value::Null, |micros| Value::Time(Time::from_micros(micros).clamped().0)))
+    let Some(difference) = difference.map(Time::from_micros) else { return Ok(Value::Null) };
+    let (kept, clamped) = difference.clamped();
+    if clamped {
+        args.ctx.truncated("time", &coerce::plain_text(&Value::Time(difference), args.ty.decimals))?;
+    }
+    Ok(Value::Time(kept))
 }
 
 /// A time, or a date and time, in microseconds.

@@ -287,11 +287,11 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
     if !access.filter.is_empty() && !access.filter.iter().all(implied) {
         row.extra.push("Using where".into());
     }
+    if index.descending && kind != "const" {
+        row.extra.push("Backward index scan".into());
+    }
     if *covered == Covered::Covering {
         row.extra.push("Using index".into());
-    }
-    if index.descending && !index.parts.is_empty() && kind != "const" {
-        row.extra.push("Backward index scan".into());
     }
     row
 }
