@@ -348,6 +348,23 @@ pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateT
     }
 }
 
+/// Whether a value that sql_mode does not take is a date still: one with zeros, a 30th of February, or a number beyond all dates.
+pub(crate) fn is_impossible_date(value: &Value) -> bool {
+    const BEYOND_ALL: f64 = 1e14;
+    let number = match value {
+        Value::Int(n) => *n as f64,
+        Value::UInt(n) => *n as f64,
+        Value::Decimal(n) => n.to_f64(),
+        Value::Double(n) => *n,
+        Value::Float(n) => *n as f64,
+        _ => 0.0,
+    };
+    number < 0.0
+        || number >= BEYOND_ALL
+        || matches!(value, Value::Date(_) | Value::DateTime(_))
+        || parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
+}
+
 /// Whole part and millionths, by the value's distance from zero.
 fn split_decimal(n: &Decimal) -> Option<(i64, u32)> {
     use types::decimal::Rounding;

@@ -370,7 +370,7 @@ impl Assignment<'_> {
                 Ok(parsed)
             }
             None => {
-                self.incorrect_temporal(kind, value, !is_impossible_date(value))?;
+                self.incorrect_temporal(kind, value, !coerce::is_impossible_date(value))?;
                 // Outside strict mode a zero date is only warned of; others become zero.
                 let zeros = if strict_zeros { None } else { coerce::parse_datetime(value, Allow::ZEROS) };
                 Ok(zeros.filter(|parsed| parsed.value.date.is_zero()).unwrap_or(plain(DateTime::ZERO)))
@@ -568,23 +568,6 @@ fn year_of(n: i128, short_text: bool) -> Option<u64> {
         1901..=2155 => Some(n as u64),
         _ => None,
     }
-}
-
-/// Whether a value that sql_mode does not take is a date still: one with zeros, a 30th of February, or a number beyond all dates.
-fn is_impossible_date(value: &Value) -> bool {
-    const BEYOND_ALL: f64 = 1e14;
-    let number = match value {
-        Value::Int(n) => *n as f64,
-        Value::UInt(n) => *n as f64,
-        Value::Decimal(n) => n.to_f64(),
-        Value::Double(n) => *n,
-        Value::Float(n) => *n as f64,
-        _ => 0.0,
-    };
-    number < 0.0
-        || number >= BEYOND_ALL
-        || matches!(value, Value::Date(_) | Value::DateTime(_))
-        || coerce::parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
 }
 
 /// A value that was not read from text.
