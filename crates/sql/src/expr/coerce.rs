@@ -359,8 +359,7 @@ pub(crate) fn is_impossible_date(value: &Value) -> bool {
         Value::Float(n) => *n as f64,
         _ => 0.0,
     };
-    number < 0.0
-        || number >= BEYOND_ALL
+    !(0.0..BEYOND_ALL).contains(&number)
         || matches!(value, Value::Date(_) | Value::DateTime(_))
         || parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
 }
