@@ -124,6 +124,7 @@ impl Bench {
             transaction: None,
             text,
             param_count: parsed.param_count,
+            param_types: &[],
             warnings: &Warnings::default(),
         };
         plan_statement(&context, &parsed.statement).await.unwrap()

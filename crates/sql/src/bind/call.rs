@@ -59,6 +59,9 @@ impl<'a> Binder<'a> {
 
     /// A function that is no aggregate. One that waits becomes a slot.
     pub(crate) fn call(&mut self, name: &str, args: Vec<Expr>) -> Result<Expr, SqlError> {
+        const OF_ITS_ARGUMENTS: [&str; 6] = ["if", "ifnull", "coalesce", "nullif", "greatest", "least"];
+        let of_arguments = OF_ITS_ARGUMENTS.iter().any(|known| known.eq_ignore_ascii_case(name));
+        self.types_params |= of_arguments && args.iter().any(|arg| matches!(arg.kind, ExprKind::Param(_)));
         let bound = function::resolve(name, args, self.context.session)?;
         match bound.kind {
             ExprKind::Call { function, args } if function.waits() => {

@@ -122,6 +122,8 @@ impl<'a> Binder<'a> {
                     arms.push((bind(self, &arm.condition)?, bind(self, &arm.result)?));
                 }
                 let otherwise = else_result.as_ref().map(|other| bind(self, other)).transpose()?;
+                let results = arms.iter().map(|(_, then)| then).chain(&otherwise);
+                self.types_params |= results.into_iter().any(|result| matches!(result.kind, ExprKind::Param(_)));
                 build::case(operand, arms, otherwise)
             }
             E::Collate { expr, collation } => {
@@ -199,6 +201,15 @@ impl<'a> Binder<'a> {
             }
         }
         Ok(all)
+    }
+
+    /// In a select list a parameter has a type before it has a value, so that the answer to PREPARE can tell the column's.
+    fn assume_param(&mut self, arg: &mut Expr, beside: &ExprType, scope: ExprScope<'_>) {
+        let unknown = matches!(arg.kind, ExprKind::Param(_)) && arg.ty.kind == Kind::Any;
+        if unknown && scope.clause == Clause::FieldList && self.context.param_types.is_empty() {
+            arg.ty = build::assumed_param(beside);
+            self.types_params = true;
+        }
     }
 
     /// For a DATE or DATETIME column that is NOT NULL the zero date: in WHERE, IS NULL finds that, as ODBC's clients expect.
@@ -363,7 +374,12 @@ impl<'a> Binder<'a> {
             let name = name.value.trim_start_matches('@');
             return Ok(build::assign_variable(name, self.bind_expr(right, scope)?));
         }
-        let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+        let (mut l, mut r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+        if is_arithmetic(op) {
+            let (left_type, right_type) = (l.ty.clone(), r.ty.clone());
+            self.assume_param(&mut l, &right_type, scope);
+            self.assume_param(&mut r, &left_type, scope);
+        }
         let session = self.context.session;
         match op {
             O::And => Ok(build::and(vec![l, r])),
@@ -403,7 +419,11 @@ impl<'a> Binder<'a> {
         let arg = self.bind_expr(expr, scope)?;
         match op {
             sql::UnaryOperator::Plus => Ok(arg),
-            sql::UnaryOperator::Minus => build::negate(arg),
+            sql::UnaryOperator::Minus => {
+                let mut arg = arg;
+                self.assume_param(&mut arg, &ExprType::of_kind(Kind::Any), scope);
+                build::negate(arg)
+            }
             sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
             sql::UnaryOperator::BitwiseNot => build::bit_not(arg),
             other => Err(SqlError::not_supported(format_args!("operator {other}"))),
@@ -418,6 +438,12 @@ pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize
 }
 
 /// The ANDed parts of a condition.
+fn is_arithmetic(op: &sql::BinaryOperator) -> bool {
+    use sql::BinaryOperator as O;
+    matches!(op, O::Plus | O::Minus | O::Multiply | O::Divide | O::Modulo)
+        || matches!(op, O::Custom(name) if name == DIV)
+}
+
 /// The operand of IS NULL, IS UNKNOWN or ISNULL().
 fn is_null_of(condition: &Expr) -> Option<&Expr> {
     match &condition.kind {

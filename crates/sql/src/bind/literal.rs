@@ -22,7 +22,7 @@ impl<'a> Binder<'a> {
             V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
             V::Null => Ok(Expr::null()),
             V::Placeholder(name) => match name.trim_start_matches('?').parse() {
-                Ok(number) => Ok(Expr::param(number)),
+                Ok(number) => Ok(Expr::param(number, self.context.param_types.get(number))),
                 Err(_) => Err(SqlError::not_supported(format_args!("the placeholder {name}"))),
             },
             other => Err(SqlError::not_supported(other)),

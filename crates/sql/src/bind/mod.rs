@@ -55,12 +55,22 @@ pub(crate) struct Binder<'a> {
     blocks: u32,
     locks: Vec<(Arc<Table>, TableMode)>,
     uses: Vec<TableUse>,
+    /// Types depend on those of parameters: the statement is planned for the values that it is given.
+    pub(crate) types_params: bool,
 }
 
 impl<'a> Binder<'a> {
     /// For a statement.
     pub(crate) fn new(context: &'a PlanContext<'a>) -> Self {
-        Binder { context, scopes: Vec::new(), ctes: Vec::new(), blocks: 0, locks: Vec::new(), uses: Vec::new() }
+        Binder {
+            context,
+            scopes: Vec::new(),
+            ctes: Vec::new(),
+            blocks: 0,
+            locks: Vec::new(),
+            uses: Vec::new(),
+            types_params: false,
+        }
     }
 
     /// Tables to lock, and what is done to which.

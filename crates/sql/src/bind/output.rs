@@ -169,8 +169,8 @@ fn collation(ty: &ExprType) -> CollationId {
 
 fn decimals(ty: &ExprType) -> u8 {
     match ty.kind {
-        Kind::Str | Kind::Bytes => NOT_FIXED,
-        Kind::Null | Kind::Any => 0,
+        Kind::Str | Kind::Bytes | Kind::Any => NOT_FIXED,
+        Kind::Null => 0,
         _ => ty.decimals,
     }
 }

@@ -44,6 +44,7 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
         };
         let items = self.bind_select_list(select)?;
+        self.types_params |= items.iter().any(|item| item.expr.has_param());
         let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
         let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
         let having = match &select.having {

@@ -106,6 +106,32 @@ pub fn type_of_value(value: &Value, collation: CollationId) -> ExprType {
     ty.nullable(value.is_null())
 }
 
+/// The type as which a parameter's value is planned for: the same for values of one kind.
+pub fn type_of_param(value: &Value, collation: CollationId) -> ExprType {
+    const TEXT_CHARS: u32 = 16_383;
+    const BINARY_BYTES: u32 = 65_535;
+    let own = type_of_value(value, collation);
+    let ty = match value {
+        // A value that is NULL says nothing.
+        Value::Null => ExprType::of_kind(Kind::Any),
+        Value::Decimal(_) => ExprType::decimal(65, 30),
+        Value::Str(_) => ExprType { length: own.length.max(TEXT_CHARS), ..own },
+        Value::Bytes(_) => ExprType { length: own.length.max(BINARY_BYTES), ..own },
+        Value::Time(_) | Value::DateTime(_) => ExprType::temporal(own.kind, 6),
+        _ => own,
+    };
+    ty.nullable(true)
+}
+
+/// The type that a parameter is taken to have beside an operand of an arithmetic operator, until it has a value.
+pub fn assumed_param(other: &ExprType) -> ExprType {
+    match other.kind {
+        Kind::Any => ExprType::of_kind(Kind::Double),
+        Kind::Decimal => ExprType::decimal(65, 30),
+        _ => ExprType::of_kind(other.kind),
+    }
+}
+
 /// A truth value whose operands are compared by the collation on which their types agree; 1267 if they do not.
 fn condition(operands: &[&ExprType], operation: &str, mixed: Mixed) -> Result<ExprType, SqlError> {
     let agreed = agree(operands, operation, mixed)?;

@@ -70,6 +70,7 @@ impl Fixture {
             transaction: None,
             text,
             param_count: 0,
+            param_types: &[],
             warnings: &Warnings::default(),
         };
         let bound = Binder::new(&context).bind_constants(std::slice::from_ref(&parsed))?.remove(0);
@@ -262,9 +263,10 @@ fn parameters_take_the_kind_of_their_value() {
     use crate::expr::{ArithmeticOp, CompareOp, build};
     let session = SessionInfo::default();
     let warnings = Warnings::default();
-    let sum = build::arithmetic(ArithmeticOp::Add, Expr::int(1), Expr::param(0), &session).unwrap();
+    let sum = build::arithmetic(ArithmeticOp::Add, Expr::int(1), Expr::param(0, None), &session).unwrap();
     let same =
-        build::compare(CompareOp::Eq, build::string_literal("A", types::CollationId::DEFAULT), Expr::param(0)).unwrap();
+        build::compare(CompareOp::Eq, build::string_literal("A", types::CollationId::DEFAULT), Expr::param(0, None))
+            .unwrap();
     let eval = |expr: &Expr, param: Value| {
         let params = [param];
         let ctx = EvalContext { params: &params, ..EvalContext::new(&session, &TestHost, NOW, &warnings) };

@@ -304,9 +304,17 @@ impl Expr {
         Expr::literal(Value::Null, ExprType::of_kind(crate::expr::types::Kind::Null))
     }
 
-    /// `?`
-    pub fn param(number: usize) -> Expr {
-        Expr { kind: ExprKind::Param(number), ty: ExprType::of_kind(crate::expr::types::Kind::Any) }
+    /// `?`, of a type if it is known.
+    pub fn param(number: usize, ty: Option<&ExprType>) -> Expr {
+        let ty = ty.cloned().unwrap_or_else(|| ExprType::of_kind(crate::expr::types::Kind::Any));
+        Expr { kind: ExprKind::Param(number), ty }
+    }
+
+    /// Whether there is a parameter in it.
+    pub fn has_param(&self) -> bool {
+        let mut found = matches!(self.kind, ExprKind::Param(_));
+        self.for_each_child(&mut |child| found |= child.has_param());
+        found
     }
 
     /// The value of a slot whose values are of type `ty`.

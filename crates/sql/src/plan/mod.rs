@@ -36,7 +36,7 @@ use types::Value;
 
 use crate::bind;
 use crate::dml::{DeletePlan, InsertPlan, UpdatePlan};
-use crate::expr::{Host, SessionInfo, Warnings};
+use crate::expr::{ExprType, Host, Kind, SessionInfo, Warnings};
 use crate::parse::ast::Statement;
 use crate::plan::node::QueryPlan;
 use crate::result::ResultColumn;
@@ -63,6 +63,8 @@ pub struct PlanContext<'a> {
     pub text: &'a str,
     /// Number of `?` in the statement.
     pub param_count: usize,
+    /// Types of their values; empty while there are none (COM_STMT_PREPARE), or if they do not matter.
+    pub param_types: &'a [ExprType],
     /// Where warnings of the planning go.
     pub warnings: &'a Warnings,
 }
@@ -81,6 +83,8 @@ pub struct Plan {
     uses: Vec<TableUse>,
     columns: Vec<ResultColumn>,
     catalog_version: u64,
+    /// The types of the parameters with which it was planned, if it depends on them.
+    param_types: Option<Vec<ExprType>>,
     /// About how many rows the locked tables had, in their order; empty if there was nothing to choose.
     sizes: Vec<u64>,
 }
@@ -133,6 +137,18 @@ impl Plan {
         };
         let tables = self.locks.iter().map(|(table, _)| table);
         self.catalog_version == catalog.version() && !tables.zip(self.sizes.iter().copied()).any(size_changed)
+    }
+
+    /// Whether the types of its columns and expressions depend on those of its parameters.
+    pub(crate) fn depends_on_params(&self) -> bool {
+        self.param_types.is_some()
+    }
+
+    /// Whether it holds for parameters of these types. NULL fits everywhere.
+    pub(crate) fn fits_params(&self, types: &[ExprType]) -> bool {
+        let Some(planned) = &self.param_types else { return true };
+        let fits = |(at, ty): (usize, &ExprType)| ty.kind == Kind::Any || planned.get(at) == Some(ty);
+        types.iter().enumerate().all(fits)
     }
 
     /// The tables that it names, without virtual ones, each with what it does to them.
@@ -197,6 +213,7 @@ pub async fn plan_statement(context: &PlanContext<'_>, statement: &Statement) ->
 
 impl Plan {
     fn new(context: &PlanContext<'_>, kind: PlanKind, binder: bind::Binder<'_>) -> Self {
+        let param_types = binder.types_params.then(|| context.param_types.to_vec());
         let (locks, uses) = binder.into_uses();
         let columns = match &kind {
             PlanKind::Query(query) if query.into.is_empty() => query.columns.clone(),
@@ -205,6 +222,6 @@ impl Plan {
         // INSERT … VALUES has but one way.
         let has_choice = locks.len() > 1 || !matches!(kind, PlanKind::Insert(_));
         let sizes = locks.iter().filter(|_| has_choice).map(|(table, _)| context.engine.estimate_rows(table)).collect();
-        Plan { kind, locks, uses, columns, catalog_version: context.catalog.version(), sizes }
+        Plan { kind, locks, uses, columns, catalog_version: context.catalog.version(), param_types, sizes }
     }
 }

@@ -141,7 +141,7 @@ impl Session {
         let mut select = parsed.clone();
         select.statement = crate::parse::ast::Statement::Query(Box::new(query.clone()));
         let tables = SystemTables::new(self.shared.clone());
-        let plan = self.plan(&rows_of(&select, &[], &self.info.database.clone()), &tables).await?;
+        let plan = self.plan(&rows_of(&select, &[], &self.info.database.clone()), &[], &tables).await?;
         self.check_table_uses(plan.uses())?;
         let columns = selected_columns(&plan);
         let warnings = std::mem::take(&mut self.warnings);

@@ -56,7 +56,7 @@ impl Session {
         if is_planned(&parsed.statement) {
             let tables = SystemTables::new(self.shared.clone());
             let rows = rows_of(&parsed, &[], &database);
-            let planned = self.plan(&rows, &tables).await?;
+            let planned = self.plan(&rows, &[], &tables).await?;
             self.check_table_uses(planned.uses())?;
             plan = Some(planned);
         }

@@ -9,7 +9,7 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::{EvalContext, Watch};
+use crate::expr::{EvalContext, ExprType, Watch, build};
 use crate::parse::ast::Statement;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
 use crate::result::{Outcome, ResultSink};
@@ -41,7 +41,16 @@ impl Session {
         for _ in 0..REPLANS_MAX {
             self.transaction_for_statement();
             if plan.as_ref().is_none_or(|plan| !plan.is_current(&self.catalog(), &self.shared.engine)) {
-                *plan = Some(self.plan(statement, virtual_tables).await.inspect_err(|_| self.end_single())?);
+                *plan = Some(self.plan(statement, &[], virtual_tables).await.inspect_err(|_| self.end_single())?);
+            }
+            if plan.as_ref().is_some_and(Plan::depends_on_params) {
+                let collation = self.info.collation_connection;
+                let types: Vec<_> =
+                    statement.params.iter().map(|value| build::type_of_param(value, collation)).collect();
+                if plan.as_ref().is_some_and(|plan| !plan.fits_params(&types)) {
+                    *plan =
+                        Some(self.plan(statement, &types, virtual_tables).await.inspect_err(|_| self.end_single())?);
+                }
             }
             let Some(planned) = plan.as_ref() else { continue };
             if let Err(error) = self.check_plan(planned) {
@@ -66,6 +75,7 @@ impl Session {
     pub(super) async fn plan(
         &self,
         statement: &RowStatement<'_>,
+        param_types: &[ExprType],
         virtual_tables: &dyn VirtualTables,
     ) -> Result<Plan, SqlError> {
         let catalog = self.catalog();
@@ -80,6 +90,7 @@ impl Session {
             transaction: self.transaction.open().map(|open| &open.transaction),
             text: statement.text,
             param_count: statement.param_count,
+            param_types,
             warnings: &self.warnings,
         };
         plan_statement(&context, statement.statement).await

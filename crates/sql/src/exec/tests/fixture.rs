@@ -159,6 +159,7 @@ impl Fixture {
             transaction: Some(&transaction),
             text,
             param_count: 0,
+            param_types: &[],
             warnings: &Warnings::default(),
         };
         let plan = plan_statement(&context, &parsed.statement).await;
