@@ -16,6 +16,8 @@ pub(crate) struct FuzzArguments {
     seconds: u64,
 }
 
+/// Seconds that one input may take: more is a loop, or time that grows with the square of the input.
+const INPUT_SECONDS_MAX: u32 = 10;
 /// The longest input; what decoders do with more is the same again.
 const INPUT_BYTES_MAX: u32 = 16 << 10;
 
@@ -26,7 +28,7 @@ pub(crate) fn run(arguments: &FuzzArguments) -> Result<()> {
         Some(target) if known.contains(target) => vec![target.clone()],
         Some(target) => return Err(format!("'{target}' is none of {}", known.join(", "))),
     };
-    check_tools()?;
+    provide_tools()?;
     for target in chosen {
         println!("== {target}, {} s", arguments.seconds);
         fuzz(&target, arguments.seconds)?;
@@ -43,18 +45,27 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// The sanitizer and the coverage that the fuzzer goes by are nightly's.
-fn check_tools() -> Result<()> {
-    let works = |command: &mut Command| {
-        command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
-    };
-    if !works(Command::new("rustup").args(["run", "nightly", "rustc", "--version"])) {
-        return Err("fuzzing needs a nightly toolchain: rustup toolchain install nightly --profile minimal".into());
+/// The sanitizer and the coverage that the fuzzer goes by are nightly's. What is missing is installed.
+fn provide_tools() -> Result<()> {
+    provide(
+        Command::new("rustup").args(["run", "nightly", "rustc", "--version"]),
+        Command::new("rustup").args(["toolchain", "install", "nightly", "--profile", "minimal"]),
+    )?;
+    provide(nightly_cargo().args(["fuzz", "--version"]), nightly_cargo().args(["install", "cargo-fuzz", "--locked"]))
+}
+
+/// Runs what installs a tool, unless the tool answers.
+fn provide(answers: &mut Command, install: &mut Command) -> Result<()> {
+    let is_there = answers.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success());
+    if is_there {
+        return Ok(());
     }
-    if !works(nightly_cargo().args(["fuzz", "--version"])) {
-        return Err("fuzzing needs cargo-fuzz: cargo install cargo-fuzz --locked".into());
+    println!("== {install:?}");
+    match install.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{install:?}: {status}")),
+        Err(error) => Err(format!("{install:?}: {error}")),
     }
-    Ok(())
 }
 
 /// Without what the cargo that runs us has set for its own toolchain.
@@ -71,6 +82,7 @@ fn fuzz(target: &str, seconds: u64) -> Result<()> {
     let mut command = nightly_cargo();
     command.args(["fuzz", "run", target, &corpus, &seeds, "--"]);
     command.args([format!("-max_total_time={seconds}"), format!("-max_len={INPUT_BYTES_MAX}")]);
+    command.arg(format!("-timeout={INPUT_SECONDS_MAX}"));
     let status = command.current_dir(workspace_root()).status().map_err(|error| format!("{command:?}: {error}"))?;
     if status.success() {
         return Ok(());

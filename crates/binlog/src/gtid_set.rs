@@ -19,6 +19,9 @@ pub const GNO_MAX: u64 = i64::MAX as u64 - 1;
 /// The bytes of one interval in the binary form.
 const INTERVAL_SIZE: usize = 16;
 
+/// So many intervals are inserted one by one into a source's list.
+const INSERTED_ONE_BY_ONE_MAX: usize = 8;
+
 /// `first..=last`.
 type Interval = (u64, u64);
 
@@ -42,9 +45,9 @@ impl GtidSet {
         self.sources.is_empty()
     }
 
-    /// How many GTIDs are in it.
+    /// How many GTIDs are in it, or `u64::MAX` if there are more.
     pub fn count(&self) -> u64 {
-        self.sources.values().flatten().map(|(first, last)| last - first + 1).sum()
+        self.sources.values().flatten().fold(0, |sum, (first, last)| sum.saturating_add(last - first + 1))
     }
 
     /// Adds one; false if it was there.
@@ -98,11 +101,7 @@ impl GtidSet {
         for (source, theirs) in &other.sources {
             match self.sources.entry(source.clone()) {
                 Entry::Vacant(entry) => drop(entry.insert(theirs.clone())),
-                Entry::Occupied(mut entry) => {
-                    for &interval in theirs {
-                        add_interval(entry.get_mut(), interval);
-                    }
-                }
+                Entry::Occupied(mut entry) => add_intervals(entry.get_mut(), theirs),
             }
         }
     }
@@ -123,6 +122,13 @@ impl GtidSet {
     pub fn ranges(&self) -> impl Iterator<Item = (Uuid, u64, u64)> + '_ {
         let untagged = self.sources.iter().filter(|((_, tag), _)| tag.is_empty());
         untagged.flat_map(|((uuid, _), intervals)| intervals.iter().map(|&(first, last)| (*uuid, first, last)))
+    }
+
+    /// Of intervals in any order, which may overlap: whoever sends a set decides about its order, so they are sorted once
+    /// and not put into their places one by one.
+    fn of(mut sources: BTreeMap<Source, Vec<Interval>>) -> Self {
+        sources.values_mut().for_each(normalize);
+        GtidSet { sources }
     }
 
     /// Appends the binary form: the untagged one if no source has a tag.
@@ -154,7 +160,7 @@ impl GtidSet {
             1 if header & 0xff == 1 => (true, header >> 8 & 0xffff_ffff_ffff),
             _ => return Err(DecodeError::new("GTID set: unknown format")),
         };
-        let mut set = GtidSet::new();
+        let mut sources: BTreeMap<Source, Vec<Interval>> = BTreeMap::new();
         for _ in 0..count {
             let uuid = Uuid(cursor.array()?);
             let tag = if tagged { decode_tag(&mut cursor)? } else { String::new() };
@@ -162,15 +168,19 @@ impl GtidSet {
             if intervals_count > (cursor.len() / INTERVAL_SIZE) as u64 {
                 return Err(DecodeError::short("GTID set"));
             }
+            if intervals_count == 0 {
+                continue;
+            }
+            let intervals = sources.entry((uuid, tag)).or_default();
             for _ in 0..intervals_count {
                 let (start, end) = (cursor.u64()?, cursor.u64()?);
                 if start == 0 || start >= end || end - 1 > GNO_MAX {
                     return Err(DecodeError::new(format!("GTID set: bad interval {start} to {end}")));
                 }
-                add_interval(set.sources.entry((uuid, tag.clone())).or_default(), (start, end - 1));
+                intervals.push((start, end - 1));
             }
         }
-        if cursor.is_empty() { Ok(set) } else { Err(DecodeError::new("GTID set: bytes behind its end")) }
+        if cursor.is_empty() { Ok(GtidSet::of(sources)) } else { Err(DecodeError::new("GTID set: bytes behind its end")) }
     }
 }
 
@@ -203,6 +213,30 @@ fn add_interval(intervals: &mut Vec<Interval>, (first, last): Interval) {
     let merged = (first.min(intervals[from].0), last.max(intervals[to - 1].1));
     intervals[from] = merged;
     intervals.drain(from + 1..to);
+}
+
+/// Adds a sorted list of them.
+fn add_intervals(intervals: &mut Vec<Interval>, others: &[Interval]) {
+    // Each insertion moves what is behind it, so many go in together. Few mostly go to the end.
+    if others.len() <= INSERTED_ONE_BY_ONE_MAX {
+        others.iter().for_each(|&interval| add_interval(intervals, interval));
+    } else {
+        intervals.extend_from_slice(others);
+        normalize(intervals);
+    }
+}
+
+/// Makes a list sorted, disjoint and non-adjacent.
+fn normalize(intervals: &mut Vec<Interval>) {
+    // Stable, because that makes use of the runs that are sorted already.
+    intervals.sort();
+    intervals.dedup_by(|next, kept| {
+        let joins = next.0 <= kept.1.saturating_add(1);
+        if joins {
+            kept.1 = kept.1.max(next.1);
+        }
+        joins
+    });
 }
 
 fn subtract_intervals(ours: &[Interval], theirs: &[Interval]) -> Vec<Interval> {
@@ -246,7 +280,7 @@ impl FromStr for GtidSet {
     type Err = DecodeError;
 
     fn from_str(text: &str) -> Result<Self, DecodeError> {
-        let mut set = GtidSet::new();
+        let mut sources: BTreeMap<Source, Vec<Interval>> = BTreeMap::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let mut words = part.split(':').map(str::trim);
             let uuid: Uuid = words.next().unwrap_or_default().parse().map_err(DecodeError)?;
@@ -260,14 +294,14 @@ impl FromStr for GtidSet {
                 let (first, last) = parse_interval(word)?;
                 numbers += 1;
                 if first <= last {
-                    add_interval(set.sources.entry((uuid, tag.clone())).or_default(), (first, last));
+                    sources.entry((uuid, tag.clone())).or_default().push((first, last));
                 }
             }
             if numbers == 0 {
                 return Err(DecodeError::new(format!("'{part}' is not a GTID set")));
             }
         }
-        Ok(set)
+        Ok(GtidSet::of(sources))
     }
 }
 
@@ -349,6 +383,35 @@ mod tests {
         assert_eq!(a.count(), 8);
         assert!(a.is_disjoint(&set("A:8,B:1")));
         assert!(!a.is_disjoint(&set("B:2")));
+    }
+
+    /// A client may send as many intervals as a packet holds, in the order that costs most.
+    #[test]
+    fn the_order_of_intervals_costs_nothing() {
+        const COUNT: u64 = 300_000;
+        let backwards = (1..=COUNT).rev().map(|n| 2 * n);
+        let uuid: Uuid = A.parse().unwrap();
+        let mut bytes = 1u64.to_le_bytes().to_vec();
+        bytes.extend_from_slice(&uuid.0);
+        bytes.extend_from_slice(&COUNT.to_le_bytes());
+        let mut text = A.to_owned();
+        for n in backwards {
+            bytes.extend_from_slice(&n.to_le_bytes());
+            bytes.extend_from_slice(&(n + 1).to_le_bytes());
+            text.push_str(&format!(":{n}"));
+        }
+        let even = GtidSet::decode(&bytes).unwrap();
+        assert_eq!(even.count(), COUNT);
+        assert_eq!(text.parse(), Ok(even.clone()));
+        let odd: String = (1..=COUNT).map(|n| format!(":{}", 2 * n - 1)).collect();
+        let mut all: GtidSet = format!("{A}{odd}").parse().unwrap();
+        all.union(&even);
+        assert_eq!(show(&all), format!("A:1-{}", 2 * COUNT));
+    }
+
+    #[test]
+    fn counts_that_are_too_large_stop_there() {
+        assert_eq!(set(&format!("A:1-{GNO_MAX},B:1-{GNO_MAX}:x:1-{GNO_MAX}")).count(), u64::MAX);
     }
 
     fn small_sets() -> impl Strategy<Value = BTreeSet<u64>> {
