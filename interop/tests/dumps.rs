@@ -77,7 +77,7 @@ fn dumps_can_be_loaded_again() {
     let expected = contents(&server.client());
     assert!(expected.contains("café") && expected.contains("all of them"), "{expected}");
     let no_gtids = "--set-gtid-purged=OFF";
-    let cases: [(Dump, &[&str]); 5] = [
+    let cases: [(Dump, &[&str]); 6] = [
         (mysqldump, &["--single-transaction", no_gtids, "--databases", "d"]),
         (
             mysqldump,
@@ -94,6 +94,7 @@ fn dumps_can_be_loaded_again() {
         (mysqldump, &["--lock-all-tables", "--complete-insert", no_gtids, "--databases", "d"]),
         (mariadb_dump, &["--single-transaction", "--hex-blob", "--databases", "d"]),
         (mariadb_dump, &["--single-transaction", "--master-data=2", "--databases", "d"]),
+        (mariadb_dump, &["--single-transaction", "--hex-blob", "--all-databases"]),
     ];
     for (tool, arguments) in cases {
         let file = dump(&server, tool, arguments);

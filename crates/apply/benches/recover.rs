@@ -61,6 +61,7 @@ fn sbtest() -> TableDef {
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
         auto_increment_start: 1,
+        create_time: 0,
         options: Vec::new(),
     }
 }

@@ -254,6 +254,7 @@ pub mod codes {
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const VARIABLE_NOT_SETTABLE_IN_TRANSACTION: Code = (1766, "HY000");
     pub const MALFORMED_GTID_SET_SPECIFICATION: Code = (1772, "HY000");
+    pub const GNO_EXHAUSTED: Code = (1775, "HY000");
     pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
     pub const PASSWORD_FORMAT: Code = (1827, "HY000");
@@ -274,6 +275,7 @@ pub mod codes {
     pub const USER_DOES_NOT_EXIST: Code = (3162, "HY000");
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const PK_INDEX_CANT_BE_INVISIBLE: Code = (3522, "HY000");
+    pub const CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS: Code = (3546, "HY000");
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");

@@ -30,7 +30,7 @@ pub mod log;
 pub use encoder::{EncodedTransaction, EncoderOptions, RowImage, TableEncoder, TransactionEncoder};
 pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
-pub use gtid_set::GtidSet;
+pub use gtid_set::{GNO_MAX, GtidSet};
 pub use log::{
     BinaryLog, Group, IN_FLIGHT_MAX, LogEvent, LogFile, LogOptions, LogReader, LogReceiver, LogTransaction, LogWriter,
     OpenAs, Opened, Pin, PlaceStamp, Placed, Purged, RecoveryReport, Reservation, SyncMethod,

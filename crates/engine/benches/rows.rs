@@ -63,6 +63,7 @@ fn table_def() -> TableDef {
         generated_pk: false,
         engine_name: String::new(),
         auto_increment_start: 1,
+        create_time: 0,
         options: Vec::new(),
     }
 }

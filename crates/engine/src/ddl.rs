@@ -21,6 +21,7 @@ use std::sync::atomic::Ordering;
 use base::{Cancel, CommitNumber, IndexId, TableId};
 use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
 use bytes::Bytes;
+use io::ThreadTurn;
 use store::Direction;
 
 use crate::catalog::{
@@ -86,7 +87,7 @@ impl Engine {
     pub async fn execute_ddl(
         self: &Arc<Self>,
         change: CatalogChange,
-        text: DdlText,
+        mut text: DdlText,
         options: &TxnOptions,
     ) -> Result<Commit> {
         let core = self.core();
@@ -95,7 +96,11 @@ impl Engine {
         let _passing = core.pass_gate(Passage::Definition, &session.cancel, options.lock_wait_timeout).await?;
         core.check_commits()?;
         let wait = Wait { policy: WaitPolicy::For(options.lock_wait_timeout), cancel: &session.cancel };
-        let prepared = core.prepare_ddl(|_| Ok(change.clone()), options.under.as_ref(), wait).await?;
+        if text.context.timestamp == 0 {
+            text.context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
+        }
+        let timestamp = text.context.timestamp;
+        let prepared = core.prepare_ddl(|_| Ok(change.clone()), timestamp, options.under.as_ref(), wait).await?;
         let encoded = core.encode_ddl(text, &prepared.schemas, options)?;
         core.wait_for_room(&session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
@@ -118,7 +123,7 @@ impl Engine {
         let core = self.core();
         let session = SessionHandle::internal();
         let wait = Wait { policy: WaitPolicy::For(APPLY_LOCK_WAIT), cancel: &session.cancel };
-        let prepared = core.prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), None, wait).await?;
+        let prepared = core.prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), text.context.timestamp, None, wait).await?;
         {
             let _installs = core.checkpoints.installs.read();
             let memtable = core.memtable_for(commit_number);
@@ -137,6 +142,7 @@ impl Core {
     async fn prepare_ddl(
         self: &Arc<Self>,
         change: impl Fn(&Catalog) -> Result<CatalogChange>,
+        timestamp: u32,
         under: Option<&Arc<LockOwner>>,
         wait: Wait<'_>,
     ) -> Result<Prepared> {
@@ -151,7 +157,7 @@ impl Core {
                 // The names mean other tables by now.
                 continue;
             }
-            let Planned { catalog: next, build, renewed, dropped, schemas } = plan(&catalog, change)?;
+            let Planned { catalog: next, build, renewed, dropped, schemas, .. } = plan(&catalog, change, timestamp)?;
             let rows = row_changes(&catalog, &next)?;
             self.clean_ids(&renewed).await?;
             let built = match build {
@@ -196,6 +202,7 @@ impl Core {
     /// Puts the entries of all rows into the new indexes.
     async fn build_rows(self: &Arc<Self>, build: &Build, cancel: &Cancel) -> Result<()> {
         let source = build.from.indexes[0].id;
+        let turn = ThreadTurn::default();
         let mut position = Bound::Unbounded;
         loop {
             self.wait_for_room(cancel).await?;
@@ -209,6 +216,7 @@ impl Core {
                 position = Bound::Excluded(Bytes::copy_from_slice(&found.key));
                 if let Some(row) = found.value {
                     self.build_row(build, &row).await?;
+                    turn.pass(&*self.env.clock).await;
                     left -= 1;
                 }
             }
@@ -260,8 +268,10 @@ impl Core {
         let mut entries =
             Merged::new(layers, index, Bound::Unbounded, Bound::Unbounded, Direction::Forward, Selector::Newest);
         let mut before: Option<Vec<u8>> = None;
+        let turn = ThreadTurn::default();
         while let Some(found) = entries.next().await? {
             cancel.check()?;
+            turn.pass(&*self.env.clock).await;
             let Some(unique) = table.unique_part(number, &found.key)? else { continue };
             if before.as_deref() == Some(unique) {
                 let key = Bytes::copy_from_slice(table.codec.clustered_key_of(number, &found.key)?);
@@ -274,13 +284,9 @@ impl Core {
     }
 
     fn encode_ddl(&self, text: DdlText, schemas: &[String], options: &TxnOptions) -> Result<EncodedTransaction> {
-        let mut context = text.context;
-        if context.timestamp == 0 {
-            context.timestamp = (self.env.clock.now().0 / 1_000_000) as u32;
-        }
         let encoder_options = EncoderOptions { server_id: self.options.server_id.0, ..EncoderOptions::default() };
         let schemas: Vec<&str> = schemas.iter().map(String::as_str).collect();
-        let mut encoded = TransactionEncoder::ddl(&encoder_options, &context, &text.sql, &schemas)?;
+        let mut encoded = TransactionEncoder::ddl(&encoder_options, &text.context, &text.sql, &schemas)?;
         encoded.gtid = options.gtid;
         Ok(encoded)
     }

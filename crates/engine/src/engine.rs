@@ -196,9 +196,11 @@ impl Engine {
         self.core.wait_visible(number).await
     }
 
-    /// The GTIDs of everything that has its place in the log (published, but for a moment).
+    /// The GTIDs of everything that has its place in the log (published, but for a moment), and of what is in no file of it.
     pub fn gtid_executed(&self) -> GtidSet {
-        self.core.ordered().gtids
+        let mut gtids = self.core.ordered().gtids;
+        gtids.union(&self.core.log.gtid_purged());
+        gtids
     }
 
     /// About how many rows a table has.

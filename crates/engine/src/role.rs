@@ -8,6 +8,10 @@
 //! `RESET BINARY LOGS AND GTIDS` leaves the state and removes its log: everything is put into a checkpoint first, and
 //! from the moment that the file `binlog.reset` is there, the log before it is gone. Whoever opens the engine and finds
 //! that file finishes the removal.
+//!
+//! # GTIDs of elsewhere
+//! `SET GLOBAL gtid_purged` says that the state holds transactions that this log never had. That is written into the log
+//! alone ([`binlog::LogWriter::add_purged`]), so checkpoints need not know of it, and a copy of the log says the same.
 
 use std::sync::atomic::Ordering;
 
@@ -75,6 +79,30 @@ impl Engine {
         self.return_writer(writer);
         self.core().is_follower.store(false, Ordering::SeqCst);
         self.start_commits(settings)
+    }
+
+    /// `SET GLOBAL gtid_purged`: lets GTIDs count as executed here that are in no transaction of the log. `change` says which,
+    /// given those that were executed and those of them that are in no file.
+    pub async fn add_purged_gtids(
+        &self,
+        settings: CommitSettings,
+        change: impl FnOnce(&GtidSet, &GtidSet) -> Result<GtidSet>,
+    ) -> Result<()> {
+        let _hold = self.hold_commits(&Cancel::new()).await?;
+        if self.is_follower() {
+            return Err(EngineError::ServerReadOnly);
+        }
+        let log = self.log();
+        let added = change(&log.gtid_executed(), &log.gtid_purged())?;
+        if added.is_empty() {
+            return Ok(());
+        }
+        self.stop_commits().await?;
+        let mut writer = self.take_writer()?;
+        let result = writer.add_purged(&added).await;
+        self.return_writer(writer);
+        self.start_commits(settings)?;
+        Ok(result?)
     }
 
     /// Forgets accounts: for a follower that begins with the first byte of its source's log, which makes them all. Refused

@@ -14,6 +14,7 @@
 mod buffer;
 pub mod os;
 pub mod sim;
+mod turn;
 
 use std::future::Future;
 use std::io::Result;
@@ -23,6 +24,7 @@ use std::time::Duration;
 
 use base::UnixMicros;
 pub use buffer::IoBuf;
+pub use turn::ThreadTurn;
 
 /// A boxed future, for traits that must be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use apply::ApplyOptions;
-use base::SqlError;
+use base::{SqlError, codes};
+use binlog::{GNO_MAX, GtidSet};
 use engine::{Engine, EngineError};
 use io::Env;
 use repl::follower::Identity;
@@ -26,6 +27,9 @@ use crate::url::ServerUrl;
 const CONNECT_RETRY_SECONDS: u64 = 1;
 /// Attempts to reach the source of `--follow`: without end.
 const RETRY_COUNT: u64 = 0;
+
+/// A server goes on with its own GTIDs behind the highest number; so many must be left.
+const OWN_NUMBERS_LEFT_MIN: u64 = 1 << 48;
 
 /// Whether the server is to be opened as a follower.
 pub(crate) async fn follows(env: &Env, options: &ServeOptions) -> Result<bool, ServerError> {
@@ -100,6 +104,40 @@ pub(crate) async fn reset_log(
     }
     engine.reset_log(first, commit_settings(globals)).await?;
     Ok(())
+}
+
+/// `SET GLOBAL gtid_purged`: to a set, or with a `+` in front by a set.
+pub(crate) async fn set_gtid_purged(engine: &Engine, globals: &Globals, value: &str) -> Result<(), SqlError> {
+    let (adds, text) = match value.trim_start().strip_prefix('+') {
+        Some(text) => (true, text),
+        None => (false, value),
+    };
+    let mut set: GtidSet = text.parse().map_err(|_| {
+        let message = format!("Variable 'gtid_purged' can't be set to the value of '{value}'");
+        SqlError::new(codes::WRONG_VALUE_FOR_VAR, message)
+    })?;
+    if GNO_MAX - set.last_of(engine.server_uuid()) < OWN_NUMBERS_LEFT_MIN {
+        let message = "Impossible to generate GTID: the integer component reached the maximum value. Restart the server with a \
+                       new server_uuid.";
+        return Err(SqlError::new(codes::GNO_EXHAUSTED, message));
+    }
+    let refused = |why: &str| {
+        let message = format!("@@GLOBAL.GTID_PURGED cannot be changed: {why}");
+        EngineError::Sql(SqlError::new(codes::CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS, message))
+    };
+    let change = |executed: &GtidSet, purged: &GtidSet| {
+        if !adds {
+            if !purged.is_subset_of(&set) {
+                return Err(refused("the new value must be a superset of the old value"));
+            }
+            set.subtract(purged);
+        }
+        if !set.is_disjoint(executed) {
+            return Err(refused("the added gtid set must not overlap with @@GLOBAL.GTID_EXECUTED"));
+        }
+        Ok(set)
+    };
+    Ok(engine.add_purged_gtids(commit_settings(globals), change).await?)
 }
 
 /// What `--follow` says, as the statement would. It says all there is, so that nothing of an earlier source is left.

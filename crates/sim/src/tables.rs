@@ -93,6 +93,7 @@ fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDe
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
         auto_increment_start: 0,
+        create_time: 0,
         options: Vec::new(),
     }
 }

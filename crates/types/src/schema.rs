@@ -429,6 +429,9 @@ pub struct TableDef {
     pub engine_name: String,
     /// `AUTO_INCREMENT = n` of CREATE or ALTER TABLE: the first number to give is at least this.
     pub auto_increment_start: u64,
+    /// Seconds since 1970 of the statement that made it or changed it last; given by the catalog.
+    #[serde(default)]
+    pub create_time: u32,
     /// Other table options (ROW_FORMAT and the like), in order, as SHOW CREATE TABLE prints them.
     pub options: Vec<(String, String)>,
 }

@@ -99,6 +99,7 @@ pub(super) fn table_sql(name: &str) -> String {
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
         auto_increment_start: 1,
+        create_time: 0,
         options: Vec::new(),
     };
     format!("table {}", serde_json::to_string(&def).unwrap())

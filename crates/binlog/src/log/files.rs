@@ -23,12 +23,16 @@ pub struct LogFile {
 /// What is known of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileInfo {
+    /// Bytes of the files before it, from the first that was known when this one was begun.
+    pub(crate) bytes_before: u64,
     /// Its end, once the log went on to the next file.
     pub(crate) end: Option<u64>,
     /// Timestamp of its FORMAT_DESCRIPTION.
     pub(crate) created: u32,
-    /// All GTIDs in the files before it.
+    /// All GTIDs in the files before it, and those that were executed elsewhere.
     pub(crate) previous_gtids: GtidSet,
+    /// Those of them that began to count with this file: they are in no file before it ([`super::LogWriter::add_purged`]).
+    pub(crate) added_gtids: GtidSet,
 }
 
 /// The files by number.
@@ -43,8 +47,28 @@ impl Files {
         self.by_number.values().next()
     }
 
-    pub(crate) fn insert(&mut self, number: u64, info: FileInfo) {
+    /// All GTIDs that count as executed here and are in no file.
+    pub(crate) fn purged_gtids(&self) -> GtidSet {
+        let mut purged = self.first().map(|file| file.previous_gtids.clone()).unwrap_or_default();
+        for file in self.by_number.values().skip(1) {
+            purged.union(&file.added_gtids);
+        }
+        purged
+    }
+
+    pub(crate) fn insert(&mut self, number: u64, mut info: FileInfo) {
+        let before = self.by_number.range(..number).next_back();
+        info.bytes_before = before.map_or(0, |(_, before)| before.bytes_before + before.end.unwrap_or(0));
         self.by_number.insert(number, info);
+    }
+
+    /// Bytes of the log between two positions; what was before the first file does not count.
+    pub(crate) fn bytes_between(&self, from: LogPosition, to: LogPosition) -> u64 {
+        let place = |at: LogPosition| match self.by_number.get(&at.file) {
+            Some(info) => info.bytes_before + at.offset,
+            None => self.first().map_or(0, |info| info.bytes_before),
+        };
+        place(to).saturating_sub(place(from))
     }
 
     pub(crate) fn end(&mut self, at: LogPosition) {

@@ -25,6 +25,7 @@ mod keeper;
 mod open;
 mod options;
 mod purge;
+mod purged;
 mod reader;
 mod receive;
 mod scan;
@@ -145,15 +146,23 @@ impl BinaryLog {
         self.durable.lock().executed.contains(gtid)
     }
 
-    /// `gtid_purged`: what was in files that are gone.
+    /// `gtid_purged`: what was in files that are gone, or was executed elsewhere ([`LogWriter::add_purged`]).
     pub fn gtid_purged(&self) -> GtidSet {
-        self.files.lock().first().map(|file| file.previous_gtids.clone()).unwrap_or_default()
+        self.files.lock().purged_gtids()
     }
 
     /// The files, oldest first; the size of the last one is its durable end.
     pub fn files(&self) -> Vec<LogFile> {
         let end = self.durable_end();
         self.files.lock().list(end)
+    }
+
+    /// Bytes of the log between two positions.
+    pub fn bytes_between(&self, from: LogPosition, to: LogPosition) -> u64 {
+        if from.file == to.file {
+            return to.offset.saturating_sub(from.offset);
+        }
+        self.files.lock().bytes_between(from, to)
     }
 
     /// The newest file that begins before the first transaction that is not in `gtids`; `None` if transactions are

@@ -32,7 +32,7 @@ use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, s
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
-use super::{BinaryLog, Durable, folder, index, unsynced};
+use super::{BinaryLog, Durable, folder, index, purged, unsynced};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
@@ -236,6 +236,8 @@ struct Survey<'a> {
     /// End of the last file that is kept.
     end: u64,
     last_is_sealed: bool,
+    /// The last file that is kept has no transaction, and these before it.
+    empty_after: Option<GtidSet>,
     executed: GtidSet,
 }
 
@@ -266,6 +268,7 @@ impl<'a> Survey<'a> {
             kept: 0,
             end: 0,
             last_is_sealed: false,
+            empty_after: None,
             executed: GtidSet::new(),
         })
     }
@@ -319,7 +322,16 @@ impl<'a> Survey<'a> {
     }
 
     fn keep(&mut self, number: u64, head: &FileHead, end: u64, is_sealed: bool) {
-        let info = FileInfo { end: Some(end), created: head.timestamp, previous_gtids: head.previous_gtids.clone() };
+        let previous_gtids = head.previous_gtids.clone();
+        let added_gtids = purged::added(self.empty_after.as_ref(), &previous_gtids);
+        self.empty_after = (!head.has_transactions).then(|| previous_gtids.clone());
+        let info = FileInfo {
+            bytes_before: 0,
+            end: Some(end),
+            created: head.timestamp,
+            previous_gtids,
+            added_gtids,
+        };
         self.files.insert(number, info);
         self.kept += 1;
         self.end = end;

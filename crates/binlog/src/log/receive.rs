@@ -139,8 +139,10 @@ impl LogReceiver {
             // The copy is in use as the source's file was; the checksum does not count this bit.
             writer.group.buf[flags_at] |= FLAG_BINLOG_IN_USE as u8;
             writer.offset = MAGIC.len() as u64;
+            let created = event.header.timestamp;
+            let (previous_gtids, added_gtids) = (GtidSet::new(), GtidSet::new());
             writer.group.new_file =
-                Some(FileInfo { end: None, created: event.header.timestamp, previous_gtids: GtidSet::new() });
+                Some(FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids });
         } else {
             writer.group.buf.extend_from_slice(event.bytes);
         }
@@ -148,6 +150,10 @@ impl LogReceiver {
             && let Some(info) = &mut writer.group.new_file
         {
             info.previous_gtids = GtidSet::decode(event.body())?;
+            // What the source has added to its log without a transaction counts here from here on too.
+            info.added_gtids = info.previous_gtids.clone();
+            info.added_gtids.subtract(&writer.placed_gtids);
+            self.gtids.union(&info.added_gtids);
         }
         writer.offset += event.bytes.len() as u64;
         Ok(())

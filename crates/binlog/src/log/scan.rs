@@ -80,6 +80,8 @@ pub(crate) struct FileHead {
     pub(crate) in_use: bool,
     pub(crate) timestamp: u32,
     pub(crate) previous_gtids: GtidSet,
+    /// Something else than the file's end is behind the head.
+    pub(crate) has_transactions: bool,
 }
 
 /// Reads the head of a file; `None` if there is none that is whole.
@@ -93,16 +95,20 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
         in_use: raw.flags & crate::event::FLAG_BINLOG_IN_USE != 0,
         timestamp: raw.timestamp,
         previous_gtids: GtidSet::new(),
+        has_transactions: false,
         format,
     };
-    let next = MAGIC.len() as u64 + bytes.len() as u64;
+    let mut next = MAGIC.len() as u64 + bytes.len() as u64;
     let second = checked_event(window, next, options, head.format.checksum).await?;
     if let Ok((header, bytes)) = second
         && header.event_type == EventType::PREVIOUS_GTIDS
     {
         let event = RawEvent::first_of(&bytes, head.format.checksum)?;
         head.previous_gtids = GtidSet::decode(event.body())?;
+        next += bytes.len() as u64;
     }
+    head.has_transactions = check_header(window.at(next, HEADER_SIZE).await?, next, options)
+        .is_ok_and(|header| !matches!(header.event_type, EventType::ROTATE | EventType::STOP));
     let starts_well = window.at(0, MAGIC.len()).await?.starts_with(&MAGIC);
     Ok(starts_well.then_some(head))
 }

@@ -100,15 +100,21 @@ impl BinaryLog {
 
     /// Takes the files behind a position out, and the prepared one; the file of the position stays as it is.
     async fn remove_behind(&self, end: LogPosition) -> Result<()> {
+        let mut never_added = GtidSet::new();
         let mut numbers = {
             let mut files = self.files.lock();
             let gone = files.by_number.split_off(&(end.file + 1));
+            gone.values().for_each(|info| never_added.union(&info.added_gtids));
             if let Some(info) = files.by_number.get_mut(&end.file) {
                 info.end = Some(end.offset);
             }
             gone.into_keys().collect::<Vec<u64>>()
         };
-        self.durable.lock().end = end;
+        {
+            let mut durable = self.durable.lock();
+            durable.end = end;
+            durable.executed.subtract(&never_added);
+        }
         numbers.extend(self.keeper.take_all());
         self.set_space(0, 0);
         self.keeper.write_index(self).await?;

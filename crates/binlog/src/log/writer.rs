@@ -75,6 +75,8 @@ pub struct LogWriter {
     pub(super) placed_gtids: GtidSet,
     server_version: u32,
     rotate_now: bool,
+    /// What the next file adds to the GTIDs before it.
+    pub(super) to_add: GtidSet,
     /// No file was begun since the server started.
     is_fresh: bool,
     /// A STOP is the last event: no ROTATE behind it.
@@ -131,6 +133,7 @@ impl LogWriter {
             placed_gtids,
             server_version,
             rotate_now: false,
+            to_add: GtidSet::new(),
             is_fresh: true,
             is_closing: false,
             log,
@@ -261,6 +264,12 @@ impl LogWriter {
         Ok(())
     }
 
+    /// Takes back a wish to rotate that could not be fulfilled.
+    pub(super) fn stay(&mut self) {
+        self.rotate_now = false;
+        self.to_add = GtidSet::new();
+    }
+
     /// The prepared file, if the log can move on to it: it must have room for all that is reserved.
     fn next_segment(&mut self) -> Option<(Arc<Segment>, u64)> {
         let mut state = self.log.keeper.state.lock();
@@ -296,6 +305,7 @@ impl LogWriter {
     fn head_size(&self) -> u64 {
         let mut gtids = Vec::new();
         self.placed_gtids.encode(&mut gtids);
+        self.to_add.encode(&mut gtids);
         (MAGIC.len() + 256 + HEADER_SIZE + gtids.len() + CHECKSUM_SIZE) as u64
     }
 
@@ -307,8 +317,13 @@ impl LogWriter {
         self.file_base = None;
         self.group.offset = 0;
         self.group.buf.extend_from_slice(&MAGIC);
-        self.group.new_file =
-            Some(FileInfo { end: None, created: frame.timestamp, previous_gtids: self.placed_gtids.clone() });
+        let added_gtids = std::mem::take(&mut self.to_add);
+        self.placed_gtids.union(&added_gtids);
+        self.group.gtids.union(&added_gtids);
+        self.next_gno = self.next_gno.max(self.placed_gtids.last_of(self.log.options.server_uuid) + 1);
+        let previous_gtids = self.placed_gtids.clone();
+        let created = frame.timestamp;
+        self.group.new_file = Some(FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids });
         // As in MySQL, the first file after a start says when that was: its readers forget temporary tables.
         let created = if std::mem::take(&mut self.is_fresh) { frame.timestamp } else { 0 };
         let format = FormatDescription::new(&self.log.options.server_version, created);

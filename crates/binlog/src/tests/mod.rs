@@ -66,6 +66,7 @@ pub(crate) fn table() -> TableDef {
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
         auto_increment_start: 0,
+        create_time: 0,
         options: Vec::new(),
     }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Planned {
     pub(crate) dropped: Vec<IndexId>,
     /// Databases that are touched.
     pub(crate) schemas: Vec<String>,
+    /// Of tables that are made or changed: the statement's time in the log.
+    timestamp: u32,
 }
 
 /// Tables of the present catalog that a change needs for itself alone.
@@ -51,18 +53,21 @@ pub(crate) fn locked_tables(catalog: &Catalog, change: &CatalogChange) -> Vec<Ta
     ids
 }
 
-/// Checks a change against a catalog and makes the next one.
-pub(crate) fn plan(catalog: &Catalog, change: CatalogChange) -> Result<Planned> {
+/// Checks a change against a catalog and makes the next one. The timestamp, in seconds since 1970, is that of its event.
+pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> Result<Planned> {
     let mut next = catalog.clone();
     next.version += 1;
-    let mut planned =
-        Planned { catalog: next, build: None, renewed: Vec::new(), dropped: Vec::new(), schemas: Vec::new() };
+    let (renewed, dropped, schemas) = (Vec::new(), Vec::new(), Vec::new());
+    let mut planned = Planned { catalog: next, build: None, renewed, dropped, schemas, timestamp };
     match change {
         CatalogChange::Nothing => {}
         CatalogChange::CreateDatabase(database) => planned.create_database(database)?,
         CatalogChange::AlterDatabase(database) => planned.alter_database(database)?,
         CatalogChange::DropDatabase(name) => planned.drop_database(&name)?,
-        CatalogChange::CreateTable(def) => planned.create_table(*def)?,
+        CatalogChange::CreateTable(mut def) => {
+            def.create_time = timestamp;
+            planned.create_table(*def)?;
+        }
         CatalogChange::DropTables(names) => names.iter().try_for_each(|name| planned.drop_table(name))?,
         CatalogChange::RenameTables(names) => names.iter().try_for_each(|(from, to)| planned.rename(from, to))?,
         CatalogChange::AlterTable(alter) => planned.alter_table(*alter)?,
@@ -161,6 +166,11 @@ impl Planned {
         }
         self.catalog.remove_table(&name)?;
         def.id = old.def.id;
+        // As in MySQL, other names are no other table.
+        let names = TableDef { schema: def.schema.clone(), name: def.name.clone(), ..TableDef::clone(&old.def) };
+        if def != names {
+            def.create_time = self.timestamp;
+        }
         let mut built = Vec::new();
         for (number, index) in def.indexes.iter_mut().enumerate() {
             if mapper.is_some() || !old.indexes.iter().any(|other| other.id == index.id) {

@@ -32,6 +32,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{CommitNumber, IndexId, LogPosition};
+use binlog::BinaryLog;
 use bytes::Bytes;
 use event_listener::Event;
 use parking_lot::{Mutex, RwLock};
@@ -123,12 +124,10 @@ impl Checkpoints {
         }
     }
 
-    /// The log has grown to here, in files of `file_bytes`; with `bytes_max` since the last checkpoint it is time for one.
-    pub(crate) fn log_is_at(&self, end: LogPosition, bytes_max: u64, file_bytes: u64) {
+    /// The log has grown to here; with `bytes_max` since the last checkpoint it is time for one.
+    pub(crate) fn log_is_at(&self, log: &BinaryLog, end: LogPosition, bytes_max: u64) {
         let begin = self.durable.lock().position;
-        let files = end.file.saturating_sub(begin.file);
-        let bytes = (files * file_bytes + end.offset).saturating_sub(begin.offset);
-        if bytes >= bytes_max {
+        if log.bytes_between(begin, end) >= bytes_max {
             self.want();
         }
     }

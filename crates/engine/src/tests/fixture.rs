@@ -99,6 +99,7 @@ pub(super) fn table_def(name: &str) -> TableDef {
         generated_pk: false,
         engine_name: String::new(),
         auto_increment_start: 1,
+        create_time: 0,
         options: Vec::new(),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use binlog::LogReceiver;
+use binlog::{GtidSet, LogReceiver};
 use io::sim::SimMachine;
 
 use super::fixture::{self, begin, insert_one};
@@ -110,4 +110,67 @@ fn a_source_that_becomes_a_follower_ends_with_its_last_transaction() {
         };
         machine.run(after).unwrap();
     }
+}
+
+/// FLUSH BINARY LOGS counts for the next checkpoint with what was written, and not as a full file.
+#[test]
+fn short_files_do_not_make_checkpoints() {
+    let machine = fixture::machine(1);
+    let run = async {
+        let options = crate::EngineOptions { checkpoint_log_bytes: 256 << 10, ..fixture::options() };
+        let engine = fixture::open(machine.env(), options).await.unwrap();
+        let before = engine.durable_checkpoint();
+        for id in 1..=20 {
+            engine.rotate_log().await.unwrap();
+            insert_one(&engine, id).await.unwrap();
+        }
+        machine.env().clock.sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(engine.durable_checkpoint(), before);
+        let mut id = 20;
+        let (begin, log) = (engine.visible().1, engine.log());
+        while log.bytes_between(begin, log.durable_end()) < 260 << 10 {
+            id += 1;
+            insert_one(&engine, id).await.unwrap();
+        }
+        machine.env().clock.sleep(std::time::Duration::from_secs(1)).await;
+        assert!(engine.durable_checkpoint() > before);
+    };
+    machine.run(run).unwrap();
+}
+
+/// Whatever the moment of a power failure: the engine and its log agree, and what was said to be there stays.
+#[test]
+fn gtids_of_elsewhere_are_there_or_not() {
+    const ELSEWHERE: &str = "22222222-2222-2222-2222-222222222222:1-9";
+    let mut seen = [0; 2];
+    for operation in 1..60 {
+        let machine = fixture::machine(operation);
+        let engine = machine.run(with_rows(&machine)).unwrap();
+        let own = format!("{}:1-", engine.server_uuid());
+        machine.crash_after(operation);
+        let added = machine.run(async {
+            let all: GtidSet = ELSEWHERE.parse().unwrap();
+            engine.add_purged_gtids(CommitSettings::default(), |_, _| Ok(all)).await?;
+            assert!(engine.gtid_executed().to_string().contains(ELSEWHERE));
+            engine.checkpoint().await?;
+            insert_one(&engine, 11).await
+        });
+        machine.crash();
+        let after = async {
+            let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+            let executed = engine.gtid_executed();
+            assert_eq!(executed, engine.log().gtid_executed(), "operation {operation}");
+            assert!(executed.to_string().contains(&own), "operation {operation}: {executed}");
+            let is_there = executed.to_string().contains(ELSEWHERE);
+            assert!(is_there || !matches!(added, Ok(Ok(_))), "operation {operation}: lost");
+            seen[usize::from(is_there)] += 1;
+            insert_one(&engine, 12).await.unwrap();
+            engine.close().await.unwrap();
+            let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+            assert_eq!(engine.gtid_executed().count(), executed.count() + 1, "operation {operation}");
+            assert_eq!(engine.gtid_executed(), engine.log().gtid_executed(), "operation {operation}");
+        };
+        machine.run(after).unwrap();
+    }
+    assert!(seen[0] > 0 && seen[1] > 0, "{seen:?}");
 }

@@ -61,9 +61,10 @@ fn by_gtids(log: &Arc<BinaryLog>, bytes: &[u8]) -> Result<Start, SqlError> {
              replicated to the replica.",
         ));
     }
-    let at = log.file_without(&has).ok_or_else(|| {
-        let mut missing = log.gtid_purged();
-        missing.subtract(&has);
+    let mut missing = log.gtid_purged();
+    missing.subtract(&has);
+    let at = log.file_without(&has).filter(|_| missing.is_empty());
+    let at = at.ok_or_else(|| {
         fatal(format!(
             "Cannot replicate because the source purged required binary logs. Replicate the missing transactions from \
              elsewhere, or provision a new replica from backup. Consider increasing the source's binary log expiration \

@@ -54,10 +54,18 @@ fn request(file: &str, position: u64) -> DumpRequest {
 
 /// A source with forty transactions in several files.
 fn dump(request: DumpRequest, kept: &mut Kept) -> (Result<(), SqlError>, Arc<BinaryLog>) {
+    dump_with(request, kept, &GtidSet::new())
+}
+
+/// The same; these GTIDs count as executed there, and are in no file.
+fn dump_with(request: DumpRequest, kept: &mut Kept, purged: &GtidSet) -> (Result<(), SqlError>, Arc<BinaryLog>) {
     let machine = SimMachine::new(1);
     let run = async {
         let (log, mut writer) = source_log(&machine.env()).await;
         write(&mut writer, 40).await;
+        if !purged.is_empty() {
+            writer.add_purged(purged).await.unwrap();
+        }
         let server = DumpServer::new(log.clone(), Registry::new(machine.env().clock));
         (server.dump(request, kept).await, log)
     };
@@ -132,6 +140,27 @@ fn by_gtids() {
     let error = dump(request, &mut kept).0.unwrap_err();
     assert_eq!(error.code, 1236);
     assert!(error.message.starts_with("Replica has more GTIDs than the source has"), "{error}");
+}
+
+/// What is in no file is needed from the replica, also if there are files from before it was added.
+#[test]
+fn purged_gtids_are_needed() {
+    let purged: GtidSet = "22222222-2222-2222-2222-222222222222:1-9".parse().unwrap();
+    let mut request = request("", 4);
+    let mut dump_to = |has: &GtidSet, kept: &mut Kept| {
+        let mut bytes = Vec::new();
+        has.encode(&mut bytes);
+        request.dump.gtid_set = Some(bytes);
+        dump_with(request.clone(), kept, &purged).0
+    };
+    for has in ["", "22222222-2222-2222-2222-222222222222:1-8"] {
+        let error = dump_to(&has.parse().unwrap(), &mut Kept::default()).unwrap_err();
+        assert_eq!(error.code, 1236, "{error}");
+        assert!(error.message.contains("purged required binary logs"), "{error}");
+    }
+    let mut kept = Kept::default();
+    dump_to(&purged, &mut kept).unwrap();
+    assert_eq!(gnos(&kept), (1..=40).collect::<Vec<_>>());
 }
 
 #[test]

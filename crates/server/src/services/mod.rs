@@ -103,6 +103,12 @@ impl Services for ServerServices {
         if name == "replica_parallel_workers" {
             self.follower().set_workers(value.as_u64() as usize);
         }
+        if name == "gtid_purged" {
+            return Box::pin(async {
+                let _role = self.parts.role.lock().await;
+                replication::set_gtid_purged(&self.parts.engine, &self.parts.globals, value.as_str()).await
+            });
+        }
         let makes_writable = matches!(name, "read_only" | "super_read_only") && !value.as_bool();
         if !makes_writable || !self.parts.engine.is_follower() {
             return Box::pin(std::future::ready(Ok(())));

@@ -2,7 +2,7 @@
 
 use super::*;
 
-async fn started(dir: &TestDir) -> (Server, TestClient) {
+pub(super) async fn started(dir: &TestDir) -> (Server, TestClient) {
     let server = Server::start(&dir.options()).await.unwrap();
     let mut client = connect(&server, "root", "").await.unwrap();
     for statement in ["CREATE DATABASE d", "CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, x LONGTEXT)"] {
@@ -11,10 +11,10 @@ async fn started(dir: &TestDir) -> (Server, TestClient) {
     (server, client)
 }
 
-const INSERT: &str = "INSERT INTO d.t (x) VALUES (REPEAT('x', 10000))";
+pub(super) const INSERT: &str = "INSERT INTO d.t (x) VALUES (REPEAT('x', 10000))";
 
 /// The first value of the last row.
-async fn last(client: &mut TestClient, query: &str) -> String {
+pub(super) async fn last(client: &mut TestClient, query: &str) -> String {
     let rows = client.query(query).await.unwrap().rows;
     rows.last().unwrap()[0].clone().unwrap()
 }
@@ -71,11 +71,49 @@ fn sizes_at_which_checkpoints_begin() {
     }
 }
 
+/// The codes are those of MySQL 9.7.
+#[test]
+fn gtid_purged() {
+    const A: &str = "22222222-2222-2222-2222-222222222222";
+    const VALUES: &str = "SELECT REPLACE(@@gtid_executed, @@server_uuid, 'own'), @@gtid_purged";
+    test(async |dir| {
+        let (server, mut client) = started(&dir).await;
+        for (value, code) in [
+            (format!("'{A}:1-5'"), 0),
+            (format!("'{A}:1-3'"), 3546),
+            (format!("'+{A}:3-8'"), 3546),
+            (format!("' + {A}:7-8'"), 0),
+            (format!("'{A}:1-8'"), 0),
+            ("CONCAT('+', @@server_uuid, ':1')".to_owned(), 3546),
+            ("CONCAT('+', @@server_uuid, ':9223372036854775806')".to_owned(), 1775),
+            ("'+'".to_owned(), 0),
+            ("''".to_owned(), 3546),
+            ("'abc'".to_owned(), 1231),
+            ("DEFAULT".to_owned(), 1230),
+            ("5".to_owned(), 1232),
+        ] {
+            assert_eq!(error_of(&mut client, &format!("SET GLOBAL gtid_purged = {value}")).await, code, "{value}");
+        }
+        let row = client.query(VALUES).await.unwrap().rows.remove(0);
+        assert_eq!(row, [Some(format!("{A}:1-8,own:1-4")), Some(format!("{A}:1-8"))]);
+        client.query("BEGIN").await.unwrap();
+        assert_eq!(error_of(&mut client, &format!("SET GLOBAL gtid_purged = '+{A}:9'")).await, 1766);
+        client.query("COMMIT").await.unwrap();
+        client.query(INSERT).await.unwrap();
+        server.shutdown().await.unwrap();
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        let row = client.query(VALUES).await.unwrap().rows.remove(0);
+        assert_eq!(row, [Some(format!("{A}:1-8,own:1-5")), Some(format!("{A}:1-8"))]);
+        server.shutdown().await.unwrap();
+    });
+}
+
 #[test]
 fn what_cannot_be_set_says_so() {
     test(async |dir| {
         let (server, mut client) = started(&dir).await;
-        for name in ["gtid_purged", "offline_mode", "binlog_row_metadata", "source_verify_checksum"] {
+        for name in ["offline_mode", "binlog_row_metadata", "source_verify_checksum"] {
             assert_eq!(error_of(&mut client, &format!("SET GLOBAL {name} = DEFAULT")).await, 1238, "{name}");
         }
         server.shutdown().await.unwrap();

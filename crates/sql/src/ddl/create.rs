@@ -8,20 +8,20 @@ use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 use super::index::PRIMARY;
 use super::{DdlContext, PlannedDdl, check_comment, check_table_name, column, index, render, table_exists};
 use crate::expr::WarningLevel;
+use crate::information_schema::definition_of;
 use crate::parse::ast::{CreateTable, IndexKind, TableOptions};
 
 const COLUMNS_MAX: usize = 4096;
 
 pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let schema = create.name.schema.as_deref().or(context.database).unwrap_or_default();
+    if create.if_not_exists && definition_of(schema, &create.name.name).is_some() {
+        return Ok(already_there(&create.name.name, context));
+    }
     let name = context.resolve(&create.name)?;
     check_table_name(&name.name)?;
     if context.catalog.table(&name.schema, &name.name).is_some() {
-        let error = table_exists(&name.name);
-        if !create.if_not_exists {
-            return Err(error);
-        }
-        context.warnings.push(WarningLevel::Note, codes::TABLE_EXISTS_ERROR, error.message);
-        return Ok(PlannedDdl::nothing());
+        return if create.if_not_exists { Ok(already_there(&name.name, context)) } else { Err(table_exists(&name.name)) };
     }
     let def = match &create.like {
         Some(like) => like_def(&name, context.table(&context.resolve(like)?)?),
@@ -30,6 +30,11 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
     // The generated key is written out, so that it is the same wherever the log is applied.
     let log_text = (def.generated_pk && create.like.is_none()).then(|| render::create_table_for_log(&def));
     Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::CreateTable(Box::new(def))) })
+}
+
+fn already_there(name: &str, context: &DdlContext<'_>) -> PlannedDdl {
+    context.warnings.push(WarningLevel::Note, codes::TABLE_EXISTS_ERROR, table_exists(name).message);
+    PlannedDdl::nothing()
 }
 
 fn like_def(name: &engine::TableName, source: &engine::Table) -> TableDef {
@@ -75,6 +80,7 @@ fn table_def(
         generated_pk: false,
         engine_name: "InnoDB".into(),
         auto_increment_start: 0,
+        create_time: 0,
         options: Vec::new(),
     };
     apply_options(&mut def, options, context)?;

@@ -1,12 +1,11 @@
 //! What a statement's execution has at hand.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use base::{Cancelled, SqlError};
 use engine::{Engine, Transaction};
-use io::{BoxFuture, Env};
+use io::{BoxFuture, Env, ThreadTurn};
 use types::Value;
 
 use crate::expr::{EvalContext, interrupted};
@@ -65,32 +64,9 @@ pub struct ExecContext<'a> {
     /// `sql_select_limit`, for a query that has no LIMIT.
     pub select_limit: Option<u64>,
     /// Its turn on the thread that runs it.
-    pub turn: Turn,
+    pub turn: ThreadTurn,
     /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.
     pub found_rows: u64,
-}
-
-/// Since when a statement has kept its thread.
-#[derive(Debug, Default)]
-pub struct Turn {
-    /// 0 before anybody has asked.
-    began_micros: AtomicU64,
-}
-
-/// For so long a statement keeps its thread. The runtime looks at sockets every 61 turns.
-const TURN: Duration = Duration::from_millis(1);
-
-impl Turn {
-    /// If so, the next one begins.
-    fn is_over(&self, now: Duration) -> bool {
-        let now = now.as_micros() as u64;
-        let began = self.began_micros.load(Ordering::Relaxed);
-        let is_over = began > 0 && now.saturating_sub(began) >= TURN.as_micros() as u64;
-        if is_over || began == 0 {
-            self.began_micros.store(now, Ordering::Relaxed);
-        }
-        is_over
-    }
 }
 
 impl ExecContext<'_> {
@@ -98,9 +74,7 @@ impl ExecContext<'_> {
     /// if they waited for long enough: a statement that finds everything in memory never waits by itself.
     pub async fn check_cancelled(&self) -> Result<(), SqlError> {
         self.eval.check_cancelled()?;
-        if self.turn.is_over(self.env.clock.monotonic()) {
-            futures_lite::future::yield_now().await;
-        }
+        self.turn.pass(&*self.env.clock).await;
         Ok(())
     }
 

@@ -18,6 +18,7 @@ use types::{ColumnDef, Value};
 pub(crate) use self::once::Once;
 pub(crate) use self::rows::{index_rows, table_numbers};
 pub(crate) use self::spec::column_spec;
+pub(crate) use self::tables::definition_of;
 use self::tables::{TABLES, TableSpec};
 use crate::exec::ExecContext;
 use crate::session::Shared;

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use base::SqlError;
 use engine::{Catalog, Table};
+use jiff::tz::TimeZone;
 use types::{ColumnDef, ColumnType, TableDef, Value};
 
 use super::{DATABASES, table_names};
 use crate::account::{Account, Privilege, Privileges};
 use crate::exec::ExecContext;
+use crate::expr::coerce::utc_micros_to_local;
 use crate::expr::{Host, VariableScope};
 use crate::session::Shared;
 use crate::settings::{self, Scope};
@@ -22,6 +24,7 @@ pub(super) struct Source<'a> {
     catalog: Arc<Catalog>,
     account: Account,
     host: &'a dyn Host,
+    time_zone: TimeZone,
 }
 
 impl<'a> Source<'a> {
@@ -29,7 +32,8 @@ impl<'a> Source<'a> {
         let catalog = shared.engine.catalog();
         let account = catalog.account(&context.eval.session.current_user);
         let account = account.and_then(|json| serde::Deserialize::deserialize(&**json).ok()).unwrap_or_default();
-        Source { shared, catalog, account, host: context.eval.host }
+        let time_zone = context.eval.session.time_zone.clone();
+        Source { shared, catalog, account, host: context.eval.host, time_zone }
     }
 
     fn databases(&self) -> impl Iterator<Item = &engine::Database> {
@@ -80,7 +84,7 @@ pub(super) fn tables(source: &Source<'_>) -> Rows {
         }
     }
     for table in source.tables() {
-        let numbers = table_numbers(table, source.shared.engine.estimate_rows(table));
+        let numbers = table_numbers(table, source.shared.engine.estimate_rows(table), &source.time_zone);
         let mut row = vec![
             catalog(),
             text(table.def.schema.clone()),
@@ -93,8 +97,14 @@ pub(super) fn tables(source: &Source<'_>) -> Rows {
     Ok(rows)
 }
 
+/// NULL for a table from before there were such times.
+fn create_time(seconds: u32, zone: &TimeZone) -> Value {
+    let local = (seconds > 0).then(|| utc_micros_to_local(i64::from(seconds) * 1_000_000, zone));
+    local.flatten().map_or(Value::Null, Value::DateTime)
+}
+
 /// A line of SHOW TABLE STATUS.
-pub(crate) fn table_numbers(table: &Table, row_count: u64) -> Vec<Value> {
+pub(crate) fn table_numbers(table: &Table, row_count: u64, zone: &TimeZone) -> Vec<Value> {
     let def = &table.def;
     let format = def.options.iter().find(|(name, _)| name == "ROW_FORMAT").map_or("Dynamic", |(_, value)| value);
     let options = def.options.iter().map(|(name, value)| format!("{}={value}", name.to_lowercase()));
@@ -111,7 +121,7 @@ pub(crate) fn table_numbers(table: &Table, row_count: u64) -> Vec<Value> {
         Value::UInt(0),
         Value::UInt(0),
         if counts { Value::UInt(table.auto_increment().peek()) } else { Value::Null },
-        Value::Null,
+        create_time(def.create_time, zone),
         Value::Null,
         Value::Null,
         text(def.collation.name()),

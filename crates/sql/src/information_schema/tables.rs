@@ -205,4 +205,56 @@ pub(super) const TABLES: &[TableSpec] = &[
         columns: "Host v255, User v32, plugin v64, authentication_string t?, account_locked v1, Super_priv v1, Grant_priv v1",
         rows: rows::users,
     },
+    TableSpec {
+        database: "mysql",
+        name: "general_log",
+        columns: "event_time s, user_host t, thread_id u, server_id u, command_type v64, argument t",
+        rows: rows::none,
+    },
+    TableSpec {
+        database: "mysql",
+        name: "slow_log",
+        columns: "start_time s, user_host t, query_time v15, lock_time v15, rows_sent i, rows_examined i, db v512, \
+                  last_insert_id i, insert_id i, server_id u, sql_text t, thread_id u",
+        rows: rows::none,
+    },
 ];
+
+/// As MySQL says that it has made the tables of the logs. Statements are not logged to tables, but `mariadb-dump` does not go
+/// without their definitions.
+const DEFINITIONS: [(&str, &str); 2] = [
+    (
+        "general_log",
+        "CREATE TABLE `general_log` (
+  `event_time` timestamp(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6),
+  `user_host` mediumtext NOT NULL,
+  `thread_id` bigint unsigned NOT NULL,
+  `server_id` int unsigned NOT NULL,
+  `command_type` varchar(64) NOT NULL,
+  `argument` mediumblob NOT NULL
+) ENGINE=CSV DEFAULT CHARSET=utf8mb3 COMMENT='General log'",
+    ),
+    (
+        "slow_log",
+        "CREATE TABLE `slow_log` (
+  `start_time` timestamp(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6) ON UPDATE CURRENT_TIMESTAMP(6),
+  `user_host` mediumtext NOT NULL,
+  `query_time` time(6) NOT NULL,
+  `lock_time` time(6) NOT NULL,
+  `rows_sent` int NOT NULL,
+  `rows_examined` int NOT NULL,
+  `db` varchar(512) NOT NULL,
+  `last_insert_id` int NOT NULL,
+  `insert_id` int NOT NULL,
+  `server_id` int unsigned NOT NULL,
+  `sql_text` mediumblob NOT NULL,
+  `thread_id` bigint unsigned NOT NULL
+) ENGINE=CSV DEFAULT CHARSET=utf8mb3 COMMENT='Slow log'",
+    ),
+];
+
+/// What SHOW CREATE TABLE says of a virtual table, of those for which it says anything.
+pub(crate) fn definition_of(database: &str, name: &str) -> Option<&'static str> {
+    let found = DEFINITIONS.iter().find(|(table, _)| *table == name);
+    found.filter(|_| database.eq_ignore_ascii_case("mysql")).map(|(_, text)| *text)
+}

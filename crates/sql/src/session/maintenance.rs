@@ -6,6 +6,7 @@ use base::{SqlError, codes};
 use engine::gate::CommitHold;
 use engine::lock::{Target, Wait, WaitPolicy};
 use engine::{EngineError, LockOwner, TableMode};
+use io::ThreadTurn;
 use types::Value;
 
 use super::Session;
@@ -186,7 +187,7 @@ impl Session {
 
     async fn checksum_of(&mut self, table: &Arc<engine::Table>) -> Result<u64, SqlError> {
         let single = !self.has_open_transaction();
-        let cancel = self.handle.clone();
+        let (cancel, clock, turn) = (self.handle.clone(), self.shared.env.clock.clone(), ThreadTurn::default());
         let open = self.transaction_for_statement();
         let transaction = &mut open.transaction;
         transaction.start_statement();
@@ -202,6 +203,7 @@ impl Session {
                 sum = sum.wrapping_add(types::collation::hash(types::CollationId::BINARY, &entry.value) as u32);
             }
             cancel.cancel.check().map_err(EngineError::from)?;
+            turn.pass(&*clock).await;
             if !more {
                 break;
             }

@@ -95,6 +95,10 @@ impl Session {
                 }
                 checked.value
             }
+            None if setting.name == "gtid_purged" => {
+                let message = format!("Variable '{}' doesn't have a default value", setting.name);
+                return Err(SqlError::new(codes::NO_DEFAULT, message));
+            }
             None if global || setting.scope == Scope::Session => setting.parse(setting.default)?,
             None => self.shared.globals.get(id),
         };
@@ -111,6 +115,10 @@ impl Session {
     fn check_may_set(&mut self, setting: &Setting, global: bool) -> Result<(), SqlError> {
         if global {
             self.check_global(&[Privilege::SystemVariablesAdmin])?;
+            if setting.name == "gtid_purged" && self.in_transaction() {
+                let message = "The system variable gtid_purged cannot be set when there is an ongoing transaction.";
+                return Err(SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message));
+            }
         } else if matches!(setting.name, "sql_log_bin" | "gtid_next") {
             self.check_global(&[Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin])?;
             if self.in_transaction() {

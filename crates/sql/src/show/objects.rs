@@ -95,10 +95,11 @@ pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Res
     );
     let names = visible_tables(session, &database);
     let catalog = session.catalog();
+    let zone = session.settings().hot.time_zone.clone();
     for name in names {
         let Some(table) = catalog.table(&database, &name) else { continue };
         let estimate = session.shared().engine.estimate_rows(table);
-        rows.push(information_schema::table_numbers(table, estimate));
+        rows.push(information_schema::table_numbers(table, estimate, &zone));
     }
     Ok(rows)
 }
@@ -122,13 +123,17 @@ pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::s
 
 pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Rows, SqlError> {
     let schema = name.schema.as_deref().or(session.database()).unwrap_or_default();
+    let mut rows = Rows::new("Table v64, Create Table v1024");
+    if let Some(text) = information_schema::definition_of(schema, &name.name) {
+        rows.push(vec![Value::str(name.name.clone()), Value::str_static(text)]);
+        return Ok(rows);
+    }
     if system_database(schema).is_some() {
         return Err(SqlError::new(codes::WRONG_OBJECT, format!("'{schema}.{}' is not BASE TABLE", name.name)));
     }
     let table = table_of(session, name)?;
     let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
     let next = table.auto_increment().peek();
-    let mut rows = Rows::new("Table v64, Create Table v1024");
     rows.push(vec![
         Value::str(table.def.name.clone()),
         Value::str(ddl::create_table(&table.def, next, show_generated)),

@@ -33,6 +33,7 @@ fn table(columns: Vec<ColumnDef>, parts: Vec<KeyPart>) -> TableCodec {
         generated_pk: false,
         engine_name: "InnoDB".into(),
         auto_increment_start: 0,
+        create_time: 0,
         options: Vec::new(),
     }))
 }

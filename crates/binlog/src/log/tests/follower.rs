@@ -3,7 +3,7 @@
 use super::*;
 
 /// Copies all durable events that the follower does not have.
-async fn copy(source: &Arc<BinaryLog>, receiver: &mut LogReceiver) -> Result<()> {
+pub(super) async fn copy(source: &Arc<BinaryLog>, receiver: &mut LogReceiver) -> Result<()> {
     let here = receiver.position();
     let mut reader = source.reader(here);
     while let Some(event) = reader.next_event().await? {

@@ -5,6 +5,7 @@ mod damage;
 mod follower;
 mod full;
 mod life;
+mod purged;
 
 use std::sync::Arc;
 

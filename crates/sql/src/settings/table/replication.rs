@@ -10,7 +10,10 @@ pub(super) const ALL: &[Setting] = &[
     session("gtid_next", TEXT, "AUTOMATIC").doc("The identifier of the next transaction. Only AUTOMATIC."),
     fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
     session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
-    fixed("gtid_purged", TEXT, "").doc("Transactions of gtid_executed that are in no log file any more."),
+    global("gtid_purged", TEXT, "").doc(
+        "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
+         says that it holds.",
+    ),
     session("gtid_domain_id", U32, "0")
         .read_only()
         .understood()
