@@ -37,6 +37,11 @@ WITH t AS (SELECT id, x FROM a WHERE x IS NOT NULL) SELECT COUNT(*), SUM(x) FROM
 WITH t AS (SELECT id FROM a), u AS (SELECT id FROM t WHERE id > 3) SELECT * FROM u ORDER BY id;
 SELECT SUM(z) FROM a JOIN b ON b.a_id = a.id JOIN c ON c.b_id = b.id WHERE a.x BETWEEN 10 AND 20;
 SELECT a.id, MAX(z) FROM a LEFT JOIN b ON b.a_id = a.id LEFT JOIN c ON c.b_id = b.id GROUP BY a.id HAVING MAX(z) IS NOT NULL ORDER BY a.id;
+SELECT id, CASE WHEN x = 10 THEN 'ten' ELSE 'other' END AS x FROM a HAVING x = 'ten' ORDER BY id;
+SELECT id, x + 1 AS x FROM a HAVING x > 20 ORDER BY id;
+SELECT x AS id, id AS x FROM a HAVING x = 3;
+SELECT COUNT(*) AS id, x FROM a GROUP BY x HAVING id = 2;
+SELECT a.id, b.id FROM a JOIN b ON b.a_id = a.id HAVING id = 1;
 SELECT STRAIGHT_JOIN a.id FROM a JOIN b ON b.a_id = a.id ORDER BY a.id;
 SELECT x, COUNT(*) FROM a GROUP BY x WITH ROLLUP;
 DROP TABLE a, b, c;

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::install::jdbc_folder;
+use crate::process::workspace_root;
 use crate::process::{checked, run};
 use crate::{Kind, Result, python_path};
 
@@ -125,6 +127,16 @@ pub fn run_tool(kind: Kind, program: &str, arguments: &[&str]) -> Result<String>
 /// What it printed.
 pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     run(Command::new(python_path()).arg("-c").arg(script).args(arguments))
+}
+
+/// Runs `interop/java/Jdbc.java` with both JDBC drivers at hand.
+///
+/// # Errors
+/// What it printed.
+pub fn jdbc(arguments: &[&str]) -> Result<String> {
+    let drivers = jdbc_folder().join("*");
+    let program = workspace_root().join("interop/java/Jdbc.java");
+    run(Command::new("java").arg("-cp").arg(drivers).arg(program).args(arguments))
 }
 
 /// A run of real sysbench.

@@ -71,7 +71,12 @@ pub fn python_path() -> PathBuf {
     peers_home().join("python/bin/python")
 }
 
-/// Installs both peers, sysbench, the `mariadb` client and the Python clients. About two minutes and 1.5 GB where
+/// Where the JDBC drivers are.
+pub(crate) fn jdbc_folder() -> PathBuf {
+    peers_home().join("jdbc")
+}
+
+/// Installs both peers, sysbench, the `mariadb` client, the Python clients and the JDBC drivers. About two minutes and 1.5 GB where
 /// nothing is there yet.
 ///
 /// # Errors
@@ -84,6 +89,7 @@ pub fn install_everything() -> Result<()> {
         install_root(kind)?;
     }
     install_python()?;
+    install_jdbc()?;
     build_shim()
 }
 
@@ -99,6 +105,8 @@ fn host_packages() -> Result<()> {
         ("sysbench", "sysbench"),
         ("cc", "gcc"),
         ("python3", "python3"),
+        ("javac", "default-jdk-headless"),
+        ("mvn", "maven"),
     ];
     let mut missing: Vec<&str> =
         wanted.iter().filter(|(program, _)| !on_path(program)).map(|(_, name)| *name).collect();
@@ -170,6 +178,23 @@ fn install_python() -> Result<()> {
     let packages = ["pymysql", "cryptography", "mysql-connector-python"];
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))
         .map(drop)
+}
+
+/// Connector/J of MySQL and of MariaDB.
+fn install_jdbc() -> Result<()> {
+    for (artifact, version) in
+        [("com.mysql:mysql-connector-j", "9.3.0"), ("org.mariadb.jdbc:mariadb-java-client", "3.5.3")]
+    {
+        let name = artifact.rsplit(':').next().unwrap_or(artifact);
+        if jdbc_folder().join(format!("{name}-{version}.jar")).exists() {
+            continue;
+        }
+        eprintln!("installing {name}");
+        let mut maven = Command::new("mvn");
+        maven.args(["-q", "-B", "dependency:copy"]).arg(format!("-Dartifact={artifact}:{version}"));
+        run(maven.arg(format!("-DoutputDirectory={}", jdbc_folder().display())))?;
+    }
+    Ok(())
 }
 
 /// Built against the host's C library, the oldest here, so that it loads in the roots too.

@@ -16,7 +16,7 @@ pub mod random_sql;
 mod raw;
 mod server;
 
-pub use client::{Client, Sysbench, SysbenchReport, python, run_tool};
+pub use client::{Client, Sysbench, SysbenchReport, jdbc, python, run_tool};
 pub use connection::{Answer, Connection};
 pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;

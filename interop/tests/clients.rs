@@ -1,6 +1,6 @@
-//! Real clients connect and work: `mariadb`, MySQL 9.7's `mysql`, PyMySQL, mysql-connector-python.
+//! Real clients connect and work: `mariadb`, MySQL 9.7's `mysql`, PyMySQL, mysql-connector-python, the JDBC drivers of both.
 
-use interop::{Client, Kind, Server, ServerOptions, python, run_tool};
+use interop::{Client, Kind, Server, ServerOptions, jdbc, python, run_tool};
 
 fn server(name: &str) -> Server {
     Server::start(name, ServerOptions::default()).unwrap()
@@ -93,4 +93,26 @@ c.close()
 print("ok")
 "#;
     assert_eq!(python(script, &[&server.port().to_string()]).unwrap(), "ok\n");
+}
+
+/// Statements of the client and of the server, batches, cursors, transactions, timeouts, DatabaseMetaData.
+#[test]
+fn jdbc_drivers() {
+    let server = server("client-jdbc");
+    let root = server.client();
+    root.query("CREATE USER 'ada'@'%' IDENTIFIED BY 's3cret'; GRANT ALL ON *.* TO 'ada'@'%'").unwrap();
+    let cases = [
+        ("mysql", "sslMode=DISABLED&allowPublicKeyRetrieval=true"),
+        ("mysql", "useServerPrepStmts=true&useCursorFetch=true&sslMode=REQUIRED"),
+        ("mysql", "useServerPrepStmts=true&rewriteBatchedStatements=true&useLocalSessionState=true"),
+        ("mysql", "rewriteBatchedStatements=true&useInformationSchema=false&useCompression=true"),
+        ("mariadb", "allowPublicKeyRetrieval=true"),
+        ("mariadb", "useServerPrepStmts=true&useBulkStmts=true&sslMode=trust"),
+        ("mariadb", "rewriteBatchedStatements=true&allowMultiQueries=true&sslMode=trust"),
+    ];
+    for (driver, options) in cases {
+        let url = format!("jdbc:{driver}://127.0.0.1:{}/?{options}", server.port());
+        let output = jdbc(&[&url, "ada", "s3cret"]).unwrap_or_else(|error| panic!("{url}: {error}"));
+        assert!(output.ends_with("ok\n"), "{url}: {output}");
+    }
 }

@@ -180,7 +180,11 @@ impl GtidSet {
                 intervals.push((start, end - 1));
             }
         }
-        if cursor.is_empty() { Ok(GtidSet::of(sources)) } else { Err(DecodeError::new("GTID set: bytes behind its end")) }
+        if cursor.is_empty() {
+            Ok(GtidSet::of(sources))
+        } else {
+            Err(DecodeError::new("GTID set: bytes behind its end"))
+        }
     }
 }
 

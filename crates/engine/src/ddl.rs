@@ -123,7 +123,9 @@ impl Engine {
         let core = self.core();
         let session = SessionHandle::internal();
         let wait = Wait { policy: WaitPolicy::For(APPLY_LOCK_WAIT), cancel: &session.cancel };
-        let prepared = core.prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), text.context.timestamp, None, wait).await?;
+        let prepared = core
+            .prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), text.context.timestamp, None, wait)
+            .await?;
         {
             let _installs = core.checkpoints.installs.read();
             let memtable = core.memtable_for(commit_number);

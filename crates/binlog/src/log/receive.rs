@@ -24,6 +24,8 @@ pub struct LogReceiver {
     /// GTIDs of whole transactions since the last flush, and the one that is being received.
     gtids: GtidSet,
     current_gtid: Option<base::Gtid>,
+    /// The last event was a FORMAT_DESCRIPTION: a file is begun with its PREVIOUS_GTIDS or not at all.
+    in_head: bool,
 }
 
 impl LogReceiver {
@@ -36,6 +38,7 @@ impl LogReceiver {
             whole_end,
             gtids: GtidSet::new(),
             current_gtid: None,
+            in_head: false,
         }
     }
 
@@ -101,7 +104,8 @@ impl LogReceiver {
         if event.header.event_type == EventType::GTID {
             self.current_gtid = GtidEvent::decode(EventType::GTID, event.body())?.gtid;
         }
-        if is_whole {
+        self.in_head = event.header.event_type == EventType::FORMAT_DESCRIPTION;
+        if is_whole && !self.in_head {
             self.whole_end = self.position();
             if let Some(gtid) = self.current_gtid.take() {
                 self.gtids.add(gtid);
@@ -141,8 +145,7 @@ impl LogReceiver {
             writer.offset = MAGIC.len() as u64;
             let created = event.header.timestamp;
             let (previous_gtids, added_gtids) = (GtidSet::new(), GtidSet::new());
-            writer.group.new_file =
-                Some(FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids });
+            writer.group.new_file = Some(FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids });
         } else {
             writer.group.buf.extend_from_slice(event.bytes);
         }
@@ -162,7 +165,7 @@ impl LogReceiver {
     /// Writes what was appended, syncs it once, and shows the whole transactions in it.
     pub async fn flush(&mut self) -> Result<()> {
         let Some(segment) = self.writer.segment.clone() else { return Ok(()) };
-        if self.writer.group.buf.is_empty() {
+        if self.writer.group.buf.is_empty() || self.in_head {
             return Ok(());
         }
         let mut builder = std::mem::take(&mut self.writer.group);
@@ -188,6 +191,12 @@ impl LogReceiver {
 
     /// Drops a transaction that was received in part: the connection to the source is gone.
     pub async fn forget_partial(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.in_head) {
+            // Nothing else is in the group: it was flushed before the file.
+            let group = std::mem::take(&mut self.writer.group);
+            self.log().space.add(group.buf.len() as u64);
+            self.writer.offset = 0;
+        }
         self.flush().await?;
         let here = self.position();
         self.tracker = TransactionTracker::default();

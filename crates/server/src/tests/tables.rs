@@ -6,7 +6,8 @@ use super::*;
 /// The time of the statement in the log, so it is the same after a restart and on a follower.
 #[test]
 fn create_time() {
-    const TIMES: &str = "SELECT TABLE_NAME, CREATE_TIME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd' ORDER BY 1";
+    const TIMES: &str =
+        "SELECT TABLE_NAME, CREATE_TIME FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'd' ORDER BY 1";
     let times = async |client: &mut TestClient| {
         let rows = client.query(TIMES).await.unwrap().rows;
         rows.into_iter().flatten().flatten().collect::<Vec<_>>().join(" ")

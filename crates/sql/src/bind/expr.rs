@@ -45,20 +45,33 @@ pub(crate) struct ExprScope<'s> {
     pub(crate) aggregates: bool,
     /// Names of the select list, with their expressions.
     pub(crate) aliases: &'s [(String, Expr)],
-    /// Aliases come before columns (ORDER BY), or after them.
-    pub(crate) aliases_first: bool,
+    /// Names of GROUP BY, which HAVING takes for columns.
+    pub(crate) grouped: &'s [&'s str],
 }
 
 impl<'s> ExprScope<'s> {
     /// An expression over rows of the tables.
     pub(crate) fn new(clause: Clause) -> Self {
-        ExprScope { clause, aggregates: false, aliases: &[], aliases_first: false }
+        ExprScope { clause, aggregates: false, aliases: &[], grouped: &[] }
     }
 
     /// An expression over groups, if there are any.
     pub(crate) fn of_groups(clause: Clause, aliases: &'s [(String, Expr)]) -> Self {
-        let aliases_first = clause == Clause::OrderBy;
-        ExprScope { clause, aggregates: true, aliases, aliases_first }
+        ExprScope { clause, aggregates: true, aliases, grouped: &[] }
+    }
+
+    /// What a name means before the tables' columns are asked for it. Two of one name are left to them, which are ambiguous too.
+    fn alias_before_columns(&self, name: &str) -> Option<&Expr> {
+        let same = |other: &str| types::schema::same_name(other, name);
+        let comes_first = match self.clause {
+            Clause::OrderBy => true,
+            Clause::Having => {
+                let count = self.aliases.iter().filter(|(alias, _)| same(alias)).count();
+                count == 1 && !self.grouped.iter().any(|grouped| same(grouped))
+            }
+            _ => false,
+        };
+        if comes_first { self.alias(name) } else { None }
     }
 
     fn alias(&self, name: &str) -> Option<&Expr> {
@@ -238,9 +251,7 @@ impl<'a> Binder<'a> {
             };
         }
         let column = ColumnName { schema: None, table: None, column: &name.value };
-        if scope.aliases_first
-            && let Some(expr) = scope.alias(&name.value)
-        {
+        if let Some(expr) = scope.alias_before_columns(&name.value) {
             return Ok(expr.clone());
         }
         match self.resolve_own(column, scope.clause)? {

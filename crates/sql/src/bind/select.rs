@@ -1,7 +1,7 @@
 //! One SELECT block.
 //!
-//! MySQL's order of lookup is kept: GROUP BY and HAVING look for a name among the tables' columns first and then among the
-//! select list's aliases, ORDER BY the other way round.
+//! MySQL's order of lookup is kept: GROUP BY looks for a name among the tables' columns first and then among the select list's
+//! aliases, ORDER BY the other way round, and HAVING as ORDER BY but for the names of GROUP BY.
 
 use base::{SqlError, codes};
 use engine::TableMode;
@@ -48,7 +48,11 @@ impl<'a> Binder<'a> {
         let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
         let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
         let having = match &select.having {
-            Some(condition) => self.bind_condition(condition, ExprScope::of_groups(Clause::Having, &aliases))?,
+            Some(condition) => {
+                let grouped = grouped_names(&select.group_by);
+                let scope = ExprScope { grouped: &grouped, ..ExprScope::of_groups(Clause::Having, &aliases) };
+                self.bind_condition(condition, scope)?
+            }
             None => Vec::new(),
         };
         let order = self.bind_order(tail.order, &aliases)?;
@@ -296,4 +300,15 @@ fn into_variables(into: Option<&sql::SelectInto>, columns: usize) -> Result<Vec<
         return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
     }
     Ok(names)
+}
+
+/// Names of columns that stand alone in GROUP BY.
+fn grouped_names(group_by: &sql::GroupByExpr) -> Vec<&str> {
+    let sql::GroupByExpr::Expressions(exprs, _) = group_by else { return Vec::new() };
+    let names = exprs.iter().filter_map(|expr| match expr {
+        sql::Expr::Identifier(name) => Some(name),
+        sql::Expr::CompoundIdentifier(names) => names.last(),
+        _ => None,
+    });
+    names.map(|name| name.value.as_str()).collect()
 }

@@ -21,7 +21,11 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
     let name = context.resolve(&create.name)?;
     check_table_name(&name.name)?;
     if context.catalog.table(&name.schema, &name.name).is_some() {
-        return if create.if_not_exists { Ok(already_there(&name.name, context)) } else { Err(table_exists(&name.name)) };
+        return if create.if_not_exists {
+            Ok(already_there(&name.name, context))
+        } else {
+            Err(table_exists(&name.name))
+        };
     }
     let def = match &create.like {
         Some(like) => like_def(&name, context.table(&context.resolve(like)?)?),

@@ -459,6 +459,31 @@ pub(super) fn table_privileges(source: &Source<'_>) -> Rows {
     Ok(rows)
 }
 
+/// `mysql.tables_priv`. Nobody has noted who granted, and when.
+pub(super) fn tables_priv(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for account in visible_accounts(source) {
+        let granted = account.tables.iter().flat_map(|(database, tables)| tables.iter().map(move |it| (database, it)));
+        for (database, (table, privileges)) in granted {
+            let mut names: Vec<String> = privileges.list().into_iter().map(|it| capitalised(it.name())).collect();
+            if privileges.contains(Privilege::GrantOption) {
+                names.push("Grant".to_owned());
+            }
+            rows.push(vec![
+                text(account.host.clone()),
+                text(database.clone()),
+                text(account.user.clone()),
+                text(table.clone()),
+                Value::str_static(""),
+                Value::Null,
+                text(names.join(",")),
+                Value::str_static(""),
+            ]);
+        }
+    }
+    Ok(rows)
+}
+
 /// `mysql.user`, as far as it is asked for. Secrets only for those who may read them anyway.
 pub(super) fn users(source: &Source<'_>) -> Rows {
     let flag = |on: bool| Value::str_static(if on { "Y" } else { "N" });

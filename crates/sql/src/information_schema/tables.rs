@@ -207,6 +207,19 @@ pub(super) const TABLES: &[TableSpec] = &[
     },
     TableSpec {
         database: "mysql",
+        name: "tables_priv",
+        columns: "Host v255, Db v64, User v32, Table_name v64, Grantor v288, Timestamp s?, Table_priv v300, Column_priv v60",
+        rows: rows::tables_priv,
+    },
+    // Privileges are not granted on columns.
+    TableSpec {
+        database: "mysql",
+        name: "columns_priv",
+        columns: "Host v255, Db v64, User v32, Table_name v64, Column_name v64, Timestamp s?, Column_priv v60",
+        rows: rows::none,
+    },
+    TableSpec {
+        database: "mysql",
         name: "general_log",
         columns: "event_time s, user_host t, thread_id u, server_id u, command_type v64, argument t",
         rows: rows::none,

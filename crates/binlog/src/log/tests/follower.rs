@@ -2,8 +2,17 @@
 
 use super::*;
 
-/// Copies all durable events that the follower does not have.
-pub(super) async fn copy(source: &Arc<BinaryLog>, receiver: &mut LogReceiver) -> Result<()> {
+/// Copies all durable events that the follower does not have, in groups of about 2000 bytes.
+async fn copy(source: &Arc<BinaryLog>, receiver: &mut LogReceiver) -> Result<()> {
+    copy_in_groups(source, receiver, 2000).await
+}
+
+/// The same; groups have more than so many bytes.
+pub(super) async fn copy_in_groups(
+    source: &Arc<BinaryLog>,
+    receiver: &mut LogReceiver,
+    group_bytes: usize,
+) -> Result<()> {
     let here = receiver.position();
     let mut reader = source.reader(here);
     while let Some(event) = reader.next_event().await? {
@@ -15,7 +24,7 @@ pub(super) async fn copy(source: &Arc<BinaryLog>, receiver: &mut LogReceiver) ->
             bytes[17] &= !1;
         }
         receiver.append(&bytes).await?;
-        if receiver.unflushed() > 2000 {
+        if receiver.unflushed() > group_bytes {
             receiver.flush().await?;
         }
     }
@@ -67,4 +76,43 @@ fn the_copy_is_byte_for_byte() {
             source.kill();
         }
     }
+}
+
+/// A source that goes away behind a file's first event, at which the file says nothing yet of the ones before it.
+#[test]
+fn a_head_is_there_as_a_whole() {
+    let source = machine(1);
+    let follower = source.world().machine();
+    let run = async {
+        let Opened { log, mut writer, .. } = open(&source.env(), OpenAs::Source).await?;
+        let Opened { log: copied, writer: copier, .. } = open(&follower.env(), OpenAs::Follower).await?;
+        let mut receiver = LogReceiver::new(copier);
+        write(&mut writer, 1..4).await?;
+        copy(&log, &mut receiver).await?;
+        writer.rotate().await?;
+        write(&mut writer, 4..6).await?;
+        // Up to the second file's FORMAT_DESCRIPTION.
+        let mut reader = log.reader(receiver.position());
+        while let Some(event) = reader.next_event().await? {
+            if event.start.file != receiver.position().file {
+                receiver.start_file(&log.file_name(event.start.file)).await?;
+            }
+            receiver.append(&event.bytes).await?;
+            receiver.flush().await?;
+            if event.header.event_type == EventType::FORMAT_DESCRIPTION {
+                break;
+            }
+        }
+        let before = (copied.durable_end(), copied.gtid_executed());
+        receiver.forget_partial().await?;
+        assert_eq!((copied.durable_end(), copied.gtid_executed()), before);
+        let mut receiver = LogReceiver::new(receiver.into_writer().await?);
+        copy_in_groups(&log, &mut receiver, 0).await?;
+        same_files(&source, &log, &follower, &copied);
+        assert_eq!((copied.gtid_executed(), copied.gtid_purged()), (log.gtid_executed(), GtidSet::new()));
+        assert_eq!(copied.file_without(&GtidSet::new()), log.file_without(&GtidSet::new()));
+        assert_eq!(copied.file_without(&log.gtid_executed()), log.file_without(&log.gtid_executed()));
+        Ok::<_, BinlogError>(())
+    };
+    source.world().run(run).unwrap().unwrap();
 }

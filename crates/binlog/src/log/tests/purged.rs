@@ -1,6 +1,6 @@
 //! GTIDs that count without a transaction in the log: they are there as a whole or not at all, and for every copy.
 
-use super::follower::copy;
+use super::follower::copy_in_groups;
 use super::*;
 
 const OWN: &str = "11111111-1111-1111-1111-111111111111";
@@ -101,12 +101,12 @@ fn a_copy_of_the_log_says_the_same() {
                 let next = 10 * step as u64 + 1;
                 write(&mut writer, next..next + source.world().below(10)).await?;
                 if source.world().below(2) == 0 {
-                    copy(&log, &mut receiver).await?;
+                    copy_in_groups(&log, &mut receiver, seed as usize * 100).await?;
                 }
                 writer.add_purged(&set(gtids)).await?;
             }
             write(&mut writer, 21..22).await?;
-            copy(&log, &mut receiver).await?;
+            copy_in_groups(&log, &mut receiver, seed as usize * 100).await?;
             assert_eq!(both(&copied), both(&log), "seed {seed}");
             receiver.close().await?;
             let Opened { log: copied, .. } = open(&follower.env(), OpenAs::Follower).await?;
