@@ -69,6 +69,8 @@ fn who_computes_shuts_nobody_out() {
         for busy in busy {
             assert_eq!(busy.await.unwrap(), 1317);
         }
+        client.query("SET max_execution_time = 20").await.unwrap();
+        assert_eq!(error_of(&mut client, "SELECT BENCHMARK(1 << 60, 1 + 1)").await, 3024);
         server.shutdown().await.unwrap();
     });
 }

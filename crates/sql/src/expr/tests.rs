@@ -3,15 +3,13 @@
 
 use std::sync::Arc;
 
-use base::{Cancel, Cancelled, SqlError, UnixMicros, codes};
+use base::{SqlError, UnixMicros, codes};
 use engine::{Catalog, CatalogChange, DdlPlanner, DdlText, Engine, EngineOptions};
 use io::sim::SimMachine;
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::bind::Binder;
-use crate::expr::{
-    EvalContext, Expr, Host, SessionInfo, Strictness, VariableScope, Warnings, Watch, convert_for_column,
-};
+use crate::expr::{EvalContext, Expr, Host, SessionInfo, Strictness, VariableScope, Warnings, convert_for_column};
 use crate::parse::{ParseContext, parse_expr};
 use crate::plan::PlanContext;
 use crate::virtual_table::NoVirtualTables;
@@ -198,24 +196,6 @@ fn aggregate(name: &str, column: &ColumnDef, rows: &[Value]) -> String {
         Value::Null => "NULL".to_string(),
         value => String::from_utf8_lossy(&super::coerce::text(&value, &aggregate.ty)).into_owned(),
     }
-}
-
-/// What runs long by itself ends when its statement has to.
-#[test]
-fn benchmark_can_be_interrupted() {
-    let fixture = Fixture::new();
-    let warnings = Warnings::default();
-    let long = fixture.bind("BENCHMARK(1 << 60, 1 + 1)").unwrap();
-    let clock = SimMachine::new(1).env().clock;
-    let code = |cancel: &Cancel, deadline| {
-        let watch = Some(Watch { cancel, clock: &*clock, deadline });
-        let ctx = EvalContext { watch, ..fixture.context(&warnings, false) };
-        long.eval(&[], &ctx).unwrap_err().code
-    };
-    assert_eq!(code(&Cancel::new(), Some(clock.now())), codes::QUERY_TIMEOUT.0);
-    let killed = Cancel::new();
-    killed.cancel(Cancelled::Statement);
-    assert_eq!(code(&killed, None), codes::QUERY_INTERRUPTED.0);
 }
 
 #[test]

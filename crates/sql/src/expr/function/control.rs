@@ -35,7 +35,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("strcmp", 2, 2, int, strcmp).compares(2),
     line("interval", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
-    line("benchmark", 2, 2, nullable_int, benchmark).waiting(),
+    line("benchmark", 2, 2, nullable_int, |_| Err(SqlError::not_supported("BENCHMARK() in this place"))).waiting(),
     line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),
 ];
 
@@ -142,14 +142,4 @@ fn interval(args: &Args<'_>) -> Result<Value, SqlError> {
         }
     }
     Ok(Value::Int(args.len() as i64 - 1))
-}
-
-/// In a place where the executor cannot do it.
-fn benchmark(args: &Args<'_>) -> Result<Value, SqlError> {
-    let count = some!(args.int(0)?);
-    for _ in 0..count {
-        args.ctx.check_cancelled()?;
-        args.args[1].eval_ref(args.row, args.ctx)?;
-    }
-    Ok(Value::Int(0))
 }
