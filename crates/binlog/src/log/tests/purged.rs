@@ -74,7 +74,7 @@ fn a_crash_leaves_all_or_nothing() {
             let (executed, purged) = both(&log);
             let is_there = purged == ELSEWHERE;
             assert!(is_there || purged.is_empty(), "operation {operation}: {purged}");
-            assert_eq!(set(&purged).is_subset_of(&set(&executed)), true, "operation {operation}: {executed}");
+            assert!(set(&purged).is_subset_of(&set(&executed)), "operation {operation}: {executed}");
             assert_eq!(executed.contains(ELSEWHERE), is_there, "operation {operation}: {executed}");
             assert!(is_there || !matches!(added, Ok(Ok(()))), "operation {operation}: lost");
             seen[usize::from(is_there)] += 1;
