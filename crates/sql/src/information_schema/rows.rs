@@ -12,6 +12,7 @@ use crate::account::{Account, Privilege, Privileges};
 use crate::exec::ExecContext;
 use crate::expr::coerce::utc_micros_to_local;
 use crate::expr::{Host, VariableScope};
+use crate::parse::RESERVED;
 use crate::session::Shared;
 use crate::settings::{self, Scope};
 use crate::show::{default_of, extra_of, key_of, opt, server};
@@ -62,6 +63,10 @@ fn yes_no(yes: bool) -> Value {
 
 pub(super) fn none(_: &Source<'_>) -> Rows {
     Ok(Vec::new())
+}
+
+pub(super) fn keywords(_: &Source<'_>) -> Rows {
+    Ok(RESERVED.iter().map(|word| vec![Value::str_static(word), Value::Int(1)]).collect())
 }
 
 pub(super) fn schemata(source: &Source<'_>) -> Rows {

@@ -87,6 +87,8 @@ pub(super) const TABLES: &[TableSpec] = &[
         "trx_id u, trx_state v13, trx_started s, trx_mysql_thread_id u, trx_query v1024?, trx_isolation_level v16",
         rows::none,
     ),
+    // Only those that are reserved here.
+    schema("KEYWORDS", "WORD v128, RESERVED i", rows::keywords),
     schema(
         "KEY_COLUMN_USAGE",
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_CATALOG v64, TABLE_SCHEMA v64, \

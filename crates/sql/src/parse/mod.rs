@@ -50,6 +50,7 @@ use crate::expr::SqlMode;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::lexer::select_items;
 pub(crate) use self::raw::to_utf8;
+pub(crate) use tokens::RESERVED;
 
 /// On what the meaning of text depends.
 #[derive(Clone, Copy, Debug, Default)]

@@ -310,7 +310,7 @@ fn parser(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
 
 /// Words that are no names without quotes. (MySQL has more; those that begin a clause of our grammar are enough for it to
 /// find its way.)
-const RESERVED: &[&str] = &[
+pub(crate) const RESERVED: &[&str] = &[
     "ADD",
     "ALL",
     "ALTER",
