@@ -60,6 +60,7 @@ fn sbtest() -> TableDef {
         comment: String::new(),
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 1,
         create_time: 0,
         options: Vec::new(),

@@ -183,6 +183,7 @@ pub mod codes {
     pub const NOT_SUPPORTED_YET: Code = (1235, "42000");
     pub const SOURCE_FATAL_ERROR_READING_BINLOG: Code = (1236, "HY000");
     pub const INCORRECT_GLOBAL_LOCAL_VAR: Code = (1238, "HY000");
+    pub const WRONG_FK_DEF: Code = (1239, "42000");
     pub const OPERAND_COLUMNS: Code = (1241, "21000");
     pub const SUBQUERY_NO_1_ROW: Code = (1242, "21000");
     pub const UNKNOWN_STMT_HANDLER: Code = (1243, "HY000");
@@ -244,6 +245,7 @@ pub mod codes {
     pub const PLUGIN_IS_NOT_LOADED: Code = (1524, "HY000");
     pub const WRONG_VALUE: Code = (1525, "HY000");
     pub const EVENT_DOES_NOT_EXIST: Code = (1539, "HY000");
+    pub const DROP_INDEX_FK: Code = (1553, "HY000");
     pub const CANT_CHANGE_TX_CHARACTERISTICS: Code = (1568, "25001");
     pub const WRONG_PARAMCOUNT_TO_NATIVE_FCT: Code = (1582, "42000");
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");
@@ -252,17 +254,25 @@ pub mod codes {
     pub const WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT: Code = (1681, "HY000");
     pub const TOO_LONG_INDEX_COMMENT: Code = (1688, "HY000");
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
+    pub const TRUNCATE_ILLEGAL_FK: Code = (1701, "42000");
+    pub const FOREIGN_DUPLICATE_KEY: Code = (1761, "23000");
     pub const VARIABLE_NOT_SETTABLE_IN_TRANSACTION: Code = (1766, "HY000");
     pub const MALFORMED_GTID_SET_SPECIFICATION: Code = (1772, "HY000");
     pub const GNO_EXHAUSTED: Code = (1775, "HY000");
     pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
+    pub const FK_CANNOT_OPEN_PARENT: Code = (1824, "HY000");
+    pub const FK_DUP_NAME: Code = (1826, "HY000");
     pub const PASSWORD_FORMAT: Code = (1827, "HY000");
+    pub const FK_COLUMN_CANNOT_DROP: Code = (1828, "HY000");
+    pub const FK_COLUMN_CANNOT_DROP_CHILD: Code = (1829, "HY000");
+    pub const FK_COLUMN_NOT_NULL: Code = (1830, "HY000");
     pub const MALFORMED_PACKET: Code = (1835, "HY000");
     pub const GTID_NEXT_CANT_BE_SET: Code = (1836, "HY000");
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
+    pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
@@ -280,12 +290,17 @@ pub mod codes {
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");
+    pub const FK_CANNOT_DROP_PARENT: Code = (3730, "HY000");
+    pub const FK_NO_COLUMN_PARENT: Code = (3734, "HY000");
     pub const TABLE_WITHOUT_PK: Code = (3750, "HY000");
+    pub const FK_INCOMPATIBLE_COLUMNS: Code = (3780, "HY000");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");
+    pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
+    pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
 }
 
 #[cfg(test)]

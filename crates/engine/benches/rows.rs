@@ -62,6 +62,7 @@ fn table_def() -> TableDef {
         comment: String::new(),
         generated_pk: false,
         engine_name: String::new(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 1,
         create_time: 0,
         options: Vec::new(),

@@ -159,7 +159,11 @@ impl Core {
                 // The names mean other tables by now.
                 continue;
             }
-            let Planned { catalog: next, build, renewed, dropped, schemas, .. } = plan(&catalog, change, timestamp)?;
+            let Planned { catalog: next, build, key_check, renewed, dropped, schemas, .. } =
+                plan(&catalog, change, timestamp)?;
+            if let Some(check) = &key_check {
+                self.check_foreign_keys(check, wait.cancel).await?;
+            }
             let rows = row_changes(&catalog, &next)?;
             self.clean_ids(&renewed).await?;
             let built = match build {

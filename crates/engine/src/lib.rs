@@ -29,6 +29,7 @@ mod core;
 mod ddl;
 mod engine;
 mod error;
+mod foreign_key;
 pub mod gate;
 mod install;
 pub mod lock;

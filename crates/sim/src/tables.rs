@@ -92,6 +92,7 @@ fn table(name: &str, columns: Vec<ColumnDef>, indexes: Vec<IndexDef>) -> TableDe
         comment: String::new(),
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 0,
         create_time: 0,
         options: Vec::new(),

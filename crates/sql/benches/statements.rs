@@ -104,6 +104,7 @@ impl Bench {
             timestamp: 0,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
+            foreign_key_checks: true,
             warnings: &warnings,
         };
         let planned = plan_ddl(ddl, &context).unwrap();

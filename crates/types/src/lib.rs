@@ -33,7 +33,9 @@ pub use decimal::Decimal;
 pub use error::TypeError;
 pub use key::KeyCodec;
 pub use row::RowLayout;
-pub use schema::{BlobSize, ColumnDef, ColumnDefault, ColumnType, IndexDef, KeyPart, TableDef};
+pub use schema::{
+    BlobSize, ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, KeyPart, ReferentialAction, TableDef,
+};
 pub use table::TableCodec;
 pub use temporal::{Date, DateTime, Time};
 pub use value::Value;

@@ -405,6 +405,70 @@ pub struct IndexDef {
     pub visible: bool,
 }
 
+/// What happens to the rows that refer to one which goes, or whose key changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReferentialAction {
+    /// NO ACTION, and nothing said: the change is refused, at once as with RESTRICT.
+    #[default]
+    NoAction,
+    /// RESTRICT: the change is refused.
+    Restrict,
+    /// CASCADE: they go as well, or change as well.
+    Cascade,
+    /// SET NULL: they refer to nothing.
+    SetNull,
+    /// SET DEFAULT: the change is refused, as InnoDB does.
+    SetDefault,
+}
+
+impl ReferentialAction {
+    /// Whether the change is refused while there are such rows.
+    pub fn refuses(self) -> bool {
+        !matches!(self, ReferentialAction::Cascade | ReferentialAction::SetNull)
+    }
+}
+
+/// As information_schema shows it.
+impl fmt::Display for ReferentialAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            ReferentialAction::NoAction => "NO ACTION",
+            ReferentialAction::Restrict => "RESTRICT",
+            ReferentialAction::Cascade => "CASCADE",
+            ReferentialAction::SetNull => "SET NULL",
+            ReferentialAction::SetDefault => "SET DEFAULT",
+        })
+    }
+}
+
+/// A foreign key: the values of some columns, if none is NULL, are a key of another table's row (or of one of its own).
+///
+/// The parent is known by its names, because it may be missing: `foreign_key_checks = 0` makes children before parents.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ForeignKeyDef {
+    /// Of the constraint; unique in the child's database.
+    pub name: String,
+    /// Positions in [`TableDef::columns`].
+    pub columns: Vec<usize>,
+    /// The parent's database.
+    pub parent_schema: String,
+    /// The parent.
+    pub parent_table: String,
+    /// Names of its columns, as many as [`ForeignKeyDef::columns`].
+    pub parent_columns: Vec<String>,
+    /// ON DELETE
+    pub on_delete: ReferentialAction,
+    /// ON UPDATE
+    pub on_update: ReferentialAction,
+}
+
+impl ForeignKeyDef {
+    /// Whether it refers to that table.
+    pub fn refers_to(&self, schema: &str, table: &str) -> bool {
+        self.parent_schema == schema && self.parent_table == table
+    }
+}
+
 /// A table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TableDef {
@@ -419,6 +483,9 @@ pub struct TableDef {
     pub columns: Vec<ColumnDef>,
     /// `[0]` is the clustered primary key, always there.
     pub indexes: Vec<IndexDef>,
+    /// In the order of their making.
+    #[serde(default)]
+    pub foreign_keys: Vec<ForeignKeyDef>,
     /// For columns without one of their own.
     pub collation: CollationId,
     /// COMMENT
@@ -453,6 +520,27 @@ impl TableDef {
     /// The index of that name, without regard to case.
     pub fn index_number(&self, name: &str) -> Option<usize> {
         self.indexes.iter().position(|index| same_name(&index.name, name))
+    }
+
+    /// An index that begins with these columns, whole and in this order.
+    pub fn index_over(&self, columns: &[usize]) -> Option<usize> {
+        let begins = |index: &IndexDef| {
+            let parts = index.parts.get(..columns.len());
+            parts.is_some_and(|parts| {
+                parts.iter().zip(columns).all(|(part, &column)| part.column == column && part.prefix_chars.is_none())
+            })
+        };
+        self.indexes.iter().position(begins)
+    }
+
+    /// A unique index over exactly these columns, whole and in this order.
+    pub fn unique_over(&self, columns: &[usize]) -> Option<usize> {
+        let exactly = |index: &IndexDef| {
+            index.unique
+                && index.parts.len() == columns.len()
+                && index.parts.iter().zip(columns).all(|(part, &at)| part.column == at && part.prefix_chars.is_none())
+        };
+        self.indexes.iter().position(exactly)
     }
 
     /// The AUTO_INCREMENT column.

@@ -98,6 +98,7 @@ pub(super) fn table_sql(name: &str) -> String {
         comment: String::new(),
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 1,
         create_time: 0,
         options: Vec::new(),

@@ -65,6 +65,7 @@ pub(crate) fn table() -> TableDef {
         comment: String::new(),
         generated_pk: false,
         engine_name: "InnoDB".to_owned(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 0,
         create_time: 0,
         options: Vec::new(),

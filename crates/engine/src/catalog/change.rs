@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::SqlError;
 use binlog::QueryContext;
 use bytes::Bytes;
-use types::TableDef;
+use types::{ForeignKeyDef, TableDef};
 
 use super::{Catalog, Database, Table};
 
@@ -45,6 +45,23 @@ pub struct AlterTable {
     pub new_def: TableDef,
     /// Given if rows change their form: then every index is built anew.
     pub row_mapper: Option<RowMapper>,
+    /// Columns with new names, old name first: foreign keys that refer to them follow.
+    pub renamed_columns: Vec<(String, String)>,
+    /// Foreign keys of `new_def` that all rows have to obey ([`crate::EngineError::ForeignKeyFails`]).
+    pub checked_keys: Vec<NewForeignKey>,
+}
+
+/// A foreign key that comes to a table with rows.
+#[derive(Clone)]
+pub struct NewForeignKey {
+    /// The foreign key, with columns of the table's new form.
+    pub key: ForeignKeyDef,
+    /// Its parent.
+    pub parent: Arc<Table>,
+    /// The parent's unique index over the columns that it refers to.
+    pub parent_index: usize,
+    /// It in words, for the error.
+    pub text: String,
 }
 
 /// What a DDL statement does. Names are checked against the catalog when it is executed; `IF EXISTS` and its kin have been

@@ -10,6 +10,11 @@
 //! checkpoint holds the catalog of exactly its log position, and a crash between two DDLs needs no more care than one
 //! between two updates.
 //!
+//! # Foreign keys
+//! A child's definition names its parent; [`Catalog::children_of`] is derived from that. Who plans a change of the parent's
+//! rows has to know its children, so a parent becomes another [`Table`] (with the same definition) when a foreign key to it
+//! comes or goes: plans made before no longer pass [`crate::Transaction::lock_table`].
+//!
 //! # Invariants
 //! - Ids come from counters in the catalog itself and are never given twice, so that whoever applies the same log gives
 //!   the same ids, and a tree or a memtable is never taken for another's.
@@ -21,14 +26,14 @@ mod plan;
 mod storage;
 mod table;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use base::{IndexId, TableId};
 use types::CollationId;
 
-pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, RowMapper, TableName};
-pub(crate) use plan::{Build, Planned, locked_tables, plan};
+pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, NewForeignKey, RowMapper, TableName};
+pub(crate) use plan::{Build, KeyCheck, Planned, locked_tables, plan};
 pub(crate) use storage::{SYSTEM_INDEX, load, row_changes};
 pub use table::{AutoIncrement, Table, may_auto_increment};
 pub(crate) use table::{ColumnSet, TableShared};
@@ -48,6 +53,8 @@ pub struct Catalog {
     version: u64,
     databases: BTreeMap<String, Arc<Schema>>,
     by_id: HashMap<TableId, Arc<Table>>,
+    /// Whose foreign keys refer to a table of that name, be it there or not.
+    children: BTreeMap<TableName, BTreeSet<TableId>>,
     accounts: BTreeMap<String, Arc<serde_json::Value>>,
     next_table: TableId,
     next_index: IndexId,
@@ -67,6 +74,7 @@ impl Catalog {
             version: 0,
             databases: BTreeMap::new(),
             by_id: HashMap::new(),
+            children: BTreeMap::new(),
             accounts: BTreeMap::new(),
             next_table: TableId(storage::FIRST_USER_ID),
             next_index: IndexId(storage::FIRST_USER_ID),
@@ -101,6 +109,12 @@ impl Catalog {
     /// The tables of a database, by name; none if there is no such database.
     pub fn tables(&self, schema: &str) -> impl Iterator<Item = &Arc<Table>> {
         self.databases.get(schema).into_iter().flat_map(|schema| schema.tables.values())
+    }
+
+    /// The tables with a foreign key to a table of that name, itself perhaps among them; in the order of their ids.
+    pub fn children_of(&self, schema: &str, name: &str) -> impl Iterator<Item = &Arc<Table>> {
+        let ids = self.children.get(&TableName::new(schema, name)).into_iter().flatten();
+        ids.filter_map(|id| self.by_id.get(id))
     }
 
     /// An account (`user@host`), as `session` and `sql` wrote it.

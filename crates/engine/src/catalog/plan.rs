@@ -1,12 +1,15 @@
 //! From one catalog and a change to the next catalog, and to what has to be built and dropped for it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId, TableId};
-use types::TableDef;
+use types::schema::same_name;
+use types::{ForeignKeyDef, TableDef};
 
-use super::{AlterTable, Catalog, CatalogChange, Database, RowMapper, Schema, Table, TableName, TableShared};
+use super::{
+    AlterTable, Catalog, CatalogChange, Database, NewForeignKey, RowMapper, Schema, Table, TableName, TableShared,
+};
 use crate::error::{EngineError, Result};
 
 /// Trees that have to be filled from a table's rows before the new catalog can be seen.
@@ -18,10 +21,19 @@ pub(crate) struct Build {
     pub(crate) mapper: Option<RowMapper>,
 }
 
+/// Foreign keys that a table's rows, in their new form, have to obey.
+pub(crate) struct KeyCheck {
+    pub(crate) from: Arc<Table>,
+    pub(crate) to: Arc<Table>,
+    pub(crate) mapper: Option<RowMapper>,
+    pub(crate) keys: Vec<NewForeignKey>,
+}
+
 /// What a change comes to.
 pub(crate) struct Planned {
     pub(crate) catalog: Catalog,
     pub(crate) build: Option<Build>,
+    pub(crate) key_check: Option<KeyCheck>,
     /// Tables whose form is new: older read views cannot use them.
     pub(crate) renewed: Vec<Arc<Table>>,
     /// Indexes that nobody can use any more.
@@ -39,12 +51,16 @@ pub(crate) fn locked_tables(catalog: &Catalog, change: &CatalogChange) -> Vec<Ta
         CatalogChange::DropDatabase(name) => catalog.tables(name).map(|table| table.id()).collect(),
         CatalogChange::DropTables(names) => names.iter().filter_map(find).collect(),
         CatalogChange::RenameTables(names) => names.iter().filter_map(|(from, _)| find(from)).collect(),
-        CatalogChange::AlterTable(alter) => vec![alter.table.id()],
+        CatalogChange::CreateTable(def) => parents(catalog, &def.foreign_keys).collect(),
+        CatalogChange::AlterTable(alter) => {
+            let old = &alter.table.def.foreign_keys;
+            let added = alter.new_def.foreign_keys.iter().filter(|key| !old.contains(key));
+            parents(catalog, added).chain([alter.table.id()]).collect()
+        }
         CatalogChange::Truncate(name) => find(name).into_iter().collect(),
         CatalogChange::Nothing
         | CatalogChange::CreateDatabase(_)
         | CatalogChange::AlterDatabase(_)
-        | CatalogChange::CreateTable(_)
         | CatalogChange::Accounts(_) => Vec::new(),
     };
     // One order for all, so that two DDL statements cannot wait for each other.
@@ -53,12 +69,20 @@ pub(crate) fn locked_tables(catalog: &Catalog, change: &CatalogChange) -> Vec<Ta
     ids
 }
 
+/// The tables that foreign keys refer to, as far as they are there.
+fn parents<'a>(
+    catalog: &'a Catalog,
+    keys: impl IntoIterator<Item = &'a ForeignKeyDef> + 'a,
+) -> impl Iterator<Item = TableId> + 'a {
+    keys.into_iter().filter_map(|key| catalog.table(&key.parent_schema, &key.parent_table)).map(|table| table.id())
+}
+
 /// Checks a change against a catalog and makes the next one. The timestamp, in seconds since 1970, is that of its event.
 pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> Result<Planned> {
     let mut next = catalog.clone();
     next.version += 1;
     let (renewed, dropped, schemas) = (Vec::new(), Vec::new(), Vec::new());
-    let mut planned = Planned { catalog: next, build: None, renewed, dropped, schemas, timestamp };
+    let mut planned = Planned { catalog: next, build: None, key_check: None, renewed, dropped, schemas, timestamp };
     match change {
         CatalogChange::Nothing => {}
         CatalogChange::CreateDatabase(database) => planned.create_database(database)?,
@@ -74,6 +98,7 @@ pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> 
         CatalogChange::Truncate(name) => planned.truncate(&name)?,
         CatalogChange::Accounts(accounts) => planned.accounts(accounts),
     }
+    planned.catalog.renew_parents(catalog)?;
     planned.schemas.sort();
     planned.schemas.dedup();
     Ok(planned)
@@ -107,6 +132,7 @@ impl Planned {
         let schema = schema.ok_or_else(|| EngineError::NoSuchDatabase(name.to_string()))?;
         for table in schema.tables.values() {
             self.catalog.by_id.remove(&table.id());
+            self.catalog.forget_child(table);
             self.dropped.extend(table.indexes.iter().map(|index| index.id));
         }
         Ok(())
@@ -142,8 +168,12 @@ impl Planned {
         let mut def = TableDef::clone(&table.def);
         def.schema.clone_from(&to.schema);
         def.name.clone_from(&to.name);
-        let since = CommitNumber(table.since.load(std::sync::atomic::Ordering::Relaxed));
-        self.catalog.add_table(Arc::new(Table::new(Arc::new(def), since, table.shared.clone())))
+        rename_generated(&mut def, &from.name);
+        self.catalog.add_table(Arc::new(table.with_def(def)))?;
+        self.catalog.change_children(from, |key| {
+            key.parent_schema.clone_from(&to.schema);
+            key.parent_table.clone_from(&to.name);
+        })
     }
 
     fn truncate(&mut self, name: &TableName) -> Result<()> {
@@ -156,7 +186,8 @@ impl Planned {
     }
 
     fn alter_table(&mut self, alter: AlterTable) -> Result<()> {
-        let AlterTable { table: old, new_def: mut def, row_mapper: mapper } = alter;
+        let AlterTable { table: old, new_def: mut def, row_mapper: mapper, renamed_columns, checked_keys: keys } =
+            alter;
         let name = TableName::new(&old.def.schema, &old.def.name);
         self.touch(&name.schema);
         self.touch(&def.schema);
@@ -171,6 +202,8 @@ impl Planned {
         if def != names {
             def.create_time = self.timestamp;
         }
+        rename_generated(&mut def, &name.name);
+        self.rename_in_children(&name, &mut def, &renamed_columns)?;
         let mut built = Vec::new();
         for (number, index) in def.indexes.iter_mut().enumerate() {
             if mapper.is_some() || !old.indexes.iter().any(|other| other.id == index.id) {
@@ -186,14 +219,31 @@ impl Planned {
         if def.auto_increment_start > old.auto_increment().peek() {
             old.shared.auto_increment.seen(def.auto_increment_start - 1);
         }
-        let shared = old.shared.clone();
         if built.is_empty() {
-            let since = CommitNumber(old.since.load(std::sync::atomic::Ordering::Relaxed));
-            return self.catalog.add_table(Arc::new(Table::new(Arc::new(def), since, shared)));
+            let new = Arc::new(old.with_def(def));
+            self.key_check = Some(KeyCheck { from: old, to: new.clone(), mapper, keys });
+            return self.catalog.add_table(new);
         }
-        let new = self.add(def, shared)?;
+        let new = self.add(def, old.shared.clone())?;
+        self.key_check = Some(KeyCheck { from: old.clone(), to: new.clone(), mapper: mapper.clone(), keys });
         self.build = Some(Build { from: old, to: new, indexes: built, mapper });
         Ok(())
+    }
+
+    /// The foreign keys to an altered table follow its new names; those of its own that refer to itself, too.
+    fn rename_in_children(&mut self, name: &TableName, def: &mut TableDef, columns: &[(String, String)]) -> Result<()> {
+        let (schema, table) = (def.schema.clone(), def.name.clone());
+        let follow = |key: &mut ForeignKeyDef| {
+            key.parent_schema.clone_from(&schema);
+            key.parent_table.clone_from(&table);
+            for column in &mut key.parent_columns {
+                if let Some((_, new)) = columns.iter().find(|(old, _)| same_name(old, column)) {
+                    column.clone_from(new);
+                }
+            }
+        };
+        def.foreign_keys.iter_mut().filter(|key| key.refers_to(&name.schema, &name.name)).for_each(follow);
+        self.catalog.change_children(name, follow)
     }
 
     fn accounts(&mut self, accounts: Vec<(String, Option<serde_json::Value>)>) {
@@ -219,6 +269,9 @@ impl Catalog {
             return Err(EngineError::TableExists(table.def.name.clone()));
         }
         tables.insert(table.def.name.clone(), table.clone());
+        for parent in parent_names(&table) {
+            self.children.entry(parent).or_default().insert(table.id());
+        }
         self.by_id.insert(table.id(), table);
         Ok(())
     }
@@ -228,7 +281,54 @@ impl Catalog {
         let tables = &mut self.schema_mut(&name.schema).map_err(|_| no_table())?.tables;
         let table = tables.remove(&name.name).ok_or_else(no_table)?;
         self.by_id.remove(&table.id());
+        self.forget_child(&table);
         Ok(table)
+    }
+
+    fn forget_child(&mut self, table: &Table) {
+        for parent in parent_names(table) {
+            let Some(children) = self.children.get_mut(&parent) else { continue };
+            children.remove(&table.id());
+            if children.is_empty() {
+                self.children.remove(&parent);
+            }
+        }
+    }
+
+    /// Changes the foreign keys of other tables that refer to a table of that name.
+    fn change_children(&mut self, parent: &TableName, change: impl Fn(&mut ForeignKeyDef)) -> Result<()> {
+        let children: Vec<Arc<Table>> = self.children_of(&parent.schema, &parent.name).cloned().collect();
+        for child in children {
+            let mut def = TableDef::clone(&child.def);
+            def.foreign_keys.iter_mut().filter(|key| key.refers_to(&parent.schema, &parent.name)).for_each(&change);
+            self.replace_table(child.with_def(def))?;
+        }
+        Ok(())
+    }
+
+    /// Another form of a table that is there under the same name.
+    fn replace_table(&mut self, table: Table) -> Result<()> {
+        self.remove_table(&TableName::new(&table.def.schema, &table.def.name))?;
+        self.add_table(Arc::new(table))
+    }
+
+    /// The parents whose children are others than before become other tables: see the module's header.
+    fn renew_parents(&mut self, before: &Catalog) -> Result<()> {
+        let is_same = |id: &TableId, table: &Arc<Table>, other: &Catalog| {
+            other.by_id.get(id).is_some_and(|same| Arc::ptr_eq(same, table))
+        };
+        let changed = |of: &Catalog, other: &Catalog| -> Vec<TableName> {
+            let tables = of.by_id.iter().filter(|(id, table)| !is_same(id, table, other));
+            tables.flat_map(|(_, table)| parent_names(table)).collect()
+        };
+        let names: BTreeSet<TableName> = changed(self, before).into_iter().chain(changed(before, self)).collect();
+        for name in names {
+            let parent = self.table(&name.schema, &name.name).filter(|table| is_same(&table.id(), table, before));
+            if let Some(renewed) = parent.map(|table| table.with_def(TableDef::clone(&table.def))) {
+                self.replace_table(renewed)?;
+            }
+        }
+        Ok(())
     }
 
     fn take_table_id(&mut self) -> TableId {
@@ -241,5 +341,21 @@ impl Catalog {
         let id = self.next_index;
         self.next_index.0 += 1;
         id
+    }
+}
+
+/// The tables that a table's foreign keys refer to.
+fn parent_names(table: &Table) -> BTreeSet<TableName> {
+    table.def.foreign_keys.iter().map(|key| TableName::new(&key.parent_schema, &key.parent_table)).collect()
+}
+
+/// Foreign keys that were named after their table (`t_ibfk_1`) follow its name.
+fn rename_generated(def: &mut TableDef, old_name: &str) {
+    let TableDef { name, foreign_keys, .. } = def;
+    for key in foreign_keys.iter_mut().filter(|_| name != old_name) {
+        let number = key.name.strip_prefix(old_name).and_then(|rest| rest.strip_prefix("_ibfk_"));
+        if let Some(number) = number.filter(|number| number.bytes().all(|byte| byte.is_ascii_digit())) {
+            key.name = format!("{name}_ibfk_{number}");
+        }
     }
 }

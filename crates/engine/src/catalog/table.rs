@@ -118,6 +118,12 @@ impl Table {
         Table { def, codec, encoder, indexes, shared, indexed_columns, counted_columns, since }
     }
 
+    /// Another form of the table, of the same rows and indexes.
+    pub(crate) fn with_def(&self, def: TableDef) -> Self {
+        let since = CommitNumber(self.since.load(Ordering::Relaxed));
+        Table::new(Arc::new(def), since, self.shared.clone())
+    }
+
     /// Its id.
     pub fn id(&self) -> TableId {
         self.def.id

@@ -37,7 +37,13 @@ pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, S
         let table = table(old)?;
         let mut new_def = TableDef::clone(&table.def);
         change(&mut new_def);
-        Ok(CatalogChange::AlterTable(Box::new(AlterTable { table, new_def, row_mapper: None })))
+        Ok(CatalogChange::AlterTable(Box::new(AlterTable {
+            table,
+            new_def,
+            row_mapper: None,
+            renamed_columns: Vec::new(),
+            checked_keys: Vec::new(),
+        })))
     };
     match words[..] {
         ["create", "database"] => {
@@ -68,7 +74,13 @@ fn widen(table: Arc<Table>) -> Result<CatalogChange, SqlError> {
         values.push(Value::Int(number(&values[0]) + number(&values[1])));
         Ok(new_layout.encode(&values)?)
     };
-    let alter = AlterTable { table, new_def, row_mapper: Some(Arc::new(row_mapper)) };
+    let alter = AlterTable {
+        table,
+        new_def,
+        row_mapper: Some(Arc::new(row_mapper)),
+        renamed_columns: Vec::new(),
+        checked_keys: Vec::new(),
+    };
     Ok(CatalogChange::AlterTable(Box::new(alter)))
 }
 
@@ -98,6 +110,7 @@ pub(super) fn table_def(name: &str) -> TableDef {
         comment: String::new(),
         generated_pk: false,
         engine_name: String::new(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 1,
         create_time: 0,
         options: Vec::new(),

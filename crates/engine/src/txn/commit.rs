@@ -13,8 +13,8 @@ use std::sync::Arc;
 use binlog::event::rows_flags;
 use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
 use futures_lite::future::yield_now;
-use xxhash_rust::xxh64::xxh64;
 
+use super::write_set::key_hash;
 use super::{Commit, Step, Transaction, WriteSet};
 use crate::catalog::Table;
 use crate::commit::Barrier;
@@ -46,7 +46,12 @@ impl Transaction {
         let (cancel, most) = (&self.options.session.cancel, self.options.commit_wait_timeout);
         let _passing = core.pass_gate(Passage::Transaction, cancel, most).await?;
         core.check_commits()?;
-        let encoded = encode(&core, &self.options, &self.writes).await?;
+        self.options.no_foreign_key_checks |= self.cascades;
+        let mut encoded = encode(&core, &self.options, &self.writes).await?;
+        match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
+            true => encoded.writeset.append(&mut self.referred),
+            false => encoded.depends_on_all = true,
+        }
         core.wait_for_room(&self.options.session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(encoded.max_size()).await?;
@@ -144,7 +149,7 @@ fn writeset(writes: &WriteSet) -> Result<Option<Vec<u64>>> {
                 0 => Some(key.as_slice()),
                 number => index.table.unique_part(number, key)?,
             };
-            hashes.extend(part.map(|part| xxh64(part, index.index.0)));
+            hashes.extend(part.map(|part| key_hash(index.index, part)));
         }
     }
     Ok(Some(hashes))

@@ -71,6 +71,10 @@ pub struct Transaction {
     read_pending: bool,
     /// Record locks that the last locking read took and that READ COMMITTED may give back.
     fresh_locks: Vec<(IndexId, Key)>,
+    /// What foreign keys of written rows refer to; see [`Transaction::refer_to`].
+    referred: Vec<u64>,
+    /// See [`Transaction::set_cascades`].
+    cascades: bool,
     rolled_back: bool,
 }
 
@@ -105,6 +109,8 @@ impl Transaction {
             read_upto: CommitNumber(0),
             read_pending: false,
             fresh_locks: Vec::new(),
+            referred: Vec::new(),
+            cascades: false,
             rolled_back: false,
         }
     }
@@ -140,6 +146,18 @@ impl Transaction {
     /// The text for the ROWS_QUERY event before the statement's rows (`binlog_rows_query_log_events`).
     pub fn set_query_text(&mut self, text: &str) {
         self.writes.add_step(Step::Query(text.into()));
+    }
+
+    /// A row that was written refers, or referred, to this unique key of another table by a foreign key: whoever changes the key
+    /// and this transaction depend on each other as if both had written it.
+    pub fn refer_to(&mut self, table: &Table, index_number: usize, key: &[u8]) {
+        self.referred.push(write_set::key_hash(table.indexes[index_number].id, key));
+    }
+
+    /// Rows were changed because of foreign keys: replicas are told to check none and to cascade nothing, since all of it is in
+    /// the log.
+    pub fn set_cascades(&mut self) {
+        self.cascades = true;
     }
 
     /// Takes the read view now (`START TRANSACTION WITH CONSISTENT SNAPSHOT`); waits for nothing. The commit number and log

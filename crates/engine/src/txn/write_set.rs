@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use base::IndexId;
 use bytes::Bytes;
+use xxhash_rust::xxh64::xxh64;
 
 use crate::catalog::Table;
 use crate::memtable::{Key, Range};
@@ -159,4 +160,9 @@ fn upside_down(range: Range<'_>) -> bool {
         (Bound::Included(low), Bound::Included(high)) => low > high,
         (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low >= high,
     }
+}
+
+/// A unique key in a writeset.
+pub(crate) fn key_hash(index: IndexId, key: &[u8]) -> u64 {
+    xxh64(key, index.0)
 }

@@ -85,9 +85,14 @@ impl<'a> Binder<'a> {
         (locks, uses)
     }
 
+    /// Records that the statement locks a table, whoever its user is: because of a foreign key.
+    pub(crate) fn lock_table(&mut self, table: &Arc<Table>, mode: TableMode) {
+        self.locks.push((table.clone(), mode));
+    }
+
     /// Records that the statement uses a table.
     pub(crate) fn use_table(&mut self, table: &Arc<Table>, privilege: Privilege, mode: TableMode) {
-        self.locks.push((table.clone(), mode));
+        self.lock_table(table, mode);
         let (schema, name) = (table.def.schema.clone(), table.def.name.clone());
         self.uses.push(TableUse { schema, table: name, privilege });
     }

@@ -8,12 +8,16 @@ use base::{IndexId, SqlError, codes};
 use engine::CatalogChange;
 use engine::catalog::AlterTable as AlterChange;
 use types::schema::same_name;
-use types::{ColumnDef, ColumnDefault, IndexDef, KeyPart, TableDef};
+use types::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexDef, KeyPart, TableDef};
 
 use super::index::PRIMARY;
-use super::{DdlContext, PlannedDdl, check_table_name, column, create, default, index, mapper, render, table_exists};
+use super::{
+    DdlContext, PlannedDdl, check_table_name, column, create, default, foreign_key, index, mapper, render, table_exists,
+};
 use crate::charsets;
-use crate::parse::ast::{AlterAction, AlterTable, ColumnPlace, ColumnSpec, IndexKind, IndexSpec, TableOptions};
+use crate::parse::ast::{
+    AlterAction, AlterTable, ColumnPlace, ColumnSpec, ForeignKeySpec, IndexKind, IndexSpec, TableOptions,
+};
 
 pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let name = context.resolve(&alter.table)?;
@@ -32,11 +36,23 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     if rebuild || new_def == *table.def {
         return Ok(PlannedDdl::nothing());
     }
+    let renamed_columns = renamed(&table.def, &new_def, &sources);
+    foreign_key::check(&new_def, Some(&table.def), context)?;
+    foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
     let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context)?;
+    let checked_keys = foreign_key::added(&table.def, &new_def, row_mapper.is_some(), context)?;
     // A primary key that is generated now is written out, so that it is the same wherever the log is applied.
     let log_text = (new_def.generated_pk && !table.def.generated_pk).then(|| render::add_generated_pk(alter, &new_def));
-    let change = AlterChange { table: table.clone(), new_def, row_mapper };
+    let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
     Ok(PlannedDdl { log_text: log_text.flatten(), ..PlannedDdl::new(CatalogChange::AlterTable(Box::new(change))) })
+}
+
+/// Old and new names of columns that have another.
+fn renamed(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Vec<(String, String)> {
+    let columns = new.columns.iter().zip(sources);
+    let names =
+        columns.filter_map(|(column, source)| Some((old.columns[(*source)?].name.clone(), column.name.clone())));
+    names.filter(|(old, new)| old != new).collect()
 }
 
 /// A definition being changed.
@@ -44,6 +60,9 @@ struct Work {
     def: TableDef,
     columns: Vec<WorkColumn>,
     indexes: Vec<WorkIndex>,
+    foreign_keys: Vec<WorkForeignKey>,
+    /// To be added when everything else is done.
+    new_foreign_keys: Vec<ForeignKeySpec>,
     /// Columns that were said to be NULL, which a primary key over them does not accept.
     explicitly_null: Vec<String>,
     /// Default collation of new columns.
@@ -62,6 +81,12 @@ struct WorkIndex {
     parts: Vec<(String, Option<u32>, bool)>,
 }
 
+/// A foreign key that names its columns.
+struct WorkForeignKey {
+    key: ForeignKeyDef,
+    columns: Vec<String>,
+}
+
 impl Work {
     fn new(def: &TableDef) -> Self {
         let columns = def.columns.iter().enumerate();
@@ -70,7 +95,18 @@ impl Work {
         let indexes = def.indexes.iter();
         let indexes =
             indexes.map(|index| WorkIndex { index: index.clone(), parts: index.parts.iter().map(part).collect() });
-        Work { def: def.clone(), columns, indexes: indexes.collect(), explicitly_null: Vec::new(), converted: false }
+        let names = |key: &ForeignKeyDef| key.columns.iter().map(|&at| def.columns[at].name.clone()).collect();
+        let foreign_keys = def.foreign_keys.iter();
+        let foreign_keys = foreign_keys.map(|key| WorkForeignKey { key: key.clone(), columns: names(key) });
+        Work {
+            def: def.clone(),
+            columns,
+            indexes: indexes.collect(),
+            foreign_keys: foreign_keys.collect(),
+            new_foreign_keys: Vec::new(),
+            explicitly_null: Vec::new(),
+            converted: false,
+        }
     }
 
     fn apply(&mut self, action: &AlterAction, context: &DdlContext<'_>) -> Result<(), SqlError> {
@@ -101,6 +137,12 @@ impl Work {
                 Ok(())
             }
             AlterAction::AddIndex(spec) => self.add_index(spec),
+            AlterAction::AddForeignKey(spec) => {
+                self.new_foreign_keys.push(spec.clone());
+                Ok(())
+            }
+            AlterAction::DropForeignKey(name) => self.drop_foreign_key(name),
+            AlterAction::DropConstraint(name) => self.drop_constraint(name),
             AlterAction::DropIndex(name) if same_name(name, PRIMARY) => self.drop_index(PRIMARY),
             AlterAction::DropIndex(name) => self.drop_index(name),
             AlterAction::DropPrimaryKey => self.drop_index(PRIMARY),
@@ -170,6 +212,8 @@ impl Work {
 
     fn drop_column(&mut self, name: &str) -> Result<(), SqlError> {
         let at = self.position(name).map_err(|_| cant_drop(name))?;
+        let keys = self.foreign_keys.iter().map(|work| (work.key.name.as_str(), &work.columns[..]));
+        foreign_key::check_drop_column(name, keys)?;
         if self.columns.len() == 1 {
             let message = "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
             return Err(SqlError::new(codes::CANT_REMOVE_ALL_FIELDS, message));
@@ -219,10 +263,10 @@ impl Work {
     }
 
     fn rename_parts(&mut self, old: &str, new: &str) {
-        for (name, ..) in self.indexes.iter_mut().flat_map(|work| &mut work.parts) {
-            if same_name(name, old) {
-                *name = new.to_string();
-            }
+        let parts = self.indexes.iter_mut().flat_map(|work| &mut work.parts).map(|(name, ..)| name);
+        let columns = self.foreign_keys.iter_mut().flat_map(|work| &mut work.columns);
+        for name in parts.chain(columns).filter(|name| same_name(name, old)) {
+            *name = new.to_string();
         }
     }
 
@@ -258,6 +302,24 @@ impl Work {
             self.def.generated_pk = false;
         }
         Ok(())
+    }
+
+    fn drop_foreign_key(&mut self, name: &str) -> Result<(), SqlError> {
+        let at = self.foreign_keys.iter().position(|work| same_name(&work.key.name, name));
+        self.foreign_keys.remove(at.ok_or_else(|| cant_drop(name))?);
+        Ok(())
+    }
+
+    fn drop_constraint(&mut self, name: &str) -> Result<(), SqlError> {
+        if self.foreign_keys.iter().any(|work| same_name(&work.key.name, name)) {
+            return self.drop_foreign_key(name);
+        }
+        let name = if same_name(name, PRIMARY) { PRIMARY } else { name };
+        if self.indexes.iter().any(|work| work.index.unique && same_name(&work.index.name, name)) {
+            return self.drop_index(name);
+        }
+        let message = format!("Constraint '{name}' does not exist.");
+        Err(SqlError::new(codes::CONSTRAINT_NOT_FOUND, message))
     }
 
     fn rename_index(&mut self, old: &str, new: &str) -> Result<(), SqlError> {
@@ -297,7 +359,7 @@ impl Work {
 
     /// The definition, and for each of its columns the old position.
     fn finish(self, context: &DdlContext<'_>) -> Result<(TableDef, Vec<Option<usize>>), SqlError> {
-        let Work { mut def, columns, indexes, .. } = self;
+        let Work { mut def, columns, indexes, foreign_keys, new_foreign_keys, .. } = self;
         let sources: Vec<(String, Option<usize>)> =
             columns.iter().map(|work| (work.column.name.clone(), work.source)).collect();
         def.columns = columns.into_iter().map(|work| work.column).collect();
@@ -318,6 +380,14 @@ impl Work {
                 });
             }
             def.indexes.push(index);
+        }
+        def.foreign_keys.clear();
+        for WorkForeignKey { mut key, columns } in foreign_keys {
+            key.columns = columns.iter().filter_map(|name| def.column_index(name)).collect();
+            def.foreign_keys.push(key);
+        }
+        for spec in &new_foreign_keys {
+            foreign_key::add(&mut def, spec, context)?;
         }
         create::finish(&mut def, context)?;
         let source = |column: &ColumnDef| {

@@ -6,7 +6,9 @@ use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::index::PRIMARY;
-use super::{DdlContext, PlannedDdl, check_comment, check_table_name, column, index, render, table_exists};
+use super::{
+    DdlContext, PlannedDdl, check_comment, check_table_name, column, foreign_key, index, render, table_exists,
+};
 use crate::expr::WarningLevel;
 use crate::information_schema::definition_of;
 use crate::parse::ast::{CreateTable, IndexKind, TableOptions};
@@ -48,6 +50,7 @@ fn like_def(name: &engine::TableName, source: &engine::Table) -> TableDef {
     def.name = name.name.clone();
     def.auto_increment_start = 0;
     def.indexes.iter_mut().for_each(|index| index.id = base::IndexId(0));
+    def.foreign_keys.clear();
     def
 }
 
@@ -83,6 +86,7 @@ fn table_def(
         comment: String::new(),
         generated_pk: false,
         engine_name: "InnoDB".into(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 0,
         create_time: 0,
         options: Vec::new(),
@@ -102,7 +106,11 @@ fn table_def(
     for spec in &create.indexes {
         index::add(spec, &mut def.columns, &explicitly_null, &mut def.indexes)?;
     }
+    for spec in &create.foreign_keys {
+        foreign_key::add(&mut def, spec, context)?;
+    }
     finish(&mut def, context)?;
+    foreign_key::check(&def, None, context)?;
     Ok(def)
 }
 
@@ -191,6 +199,9 @@ fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
     def.columns.insert(0, column);
     for part in def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
         part.column += 1;
+    }
+    for column in def.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+        *column += 1;
     }
     let mut columns = std::mem::take(&mut def.columns);
     let spec = crate::parse::ast::IndexSpec {

@@ -4,7 +4,9 @@ use base::{SqlError, codes};
 use engine::{CatalogChange, Database};
 use types::CollationId;
 
-use super::{DdlContext, PlannedDdl, access_denied, check_name, is_system_database, no_database, unknown_database};
+use super::{
+    DdlContext, PlannedDdl, access_denied, check_name, foreign_key, is_system_database, no_database, unknown_database,
+};
 use crate::charsets;
 use crate::expr::WarningLevel;
 use crate::parse::ast::DatabaseOptions;
@@ -60,6 +62,9 @@ pub(super) fn drop(name: &str, if_exists: bool, context: &DdlContext<'_>) -> Res
         }
         context.warnings.push(WarningLevel::Note, codes::DB_DROP_EXISTS, message);
         return Ok(PlannedDdl::nothing());
+    }
+    for table in context.catalog.tables(name) {
+        foreign_key::check_drop(table, |child| child.def.schema == name, context)?;
     }
     let tables = context.catalog.tables(name).count() as u64;
     Ok(PlannedDdl { affected_rows: tables, ..PlannedDdl::new(CatalogChange::DropDatabase(name.to_string())) })

@@ -16,6 +16,7 @@ mod column;
 mod create;
 mod database;
 mod default;
+pub(crate) mod foreign_key;
 mod index;
 mod mapper;
 mod planner;
@@ -57,6 +58,8 @@ pub struct DdlContext<'a> {
     pub time_zone: &'a TimeZone,
     /// `sql_require_primary_key`
     pub require_primary_key: bool,
+    /// `foreign_key_checks`; off where a log is applied.
+    pub foreign_key_checks: bool,
     /// Where notes and warnings go.
     pub warnings: &'a Warnings,
 }

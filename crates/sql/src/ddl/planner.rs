@@ -35,6 +35,7 @@ impl DdlPlanner for Planner {
             timestamp: logged.timestamp,
             time_zone: &zone,
             require_primary_key: false,
+            foreign_key_checks: false,
             warnings: &warnings,
         };
         plan_ddl(ddl, &context).map(|planned| planned.change)

@@ -5,8 +5,9 @@
 use std::fmt::Write;
 
 use engine::Database;
-use types::{ColumnDef, ColumnDefault, ColumnType, IndexDef, TableDef, Value};
+use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, TableDef, Value};
 
+use super::foreign_key;
 use super::index::PRIMARY;
 use crate::account::{Account, Level, Privilege, Privileges};
 use crate::parse::ast::{AlterTable, AuthSecret, UserSpec};
@@ -86,7 +87,11 @@ fn body(text: &mut String, def: &TableDef, show_generated: bool) {
         def.columns.iter().filter(|column| !hidden(column)).map(|column| format!("  {}", column_text(column, def)));
     let indexes = def.indexes.iter().enumerate();
     let indexes = indexes.filter(|(place, _)| show_generated || !def.generated_pk || *place > 0);
-    let lines: Vec<String> = columns.chain(indexes.map(|(_, index)| format!("  {}", index_text(index, def)))).collect();
+    let indexes = indexes.map(|(_, index)| format!("  {}", index_text(index, def)));
+    let mut foreign_keys: Vec<&ForeignKeyDef> = def.foreign_keys.iter().collect();
+    foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+    let foreign_keys = foreign_keys.into_iter().map(|key| format!("  {}", foreign_key::clause(def, key)));
+    let lines: Vec<String> = columns.chain(indexes).chain(foreign_keys).collect();
     text.push_str(&lines.join(",\n"));
 }
 

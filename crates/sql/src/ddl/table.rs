@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use base::{SqlError, codes};
 use engine::CatalogChange;
 
-use super::{DdlContext, PlannedDdl, check_table_name, no_such_table, quote_identifier, table_exists};
+use super::{DdlContext, PlannedDdl, check_table_name, foreign_key, no_such_table, quote_identifier, table_exists};
 use crate::expr::WarningLevel;
 use crate::parse::ast::TableName;
 
@@ -31,6 +31,11 @@ pub(super) fn drop(tables: &[TableName], if_exists: bool, context: &DdlContext<'
     for name in missing {
         context.warnings.push(WarningLevel::Note, codes::BAD_TABLE_ERROR, format!("Unknown table '{name}'"));
     }
+    let goes =
+        |table: &engine::Table| found.iter().any(|name| name.schema == table.def.schema && name.name == table.def.name);
+    for name in &found {
+        foreign_key::check_drop(context.table(name)?, goes, context)?;
+    }
     let names: Vec<String> = found
         .iter()
         .map(|name| format!("{}.{}", quote_identifier(&name.schema), quote_identifier(&name.name)))
@@ -54,7 +59,7 @@ fn resolve_or_missing(table: &TableName, context: &DdlContext<'_>) -> Result<Opt
 
 pub(super) fn truncate(table: &TableName, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let name = context.resolve(table)?;
-    context.table(&name)?;
+    foreign_key::check_truncate(context.table(&name)?, context)?;
     Ok(PlannedDdl::new(CatalogChange::Truncate(name)))
 }
 

@@ -12,12 +12,14 @@ use crate::bind::from::find_target;
 use crate::bind::scope::Scope;
 use crate::bind::tree::Limit;
 use crate::bind::{Binder, split_name};
+use crate::dml::foreign::{delete_row, is_violation};
 use crate::dml::update::{changing_block, lock_targets};
-use crate::dml::{Found, Target, may_repeat, may_stream};
+use crate::dml::{Found, Target, cascades_meet, may_repeat, may_stream};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
 use crate::exec::query::BlockRows;
+use crate::expr::WarningLevel;
 use crate::parse::ast::Delete;
 use crate::plan::node::BlockPlan;
 use crate::plan::{PlanContext, Privilege, block};
@@ -28,7 +30,10 @@ use crate::result::Outcome;
 pub(crate) struct DeletePlan {
     pub(crate) block: BlockPlan,
     pub(crate) targets: Vec<Target>,
+    pub(crate) ignore: bool,
     streams: bool,
+    /// Rows may have changed since they were found.
+    looks_again: bool,
 }
 
 /// Plans DELETE.
@@ -37,6 +42,7 @@ pub(crate) async fn plan_delete<'a>(
     binder: &mut Binder<'a>,
     delete: &'a Delete,
 ) -> Result<DeletePlan, SqlError> {
+    let ignore = delete.ignore;
     let delete = &*delete.delete;
     if delete.returning.is_some() {
         return Err(SqlError::not_supported("RETURNING"));
@@ -55,11 +61,13 @@ pub(crate) async fn plan_delete<'a>(
         Limit { count: delete.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?, offset: None };
     let images = lock_targets(binder, &tables, Privilege::Delete)?;
     let scope = binder.scopes.pop().unwrap_or_default();
-    let targets: Vec<Target> = images.into_iter().map(|(table, image_slot)| Target { table, image_slot }).collect();
+    let images = images.into_iter();
+    let targets: Vec<Target> = images.map(|(table, image_slot)| Target::new(binder, table, image_slot)).collect();
     let block = changing_block(number, scope, from, filter, order, limit);
     let block = block::plan_block(context, block).await?;
     let streams = targets.len() == 1 && may_stream(&block, &targets[0].table, |_| false);
-    Ok(DeletePlan { block, targets, streams })
+    let looks_again = cascades_meet(targets.iter());
+    Ok(DeletePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
 }
 
 /// The tables from which rows are deleted.
@@ -155,8 +163,20 @@ impl DeletePlan {
             if may_repeat(&self.block) && !done[number].insert(target.table.codec.clustered_key(old)?) {
                 continue;
             }
-            context.transaction.delete(&target.table, old).await?;
-            deleted += 1;
+            let mut old = old.clone();
+            if self.looks_again {
+                match target.now(&old, context).await? {
+                    Some(now) => old = now,
+                    None => continue,
+                }
+            }
+            match delete_row(&target.table, target.foreign.as_ref(), &old, None, context).await {
+                Ok(()) => deleted += 1,
+                Err(error) if self.ignore && is_violation(&error) => {
+                    context.eval.warnings.push_error(WarningLevel::Warning, &error);
+                }
+                Err(error) => return Err(error),
+            }
         }
         Ok(deleted)
     }

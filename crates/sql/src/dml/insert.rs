@@ -2,10 +2,11 @@
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use engine::{DuplicateKey, EngineError, ReadMode};
+use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
 use types::Value;
 
 use crate::dml::assign::strictness;
+use crate::dml::foreign::{delete_row, is_violation, update_row};
 use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
@@ -205,8 +206,12 @@ impl InsertPlan {
             };
         }
         let row = self.table.codec.row.encode(&progress.values)?;
+        let before = context.transaction.savepoint();
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
+                if !self.has_its_parents(row, before, progress, context).await? {
+                    return Ok(());
+                }
                 progress.affected += 1;
                 progress.generated(self, generated);
                 Ok(())
@@ -216,6 +221,26 @@ impl InsertPlan {
                 self.duplicate(*duplicate, row, generated, progress, context).await
             }
             Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether an inserted row may stay; with IGNORE one without its parents is taken back, and does not count as a record.
+    async fn has_its_parents(
+        &self,
+        row: Bytes,
+        before: Savepoint,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<bool, SqlError> {
+        let Some(foreign) = &self.foreign else { return Ok(true) };
+        match foreign.inserted(row, context).await {
+            Err(error) if self.ignore && is_violation(&error) => {
+                context.transaction.rollback_to(before);
+                context.eval.warnings.push_error(WarningLevel::Warning, &error);
+                progress.rows -= 1;
+                Ok(false)
+            }
+            result => result.map(|()| true),
         }
     }
 
@@ -287,11 +312,14 @@ impl InsertPlan {
         loop {
             let existing = context.transaction.get(&self.table, &duplicate.existing_key, ReadMode::FOR_UPDATE).await?;
             if let Some(existing) = existing {
-                context.transaction.delete(&self.table, &existing).await?;
+                delete_row(&self.table, self.foreign.as_ref(), &existing, Some(&row), context).await?;
                 progress.affected += 1;
             }
             match context.transaction.insert(&self.table, row.clone()).await {
                 Ok(()) => {
+                    if let Some(foreign) = &self.foreign {
+                        foreign.inserted(row, context).await?;
+                    }
                     progress.affected += 1;
                     progress.generated(self, generated);
                     return Ok(());
@@ -323,15 +351,15 @@ impl InsertPlan {
         let (strictness, number) = (progress.strictness, progress.rows);
         match on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)? {
             None => progress.affected += u64::from(context.client_found_rows),
-            Some(new) => match context.transaction.update(table, &old, new).await {
-                Ok(_) => {
+            Some(new) => match update_row(table, self.foreign.as_ref(), &old, new, context).await {
+                Ok(()) => {
                     progress.affected += 2;
                     self.name_updated(&old, progress)?;
                 }
-                Err(error @ EngineError::DuplicateKey(_)) if self.ignore => {
-                    context.eval.warnings.push_error(WarningLevel::Warning, &error.into());
+                Err(error) if self.ignore && (error.code == codes::DUP_ENTRY.0 || is_violation(&error)) => {
+                    context.eval.warnings.push_error(WarningLevel::Warning, &error);
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             },
         }
         Ok(())

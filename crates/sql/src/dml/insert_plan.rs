@@ -15,6 +15,7 @@ use crate::bind::scope::{Scope, Visible, unknown_column};
 use crate::bind::tree::ColumnInfo;
 use crate::bind::{Binder, split_name};
 use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, is_default};
+use crate::dml::foreign::ForeignKeys;
 use crate::expr::{Expr, ExprKind, build};
 use crate::plan::node::{QueryPlan, SubqueryPlan};
 use crate::plan::{PlanContext, Privilege, block};
@@ -32,6 +33,7 @@ pub(crate) struct InsertPlan {
     pub(crate) ignore: bool,
     pub(crate) replace: bool,
     pub(crate) on_duplicate: Option<OnDuplicate>,
+    pub(crate) foreign: Option<ForeignKeys>,
 }
 
 /// Where the rows come from.
@@ -99,7 +101,9 @@ pub(crate) async fn plan_insert<'a>(
     if let Some(counted) = table.def.counted_pk() {
         defaults[counted] = DefaultValue::AutoIncrement;
     }
+    let foreign = ForeignKeys::of(binder, &table, insert.replace_into || on_duplicate.is_some());
     Ok(InsertPlan {
+        foreign,
         columns,
         source,
         defaults,

@@ -10,6 +10,7 @@
 
 mod assign;
 mod delete;
+mod foreign;
 mod insert;
 mod insert_plan;
 mod update;
@@ -21,8 +22,13 @@ pub(crate) use update::{UpdatePlan, plan_update};
 
 use std::sync::Arc;
 
-use engine::Table;
+use base::SqlError;
+use bytes::Bytes;
+use engine::{ReadMode, Table};
 
+use crate::bind::Binder;
+use crate::dml::foreign::ForeignKeys;
+use crate::exec::ExecContext;
 use crate::exec::batch::RowBatch;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::plan::access::IndexAccess;
@@ -71,4 +77,24 @@ struct Found {
 pub(crate) struct Target {
     pub(crate) table: Arc<Table>,
     pub(crate) image_slot: usize,
+    pub(crate) foreign: Option<ForeignKeys>,
+}
+
+impl Target {
+    fn new(binder: &mut Binder<'_>, table: Arc<Table>, image_slot: usize) -> Self {
+        let foreign = ForeignKeys::of(binder, &table, true);
+        Target { table, image_slot, foreign }
+    }
+
+    /// The row as it is now: a cascade of the statement may have changed it since it was found.
+    async fn now(&self, found: &Bytes, context: &mut ExecContext<'_>) -> Result<Option<Bytes>, SqlError> {
+        let key = self.table.codec.clustered_key(found)?;
+        Ok(context.transaction.get(&self.table, &key, ReadMode::FOR_UPDATE).await?)
+    }
+}
+
+/// Whether cascades of the changes of some targets may change rows that the statement changes itself.
+fn cascades_meet<'t>(targets: impl Iterator<Item = &'t Target> + Clone) -> bool {
+    let meets = |foreign: &ForeignKeys| targets.clone().any(|target| foreign.may_cascade_to(&target.table));
+    targets.clone().filter_map(|target| target.foreign.as_ref()).any(meets)
 }

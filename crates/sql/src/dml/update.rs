@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use engine::{EngineError, LockWait, TableMode};
+use engine::{LockWait, TableMode};
 use sqlparser::ast as sql;
 use types::Value;
 
@@ -15,8 +15,9 @@ use crate::bind::from::column_name_of;
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
 use crate::dml::assign::{Assignment, Assignments, strictness};
+use crate::dml::foreign::{is_violation, update_row};
 use crate::dml::insert_plan::{bind_assigned, with_slots};
-use crate::dml::{Found, Target, may_repeat, may_stream};
+use crate::dml::{Found, Target, cascades_meet, may_repeat, may_stream};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
@@ -36,6 +37,8 @@ pub(crate) struct UpdatePlan {
     pub(crate) ignore: bool,
     /// Rows are changed while others are still being found.
     streams: bool,
+    /// Rows may have changed since they were found.
+    looks_again: bool,
 }
 
 /// Plans UPDATE.
@@ -80,7 +83,7 @@ pub(crate) async fn plan_update<'a>(
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
         let list = with_slots(list, &scope, table);
         let assignments = Assignments::new(binder, &base, list)?;
-        targets.push((Target { table: base, image_slot }, assignments));
+        targets.push((Target::new(binder, base, image_slot), assignments));
     }
     let mut block = changing_block(number, scope, from, filter, order, limit);
     // The values are computed over the block's rows: their subqueries have to be run for each.
@@ -90,7 +93,8 @@ pub(crate) async fn plan_update<'a>(
         [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
         _ => false,
     };
-    Ok(UpdatePlan { block, targets, ignore, streams })
+    let looks_again = cascades_meet(targets.iter().map(|(target, _)| target));
+    Ok(UpdatePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
 }
 
 /// `[table.]column = value`: the table's number and the assignment.
@@ -241,7 +245,13 @@ impl UpdatePlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         for (number, (target, assignments)) in self.targets.iter().enumerate() {
-            let Value::Bytes(old) = frame[target.image_slot].clone() else { continue };
+            let Value::Bytes(mut old) = frame[target.image_slot].clone() else { continue };
+            if self.looks_again {
+                match target.now(&old, context).await? {
+                    Some(now) => old = now,
+                    None => continue,
+                }
+            }
             if may_repeat(&self.block) {
                 let key = target.table.codec.clustered_key(&old)?;
                 if !progress.done[number].insert(key) {
@@ -252,12 +262,12 @@ impl UpdatePlan {
             let row_number = progress.matched;
             let new = assignments.apply(&target.table, &old, frame, strictness, row_number, &context.eval)?;
             let Some(new) = new else { continue };
-            match context.transaction.update(&target.table, &old, new).await {
-                Ok(_) => progress.changed += 1,
-                Err(error @ EngineError::DuplicateKey(_)) if self.ignore => {
-                    context.eval.warnings.push_error(WarningLevel::Warning, &error.into());
+            match update_row(&target.table, target.foreign.as_ref(), &old, new, context).await {
+                Ok(()) => progress.changed += 1,
+                Err(error) if self.ignore && (error.code == codes::DUP_ENTRY.0 || is_violation(&error)) => {
+                    context.eval.warnings.push_error(WarningLevel::Warning, &error);
                 }
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
         Ok(())

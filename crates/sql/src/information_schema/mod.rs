@@ -3,6 +3,7 @@
 //! A table is a description of its columns and a function that makes its rows from the catalog, as the session's account may
 //! see it. Tables that would describe what does not exist here (views, triggers, routines) are there and empty.
 
+mod keys;
 mod once;
 mod rows;
 mod spec;

@@ -17,7 +17,7 @@ use crate::session::Shared;
 use crate::settings::{self, Scope};
 use crate::show::{default_of, extra_of, key_of, opt, server};
 
-type Rows = Result<Vec<Vec<Value>>, SqlError>;
+pub(super) type Rows = Result<Vec<Vec<Value>>, SqlError>;
 
 /// What rows are made from: the catalog as the account sees it.
 pub(super) struct Source<'a> {
@@ -41,23 +41,28 @@ impl<'a> Source<'a> {
         self.catalog.databases().filter(|database| self.account.sees_database(&database.name))
     }
 
+    /// A table, whoever asks.
+    pub(super) fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
+        self.catalog.table(schema, name)
+    }
+
     /// The tables on which the account has any privilege.
-    fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+    pub(super) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         let sees = |table: &&Arc<Table>| !self.account.on_table(&table.def.schema, &table.def.name).list().is_empty();
         self.databases().flat_map(|database| self.catalog.tables(&database.name)).filter(sees)
     }
 }
 
-fn text(text: impl Into<String>) -> Value {
+pub(super) fn text(text: impl Into<String>) -> Value {
     Value::str(text)
 }
 
 /// `def`, the only catalog there is.
-fn catalog() -> Value {
+pub(super) fn catalog() -> Value {
     Value::str_static("def")
 }
 
-fn yes_no(yes: bool) -> Value {
+pub(super) fn yes_no(yes: bool) -> Value {
     Value::str_static(if yes { "YES" } else { "NO" })
 }
 
@@ -299,38 +304,6 @@ pub(crate) fn index_rows(def: &TableDef, row_count: u64) -> Vec<Vec<Value>> {
         }
     }
     rows
-}
-
-pub(super) fn key_column_usage(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for table in source.tables() {
-        let def = &table.def;
-        for index in def.indexes.iter().filter(|index| index.unique) {
-            for (seq, part) in index.parts.iter().enumerate() {
-                let (schema, name) = (text(def.schema.clone()), text(def.name.clone()));
-                let column = text(def.columns[part.column].name.clone());
-                let mut row =
-                    vec![catalog(), schema.clone(), text(index.name.clone()), catalog(), schema, name, column];
-                row.extend([Value::UInt(seq as u64 + 1), Value::Null, Value::Null, Value::Null, Value::Null]);
-                rows.push(row);
-            }
-        }
-    }
-    Ok(rows)
-}
-
-pub(super) fn table_constraints(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for table in source.tables() {
-        let def = &table.def;
-        for (at, index) in def.indexes.iter().enumerate().filter(|(_, index)| index.unique) {
-            let kind = if at == 0 { "PRIMARY KEY" } else { "UNIQUE" };
-            let schema = text(def.schema.clone());
-            let name = text(index.name.clone());
-            rows.push(vec![catalog(), schema.clone(), name, schema, text(def.name.clone()), text(kind), yes_no(true)]);
-        }
-    }
-    Ok(rows)
 }
 
 pub(super) fn character_sets(_: &Source<'_>) -> Rows {

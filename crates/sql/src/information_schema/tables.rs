@@ -3,6 +3,7 @@
 use base::SqlError;
 use types::Value;
 
+use super::keys;
 use super::rows::{self, Source};
 
 /// A virtual table.
@@ -94,7 +95,7 @@ pub(super) const TABLES: &[TableSpec] = &[
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_CATALOG v64, TABLE_SCHEMA v64, \
          TABLE_NAME v64, COLUMN_NAME v64?, ORDINAL_POSITION u, POSITION_IN_UNIQUE_CONSTRAINT u?, \
          REFERENCED_TABLE_SCHEMA v64?, REFERENCED_TABLE_NAME v64?, REFERENCED_COLUMN_NAME v64?",
-        rows::key_column_usage,
+        keys::key_column_usage,
     ),
     schema(
         "PARAMETERS",
@@ -129,7 +130,7 @@ pub(super) const TABLES: &[TableSpec] = &[
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, UNIQUE_CONSTRAINT_CATALOG v64, \
          UNIQUE_CONSTRAINT_SCHEMA v64, UNIQUE_CONSTRAINT_NAME v64?, MATCH_OPTION v7, UPDATE_RULE v11, DELETE_RULE v11, \
          TABLE_NAME v64, REFERENCED_TABLE_NAME v64",
-        rows::none,
+        keys::referential_constraints,
     ),
     schema(
         "ROUTINES",
@@ -170,7 +171,7 @@ pub(super) const TABLES: &[TableSpec] = &[
         "TABLE_CONSTRAINTS",
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_SCHEMA v64, TABLE_NAME v64, \
          CONSTRAINT_TYPE v11, ENFORCED v3",
-        rows::table_constraints,
+        keys::table_constraints,
     ),
     schema(
         "TABLE_PRIVILEGES",

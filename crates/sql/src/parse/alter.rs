@@ -86,18 +86,18 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
         drop(tokens)?
     } else if tokens.accept("MODIFY") {
         tokens.accept("COLUMN");
-        let mut indexes = Vec::new();
-        let column = column::column(tokens, &mut indexes)?;
+        let mut keys = Vec::new();
+        let column = column::column(tokens, &mut keys)?;
         actions.push(AlterAction::ModifyColumn(Box::new(column), place(tokens)?));
-        actions.extend(indexes.into_iter().map(AlterAction::AddIndex));
+        actions.extend(keys.into_iter().map(AlterAction::from));
         return Ok(());
     } else if tokens.accept("CHANGE") {
         tokens.accept("COLUMN");
         let old = tokens.identifier()?;
-        let mut indexes = Vec::new();
-        let column = column::column(tokens, &mut indexes)?;
+        let mut keys = Vec::new();
+        let column = column::column(tokens, &mut keys)?;
         actions.push(AlterAction::ChangeColumn(old, Box::new(column), place(tokens)?));
-        actions.extend(indexes.into_iter().map(AlterAction::AddIndex));
+        actions.extend(keys.into_iter().map(AlterAction::from));
         return Ok(());
     } else if tokens.accept("RENAME") {
         rename(tokens)?
@@ -119,8 +119,8 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
 }
 
 fn add(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
-    if let Some(index) = create::index(tokens)? {
-        actions.push(AlterAction::AddIndex(index));
+    if let Some(key) = create::key(tokens)? {
+        actions.push(key.into());
         return Ok(());
     }
     if tokens.next_are("PARTITION") {
@@ -128,13 +128,13 @@ fn add(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
     }
     tokens.accept("COLUMN");
     tokens.accept("IF NOT EXISTS");
-    let mut indexes = Vec::new();
+    let mut keys = Vec::new();
     if tokens.accept_token(&Token::LParen) {
         tokens.comma_list(|tokens| {
-            match create::index(tokens)? {
-                Some(index) => indexes.push(index),
+            match create::key(tokens)? {
+                Some(key) => keys.push(key),
                 None => {
-                    let column = column::column(tokens, &mut indexes)?;
+                    let column = column::column(tokens, &mut keys)?;
                     actions.push(AlterAction::AddColumn(Box::new(column), ColumnPlace::Default));
                 }
             }
@@ -142,10 +142,10 @@ fn add(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
         })?;
         tokens.expect_token(&Token::RParen)?;
     } else {
-        let column = column::column(tokens, &mut indexes)?;
+        let column = column::column(tokens, &mut keys)?;
         actions.push(AlterAction::AddColumn(Box::new(column), place(tokens)?));
     }
-    actions.extend(indexes.into_iter().map(AlterAction::AddIndex));
+    actions.extend(keys.into_iter().map(AlterAction::from));
     Ok(())
 }
 
@@ -166,7 +166,13 @@ fn drop(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     if tokens.accept("INDEX") || tokens.accept("KEY") {
         return tokens.identifier().map(AlterAction::DropIndex);
     }
-    for refused in ["FOREIGN KEY", "CHECK", "CONSTRAINT", "PARTITION"] {
+    if tokens.accept("FOREIGN KEY") {
+        return tokens.identifier().map(AlterAction::DropForeignKey);
+    }
+    if tokens.accept("CONSTRAINT") {
+        return tokens.identifier().map(AlterAction::DropConstraint);
+    }
+    for refused in ["CHECK", "PARTITION"] {
         if tokens.next_are(refused) {
             return Err(ParseError::not_supported(format!("DROP {refused}")));
         }

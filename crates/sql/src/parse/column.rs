@@ -2,10 +2,10 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::Parsed;
-use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TypeSpec};
+use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TypeSpec};
 use super::error::ParseError;
 use super::tokens::Tokens;
+use super::{Parsed, foreign_key};
 
 /// Names of types, and what they are synonyms of. Two words come before their first word alone.
 const TYPES: &[(&str, &str)] = &[
@@ -88,17 +88,13 @@ const UNSUPPORTED_TYPES: &[&str] = &[
     "INET6",
 ];
 
-/// `name type …`; an index written at the column goes to `indexes`.
-pub(super) fn column(tokens: &mut Tokens<'_>, indexes: &mut Vec<IndexSpec>) -> Parsed<ColumnSpec> {
+/// `name type …`; a key written at the column goes to `keys`.
+pub(super) fn column(tokens: &mut Tokens<'_>, keys: &mut Vec<TableKey>) -> Parsed<ColumnSpec> {
     let name = tokens.identifier()?;
-    column_after_name(tokens, name, indexes)
+    column_after_name(tokens, name, keys)
 }
 
-pub(super) fn column_after_name(
-    tokens: &mut Tokens<'_>,
-    name: String,
-    indexes: &mut Vec<IndexSpec>,
-) -> Parsed<ColumnSpec> {
+pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mut Vec<TableKey>) -> Parsed<ColumnSpec> {
     let mut ty = type_spec(tokens)?;
     let mut column = ColumnSpec {
         name,
@@ -115,15 +111,15 @@ pub(super) fn column_after_name(
         ty.unsigned = true;
         column.nullable = Some(false);
         column.auto_increment = true;
-        indexes.push(own_index(IndexKind::Unique, &column.name));
+        keys.push(own_index(IndexKind::Unique, &column.name));
         column.ty = ty;
     }
-    while attribute(tokens, &mut column, indexes)? {}
+    while attribute(tokens, &mut column, keys)? {}
     Ok(column)
 }
 
 /// One attribute; false if there is none.
-fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, indexes: &mut Vec<IndexSpec>) -> Parsed<bool> {
+fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<TableKey>) -> Parsed<bool> {
     if tokens.accept("NOT NULL") {
         column.nullable = Some(false);
     } else if tokens.accept("NULL") {
@@ -136,9 +132,9 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, indexes: &mut Vec
         column.auto_increment = true;
     } else if tokens.accept("UNIQUE") {
         tokens.accept("KEY");
-        indexes.push(own_index(IndexKind::Unique, &column.name));
+        keys.push(own_index(IndexKind::Unique, &column.name));
     } else if tokens.accept("PRIMARY KEY") || tokens.accept("PRIMARY") || tokens.accept("KEY") {
-        indexes.push(own_index(IndexKind::Primary, &column.name));
+        keys.push(own_index(IndexKind::Primary, &column.name));
     } else if tokens.accept("COMMENT") {
         column.comment = tokens.string()?;
     } else if tokens.accept("COLLATE") {
@@ -148,13 +144,15 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, indexes: &mut Vec
     } else if tokens.accept("SERIAL DEFAULT VALUE") {
         column.nullable = Some(false);
         column.auto_increment = true;
-        indexes.push(own_index(IndexKind::Unique, &column.name));
+        keys.push(own_index(IndexKind::Unique, &column.name));
     } else if tokens.accept("VISIBLE") {
         column.invisible = false;
     } else if tokens.accept("INVISIBLE") {
         column.invisible = true;
     } else if tokens.accept("COLUMN_FORMAT") || tokens.accept("STORAGE") {
         tokens.any_word()?;
+    } else if let Some(key) = foreign_key::of_column(tokens, &column.name)? {
+        keys.push(TableKey::Foreign(key));
     } else {
         return refused_attribute(tokens);
     }
@@ -163,7 +161,6 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, indexes: &mut Vec
 
 fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
     let refused = [
-        ("REFERENCES", "FOREIGN KEY"),
         ("CONSTRAINT", "CHECK"),
         ("CHECK", "CHECK"),
         ("GENERATED", "generated columns"),
@@ -179,9 +176,10 @@ fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
     }
 }
 
-fn own_index(kind: IndexKind, column: &str) -> IndexSpec {
+fn own_index(kind: IndexKind, column: &str) -> TableKey {
     let part = IndexPart { column: column.to_string(), prefix: None, descending: false };
-    IndexSpec { kind, name: None, parts: vec![part], comment: String::new(), invisible: false, using: None }
+    let parts = vec![part];
+    TableKey::Index(IndexSpec { kind, name: None, parts, comment: String::new(), invisible: false, using: None })
 }
 
 pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {

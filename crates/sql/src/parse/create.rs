@@ -3,11 +3,11 @@
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableOptions,
+    CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableKey, TableOptions,
 };
 use super::error::ParseError;
 use super::tokens::Tokens;
-use super::{Parsed, account, alter, column, dml, unsupported};
+use super::{Parsed, account, alter, column, dml, foreign_key, unsupported};
 
 /// CREATE of anything.
 pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -75,6 +75,7 @@ fn create_table(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         like: None,
         columns: Vec::new(),
         indexes: Vec::new(),
+        foreign_keys: Vec::new(),
         options: TableOptions::default(),
         on_duplicate: OnDuplicate::Error,
     };
@@ -117,25 +118,33 @@ fn create_table(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 }
 
 fn table_element(tokens: &mut Tokens<'_>, table: &mut CreateTable) -> Parsed<()> {
-    match index(tokens)? {
-        Some(index) => table.indexes.push(index),
-        None => table.columns.push(column::column(tokens, &mut table.indexes)?),
+    let mut keys = Vec::new();
+    match key(tokens)? {
+        Some(key) => keys.push(key),
+        None => table.columns.push(column::column(tokens, &mut keys)?),
+    }
+    for key in keys {
+        match key {
+            TableKey::Index(index) => table.indexes.push(index),
+            TableKey::Foreign(key) => table.foreign_keys.push(key),
+        }
     }
     Ok(())
 }
 
-/// An index of CREATE or ALTER TABLE; `None` if the next words are none.
-pub(super) fn index(tokens: &mut Tokens<'_>) -> Parsed<Option<IndexSpec>> {
+/// An index or foreign key of CREATE or ALTER TABLE; `None` if the next words are none.
+pub(super) fn key(tokens: &mut Tokens<'_>) -> Parsed<Option<TableKey>> {
     let mut constraint = None;
     let constrained = tokens.accept("CONSTRAINT");
     if constrained && !["PRIMARY", "UNIQUE", "FOREIGN", "CHECK"].iter().any(|word| tokens.next_are(word)) {
         constraint = Some(tokens.identifier()?);
     }
-    for refused in ["FOREIGN KEY", "CHECK"] {
-        // CHECK is followed by its expression, so a column cannot be meant.
-        if tokens.next_are(refused) {
-            return Err(ParseError::not_supported(refused));
-        }
+    if tokens.accept("FOREIGN KEY") {
+        return foreign_key::foreign_key(tokens, constraint).map(|key| Some(TableKey::Foreign(key)));
+    }
+    // It is followed by its expression, so a column cannot be meant.
+    if tokens.next_are("CHECK") {
+        return Err(ParseError::not_supported("CHECK"));
     }
     for refused in ["FULLTEXT", "SPATIAL"] {
         if tokens.next_are(refused) {
@@ -154,7 +163,7 @@ pub(super) fn index(tokens: &mut Tokens<'_>) -> Parsed<Option<IndexSpec>> {
     } else {
         return Ok(None);
     };
-    index_after_kind(tokens, kind, constraint).map(Some)
+    index_after_kind(tokens, kind, constraint).map(|index| Some(TableKey::Index(index)))
 }
 
 pub(super) fn index_after_kind(

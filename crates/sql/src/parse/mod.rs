@@ -25,6 +25,7 @@ mod ddl;
 mod dialect;
 mod dml;
 mod error;
+mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
 mod lexer;

@@ -166,6 +166,7 @@ impl Plan {
         match &self.kind {
             PlanKind::Insert(insert) => insert.ignore,
             PlanKind::Update(update) => update.ignore,
+            PlanKind::Delete(delete) => delete.ignore,
             _ => false,
         }
     }

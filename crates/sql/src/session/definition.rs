@@ -78,6 +78,7 @@ impl Session {
             timestamp: (self.now.0 / 1_000_000) as u32,
             time_zone: &self.info.time_zone,
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
+            foreign_key_checks: settings.hot.foreign_key_checks,
             warnings,
         }
     }

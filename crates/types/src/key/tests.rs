@@ -32,6 +32,7 @@ fn table(columns: Vec<ColumnDef>, parts: Vec<KeyPart>) -> TableCodec {
         comment: String::new(),
         generated_pk: false,
         engine_name: "InnoDB".into(),
+        foreign_keys: Vec::new(),
         auto_increment_start: 0,
         create_time: 0,
         options: Vec::new(),

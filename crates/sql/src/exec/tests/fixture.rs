@@ -208,6 +208,7 @@ impl Fixture {
             timestamp: 0,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
+            foreign_key_checks: true,
             warnings,
         };
         let planned = plan_ddl(ddl, &context)?;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use types::ReferentialAction;
+
 use super::TableName;
 
 /// Definitions of data and accounts.
@@ -100,6 +102,8 @@ pub struct CreateTable {
     pub columns: Vec<ColumnSpec>,
     /// In order, with those that stood at a column.
     pub indexes: Vec<IndexSpec>,
+    /// The same.
+    pub foreign_keys: Vec<ForeignKeySpec>,
     /// ENGINE, AUTO_INCREMENT, ….
     pub options: TableOptions,
     /// What a SELECT behind it does with duplicates.
@@ -214,6 +218,34 @@ pub struct IndexSpec {
     pub using: Option<String>,
 }
 
+/// FOREIGN KEY.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignKeySpec {
+    /// CONSTRAINT.
+    pub name: Option<String>,
+    /// Of the index over its columns, if one has to be made.
+    pub index_name: Option<String>,
+    /// Its columns.
+    pub columns: Vec<String>,
+    /// REFERENCES.
+    pub parent: TableName,
+    /// The parent's columns; none for those of its primary key.
+    pub parent_columns: Vec<String>,
+    /// ON DELETE.
+    pub on_delete: ReferentialAction,
+    /// ON UPDATE.
+    pub on_update: ReferentialAction,
+}
+
+/// What stands among the columns of a table, or at one of them, and is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableKey {
+    /// PRIMARY KEY, UNIQUE, KEY.
+    Index(IndexSpec),
+    /// FOREIGN KEY, REFERENCES.
+    Foreign(ForeignKeySpec),
+}
+
 /// A column of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexPart {
@@ -251,6 +283,15 @@ pub struct AlterTable {
     pub actions: Vec<AlterAction>,
 }
 
+impl From<TableKey> for AlterAction {
+    fn from(key: TableKey) -> Self {
+        match key {
+            TableKey::Index(index) => AlterAction::AddIndex(index),
+            TableKey::Foreign(key) => AlterAction::AddForeignKey(key),
+        }
+    }
+}
+
 /// One action of ALTER TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AlterAction {
@@ -270,6 +311,12 @@ pub enum AlterAction {
     ColumnVisible(String, bool),
     /// ADD INDEX, ADD PRIMARY KEY, ….
     AddIndex(IndexSpec),
+    /// ADD FOREIGN KEY.
+    AddForeignKey(ForeignKeySpec),
+    /// DROP FOREIGN KEY.
+    DropForeignKey(String),
+    /// DROP CONSTRAINT: a foreign key, a unique or the primary key.
+    DropConstraint(String),
     /// DROP INDEX.
     DropIndex(String),
     /// DROP PRIMARY KEY.

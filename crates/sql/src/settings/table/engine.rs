@@ -30,7 +30,12 @@ pub(super) const ALL: &[Setting] = &[
     global("memtable_size", uint(1 << 20, 1 << 40), "268435456")
         .doc("Bytes of row versions in memory at which they are merged into the trees. Up to twice this is held while a merge runs."),
     both("unique_checks", BOOL, "ON").understood().doc("Unique keys are always checked."),
-    both("foreign_key_checks", BOOL, "ON").understood().doc("There are no foreign keys to check yet."),
+    both("foreign_key_checks", BOOL, "ON").doc(
+        "Whether foreign keys are checked and cascades followed. OFF also lets children be made before their parents.",
+    ),
+    both("restrict_fk_on_non_standard_key", BOOL, "ON")
+        .read_only()
+        .doc("Whether a foreign key has to refer to a whole unique key. Always ON."),
     both("sql_generate_invisible_primary_key", BOOL, "ON")
         .read_only()
         .doc("Whether a table without a primary key gets an invisible one. Always ON."),
