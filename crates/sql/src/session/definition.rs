@@ -93,7 +93,11 @@ impl Session {
         let hot = &self.settings.hot;
         let client = charsets::default_collation(hot.character_set_client).unwrap_or(CollationId::DEFAULT);
         let zone = match self.settings.named("time_zone").as_str() {
-            "SYSTEM" => self.settings.named("system_time_zone").as_str(),
+            // The zone of this machine, not of the one that applies the log. An offset needs no table of zones there.
+            "SYSTEM" => match self.settings.named("system_time_zone").as_str() {
+                "UTC" => "+00:00",
+                zone => zone,
+            },
             zone => zone,
         };
         let checks = if hot.foreign_key_checks { 0 } else { NO_FOREIGN_KEY_CHECKS };
