@@ -6,6 +6,7 @@ use std::ops::Bound;
 
 use base::{Cancel, SqlError, codes};
 use bytes::Bytes;
+use io::ThreadTurn;
 use store::Direction;
 use types::Value;
 
@@ -25,8 +26,10 @@ impl Core {
         let source = check.from.indexes[0].id;
         let all = (Bound::Unbounded, Bound::Unbounded);
         let mut rows = Merged::new(layers, source, all.0, all.1, Direction::Forward, Selector::Newest);
+        let turn = ThreadTurn::default();
         while let Some(found) = rows.next().await? {
             cancel.check()?;
+            turn.pass(&*self.env.clock).await;
             let Some(old) = found.value else { continue };
             let row = match &check.mapper {
                 Some(mapper) => mapper(&old)?,

@@ -448,7 +448,7 @@ pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize
     (here, ty)
 }
 
-/// The ANDed parts of a condition.
+/// `+`, `-`, `*`, `/`, `%`, DIV.
 fn is_arithmetic(op: &sql::BinaryOperator) -> bool {
     use sql::BinaryOperator as O;
     matches!(op, O::Plus | O::Minus | O::Multiply | O::Divide | O::Modulo)
@@ -464,6 +464,7 @@ fn is_null_of(condition: &Expr) -> Option<&Expr> {
     }
 }
 
+/// The ANDed parts of a condition.
 pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr.kind {
         crate::expr::ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
