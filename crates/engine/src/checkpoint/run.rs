@@ -91,7 +91,6 @@ impl Core {
     /// Replaces the active memtable, waits until all of the old one's versions have their numbers, and chooses the checkpoint's.
     /// `None` if nothing has happened since the last. Goes on where a call that was dropped has stopped.
     async fn freeze(&self) -> Result<Option<Frozen>> {
-        self.pass_own_events();
         let durable = self.checkpoints.durable();
         let is_frozen = self.views.layers().memtables.len() > 1;
         let is_idle = self.checkpoints.dropped.lock().is_empty() && self.views.layers().active().bytes() == 0;
@@ -118,22 +117,6 @@ impl Core {
         let frozen = Frozen { memtable: memtable.clone(), mark, merged: durable.commit_number, gone };
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(Some(frozen))
-    }
-
-    /// What of the log stands behind the last transaction, rotations into new files, is nothing to recovery: the next checkpoint is
-    /// as of the log's end, so that the files before it can be purged.
-    fn pass_own_events(&self) {
-        let before = self.ordered().commit_number;
-        let end = self.log.durable_end();
-        // A follower's log has transactions that are not installed yet. Looked at behind the end: who becomes one and stops
-        // being one in between has installed some.
-        if self.commits.load().is_none() {
-            return;
-        }
-        let mut order = self.order.lock();
-        if order.commit_number == before {
-            order.position = order.position.max(end);
-        }
     }
 
     /// From now on a new memtable takes the installs.

@@ -27,7 +27,8 @@ pub(crate) fn status(engine: &Engine) -> BinaryLogStatus {
 
 /// PURGE BINARY LOGS
 ///
-/// Gives who keeps files that were to go. The name of the checkpoint is never among them: it is moved on.
+/// Gives who keeps files that were to go. A checkpoint is moved on for it, at most to the last transaction: its file stays, and
+/// what other servers' logs are compared with.
 pub(crate) async fn purge(engine: &Arc<Engine>, to: PurgeBinaryLogs) -> Result<Option<String>, SqlError> {
     let log = engine.log();
     let mut purged = purge_once(log, &to).await?;
