@@ -134,6 +134,13 @@ INSERT INTO c VALUES (1, 1);
 RENAME TABLE c TO cc;
 SHOW CREATE TABLE cc;
 -- Without checks.
+BEGIN;
+INSERT INTO cc VALUES (777, 777);
+SET foreign_key_checks = 0;
+INSERT INTO cc VALUES (777, 777);
+SET foreign_key_checks = 1;
+INSERT INTO cc VALUES (778, 778);
+ROLLBACK;
 SET foreign_key_checks = 0;
 CREATE TABLE early (id INT PRIMARY KEY, x INT, FOREIGN KEY (x) REFERENCES late (id) ON DELETE CASCADE);
 INSERT INTO early VALUES (1, 1), (2, 2);

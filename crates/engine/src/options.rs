@@ -123,9 +123,7 @@ pub struct TxnOptions {
     pub row_image: RowImage,
     /// What the `BEGIN` in the log says of the session; a `timestamp` of 0 is the time of the commit.
     pub context: QueryContext,
-    /// `foreign_key_checks=0` and `unique_checks=0`, told to replicas in the flags of rows events.
-    pub no_foreign_key_checks: bool,
-    /// See `no_foreign_key_checks`.
+    /// `unique_checks=0`, told to replicas in the flags of rows events.
     pub relaxed_unique_checks: bool,
     /// `gtid_next`, if not AUTOMATIC.
     pub gtid: Option<Gtid>,
@@ -144,7 +142,6 @@ impl TxnOptions {
             commit_wait_timeout: Duration::from_secs(31_536_000),
             row_image: RowImage::default(),
             context: QueryContext::default(),
-            no_foreign_key_checks: false,
             relaxed_unique_checks: false,
             gtid: None,
             under: None,

@@ -151,6 +151,7 @@ impl Bench {
             limits: Limits::default(),
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
+            foreign_key_checks: true,
             auto_increment: (1, 1),
             select_limit: None,
             turn: Default::default(),

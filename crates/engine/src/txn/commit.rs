@@ -46,8 +46,8 @@ impl Transaction {
         let (cancel, most) = (&self.options.session.cancel, self.options.commit_wait_timeout);
         let _passing = core.pass_gate(Passage::Transaction, cancel, most).await?;
         core.check_commits()?;
-        self.options.no_foreign_key_checks |= self.cascades;
-        let mut encoded = encode(&core, &self.options, &self.writes).await?;
+        let flags = if self.unchecked { rows_flags::NO_FOREIGN_KEY_CHECKS } else { 0 };
+        let mut encoded = encode(&core, &self.options, flags, &self.writes).await?;
         match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
             true => encoded.writeset.append(&mut self.referred),
             false => encoded.depends_on_all = true,
@@ -82,11 +82,7 @@ impl Transaction {
 }
 
 /// The events of a write set, and the hashes of the keys that it changes.
-async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<EncodedTransaction> {
-    let mut flags = 0;
-    if options.no_foreign_key_checks {
-        flags |= rows_flags::NO_FOREIGN_KEY_CHECKS;
-    }
+async fn encode(core: &Core, options: &TxnOptions, mut flags: u16, writes: &WriteSet) -> Result<EncodedTransaction> {
     if options.relaxed_unique_checks {
         flags |= rows_flags::NO_UNIQUE_CHECKS;
     }

@@ -73,8 +73,8 @@ pub struct Transaction {
     fresh_locks: Vec<(IndexId, Key)>,
     /// What foreign keys of written rows refer to; see [`Transaction::refer_to`].
     referred: Vec<u64>,
-    /// See [`Transaction::set_cascades`].
-    cascades: bool,
+    /// See [`Transaction::set_unchecked`].
+    unchecked: bool,
     rolled_back: bool,
 }
 
@@ -110,7 +110,7 @@ impl Transaction {
             read_pending: false,
             fresh_locks: Vec::new(),
             referred: Vec::new(),
-            cascades: false,
+            unchecked: false,
             rolled_back: false,
         }
     }
@@ -120,7 +120,7 @@ impl Transaction {
         &self.options
     }
 
-    /// The same, to change what a session may change between statements (row image, checks, timeouts).
+    /// The same, to change what a session may change between statements (checks, timeouts).
     pub fn options_mut(&mut self) -> &mut TxnOptions {
         &mut self.options
     }
@@ -154,10 +154,10 @@ impl Transaction {
         self.referred.push(write_set::key_hash(table.indexes[index_number].id, key));
     }
 
-    /// Rows were changed because of foreign keys: replicas are told to check none and to cascade nothing, since all of it is in
-    /// the log.
-    pub fn set_cascades(&mut self) {
-        self.cascades = true;
+    /// Rows are written that a replica must not check by their foreign keys, nor cascade from: the session checks none, or
+    /// has cascaded itself and all of that is in the log. The flags of the rows events say so.
+    pub fn set_unchecked(&mut self) {
+        self.unchecked = true;
     }
 
     /// Takes the read view now (`START TRANSACTION WITH CONSISTENT SNAPSHOT`); waits for nothing. The commit number and log

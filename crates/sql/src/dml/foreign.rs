@@ -8,7 +8,7 @@
 //!
 //! # Invariants
 //! - What a cascade changes is written like anything else: it is in the log as rows, and whoever applies the log checks
-//!   nothing ([`engine::Transaction::set_cascades`]).
+//!   nothing ([`engine::Transaction::set_unchecked`]).
 //! - All tables that a cascade may read or write are locked before the statement begins; they are in its plan.
 
 use std::collections::HashSet;
@@ -148,7 +148,7 @@ impl ForeignKeys {
 
     /// A row of the statement's table was inserted: 1452 if it has no parent.
     pub(crate) async fn inserted(&self, row: Bytes, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
-        if context.transaction.options().no_foreign_key_checks {
+        if !context.foreign_key_checks {
             return Ok(());
         }
         self.follow(Change::of(Event::Insert, None, Some(row)), context).await
@@ -284,7 +284,7 @@ impl ForeignKeys {
             return Err(SqlError::new(codes::FK_DEPTH_EXCEEDED, message));
         }
         let table = &self.nodes[child.node].table;
-        context.transaction.set_cascades();
+        context.transaction.set_unchecked();
         let mut updated = change.updated.clone();
         let action = change.action(child);
         let deletes = (action, change.event) == (ReferentialAction::Cascade, Event::Delete);
@@ -339,7 +339,7 @@ pub(crate) async fn update_row(
     new: Bytes,
     context: &mut ExecContext<'_>,
 ) -> Result<(), SqlError> {
-    let Some(keys) = keys.filter(|_| !context.transaction.options().no_foreign_key_checks) else {
+    let Some(keys) = keys.filter(|_| context.foreign_key_checks) else {
         context.transaction.update(table, old, new).await?;
         return Ok(());
     };
@@ -359,7 +359,7 @@ pub(crate) async fn delete_row(
     replaced_by: Option<&Bytes>,
     context: &mut ExecContext<'_>,
 ) -> Result<(), SqlError> {
-    let Some(keys) = keys.filter(|_| !context.transaction.options().no_foreign_key_checks) else {
+    let Some(keys) = keys.filter(|_| context.foreign_key_checks) else {
         return Ok(context.transaction.delete(table, old).await?);
     };
     let change = Change::of(Event::Delete, Some(old.clone()), replaced_by.cloned());

@@ -59,6 +59,8 @@ pub struct ExecContext<'a> {
     pub waiting: &'a dyn WaitingFunctions,
     /// The client wants the number of rows found by UPDATE, not of those changed (CLIENT_FOUND_ROWS).
     pub client_found_rows: bool,
+    /// `foreign_key_checks`
+    pub foreign_key_checks: bool,
     /// `auto_increment_increment` and `auto_increment_offset`
     pub auto_increment: (u64, u64),
     /// `sql_select_limit`, for a query that has no LIMIT.

@@ -113,6 +113,7 @@ impl Session {
     ) -> Result<Outcome, SqlError> {
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
         open.transaction.start_statement();
+        self.renew_options(&mut open.transaction, plan.writes());
         if plan.writes() && self.settings.hot.binlog_rows_query_log_events {
             open.transaction.set_query_text(statement.text.trim_start());
         }
@@ -176,6 +177,7 @@ impl Session {
             limits: hot.limits,
             waiting: &waiting,
             client_found_rows: self.client.found_rows,
+            foreign_key_checks: hot.foreign_key_checks,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             select_limit: match statement.statement {
                 Statement::Query(query) if query.limit_clause.is_none() && query.fetch.is_none() => {

@@ -74,7 +74,6 @@ impl Session {
             lock_wait_timeout: hot.innodb_lock_wait_timeout,
             commit_wait_timeout: hot.lock_wait_timeout,
             row_image: hot.binlog_row_image,
-            no_foreign_key_checks: !hot.foreign_key_checks,
             relaxed_unique_checks: !hot.unique_checks,
             context: self.log_context.clone(),
             under: self.locked.owner.clone(),
@@ -82,6 +81,18 @@ impl Session {
         };
         let transaction = self.shared.engine.begin(options);
         self.transaction.open = Some(Open { transaction, explicit, read_only, isolation, savepoints: Vec::new() });
+    }
+
+    /// What the session may have changed since the transaction began, and counts from the next statement on.
+    pub(super) fn renew_options(&self, transaction: &mut Transaction, writes: bool) {
+        let hot = &self.settings.hot;
+        let options = transaction.options_mut();
+        options.lock_wait_timeout = hot.innodb_lock_wait_timeout;
+        options.commit_wait_timeout = hot.lock_wait_timeout;
+        options.relaxed_unique_checks = !hot.unique_checks;
+        if writes && !hot.foreign_key_checks {
+            transaction.set_unchecked();
+        }
     }
 
     /// Whether a transaction stays open between statements.

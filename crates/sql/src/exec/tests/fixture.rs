@@ -118,6 +118,7 @@ impl Fixture {
             limits: state.limits,
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
+            foreign_key_checks: true,
             auto_increment: (1, 1),
             select_limit: None,
             turn: Default::default(),
