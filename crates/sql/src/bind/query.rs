@@ -271,7 +271,9 @@ fn check_collations(branches: &[BoundQuery], types: &[ExprType]) -> Result<(), S
     for (column, ty) in types.iter().enumerate() {
         let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
         build::agree(&all, "UNION", build::Mixed::Allowed)?;
-        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None {
+        // A branch that has settled for none by itself may stand beside NULL.
+        let texts = all.iter().filter(|ty| ty.kind.is_string()).count();
+        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None && texts > 1 {
             let message = "Illegal mix of collations for operation 'UNION'";
             return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
         }
