@@ -31,7 +31,8 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
         step("whole servers, real clients, real peers", || {
             cargo(&["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", "--test-threads=2"])
         })?;
-        step("demo", || commuter(&["demo", "--seconds", "10"]))?;
+        // As the README has it.
+        step("demo", || cargo(&["run", "--release", "--quiet", "--", "demo", "--seconds", "10"]))?;
     }
     println!("everything passed in {:.0?}", start.elapsed());
     Ok(())
@@ -48,10 +49,6 @@ fn step(name: &str, action: impl FnOnce() -> Result<()>) -> Result<()> {
 fn cargo(arguments: &[&str]) -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     succeed(Command::new(cargo).args(arguments))
-}
-
-fn commuter(arguments: &[&str]) -> Result<()> {
-    succeed(Command::new(interop::commuter_binary()?).args(arguments))
 }
 
 /// Runs a command whose output goes where ours goes.
