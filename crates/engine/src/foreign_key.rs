@@ -4,7 +4,7 @@
 
 use std::ops::Bound;
 
-use base::{Cancel, SqlError, codes};
+use base::Cancel;
 use bytes::Bytes;
 use io::ThreadTurn;
 use store::Direction;
@@ -12,16 +12,13 @@ use types::Value;
 
 use crate::catalog::{KeyCheck, NewForeignKey};
 use crate::core::Core;
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::read::{Merged, Selector};
 use crate::txn::KeyRange;
 
 impl Core {
-    /// 1452 if a row has no parent.
+    /// The key's refusal if a row has no parent.
     pub(crate) async fn check_foreign_keys(&self, check: &KeyCheck, cancel: &Cancel) -> Result<()> {
-        if check.keys.is_empty() {
-            return Ok(());
-        }
         let layers = self.views.layers().clone();
         let source = check.from.indexes[0].id;
         let all = (Bound::Unbounded, Bound::Unbounded);
@@ -37,7 +34,7 @@ impl Core {
             };
             for key in &check.keys {
                 if !self.has_parent(check, key, &row).await? {
-                    return Err(fails(check, key));
+                    return Err(key.refusal.clone().into());
                 }
             }
         }
@@ -64,13 +61,4 @@ impl Core {
         }
         Ok(false)
     }
-}
-
-fn fails(check: &KeyCheck, key: &NewForeignKey) -> EngineError {
-    let def = &check.to.def;
-    let message = format!(
-        "Cannot add or update a child row: a foreign key constraint fails (`{}`.`{}`, {})",
-        def.schema, def.name, key.text
-    );
-    EngineError::Sql(SqlError::new(codes::NO_REFERENCED_ROW_2, message))
 }

@@ -405,6 +405,16 @@ pub struct IndexDef {
     pub visible: bool,
 }
 
+impl IndexDef {
+    /// Whether its first parts are these columns, whole and in this order.
+    fn begins_with(&self, columns: &[usize]) -> bool {
+        let parts = self.parts.get(..columns.len());
+        parts.is_some_and(|parts| {
+            parts.iter().zip(columns).all(|(part, &column)| part.column == column && part.prefix_chars.is_none())
+        })
+    }
+}
+
 /// What happens to the rows that refer to one which goes, or whose key changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReferentialAction {
@@ -467,6 +477,15 @@ impl ForeignKeyDef {
     pub fn refers_to(&self, schema: &str, table: &str) -> bool {
         self.parent_schema == schema && self.parent_table == table
     }
+
+    /// Follows new names of the parent's columns, old name first.
+    pub fn rename_parent_columns(&mut self, renamed: &[(String, String)]) {
+        for column in &mut self.parent_columns {
+            if let Some((_, new)) = renamed.iter().find(|(old, _)| same_name(old, column)) {
+                column.clone_from(new);
+            }
+        }
+    }
 }
 
 /// A table.
@@ -524,23 +543,13 @@ impl TableDef {
 
     /// An index that begins with these columns, whole and in this order.
     pub fn index_over(&self, columns: &[usize]) -> Option<usize> {
-        let begins = |index: &IndexDef| {
-            let parts = index.parts.get(..columns.len());
-            parts.is_some_and(|parts| {
-                parts.iter().zip(columns).all(|(part, &column)| part.column == column && part.prefix_chars.is_none())
-            })
-        };
-        self.indexes.iter().position(begins)
+        self.indexes.iter().position(|index| index.begins_with(columns))
     }
 
     /// A unique index over exactly these columns, whole and in this order.
     pub fn unique_over(&self, columns: &[usize]) -> Option<usize> {
-        let exactly = |index: &IndexDef| {
-            index.unique
-                && index.parts.len() == columns.len()
-                && index.parts.iter().zip(columns).all(|(part, &at)| part.column == at && part.prefix_chars.is_none())
-        };
-        self.indexes.iter().position(exactly)
+        let exactly = |index: &IndexDef| index.parts.len() == columns.len() && index.begins_with(columns);
+        self.indexes.iter().position(|index| index.unique && exactly(index))
     }
 
     /// The AUTO_INCREMENT column.

@@ -47,7 +47,7 @@ pub struct AlterTable {
     pub row_mapper: Option<RowMapper>,
     /// Columns with new names, old name first: foreign keys that refer to them follow.
     pub renamed_columns: Vec<(String, String)>,
-    /// Foreign keys of `new_def` that all rows have to obey ([`crate::EngineError::ForeignKeyFails`]).
+    /// Foreign keys of `new_def` that all rows have to obey.
     pub checked_keys: Vec<NewForeignKey>,
 }
 
@@ -60,8 +60,8 @@ pub struct NewForeignKey {
     pub parent: Arc<Table>,
     /// The parent's unique index over the columns that it refers to.
     pub parent_index: usize,
-    /// It in words, for the error.
-    pub text: String,
+    /// What to say of a row without a parent.
+    pub refusal: SqlError,
 }
 
 /// What a DDL statement does. Names are checked against the catalog when it is executed; `IF EXISTS` and its kin have been

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId, TableId};
-use types::schema::same_name;
 use types::{ForeignKeyDef, TableDef};
 
 use super::{
@@ -219,14 +218,19 @@ impl Planned {
         if def.auto_increment_start > old.auto_increment().peek() {
             old.shared.auto_increment.seen(def.auto_increment_start - 1);
         }
-        if built.is_empty() {
-            let new = Arc::new(old.with_def(def));
-            self.key_check = Some(KeyCheck { from: old, to: new.clone(), mapper, keys });
-            return self.catalog.add_table(new);
+        let new = if built.is_empty() {
+            let same_rows = Arc::new(old.with_def(def));
+            self.catalog.add_table(same_rows.clone())?;
+            same_rows
+        } else {
+            self.add(def, old.shared.clone())?
+        };
+        if !keys.is_empty() {
+            self.key_check = Some(KeyCheck { from: old.clone(), to: new.clone(), mapper: mapper.clone(), keys });
         }
-        let new = self.add(def, old.shared.clone())?;
-        self.key_check = Some(KeyCheck { from: old.clone(), to: new.clone(), mapper: mapper.clone(), keys });
-        self.build = Some(Build { from: old, to: new, indexes: built, mapper });
+        if !built.is_empty() {
+            self.build = Some(Build { from: old, to: new, indexes: built, mapper });
+        }
         Ok(())
     }
 
@@ -236,11 +240,7 @@ impl Planned {
         let follow = |key: &mut ForeignKeyDef| {
             key.parent_schema.clone_from(&schema);
             key.parent_table.clone_from(&table);
-            for column in &mut key.parent_columns {
-                if let Some((_, new)) = columns.iter().find(|(old, _)| same_name(old, column)) {
-                    column.clone_from(new);
-                }
-            }
+            key.rename_parent_columns(columns);
         };
         def.foreign_keys.iter_mut().filter(|key| key.refers_to(&name.schema, &name.name)).for_each(follow);
         self.catalog.change_children(name, follow)

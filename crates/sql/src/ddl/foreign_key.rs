@@ -130,7 +130,7 @@ pub(super) fn check(def: &TableDef, old: Option<&TableDef>, context: &DdlContext
         return Ok(());
     }
     for key in &def.foreign_keys {
-        let is_new = old.is_none_or(|old| old.foreign_keys.iter().all(|other| other.name != key.name));
+        let is_new = old.is_none_or(|old| is_new(key, old));
         check_set_null(def, key)?;
         if def.index_over(&key.columns).is_none() {
             return Err(needed_index(old, &key.columns));
@@ -147,6 +147,11 @@ pub(super) fn check(def: &TableDef, old: Option<&TableDef>, context: &DdlContext
     Ok(())
 }
 
+/// Whether a table did not have a foreign key before.
+fn is_new(key: &ForeignKeyDef, old: &TableDef) -> bool {
+    old.foreign_keys.iter().all(|other| other.name != key.name)
+}
+
 /// Checks the foreign keys of other tables to one that is altered. `renamed` has the new names of its columns.
 pub(super) fn check_children(
     old: &TableDef,
@@ -160,11 +165,7 @@ pub(super) fn check_children(
     for child in context.catalog.children_of(&old.schema, &old.name).filter(|child| child.id() != old.id) {
         for key in child.def.foreign_keys.iter().filter(|key| key.refers_to(&old.schema, &old.name)) {
             let mut key = key.clone();
-            for column in &mut key.parent_columns {
-                if let Some((_, to)) = renamed.iter().find(|(from, _)| same_name(from, column)) {
-                    column.clone_from(to);
-                }
-            }
+            key.rename_parent_columns(renamed);
             if let Some(wrong) = mismatch(&child.def, &key, new) {
                 return Err(wrong.of_parent(&child.def, &key, old));
             }
@@ -285,10 +286,7 @@ pub(super) fn added(
     context: &DdlContext<'_>,
 ) -> Result<Vec<NewForeignKey>, SqlError> {
     let mut added = Vec::new();
-    for key in new.foreign_keys.iter().filter(|key| old.foreign_keys.iter().all(|other| other.name != key.name)) {
-        if !context.foreign_key_checks {
-            continue;
-        }
+    for key in new.foreign_keys.iter().filter(|key| context.foreign_key_checks && is_new(key, old)) {
         let is_itself = key.refers_to(&new.schema, &new.name);
         if is_itself && has_mapper {
             return Err(SqlError::not_supported(
@@ -298,7 +296,8 @@ pub(super) fn added(
         let name = if is_itself { (&old.schema, &old.name) } else { (&key.parent_schema, &key.parent_table) };
         let Some(parent) = context.catalog.table(name.0, name.1) else { continue };
         let Some(parent_index) = unique_index(&parent.def, key) else { continue };
-        added.push(NewForeignKey { key: key.clone(), parent: parent.clone(), parent_index, text: clause(new, key) });
+        let refusal = no_parent(new, key);
+        added.push(NewForeignKey { key: key.clone(), parent: parent.clone(), parent_index, refusal });
     }
     Ok(added)
 }
@@ -315,37 +314,50 @@ pub(super) fn check_drop(
     goes: impl Fn(&Table) -> bool,
     context: &DdlContext<'_>,
 ) -> Result<(), SqlError> {
-    if !context.foreign_key_checks {
-        return Ok(());
-    }
-    let def = &table.def;
-    let mut children = context.catalog.children_of(&def.schema, &def.name);
-    let Some(child) = children.find(|child| !goes(child)) else { return Ok(()) };
-    let key = child.def.foreign_keys.iter().find(|key| key.refers_to(&def.schema, &def.name));
+    let Some((child, key)) = first_child(table, goes, context) else { return Ok(()) };
     let message = format!(
         "Cannot drop table '{}' referenced by a foreign key constraint '{}' on table '{}'.",
-        def.name,
-        key.map_or("", |key| &key.name),
-        child.def.name
+        table.def.name, key.name, child.name
     );
     Err(SqlError::new(codes::FK_CANNOT_DROP_PARENT, message))
 }
 
 /// 1701 if another table is a child of one that is emptied.
 pub(super) fn check_truncate(table: &Table, context: &DdlContext<'_>) -> Result<(), SqlError> {
-    let def = &table.def;
-    let mut children = context.catalog.children_of(&def.schema, &def.name);
-    let Some(child) = children.find(|child| context.foreign_key_checks && child.id() != table.id()) else {
-        return Ok(());
-    };
-    let key = child.def.foreign_keys.iter().find(|key| key.refers_to(&def.schema, &def.name));
+    let Some((child, key)) = first_child(table, |child| child.id() == table.id(), context) else { return Ok(()) };
     let message = format!(
         "Cannot truncate a table referenced in a foreign key constraint (`{}`.`{}`, CONSTRAINT `{}`)",
-        child.def.schema,
-        child.def.name,
-        key.map_or("", |key| &key.name)
+        child.schema, child.name, key.name
     );
     Err(SqlError::new(codes::TRUNCATE_ILLEGAL_FK, message))
+}
+
+/// The first foreign key to a table, of those of tables that do not go with it; none if they are not checked.
+fn first_child<'c>(
+    table: &Table,
+    goes: impl Fn(&Table) -> bool,
+    context: &DdlContext<'c>,
+) -> Option<(&'c TableDef, &'c ForeignKeyDef)> {
+    let (schema, name) = (&table.def.schema, &table.def.name);
+    let mut children = context.catalog.children_of(schema, name);
+    let child = &children.find(|child| context.foreign_key_checks && !goes(child))?.def;
+    Some((child, child.foreign_keys.iter().find(|key| key.refers_to(schema, name))?))
+}
+
+/// 1452, of a child's row whose parent is not there.
+pub(crate) fn no_parent(child: &TableDef, key: &ForeignKeyDef) -> SqlError {
+    violated("Cannot add or update a child row", codes::NO_REFERENCED_ROW_2, child, key)
+}
+
+/// 1451, of a parent's row with a child that refuses its change.
+pub(crate) fn has_children(child: &TableDef, key: &ForeignKeyDef) -> SqlError {
+    violated("Cannot delete or update a parent row", codes::ROW_IS_REFERENCED_2, child, key)
+}
+
+fn violated(what: &str, code: codes::Code, child: &TableDef, key: &ForeignKeyDef) -> SqlError {
+    let clause = clause(child, key);
+    let (schema, name) = (&child.schema, &child.name);
+    SqlError::new(code, format!("{what}: a foreign key constraint fails (`{schema}`.`{name}`, {clause})"))
 }
 
 /// `CONSTRAINT … FOREIGN KEY … REFERENCES … ON …` as SHOW CREATE TABLE and error messages have it.

@@ -21,7 +21,7 @@ use io::BoxFuture;
 use types::{ForeignKeyDef, ReferentialAction, Value};
 
 use crate::bind::Binder;
-use crate::ddl::foreign_key::{clause, unique_index};
+use crate::ddl::foreign_key::{has_children, no_parent, unique_index};
 use crate::exec::ExecContext;
 use crate::exec::batch::BATCH_ROWS;
 
@@ -161,7 +161,7 @@ impl ForeignKeys {
             let Some(prefix) = self.child_prefix(node, child, change)? else { continue };
             let table = &self.nodes[child.node].table;
             if has_entry(table, child.index, prefix, context).await? {
-                return Err(refused(table, &child.key));
+                return Err(has_children(&table.def, &child.key));
             }
         }
         Ok(())
@@ -234,7 +234,7 @@ impl ForeignKeys {
                 return Ok(());
             }
         }
-        Err(fails("Cannot add or update a child row", codes::NO_REFERENCED_ROW_2, &node.table, &parent.key))
+        Err(no_parent(&node.table.def, &parent.key))
     }
 
     /// The children of a row's old key.
@@ -400,7 +400,7 @@ fn with_key(
         let is_too_long =
             matches!(&value, Value::Bytes(bytes) if def.ty.is_string() && bytes.len() > def.max_bytes() as usize);
         if value.is_null() && !def.nullable || is_too_long {
-            return Err(refused(table, &child.key));
+            return Err(has_children(&table.def, &child.key));
         }
         values[column] = value;
     }
@@ -468,17 +468,7 @@ async fn has_entry(
     Ok(context.transaction.next_batch(&mut scan, &mut entries, 1).await?)
 }
 
-fn fails(what: &str, code: codes::Code, table: &Table, key: &ForeignKeyDef) -> SqlError {
-    let def = &table.def;
-    let clause = clause(def, key);
-    SqlError::new(code, format!("{what}: a foreign key constraint fails (`{}`.`{}`, {clause})", def.schema, def.name))
-}
-
-fn refused(table: &Table, key: &ForeignKeyDef) -> SqlError {
-    fails("Cannot delete or update a parent row", codes::ROW_IS_REFERENCED_2, table, key)
-}
-
-/// Whether IGNORE makes a warning of it.
+/// 1451 or 1452, of which IGNORE makes a warning.
 pub(crate) fn is_violation(error: &SqlError) -> bool {
     [codes::NO_REFERENCED_ROW_2.0, codes::ROW_IS_REFERENCED_2.0].contains(&error.code)
 }
