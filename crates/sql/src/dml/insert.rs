@@ -8,6 +8,7 @@ use types::Value;
 use crate::dml::assign::strictness;
 use crate::dml::foreign::{delete_row, is_violation, update_row};
 use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
+use crate::dml::leaves_row;
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
@@ -206,7 +207,7 @@ impl InsertPlan {
             };
         }
         let row = self.table.codec.row.encode(&progress.values)?;
-        let before = context.transaction.savepoint();
+        let before = self.foreign.as_ref().map(|_| context.transaction.savepoint());
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
                 if !self.has_its_parents(row, before, progress, context).await? {
@@ -228,11 +229,11 @@ impl InsertPlan {
     async fn has_its_parents(
         &self,
         row: Bytes,
-        before: Savepoint,
+        before: Option<Savepoint>,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<bool, SqlError> {
-        let Some(foreign) = &self.foreign else { return Ok(true) };
+        let Some((foreign, before)) = self.foreign.as_ref().zip(before) else { return Ok(true) };
         match foreign.inserted(row, context).await {
             Err(error) if self.ignore && is_violation(&error) => {
                 context.transaction.rollback_to(before);
@@ -356,7 +357,7 @@ impl InsertPlan {
                     progress.affected += 2;
                     self.name_updated(&old, progress)?;
                 }
-                Err(error) if self.ignore && (error.code == codes::DUP_ENTRY.0 || is_violation(&error)) => {
+                Err(error) if self.ignore && leaves_row(&error) => {
                     context.eval.warnings.push_error(WarningLevel::Warning, &error);
                 }
                 Err(error) => return Err(error),

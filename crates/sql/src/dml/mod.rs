@@ -22,7 +22,7 @@ pub(crate) use update::{UpdatePlan, plan_update};
 
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{ReadMode, Table};
 
@@ -91,6 +91,11 @@ impl Target {
         let key = self.table.codec.clustered_key(found)?;
         Ok(context.transaction.get(&self.table, &key, ReadMode::FOR_UPDATE).await?)
     }
+}
+
+/// Whether UPDATE IGNORE makes a warning of it and leaves the row as it was.
+fn leaves_row(error: &SqlError) -> bool {
+    error.code == codes::DUP_ENTRY.0 || foreign::is_violation(error)
 }
 
 /// Whether cascades of the changes of some targets may change rows that the statement changes itself.

@@ -15,9 +15,9 @@ use crate::bind::from::column_name_of;
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
 use crate::dml::assign::{Assignment, Assignments, strictness};
-use crate::dml::foreign::{is_violation, update_row};
+use crate::dml::foreign::update_row;
 use crate::dml::insert_plan::{bind_assigned, with_slots};
-use crate::dml::{Found, Target, cascades_meet, may_repeat, may_stream};
+use crate::dml::{Found, Target, cascades_meet, leaves_row, may_repeat, may_stream};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
@@ -264,7 +264,7 @@ impl UpdatePlan {
             let Some(new) = new else { continue };
             match update_row(&target.table, target.foreign.as_ref(), &old, new, context).await {
                 Ok(()) => progress.changed += 1,
-                Err(error) if self.ignore && (error.code == codes::DUP_ENTRY.0 || is_violation(&error)) => {
+                Err(error) if self.ignore && leaves_row(&error) => {
                     context.eval.warnings.push_error(WarningLevel::Warning, &error);
                 }
                 Err(error) => return Err(error),
