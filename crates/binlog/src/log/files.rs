@@ -23,7 +23,7 @@ pub struct LogFile {
 /// What is known of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct FileInfo {
-    /// Bytes of the files before it, from the first that was known when this one was begun.
+    /// Bytes of the files before it, from the first that was known when this one was begun; [`Files::insert`] counts them.
     pub(crate) bytes_before: u64,
     /// Its end, once the log went on to the next file.
     pub(crate) end: Option<u64>,
@@ -33,6 +33,13 @@ pub(crate) struct FileInfo {
     pub(crate) previous_gtids: GtidSet,
     /// Those of them that began to count with this file: they are in no file before it ([`super::LogWriter::add_purged`]).
     pub(crate) added_gtids: GtidSet,
+}
+
+impl FileInfo {
+    /// A file that is begun.
+    pub(crate) fn new(created: u32, previous_gtids: GtidSet, added_gtids: GtidSet) -> Self {
+        FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids }
+    }
 }
 
 /// The files by number.

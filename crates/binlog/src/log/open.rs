@@ -325,7 +325,7 @@ impl<'a> Survey<'a> {
         let previous_gtids = head.previous_gtids.clone();
         let added_gtids = purged::added(self.empty_after.as_ref(), &previous_gtids);
         self.empty_after = (!head.has_transactions).then(|| previous_gtids.clone());
-        let info = FileInfo { bytes_before: 0, end: Some(end), created: head.timestamp, previous_gtids, added_gtids };
+        let info = FileInfo { end: Some(end), ..FileInfo::new(head.timestamp, previous_gtids, added_gtids) };
         self.files.insert(number, info);
         self.kept += 1;
         self.end = end;

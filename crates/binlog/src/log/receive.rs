@@ -143,9 +143,8 @@ impl LogReceiver {
             // The copy is in use as the source's file was; the checksum does not count this bit.
             writer.group.buf[flags_at] |= FLAG_BINLOG_IN_USE as u8;
             writer.offset = MAGIC.len() as u64;
-            let created = event.header.timestamp;
-            let (previous_gtids, added_gtids) = (GtidSet::new(), GtidSet::new());
-            writer.group.new_file = Some(FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids });
+            let info = FileInfo::new(event.header.timestamp, GtidSet::new(), GtidSet::new());
+            writer.group.new_file = Some(info);
         } else {
             writer.group.buf.extend_from_slice(event.bytes);
         }

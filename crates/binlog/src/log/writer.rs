@@ -321,9 +321,7 @@ impl LogWriter {
         self.placed_gtids.union(&added_gtids);
         self.group.gtids.union(&added_gtids);
         self.next_gno = self.next_gno.max(self.placed_gtids.last_of(self.log.options.server_uuid) + 1);
-        let previous_gtids = self.placed_gtids.clone();
-        let created = frame.timestamp;
-        self.group.new_file = Some(FileInfo { bytes_before: 0, end: None, created, previous_gtids, added_gtids });
+        self.group.new_file = Some(FileInfo::new(frame.timestamp, self.placed_gtids.clone(), added_gtids));
         // As in MySQL, the first file after a start says when that was: its readers forget temporary tables.
         let created = if std::mem::take(&mut self.is_fresh) { frame.timestamp } else { 0 };
         let format = FormatDescription::new(&self.log.options.server_version, created);
