@@ -8,6 +8,7 @@
 
 mod client;
 mod connection;
+mod follow;
 mod install;
 mod kill;
 mod peer;
@@ -18,6 +19,7 @@ mod server;
 
 pub use client::{Client, Sysbench, SysbenchReport, jdbc, python, run_tool};
 pub use connection::{Answer, Connection};
+pub use follow::gtid_executed;
 pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;

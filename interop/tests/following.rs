@@ -2,20 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Server, ServerOptions, commuter_binary};
-
-fn follower_of(source: &Server, name: &str) -> Server {
-    let url = format!("mysql://root@127.0.0.1:{}", source.port());
-    let arguments = vec!["--follow".to_owned(), url];
-    Server::start(name, ServerOptions { arguments, ..ServerOptions::default() }).unwrap()
-}
-
-fn in_step(source: &Server, follower: &Server) {
-    let executed = source.client().query("SELECT @@global.gtid_executed").unwrap().trim().replace("\\n", "");
-    let waited = follower.client().query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")).unwrap();
-    let status = || follower.client().query("SHOW REPLICA STATUS").unwrap_or_default();
-    assert_eq!(waited.trim(), "0", "{}\n{}", status(), follower.log());
-}
+use interop::{Client, Server, ServerOptions};
 
 /// Every file of the log that is listed, up to where it ends.
 fn log_bytes(server: &Server) -> Vec<(String, Vec<u8>)> {
@@ -39,15 +26,6 @@ fn assert_same_log(source: &Server, follower: &Server) {
     }
 }
 
-fn checksum(first: &Server, second: &Server) -> (bool, String) {
-    let url = |server: &Server| format!("mysql://root@127.0.0.1:{}", server.port());
-    let output = std::process::Command::new(commuter_binary().unwrap())
-        .args(["checksum", &url(first), &url(second)])
-        .output()
-        .unwrap();
-    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
 /// A column of SHOW REPLICA STATUS.
 fn status_column(client: &Client, column: &str) -> String {
     client.column("SHOW REPLICA STATUS", column).unwrap()
@@ -66,18 +44,18 @@ fn a_chain_of_followers_holds_the_same_bytes() {
     let source = Server::start("chain-source", ServerOptions::default()).unwrap();
     let setup = "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(200), KEY (s))";
     source.client().query(setup).unwrap();
-    let middle = follower_of(&source, "chain-middle");
-    let mut last = follower_of(&middle, "chain-last");
+    let middle = source.start_follower("chain-middle").unwrap();
+    let mut last = middle.start_follower("chain-last").unwrap();
     let rows = "INSERT INTO d.t (s) VALUES ('one'), ('two'), ('three'); UPDATE d.t SET s = CONCAT(s, '!') WHERE id < 3;\
                 FLUSH BINARY LOGS; DELETE FROM d.t WHERE id = 1; ALTER TABLE d.t ADD COLUMN n INT DEFAULT 7;\
                 INSERT INTO d.t (s, n) VALUES ('four', 4)";
     source.client().query(rows).unwrap();
-    in_step(&source, &middle);
-    in_step(&source, &last);
+    source.wait_until_in_step(&middle).unwrap();
+    source.wait_until_in_step(&last).unwrap();
     assert_same_log(&source, &middle);
     assert_same_log(&source, &last);
     assert_eq!(last.client().query("SELECT * FROM d.t").unwrap(), "2\ttwo!\t7\n3\tthree\t7\n4\tfour\t4\n");
-    let (same, text) = checksum(&source, &last);
+    let (same, text) = last.has_rows_of(&source).unwrap();
     assert!(same && text.contains("d.t"), "{text}");
 
     // The middle is who the last one knows, and who serves it while its own source is asleep.
@@ -85,21 +63,21 @@ fn a_chain_of_followers_holds_the_same_bytes() {
     assert!(replicas.contains(&last.port().to_string()), "{replicas}");
     last.kill();
     source.client().query("INSERT INTO d.t (s) SELECT CONCAT(s, n) FROM d.t").unwrap();
-    in_step(&source, &middle);
+    source.wait_until_in_step(&middle).unwrap();
     last.restart().unwrap();
-    in_step(&source, &last);
+    source.wait_until_in_step(&last).unwrap();
     assert_same_log(&source, &last);
 }
 
 #[test]
 fn statements_control_a_follower() {
     let mut source = Server::start("control-source", ServerOptions::default()).unwrap();
-    let follower = follower_of(&source, "control-follower");
+    let follower = source.start_follower("control-follower").unwrap();
     source
         .client()
         .query("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); INSERT INTO d.t VALUES (1)")
         .unwrap();
-    in_step(&source, &follower);
+    source.wait_until_in_step(&follower).unwrap();
     let client = follower.client();
     assert_eq!(status_column(&client, "Replica_IO_Running"), "Yes");
     assert_eq!(status_column(&client, "Replica_SQL_Running"), "Yes");
@@ -116,14 +94,14 @@ fn statements_control_a_follower() {
     until("the copy", || status_column(&client, "Read_Source_Log_Pos") == end_of(position(&source))[1]);
     assert_eq!(client.query("SELECT MAX(id) FROM d.t").unwrap(), "1\n");
     client.query("START REPLICA SQL_THREAD").unwrap();
-    in_step(&source, &follower);
+    source.wait_until_in_step(&follower).unwrap();
     // Applied, not copied.
     client.query("STOP SLAVE IO_THREAD").unwrap();
     source.client().query("INSERT INTO d.t VALUES (3)").unwrap();
     assert_eq!(status_column(&client, "Replica_IO_Running"), "No");
     assert_eq!(client.query("SELECT MAX(id) FROM d.t").unwrap(), "2\n");
     client.query("START SLAVE IO_THREAD").unwrap();
-    in_step(&source, &follower);
+    source.wait_until_in_step(&follower).unwrap();
 
     // The source's end and return need no help.
     source.kill();
@@ -131,7 +109,7 @@ fn statements_control_a_follower() {
     assert_eq!(client.query("SELECT COUNT(*) FROM d.t").unwrap(), "3\n");
     source.restart().unwrap();
     source.client().query("INSERT INTO d.t VALUES (4)").unwrap();
-    in_step(&source, &follower);
+    source.wait_until_in_step(&follower).unwrap();
     assert_same_log(&source, &follower);
 }
 
@@ -142,8 +120,8 @@ fn a_log_that_is_no_prefix_is_refused_with_both_ends() {
     for (server, name) in [(&first, "a"), (&second, "b")] {
         server.client().query(&format!("CREATE DATABASE {name}; CREATE TABLE {name}.t (id INT PRIMARY KEY)")).unwrap();
     }
-    let follower = follower_of(&first, "prefix-follower");
-    in_step(&first, &follower);
+    let follower = first.start_follower("prefix-follower").unwrap();
+    first.wait_until_in_step(&follower).unwrap();
     let client = follower.client();
     let change = format!("STOP REPLICA; CHANGE REPLICATION SOURCE TO SOURCE_PORT = {}; START REPLICA", second.port());
     client.query(&change).unwrap();
@@ -158,18 +136,18 @@ fn a_log_that_is_no_prefix_is_refused_with_both_ends() {
 fn purging_leaves_what_a_connected_replica_needs() {
     let source = Server::start("purge-source", ServerOptions::default()).unwrap();
     source.client().query("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY)").unwrap();
-    let follower = follower_of(&source, "purge-follower");
-    in_step(&source, &follower);
+    let follower = source.start_follower("purge-follower").unwrap();
+    source.wait_until_in_step(&follower).unwrap();
     let files = |server: &Server| server.client().query("SHOW BINARY LOGS").unwrap().lines().count();
     for id in 0..4 {
         source.client().query(&format!("INSERT INTO d.t VALUES ({id}); FLUSH BINARY LOGS")).unwrap();
     }
-    in_step(&source, &follower);
+    source.wait_until_in_step(&follower).unwrap();
     // Everything is in a checkpoint after a clean restart's; by then the replica is past it too.
     assert!(files(&source) >= 5);
     source.client().query("FLUSH TABLES; PURGE BINARY LOGS TO 'binlog.000004'").unwrap();
     source.client().query("INSERT INTO d.t VALUES (10)").unwrap();
-    in_step(&source, &follower);
-    let (same, text) = checksum(&source, &follower);
+    source.wait_until_in_step(&follower).unwrap();
+    let (same, text) = follower.has_rows_of(&source).unwrap();
     assert!(same, "{text}");
 }

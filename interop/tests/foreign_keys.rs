@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use interop::random_sql::Random;
-use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, commuter_binary};
+use interop::{Answer, Connection, Kind, Peer, Server, ServerOptions, commuter_binary, gtid_executed};
 
 const TABLES: &str = "CREATE DATABASE d; USE d; \
     CREATE TABLE parent (id INT PRIMARY KEY, code INT UNIQUE, n INT NOT NULL DEFAULT 0); \
@@ -40,10 +40,6 @@ fn statement(random: &mut Random) -> String {
     }
 }
 
-fn gtid_executed(client: &Client) -> String {
-    client.query("SELECT @@global.gtid_executed").unwrap().trim().replace("\\n", "")
-}
-
 fn session(port: u16, seed: u64, isolation: &str, transactions: u32) -> u32 {
     let mut random = Random::new(seed);
     let mut connection = Connection::open(port, "d").unwrap();
@@ -69,9 +65,7 @@ fn session(port: u16, seed: u64, isolation: &str, transactions: u32) -> u32 {
 #[test]
 fn no_orphans_whatever_sessions_do_at_once() {
     let source = Server::start("fk-source", ServerOptions::default()).unwrap();
-    let url = format!("mysql://root@127.0.0.1:{}", source.port());
-    let arguments = vec!["--follow".to_owned(), url.clone()];
-    let follower = Server::start("fk-follower", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let follower = source.start_follower("fk-follower").unwrap();
     source.client().query(TABLES).unwrap();
     // Threads do not repeat; the seed only names what each of them asks.
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
@@ -86,13 +80,10 @@ fn no_orphans_whatever_sessions_do_at_once() {
         assert!(done > 200, "{isolation}: {done} statements did something");
         assert_eq!(source.client().query(ORPHANS).unwrap(), "0\n", "{isolation}");
     }
-    let executed = gtid_executed(&source.client());
-    let waited = follower.client().query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")).unwrap();
-    assert_eq!(waited.trim(), "0", "{}", follower.log());
+    source.wait_until_in_step(&follower).unwrap();
     assert_eq!(follower.client().query(ORPHANS).unwrap(), "0\n");
-    let copy = format!("mysql://root@127.0.0.1:{}", follower.port());
-    let output = Command::new(commuter_binary().unwrap()).args(["checksum", &url, &copy]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let (same, text) = follower.has_rows_of(&source).unwrap();
+    assert!(same, "{text}");
 }
 
 #[test]
@@ -100,7 +91,7 @@ fn cascades_are_rows_in_the_log_and_a_replica_repeats_none() {
     let source = Server::start("fk-log", ServerOptions::default()).unwrap();
     let client = source.client();
     // The accounts are there already on the replica.
-    let purged = gtid_executed(&client);
+    let purged = gtid_executed(&client).unwrap();
     client.query(TABLES).unwrap();
     client
         .query("INSERT INTO d.parent (id, code) VALUES (1, 1), (2, 2); INSERT INTO d.child (pid, code) VALUES (NULL, 1), (NULL, 2)")
@@ -125,7 +116,7 @@ fn cascades_are_rows_in_the_log_and_a_replica_repeats_none() {
             source.port()
         ))
         .unwrap();
-    let executed = gtid_executed(&client);
+    let executed = gtid_executed(&client).unwrap();
     let waited = replica.query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")).unwrap();
     assert_eq!(waited.trim(), "0", "{}", replica.query("SHOW REPLICA STATUS\\G").unwrap_or_default());
     for table in ["parent", "child", "grandchild"] {

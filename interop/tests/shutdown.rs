@@ -14,10 +14,6 @@ fn start(name: &str, arguments: &[&str]) -> Server {
     Server::start(name, ServerOptions { arguments, ..ServerOptions::default() }).unwrap()
 }
 
-fn follower_of(source: &Server, name: &str) -> Server {
-    start(name, &["--follow", &format!("mysql://root@127.0.0.1:{}", source.port())])
-}
-
 fn until(what: &str, mut condition: impl FnMut() -> bool) {
     let start = Instant::now();
     while !condition() {
@@ -51,7 +47,7 @@ fn with_clients_in_the_middle_of_everything_and_a_follower() {
     for _ in 0..9 {
         source.client().query("INSERT INTO d.t (s) SELECT s FROM d.t").unwrap();
     }
-    let follower = follower_of(&source, "term-follower");
+    let follower = source.start_follower("term-follower").unwrap();
     until("the follower", || follower.client().query("SELECT COUNT(*) FROM d.t").is_ok_and(|n| n == "1536\n"));
     // A transaction with locks, one that waits for them, one that reads for hours, one that sleeps.
     let clients = [
