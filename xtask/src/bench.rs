@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::Sysbench { .. } => {}
             Action::CatchUp => catch_up::run(work, arguments)?,
             Action::Recovery => recovery::run(work, arguments)?,
-            Action::Idle { connections } => idle::run(work, connections)?,
+            Action::Idle { connections, tls } => idle::run(work, connections, tls)?,
         }
     }
     Ok(())

@@ -10,27 +10,31 @@ use super::works::Work;
 
 const PER_PROCESS: u32 = 2_500;
 
-/// Connects, runs one statement on each connection, says so, and waits for its end.
+/// Connects, runs one statement on each connection, says so, and waits for its end. One TLS context for all of them: by itself
+/// PyMySQL makes one for each, which takes it longer than anything else.
 const SCRIPT: &str = "
-import sys, resource, pymysql
+import sys, resource, ssl, pymysql
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+how = {'ssl': context} if sys.argv[3] == 'tls' else {'ssl_disabled': True}
 resource.setrlimit(resource.RLIMIT_NOFILE, (20000, 20000))
 connections = []
 for n in range(int(sys.argv[2])):
-    connection = pymysql.connect(host='127.0.0.1', port=int(sys.argv[1]), user='root', connect_timeout=60)
+    connection = pymysql.connect(host='127.0.0.1', port=int(sys.argv[1]), user='root', connect_timeout=60, **how)
     connection.query('SELECT 1')
     connections.append(connection)
 print('ready', flush=True)
 sys.stdin.read()
 ";
 
-pub(crate) fn run(work: &Work, connections: u32) -> Result<()> {
+pub(crate) fn run(work: &Work, connections: u32, tls: bool) -> Result<()> {
     let maximum = format!("max_connections={}", connections + 100);
     let options = ServerOptions { arguments: vec!["--set".to_owned(), maximum], ..ServerOptions::default() };
     let server = Server::start("bench-idle", options)?;
     let before = resident_kib(server.pid())?;
     let mut clients = Vec::new();
     for _ in 0..connections.div_ceil(PER_PROCESS) {
-        clients.push(start_client(server.port())?);
+        clients.push(start_client(server.port(), tls)?);
     }
     let after = resident_kib(server.pid())?;
     let threads = fs::read_dir(format!("/proc/{}/task", server.pid())).map(Iterator::count).unwrap_or_default();
@@ -48,9 +52,10 @@ pub(crate) fn run(work: &Work, connections: u32) -> Result<()> {
     Ok(())
 }
 
-fn start_client(port: u16) -> Result<Child> {
+fn start_client(port: u16, tls: bool) -> Result<Child> {
+    let how = if tls { "tls" } else { "plain" };
     let mut client = Command::new(python_path())
-        .args(["-c", SCRIPT, &port.to_string(), &PER_PROCESS.to_string()])
+        .args(["-c", SCRIPT, &port.to_string(), &PER_PROCESS.to_string(), how])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

@@ -27,8 +27,11 @@ pub(crate) enum Action {
     /// How long a server takes until it answers, after SIGKILL with much log since its last checkpoint.
     Recovery,
     /// Memory with this many idle connections.
-    Idle { connections: u32 },
+    Idle { connections: u32, tls: bool },
 }
+
+const IDLE: Action = Action::Idle { connections: 10_000, tls: false };
+const IDLE_TLS: Action = Action::Idle { connections: 10_000, tls: true };
 
 const fn sysbench(name: &'static str, script: &'static str, threads: u32, slow_ms: u64, asked: f64) -> Work {
     let what = "sysbench; see the name for clients and slower syncs";
@@ -48,7 +51,8 @@ pub(crate) const WORKS: &[Work] = &[
     sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
     other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp, 6.0),
     other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", Action::Recovery, 3.0),
-    other("idle_10000", "memory of 10,000 idle connections; under 300 MB", Action::Idle { connections: 10_000 }, 0.0),
+    other("idle_10000", "memory of 10,000 idle connections; under 300 MB", IDLE, 0.0),
+    other("idle_10000_tls", "the same over TLS", IDLE_TLS, 0.0),
     sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),
     sysbench("slow_update_index_64", "oltp_update_index", 64, 1, 2.3),
     sysbench("slow_hot_row_64", "hot_row.lua", 64, 1, 50.0),
