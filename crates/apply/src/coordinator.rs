@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{CommitNumber, LogPosition};
 use binlog::event::QueryEvent;
-use binlog::{EventType, LogReader, LogTransaction, QueryContext, RawEvent};
+use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent};
 use engine::gate::Passing;
 use engine::{DdlText, Engine, PublishPoint};
 use event_listener::Event;
 
 use crate::ApplyOptions;
-use crate::decode::excerpt;
+use crate::decode::{Decoder, Staging, excerpt};
 use crate::error::{ApplyError, Result};
 use crate::gate::{Gate, Progress};
 use crate::queue::Queue;
@@ -35,6 +35,12 @@ pub(crate) struct Coordinator {
     taken_bytes: u64,
     batches_max: usize,
     workers_left: Arc<(AtomicUsize, Event)>,
+}
+
+/// What became of a large transaction.
+enum Taken {
+    Installed,
+    NotRows,
 }
 
 impl Coordinator {
@@ -74,7 +80,22 @@ impl Coordinator {
     /// Takes the next transaction from the log; false at its durable end.
     pub(crate) async fn take_next(&mut self) -> Result<bool> {
         self.shared.gate.check()?;
-        let Some(transaction) = self.reader.next_transaction().await? else { return Ok(false) };
+        let memory = self.shared.engine.options().install_memory_bytes as u64;
+        let transaction = match self.reader.next_up_to(memory).await? {
+            None => return Ok(false),
+            Some(Next::Whole(transaction)) => transaction,
+            Some(Next::Large(head)) => match self.take_large(&head).await? {
+                Taken::Installed => return Ok(true),
+                // Not rows as they are here, so all of it is needed at once.
+                Taken::NotRows => {
+                    self.reader = self.shared.engine.log().reader(head.start).without_verification();
+                    match self.reader.next_transaction().await? {
+                        Some(transaction) => transaction,
+                        None => return Ok(false),
+                    }
+                }
+            },
+        };
         let size = transaction.bytes.len() as u64;
         let commit_time = transaction.gtid_event.as_ref().map_or(0, |event| event.immediate_commit_time.0);
         self.stats.took(size, commit_time);
@@ -88,6 +109,44 @@ impl Coordinator {
             self.dispatch().await?;
         }
         Ok(true)
+    }
+
+    /// Installs a large transaction, event by event, with nothing beside it.
+    async fn take_large(&mut self, head: &LargeHead) -> Result<Taken> {
+        if head.gtid_event.may_have_statements {
+            return Ok(Taken::NotRows);
+        }
+        self.settle().await?;
+        let _passing = self.pass().await?;
+        let engine = self.shared.engine.clone();
+        let failed = |error| ApplyError::Engine { at: head.start, error };
+        let mut install = engine.install_large(self.next);
+        let mut decoder = Decoder::default();
+        decoder.set_catalog(&engine.catalog());
+        let mut staging = Staging::default();
+        while self.reader.position() < head.end {
+            self.shared.gate.check()?;
+            let Some(event) = self.reader.next_event().await? else { return Ok(Taken::NotRows) };
+            let piece = event.into_piece();
+            let mut rows = Vec::new();
+            decoder.rows_of(&piece, &mut rows)?;
+            if rows.iter().any(|(event, _)| !event.is_full()) {
+                return Ok(Taken::NotRows);
+            }
+            for event in &rows {
+                staging.add(event, &piece)?;
+            }
+            if staging.is_large() {
+                install.add(staging.take().changes()).await.map_err(failed)?;
+            }
+        }
+        install.add(staging.take().changes()).await.map_err(failed)?;
+        install.finish().await.map_err(failed)?;
+        let point = PublishPoint { commit_number: self.next, end: head.end, gtid: head.gtid_event.gtid };
+        self.shared.gate.publish_alone(point);
+        self.next = self.next.next();
+        self.stats.took(head.end.offset - head.start.offset, head.gtid_event.immediate_commit_time.0);
+        Ok(Taken::Installed)
     }
 
     /// Hands out what was taken, as a batch.

@@ -119,6 +119,8 @@ pub(crate) fn excerpt(sql: &[u8]) -> String {
 #[derive(Default)]
 pub(crate) struct Staging {
     arena: Vec<u8>,
+    /// Bytes of images before.
+    before_bytes: usize,
     changes: Vec<StagedChange>,
     parts: Vec<Part>,
 }
@@ -149,6 +151,7 @@ impl Staging {
             let (before, after) =
                 images.map_err(|reason| ApplyError::Event { at: transaction.start, reason: reason.to_string() })?;
             let before = (event.kind != RowsKind::Write).then(|| transaction.bytes.slice_ref(before));
+            self.before_bytes += before.as_ref().map_or(0, Bytes::len);
             let after = (event.kind != RowsKind::Delete).then(|| {
                 let start = self.arena.len();
                 self.arena.extend_from_slice(after);
@@ -165,13 +168,14 @@ impl Staging {
     }
 
     pub(crate) fn is_large(&self) -> bool {
-        self.arena.len() >= ARENA_BYTES_MAX
+        self.arena.len() + self.before_bytes >= ARENA_BYTES_MAX
     }
 
     /// Takes what is staged: parts, each with its changes.
     pub(crate) fn take(&mut self) -> Staged {
         let arena = Bytes::from(std::mem::take(&mut self.arena));
         self.arena = Vec::with_capacity(arena.len());
+        self.before_bytes = 0;
         let changes = self.changes.drain(..).map(|change| RowChange {
             after: change.after.map(|range| arena.slice(range)),
             before: change.before,
@@ -188,6 +192,11 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
+    /// All of them.
+    pub(crate) fn changes(&self) -> &[RowChange] {
+        &self.changes
+    }
+
     /// The parts with their changes.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (Part, &[RowChange])> {
         let mut start = 0;

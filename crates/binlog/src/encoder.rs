@@ -16,6 +16,7 @@ use std::sync::Arc;
 use base::{Gtid, UnixMicros};
 use types::schema::TableDef;
 
+use crate::LargeEvents;
 use crate::cursor::{bit, put_lenenc};
 use crate::error::{BinlogError, Result};
 use crate::event::{self, EventHeader, EventType, Frame, GtidEvent, QueryContext, RowsKind, TableMap, rows_flags};
@@ -72,6 +73,8 @@ pub struct EncodedTransaction {
     pub writeset: Vec<u64>,
     /// `writeset` does not say all that it depends on: it depends on everything before it.
     pub depends_on_all: bool,
+    /// Its events, if they are in a file of their own; then there are none in `events`.
+    pub large: Option<Arc<LargeEvents>>,
 }
 
 impl EncodedTransaction {
@@ -261,6 +264,18 @@ impl TransactionEncoder {
     pub fn end_statement(&mut self) {
         self.close_rows(true);
         self.mapped = None;
+    }
+
+    /// What follows is encoded so.
+    pub fn set_options(&mut self, options: EncoderOptions) {
+        self.options = options;
+    }
+
+    /// Takes what is complete, after ending the statement: for a transaction that is written piece by piece. What follows is
+    /// understood without it.
+    pub fn take_events(&mut self) -> Vec<u8> {
+        self.end_statement();
+        std::mem::take(&mut self.out)
     }
 
     /// Bytes so far.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use crate::ddl::DdlEffect;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::gate::{CommitGate, Passage, Passing};
-use crate::lock::LockManager;
+use crate::lock::{LockManager, LockOwner};
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
 use crate::options::EngineOptions;
@@ -55,6 +55,8 @@ pub(crate) struct Core {
     pub(crate) writer: Mutex<Option<LogWriter>>,
     /// Takes commits of sessions; none before recovery is done, on a follower, and after the end.
     pub(crate) commits: ArcSwapOption<CommitPipeline>,
+    /// Transactions that did not stay in memory (`Binlog_cache_disk_use`).
+    pub(crate) large_transactions: AtomicU64,
     failure: OnceLock<String>,
 }
 
@@ -70,12 +72,17 @@ pub struct Payload {
     pub(crate) guard: Option<Guard>,
     /// Of a DDL statement.
     pub(crate) ddl: Option<Box<DdlEffect>>,
+    /// Of a large transaction: they go when its versions are numbered.
+    pub(crate) locks: Option<LockOwner>,
 }
 
 impl Drop for Payload {
     fn drop(&mut self) {
         if self.stamp.state() == StampState::Pending {
             self.stamp.abort();
+            if let Some(guard) = &self.guard {
+                guard.memtable().forget_aborted();
+            }
         }
     }
 }
@@ -109,6 +116,10 @@ impl CommitEnv for CommitHooks {
         }
         payload.stamp.commit(place.commit_number);
         payload.guard = None;
+        if let Some(locks) = payload.locks.take() {
+            // There may be millions, and others wait for their place.
+            core.env.spawner.spawn_thread("release-locks", Box::pin(async move { drop(locks) }));
+        }
         if let Some(effect) = payload.ddl.take() {
             core.effects.lock().push_back((place.commit_number, *effect));
         }
@@ -165,6 +176,7 @@ impl Core {
             is_follower,
             writer: Mutex::new(Some(parts.writer)),
             commits: ArcSwapOption::empty(),
+            large_transactions: AtomicU64::new(0),
             failure: OnceLock::new(),
         }
     }

@@ -35,7 +35,7 @@ use crate::lock::{LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::memtable::stamp::{Stamp, VersionStamp};
 use crate::options::{SessionHandle, TxnOptions};
-use crate::read::{Merged, Selector};
+use crate::read::{Merged, NewestOr, Selector};
 use crate::turn::OwnedTurn;
 use crate::txn::Commit;
 
@@ -111,7 +111,7 @@ impl Engine {
             let stamp = VersionStamp::Shared(stamp.clone());
             guard.memtable().install(SYSTEM_INDEX, key, value.clone(), stamp, || core.views.floor());
         }
-        let payload = Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)) };
+        let payload = Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)), locks: None };
         let place = pipeline.enqueue(encoded, reservation, payload).await?;
         Ok(Commit { place: Some(place) })
     }
@@ -257,14 +257,10 @@ impl Core {
     }
 
     async fn get_newest(&self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
-        let roots = {
-            let layers = self.views.layers();
-            if let Some(newest) = layers.get_newest(index, key) {
-                return Ok(newest.value);
-            }
-            layers.roots.clone()
-        };
-        Ok(roots.get(index, key).await?)
+        match self.newest(index, key).await? {
+            NewestOr::InMemory(newest) => Ok(newest.value),
+            NewestOr::Below(roots) => Ok(roots.get(index, key).await?),
+        }
     }
 
     /// Whether a new unique index holds every key once.

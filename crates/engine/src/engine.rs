@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use base::{CommitNumber, IndexId, LogPosition, Uuid};
 use binlog::{BinaryLog, GtidSet, LogOptions, LogWriter, OpenAs, RecoveryReport};
@@ -23,6 +24,7 @@ use crate::checkpoint::{Checkpoints, Meta, run};
 use crate::commit::{Barrier, CommitSettings, Pipeline, Place};
 use crate::core::{CommitHooks, CommitPipeline, Core, CoreParts};
 use crate::error::{EngineError, Result};
+use crate::large::remove_stale;
 use crate::lock::{LockManager, LockOptions, LockWaits};
 use crate::memtable::Memtable;
 use crate::options::{EngineOptions, TxnOptions};
@@ -56,6 +58,7 @@ impl Engine {
     /// lets sessions write (or a follower takes the log's writer).
     pub async fn open(env: Env, options: EngineOptions, planner: Arc<dyn DdlPlanner>) -> Result<Arc<Engine>> {
         let datadir = lock_datadir(&env).await?;
+        remove_stale(&env).await?;
         let store_options = store::Options { cache_bytes: options.page_cache_bytes as u64, direct: options.direct_io };
         let store = Store::open(&env, DATA_FILE, store_options).await?;
         let (checkpoint, meta) = read_meta(&env, &store).await?;
@@ -213,6 +216,11 @@ impl Engine {
     pub fn memtable_bytes(&self) -> (usize, usize) {
         let layers = self.core.views.layers();
         (layers.memtables.iter().map(|memtable| memtable.bytes()).sum(), layers.memtables.len())
+    }
+
+    /// How many transactions did not stay in memory (`Binlog_cache_disk_use`).
+    pub fn large_transactions(&self) -> u64 {
+        self.core.large_transactions.load(Ordering::Relaxed)
     }
 
     /// How often, and how long, transactions have waited for each other's locks.

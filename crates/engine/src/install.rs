@@ -9,9 +9,10 @@
 //! - A transaction that a frozen memtable still waits for never waits for room: the checkpoint that makes the room waits
 //!   for it. Nor does the next in line to be published. (Later ones do wait, which is the back-pressure.)
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use base::{Cancel, CommitNumber, Gtid, IndexId, LogPosition};
+use base::{Cancel, CommitNumber, Gtid, IndexId, LogPosition, TableId};
 use bytes::Bytes;
 use futures_lite::future;
 
@@ -19,8 +20,9 @@ use crate::catalog::{ColumnSet, Table};
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::memtable::Memtable;
+use crate::large::{LargeWrites, RunFile, RunWriter, Runs};
 use crate::memtable::stamp::VersionStamp;
+use crate::memtable::{Key, Memtable};
 
 /// One change of one row, as the log tells it. Images are full row images.
 #[derive(Clone, Debug)]
@@ -43,6 +45,9 @@ pub struct PublishPoint {
     /// Its GTID, if it has one.
     pub gtid: Option<Gtid>,
 }
+
+/// What a key takes in memory beside its bytes, about.
+const KEY_OVERHEAD_BYTES: usize = 128;
 
 /// An entry of an index: put, or removed.
 type EntryWrite = (IndexId, Bytes, Option<Bytes>);
@@ -79,6 +84,90 @@ impl Engine {
         if let Some(last) = points.last() {
             core.publish(last.commit_number, last.end);
         }
+    }
+}
+
+/// A transaction of the log that is too large to be installed from memory: what it writes goes to sorted runs.
+pub struct LargeInstall {
+    core: Arc<Core>,
+    number: CommitNumber,
+    keys: BTreeMap<IndexId, BTreeMap<Key, Option<Bytes>>>,
+    bytes: usize,
+    file: Option<Arc<RunFile>>,
+    runs: Runs,
+    rows: HashMap<TableId, (Arc<Table>, i64)>,
+}
+
+impl Engine {
+    /// Begins to install a large transaction of the log. Everything before it is published, and nothing behind it is installed.
+    pub fn install_large(&self, number: CommitNumber) -> LargeInstall {
+        LargeInstall {
+            core: self.core().clone(),
+            number,
+            keys: BTreeMap::new(),
+            bytes: 0,
+            file: None,
+            runs: Runs::default(),
+            rows: HashMap::new(),
+        }
+    }
+}
+
+impl LargeInstall {
+    /// Adds changes, in the log's order. Dropped before [`LargeInstall::finish`] nothing is installed.
+    pub async fn add(&mut self, changes: &[RowChange]) -> Result<()> {
+        let mut writes = Vec::with_capacity(changes.len() * 2);
+        for change in changes {
+            entries_of(change, &mut writes)?;
+            if let Some(after) = &change.after {
+                change.table.saw_auto_increment(after)?;
+            }
+            let (_, count) = self.rows.entry(change.table.id()).or_insert((change.table.clone(), 0));
+            *count += i64::from(change.after.is_some()) - i64::from(change.before.is_some());
+        }
+        for (index, key, value) in writes {
+            self.bytes += KEY_OVERHEAD_BYTES + key.len() + value.as_ref().map_or(0, Bytes::len);
+            self.keys.entry(index).or_default().insert(Key::new(&key), value);
+        }
+        if self.bytes > self.core.options.install_memory_bytes { self.put_away().await } else { Ok(()) }
+    }
+
+    async fn put_away(&mut self) -> Result<()> {
+        let file = match &self.file {
+            Some(file) => file,
+            None => self.file.insert(RunFile::create(&self.core.env).await?),
+        };
+        let mut writer = RunWriter::new(file, &self.runs);
+        for (index, keys) in &self.keys {
+            writer.begin_index(*index, keys.len());
+            for (key, write) in keys {
+                writer.put(key, write).await?;
+            }
+        }
+        self.runs.0.push(writer.finish().await?);
+        self.keys.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+
+    /// Installs it; [`Engine::publish`] lets it be seen. Waits until the checkpoints have taken what came before of its kind.
+    pub async fn finish(mut self) -> Result<()> {
+        if !self.keys.is_empty() {
+            self.put_away().await?;
+        }
+        let core = &self.core;
+        core.wait_for_large(None).await?;
+        {
+            let _installs = core.checkpoints.installs.read();
+            let large = LargeWrites { runs: std::mem::take(&mut self.runs), stamp: VersionStamp::Known(self.number) };
+            core.memtable_for(self.number).attach(large);
+        }
+        for (table, count) in self.rows.values() {
+            table.count_rows(*count);
+        }
+        // Until it is in the trees every read looks at its runs.
+        core.checkpoints.want();
+        Ok(())
     }
 }
 

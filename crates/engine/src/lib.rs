@@ -9,6 +9,7 @@
 //! | `engine` | [`Engine`]: open, close, and the face to `apply` |
 //! | `catalog` | what exists: [`Catalog`], [`Table`], [`CatalogChange`] |
 //! | `memtable` | versions in memory, per index, by key |
+//! | `large` | what a transaction has written beyond what it may hold in memory |
 //! | `view` | who reads which state, and of what pieces it consists |
 //! | `read` | one key, or a range, out of these pieces |
 //! | `txn` | [`Transaction`]: reads, locks, private writes, commit |
@@ -32,6 +33,7 @@ mod error;
 mod foreign_key;
 pub mod gate;
 mod install;
+mod large;
 pub mod lock;
 mod memtable;
 mod options;
@@ -52,7 +54,7 @@ pub use catalog::{
 pub use commit::{CommitSettings, Place};
 pub use engine::{CHECKPOINT_PIN, Engine};
 pub use error::{DuplicateKey, EngineError, Result};
-pub use install::{PublishPoint, RowChange};
+pub use install::{LargeInstall, PublishPoint, RowChange};
 pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};

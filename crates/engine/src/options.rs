@@ -29,8 +29,13 @@ pub struct EngineOptions {
     pub checkpoint_log_bytes: u64,
     /// Rows of a transaction go into events of about this size (`binlog_row_event_max_size`).
     pub row_event_max_bytes: usize,
-    /// The most that one transaction may write (`max_binlog_cache_size`): its rows are kept in memory until it commits.
-    pub transaction_bytes_max: usize,
+    /// The most that one transaction may write (`max_binlog_cache_size`).
+    pub transaction_bytes_max: u64,
+    /// So much of what a transaction has written is kept in memory (`binlog_cache_size`); beyond it goes to temporary files,
+    /// and becomes a file of the log.
+    pub transaction_memory_bytes: usize,
+    /// A transaction of the log with more bytes is installed by itself, event by event; smaller ones side by side.
+    pub install_memory_bytes: usize,
     /// The log file is closed and the next begun at about this size.
     pub max_binlog_bytes: u64,
     /// Whether files bypass the operating system's cache.
@@ -55,7 +60,9 @@ impl Default for EngineOptions {
             memtable_stall_factor: 2.0,
             checkpoint_log_bytes: 1 << 30,
             row_event_max_bytes: 8192,
-            transaction_bytes_max: 1 << 30,
+            transaction_bytes_max: u64::MAX,
+            transaction_memory_bytes: 16 << 20,
+            install_memory_bytes: 16 << 20,
             max_binlog_bytes: 1 << 30,
             direct_io: true,
             follower: false,
@@ -123,6 +130,8 @@ pub struct TxnOptions {
     pub row_image: RowImage,
     /// What the `BEGIN` in the log says of the session; a `timestamp` of 0 is the time of the commit.
     pub context: QueryContext,
+    /// See [`crate::Transaction::set_unchecked`].
+    pub(crate) unchecked: bool,
     /// `unique_checks=0`, told to replicas in the flags of rows events.
     pub relaxed_unique_checks: bool,
     /// `gtid_next`, if not AUTOMATIC.
@@ -142,6 +151,7 @@ impl TxnOptions {
             commit_wait_timeout: Duration::from_secs(31_536_000),
             row_image: RowImage::default(),
             context: QueryContext::default(),
+            unchecked: false,
             relaxed_unique_checks: false,
             gtid: None,
             under: None,

@@ -9,18 +9,21 @@
 //! Each key comes from the newest layer that has a version of it that the [`Selector`] accepts. Which layer is newer is a
 //! matter of place, not of numbers; see the invariants of `memtable` and `view`.
 
+use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
-use store::Direction;
+use store::{Direction, Roots};
 
+use crate::core::Core;
 use crate::error::Result;
+use crate::large::{LargeCursor, LargeWrites, compare};
 use crate::memtable::chain::Chain;
 use crate::memtable::stamp::{StampState, VersionStamp};
-use crate::memtable::{IndexTree, Key, Newest};
+use crate::memtable::{IndexTree, Key, Memtable, Newest};
 use crate::view::Layers;
 
 /// Which version of a key.
@@ -40,15 +43,53 @@ pub(crate) struct Found {
     pub(crate) stamp: VersionStamp,
 }
 
+/// Where the newest version of a key is.
+pub(crate) enum NewestOr {
+    InMemory(Newest),
+    Below(Roots),
+}
+
 /// What the trees hold was published long ago.
 pub(crate) const IN_TREES: VersionStamp = VersionStamp::Known(CommitNumber(0));
 
 impl Selector {
-    fn select(self, chain: &Chain) -> Option<&crate::memtable::chain::Version> {
+    pub(crate) fn select(self, chain: &Chain) -> Option<&crate::memtable::chain::Version> {
         match self {
             Selector::At(snapshot) => chain.visible(snapshot),
             Selector::Newest => chain.newest(),
         }
+    }
+
+    /// Those whose versions may be wanted, and what is known of their place now.
+    fn select_large(self, large: &[Arc<LargeWrites>]) -> Vec<(Arc<LargeWrites>, StampState)> {
+        let states = large.iter().map(|large| (large.clone(), large.stamp.state()));
+        let is_wanted = |state: &StampState| match (self, state) {
+            (_, StampState::Aborted) => false,
+            (Selector::Newest, _) => true,
+            (Selector::At(snapshot), StampState::Committed(number)) => *number <= snapshot,
+            (Selector::At(_), StampState::Pending) => false,
+        };
+        states.filter(|(_, state)| is_wanted(state)).collect()
+    }
+}
+
+impl Core {
+    /// The newest version of a key, or the trees in which it is if it is in no memtable.
+    pub(crate) async fn newest(&self, index: IndexId, key: &[u8]) -> Result<NewestOr> {
+        let layers = {
+            let layers = self.views.layers();
+            if !layers.has_large() {
+                return Ok(match layers.get_newest(index, key) {
+                    Some(newest) => NewestOr::InMemory(newest),
+                    None => NewestOr::Below(layers.roots.clone()),
+                });
+            }
+            layers.clone()
+        };
+        Ok(match layers.find(index, key, Selector::Newest).await? {
+            Some(newest) => NewestOr::InMemory(newest),
+            None => NewestOr::Below(layers.roots.clone()),
+        })
     }
 }
 
@@ -63,10 +104,35 @@ impl Layers {
         self.memtables.iter().find_map(|m| m.with_tree(index, |tree| tree.get_newest(key)).flatten())
     }
 
+    /// Whether some of what is in memory is in runs of large transactions.
+    pub(crate) fn has_large(&self) -> bool {
+        self.memtables.iter().any(|memtable| !memtable.large().is_empty())
+    }
+
+    /// The version of a key that is wanted, of those that are in no tree yet.
+    pub(crate) async fn find(&self, index: IndexId, key: &[u8], selector: Selector) -> Result<Option<Newest>> {
+        for memtable in &self.memtables {
+            // Before the chain is looked at.
+            let large = selector.select_large(&memtable.large());
+            let mut best = memtable.with_tree(index, |tree| tree.find(key, selector)).flatten();
+            for (large, state) in large {
+                let is_newer = best.as_ref().is_none_or(|best| compare(state, best.stamp.state()).is_gt());
+                if is_newer && let Some(value) = large.runs.get(index, key).await? {
+                    best = Some(Newest { value, stamp: large.stamp.clone() });
+                }
+            }
+            if best.is_some() {
+                return Ok(best);
+            }
+        }
+        Ok(None)
+    }
+
     /// A number that changes with every install in an index, for as long as these are the layers of now. The frozen memtable
     /// counts too: who began to install before the freeze goes on in it.
     pub(crate) fn installs(&self, index: IndexId) -> u64 {
-        self.memtables.iter().filter_map(|m| m.with_tree(index, IndexTree::installs)).sum()
+        let of = |m: &Arc<Memtable>| m.attached() + m.with_tree(index, IndexTree::installs).unwrap_or(0);
+        self.memtables.iter().map(of).sum()
     }
 }
 
@@ -76,6 +142,8 @@ const CHUNK_KEYS_MAX: usize = 256;
 
 /// A range of one index in one of its memtables.
 struct MemorySource {
+    /// Which memtable, the newest first.
+    rank: usize,
     tree: Arc<IndexTree>,
     buffer: VecDeque<Found>,
     /// What is left of the range behind the buffer.
@@ -117,6 +185,15 @@ impl MemorySource {
     }
 }
 
+/// A range of one index in the runs of a large transaction.
+struct LargeSource {
+    rank: usize,
+    cursor: LargeCursor,
+    stamp: VersionStamp,
+    /// As it was before any chain was looked at.
+    state: StampState,
+}
+
 /// A range of one index in the tree below.
 struct TreeSource {
     cursor: store::Cursor,
@@ -151,6 +228,7 @@ pub(crate) struct Merged {
     selector: Selector,
     backward: bool,
     memory: Vec<MemorySource>,
+    large: Vec<LargeSource>,
     tree: TreeSource,
 }
 
@@ -163,16 +241,26 @@ impl Merged {
         direction: Direction,
         selector: Selector,
     ) -> Self {
-        let source = |tree| MemorySource {
+        let mut large = Vec::new();
+        for (rank, memtable) in layers.memtables.iter().enumerate() {
+            for (writes, state) in selector.select_large(&memtable.large()) {
+                let backward = direction == Direction::Backward;
+                let cursor = writes.runs.cursor(index, (lower.clone(), upper.clone()), backward);
+                large.push(LargeSource { rank, cursor, stamp: writes.stamp.clone(), state });
+            }
+        }
+        let source = |(rank, tree)| MemorySource {
+            rank,
             tree,
             buffer: VecDeque::new(),
             rest: Some((lower.clone(), upper.clone())),
             chunk_keys: CHUNK_KEYS_FIRST,
         };
-        let memory = layers.memtables.iter().filter_map(|m| m.tree(index)).map(source).collect();
+        let trees = layers.memtables.iter().enumerate().filter_map(|(rank, m)| Some((rank, m.tree(index)?)));
+        let memory = trees.map(source).collect();
         let cursor = layers.roots.cursor(index, lower, upper, direction);
         let tree = TreeSource { cursor, buffer: Vec::new(), at: 0, ended: false };
-        Merged { layers, selector, backward: direction == Direction::Backward, memory, tree }
+        Merged { layers, selector, backward: direction == Direction::Backward, memory, large, tree }
     }
 
     pub(crate) fn layers(&self) -> &Arc<Layers> {
@@ -184,7 +272,51 @@ impl Merged {
         if self.tree.is_empty() {
             self.tree.fill().await?;
         }
-        Ok(self.next_in_memory())
+        if self.large.is_empty() {
+            return Ok(self.next_in_memory());
+        }
+        for source in &mut self.large {
+            if source.cursor.is_empty() {
+                source.cursor.fill().await?;
+            }
+        }
+        Ok(self.next_of_all())
+    }
+
+    /// The next key where runs are among the sources.
+    fn next_of_all(&mut self) -> Option<Found> {
+        for source in &mut self.memory {
+            source.fill(self.selector, self.backward);
+        }
+        let chains = self.memory.iter().filter_map(|source| source.buffer.front()).map(|found| found.key.as_slice());
+        let runs = self.large.iter().filter_map(|source| source.cursor.first()).map(Key::as_slice);
+        let keys = chains.chain(runs).chain(self.tree.key());
+        let key = Key::new(keys.reduce(|first, key| if self.is_before(key, first) { key } else { first })?);
+        // By rank, and within a memtable by what is newer.
+        let mut best: Option<(usize, Found)> = None;
+        for source in &mut self.memory {
+            let Some(found) = source.buffer.pop_front_if(|found| found.key == key) else { continue };
+            if best.is_none() {
+                best = Some((source.rank, found));
+            }
+        }
+        for source in self.large.iter_mut().filter(|source| source.cursor.first() == Some(&key)) {
+            let Some((key, value)) = source.cursor.pop() else { continue };
+            let is_newer = best.as_ref().is_none_or(|(rank, best)| match source.rank.cmp(rank) {
+                Ordering::Equal => compare(source.state, best.stamp.state()).is_gt(),
+                other => other.is_lt(),
+            });
+            if is_newer {
+                best = Some((source.rank, Found { key, value, stamp: source.stamp.clone() }));
+            }
+        }
+        if self.tree.key() == Some(&key) {
+            let entry = &mut self.tree.buffer[self.tree.at];
+            let value = std::mem::take(&mut entry.value);
+            self.tree.at += 1;
+            best.get_or_insert((usize::MAX, Found { key, value: Some(value), stamp: IN_TREES }));
+        }
+        best.map(|(_, found)| found)
     }
 
     fn next_in_memory(&mut self) -> Option<Found> {
@@ -247,7 +379,7 @@ mod tests {
             tree.install(&number.to_be_bytes(), Version { stamp, value: None }, || CommitNumber(0));
         }
         let rest = Some((Bound::Unbounded, Bound::Unbounded));
-        let mut source = MemorySource { tree, buffer: VecDeque::new(), rest, chunk_keys: CHUNK_KEYS_FIRST };
+        let mut source = MemorySource { rank: 0, tree, buffer: VecDeque::new(), rest, chunk_keys: CHUNK_KEYS_FIRST };
         source.fill(Selector::At(CommitNumber(3)), false);
         assert_eq!(source.buffer.len(), 1);
     }

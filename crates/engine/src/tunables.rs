@@ -7,12 +7,16 @@ use store::Pacer;
 
 use crate::options::EngineOptions;
 
+/// More than this of one transaction is never kept in memory: its events are encoded together.
+const TRANSACTION_MEMORY_MAX: usize = 512 << 20;
+
 /// See the module; begins with what [`EngineOptions`] say.
 #[derive(Debug)]
 pub struct Tunables {
     memtable_bytes: AtomicUsize,
     checkpoint_log_bytes: AtomicU64,
-    transaction_bytes_max: AtomicUsize,
+    transaction_bytes_max: AtomicU64,
+    transaction_memory_bytes: AtomicUsize,
     /// Of the merges of checkpoints.
     pub(crate) pacer: Arc<Pacer>,
 }
@@ -22,7 +26,8 @@ impl Tunables {
         Tunables {
             memtable_bytes: AtomicUsize::new(options.memtable_bytes),
             checkpoint_log_bytes: AtomicU64::new(options.checkpoint_log_bytes),
-            transaction_bytes_max: AtomicUsize::new(options.transaction_bytes_max),
+            transaction_bytes_max: AtomicU64::new(options.transaction_bytes_max),
+            transaction_memory_bytes: AtomicUsize::new(options.transaction_memory_bytes),
             pacer: Pacer::new(0),
         }
     }
@@ -35,8 +40,13 @@ impl Tunables {
         self.checkpoint_log_bytes.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn transaction_bytes_max(&self) -> usize {
+    pub(crate) fn transaction_bytes_max(&self) -> u64 {
         self.transaction_bytes_max.load(Ordering::Relaxed)
+    }
+
+    /// [`EngineOptions::transaction_memory_bytes`]
+    pub(crate) fn transaction_memory_bytes(&self) -> usize {
+        self.transaction_memory_bytes.load(Ordering::Relaxed)
     }
 
     /// [`EngineOptions::memtable_bytes`]
@@ -50,8 +60,13 @@ impl Tunables {
     }
 
     /// [`EngineOptions::transaction_bytes_max`]
-    pub fn set_transaction_bytes_max(&self, bytes: usize) {
+    pub fn set_transaction_bytes_max(&self, bytes: u64) {
         self.transaction_bytes_max.store(bytes, Ordering::Relaxed);
+    }
+
+    /// [`EngineOptions::transaction_memory_bytes`]
+    pub fn set_transaction_memory_bytes(&self, bytes: usize) {
+        self.transaction_memory_bytes.store(bytes.min(TRANSACTION_MEMORY_MAX), Ordering::Relaxed);
     }
 
     /// Bytes per second that the merge of a checkpoint writes at most; 0 for as fast as it goes. A rate of less than a page

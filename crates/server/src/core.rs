@@ -216,7 +216,8 @@ fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOpt
         checkpoint_log_bytes: number("checkpoint_log_size"),
         max_binlog_bytes: number("max_binlog_size"),
         row_event_max_bytes: number("binlog_row_event_max_size") as usize,
-        transaction_bytes_max: number("max_binlog_cache_size") as usize,
+        transaction_bytes_max: number("max_binlog_cache_size"),
+        transaction_memory_bytes: number("binlog_cache_size") as usize,
         follower: follows,
         sync_method: match globals.named("binlog_sync_method").as_str() {
             "O_DSYNC" => SyncMethod::Dsync,

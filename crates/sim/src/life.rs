@@ -26,11 +26,20 @@ pub struct Scenario {
     pub sync_error: f64,
     /// Now and then the disk is full for a while: commits are refused, nothing else.
     pub disk_fills: bool,
+    /// What a transaction may hold in memory, bytes; beyond it goes to files.
+    pub transaction_memory_bytes: usize,
 }
 
 impl Default for Scenario {
     fn default() -> Self {
-        Scenario { lives: 4, writers: 5, readers: 2, sync_error: 0.0, disk_fills: false }
+        Scenario {
+            lives: 4,
+            writers: 5,
+            readers: 2,
+            sync_error: 0.0,
+            disk_fills: false,
+            transaction_memory_bytes: 16 << 20,
+        }
     }
 }
 
@@ -74,7 +83,7 @@ fn one_life(machine: &SimMachine, scenario: &Scenario, known: &SharedKnown, is_l
         machine.crash_after(1 + world.below(60));
     }
     let opened = machine.run(async {
-        let engine = open(machine).await?;
+        let engine = open(machine, scenario).await?;
         if engine.catalog().table(crate::tables::SCHEMA, crate::tables::CELLS).is_none() {
             create_tables(&engine).await?;
         }
@@ -99,7 +108,7 @@ fn one_life(machine: &SimMachine, scenario: &Scenario, known: &SharedKnown, is_l
     Ok(in_log)
 }
 
-async fn open(machine: &SimMachine) -> Result<Arc<Engine>, String> {
+async fn open(machine: &SimMachine, scenario: &Scenario) -> Result<Arc<Engine>, String> {
     let world = machine.world();
     let mut options = EngineOptions {
         page_cache_bytes: 256 << 10,
@@ -107,6 +116,8 @@ async fn open(machine: &SimMachine) -> Result<Arc<Engine>, String> {
         memtable_bytes: 4 << 10 << world.below(6),
         checkpoint_log_bytes: 16 << 10 << world.below(6),
         max_binlog_bytes: 8 << 10 << world.below(6),
+        transaction_memory_bytes: scenario.transaction_memory_bytes,
+        install_memory_bytes: scenario.transaction_memory_bytes,
         ..EngineOptions::default()
     };
     options.log.fill_ahead = 16 << 10;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::CommitNumber;
+use base::{CommitNumber, codes};
 use bytes::Bytes;
 use engine::{
     Direction, Engine, EngineError, Entry, Isolation, KeyRange, ReadMode, SessionHandle, Table, Transaction, TxnOptions,
@@ -64,6 +64,10 @@ pub(crate) async fn write(engine: Arc<Engine>, world: SimWorld, known: SharedKno
 }
 
 fn is_to_be_tried_again(error: &EngineError) -> bool {
+    // What it writes finds no room on the disk.
+    if let EngineError::Sql(error) = error {
+        return error.code == codes::ERROR_ON_WRITE.0;
+    }
     matches!(
         error,
         EngineError::Deadlock | EngineError::LockWaitTimeout | EngineError::DuplicateKey { .. } | EngineError::Full(_)

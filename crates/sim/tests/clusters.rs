@@ -34,6 +34,12 @@ fn with_failing_syncs() {
     run(1_000_000, &ClusterScenario { sync_error: 0.01, ..ClusterScenario::default() });
 }
 
+/// What a transaction writes goes to files, and the transaction becomes a file of the log; followers install it from there.
+#[test]
+fn large_transactions() {
+    run(2_000_000, &ClusterScenario { transaction_memory_bytes: 500, ..ClusterScenario::default() });
+}
+
 /// Seeds that found something, with what it was: a first start that ended between its two statements left a root without
 /// privileges (1000006), a receiver stopped for good when a file could not be prepared (1000157), the mark of a complete file
 /// was in the system's cache only (1000569).

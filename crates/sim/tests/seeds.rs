@@ -45,6 +45,15 @@ fn a_full_disk_loses_nothing() {
     run(2_000_000, &Scenario { disk_fills: true, ..Scenario::default() });
 }
 
+/// What a transaction writes goes to files, and the transaction becomes a file of the log.
+#[test]
+fn large_transactions() {
+    run(3_000_000, &Scenario { transaction_memory_bytes: 700, ..Scenario::default() });
+    let half = Scenario { transaction_memory_bytes: 1200, ..Scenario::default() };
+    run(3_500_000, &Scenario { sync_error: 0.02, ..half.clone() });
+    run(3_600_000, &Scenario { disk_fills: true, ..half });
+}
+
 #[test]
 fn seeds_that_found_something() {
     for seed in FOUND {

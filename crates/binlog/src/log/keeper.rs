@@ -84,6 +84,15 @@ impl KeeperState {
         Some((segment, filled))
     }
 
+    /// The same, where the prepared file is to have another number; the file as it was prepared.
+    pub(crate) fn move_on_as(&mut self, renumbered: Arc<Segment>) -> Option<(Arc<Segment>, u64)> {
+        let before = self.move_on()?;
+        if let Some(current) = &mut self.current {
+            current.segment = renumbered;
+        }
+        Some(before)
+    }
+
     fn job_failed(&mut self, job: &Job, error: BinlogError, now: Duration) {
         self.retry_at = now + RETRY_INTERVAL;
         match job {
@@ -231,9 +240,9 @@ impl Keeper {
 
     /// A group became durable: perhaps it is time to fill on; if it ended its file, that can be sealed.
     pub(crate) fn progressed(&self, group: &Group) {
-        if group.ends_file() {
+        if let Some(segment) = group.to_seal() {
             let mut state = self.state.lock();
-            state.to_seal.insert(0, (group.segment().clone(), group.end().offset));
+            state.to_seal.insert(0, (segment.clone(), group.end().offset));
             state.seals_wanted += 1;
         }
         self.work.notify(usize::MAX);
@@ -502,7 +511,7 @@ impl BinaryLog {
     }
 
     /// A clear error before a write runs into the end of the disk.
-    async fn check_disk(&self, needed: u64) -> Result<()> {
+    pub(super) async fn check_disk(&self, needed: u64) -> Result<()> {
         let free = self.env.disk.free_space().await.map_err(|error| BinlogError::io("statfs", ".", &error))?;
         if free >= needed + FREE_SPACE_MARGIN {
             return Ok(());

@@ -22,6 +22,7 @@ mod files;
 mod folder;
 mod index;
 mod keeper;
+mod large;
 mod open;
 mod options;
 mod purge;
@@ -53,10 +54,11 @@ use crate::gtid_set::GtidSet;
 use files::Files;
 pub use files::{LogFile, Pin};
 use keeper::Keeper;
+pub use large::{LargeEvents, LargePlace};
 pub use open::{OpenAs, Opened, RecoveryReport};
 pub use options::{LogOptions, SyncMethod};
 pub use purge::Purged;
-pub use reader::{LogEvent, LogReader, LogTransaction};
+pub use reader::{LargeHead, LogEvent, LogReader, LogTransaction, Next};
 pub use receive::LogReceiver;
 pub(crate) use scan::{Window, check_header};
 pub use segment::IN_FLIGHT_MAX;
@@ -219,6 +221,11 @@ impl BinaryLog {
             self.keeper.wait_for_space(self, bytes).await?;
         }
         Ok(Reservation::new(self.clone(), bytes))
+    }
+
+    /// Waits until the next file is prepared: a large transaction moves the log on.
+    pub async fn wait_for_next(&self) -> Result<()> {
+        self.keeper.wait_for_next(self).await
     }
 
     /// Whether bytes can still be written: the error that stopped the log, if one did.

@@ -32,7 +32,7 @@ use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, s
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
-use super::{BinaryLog, Durable, folder, index, purged, unsynced};
+use super::{BinaryLog, Durable, folder, index, large, purged, unsynced};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
@@ -84,6 +84,7 @@ impl BinaryLog {
     pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
         let unsynced = unsynced::read(&env, &options).await?;
         let known_durable = unsynced.unwrap_or_default().max(known_durable);
+        large::remove_stale(&env, &options).await?;
         let mut survey = Survey::take(&env, &options).await?;
         if unsynced.is_some() {
             survey.window = u64::MAX;
@@ -256,10 +257,7 @@ impl<'a> Survey<'a> {
             folder::remove(env, &name).await?;
         }
         numbers.retain(|&number| number >= first);
-        if let Some(gap) = numbers.windows(2).find(|pair| pair[1] != pair[0] + 1) {
-            return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, gap[0] + 1)));
-        }
-        Ok(Survey {
+        let mut survey = Survey {
             env,
             options,
             files: Files { basename: options.basename.clone(), ..Files::default() },
@@ -270,7 +268,24 @@ impl<'a> Survey<'a> {
             last_is_sealed: false,
             empty_after: None,
             executed: GtidSet::new(),
-        })
+        };
+        survey.close_gap(&listed).await?;
+        Ok(survey)
+    }
+
+    /// Behind a gap there can only be files that were prepared and never begun: the power failed when a large transaction was
+    /// given its place in front of them. They go.
+    async fn close_gap(&mut self, listed: &[u64]) -> Result<()> {
+        let Some(at) = self.numbers.windows(2).position(|pair| pair[1] != pair[0] + 1) else { return Ok(()) };
+        let missing = index::file_name(&self.options.basename, self.numbers[at] + 1);
+        let behind = self.numbers.split_off(at + 1);
+        for number in &behind {
+            let is_begun = read_head(&mut self.window(*number).await?, self.options).await?.is_some();
+            if is_begun || listed.binary_search(number).is_ok() {
+                return Err(BinlogError::NoSuchFile(missing));
+            }
+        }
+        folder::remove_last(self.env, &self.options.basename, &behind).await
     }
 
     async fn window(&self, number: u64) -> Result<Window> {
@@ -300,7 +315,11 @@ impl<'a> Survey<'a> {
                 self.keep(number, &head, window.len, true);
                 continue;
             }
-            let found = scan(&mut window, self.options, head.format.checksum).await?;
+            let large = if head.in_use { None } else { large::read_large(&mut window, &head, self.options).await? };
+            let found = match large {
+                Some(found) => found,
+                None => scan(&mut window, self.options, head.format.checksum).await?,
+            };
             self.keep(number, &head, found.end, !head.in_use);
             self.executed = head.previous_gtids.clone();
             self.executed.union(&found.gtids);

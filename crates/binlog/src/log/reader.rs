@@ -48,6 +48,26 @@ impl LogTransaction {
     }
 }
 
+/// What comes next in the log.
+#[derive(Clone, Debug)]
+pub enum Next {
+    /// All of it.
+    Whole(LogTransaction),
+    /// It is too large for that.
+    Large(LargeHead),
+}
+
+/// A transaction that is too large to be taken as a whole.
+#[derive(Clone, Debug)]
+pub struct LargeHead {
+    /// Where its first event begins.
+    pub start: LogPosition,
+    /// Behind its last event.
+    pub end: LogPosition,
+    /// Its first event.
+    pub gtid_event: GtidEvent,
+}
+
 /// An event as it is in the log.
 #[derive(Clone, Debug)]
 pub struct LogEvent {
@@ -64,6 +84,12 @@ pub struct LogEvent {
 }
 
 impl LogEvent {
+    /// A part of a transaction, of this event alone.
+    pub fn into_piece(self) -> LogTransaction {
+        let LogEvent { start, end, bytes, checksum, .. } = self;
+        LogTransaction { start, end, gtid_event: None, bytes, checksum }
+    }
+
     /// The event over its bytes.
     pub fn raw(&self) -> RawEvent<'_> {
         RawEvent::first_of(&self.bytes, self.checksum).expect("was taken apart when it was read")
@@ -124,10 +150,23 @@ impl LogReader {
     /// The next transaction, over the ends of files; `None` at the durable end. Call it again after
     /// [`BinaryLog::wait_past`].
     pub async fn next_transaction(&mut self) -> Result<Option<LogTransaction>> {
+        match self.next_up_to(self.log.options.max_transaction_size).await? {
+            Some(Next::Whole(transaction)) => Ok(Some(transaction)),
+            Some(Next::Large(LargeHead { start, end, .. })) => {
+                let (size, limit) = (end.offset - start.offset, self.log.options.max_transaction_size);
+                Err(BinlogError::TooLarge { what: "a transaction", size, limit })
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// The same; of a transaction of more than `bytes` only the head, and the reader stays in front of it: it is to be taken
+    /// event by event ([`LogReader::next_event`]).
+    pub async fn next_up_to(&mut self, bytes: u64) -> Result<Option<Next>> {
         loop {
             let Some(header) = self.next_header().await? else { return Ok(None) };
             if header.event_type.begins_transaction() || header.event_type == EventType::QUERY {
-                return self.take_transaction(header).await.map(Some);
+                return self.take_transaction(header, bytes).await.map(Some);
             }
             self.take_event(header).await?;
         }
@@ -252,7 +291,7 @@ impl LogReader {
         Ok((start, self.buf.split_to(len as usize)))
     }
 
-    async fn take_transaction(&mut self, header: EventHeader) -> Result<LogTransaction> {
+    async fn take_transaction(&mut self, header: EventHeader, most: u64) -> Result<Next> {
         let limit = self.limit(self.log.durable_end())?;
         self.fill(u64::from(header.event_length), limit).await?;
         let checksum = self.checksum();
@@ -271,13 +310,20 @@ impl LogReader {
             Some(len) if len > u64::from(header.event_length) => len,
             _ => self.walk_to_end(limit).await?,
         };
+        if len > limit - self.at.offset {
+            return Err(self.damaged("a transaction reaches past the end of the log"));
+        }
+        if let (true, Some(gtid_event)) = (len > most, &gtid_event) {
+            let (start, end) = (self.at, LogPosition { offset: self.at.offset + len, ..self.at });
+            return Ok(Next::Large(LargeHead { start, end, gtid_event: gtid_event.clone() }));
+        }
         self.check_length(len, limit)?;
         let (start, bytes) = self.take(len).await?;
         let transaction = LogTransaction { start, end: self.at, gtid_event, bytes, checksum };
         if self.verify {
             self.verify_events(&transaction)?;
         }
-        Ok(transaction)
+        Ok(Next::Whole(transaction))
     }
 
     fn check_length(&self, len: u64, limit: u64) -> Result<()> {

@@ -82,6 +82,8 @@ pub(crate) struct FileHead {
     pub(crate) previous_gtids: GtidSet,
     /// Something else than the file's end is behind the head.
     pub(crate) has_transactions: bool,
+    /// Where the first event behind it is.
+    pub(crate) end: u64,
 }
 
 /// Reads the head of a file; `None` if there is none that is whole.
@@ -96,18 +98,18 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
         timestamp: raw.timestamp,
         previous_gtids: GtidSet::new(),
         has_transactions: false,
+        end: MAGIC.len() as u64 + bytes.len() as u64,
         format,
     };
-    let mut next = MAGIC.len() as u64 + bytes.len() as u64;
-    let second = checked_event(window, next, options, head.format.checksum).await?;
+    let second = checked_event(window, head.end, options, head.format.checksum).await?;
     if let Ok((header, bytes)) = second
         && header.event_type == EventType::PREVIOUS_GTIDS
     {
         let event = RawEvent::first_of(&bytes, head.format.checksum)?;
         head.previous_gtids = GtidSet::decode(event.body())?;
-        next += bytes.len() as u64;
+        head.end += bytes.len() as u64;
     }
-    head.has_transactions = check_header(window.at(next, HEADER_SIZE).await?, next, options)
+    head.has_transactions = check_header(window.at(head.end, HEADER_SIZE).await?, head.end, options)
         .is_ok_and(|header| !matches!(header.event_type, EventType::ROTATE | EventType::STOP));
     let starts_well = window.at(0, MAGIC.len()).await?.starts_with(&MAGIC);
     Ok(starts_well.then_some(head))

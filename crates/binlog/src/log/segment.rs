@@ -36,6 +36,7 @@ pub(crate) struct Segment {
     dsync: Option<Handles>,
 }
 
+#[derive(Clone)]
 struct Handles {
     inline: Arc<dyn File>,
     offload: Vec<Arc<dyn File>>,
@@ -89,6 +90,17 @@ impl Segment {
             SyncMethod::Dsync => Some(Handles::open(env, &name, OpenOptions { dsync: true, ..how }).await?),
         };
         Ok(Segment { number, background, plain, dsync, name })
+    }
+
+    /// The same file under another number; its name on the disk is somebody else's to change.
+    pub(crate) fn renumbered(&self, options: &LogOptions, number: u64) -> Self {
+        Segment {
+            number,
+            name: file_name(&options.basename, number),
+            background: self.background.clone(),
+            plain: self.plain.clone(),
+            dsync: self.dsync.clone(),
+        }
     }
 
     /// Writes a group in place; with `durable` through `O_DSYNC` if the setting asks for it. Says whether it is durable.

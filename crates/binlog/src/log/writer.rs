@@ -8,12 +8,15 @@
 //! with a ROTATE, and the next group begins the file that the keeper has prepared. If it has not, because the disk is
 //! full or the log was faster, the file just goes on growing: a rotation never waits.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use base::{CommitNumber, Gtid, LogPosition, UnixMicros, Uuid};
 use io::{IoBuf, IoMode};
 
 use super::files::FileInfo;
+use super::keeper::KeeperState;
+use super::large::LargeFile;
 use super::segment::{Lane, Segment};
 use super::space::{Reservation, SLACK};
 use super::{BinaryLog, folder, index};
@@ -64,6 +67,8 @@ pub struct LogWriter {
     /// Where the next event will be.
     pub(super) offset: u64,
     pub(super) group: GroupBuilder,
+    /// Groups that are complete and not yet taken, in log order before the one under construction.
+    pub(super) closed: VecDeque<Group>,
     /// Groups taken so far.
     groups: usize,
     spare: Vec<IoBuf>,
@@ -74,7 +79,7 @@ pub struct LogWriter {
     /// Everything placed so far.
     pub(super) placed_gtids: GtidSet,
     server_version: u32,
-    rotate_now: bool,
+    pub(super) rotate_now: bool,
     /// What the next file adds to the GTIDs before it.
     pub(super) to_add: GtidSet,
     /// No file was begun since the server started.
@@ -100,20 +105,31 @@ impl GroupBuilder {
             self.gtids.add_range(uuid, first, last);
         }
     }
+
+    /// The GTIDs so far.
+    pub(super) fn take_gtids(&mut self) -> GtidSet {
+        let run = self.run.take();
+        self.add_run(run);
+        std::mem::take(&mut self.gtids)
+    }
 }
 
-/// Bytes of the log on their way to the disk: whole transactions, in one file.
+/// Whole transactions on their way to the disk, in one file.
 #[derive(Debug)]
 pub struct Group {
-    segment: Arc<Segment>,
-    turn: usize,
-    offset: u64,
-    buf: IoBuf,
+    content: Content,
     end: LogPosition,
     gtids: GtidSet,
     new_file: Option<FileInfo>,
     ends_file: bool,
-    is_durable: bool,
+}
+
+#[derive(Debug)]
+enum Content {
+    /// Bytes at a place of the current file.
+    Bytes { segment: Arc<Segment>, turn: usize, offset: u64, buf: IoBuf, is_durable: bool },
+    /// A file that is there already, but for its ends and its name.
+    File(Box<LargeFile>),
 }
 
 impl LogWriter {
@@ -125,6 +141,7 @@ impl LogWriter {
             segment,
             offset,
             group: GroupBuilder { offset, ..GroupBuilder::default() },
+            closed: VecDeque::new(),
             groups: 0,
             spare: Vec::new(),
             scratch: Vec::new(),
@@ -150,9 +167,9 @@ impl LogWriter {
         LogPosition::new(self.segment.as_ref().map_or(0, |segment| segment.number), self.offset)
     }
 
-    /// Bytes in the group under construction.
+    /// Bytes that were placed and not yet taken.
     pub fn group_size(&self) -> usize {
-        self.group.buf.len()
+        self.closed.iter().map(Group::size).sum::<usize>() + self.group.buf.len()
     }
 
     /// Gives a transaction its place: appends its events to the group, complete. In memory only, and cannot fail.
@@ -166,18 +183,7 @@ impl LogWriter {
         let gtid = self.take_gtid(transaction.gtid);
         let (last_committed, sequence_number) =
             (stamp.last_committed.0.saturating_sub(base), stamp.commit_number.0 - base);
-        let head = GtidEvent {
-            gtid: Some(gtid),
-            tag: String::new(),
-            may_have_statements: transaction.is_statement,
-            last_committed: last_committed as i64,
-            sequence_number: sequence_number as i64,
-            immediate_commit_time: stamp.commit_time,
-            original_commit_time: transaction.original_commit_time.unwrap_or(stamp.commit_time),
-            transaction_length: 0,
-            immediate_server_version: self.server_version,
-            original_server_version: self.server_version,
-        };
+        let head = self.gtid_event(transaction, stamp, (gtid, last_committed, sequence_number));
         let others = &transaction.events;
         let timestamp = others.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
         let frame = Frame { timestamp, server_id: self.log.options.server_id.0, flags: 0 };
@@ -193,7 +199,28 @@ impl LogWriter {
         Placed { gtid, start, end: self.position(), last_committed, sequence_number }
     }
 
-    fn take_gtid(&mut self, chosen: Option<Gtid>) -> Gtid {
+    /// The head of a transaction whose GTID, last_committed and sequence_number are known.
+    pub(super) fn gtid_event(
+        &self,
+        transaction: &EncodedTransaction,
+        stamp: &PlaceStamp,
+        (gtid, last_committed, sequence_number): (Gtid, u64, u64),
+    ) -> GtidEvent {
+        GtidEvent {
+            gtid: Some(gtid),
+            tag: String::new(),
+            may_have_statements: transaction.is_statement,
+            last_committed: last_committed as i64,
+            sequence_number: sequence_number as i64,
+            immediate_commit_time: stamp.commit_time,
+            original_commit_time: transaction.original_commit_time.unwrap_or(stamp.commit_time),
+            transaction_length: 0,
+            immediate_server_version: self.server_version,
+            original_server_version: self.server_version,
+        }
+    }
+
+    pub(super) fn take_gtid(&mut self, chosen: Option<Gtid>) -> Gtid {
         let uuid = self.log.options.server_uuid;
         let gtid = chosen.unwrap_or(Gtid { uuid, gno: self.next_gno });
         if gtid.uuid == uuid {
@@ -213,10 +240,10 @@ impl LogWriter {
     /// Takes the group under construction; `None` if nothing is in it. Call it until then: behind a group that ends its
     /// file comes one with the head of the next file.
     pub fn take_group(&mut self) -> Option<Group> {
+        if let Some(group) = self.closed.pop_front() {
+            return Some(group);
+        }
         let segment = self.segment.clone()?;
-        let run = self.group.run.take();
-        self.group.add_run(run);
-        self.placed_gtids.union(&self.group.gtids);
         let is_full = self.offset >= self.log.max_file_bytes() && !self.group.buf.is_empty();
         let is_due = (self.rotate_now || is_full) && !self.is_closing;
         let next = if is_due { self.next_segment() } else { None };
@@ -227,30 +254,39 @@ impl LogWriter {
         if self.group.buf.is_empty() {
             return None;
         }
-        let builder = std::mem::take(&mut self.group);
-        self.groups += 1;
-        let group = Group {
-            turn: self.groups,
-            end: LogPosition::new(segment.number, self.offset),
-            segment,
-            offset: builder.offset,
-            buf: builder.buf,
-            gtids: builder.gtids,
-            new_file: builder.new_file,
-            ends_file: next.is_some(),
-            is_durable: false,
-        };
-        self.group.buf = self.spare.pop().unwrap_or_default();
-        self.group.offset = self.offset;
+        let group = self.close_group(segment, next.is_some());
+        self.placed_gtids.union(group.gtids());
         if let Some((next, _)) = next {
             self.begin_file(next);
         }
         Some(group)
     }
 
+    /// Ends the group under construction, and begins the next in the same file.
+    pub(super) fn close_group(&mut self, segment: Arc<Segment>, ends_file: bool) -> Group {
+        let gtids = self.group.take_gtids();
+        let builder = std::mem::take(&mut self.group);
+        self.groups += 1;
+        self.group.buf = self.spare.pop().unwrap_or_default();
+        self.group.offset = self.offset;
+        Group {
+            end: LogPosition::new(segment.number, self.offset),
+            content: Content::Bytes {
+                turn: self.groups,
+                segment,
+                offset: builder.offset,
+                buf: builder.buf,
+                is_durable: false,
+            },
+            gtids,
+            new_file: builder.new_file,
+            ends_file,
+        }
+    }
+
     /// Takes back a group's memory.
     pub fn recycle(&mut self, group: Group) {
-        let mut buf = group.buf;
+        let Content::Bytes { mut buf, .. } = group.content else { return };
         if self.spare.len() < SPARE_BUFFERS && buf.len() <= SPARE_BUFFER_MAX {
             buf.clear();
             self.spare.push(buf);
@@ -273,15 +309,18 @@ impl LogWriter {
     /// The prepared file, if the log can move on to it: it must have room for all that is reserved.
     fn next_segment(&mut self) -> Option<(Arc<Segment>, u64)> {
         let mut state = self.log.keeper.state.lock();
-        let filled_now = state.current.as_ref()?.filled as i64 - self.offset as i64;
-        let filled_next = state.next.as_ref()?.filled as i64 - self.head_size() as i64;
-        if !self.log.space.try_switch(filled_next - filled_now) {
-            return None;
-        }
-        state.move_on()
+        if self.has_next(&state) { state.move_on() } else { None }
     }
 
-    fn append_rotate(&mut self, next_name: &str) {
+    /// Whether the log can move on to the prepared file; the room is that file's then.
+    pub(super) fn has_next(&self, state: &KeeperState) -> bool {
+        let (Some(current), Some(next)) = (&state.current, &state.next) else { return false };
+        let filled_now = current.filled as i64 - self.offset as i64;
+        let filled_next = next.filled as i64 - self.head_size() as i64;
+        self.log.space.try_switch(filled_next - filled_now)
+    }
+
+    pub(super) fn append_rotate(&mut self, next_name: &str) {
         let rotate = Rotate { position: MAGIC.len() as u64, file: next_name.to_owned() };
         let frame = self.frame(0);
         self.append_own(|out| rotate.encode(out, frame));
@@ -296,13 +335,13 @@ impl LogWriter {
         self.offset += self.scratch.len() as u64;
     }
 
-    fn frame(&self, flags: u16) -> Frame {
+    pub(super) fn frame(&self, flags: u16) -> Frame {
         let timestamp = (self.log.env.clock.now().0 / 1_000_000) as u32;
         Frame { timestamp, server_id: self.log.options.server_id.0, flags }
     }
 
     /// The most that the head of the next file takes.
-    fn head_size(&self) -> u64 {
+    pub(super) fn head_size(&self) -> u64 {
         let mut gtids = Vec::new();
         self.placed_gtids.encode(&mut gtids);
         self.to_add.encode(&mut gtids);
@@ -403,7 +442,7 @@ impl BinaryLog {
 }
 
 /// Fills in what depends on the place: positions, the number of the XID, checksums.
-fn complete(events: &mut [u8], mut offset: u64, commit_number: CommitNumber) {
+pub(super) fn complete(events: &mut [u8], mut offset: u64, commit_number: CommitNumber) {
     let mut at = 0;
     while at < events.len() {
         let length = &events[at + LENGTH_OFFSET..at + LENGTH_OFFSET + 4];
@@ -426,7 +465,10 @@ impl Group {
 
     /// Its size in bytes.
     pub fn size(&self) -> usize {
-        self.buf.len()
+        match &self.content {
+            Content::Bytes { buf, .. } => buf.len(),
+            Content::File(file) => file.size(),
+        }
     }
 
     /// It ends its file: it must be synced whatever `sync_binlog` says, so that files become durable one by one.
@@ -443,31 +485,42 @@ impl Group {
         self.new_file.as_ref()
     }
 
-    pub(super) fn segment(&self) -> &Arc<Segment> {
-        &self.segment
+    /// The file that has to be sealed when the group is durable.
+    pub(super) fn to_seal(&self) -> Option<&Arc<Segment>> {
+        match &self.content {
+            Content::Bytes { segment, .. } if self.ends_file => Some(segment),
+            // A file of a large transaction is never marked as in use.
+            _ => None,
+        }
     }
 
     pub(super) fn received(segment: Arc<Segment>, builder: GroupBuilder, end: LogPosition) -> Self {
         let GroupBuilder { buf, offset, gtids, new_file, .. } = builder;
-        Group { segment, turn: 0, offset, buf, end, gtids, new_file, ends_file: false, is_durable: false }
+        let content = Content::Bytes { segment, turn: 0, offset, buf, is_durable: false };
+        Group { content, end, gtids, new_file, ends_file: false }
+    }
+
+    /// A transaction that is a file.
+    pub(super) fn large(file: LargeFile, end: LogPosition, gtids: GtidSet, new_file: FileInfo) -> Self {
+        Group { content: Content::File(Box::new(file)), end, gtids, new_file: Some(new_file), ends_file: true }
     }
 
     /// Writes it in place. With `durable`, and `O_DSYNC` by setting, it is durable then, and [`Group::sync`] does nothing;
     /// only for a group with nothing unsynced before it in its file.
     pub async fn write(&mut self, mode: IoMode, durable: bool) -> Result<()> {
-        let buf = std::mem::take(&mut self.buf);
-        let (buf, is_durable) = self.segment.write(self.lane(mode), self.offset, buf, durable).await?;
-        self.buf = buf;
-        self.is_durable = is_durable;
+        if let Content::Bytes { segment, turn, offset, buf, is_durable } = &mut self.content {
+            let bytes = std::mem::take(buf);
+            (*buf, *is_durable) = segment.write(Lane { mode, turn: *turn }, *offset, bytes, durable).await?;
+        }
         Ok(())
-    }
-
-    fn lane(&self, mode: IoMode) -> Lane {
-        Lane { mode, turn: self.turn }
     }
 
     /// Makes it, and everything before it in its file, durable. A failure is final: [`BinaryLog::fail`].
     pub async fn sync(&self, mode: IoMode) -> Result<()> {
-        if self.is_durable { Ok(()) } else { self.segment.sync(self.lane(mode)).await }
+        match &self.content {
+            Content::Bytes { is_durable: true, .. } => Ok(()),
+            Content::Bytes { segment, turn, .. } => segment.sync(Lane { mode, turn: *turn }).await,
+            Content::File(file) => file.adopt().await,
+        }
     }
 }

@@ -1,14 +1,17 @@
 //! One step of a merge: the versions of a frozen memtable between two numbers, into the newest trees.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
-use store::{Change, Changes, MergeOptions, Roots, Store};
+use store::{Change, Changes, MergeOptions, Roots, Store, StoreError};
 
-use crate::error::Result;
+use crate::error::{EngineError, Result};
+use crate::large::{LargeCursor, LargeWrites};
+use crate::memtable::chain::Version;
+use crate::memtable::stamp::StampState;
 use crate::memtable::{IndexTree, Key, Memtable};
 
 /// Changes handed over at once.
@@ -26,14 +29,15 @@ struct FrozenChanges {
 }
 
 impl FrozenChanges {
-    fn fill(&mut self, batch: &mut Vec<Change>) {
+    /// Visits some of them, unless there are none any more.
+    fn fill(&mut self, mut visit: impl FnMut(&Key, &Version)) {
         let lower = self.position.take();
         let range = (lower.as_deref().map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
         let (mut seen, mut found) = (0, 0);
         let mut last = None;
         self.ended = self.tree.walk(range, false, |key, chain| {
             if let Some(version) = chain.between(self.after, self.upto) {
-                batch.push(Change { key: Bytes::copy_from_slice(key), value: version.value.clone() });
+                visit(key, version);
                 found += 1;
             }
             seen += 1;
@@ -50,10 +54,72 @@ impl FrozenChanges {
 impl Changes for FrozenChanges {
     async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
         while batch.is_empty() && !self.ended {
-            self.fill(batch);
+            self.fill(|key, version| batch.push(change(key, version.value.clone())));
         }
         Ok(())
     }
+}
+
+fn change(key: &Key, value: Option<Bytes>) -> Change {
+    Change { key: Bytes::copy_from_slice(key), value }
+}
+
+/// The same where some of the versions are in runs of large transactions.
+struct MixedChanges {
+    chains: Option<FrozenChanges>,
+    /// The next ones of the chains, with their numbers.
+    buffer: VecDeque<(Key, Option<Bytes>, CommitNumber)>,
+    runs: Vec<(LargeCursor, CommitNumber)>,
+}
+
+impl MixedChanges {
+    async fn fill(&mut self) -> store::Result<()> {
+        if let Some(chains) = &mut self.chains {
+            while self.buffer.is_empty() && !chains.ended {
+                chains.fill(|key, version| {
+                    let StampState::Committed(number) = version.stamp.state() else { return };
+                    self.buffer.push_back((key.clone(), version.value.clone(), number));
+                });
+            }
+        }
+        for (cursor, _) in self.runs.iter_mut().filter(|(cursor, _)| cursor.is_empty()) {
+            cursor.fill().await.map_err(cannot_read)?;
+        }
+        Ok(())
+    }
+
+    /// The next key with its newest version.
+    fn pop(&mut self) -> Option<Change> {
+        let chain = self.buffer.front().map(|(key, ..)| key);
+        let key = self.runs.iter().filter_map(|(cursor, _)| cursor.first()).chain(chain).min()?.clone();
+        let mut newest: Option<(CommitNumber, Option<Bytes>)> = None;
+        if let Some((_, value, number)) = self.buffer.pop_front_if(|(other, ..)| *other == key) {
+            newest = Some((number, value));
+        }
+        for (cursor, number) in self.runs.iter_mut().filter(|(cursor, _)| cursor.first() == Some(&key)) {
+            let write = cursor.pop().and_then(|(_, write)| write);
+            if newest.as_ref().is_none_or(|(other, _)| other < number) {
+                newest = Some((*number, write));
+            }
+        }
+        newest.map(|(_, value)| change(&key, value))
+    }
+}
+
+impl Changes for MixedChanges {
+    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
+        while batch.len() < BATCH_CHANGES {
+            self.fill().await?;
+            let Some(change) = self.pop() else { break };
+            batch.push(change);
+        }
+        Ok(())
+    }
+}
+
+fn cannot_read(error: EngineError) -> StoreError {
+    let source = Arc::new(std::io::Error::other(error.to_string()));
+    StoreError::Io { file: "runs of a transaction".into(), operation: "read", offset: 0, source }
 }
 
 /// Merges `(after, upto]` of a memtable into the newest roots; drops trees.
@@ -68,15 +134,41 @@ pub(super) async fn merge_step(
     for index in gone {
         merge.drop_tree(*index).await?;
     }
-    for index in memtable.indexes().into_iter().filter(|index| !gone.contains(index)) {
-        let Some(tree) = memtable.tree(index) else { continue };
-        merge.apply(index, FrozenChanges { tree, after, upto, position: None, ended: false }).await?;
+    let large: Vec<(Arc<LargeWrites>, CommitNumber)> = large_between(memtable, after, upto);
+    let in_runs = large.iter().flat_map(|(large, _)| large.indexes());
+    let indexes: BTreeSet<IndexId> = memtable.indexes().into_iter().chain(in_runs).collect();
+    for index in indexes.into_iter().filter(|index| !gone.contains(index)) {
+        let tree = memtable.tree(index);
+        let chains = tree.map(|tree| FrozenChanges { tree, after, upto, position: None, ended: false });
+        let own = large.iter().filter(|(large, _)| large.runs.touches(index));
+        let range = (Bound::Unbounded, Bound::Unbounded);
+        let runs: Vec<_> = own.map(|(large, n)| (large.runs.cursor(index, range.clone(), false), *n)).collect();
+        match chains {
+            Some(chains) if runs.is_empty() => merge.apply(index, chains).await?,
+            chains => merge.apply(index, MixedChanges { chains, buffer: VecDeque::new(), runs }).await?,
+        }
     }
     Ok(merge.finish().await?)
 }
 
+/// The large transactions in `(after, upto]`.
+fn large_between(
+    memtable: &Memtable,
+    after: CommitNumber,
+    upto: CommitNumber,
+) -> Vec<(Arc<LargeWrites>, CommitNumber)> {
+    let numbered = |large: &Arc<LargeWrites>| match large.stamp.state() {
+        StampState::Committed(number) if number > after && number <= upto => Some((large.clone(), number)),
+        _ => None,
+    };
+    memtable.large().iter().filter_map(numbered).collect()
+}
+
 /// Copies the versions above `upto` into a newer memtable.
 pub(super) fn copy_leftovers(frozen: &Memtable, upto: CommitNumber, newer: &Memtable) {
+    for (large, _) in large_between(frozen, upto, CommitNumber(u64::MAX)) {
+        newer.attach_shared(&large);
+    }
     for index in frozen.indexes() {
         let Some(tree) = frozen.tree(index) else { continue };
         tree.walk((Bound::Unbounded, Bound::Unbounded), false, |key, chain| {

@@ -24,6 +24,9 @@ const VIEW_TREES_MAX: usize = 32;
 /// In place of a commit number: a session's transaction, which has none yet.
 const SESSIONS: CommitNumber = CommitNumber(u64::MAX);
 
+/// So many large transactions are in memtables at most, and not yet in the trees.
+const LARGE_MAX: usize = 8;
+
 /// Pause before a checkpoint that found the disk full is tried again.
 const RETRY_PAUSE: Duration = Duration::from_secs(2);
 
@@ -259,6 +262,37 @@ impl Core {
             self.checkpoints.want();
         }
         (bytes as f64) < self.tunables.memtable_bytes() as f64 * self.options.memtable_stall_factor.max(1.0)
+    }
+
+    /// Ready when one more large transaction may join the memtables: each of them costs every read a look at its runs.
+    pub(crate) async fn wait_for_large(&self, cancel: Option<&Cancel>) -> Result<()> {
+        let is_full = || {
+            let layers = self.views.layers();
+            layers.memtables.iter().map(|memtable| memtable.large().len()).sum::<usize>() >= LARGE_MAX
+        };
+        while is_full() {
+            self.check_running()?;
+            self.checkpoints.want();
+            let listener = self.checkpoints.room.listen();
+            if !is_full() {
+                break;
+            }
+            if let (Some(_), Some(why)) = (cancel, &*self.checkpoints.disk_full.lock()) {
+                return Err(EngineError::Full(format!("no checkpoint can be made: {why}")));
+            }
+            let cancelled = async {
+                match cancel {
+                    Some(cancel) => Err(EngineError::Cancelled(cancel.cancelled().await)),
+                    None => future::pending().await,
+                }
+            };
+            let room = async {
+                listener.await;
+                Ok(())
+            };
+            future::or(cancelled, room).await?;
+        }
+        Ok(())
     }
 
     /// Ready when the active memtable may grow; an error if no checkpoint can make room because the disk is full.

@@ -51,6 +51,8 @@ pub(super) struct Pen {
     pub(super) groups_since_sync: u64,
     /// Groups were left unsynced, or wished to be, since the log was told that all are synced.
     pub(super) leaves_unsynced: bool,
+    /// A large transaction that has its place, in the group that comes next.
+    pub(super) large: Option<(Teller, Place)>,
 }
 
 /// See [`Pipeline`].
@@ -98,6 +100,7 @@ impl<E: CommitEnv> Pipeline<E> {
             unsynced: None,
             groups_since_sync: 0,
             leaves_unsynced: false,
+            large: None,
         };
         let shared = Shared {
             env,
@@ -348,6 +351,10 @@ impl<E: CommitEnv> Shared<E> {
 }
 
 impl<P> Entry<P> {
+    pub(super) fn is_large(&self) -> bool {
+        matches!(self, Entry::Commit { transaction, .. } if transaction.large.is_some())
+    }
+
     fn refuse(self, error: &CommitError) {
         let (Entry::Commit { teller, .. } | Entry::Barrier { teller, .. }) = self;
         teller.tell(Err(error.clone()));

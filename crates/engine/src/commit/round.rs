@@ -9,8 +9,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use base::UnixMicros;
-use binlog::{BinlogError, Group, PlaceStamp};
-use futures_lite::future::poll_fn;
+use binlog::{BinlogError, Group, LargePlace, PlaceStamp};
+use futures_lite::future::{poll_fn, yield_now};
 use io::{BoxFuture, IoMode};
 
 use super::pipeline::{Barrier, Entry, Pen, Shared};
@@ -24,6 +24,14 @@ const GROUP_BYTES_MAX: usize = 16 << 20;
 
 /// Somebody to be told when everything up to a place is published.
 type Member = (Teller, Place);
+
+/// What was taken from the queue for a group.
+struct Taken {
+    members: Vec<Member>,
+    commits: u64,
+    /// The last transaction in the group, or before it.
+    last: Place,
+}
 
 /// A group that is being written and synced.
 struct InFlight {
@@ -217,7 +225,10 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             return Err(self.shared.fail(&error));
         }
         let mut must_sync = false;
-        let (members, commits) = self.place_queued(&mut must_sync).await;
+        let Taken { members, commits, last } = match self.pen.large.take() {
+            Some(member) => Taken { last: member.1, members: vec![member], commits: 1 },
+            None => self.place_queued(&mut must_sync).await,
+        };
         let Some(group) = self.pen.writer.take_group() else {
             return self.follow(members, must_sync).await;
         };
@@ -240,7 +251,6 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         // O_DSYNC does not cover what an earlier write left unsynced.
         let durable_write = is_synced && self.pen.unsynced.is_none();
         let store = Box::pin(store(group, is_synced, durable_write, mode));
-        let last = self.pen.last;
         let (stored, end) = (None, start);
         let group =
             InFlight { store, stored, members, commits, last, is_synced, ends_file, was_overlapped, start, end };
@@ -272,7 +282,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
     }
 
     /// Takes what is queued, and gives each transaction its place. Nothing can fail from here on but the disk.
-    async fn place_queued(&mut self, must_sync: &mut bool) -> (Vec<Member>, u64) {
+    async fn place_queued(&mut self, must_sync: &mut bool) -> Taken {
         let clock = &self.shared.machine.clock;
         let now = clock.now();
         let skim = self.shared.settings.max_flush_queue_time();
@@ -290,6 +300,11 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             left -= 1;
             let Some(entry) = self.shared.queue.pop() else { break };
             match entry {
+                entry @ Entry::Commit { .. } if entry.is_large() => {
+                    let last = self.pen.last;
+                    self.place_large(entry, now).await;
+                    return Taken { members, commits, last };
+                }
                 Entry::Commit { transaction, reservation, mut payload, teller } => {
                     self.place(&transaction, reservation, now);
                     self.shared.env.prepare_ordered(&mut payload, &self.pen.last);
@@ -310,7 +325,36 @@ impl<'a, E: CommitEnv> Round<'a, E> {
                 }
             }
         }
-        (members, commits)
+        Taken { members, commits, last: self.pen.last }
+    }
+
+    /// A large transaction is a group by itself: the group under construction ends its file, and is taken first. If the log
+    /// cannot move on to a new file yet, the transaction goes to the end of the queue: it holds its locks until it has its
+    /// place, so nobody behind it depends on it.
+    async fn place_large(&mut self, entry: Entry<E::Payload>, now: UnixMicros) {
+        let Entry::Commit { transaction, reservation, mut payload, teller } = entry else { return };
+        if let Err(error) = self.shared.log.wait_for_next().await {
+            return teller.tell(Err(error.into()));
+        }
+        let commit_number = self.pen.last.commit_number.next();
+        let commit_time = now.max(self.pen.last.commit_time);
+        let stamp = PlaceStamp { commit_number, last_committed: self.pen.last.commit_number, commit_time };
+        match self.pen.writer.place_large(&transaction, &stamp) {
+            LargePlace::Placed(placed) => {
+                self.pen.history.enter(commit_number, None, self.shared.settings.history_size());
+                self.pen.last = place_of(&stamp, &placed);
+                self.shared.env.prepare_ordered(&mut payload, &self.pen.last);
+                self.pen.large = Some((teller, self.pen.last));
+            }
+            LargePlace::NotYet => {
+                self.shared.queue.push(Entry::Commit { transaction, reservation, payload, teller });
+                yield_now().await;
+            }
+            LargePlace::NoRoom => {
+                let reason = "too many GTIDs have come since the transaction began";
+                teller.tell(Err(CommitError::Full(reason.into())));
+            }
+        }
     }
 
     fn place(&mut self, transaction: &binlog::EncodedTransaction, reservation: binlog::Reservation, now: UnixMicros) {
@@ -322,15 +366,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let commit_time = now.max(pen.last.commit_time);
         let stamp = PlaceStamp { commit_number, last_committed, commit_time };
         let placed = pen.writer.place(transaction, &stamp, reservation);
-        pen.last = Place {
-            commit_number,
-            gtid: placed.gtid,
-            start: placed.start,
-            end: placed.end,
-            last_committed: placed.last_committed,
-            sequence_number: placed.sequence_number,
-            commit_time,
-        };
+        pen.last = place_of(&stamp, &placed);
     }
 
     /// Publishes the groups that are stored, in log order; a later one waits for those before it.
@@ -413,6 +449,18 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             };
             self.shared.machine.spawner.spawn("commit-wake", Box::pin(tell_later));
         }
+    }
+}
+
+fn place_of(stamp: &PlaceStamp, placed: &binlog::Placed) -> Place {
+    Place {
+        commit_number: stamp.commit_number,
+        gtid: placed.gtid,
+        start: placed.start,
+        end: placed.end,
+        last_committed: placed.last_committed,
+        sequence_number: placed.sequence_number,
+        commit_time: stamp.commit_time,
     }
 }
 

@@ -34,10 +34,11 @@ use base::{CommitNumber, IndexId};
 use bytes::Bytes;
 use event_listener::Event;
 
+use crate::large::LargeWrites;
 use crate::view::Mark;
 use chain::{Chain, Version};
 pub use key::Key;
-use stamp::VersionStamp;
+use stamp::{StampState, VersionStamp};
 pub(crate) use tree::{IndexTree, Newest, Range};
 
 /// See the module.
@@ -45,6 +46,10 @@ pub(crate) use tree::{IndexTree, Newest, Range};
 pub(crate) struct Memtable {
     /// By index id, ascending; replaced as a whole when an index joins.
     trees: ArcSwap<Vec<(IndexId, Arc<IndexTree>)>>,
+    /// Transactions whose versions are in runs.
+    large: ArcSwap<Vec<Arc<LargeWrites>>>,
+    /// Counts them: a number that changes with each.
+    attached: AtomicU64,
     bytes: AtomicIsize,
     /// Versions with a known number at or below this belong to an older memtable.
     after: CommitNumber,
@@ -125,6 +130,45 @@ impl Memtable {
         if let Some(grown) = self.with_tree(index, |own| own.copy_later(upto, key, chain, &tree)) {
             newer.bytes.fetch_add(grown, Ordering::Relaxed);
         }
+    }
+
+    /// Adds the runs of a large transaction.
+    pub(crate) fn attach(&self, large: LargeWrites) {
+        if let VersionStamp::Known(number) = large.stamp {
+            self.installed.fetch_max(number.0, Ordering::AcqRel);
+        }
+        self.bytes.fetch_add(large.memory_bytes().max(1).cast_signed(), Ordering::Relaxed);
+        self.attach_shared(&Arc::new(large));
+        self.attached.fetch_add(1, Ordering::Release);
+    }
+
+    /// The same of one that is in an older memtable too.
+    pub(crate) fn attach_shared(&self, large: &Arc<LargeWrites>) {
+        self.large.rcu(|before| {
+            let others = before.iter().filter(|other| !Arc::ptr_eq(other, large));
+            others.cloned().chain([large.clone()]).collect::<Vec<_>>()
+        });
+    }
+
+    /// The runs beside the chains.
+    pub(crate) fn large(&self) -> arc_swap::Guard<Arc<Vec<Arc<LargeWrites>>>> {
+        self.large.load()
+    }
+
+    /// How many were added.
+    pub(crate) fn attached(&self) -> u64 {
+        self.attached.load(Ordering::Acquire)
+    }
+
+    /// Lets go of runs that will never have a number.
+    pub(crate) fn forget_aborted(&self) {
+        if self.large.load().is_empty() {
+            return;
+        }
+        self.large.rcu(|before| {
+            let others = before.iter().filter(|large| large.stamp.state() != StampState::Aborted);
+            others.cloned().collect::<Vec<_>>()
+        });
     }
 
     fn make_tree(&self, index: IndexId) -> Arc<IndexTree> {

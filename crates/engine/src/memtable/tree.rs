@@ -15,6 +15,7 @@ use parking_lot::RwLock;
 use super::chain::{Chain, Version};
 use super::key::Key;
 use super::stamp::{StampState, VersionStamp};
+use crate::read::Selector;
 
 /// What a key takes beside its bytes, and what a version takes beside its value: nodes are two thirds full.
 const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 3 / 2;
@@ -79,6 +80,13 @@ impl IndexTree {
     pub(crate) fn get_newest(&self, key: &[u8]) -> Option<Newest> {
         let keys = self.keys.read();
         let version = keys.get(key)?.newest()?;
+        Some(Newest { value: version.value.clone(), stamp: version.stamp.clone() })
+    }
+
+    /// The version of a key that is wanted.
+    pub(crate) fn find(&self, key: &[u8], selector: Selector) -> Option<Newest> {
+        let keys = self.keys.read();
+        let version = selector.select(keys.get(key)?)?;
         Some(Newest { value: version.value.clone(), stamp: version.stamp.clone() })
     }
 

@@ -88,6 +88,8 @@ async fn check(engine: &Arc<Engine>, acknowledged: &BTreeSet<i64>) -> Result<()>
 async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet<i64>>>, next_id: &Arc<Mutex<i64>>) {
     let mut options = fixture::options();
     options.memtable_bytes = 6 << 10;
+    options.transaction_memory_bytes = [16 << 20, 0, 900][seed as usize / 10 % 3];
+    options.install_memory_bytes = options.transaction_memory_bytes;
     let engine = fixture::open(machine.env(), options).await.unwrap();
     let table = engine.catalog().table("test", "t").unwrap().clone();
     let before = acknowledged.lock().clone();
@@ -188,6 +190,8 @@ async fn check_indexes(engine: &Arc<Engine>) -> Result<()> {
 async fn work_with_ddl(machine: &SimMachine, seed: u64) {
     let mut options = fixture::options();
     options.memtable_bytes = 40 << 10;
+    options.transaction_memory_bytes = [16 << 20, 2 << 10][seed as usize / 10 % 2];
+    options.install_memory_bytes = options.transaction_memory_bytes;
     let engine = fixture::open(machine.env(), options).await.unwrap();
     check_indexes(&engine).await.unwrap();
     let _ = fill(&engine).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{CommitNumber, SqlError};
 use binlog::event::{QueryEvent, RowsEvent, TableMap};
-use binlog::{EventType, LogOptions};
+use binlog::{EventType, LogOptions, LogReader, Next, RawEvent};
 use bytes::Bytes;
 use io::Env;
 use io::sim::SimMachine;
@@ -141,13 +141,63 @@ pub(super) async fn open(env: Env, options: EngineOptions) -> Result<Arc<Engine>
 pub(super) async fn recover(engine: &Engine) -> Result<()> {
     let (mut number, position) = engine.checkpoint_at_open();
     let mut reader = engine.log().reader(position);
-    while let Some(transaction) = reader.next_transaction().await? {
+    let memory = engine.options().install_memory_bytes as u64;
+    while let Some(next) = reader.next_up_to(memory).await? {
         number = number.next();
-        apply(engine, number, &transaction).await?;
-        let point = PublishPoint { commit_number: number, end: transaction.end, gtid: transaction.gtid() };
-        engine.publish(&[point]);
+        let (end, gtid) = match next {
+            Next::Whole(transaction) => {
+                apply(engine, number, &transaction).await?;
+                (transaction.end, transaction.gtid())
+            }
+            Next::Large(head) => {
+                apply_large(engine, number, &mut reader, head.end).await?;
+                (head.end, head.gtid_event.gtid)
+            }
+        };
+        engine.publish(&[PublishPoint { commit_number: number, end, gtid }]);
     }
     Ok(())
+}
+
+/// Event by event.
+async fn apply_large(
+    engine: &Engine,
+    number: CommitNumber,
+    reader: &mut LogReader,
+    end: base::LogPosition,
+) -> Result<()> {
+    let mut install = engine.install_large(number);
+    let mut map = None;
+    while reader.position() < end {
+        let event = reader.next_event().await?.unwrap();
+        let raw = event.raw();
+        if raw.header.event_type == EventType::QUERY && !QueryEvent::decode(raw.body()).unwrap().begins_transaction() {
+            let sql = String::from_utf8_lossy(QueryEvent::decode(raw.body()).unwrap().sql).into_owned();
+            return engine.install_ddl(number, &DdlText { sql, ..DdlText::default() }).await;
+        }
+        let mut changes = Vec::new();
+        changes_of(engine, &raw, &mut map, &mut changes);
+        install.add(&changes).await?;
+    }
+    install.finish().await
+}
+
+/// What an event changes.
+fn changes_of(engine: &Engine, event: &RawEvent<'_>, map: &mut Option<TableMap>, changes: &mut Vec<RowChange>) {
+    match event.header.event_type {
+        EventType::TABLE_MAP => *map = Some(TableMap::decode(event.body()).unwrap()),
+        EventType::WRITE_ROWS | EventType::UPDATE_ROWS | EventType::DELETE_ROWS => {
+            let rows = RowsEvent::decode(event.header.event_type, event.body()).unwrap();
+            let map = map.as_ref().unwrap();
+            let table = engine.catalog().table(&map.schema, &map.table).unwrap().clone();
+            for images in rows.images(map) {
+                let (before, after) = images.unwrap();
+                let image = |bytes: &[u8]| (!bytes.is_empty()).then(|| Bytes::copy_from_slice(bytes));
+                changes.push(RowChange { table: table.clone(), before: image(before), after: image(after) });
+            }
+        }
+        _ => {}
+    }
 }
 
 async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogTransaction) -> Result<()> {
@@ -163,18 +213,7 @@ async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogT
                     engine.install_ddl(number, &DdlText { sql, ..DdlText::default() }).await?;
                 }
             }
-            EventType::TABLE_MAP => map = Some(TableMap::decode(event.body()).unwrap()),
-            EventType::WRITE_ROWS | EventType::UPDATE_ROWS | EventType::DELETE_ROWS => {
-                let rows = RowsEvent::decode(event.header.event_type, event.body()).unwrap();
-                let map = map.as_ref().unwrap();
-                let table = engine.catalog().table(&map.schema, &map.table).unwrap().clone();
-                for images in rows.images(map) {
-                    let (before, after) = images.unwrap();
-                    let image = |bytes: &[u8]| (!bytes.is_empty()).then(|| Bytes::copy_from_slice(bytes));
-                    changes.push(RowChange { table: table.clone(), before: image(before), after: image(after) });
-                }
-            }
-            _ => {}
+            _ => changes_of(engine, &event, &mut map, &mut changes),
         }
     }
     engine.install(number, &changes).await

@@ -15,6 +15,7 @@ mod faults;
 mod fixture;
 mod freeze;
 mod full;
+mod large;
 mod model;
 mod role;
 mod script;

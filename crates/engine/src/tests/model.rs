@@ -264,6 +264,8 @@ async fn live(machine: &SimMachine, seed: u64, options: EngineOptions, history: 
         }
     }
     check(&engine, history).await;
+    let is_small = engine.options().transaction_memory_bytes < 1000;
+    assert_eq!(engine.large_transactions() > 0, is_small, "what is too large is put away, and nothing else");
     if rng.random_bool(0.5) {
         engine.close().await.unwrap();
     }
@@ -277,6 +279,9 @@ fn history(seed: u64) {
         if seed % 2 == 1 {
             options.memtable_bytes = 8 << 10;
         }
+        // Everything goes to files, what is larger than a row or two does, nothing does.
+        options.transaction_memory_bytes = [0, 900, 16 << 20][seed as usize % 3];
+        options.install_memory_bytes = options.transaction_memory_bytes;
         machine.run(live(&machine, seed * 10 + life, options, &history)).unwrap();
         // Everything was acknowledged, so even a power failure loses nothing.
         machine.crash();

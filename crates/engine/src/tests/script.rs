@@ -18,8 +18,8 @@ use types::Value;
 use super::fixture;
 use crate::error::Result;
 use crate::{
-    Direction, Engine, EngineError, Isolation, KeyRange, LockStrength, LockWait, ReadMode, SessionHandle, Table,
-    TableMode, Transaction, TxnOptions,
+    Direction, Engine, EngineError, EngineOptions, Isolation, KeyRange, LockStrength, LockWait, ReadMode,
+    SessionHandle, Table, TableMode, Transaction, TxnOptions,
 };
 
 /// Long enough for everything that can go on to have gone on.
@@ -38,6 +38,7 @@ struct Script {
     engine: Option<Arc<Engine>>,
     sessions: BTreeMap<String, Arc<Mailbox>>,
     waiting: Vec<String>,
+    transaction_memory_bytes: usize,
 }
 
 impl Runner for Script {
@@ -71,15 +72,17 @@ fn word(argument: &Argument) -> String {
 }
 
 impl Script {
-    fn new() -> Self {
+    fn new(transaction_memory_bytes: usize) -> Self {
         let machine = fixture::machine(1);
-        let mut script = Script { machine, engine: None, sessions: BTreeMap::new(), waiting: Vec::new() };
+        let mut script =
+            Script { machine, engine: None, sessions: BTreeMap::new(), waiting: Vec::new(), transaction_memory_bytes };
         script.open();
         script
     }
 
     fn open(&mut self) {
-        let opened = self.machine.run(fixture::open(self.machine.env(), fixture::options()));
+        let options = EngineOptions { transaction_memory_bytes: self.transaction_memory_bytes, ..fixture::options() };
+        let opened = self.machine.run(fixture::open(self.machine.env(), options));
         self.engine = Some(opened.unwrap().unwrap());
     }
 
@@ -342,9 +345,18 @@ macro_rules! scripts {
         $(#[test]
         fn $name() {
             let path = concat!("src/tests/scripts/", stringify!($name));
-            goldenscript::run(&mut Script::new(), path).unwrap_or_else(|error| panic!("{error}"));
+            goldenscript::run(&mut Script::new(16 << 20), path).unwrap_or_else(|error| panic!("{error}"));
         })*
     };
+}
+
+/// Sessions are told the same if everything that they write goes to files at once.
+#[test]
+fn the_same_with_files() {
+    for name in ["isolation", "locks", "gaps", "unique", "savepoints"] {
+        let path = format!("src/tests/scripts/{name}");
+        goldenscript::run(&mut Script::new(0), path).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
 }
 
 scripts! { isolation locks gaps unique savepoints checkpoints ddl recovery }

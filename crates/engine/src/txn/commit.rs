@@ -14,6 +14,7 @@ use binlog::event::rows_flags;
 use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
 use futures_lite::future::yield_now;
 
+use super::spill::Finished;
 use super::write_set::key_hash;
 use super::{Commit, Step, Transaction, WriteSet};
 use crate::catalog::Table;
@@ -21,6 +22,7 @@ use crate::commit::Barrier;
 use crate::core::{Core, Payload};
 use crate::error::{EngineError, Result};
 use crate::gate::Passage;
+use crate::large::LargeWrites;
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, VersionStamp};
 use crate::options::{RowImage, TxnOptions};
@@ -46,8 +48,10 @@ impl Transaction {
         let (cancel, most) = (&self.options.session.cancel, self.options.commit_wait_timeout);
         let _passing = core.pass_gate(Passage::Transaction, cancel, most).await?;
         core.check_commits()?;
-        let flags = if self.unchecked { rows_flags::NO_FOREIGN_KEY_CHECKS } else { 0 };
-        let mut encoded = encode(&core, &self.options, flags, &self.writes).await?;
+        if self.writes.is_large() {
+            return self.commit_large(&core).await;
+        }
+        let mut encoded = encode(&core, &self.options, &self.writes).await?;
         match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
             true => encoded.writeset.append(&mut self.referred),
             false => encoded.depends_on_all = true,
@@ -56,16 +60,49 @@ impl Transaction {
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(encoded.max_size()).await?;
         // Dropped from here on, with this future, it takes the versions back before `self` lets the locks go.
-        let payload = Payload { stamp: Stamp::new(), guard: Some(core.guard()), ddl: None };
+        let payload = Payload { stamp: Stamp::new(), guard: Some(core.guard()), ddl: None, locks: None };
         install(&core, &self.writes, &payload).await;
         core.env.step().await;
         let ticket = pipeline.enqueue(encoded, reservation, payload);
-        count_rows(&self.writes);
+        tell_rows(count_rows(self.writes.steps()));
         core.env.step().await;
         self.locks.release_all();
         self.view = None;
         drop(self);
         let place = ticket.await?;
+        Ok(Commit { place: Some(place) })
+    }
+
+    /// The same for what did not stay in memory: it becomes a file of the log, and its runs join the memtable as they are.
+    async fn commit_large(mut self, core: &Arc<Core>) -> Result<Commit> {
+        let finished = self.writes.finish(core, &self.options).await?;
+        let Finished { runs, events, rows } =
+            finished.ok_or_else(|| EngineError::Bug("a large transaction without events".to_string()))?;
+        let cancel = &self.options.session.cancel;
+        core.wait_for_room(cancel).await?;
+        core.wait_for_large(Some(cancel)).await?;
+        core.log.wait_for_next().await?;
+        let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
+        let reservation = pipeline.reserve(0).await?;
+        let (stamp, guard) = (Stamp::new(), core.guard());
+        let large = LargeWrites { runs, stamp: VersionStamp::Shared(stamp.clone()) };
+        // The locks go when it has its number: see `crate::large`.
+        let locks = std::mem::replace(&mut self.locks, core.locks.owner());
+        guard.memtable().attach(large);
+        let payload = Payload { stamp, guard: Some(guard), ddl: None, locks: Some(locks) };
+        core.env.step().await;
+        let encoded = EncodedTransaction {
+            gtid: self.options.gtid,
+            depends_on_all: true,
+            large: Some(Arc::new(events)),
+            ..EncodedTransaction::default()
+        };
+        let ticket = pipeline.enqueue(encoded, reservation, payload);
+        tell_rows(rows);
+        drop(self);
+        let place = ticket.await?;
+        // Until it is in the trees every read looks at its runs.
+        core.checkpoints.want();
         Ok(Commit { place: Some(place) })
     }
 
@@ -81,12 +118,16 @@ impl Transaction {
     }
 }
 
-/// The events of a write set, and the hashes of the keys that it changes.
-async fn encode(core: &Core, options: &TxnOptions, mut flags: u16, writes: &WriteSet) -> Result<EncodedTransaction> {
+/// How a transaction's rows are encoded.
+pub(super) fn encoder_options(core: &Core, options: &TxnOptions) -> EncoderOptions {
+    let mut flags = 0;
+    if options.unchecked {
+        flags |= rows_flags::NO_FOREIGN_KEY_CHECKS;
+    }
     if options.relaxed_unique_checks {
         flags |= rows_flags::NO_UNIQUE_CHECKS;
     }
-    let encoder_options = EncoderOptions {
+    EncoderOptions {
         server_id: core.options.server_id.0,
         row_image: match options.row_image {
             RowImage::Full => binlog::RowImage::Full,
@@ -95,33 +136,29 @@ async fn encode(core: &Core, options: &TxnOptions, mut flags: u16, writes: &Writ
         flags,
         row_event_max_size: core.options.row_event_max_bytes,
         ..EncoderOptions::default()
-    };
-    let largest = encoder_options.max_transaction_size;
+    }
+}
+
+/// Begins a transaction's events.
+pub(super) fn encoder_of(core: &Core, options: &TxnOptions) -> TransactionEncoder {
     let mut context = options.context.clone();
     if context.timestamp == 0 {
         context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
     }
-    let mut encoder = TransactionEncoder::begin(encoder_options, context);
-    let mut query = None;
+    TransactionEncoder::begin(encoder_options(core, options), context)
+}
+
+/// The events of a write set, and the hashes of the keys that it changes.
+async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<EncodedTransaction> {
+    let largest = EncoderOptions::default().max_transaction_size;
+    let mut encoder = encoder_of(core, options);
+    let mut text = None;
     for (number, step) in writes.steps().iter().enumerate() {
         give_way(number).await;
         if encoder.size() as u64 > largest {
             break; // which `finish` refuses
         }
-        if let Step::Query(text) = step {
-            query = Some(text);
-            continue;
-        }
-        // A statement that changed nothing is not in the log.
-        if let Some(text) = query.take() {
-            encoder.rows_query(text);
-        }
-        match step {
-            Step::Query(_) => {}
-            Step::Insert { table, row } => encoder.insert(&table.encoder, row)?,
-            Step::Update { table, old, new } => encoder.update(&table.encoder, old, new)?,
-            Step::Delete { table, row } => encoder.delete(&table.encoder, row)?,
-        }
+        step.encode(&mut encoder, &mut text)?;
     }
     let mut encoded = encoder.finish()?;
     encoded.gtid = options.gtid;
@@ -165,33 +202,32 @@ async fn install(core: &Core, writes: &WriteSet, payload: &Payload) {
 }
 
 /// A large transaction lets other sessions have their turn between its rows.
-async fn give_way(number: usize) {
+pub(super) async fn give_way(number: usize) {
     if (number + 1).is_multiple_of(ROWS_AT_ONCE) {
         yield_now().await;
     }
 }
 
-/// Keeps the tables' counts of rows.
-fn count_rows(writes: &WriteSet) {
-    let mut single: Option<(&Arc<Table>, i64)> = None;
-    for step in writes.steps() {
+/// Rows inserted less rows deleted, by table (neighbours only: one that comes again later is there twice).
+pub(super) fn count_rows(steps: &[Step]) -> Vec<(Arc<Table>, i64)> {
+    let mut counts: Vec<(Arc<Table>, i64)> = Vec::new();
+    for step in steps {
         let (table, delta) = match step {
             Step::Insert { table, .. } => (table, 1),
             Step::Delete { table, .. } => (table, -1),
             Step::Query(_) | Step::Update { .. } => continue,
         };
-        match &mut single {
+        match counts.last_mut() {
             Some((other, sum)) if Arc::ptr_eq(other, table) => *sum += delta,
-            _ => {
-                if let Some((other, sum)) = single.replace((table, delta)) {
-                    other.count_rows(sum);
-                }
-            }
+            _ => counts.push((table.clone(), delta)),
         }
     }
-    if let Some((table, sum)) = single {
-        table.count_rows(sum);
-    }
+    counts
+}
+
+/// Keeps the tables' counts of rows.
+fn tell_rows(counts: Vec<(Arc<Table>, i64)>) {
+    counts.into_iter().for_each(|(table, sum)| table.count_rows(sum));
 }
 
 impl Core {

@@ -31,6 +31,7 @@ mod commit;
 mod mode;
 mod read;
 mod scan;
+mod spill;
 mod write;
 mod write_set;
 
@@ -51,7 +52,7 @@ use crate::view::ReadView;
 
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
 pub use scan::Scan;
-pub(crate) use write_set::{Step, WriteSet};
+pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet};
 
 /// Two bounds of keys, borrowed.
 type KeyBounds<'a> = (std::ops::Bound<&'a [u8]>, std::ops::Bound<&'a [u8]>);
@@ -73,8 +74,6 @@ pub struct Transaction {
     fresh_locks: Vec<(IndexId, Key)>,
     /// What foreign keys of written rows refer to; see [`Transaction::refer_to`].
     referred: Vec<u64>,
-    /// See [`Transaction::set_unchecked`].
-    unchecked: bool,
     rolled_back: bool,
 }
 
@@ -110,7 +109,6 @@ impl Transaction {
             read_pending: false,
             fresh_locks: Vec::new(),
             referred: Vec::new(),
-            unchecked: false,
             rolled_back: false,
         }
     }
@@ -157,7 +155,7 @@ impl Transaction {
     /// Rows are written that a replica must not check by their foreign keys, nor cascade from: the session checks none, or
     /// has cascaded itself and all of that is in the log. The flags of the rows events say so.
     pub fn set_unchecked(&mut self) {
-        self.unchecked = true;
+        self.options.unchecked = true;
     }
 
     /// Takes the read view now (`START TRANSACTION WITH CONSISTENT SNAPSHOT`); waits for nothing. The commit number and log
@@ -189,8 +187,8 @@ impl Transaction {
     }
 
     /// A mark to which [`Transaction::rollback_to`] goes back.
-    pub fn savepoint(&self) -> Savepoint {
-        self.writes.savepoint()
+    pub fn savepoint(&mut self) -> Savepoint {
+        self.writes.mark()
     }
 
     /// Undoes what was written since the mark.
@@ -221,7 +219,7 @@ impl Transaction {
     }
 
     fn check_active(&self) -> Result<()> {
-        if self.rolled_back { Err(EngineError::RolledBack) } else { Ok(()) }
+        if self.rolled_back || self.writes.is_broken { Err(EngineError::RolledBack) } else { Ok(()) }
     }
 
     /// Whether ranges are locked against inserts of others.

@@ -13,7 +13,7 @@ use crate::error::{EngineError, Result};
 use crate::lock::Acquired;
 use crate::memtable::Key;
 use crate::memtable::stamp::{StampState, VersionStamp};
-use crate::read::is_published;
+use crate::read::{NewestOr, Selector, is_published};
 use crate::view::ReadView;
 
 /// Keys of the memtables that an estimate looks at.
@@ -33,18 +33,27 @@ impl Transaction {
     async fn get_consistent(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<Option<Bytes>> {
         self.open_view(table)?;
         let index = table.indexes[0].id;
-        if let Some(write) = self.writes.get(index, key) {
-            return Ok(write.clone());
+        if let Some(write) = self.writes.get(index, key).await? {
+            return Ok(write);
         }
-        let roots = {
+        let (layers, snapshot) = {
             let view = self.view()?;
             let layers = view.layers();
-            if let Some(value) = layers.get_visible(index, key, view.snapshot()) {
-                return Ok(value);
+            let snapshot = view.snapshot();
+            if !layers.has_large() {
+                if let Some(value) = layers.get_visible(index, key, snapshot) {
+                    return Ok(value);
+                }
+                let roots = layers.roots.clone();
+                drop(layers);
+                return Ok(roots.get(index, key).await?);
             }
-            layers.roots.clone()
+            (layers.clone(), snapshot)
         };
-        Ok(roots.get(index, key).await?)
+        match layers.find(index, key, Selector::At(snapshot)).await? {
+            Some(found) => Ok(found.value),
+            None => Ok(layers.roots.get(index, key).await?),
+        }
     }
 
     async fn get_locking(
@@ -91,23 +100,15 @@ impl Transaction {
 
     /// The newest version of a key whose lock this transaction holds.
     pub(super) async fn newest(&mut self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
-        if let Some(write) = self.writes.get(index, key) {
-            return Ok(write.clone());
+        if let Some(write) = self.writes.get(index, key).await? {
+            return Ok(write);
         }
-        let (found, roots) = {
-            let layers = self.core().views.layers();
-            match layers.get_newest(index, key) {
-                Some(newest) => (Some(newest), None),
-                None => (None, Some(layers.roots.clone())),
+        match self.core().newest(index, key).await? {
+            NewestOr::InMemory(newest) => {
+                self.note_read(&newest.stamp);
+                Ok(newest.value)
             }
-        };
-        if let Some(newest) = found {
-            self.note_read(&newest.stamp);
-            return Ok(newest.value);
-        }
-        match roots {
-            Some(roots) => Ok(roots.get(index, key).await?),
-            None => Ok(None),
+            NewestOr::Below(roots) => Ok(roots.get(index, key).await?),
         }
     }
 
@@ -126,7 +127,7 @@ impl Transaction {
     /// READ COMMITTED only, and never to rows that were locked before or that this transaction has changed.
     pub fn unlock_row(&mut self, table: &Arc<Table>, key: &[u8]) {
         let index = table.indexes[0].id;
-        if self.locks_gaps() || self.writes.get(index, key).is_some() {
+        if self.locks_gaps() || self.writes.has_in_window(index, key) {
             return;
         }
         let held = self.fresh_locks.iter().position(|(other, row)| *other == index && row.as_slice() == key);
@@ -169,7 +170,9 @@ impl crate::engine::Engine {
                 if sampled == ESTIMATE_SAMPLE_KEYS { tree.len().max(sampled) } else { sampled }
             })
         };
-        let in_memory = layers.memtables.iter().filter_map(count).max().unwrap_or(0) as u64;
-        Ok(in_trees.max(in_memory))
+        let in_memory = layers.memtables.iter().filter_map(count).max().unwrap_or(0);
+        let large = layers.memtables.iter().flat_map(|memtable| memtable.large().to_vec());
+        let in_runs = large.map(|large| large.runs.estimate(index, bounds)).max().unwrap_or(0);
+        Ok(in_trees.max(in_memory.max(in_runs) as u64))
     }
 }

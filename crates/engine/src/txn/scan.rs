@@ -18,7 +18,7 @@ use std::sync::Arc;
 use base::IndexId;
 use bytes::Bytes;
 
-use super::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Transaction};
+use super::{Direction, Entry, KeyRange, LockStrength, LockWait, OwnCursor, ReadMode, Transaction};
 use crate::catalog::Table;
 use crate::error::Result;
 use crate::lock::Acquired;
@@ -42,6 +42,8 @@ pub struct Scan {
     position: Option<Key>,
     ended: bool,
     cursor: Option<Merged>,
+    /// The same for what this transaction has put away.
+    own: OwnCursor,
     /// Taken from the cursor and not yet given.
     peeked: Option<Found>,
 }
@@ -102,6 +104,7 @@ impl Transaction {
             position: None,
             ended,
             cursor: None,
+            own: OwnCursor::default(),
             peeked: None,
         }
     }
@@ -137,7 +140,7 @@ impl Transaction {
             if scan.peeked.is_none() {
                 scan.peeked = cursor.next().await?;
             }
-            if own && let Some((key, value)) = self.first_own(scan) {
+            if own && let Some((key, value)) = self.first_own(scan).await? {
                 if scan.peeked.as_ref().is_some_and(|found| found.key == key) {
                     scan.peeked = None;
                 }
@@ -145,13 +148,14 @@ impl Transaction {
                 scan.position = Some(key);
                 continue;
             }
-            let Some(found) = scan.peeked.take() else {
+            let Some(found) = scan.peeked.clone() else {
                 scan.ended = true;
                 break;
             };
-            if !self.has_rewritten(scan, &found.key)? {
+            if !self.has_rewritten(scan, &found.key).await? {
                 push(out, &found.key, found.value);
             }
+            scan.peeked = None;
             scan.position = Some(found.key);
         }
         Ok(())
@@ -170,24 +174,27 @@ impl Transaction {
     }
 
     /// This transaction's own next write, if it comes before (or instead of) the next row of the others.
-    fn first_own(&self, scan: &Scan) -> Option<(Key, Option<Bytes>)> {
-        let (key, write) = self.writes.first(scan.index, scan.rest(), scan.backward())?;
-        let is_first = scan
-            .peeked
-            .as_ref()
-            .is_none_or(|found| if scan.backward() { *key >= found.key } else { *key <= found.key });
-        is_first.then(|| (key.clone(), write.clone()))
+    async fn first_own(&self, scan: &mut Scan) -> Result<Option<(Key, Option<Bytes>)>> {
+        let mut own = std::mem::take(&mut scan.own);
+        let first = self.writes.first(&mut own, scan.index, scan.rest(), scan.backward()).await;
+        scan.own = own;
+        let first = first?;
+        let is_first = |key: &Key| {
+            let found = scan.peeked.as_ref();
+            found.is_none_or(|found| if scan.backward() { *key >= found.key } else { *key <= found.key })
+        };
+        Ok(first.filter(|(key, _)| is_first(key)))
     }
 
     /// Whether an entry of a secondary index belongs to a row that this transaction has written: then the view's entry is of
     /// an older form of the row, and the entry of its present form is among the own writes.
-    fn has_rewritten(&self, scan: &Scan, key: &Key) -> Result<bool> {
+    async fn has_rewritten(&self, scan: &Scan, key: &Key) -> Result<bool> {
         let rows = scan.table.indexes[0].id;
         if scan.index_number == 0 || !self.writes.touches(rows) {
             return Ok(false);
         }
         let row = scan.table.codec.clustered_key_of(scan.index_number, key)?;
-        Ok(self.writes.get(rows, row).is_some())
+        Ok(self.writes.get(rows, row).await?.is_some())
     }
 
     async fn next_locking(
@@ -201,8 +208,10 @@ impl Transaction {
         self.session().cancel.check()?;
         let layers = self.core().views.layers().clone();
         let installs = layers.installs(scan.index);
-        let (mut candidates, ended) =
-            self.read_newest_range(scan, scan.rest(), &layers, max.min(LOCK_BATCH_ROWS)).await?;
+        let mut own = std::mem::take(&mut scan.own);
+        let most = max.min(LOCK_BATCH_ROWS);
+        let (mut candidates, ended) = self.read_newest_range(scan, &mut own, scan.rest(), &layers, most).await?;
+        scan.own = own;
         let last = candidates.last().map(|candidate| candidate.found.key.clone());
         let mut unchanged = true;
         if self.locks_gaps() {
@@ -214,7 +223,8 @@ impl Transaction {
             unchanged = self.unchanged_since(scan.index, &layers, installs);
             if acquired.waited() || !unchanged {
                 let layers = self.core().views.layers().clone();
-                candidates = self.read_newest_range(scan, range, &layers, usize::MAX).await?.0;
+                let own = &mut OwnCursor::default();
+                candidates = self.read_newest_range(scan, own, range, &layers, usize::MAX).await?.0;
                 unchanged = false;
             }
         }
@@ -239,32 +249,34 @@ impl Transaction {
     async fn read_newest_range(
         &self,
         scan: &Scan,
+        own_cursor: &mut OwnCursor,
         range: (Bound<&[u8]>, Bound<&[u8]>),
         layers: &Arc<Layers>,
         max: usize,
     ) -> Result<(Vec<Candidate>, bool)> {
         let mut cursor = scan.open(layers.clone(), range, Selector::Newest);
         let mut candidates = Vec::new();
-        let mut own = self.writes.first(scan.index, range, scan.backward());
+        let mut own = self.writes.first(own_cursor, scan.index, range, scan.backward()).await?;
         let mut peeked = cursor.next().await?;
         while candidates.len() < max {
             let own_first = match (&own, &peeked) {
                 (None, None) => return Ok((candidates, true)),
                 (Some(_), None) => true,
                 (None, Some(_)) => false,
-                (Some((key, _)), Some(found)) if scan.backward() => **key >= found.key,
-                (Some((key, _)), Some(found)) => **key <= found.key,
+                (Some((key, _)), Some(found)) if scan.backward() => *key >= found.key,
+                (Some((key, _)), Some(found)) => *key <= found.key,
             };
             let (found, is_own) = match (own_first, own) {
                 (true, Some((key, write))) => {
-                    if peeked.as_ref().is_some_and(|found| found.key == *key) {
+                    if peeked.as_ref().is_some_and(|found| found.key == key) {
                         peeked = cursor.next().await?;
                     }
-                    let rest = after(range, key, scan.backward());
-                    own = self.writes.first(scan.index, rest, scan.backward());
-                    (Found { key: key.clone(), value: write.clone(), stamp: crate::read::IN_TREES }, true)
+                    let rest = after(range, &key, scan.backward());
+                    own = self.writes.first(own_cursor, scan.index, rest, scan.backward()).await?;
+                    (Found { key, value: write, stamp: crate::read::IN_TREES }, true)
                 }
-                _ => {
+                (_, before) => {
+                    own = before;
                     let Some(found) = peeked.take() else { return Ok((candidates, true)) };
                     peeked = cursor.next().await?;
                     (found, false)

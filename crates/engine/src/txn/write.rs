@@ -9,9 +9,10 @@ use bytes::Bytes;
 use types::value::NOT_FIXED;
 use types::{ColumnType, Value};
 
-use super::{KeyRange, LockStrength, LockWait, Step, Transaction};
+use super::{KeyRange, LockStrength, LockWait, OwnCursor, Step, Transaction};
 use crate::catalog::Table;
 use crate::error::{DuplicateKey, EngineError, Result};
+use crate::memtable::Key;
 use crate::read::{Merged, Selector, is_published};
 
 /// A change of one entry of a secondary index.
@@ -27,7 +28,7 @@ impl Transaction {
     /// Inserts a row. [`EngineError::DuplicateKey`] names the row in the way; nothing was written then. For a duplicate
     /// primary key that row is locked; for one of another index its key is, and the row is still to be read with a lock.
     pub async fn insert(&mut self, table: &Arc<Table>, row: Bytes) -> Result<()> {
-        self.check_writable()?;
+        self.make_writable().await?;
         let key = table.codec.clustered_key(&row)?;
         EngineError::check_key(&key)?;
         self.lock_insert(table.indexes[0].id, &key).await?;
@@ -51,7 +52,7 @@ impl Transaction {
     /// Changes a row that a locking read of this transaction gave (`old`). False if both are the same: then nothing was
     /// written. [`EngineError::DuplicateKey`] as from [`Transaction::insert`].
     pub async fn update(&mut self, table: &Arc<Table>, old: &Bytes, new: Bytes) -> Result<bool> {
-        self.check_writable()?;
+        self.make_writable().await?;
         if *old == new {
             return Ok(false);
         }
@@ -70,7 +71,7 @@ impl Transaction {
             }
         }
         let mut entries = Vec::new();
-        let is_news = self.view_lacks(table, &old_key);
+        let is_news = self.view_lacks(table, &old_key).await?;
         for index_number in 1..table.indexes.len() {
             if table.indexes[index_number].columns.intersects(changed) {
                 entries.extend(self.change_entry(table, index_number, old, &new, &old_key).await?);
@@ -92,7 +93,7 @@ impl Transaction {
 
     /// Deletes a row that a locking read of this transaction gave (`old`).
     pub async fn delete(&mut self, table: &Arc<Table>, old: &Bytes) -> Result<()> {
-        self.check_writable()?;
+        self.make_writable().await?;
         let key = table.codec.clustered_key(old)?;
         let mut entries = Vec::with_capacity(table.indexes.len() - 1);
         for index_number in 1..table.indexes.len() {
@@ -107,36 +108,41 @@ impl Transaction {
         Ok(())
     }
 
-    fn check_writable(&self) -> Result<()> {
+    /// Checks that it may write, and puts away what it has written if that is more than it may hold in memory.
+    async fn make_writable(&mut self) -> Result<()> {
         self.check_active()?;
         if self.options.read_only {
             return Err(EngineError::ReadOnlyTransaction);
         }
-        self.core().check_commits()?;
-        let max = self.core().tunables.transaction_bytes_max();
-        if self.writes.bytes() > max {
+        let core = self.core();
+        core.check_commits()?;
+        let max = core.tunables.transaction_bytes_max();
+        if self.writes.bytes() as u64 > max {
             let message = format!(
                 "Multi-statement transaction required more than 'max_binlog_cache_size' bytes of storage ({max}); \
                  increase this mysqld variable and try again"
             );
             return Err(EngineError::Sql(SqlError::new(codes::TRANS_CACHE_FULL, message)));
         }
+        if self.writes.window_bytes() > core.tunables.transaction_memory_bytes() {
+            self.spill().await?;
+        }
         Ok(())
     }
 
     /// Whether the newest version of a row is not the one that the read view has, so that the view's own entries of it in
     /// secondary indexes may be of another form: then all of them are written anew (see `Transaction::has_rewritten`).
-    fn view_lacks(&self, table: &Table, key: &[u8]) -> bool {
-        let Some(view) = &self.view else { return false };
+    async fn view_lacks(&self, table: &Table, key: &[u8]) -> Result<bool> {
+        let Some(view) = &self.view else { return Ok(false) };
         let index = table.indexes[0].id;
-        if self.writes.get(index, key).is_some() {
-            return false;
+        if self.writes.get(index, key).await?.is_some() {
+            return Ok(false);
         }
-        let layers = self.core().views.layers();
-        match layers.get_newest(index, key) {
+        let layers = self.core().views.layers().clone();
+        Ok(match layers.find(index, key, Selector::Newest).await? {
             Some(newest) => !is_published(&newest.stamp, view.snapshot()),
             None => view.snapshot() < layers.roots_at,
-        }
+        })
     }
 
     /// Locks and checks what an update does to one secondary index; `None` if its entry stays as it is.
@@ -205,7 +211,7 @@ impl Transaction {
         let KeyRange { lower, upper } = KeyRange::prefix(prefix);
         let range = KeyRange { lower: lower.clone(), upper: upper.clone() };
         if self.writes.touches(index)
-            && let Some(key) = self.first_own_entry(table, index_number, &range, own)?
+            && let Some(key) = self.first_own_entry(table, index_number, &range, own).await?
         {
             return Ok(Some(key));
         }
@@ -213,7 +219,7 @@ impl Transaction {
         let mut entries = Merged::new(layers, index, lower, upper, super::Direction::Forward, Selector::Newest);
         while let Some(found) = entries.next().await? {
             let clustered = table.codec.clustered_key_of(index_number, &found.key)?;
-            if found.value.is_none() || clustered == own || self.writes.get(index, &found.key).is_some() {
+            if found.value.is_none() || clustered == own || self.writes.get(index, &found.key).await?.is_some() {
                 continue;
             }
             let clustered = Bytes::copy_from_slice(clustered);
@@ -223,7 +229,7 @@ impl Transaction {
         Ok(None)
     }
 
-    fn first_own_entry(
+    async fn first_own_entry(
         &self,
         table: &Arc<Table>,
         index_number: usize,
@@ -231,9 +237,13 @@ impl Transaction {
         own: &[u8],
     ) -> Result<Option<Bytes>> {
         let index = table.indexes[index_number].id;
-        let (mut lower, upper) = range.as_slices();
-        while let Some((key, write)) = self.writes.first(index, (lower, upper), false) {
-            let clustered = table.codec.clustered_key_of(index_number, key)?;
+        let (first, upper) = range.as_slices();
+        let mut lower = first.map(Key::new);
+        let mut cursor = OwnCursor::default();
+        loop {
+            let rest = (lower.as_ref().map(Key::as_slice), upper);
+            let Some((key, write)) = self.writes.first(&mut cursor, index, rest, false).await? else { break };
+            let clustered = table.codec.clustered_key_of(index_number, &key)?;
             if write.is_some() && clustered != own {
                 return Ok(Some(Bytes::copy_from_slice(clustered)));
             }

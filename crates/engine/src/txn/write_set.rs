@@ -8,19 +8,26 @@
 //! | row changes in the order of execution | the binary log |
 //! | what each key was before each write | savepoints, the rollback of a statement |
 //!
+//! What does not fit in memory is put away ([`super::spill`]): then these records are those of a *window*, what was written
+//! since, and `base` says what was written before it.
+//!
 //! # Invariants
 //! - Undoing to a mark gives exactly the maps and changes that were there at the mark.
-//! - An index's map is empty only if the transaction never wrote to it, or undid all of it.
+//! - An index's map is empty only if the transaction never wrote to it, or undid all of it, or has put it away.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
 use base::IndexId;
+use binlog::TransactionEncoder;
 use bytes::Bytes;
 use xxhash_rust::xxh64::xxh64;
 
+use super::spill::Spilled;
 use crate::catalog::Table;
+use crate::error::Result;
+use crate::large::LargeCursor;
 use crate::memtable::{Key, Range};
 use crate::txn::Savepoint;
 
@@ -35,6 +42,10 @@ pub(crate) struct IndexWrites {
     pub(crate) keys: BTreeMap<Key, Write>,
 }
 
+/// Where a scan is in what was put away.
+#[derive(Default)]
+pub(crate) struct OwnCursor(Option<(u64, LargeCursor)>);
+
 /// One step for the log.
 pub(crate) enum Step {
     /// The statement whose rows follow.
@@ -47,30 +58,64 @@ pub(crate) enum Step {
     Delete { table: Arc<Table>, row: Bytes },
 }
 
-struct Undo {
-    slot: usize,
-    key: Key,
-    before: Option<Write>,
+impl Step {
+    /// Adds it to a transaction's events. The text of a statement waits in `text` for its first row: one that changes
+    /// nothing is not in the log.
+    pub(super) fn encode(&self, encoder: &mut TransactionEncoder, text: &mut Option<Arc<str>>) -> binlog::Result<()> {
+        if let Step::Query(query) = self {
+            *text = Some(query.clone());
+            return Ok(());
+        }
+        if let Some(text) = text.take() {
+            encoder.rows_query(&text);
+        }
+        match self {
+            Step::Query(_) => Ok(()),
+            Step::Insert { table, row } => encoder.insert(&table.encoder, row),
+            Step::Update { table, old, new } => encoder.update(&table.encoder, old, new),
+            Step::Delete { table, row } => encoder.delete(&table.encoder, row),
+        }
+    }
+}
+
+/// What a key was before a write.
+pub(super) struct Undo {
+    pub(super) slot: usize,
+    pub(super) key: Key,
+    pub(super) before: Option<Write>,
 }
 
 /// See the module.
 #[derive(Default)]
 pub(crate) struct WriteSet {
-    indexes: Vec<IndexWrites>,
-    steps: Vec<Step>,
-    undo: Vec<Undo>,
-    bytes: usize,
+    pub(super) indexes: Vec<IndexWrites>,
+    pub(super) steps: Vec<Step>,
+    pub(super) undo: Vec<Undo>,
+    pub(super) bytes: usize,
+    /// Where the window begins.
+    pub(super) base: Savepoint,
+    /// What was put away.
+    pub(super) spilled: Option<Box<Spilled>>,
+    /// To which one may go back, ascending; but for the present statement's beginning.
+    pub(super) marks: Vec<Savepoint>,
+    /// Only its end is left.
+    pub(super) is_broken: bool,
 }
 
 impl WriteSet {
     /// Nothing was written (a query text alone is nothing).
     pub(crate) fn is_empty(&self) -> bool {
-        self.undo.is_empty()
+        self.undo.is_empty() && self.base.undo_length == 0
     }
 
     /// Bytes of keys and values, and of the rows before that the log needs, about.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// Those of the window.
+    pub(crate) fn window_bytes(&self) -> usize {
+        self.bytes.saturating_sub(self.base.bytes)
     }
 
     pub(crate) fn indexes(&self) -> &[IndexWrites] {
@@ -113,17 +158,58 @@ impl WriteSet {
     }
 
     /// What this transaction wrote to a key, if it did.
-    pub(crate) fn get(&self, index: IndexId, key: &[u8]) -> Option<&Write> {
-        if self.indexes.is_empty() {
-            return None;
+    pub(crate) async fn get(&self, index: IndexId, key: &[u8]) -> Result<Option<Write>> {
+        if let Some(write) = self.find(index).and_then(|slot| self.indexes[slot].keys.get(key)) {
+            return Ok(Some(write.clone()));
         }
-        self.indexes[self.find(index)?].keys.get(key)
+        match &self.spilled {
+            None => Ok(None),
+            Some(spilled) => spilled.runs.get(index, key).await,
+        }
     }
 
-    /// The first write in a range, from its lower or its upper end.
-    pub(crate) fn first(&self, index: IndexId, range: Range<'_>, backward: bool) -> Option<(&Key, &Write)> {
+    /// Whether it is among the writes that were not put away.
+    pub(crate) fn has_in_window(&self, index: IndexId, key: &[u8]) -> bool {
+        self.find(index).is_some_and(|slot| self.indexes[slot].keys.contains_key(key))
+    }
+
+    /// The first write in a range, from its lower or its upper end. `cursor` is for the next call, of what is then left of
+    /// the range.
+    pub(crate) async fn first(
+        &self,
+        cursor: &mut OwnCursor,
+        index: IndexId,
+        range: Range<'_>,
+        backward: bool,
+    ) -> Result<Option<(Key, Write)>> {
+        if upside_down(range) {
+            return Ok(None);
+        }
+        let in_window = self.first_in_window(index, range, backward).map(|(key, write)| (key.clone(), write.clone()));
+        let Some(spilled) = self.spilled.as_ref().filter(|spilled| spilled.runs.touches(index)) else {
+            return Ok(in_window);
+        };
+        if cursor.0.as_ref().is_none_or(|(epoch, _)| *epoch != spilled.epoch) {
+            let owned = (range.0.map(Bytes::copy_from_slice), range.1.map(Bytes::copy_from_slice));
+            cursor.0 = Some((spilled.epoch, spilled.runs.cursor(index, owned, backward)));
+        }
+        let Some((_, runs)) = &mut cursor.0 else { return Ok(in_window) };
+        runs.fill().await?;
+        while runs.first().is_some_and(|key| is_behind(range, key, backward)) {
+            runs.pop();
+            runs.fill().await?;
+        }
+        let in_runs = runs.first_entry();
+        Ok(match (in_window, in_runs) {
+            (window, None) => window,
+            (Some(window), Some((key, _))) if window.0 == *key || (window.0 < *key) != backward => Some(window),
+            (_, Some((key, write))) => Some((key.clone(), write.clone())),
+        })
+    }
+
+    fn first_in_window(&self, index: IndexId, range: Range<'_>, backward: bool) -> Option<(&Key, &Write)> {
         let keys = &self.indexes[self.find(index)?].keys;
-        if keys.is_empty() || upside_down(range) {
+        if keys.is_empty() {
             return None;
         }
         let mut found = keys.range::<[u8], _>(range);
@@ -133,24 +219,59 @@ impl WriteSet {
     /// Whether anything was written to an index.
     pub(crate) fn touches(&self, index: IndexId) -> bool {
         self.find(index).is_some_and(|slot| !self.indexes[slot].keys.is_empty())
+            || self.spilled.as_ref().is_some_and(|spilled| spilled.runs.touches(index))
     }
 
     pub(crate) fn savepoint(&self) -> Savepoint {
-        Savepoint { undo_length: self.undo.len(), op_count: self.steps.len(), bytes: self.bytes }
+        let Savepoint { undo_length, op_count, .. } = self.base;
+        Savepoint {
+            undo_length: undo_length + self.undo.len(),
+            op_count: op_count + self.steps.len(),
+            bytes: self.bytes,
+        }
+    }
+
+    /// A savepoint that outlives the statement.
+    pub(crate) fn mark(&mut self) -> Savepoint {
+        let mark = self.savepoint();
+        if self.marks.last() != Some(&mark) {
+            self.marks.push(mark);
+        }
+        mark
     }
 
     /// Undoes everything since the mark.
     pub(crate) fn rollback_to(&mut self, mark: Savepoint) {
-        self.steps.truncate(mark.op_count);
-        self.bytes = self.bytes.min(mark.bytes);
-        while self.undo.len() > mark.undo_length {
-            let Some(Undo { slot, key, before }) = self.undo.pop() else { break };
-            let keys = &mut self.indexes[slot].keys;
-            match before {
-                Some(write) => drop(keys.insert(key, write)),
-                None => drop(keys.remove(key.as_slice())),
-            }
+        self.marks.retain(|other| other <= &mark);
+        if mark.undo_length < self.base.undo_length {
+            return self.unspill_to(mark);
         }
+        self.steps.truncate(mark.op_count.saturating_sub(self.base.op_count));
+        self.bytes = self.bytes.min(mark.bytes);
+        while self.undo.len() > mark.undo_length - self.base.undo_length {
+            let Some(undo) = self.undo.pop() else { break };
+            self.undo_one(undo);
+        }
+    }
+
+    /// What the key was until then.
+    pub(super) fn undo_one(&mut self, Undo { slot, key, before }: Undo) -> Option<Write> {
+        let keys = &mut self.indexes[slot].keys;
+        match before {
+            Some(write) => keys.insert(key, write),
+            None => keys.remove(key.as_slice()),
+        }
+    }
+}
+
+/// Whether a key was dealt with when this is what is left of a range.
+fn is_behind((lower, upper): Range<'_>, key: &[u8], backward: bool) -> bool {
+    match (if backward { upper } else { lower }, backward) {
+        (Bound::Unbounded, _) => false,
+        (Bound::Included(bound), false) => key < bound,
+        (Bound::Excluded(bound), false) => key <= bound,
+        (Bound::Included(bound), true) => key > bound,
+        (Bound::Excluded(bound), true) => key >= bound,
     }
 }
 

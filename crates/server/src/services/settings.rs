@@ -32,7 +32,8 @@ pub(crate) fn apply(engine: &Engine, name: &str, value: &SettingValue) {
         "checkpoint_log_size" => tunables.set_checkpoint_log_bytes(number),
         "checkpoint_write_rate" => tunables.set_checkpoint_write_rate(number),
         "innodb_deadlock_detect" => engine.set_deadlock_detect(value.as_bool()),
-        "max_binlog_cache_size" => tunables.set_transaction_bytes_max(number as usize),
+        "binlog_cache_size" => tunables.set_transaction_memory_bytes(number as usize),
+        "max_binlog_cache_size" => tunables.set_transaction_bytes_max(number),
         "max_binlog_size" => engine.log().set_max_file_bytes(number),
         "memtable_size" => tunables.set_memtable_bytes(number as usize),
         _ => {}

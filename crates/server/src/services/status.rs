@@ -20,7 +20,9 @@ pub(crate) fn lines(engine: &Engine, shared: Option<&Shared>) -> Lines {
     }
     if let Some(pipeline) = engine.commits() {
         commits(&mut lines, pipeline.stats());
+        add(&mut lines, "Binlog_cache_use", pipeline.stats().commits.load(Ordering::Relaxed));
     }
+    add(&mut lines, "Binlog_cache_disk_use", engine.large_transactions());
     locks(&mut lines, engine);
     store(&mut lines, engine);
     memory(&mut lines, engine);

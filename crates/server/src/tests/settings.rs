@@ -49,6 +49,41 @@ fn max_binlog_cache_size() {
 }
 
 #[test]
+fn binlog_cache_size() {
+    test(async |dir| {
+        let (server, mut client) = started(&dir).await;
+        client.query("SET GLOBAL binlog_cache_size = 16384").await.unwrap();
+        let files = last(&mut client, "SHOW BINARY LOGS").await;
+        client.query("BEGIN").await.unwrap();
+        for _ in 0..20 {
+            client.query(INSERT).await.unwrap();
+        }
+        client.query("SAVEPOINT s").await.unwrap();
+        client.query("UPDATE d.t SET x = CONCAT(id, x)").await.unwrap();
+        assert_eq!(last(&mut client, "SELECT COUNT(*) FROM d.t WHERE x LIKE '%0xx%'").await, "2");
+        client.query("ROLLBACK TO s").await.unwrap();
+        client.query("DELETE FROM d.t WHERE id > 15").await.unwrap();
+        assert_eq!(last(&mut client, "SELECT SUM(id) FROM d.t WHERE x LIKE 'xx%'").await, "120");
+        assert!(std::fs::read_dir(&dir.0).unwrap().any(|entry| is_of_transaction(&entry.unwrap())));
+        client.query("COMMIT").await.unwrap();
+        assert_eq!(last(&mut client, "SELECT SUM(id) FROM d.t WHERE x LIKE 'xx%'").await, "120");
+        assert_ne!(last(&mut client, "SHOW BINARY LOGS").await, files, "it is a file of the log");
+        let row = client.query("SHOW GLOBAL STATUS LIKE 'Binlog_cache_disk_use'").await.unwrap().rows.remove(0);
+        assert_eq!(row[1].as_deref(), Some("1"));
+        server.shutdown().await.unwrap();
+        let server = Server::start(&dir.options()).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        assert_eq!(last(&mut client, "SELECT SUM(id) FROM d.t WHERE x LIKE 'xx%'").await, "120");
+        assert!(!std::fs::read_dir(&dir.0).unwrap().any(|entry| is_of_transaction(&entry.unwrap())));
+        server.shutdown().await.unwrap();
+    });
+}
+
+fn is_of_transaction(entry: &std::fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().contains("transaction")
+}
+
+#[test]
 fn sizes_at_which_checkpoints_begin() {
     for setting in ["memtable_size", "checkpoint_log_size"] {
         test(async |dir| {

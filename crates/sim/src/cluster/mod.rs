@@ -47,11 +47,13 @@ pub struct ClusterScenario {
     pub readers: u32,
     /// Probability that a sync fails; its server then has to stop, and is started again.
     pub sync_error: f64,
+    /// What a transaction may hold in memory, bytes; beyond it goes to files.
+    pub transaction_memory_bytes: usize,
 }
 
 impl Default for ClusterScenario {
     fn default() -> Self {
-        ClusterScenario { steps: 40, writers: 3, readers: 3, sync_error: 0.0 }
+        ClusterScenario { steps: 40, writers: 3, readers: 3, sync_error: 0.0, transaction_memory_bytes: 16 << 20 }
     }
 }
 
@@ -97,7 +99,7 @@ impl Cluster {
         for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
             // The second follower follows the first, or the source like the first.
             let source = number.checked_sub(1).map(|before| if world.below(3) == 0 { 0 } else { before });
-            nodes.push(Node::new(&world, name, source, scenario.sync_error));
+            nodes.push(Node::new(&world, name, source, &scenario));
         }
         let clients = world.machine();
         Cluster { world, scenario, nodes, told: SharedTold::default(), clients, armed: None, deaths: 0 }

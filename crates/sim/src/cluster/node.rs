@@ -14,7 +14,7 @@ use server::{Core, ServeOptions};
 use session::Peer;
 use session::transport::StreamTransport;
 
-use super::Shared;
+use super::{ClusterScenario, Shared};
 
 /// Every server's.
 const PORT: u16 = 3306;
@@ -30,6 +30,7 @@ pub(super) struct Node {
     sync_error: f64,
     /// Sizes that decide how often checkpoints and new files come.
     memtable_bytes: usize,
+    transaction_memory_bytes: usize,
     file_bytes: u64,
     process: Option<Arc<Process>>,
 }
@@ -48,12 +49,13 @@ pub(super) fn address(name: &str) -> String {
 }
 
 impl Node {
-    pub(super) fn new(world: &SimWorld, name: &'static str, source: Option<usize>, sync_error: f64) -> Self {
+    pub(super) fn new(world: &SimWorld, name: &'static str, source: Option<usize>, scenario: &ClusterScenario) -> Self {
         Node {
             name,
             machine: world.machine(),
             source,
-            sync_error,
+            sync_error: scenario.sync_error,
+            transaction_memory_bytes: scenario.transaction_memory_bytes,
             memtable_bytes: 8 << 10 << world.below(6),
             file_bytes: 8 << 10 << world.below(5),
             process: None,
@@ -105,9 +107,10 @@ impl Node {
         };
         let process = Arc::new(Process::default());
         self.process = Some(process.clone());
-        let (env, name, memtable_bytes) = (self.machine.env(), self.name, self.memtable_bytes);
+        let (env, name) = (self.machine.env(), self.name);
+        let sizes = (self.memtable_bytes, self.transaction_memory_bytes);
         let task = async move {
-            let result = live(&env, &options, name, memtable_bytes, &process).await;
+            let result = live(&env, &options, name, sizes, &process).await;
             *process.shared.lock() = None;
             *process.ended.lock() = Some(result);
         };
@@ -152,7 +155,7 @@ async fn live(
     env: &Env,
     options: &ServeOptions,
     name: &str,
-    memtable_bytes: usize,
+    (memtable_bytes, transaction_memory_bytes): (usize, usize),
     process: &Process,
 ) -> Result<(), String> {
     let text = |error: server::ServerError| error.to_string();
@@ -160,6 +163,8 @@ async fn live(
     let adjust = |engine: &mut EngineOptions| {
         engine.page_cache_bytes = 256 << 10;
         engine.memtable_bytes = memtable_bytes;
+        engine.transaction_memory_bytes = transaction_memory_bytes;
+        engine.install_memory_bytes = transaction_memory_bytes;
         engine.checkpoint_log_bytes = 4 * memtable_bytes as u64;
         engine.log.fill_ahead = 16 << 10;
         engine.log.max_unsynced_window = 16 << 20;

@@ -3,6 +3,8 @@
 use super::*;
 
 pub(super) const ALL: &[Setting] = &[
+    global("binlog_cache_size", uint(4096, 512 << 20), "16777216")
+        .doc("Bytes of a transaction's changes that stay in memory. Beyond it they go to temporary files, and the transaction becomes a log file of its own. (In MySQL such a transaction is copied into the log, so its default is 32 KiB.)"),
     fixed("binlog_checksum", Kind::Enum(&["NONE", "CRC32"]), "CRC32")
         .doc("How events are protected. Always CRC32 here: the log is the only write-ahead log."),
     both("binlog_format", Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW")
@@ -46,8 +48,8 @@ pub(super) const ALL: &[Setting] = &[
     fixed("log_replica_updates", BOOL, "ON")
         .alias(&["log_slave_updates"])
         .doc("Whether what a replica applies is in its own log. Always ON: the log is what it applies."),
-    global("max_binlog_cache_size", uint(4096, u64::MAX), "1073741824")
-        .doc("Most bytes of one transaction's changes, which are in memory until it commits (1197). MySQL has no bound by default."),
+    global("max_binlog_cache_size", uint(4096, u64::MAX), "18446744073709547520")
+        .doc("Most bytes of one transaction's changes (1197)."),
     global("max_binlog_size", Kind::UInt { min: 4096, max: 1 << 30, block: 4096 }, "1073741824")
         .doc("Size at which the log goes on in the next file. A transaction is never split."),
     global("binlog_space_limit", U64, "0")
