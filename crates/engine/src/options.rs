@@ -131,7 +131,7 @@ pub struct TxnOptions {
     /// What the `BEGIN` in the log says of the session; a `timestamp` of 0 is the time of the commit.
     pub context: QueryContext,
     /// See [`crate::Transaction::set_unchecked`].
-    pub(crate) unchecked: bool,
+    pub unchecked: bool,
     /// `unique_checks=0`, told to replicas in the flags of rows events.
     pub relaxed_unique_checks: bool,
     /// `gtid_next`, if not AUTOMATIC.

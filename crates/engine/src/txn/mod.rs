@@ -134,6 +134,15 @@ impl Transaction {
             self.view = None;
         }
         self.statement = self.writes.savepoint();
+        self.writes.row = None;
+    }
+
+    /// Begins a row that may be taken back ([`Transaction::rollback_to`]) until the next one begins: cheaper than a savepoint, of
+    /// which there may be many.
+    pub fn begin_row(&mut self) -> Savepoint {
+        let mark = self.writes.savepoint();
+        self.writes.row = Some(mark);
+        mark
     }
 
     /// Undoes what the statement has written (its locks stay). For every error but those that end the transaction.

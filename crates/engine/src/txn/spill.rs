@@ -1,7 +1,7 @@
 //! Putting away what a transaction has written: its events into a file that becomes the log's, its writes into a sorted run.
 //!
 //! A window that has become too large is put away in *parts*. A part ends at each mark to which one may still go back (the
-//! savepoints, the beginning of the statement), so going back drops parts, and the window.
+//! savepoints, the beginning of the statement and of the row), so going back drops parts, and the window.
 //!
 //! ```text
 //!            savepoint            statement began
@@ -98,7 +98,7 @@ impl WriteSet {
             core.large_transactions.fetch_add(1, Ordering::Relaxed);
         }
         let (base, now) = (self.base.undo_length, self.savepoint().undo_length);
-        let mut cuts: Vec<Savepoint> = self.marks.iter().copied().chain(statement).collect();
+        let mut cuts: Vec<Savepoint> = self.marks.iter().copied().chain(statement).chain(self.row).collect();
         cuts.retain(|cut| cut.undo_length > base && cut.undo_length < now);
         cuts.sort_unstable();
         cuts.dedup_by_key(|cut| cut.undo_length);

@@ -98,6 +98,8 @@ pub(crate) struct WriteSet {
     pub(super) spilled: Option<Box<Spilled>>,
     /// To which one may go back, ascending; but for the present statement's beginning.
     pub(super) marks: Vec<Savepoint>,
+    /// Where the row began that is being changed, if it may still be taken back.
+    pub(super) row: Option<Savepoint>,
     /// Only its end is left.
     pub(super) is_broken: bool,
 }

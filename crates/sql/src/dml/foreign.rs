@@ -345,7 +345,7 @@ pub(crate) async fn update_row(
     };
     let change = Change::of(Event::Update, Some(old.clone()), Some(new.clone()));
     keys.check_refusals(&change, context).await?;
-    let before = context.transaction.savepoint();
+    let before = context.transaction.begin_row();
     context.transaction.update(table, old, new).await?;
     undone_if_violated(keys.follow(change, context).await, before, context)
 }
@@ -364,7 +364,7 @@ pub(crate) async fn delete_row(
     };
     let change = Change::of(Event::Delete, Some(old.clone()), replaced_by.cloned());
     keys.check_refusals(&change, context).await?;
-    let before = context.transaction.savepoint();
+    let before = context.transaction.begin_row();
     context.transaction.delete(table, old).await?;
     undone_if_violated(keys.follow(change, context).await, before, context)
 }

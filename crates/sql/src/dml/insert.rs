@@ -207,7 +207,7 @@ impl InsertPlan {
             };
         }
         let row = self.table.codec.row.encode(&progress.values)?;
-        let before = self.foreign.as_ref().map(|_| context.transaction.savepoint());
+        let before = self.foreign.as_ref().map(|_| context.transaction.begin_row());
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
                 if !self.has_its_parents(row, before, progress, context).await? {
