@@ -244,13 +244,7 @@ impl LogWriter {
             last_committed: 0,
             sequence_number: 1,
         };
-        let new_file = FileInfo {
-            bytes_before: 0,
-            end: None,
-            created: self.frame(0).timestamp,
-            previous_gtids: self.placed_gtids.clone(),
-            added_gtids: GtidSet::new(),
-        };
+        let new_file = FileInfo::new(self.frame(0).timestamp, self.placed_gtids.clone(), GtidSet::new());
         self.placed_gtids.union(&gtids);
         let moves = (prepared.name.clone(), renumbered.name.clone());
         let file = LargeFile { events, head, tail, tail_at, name, moves };
