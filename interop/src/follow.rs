@@ -41,14 +41,19 @@ impl Server {
         Err(format!("{status}\n{}", follower.log()))
     }
 
-    /// Whether `commuter checksum` finds the same rows in both, and what it prints.
+    /// Whether `commuter checksum` finds the same in both, by their sums and by their rows, and what it prints.
     ///
     /// # Errors
     /// When it cannot be run.
     pub fn has_rows_of(&self, other: &Server) -> Result<(bool, String)> {
-        let mut command = Command::new(commuter_binary()?);
-        let output =
-            command.args(["checksum", &other.url(), &self.url()]).output().map_err(|error| error.to_string())?;
-        Ok((output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned()))
+        let (mut same, mut text) = (true, String::new());
+        for option in [None, Some("--all-rows")] {
+            let mut command = Command::new(commuter_binary()?);
+            command.arg("checksum").args(option).args([&other.url(), &self.url()]);
+            let output = command.output().map_err(|error| error.to_string())?;
+            same &= output.status.success();
+            text += &String::from_utf8_lossy(&output.stdout);
+        }
+        Ok((same, text))
     }
 }

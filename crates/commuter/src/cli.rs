@@ -10,8 +10,11 @@ use server::{ServeOptions, VERSION};
 
 use crate::{checksum, log_dump};
 
-/// The result of a command; its error is one line for people.
-pub(crate) type CommandResult = Result<ExitCode, Box<dyn std::error::Error>>;
+/// One line for people.
+pub(crate) type CommandError = Box<dyn std::error::Error>;
+
+/// The result of a command.
+pub(crate) type CommandResult = Result<ExitCode, CommandError>;
 
 /// root's password at the first start.
 const ROOT_PASSWORD_VARIABLE: &str = "COMMUTER_ROOT_PASSWORD";
@@ -119,29 +122,32 @@ pub(crate) struct LogDump {
     #[arg(long, value_name = "OFFSET")]
     pub(crate) stop_position: Option<u64>,
     /// How to print
-    #[arg(long, value_enum, default_value_t = DumpFormat::Text)]
-    pub(crate) format: DumpFormat,
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
 }
 
-/// How events are printed.
+/// How a result is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum DumpFormat {
+pub(crate) enum OutputFormat {
     /// For people.
     Text,
-    /// One JSON object per line and event.
+    /// One JSON object per line.
     Json,
 }
 
 /// Prints a checksum of every table of a server, or compares two servers.
 ///
-/// Each server is read in one consistent snapshot. With two, the second is first given time to catch up with the first. The
-/// exit status is 1 if anything differs.
+/// Two commuter servers are compared by the sums that they keep of their rows, in milliseconds however large their tables are,
+/// as of the same position of the log; rows that differ are named. Of servers of other kinds, or one alone, every row is read, in one
+/// consistent snapshot of each. The second server is first given time to catch up with the first. The exit status is 1 if
+/// anything differs.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   commuter checksum mysql://root@127.0.0.1:3306
   commuter checksum mysql://root@127.0.0.1:3306/shop
-  commuter checksum mysql://root:secret@source:3306 mysql://root:secret@replica:3306")]
+  commuter checksum mysql://root:secret@source:3306 mysql://root:secret@replica:3306
+  commuter checksum --rows 100 --format json mysql://root@source:3306/shop mysql://root@replica:3306/shop")]
 pub(crate) struct Checksum {
     /// The server; with a path, only that database
     #[arg(value_name = "mysql://…")]
@@ -152,6 +158,15 @@ pub(crate) struct Checksum {
     /// Seconds that the second server may take to catch up
     #[arg(long, default_value_t = 60, value_name = "SECONDS")]
     pub(crate) wait: u64,
+    /// Name at most so many rows of a table that differ
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) rows: usize,
+    /// Read every row, of commuter servers too
+    #[arg(long)]
+    pub(crate) all_rows: bool,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
 }
 
 impl Cli {

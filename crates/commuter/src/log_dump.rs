@@ -11,8 +11,8 @@ use crate::cli::{self, CommandResult, LogDump};
 pub(crate) fn run(arguments: &LogDump) -> CommandResult {
     let options = DumpOptions {
         format: match arguments.format {
-            cli::DumpFormat::Text => DumpFormat::Text,
-            cli::DumpFormat::Json => DumpFormat::Json,
+            cli::OutputFormat::Text => DumpFormat::Text,
+            cli::OutputFormat::Json => DumpFormat::Json,
         },
         verify_checksum: arguments.verify_checksum,
         start_position: arguments.start_position,

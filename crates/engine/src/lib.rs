@@ -59,5 +59,6 @@ pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
 pub use storage_engine::StorageEngine;
+pub use store::RowSum;
 pub use tunables::Tunables;
 pub use txn::{Commit, Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Savepoint, Scan, Transaction};

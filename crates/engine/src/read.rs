@@ -263,6 +263,12 @@ impl Merged {
         Merged { layers, selector, backward: direction == Direction::Backward, memory, large, tree }
     }
 
+    /// The same without what only the tree has.
+    pub(crate) fn above_tree(mut self) -> Self {
+        self.tree.ended = true;
+        self
+    }
+
     pub(crate) fn layers(&self) -> &Arc<Layers> {
         &self.layers
     }

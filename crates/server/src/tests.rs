@@ -14,6 +14,7 @@ mod logs;
 mod plans;
 mod roles;
 mod settings;
+mod sums;
 mod tables;
 
 /// A data directory that goes with the test.

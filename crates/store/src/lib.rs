@@ -5,7 +5,7 @@
 //! ```text
 //! Store ──── newest Roots ──── Tree of each index ──── pages      (roots, manifest, page)
 //!   │              │                                     │
-//!   │              └ get, Cursor, estimate ──────── PageCache      (roots, cursor, cache)
+//!   │              └ get, Cursor, estimate, sum ─── PageCache      (roots, cursor, sum, cache)
 //!   ├ Merge: sorted changes in, new Roots out                      (merge)
 //!   ├ commit_checkpoint: manifest, sync, superblock, sync          (store, superblock)
 //!   └ Space: which page can be used when                           (space)
@@ -37,6 +37,7 @@ mod roots;
 mod shared;
 mod space;
 mod store;
+mod sum;
 mod superblock;
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,7 @@ pub use merge::{Change, Changes, Merge, MergeOptions, Pacer, SortedChanges};
 pub use page::PAGE_SIZE;
 pub use roots::Roots;
 pub use store::{Checkpoint, Options, Statistics, Store};
+pub use sum::RowSum;
 pub use verify::Verified;
 
 /// The longest key, in bytes: three entries with such keys fit a page.

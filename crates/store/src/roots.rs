@@ -82,32 +82,18 @@ impl Roots {
     pub async fn estimate(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
         let from = match lower {
             Bound::Unbounded => 0,
-            Bound::Included(key) => self.rank(index, key, false).await?,
-            Bound::Excluded(key) => self.rank(index, key, true).await?,
+            Bound::Included(key) => self.rank(index, key, false).await?.rows(),
+            Bound::Excluded(key) => self.rank(index, key, true).await?.rows(),
         };
         let to = match upper {
             Bound::Unbounded => self.entries(index),
-            Bound::Included(key) => self.rank(index, key, true).await?,
-            Bound::Excluded(key) => self.rank(index, key, false).await?,
+            Bound::Included(key) => self.rank(index, key, true).await?.rows(),
+            Bound::Excluded(key) => self.rank(index, key, false).await?.rows(),
         };
         Ok(to.saturating_sub(from))
     }
 
-    /// Entries before a key (with it, if `after`).
-    async fn rank(&self, index: IndexId, key: &[u8], after: bool) -> Result<u64> {
-        let Some(tree) = self.tree(index) else { return Ok(0) };
-        let (mut at, mut before) = (tree.root, 0);
-        for level in (1..tree.height).rev() {
-            let node = self.node(index, at, level).await?;
-            let child = node.child_for(key);
-            before += (0..child).map(|child| node.child_rows(child)).sum::<u64>();
-            at = node.child_at(child);
-        }
-        let (entry, found) = self.node(index, at, 0).await?.search(0, key);
-        Ok(before + entry as u64 + u64::from(found && after))
-    }
-
-    async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {
+    pub(crate) async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {
         let mut at = tree.root;
         for level in (1..tree.height).rev() {
             let node = self.node(index, at, level).await?;

@@ -26,7 +26,7 @@ impl DdlPlanner for Words {
     }
 }
 
-/// `create database`, `create NAME`, `drop NAME`, `truncate NAME`, `rename NAME NAME`, `add index NAME`, `drop index NAME`,
+/// `create database`, `create NAME`, `create blobs`, `drop NAME`, `truncate NAME`, `rename NAME NAME`, `add index NAME`, `drop index NAME`,
 /// `add unique NAME`, `widen NAME`.
 pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
     let words: Vec<&str> = sql.split(' ').collect();
@@ -49,6 +49,7 @@ pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, S
         ["create", "database"] => {
             Ok(CatalogChange::CreateDatabase(Database { name: "test".into(), collation: CollationId::DEFAULT }))
         }
+        ["create", "blobs"] => Ok(CatalogChange::CreateTable(Box::new(blob_table()))),
         ["create", new] => Ok(CatalogChange::CreateTable(Box::new(table_def(new)))),
         ["drop", old] => Ok(CatalogChange::DropTables(vec![name(old)])),
         ["truncate", old] => Ok(CatalogChange::Truncate(name(old))),
@@ -115,6 +116,14 @@ pub(super) fn table_def(name: &str) -> TableDef {
         create_time: 0,
         options: Vec::new(),
     }
+}
+
+/// `blobs (id INT PRIMARY KEY AUTO_INCREMENT, k INT, data LONGBLOB)`
+fn blob_table() -> TableDef {
+    let mut def = table_def("blobs");
+    def.columns[2] = ColumnDef::new("data", ColumnType::Blob { size: types::BlobSize::Long });
+    def.indexes.truncate(1);
+    def
 }
 
 pub(super) fn options() -> EngineOptions {

@@ -8,6 +8,7 @@
 //! | `faults.rs`, `full.rs` | what fails, and what goes on, when the disk fails or is full |
 //! | `freeze.rs` | commits and views across the moment at which a memtable is frozen |
 //! | `role.rs` | source, follower, a log that begins anew |
+//! | `sums.rs` | sums of ranges against reading them |
 //! | `threads.rs` | the same on real threads and a real disk |
 
 mod crash;
@@ -19,4 +20,5 @@ mod large;
 mod model;
 mod role;
 mod script;
+mod sums;
 mod threads;

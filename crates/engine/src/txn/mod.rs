@@ -32,6 +32,7 @@ mod mode;
 mod read;
 mod scan;
 mod spill;
+mod sum;
 mod write;
 mod write_set;
 

@@ -86,7 +86,7 @@ fn work_on_whole_tables_lets_others_go_on() {
         for _ in 0..15 {
             client.query("INSERT INTO d.n (x) SELECT x FROM d.n").await.unwrap();
         }
-        let sums = format!("CHECKSUM TABLE d.n{}", ", d.n".repeat(50));
+        let sums = format!("CHECKSUM TABLE d.n{} EXTENDED", ", d.n".repeat(50));
         for statement in [
             &sums,
             "ALTER TABLE d.n ADD y BIGINT",

@@ -36,7 +36,7 @@ pub(crate) use account::privileges;
 pub(crate) use create::with_selected;
 pub use planner::Planner;
 pub(crate) use render::{
-    create_database, create_table, create_user, default_text_of, grants, quote_identifier, value_text,
+    create_database, create_table, create_user, default_text_of, grants, quote_identifier, quote_string, value_text,
 };
 
 /// On what a definition depends besides its text.

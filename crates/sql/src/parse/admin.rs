@@ -8,7 +8,7 @@ use super::ast::{
 };
 use super::error::ParseError;
 use super::tokens::Tokens;
-use super::{Parsed, unsupported};
+use super::{Parsed, checksum, unsupported};
 
 /// A statement that begins with `word` (in upper case), if it is not of the other modules.
 pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
@@ -33,7 +33,8 @@ pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
             tokens.expect("SHUTDOWN")?;
             Admin::Shutdown
         }
-        "ANALYZE" | "CHECK" | "OPTIMIZE" | "REPAIR" | "CHECKSUM" => maintenance(tokens)?,
+        "ANALYZE" | "CHECK" | "OPTIMIZE" | "REPAIR" => maintenance(tokens)?,
+        "CHECKSUM" => checksum::checksum(tokens)?,
         _ => return unsupported::statement(tokens),
     };
     Ok(Statement::Admin(admin))
@@ -372,12 +373,11 @@ fn kill(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
 }
 
 fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
-    let what = match tokens.expect_one(&["ANALYZE", "CHECK", "OPTIMIZE", "REPAIR", "CHECKSUM"])? {
+    let what = match tokens.expect_one(&["ANALYZE", "CHECK", "OPTIMIZE", "REPAIR"])? {
         "ANALYZE" => TableMaintenance::Analyze,
         "CHECK" => TableMaintenance::Check,
         "OPTIMIZE" => TableMaintenance::Optimize,
-        "REPAIR" => TableMaintenance::Repair,
-        _ => TableMaintenance::Checksum,
+        _ => TableMaintenance::Repair,
     };
     let _ = tokens.accept("LOCAL") || tokens.accept("NO_WRITE_TO_BINLOG");
     tokens.expect_one(&["TABLES", "TABLE"])?;

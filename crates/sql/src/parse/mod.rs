@@ -19,6 +19,7 @@ mod account;
 mod admin;
 mod alter;
 pub mod ast;
+mod checksum;
 mod column;
 mod create;
 mod ddl;

@@ -67,6 +67,7 @@ impl Session {
                 services.shutdown();
             }
             Admin::Tables { what, tables } => return self.maintain(*what, tables, sink).await,
+            Admin::Checksum { tables, how } => return self.checksum(tables, how, sink).await,
         }
         Ok(Outcome::default())
     }

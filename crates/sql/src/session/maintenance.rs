@@ -6,7 +6,6 @@ use base::{SqlError, codes};
 use engine::gate::CommitHold;
 use engine::lock::{Target, Wait, WaitPolicy};
 use engine::{EngineError, LockOwner, TableMode};
-use io::ThreadTurn;
 use types::Value;
 
 use super::Session;
@@ -139,16 +138,13 @@ impl Session {
         Ok(())
     }
 
-    /// ANALYZE, CHECK, OPTIMIZE, REPAIR and CHECKSUM TABLE.
+    /// ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
     pub(super) async fn maintain(
         &mut self,
         what: TableMaintenance,
         tables: &[TableName],
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
-        if what == TableMaintenance::Checksum {
-            return self.checksum(tables, sink).await;
-        }
         self.commit().await?;
         let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text t");
         for table in tables {
@@ -163,56 +159,6 @@ impl Session {
         }
         show::emit(&rows.columns, &rows.rows, sink).await
     }
-
-    /// CHECKSUM TABLE: a sum over the rows that is equal for equal tables, in whatever order they are.
-    async fn checksum(&mut self, tables: &[TableName], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
-        let mut rows = Rows::new("Table v128, Checksum u?");
-        for table in tables {
-            self.check_table(Privilege::Select, table)?;
-            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
-            let schema = schema.ok_or_else(ddl::no_database)?;
-            let found = self.catalog().table(&schema, &table.name).cloned();
-            let sum = match found {
-                Some(table) => Value::UInt(self.checksum_of(&table).await?),
-                None => {
-                    let message = format!("Table '{schema}.{}' doesn't exist", table.name);
-                    self.warnings.push(crate::expr::WarningLevel::Error, codes::NO_SUCH_TABLE, message);
-                    Value::Null
-                }
-            };
-            rows.push(vec![Value::str(format!("{schema}.{}", table.name)), sum]);
-        }
-        show::emit(&rows.columns, &rows.rows, sink).await
-    }
-
-    async fn checksum_of(&mut self, table: &Arc<engine::Table>) -> Result<u64, SqlError> {
-        let single = !self.has_open_transaction();
-        let (cancel, clock, turn) = (self.handle.clone(), self.shared.env.clock.clone(), ThreadTurn::default());
-        let open = self.transaction_for_statement();
-        let transaction = &mut open.transaction;
-        transaction.start_statement();
-        transaction.lock_table(table, TableMode::IntentShared).await?;
-        let range = engine::KeyRange::all();
-        let mut scan = transaction.scan(table, 0, range, engine::Direction::Forward, engine::ReadMode::Consistent);
-        let mut sum = 0u32;
-        let mut batch = Vec::new();
-        loop {
-            batch.clear();
-            let more = transaction.next_batch(&mut scan, &mut batch, 256).await?;
-            for entry in &batch {
-                sum = sum.wrapping_add(types::collation::hash(types::CollationId::BINARY, &entry.value) as u32);
-            }
-            cancel.cancel.check().map_err(EngineError::from)?;
-            turn.pass(&*clock).await;
-            if !more {
-                break;
-            }
-        }
-        if single && !self.in_transaction() {
-            self.commit().await?;
-        }
-        Ok(u64::from(sum))
-    }
 }
 
 fn conflicting_read_lock() -> SqlError {
@@ -226,7 +172,6 @@ fn op(what: TableMaintenance) -> &'static str {
         TableMaintenance::Check => "check",
         TableMaintenance::Optimize => "optimize",
         TableMaintenance::Repair => "repair",
-        TableMaintenance::Checksum => "checksum",
     }
 }
 

@@ -16,6 +16,7 @@
 
 mod account;
 mod admin;
+mod checksum;
 mod counters;
 mod cursor;
 mod definition;

@@ -100,11 +100,6 @@ impl Session {
         self.transaction.open.as_ref().is_some_and(|open| open.explicit)
     }
 
-    /// The log position of the open transaction's read view.
-    pub(crate) fn has_open_transaction(&self) -> bool {
-        self.transaction.open.is_some()
-    }
-
     /// The transaction, taken out for as long as a statement runs in it.
     pub(super) fn take_transaction(&mut self) -> Option<Open> {
         self.transaction.open.take()

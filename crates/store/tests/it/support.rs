@@ -10,7 +10,7 @@ use io::Env;
 use rand::rngs::StdRng;
 use rand::seq::IteratorRandom;
 use rand::{Rng, SeedableRng};
-use store::{Change, Checkpoint, Direction, Entry, MergeOptions, Options, Result, Roots, SortedChanges, Store};
+use store::{Change, Checkpoint, Direction, Entry, MergeOptions, Options, Result, Roots, RowSum, SortedChanges, Store};
 
 /// The contents of one index.
 pub(crate) type Rows = BTreeMap<Bytes, Bytes>;
@@ -168,7 +168,38 @@ async fn compare_range(roots: &Roots, index: IndexId, rows: &Rows, rng: &mut Std
     assert!(forward == wanted, "{lower:?}..{upper:?} forward: {} rows of {}", forward.len(), wanted.len());
     let estimate = roots.estimate(index, lower.as_ref().map(|key| &key[..]), upper.as_ref().map(|key| &key[..]));
     assert_eq!(estimate.await.unwrap(), wanted.len() as u64);
+    let slices = (lower.as_ref().map(|key| &key[..]), upper.as_ref().map(|key| &key[..]));
+    compare_sums(roots, index, slices, &wanted).await;
     wanted.reverse();
     let backward = scan(roots, index, lower.clone(), upper.clone(), Direction::Backward, max).await.unwrap();
     assert!(backward == wanted, "{lower:?}..{upper:?} backward: {} rows of {}", backward.len(), wanted.len());
+}
+
+fn sum_of(rows: &[(Bytes, Bytes)]) -> RowSum {
+    let mut sum = RowSum::default();
+    rows.iter().for_each(|(key, value)| sum.add(RowSum::hash_of(key, value)));
+    sum
+}
+
+/// The sum of a range is that of its rows, and so is that of its parts.
+async fn compare_sums(
+    roots: &Roots,
+    index: IndexId,
+    (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
+    rows: &[(Bytes, Bytes)],
+) {
+    assert_eq!(roots.sum(index, lower, upper).await.unwrap(), sum_of(rows));
+    if let Some((key, value)) = rows.first() {
+        let hash = roots.row_hash(index, key).await.unwrap();
+        assert_eq!(hash, Some(RowSum::hash_of(key, value)));
+    }
+    let cuts = roots.separators(index, lower, upper).await.unwrap();
+    let mut rest = (lower, rows);
+    for cut in &cuts {
+        let (before, after) = rest.1.split_at(rest.1.partition_point(|(key, _)| key < cut));
+        assert_eq!(roots.sum(index, rest.0, Bound::Excluded(cut)).await.unwrap(), sum_of(before));
+        rest = (Bound::Included(cut), after);
+    }
+    assert_eq!(roots.sum(index, rest.0, upper).await.unwrap(), sum_of(rest.1));
+    assert!(cuts.is_sorted_by(|a, b| a < b), "separators ascend");
 }

@@ -40,13 +40,58 @@ pub enum Admin {
     },
     /// SHUTDOWN.
     Shutdown,
-    /// ANALYZE, CHECK, OPTIMIZE, REPAIR or CHECKSUM TABLE.
+    /// ANALYZE, CHECK, OPTIMIZE or REPAIR TABLE.
     Tables {
         /// What to do.
         what: TableMaintenance,
         /// With these.
         tables: Vec<TableName>,
     },
+    /// CHECKSUM TABLE.
+    Checksum {
+        /// Of these.
+        tables: Vec<TableName>,
+        /// How.
+        how: Checksum,
+    },
+}
+
+/// What CHECKSUM TABLE gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Checksum {
+    /// A number per table, from its tree.
+    Whole,
+    /// EXTENDED: the same number from every row.
+    Extended,
+    /// QUICK: a number that is kept with the table; there is none.
+    Quick,
+    /// RANGES: rows and sum of parts of each table.
+    Ranges {
+        /// FROM … TO.
+        range: EncodedRange,
+        /// Where it is cut.
+        cuts: Cuts,
+    },
+    /// ROWS: each row's key and hash.
+    Rows(EncodedRange),
+}
+
+/// Keys as they are in the clustered index, encoded: from one on, and before another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EncodedRange {
+    /// FROM.
+    pub from: Option<Vec<u8>>,
+    /// TO; not itself in the range.
+    pub to: Option<Vec<u8>>,
+}
+
+/// Where a range is cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cuts {
+    /// AT: here (nowhere if empty).
+    At(Vec<Vec<u8>>),
+    /// SPLIT: where it suits the server.
+    Split,
 }
 
 /// What is done to tables.
@@ -57,7 +102,6 @@ pub enum TableMaintenance {
     Check,
     Optimize,
     Repair,
-    Checksum,
 }
 
 /// What FLUSH flushes.

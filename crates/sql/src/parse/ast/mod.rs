@@ -14,7 +14,8 @@ mod show;
 use std::fmt;
 
 pub use admin::{
-    Admin, ChangeSource, ChannelName, FlushTarget, ReplicaUntil, StartReplica, StopReplica, TableMaintenance,
+    Admin, ChangeSource, ChannelName, Checksum, Cuts, EncodedRange, FlushTarget, ReplicaUntil, StartReplica,
+    StopReplica, TableMaintenance,
 };
 pub use definition::*;
 pub use engine::Isolation;

@@ -1,0 +1,162 @@
+//! Sums of a table, or of a range of its keys: exact, as of the read view, for the price of what is in memory.
+//!
+//! ```text
+//!   trees      rows and hashes of the whole range, from the nodes on the way to its two ends
+//!   memtables  for each key that the view sees there:  - the tree's row   + the view's
+//!   own writes for each:                               - the view's row   + the own one
+//! ```
+//! A row's image is a function of its values and of the table's definition, and its key of the row. So two servers whose tables
+//! are defined alike and hold equal rows have equal sums, however the rows came about.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use io::ThreadTurn;
+use store::RowSum;
+
+use super::{Direction, KeyRange, OwnCursor, ReadMode, Transaction};
+use crate::catalog::Table;
+use crate::error::Result;
+use crate::memtable::Key;
+use crate::read::{Merged, Selector};
+use crate::view::Layers;
+
+/// Rows taken at once where a range is cut by its rows.
+const BATCH_ROWS: usize = 256;
+/// After so many keys others may have their turn.
+const KEYS_AT_ONCE: usize = 32;
+
+/// Counts keys, and gives way.
+#[derive(Default)]
+struct Pace {
+    keys: usize,
+    turn: ThreadTurn,
+}
+
+impl Transaction {
+    /// Rows of a range of the table's clustered keys, and the sum of their hashes ([`RowSum::hash_of`]), as a consistent read sees
+    /// them.
+    pub async fn sum(&mut self, table: &Arc<Table>, range: &KeyRange) -> Result<RowSum> {
+        self.check_active()?;
+        self.open_view(table)?;
+        if range.is_empty() {
+            return Ok(RowSum::default());
+        }
+        let (layers, selector) = {
+            let view = self.view()?;
+            (view.layers().clone(), Selector::At(view.snapshot()))
+        };
+        let mut pace = Pace::default();
+        let mut sum = self.sum_of_view(table, range, &layers, selector, &mut pace).await?;
+        self.count_own(table, range, (&layers, selector), &mut sum, &mut pace).await?;
+        Ok(sum)
+    }
+
+    /// What everybody has committed.
+    async fn sum_of_view(
+        &self,
+        table: &Table,
+        range: &KeyRange,
+        layers: &Arc<Layers>,
+        selector: Selector,
+        pace: &mut Pace,
+    ) -> Result<RowSum> {
+        let index = table.indexes[0].id;
+        let (lower, upper) = range.as_slices();
+        let mut sum = layers.roots.sum(index, lower, upper).await?;
+        let (lower, upper) = (range.lower.clone(), range.upper.clone());
+        let mut above = Merged::new(layers.clone(), index, lower, upper, Direction::Forward, selector).above_tree();
+        while let Some(found) = above.next().await? {
+            if let Some(hash) = layers.roots.row_hash(index, &found.key).await? {
+                sum.remove(hash);
+            }
+            if let Some(value) = &found.value {
+                sum.add(RowSum::hash_of(&found.key, value));
+            }
+            self.keep_pace(pace).await?;
+        }
+        Ok(sum)
+    }
+
+    /// Puts this transaction's own writes in place of what the view has.
+    async fn count_own(
+        &self,
+        table: &Table,
+        range: &KeyRange,
+        (layers, selector): (&Arc<Layers>, Selector),
+        sum: &mut RowSum,
+        pace: &mut Pace,
+    ) -> Result<()> {
+        let index = table.indexes[0].id;
+        if !self.writes.touches(index) {
+            return Ok(());
+        }
+        let mut own = OwnCursor::default();
+        let mut position: Option<Key> = None;
+        loop {
+            let (lower, upper) = range.as_slices();
+            let rest = (position.as_deref().map_or(lower, std::ops::Bound::Excluded), upper);
+            let Some((key, write)) = self.writes.first(&mut own, index, rest, false).await? else { return Ok(()) };
+            let in_memory = layers.find(index, &key, selector).await?;
+            let before = match in_memory {
+                Some(found) => found.value.map(|value| RowSum::hash_of(&key, &value)),
+                None => layers.roots.row_hash(index, &key).await?,
+            };
+            if let Some(hash) = before {
+                sum.remove(hash);
+            }
+            if let Some(value) = write {
+                sum.add(RowSum::hash_of(&key, &value));
+            }
+            position = Some(key);
+            self.keep_pace(pace).await?;
+        }
+    }
+
+    /// Keys strictly inside of a range at which it can be cut into parts to be summed, ascending, at most `most`: from the tree's
+    /// inner nodes, or, where the range is one leaf of it and what is in memory, from its rows. None for a range of a row or none.
+    pub async fn cuts(&mut self, table: &Arc<Table>, range: &KeyRange, most: usize) -> Result<Vec<Bytes>> {
+        self.check_active()?;
+        self.open_view(table)?;
+        if range.is_empty() {
+            return Ok(Vec::new());
+        }
+        let roots = self.view()?.layers().roots.clone();
+        let (lower, upper) = range.as_slices();
+        let mut keys = roots.separators(table.indexes[0].id, lower, upper).await?;
+        drop(roots);
+        if keys.is_empty() {
+            keys = self.cuts_of_rows(table, range, most).await?;
+        }
+        let step = keys.len().div_ceil(most.max(1)).max(1);
+        Ok(keys.into_iter().step_by(step).collect())
+    }
+
+    /// Keys of some of a range's rows, without its first one.
+    async fn cuts_of_rows(&mut self, table: &Arc<Table>, range: &KeyRange, most: usize) -> Result<Vec<Bytes>> {
+        let rows = self.sum(table, range).await?.rows;
+        let step = rows.div_ceil(most as u64 + 1).max(1);
+        let mut scan = self.scan(table, 0, range.clone(), Direction::Forward, ReadMode::Consistent);
+        let (mut cuts, mut batch, mut number) = (Vec::new(), Vec::new(), 0);
+        let turn = ThreadTurn::default();
+        while self.next_batch(&mut scan, &mut batch, BATCH_ROWS).await? {
+            for entry in batch.drain(..) {
+                if number > 0 && number % step == 0 {
+                    cuts.push(Bytes::copy_from_slice(&entry.key));
+                }
+                number += 1;
+            }
+            turn.pass(&*self.core().env.clock).await;
+        }
+        Ok(cuts)
+    }
+
+    async fn keep_pace(&self, pace: &mut Pace) -> Result<()> {
+        pace.keys += 1;
+        if pace.keys.is_multiple_of(KEYS_AT_ONCE) {
+            self.session().cancel.check()?;
+            pace.turn.pass(&*self.core().env.clock).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! CHECKSUM TABLE: MySQL's, and what this server has beside it.
+//!
+//! ```text
+//! CHECKSUM TABLE t, … [QUICK | EXTENDED]
+//! CHECKSUM TABLE t, … RANGES [FROM x'key'] [TO x'key'] [AT (x'key', …) | SPLIT]
+//! CHECKSUM TABLE t, … ROWS [FROM x'key'] [TO x'key']
+//! ```
+
+use sqlparser::tokenizer::Token;
+
+use super::Parsed;
+use super::ast::{Admin, Checksum, Cuts, EncodedRange};
+use super::tokens::Tokens;
+
+pub(super) fn checksum(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
+    tokens.expect("CHECKSUM")?;
+    tokens.expect_one(&["TABLES", "TABLE"])?;
+    let tables = tokens.comma_list(Tokens::table_name)?;
+    let how = match tokens.accept_one(&["QUICK", "EXTENDED", "RANGES", "ROWS"]) {
+        None => Checksum::Whole,
+        Some("QUICK") => Checksum::Quick,
+        Some("EXTENDED") => Checksum::Extended,
+        Some("RANGES") => Checksum::Ranges { range: range(tokens)?, cuts: cuts(tokens)? },
+        Some(_) => Checksum::Rows(range(tokens)?),
+    };
+    Ok(Admin::Checksum { tables, how })
+}
+
+fn range(tokens: &mut Tokens<'_>) -> Parsed<EncodedRange> {
+    let from = if tokens.accept("FROM") { Some(key(tokens)?) } else { None };
+    let to = if tokens.accept("TO") { Some(key(tokens)?) } else { None };
+    Ok(EncodedRange { from, to })
+}
+
+fn cuts(tokens: &mut Tokens<'_>) -> Parsed<Cuts> {
+    if tokens.accept("SPLIT") {
+        return Ok(Cuts::Split);
+    }
+    Ok(Cuts::At(if tokens.accept("AT") { tokens.in_parentheses(key)? } else { Vec::new() }))
+}
+
+/// Bytes in hexadecimal.
+fn key(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {
+    let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.unexpected() };
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16).ok();
+    match digits.as_bytes().chunks(2).map(byte).collect() {
+        Some(bytes) => {
+            tokens.next();
+            Ok(bytes)
+        }
+        None => tokens.unexpected(),
+    }
+}
