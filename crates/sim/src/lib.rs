@@ -16,16 +16,19 @@
 //!    (invariants 3, 4 and 5).
 //! 5. After a failed sync nothing is acknowledged any more (invariant 6).
 //!
-//! Several servers with a network between them are simulated by [`cluster`], which has checks of its own.
+//! Several servers with a network between them are simulated by [`cluster`], which has checks of its own; what transactions
+//! may see of one another is checked by [`isolation`].
 //!
 //! A failing seed repeats exactly: `COMMUTER_SIM_SEED=123 cargo test -p sim`.
 
 mod check;
 mod cluster;
+mod isolation;
 mod life;
 mod model;
 mod tables;
 mod workload;
 
 pub use cluster::{ClusterReport, ClusterScenario, run_cluster};
+pub use isolation::{Class, IsolationReport, IsolationScenario, Level, run_isolation};
 pub use life::{Scenario, SeedReport, run_seed};

@@ -1,26 +1,18 @@
 //! What clients do, over the protocol: writers on the source, readers everywhere.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use base::{LogPosition, codes};
-use futures_lite::future;
-use io::Env;
-use io::sim::SimWorld;
-use session::Peer;
-use session::client::{Client, ClientError, QueryResult};
-use session::transport::StreamTransport;
-use wire::client::Credentials;
+use session::client::ClientError;
 
-use super::node::{Flag, address};
-use super::{ClusterScenario, Shared};
+use super::check::check_all;
+use super::link::{Clients, Link};
+use super::node::Node;
+use super::{ClusterScenario, Shared, Workload};
 use crate::model::State;
 
 /// Cells there can be.
 const CELLS_MAX: u64 = 12;
-/// A client gives up on a server that does not answer for so long.
-const PATIENCE: Duration = Duration::from_secs(10);
-
 /// What clients know, outside of the machines that crash.
 #[derive(Default)]
 pub(super) struct Told {
@@ -32,63 +24,11 @@ pub(super) struct Told {
     pub(super) seen: Vec<(usize, LogPosition, State)>,
     /// The newest position that was seen on each server.
     newest: BTreeMap<usize, LogPosition>,
-    /// What must not be; the controller looks at the end.
-    pub(super) wrong: Option<String>,
     next: u64,
 }
 
 /// Shared by all clients.
 pub(super) type SharedTold = Shared<Told>;
-
-/// The clients of a cluster.
-pub(super) struct Clients {
-    stop: Flag,
-    running: Shared<u32>,
-}
-
-impl Clients {
-    /// Starts them on their machine.
-    pub(super) fn start(
-        env: &Env,
-        world: &SimWorld,
-        told: &SharedTold,
-        scenario: &ClusterScenario,
-        servers: usize,
-    ) -> Self {
-        let clients = Clients { stop: Flag::default(), running: Shared::default() };
-        let client = || One {
-            env: env.clone(),
-            world: world.clone(),
-            told: told.clone(),
-            stop: clients.stop.clone(),
-            connection: None,
-        };
-        for number in 0..scenario.writers + scenario.readers {
-            let (client, running, is_writer) = (client(), clients.running.clone(), number < scenario.writers);
-            *running.lock() += 1;
-            let task = async move {
-                if is_writer {
-                    client.write().await
-                } else {
-                    client.look(servers).await
-                }
-                *running.lock() -= 1;
-            };
-            env.spawner.spawn("client", Box::pin(task));
-        }
-        clients
-    }
-
-    /// Tells them to stop after what they are doing.
-    pub(super) fn stop(&self) {
-        *self.stop.lock() = true;
-    }
-
-    /// Whether all have.
-    pub(super) fn have_stopped(&self) -> bool {
-        *self.running.lock() == 0
-    }
-}
 
 /// How a transaction ended, as far as its client knows.
 enum Ended {
@@ -98,70 +38,46 @@ enum Ended {
     Lost,
 }
 
+/// The workload: writers of a ledger and of cells, readers of both.
+pub(super) struct Ledgers {
+    pub(super) scenario: ClusterScenario,
+    pub(super) told: SharedTold,
+}
+
+impl Workload for Ledgers {
+    /// Number of transactions in the log.
+    type Found = u64;
+
+    fn start(&self, clients: &Clients, servers: usize) {
+        for number in 0..self.scenario.writers + self.scenario.readers {
+            let client = One { link: clients.link(), told: self.told.clone() };
+            let is_writer = number < self.scenario.writers;
+            clients.spawn(async move { if is_writer { client.write().await } else { client.look(servers).await } });
+        }
+    }
+
+    async fn check(&self, nodes: &[Node], link: Link) -> Result<u64, String> {
+        check_all(nodes, &link.world, &self.told).await
+    }
+}
+
 struct One {
-    env: Env,
-    world: SimWorld,
+    link: Link,
     told: SharedTold,
-    stop: Flag,
-    connection: Option<Client<StreamTransport>>,
 }
 
 impl One {
-    fn is_to_stop(&self) -> bool {
-        *self.stop.lock()
-    }
-
-    async fn pause(&mut self, most: u64) {
-        self.env.clock.sleep(Duration::from_micros(self.world.below(most))).await;
-    }
-
-    async fn connect(&mut self, server: usize) -> bool {
-        let credentials = Credentials { user: "root".into(), ..Credentials::default() };
-        let name = ["a", "b", "c"][server];
-        let connect = async {
-            let stream = self.env.network.connect(&address(name)).await.map_err(ClientError::Io)?;
-            Client::connect(StreamTransport::new(stream, Peer::default()), &self.env.random, credentials).await
-        };
-        let patience = async {
-            self.env.clock.sleep(PATIENCE).await;
-            Err(ClientError::Io(std::io::ErrorKind::TimedOut.into()))
-        };
-        self.connection = future::or(connect, patience).await.ok();
-        self.connection.is_some()
-    }
-
-    async fn query(&mut self, sql: &str) -> Result<QueryResult, ClientError> {
-        let Some(connection) = &mut self.connection else {
-            return Err(ClientError::Io(std::io::ErrorKind::NotConnected.into()));
-        };
-        let patience = async {
-            self.env.clock.sleep(PATIENCE).await;
-            Err(ClientError::Io(std::io::ErrorKind::TimedOut.into()))
-        };
-        let result = future::or(connection.query(sql), patience).await;
-        if let Err(error) = &result
-            && error.refused().is_some_and(|error| error.code == codes::INTERNAL_ERROR.0)
-        {
-            self.wrong(format!("{sql}: {error}"));
-        }
-        result
-    }
-
-    fn wrong(&self, what: String) {
-        self.told.lock().wrong.get_or_insert(what);
-    }
-
     /// A writer, until it is told to stop.
     async fn write(mut self) {
-        while !self.is_to_stop() {
-            if !self.connect(0).await {
-                self.pause(20_000).await;
+        while !self.link.is_to_stop() {
+            if !self.link.connect(0).await {
+                self.link.pause(20_000).await;
                 continue;
             }
             let made = self.make_tables().await;
-            while made && !self.is_to_stop() {
-                self.pause(3_000).await;
-                if self.world.below(25) == 0 {
+            while made && !self.link.is_to_stop() {
+                self.link.pause(3_000).await;
+                if self.link.world.below(25) == 0 {
                     self.change_schema().await;
                 }
                 let id = {
@@ -189,8 +105,8 @@ impl One {
              UNIQUE KEY unique_writer (unique_writer))",
             "SET innodb_lock_wait_timeout = 1",
         ] {
-            if self.query(sql).await.is_err() {
-                self.pause(5_000).await;
+            if self.link.query(sql).await.is_err() {
+                self.link.pause(5_000).await;
                 return false;
             }
         }
@@ -199,34 +115,34 @@ impl One {
 
     /// Statements that may fail, because others have done the same.
     async fn change_schema(&mut self) {
-        let number = self.world.below(3);
-        let sql = match self.world.below(5) {
+        let number = self.link.world.below(3);
+        let sql = match self.link.world.below(5) {
             0 => format!("CREATE TABLE sim.more_{number} (a INT PRIMARY KEY, b VARCHAR(10))"),
             1 => format!("DROP TABLE sim.more_{number}"),
             2 => format!("ALTER TABLE sim.cells ADD INDEX more_{number} (writer, cell)"),
             3 => format!("ALTER TABLE sim.cells DROP INDEX more_{number}"),
             _ => "FLUSH BINARY LOGS".to_owned(),
         };
-        let _ = self.query(&sql).await;
+        let _ = self.link.query(&sql).await;
     }
 
     async fn write_one(&mut self, id: u64) -> Ended {
-        let note = self.world.below(400);
+        let note = self.link.world.below(400);
         let mut statements = vec![
             ("BEGIN".to_owned(), false),
             (format!("INSERT INTO sim.ledger VALUES ({id}, REPEAT('n', {note}))"), false),
         ];
-        for _ in 0..self.world.below(4) {
+        for _ in 0..self.link.world.below(4) {
             statements.push((self.change_of_a_cell(id), true));
         }
-        let end = if self.world.below(10) == 0 { "ROLLBACK" } else { "COMMIT" };
+        let end = if self.link.world.below(10) == 0 { "ROLLBACK" } else { "COMMIT" };
         statements.push((end.to_owned(), false));
         for (sql, may_be_duplicate) in &statements {
-            let Err(error) = self.query(sql).await else { continue };
+            let Err(error) = self.link.query(sql).await else { continue };
             match error.refused().map(|error| error.code) {
                 Some(code) if *may_be_duplicate && code == codes::DUP_ENTRY.0 => {}
                 // Whatever it was, and whether or not it was the commit: nothing is known of this transaction.
-                Some(_) if self.query("ROLLBACK").await.is_ok() => return Ended::RolledBack,
+                Some(_) if self.link.query("ROLLBACK").await.is_ok() => return Ended::RolledBack,
                 _ => return Ended::Lost,
             }
         }
@@ -234,12 +150,12 @@ impl One {
     }
 
     fn change_of_a_cell(&self, id: u64) -> String {
-        let cell = self.world.below(CELLS_MAX);
-        let unique = match self.world.below(3) {
+        let cell = self.link.world.below(CELLS_MAX);
+        let unique = match self.link.world.below(3) {
             0 => "NULL".to_owned(),
-            _ => self.world.below(CELLS_MAX * 2).to_string(),
+            _ => self.link.world.below(CELLS_MAX * 2).to_string(),
         };
-        match self.world.below(5) {
+        match self.link.world.below(5) {
             0 => format!("DELETE FROM sim.cells WHERE cell = {cell}"),
             1 | 2 => format!("INSERT INTO sim.cells VALUES ({cell}, {id}, {unique})"),
             _ => format!("UPDATE sim.cells SET writer = {id}, unique_writer = {unique} WHERE cell = {cell}"),
@@ -248,34 +164,35 @@ impl One {
 
     /// A reader, until it is told to stop.
     async fn look(mut self, servers: usize) {
-        while !self.is_to_stop() {
-            self.pause(10_000).await;
-            let server = self.world.below(servers as u64) as usize;
-            if !self.connect(server).await {
+        while !self.link.is_to_stop() {
+            self.link.pause(10_000).await;
+            let server = self.link.world.below(servers as u64) as usize;
+            if !self.link.connect(server).await {
                 continue;
             }
-            while self.world.below(4) > 0 && self.look_once(server).await.is_ok() {}
+            while self.link.world.below(4) > 0 && self.look_once(server).await.is_ok() {}
         }
     }
 
     /// One snapshot, looked at twice.
     async fn look_once(&mut self, server: usize) -> Result<(), ClientError> {
         let before = self.told.lock().newest.get(&server).copied().unwrap_or_default();
-        self.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").await?;
-        let status = self.query("SHOW STATUS LIKE 'Binlog_snapshot%'").await?;
+        self.link.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").await?;
+        let status = self.link.query("SHOW STATUS LIKE 'Binlog_snapshot%'").await?;
         let value = |row: usize| status.rows.get(row).and_then(|row| row.get(1)).cloned().flatten().unwrap_or_default();
         let file = value(0).rsplit('.').next().and_then(|number| number.parse().ok()).unwrap_or_default();
         let position = LogPosition::new(file, value(1).parse().unwrap_or_default());
         if position < before {
-            self.wrong(format!("server {server}: a snapshot at {position}, behind {before}, which was seen there"));
+            self.link
+                .wrong(format!("server {server}: a snapshot at {position}, behind {before}, which was seen there"));
         }
         let first = self.state().await?;
-        self.pause(if self.world.below(4) == 0 { 30_000 } else { 300 }).await;
+        self.link.pause(if self.link.world.below(4) == 0 { 30_000 } else { 300 }).await;
         let second = self.state().await?;
         if first != second {
-            self.wrong(format!("server {server}: the snapshot at {position} changed under its reader"));
+            self.link.wrong(format!("server {server}: the snapshot at {position} changed under its reader"));
         }
-        self.query("COMMIT").await?;
+        self.link.query("COMMIT").await?;
         let mut told = self.told.lock();
         let newest = told.newest.entry(server).or_default();
         *newest = position.max(*newest);
@@ -286,10 +203,10 @@ impl One {
     async fn state(&mut self) -> Result<State, ClientError> {
         let mut state = State::default();
         let number = |text: &Option<String>| text.as_ref().and_then(|text| text.parse().ok());
-        for row in self.query("SELECT transaction FROM sim.ledger").await?.rows {
+        for row in self.link.query("SELECT transaction FROM sim.ledger").await?.rows {
             state.ledger.insert(number(&row[0]).unwrap_or_default(), ());
         }
-        for row in self.query("SELECT cell, writer, unique_writer FROM sim.cells").await?.rows {
+        for row in self.link.query("SELECT cell, writer, unique_writer FROM sim.cells").await?.rows {
             let (cell, writer) = (number(&row[0]).unwrap_or_default(), number(&row[1]).unwrap_or_default());
             state.cells.insert(cell, (writer, number(&row[2])));
         }

@@ -21,6 +21,7 @@
 
 mod check;
 mod clients;
+mod link;
 mod node;
 
 use std::sync::Arc;
@@ -28,9 +29,12 @@ use std::time::Duration;
 
 use io::sim::{SimMachine, SimWorld};
 
-use check::{are_in_step, check_all, check_prefixes, describe};
-use clients::{Clients, SharedTold};
-use node::Node;
+use check::{are_in_step, check_prefixes, describe};
+use clients::{Ledgers, SharedTold};
+use node::NAMES;
+
+pub(crate) use link::{Clients, Link};
+pub(crate) use node::Node;
 
 /// Virtual time in which everybody has caught up once nothing fails any more.
 const QUIET_TIME_MAX: Duration = Duration::from_secs(600);
@@ -77,40 +81,69 @@ pub struct ClusterReport {
 /// # Errors
 /// What was not true, with the seed.
 pub fn run_cluster(seed: u64, scenario: &ClusterScenario) -> Result<ClusterReport, String> {
-    let mut cluster = Cluster::new(seed, scenario.clone());
-    cluster.run().map_err(|error| format!("seed {seed}: {error}"))
+    let mut cluster = Cluster::new(seed, NAMES.len(), scenario.clone());
+    let ledgers = Ledgers { scenario: scenario.clone(), told: SharedTold::default() };
+    let in_log = cluster.run(&ledgers)?;
+    let told = ledgers.told.lock();
+    Ok(ClusterReport {
+        acknowledged: told.acknowledged.len() as u64,
+        in_log,
+        seen: told.seen.len() as u64,
+        deaths: cluster.deaths,
+        elapsed: cluster.world.elapsed(),
+    })
 }
 
-struct Cluster {
+/// What clients do to a cluster, and what must be true of what they saw.
+pub(crate) trait Workload {
+    /// What its check tells besides.
+    type Found;
+
+    /// Starts its clients; there are so many servers, the first of which is the source.
+    fn start(&self, clients: &Clients, servers: usize);
+
+    /// When nothing fails any more, everybody is in step and the clients have stopped.
+    async fn check(&self, nodes: &[Node], link: Link) -> Result<Self::Found, String>;
+}
+
+/// Servers, and what happens to them.
+pub(crate) struct Cluster {
     world: SimWorld,
     scenario: ClusterScenario,
     nodes: Vec<Node>,
-    told: SharedTold,
     clients: SimMachine,
     /// The node whose power is going to fail in some disk operation.
     armed: Option<usize>,
-    deaths: u64,
+    pub(crate) deaths: u64,
 }
 
 impl Cluster {
-    fn new(seed: u64, scenario: ClusterScenario) -> Self {
+    /// So many servers, to which things happen as in the scenario.
+    pub(crate) fn new(seed: u64, servers: usize, scenario: ClusterScenario) -> Self {
         let world = SimWorld::new(seed);
         let mut nodes: Vec<Node> = Vec::new();
-        for (number, name) in ["a", "b", "c"].into_iter().enumerate() {
+        for (number, name) in NAMES.into_iter().enumerate().take(servers) {
             // The second follower follows the first, or the source like the first.
             let source = number.checked_sub(1).map(|before| if world.below(3) == 0 { 0 } else { before });
             nodes.push(Node::new(&world, name, source, &scenario));
         }
         let clients = world.machine();
-        Cluster { world, scenario, nodes, told: SharedTold::default(), clients, armed: None, deaths: 0 }
+        Cluster { world, scenario, nodes, clients, armed: None, deaths: 0 }
     }
 
-    fn run(&mut self) -> Result<ClusterReport, String> {
+    /// Lets a workload's clients work while things happen, heals everything, waits, and checks; an error names the seed.
+    pub(crate) fn run<W: Workload>(&mut self, workload: &W) -> Result<W::Found, String> {
+        let seed = self.world.seed();
+        self.run_through(workload).map_err(|error| format!("seed {seed}: {error}"))
+    }
+
+    fn run_through<W: Workload>(&mut self, workload: &W) -> Result<W::Found, String> {
         let world = self.world.clone();
         for node in 0..self.nodes.len() {
             self.start(node);
         }
-        let clients = Clients::start(&self.clients.env(), &world, &self.told, &self.scenario, self.nodes.len());
+        let clients = Clients::new(self.clients.env(), world.clone());
+        workload.start(&clients, self.nodes.len());
         let mut left = self.scenario.steps;
         while left > 0 {
             // The controller itself is lost with each crash, and goes on with the next step.
@@ -130,17 +163,12 @@ impl Cluster {
         clients.stop();
         let quiet = async {
             self.wait_until_quiet(&clients).await?;
-            check_all(&self.nodes, &world, &self.told).await
+            if let Some(wrong) = clients.wrong() {
+                return Err(wrong);
+            }
+            workload.check(&self.nodes, clients.link()).await
         };
-        let in_log = world.run(quiet).map_err(|_| "a crash that nobody asked for".to_owned())??;
-        let told = self.told.lock();
-        Ok(ClusterReport {
-            acknowledged: told.acknowledged.len() as u64,
-            in_log,
-            seen: told.seen.len() as u64,
-            deaths: self.deaths,
-            elapsed: world.elapsed(),
-        })
+        world.run(quiet).map_err(|_| "a crash that nobody asked for".to_owned())?
     }
 
     /// One thing that happens.

@@ -16,13 +16,15 @@ use session::transport::StreamTransport;
 
 use super::{ClusterScenario, Shared};
 
+/// Of the servers, by number.
+pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 /// Every server's.
 const PORT: u16 = 3306;
 /// How often a server looks whether it is to stop.
 const STOP_STEP: Duration = Duration::from_millis(1);
 
 /// A machine with a server, or with what one left.
-pub(super) struct Node {
+pub(crate) struct Node {
     pub(super) name: &'static str,
     pub(super) machine: SimMachine,
     /// Number of the node that it follows.
@@ -198,6 +200,3 @@ async fn live(
     *process.shared.lock() = None;
     core.close().await.map_err(text)
 }
-
-/// What all clients of a cluster share with its controller.
-pub(super) type Flag = Shared<bool>;
