@@ -359,7 +359,7 @@ fn the_same_with_files() {
     }
 }
 
-scripts! { isolation locks gaps unique savepoints checkpoints ddl recovery }
+scripts! { indexes isolation locks gaps unique savepoints checkpoints ddl recovery }
 
 /// A locking scan trusts what it read before its locks if nothing was installed since; one who commits may still be installing
 /// into the memtable that a checkpoint has frozen.

@@ -11,6 +11,7 @@
 //! |---|---|---|
 //! | consistent | yes | committed at or below the view's number |
 //! | locking | yes | the newest that has its place in the commit queue |
+//! | locking, on a follower | none | as consistent: nothing can be locked |
 //!
 //! # Locks
 //! | for | record lock | besides |
@@ -75,6 +76,8 @@ pub struct Transaction {
     fresh_locks: Vec<(IndexId, Key)>,
     /// What foreign keys of written rows refer to; see [`Transaction::refer_to`].
     referred: Vec<u64>,
+    /// It has read on a follower what it wanted to lock; see [`Transaction::mode_here`].
+    lacks_locks: bool,
     rolled_back: bool,
 }
 
@@ -110,6 +113,7 @@ impl Transaction {
             read_pending: false,
             fresh_locks: Vec::new(),
             referred: Vec::new(),
+            lacks_locks: false,
             rolled_back: false,
         }
     }

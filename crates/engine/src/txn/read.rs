@@ -24,10 +24,20 @@ impl Transaction {
     /// none where another has the lock.
     pub async fn get(&mut self, table: &Arc<Table>, key: &[u8], mode: ReadMode) -> Result<Option<Bytes>> {
         self.check_active()?;
-        match mode {
+        match self.mode_here(mode) {
             ReadMode::Consistent => self.get_consistent(table, key).await,
             ReadMode::Locking { strength, wait } => self.get_locking(table, key, strength, wait).await,
         }
+    }
+
+    /// How a read is made here. A follower's applier takes no locks and installs in any order, so that on a follower the newest
+    /// versions are no state of the log: what is to be read with locks is read from the view instead.
+    pub(super) fn mode_here(&mut self, mode: ReadMode) -> ReadMode {
+        if mode == ReadMode::Consistent || !self.engine.is_follower() {
+            return mode;
+        }
+        self.lacks_locks = true;
+        ReadMode::Consistent
     }
 
     async fn get_consistent(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<Option<Bytes>> {

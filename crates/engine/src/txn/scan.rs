@@ -93,7 +93,7 @@ impl Transaction {
         direction: Direction,
         mode: ReadMode,
     ) -> Scan {
-        let ended = range.is_empty();
+        let (mode, ended) = (self.mode_here(mode), range.is_empty());
         Scan {
             table: table.clone(),
             index_number,
@@ -152,7 +152,7 @@ impl Transaction {
                 scan.ended = true;
                 break;
             };
-            if !self.has_rewritten(scan, &found.key).await? {
+            if !self.is_outdated(scan, &found.key).await? {
                 push(out, &found.key, found.value);
             }
             scan.peeked = None;
@@ -186,15 +186,19 @@ impl Transaction {
         Ok(first.filter(|(key, _)| is_first(key)))
     }
 
-    /// Whether an entry of a secondary index belongs to a row that this transaction has written: then the view's entry is of
-    /// an older form of the row, and the entry of its present form is among the own writes.
-    async fn has_rewritten(&self, scan: &Scan, key: &Key) -> Result<bool> {
+    /// Whether the view's entry in a secondary index is of an older form of a row that this transaction has written. An entry of
+    /// the present form is among the own writes, or as it was.
+    async fn is_outdated(&self, scan: &Scan, key: &Key) -> Result<bool> {
         let rows = scan.table.indexes[0].id;
         if scan.index_number == 0 || !self.writes.touches(rows) {
             return Ok(false);
         }
         let row = scan.table.codec.clustered_key_of(scan.index_number, key)?;
-        Ok(self.writes.get(rows, row).await?.is_some())
+        match self.writes.get(rows, row).await? {
+            None => Ok(false),
+            Some(None) => Ok(true),
+            Some(Some(image)) => Ok(scan.table.codec.secondary_entry(scan.index_number, &image)?.0 != key.as_slice()),
+        }
     }
 
     async fn next_locking(
@@ -219,9 +223,13 @@ impl Transaction {
                 Some(last) if !ended => scan.rest_to(last),
                 _ => scan.rest(),
             };
-            let acquired = self.lock_gap(scan.index, range, strength, wait).await?;
+            // It is locked up to the first pending insert, and that is waited for: then there is a rest to lock.
+            let mut waited = false;
+            while self.lock_gap(scan.index, range, strength, wait).await?.waited() {
+                waited = true;
+            }
             unchanged = self.unchanged_since(scan.index, &layers, installs);
-            if acquired.waited() || !unchanged {
+            if waited || !unchanged {
                 let layers = self.core().views.layers().clone();
                 let own = &mut OwnCursor::default();
                 candidates = self.read_newest_range(scan, own, range, &layers, usize::MAX).await?.0;

@@ -114,6 +114,11 @@ impl Transaction {
         if self.options.read_only {
             return Err(EngineError::ReadOnlyTransaction);
         }
+        if self.lacks_locks {
+            // The follower has become a source in the middle of it: only from its beginning can it lock what it reads.
+            self.abandon();
+            return Err(EngineError::Deadlock);
+        }
         let core = self.core();
         core.check_commits()?;
         let max = core.tunables.transaction_bytes_max();
@@ -130,18 +135,25 @@ impl Transaction {
         Ok(())
     }
 
-    /// Whether the newest version of a row is not the one that the read view has, so that the view's own entries of it in
-    /// secondary indexes may be of another form: then all of them are written anew (see `Transaction::has_rewritten`).
+    /// Whether the newest version of a row is not the one that the read view has, or may not have when it is opened, so that the
+    /// view's entries of it in secondary indexes may be of another form: then all of them are written anew (see
+    /// `Transaction::is_outdated`).
     async fn view_lacks(&self, table: &Table, key: &[u8]) -> Result<bool> {
-        let Some(view) = &self.view else { return Ok(false) };
+        let visible = self.core().views.visible();
+        let snapshot = match &self.view {
+            Some(view) => view.snapshot(),
+            None if self.read_pending || self.read_upto > visible => visible,
+            // All that was read with locks is published, and in every view to come.
+            None => return Ok(false),
+        };
         let index = table.indexes[0].id;
         if self.writes.get(index, key).await?.is_some() {
             return Ok(false);
         }
         let layers = self.core().views.layers().clone();
         Ok(match layers.find(index, key, Selector::Newest).await? {
-            Some(newest) => !is_published(&newest.stamp, view.snapshot()),
-            None => view.snapshot() < layers.roots_at,
+            Some(newest) => !is_published(&newest.stamp, snapshot),
+            None => snapshot < layers.roots_at,
         })
     }
 

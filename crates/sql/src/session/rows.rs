@@ -1,7 +1,7 @@
 //! Statements over rows: planned, checked, run in the transaction, committed.
 
 use base::{SqlError, codes};
-use engine::EngineError;
+use engine::{EngineError, Isolation};
 use types::Value;
 
 use super::counters::Counter;
@@ -114,6 +114,10 @@ impl Session {
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
         open.transaction.start_statement();
         self.renew_options(&mut open.transaction, plan.writes());
+        if !open.explicit && !plan.writes() && open.isolation == Isolation::Serializable {
+            // A read that is a transaction by itself sees one state, which is serializable without locks.
+            open.transaction.options_mut().isolation = Isolation::RepeatableRead;
+        }
         if plan.writes() && self.settings.hot.binlog_rows_query_log_events {
             open.transaction.set_query_text(statement.text.trim_start());
         }

@@ -31,7 +31,7 @@ pub(super) struct Open {
     /// It stays open after the statement.
     pub(super) explicit: bool,
     pub(super) read_only: bool,
-    isolation: Isolation,
+    pub(super) isolation: Isolation,
     savepoints: Vec<(String, Savepoint)>,
 }
 
