@@ -128,7 +128,7 @@ impl Nodes {
 
     fn dependencies(&self, facts: &Facts<'_>) -> Graph {
         let mut graph = Graph::default();
-        self.owners.iter().for_each(|owner| drop(graph.add_node(*owner)));
+        self.owners.iter().for_each(|owner| graph.add_node(*owner));
         self.within.iter().for_each(|edge| graph.add(*edge));
         for (key, order) in &facts.orders {
             for two in order.windows(2) {
@@ -175,11 +175,12 @@ impl Nodes {
             }
             for &from in committed.iter().filter(|number| told(number) && facts.history[**number].server != 0) {
                 let earlier = &facts.history[from];
-                if earlier.ended >= later.began {
-                } else if earlier.server == later.server {
-                    real_time(self.commit(from), self.ends[to].0);
-                } else if later.server == 0 {
-                    real_time(self.commit(from), self.commit(to));
+                match later.server {
+                    _ if earlier.ended >= later.began => {}
+                    server if server == earlier.server => real_time(self.commit(from), self.ends[to].0),
+                    // What a follower has shown is in the source's log; what is committed now comes behind it.
+                    0 => real_time(self.commit(from), self.commit(to)),
+                    _ => {}
                 }
             }
         }

@@ -164,14 +164,13 @@ impl<'a> Facts<'a> {
             return;
         }
         for element in others {
-            let why = match self.writers.get(&(key, *element)) {
+            let (class, writer, which) = match self.writers.get(&(key, *element)) {
                 None => (Class::Garbage, None, "which nobody appended"),
                 Some(writer) if self.writer(key, *element).is_none() => {
                     (Class::G1a, Some(*writer), "which was taken back")
                 }
                 Some(_) => continue,
             };
-            let (class, writer, which) = why;
             let why = format!("list {key} was read with {element}, {which}");
             self.anomalies.push(Anomaly::new(class, [reader].into_iter().chain(writer), why));
         }

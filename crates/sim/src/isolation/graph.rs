@@ -61,10 +61,10 @@ pub(super) struct Graph {
 }
 
 impl Graph {
-    pub(super) fn add_node(&mut self, owner: usize) -> usize {
+    /// Adds a node; they are numbered from 0.
+    pub(super) fn add_node(&mut self, owner: usize) {
         self.owners.push(owner);
         self.out.push(Vec::new());
-        self.owners.len() - 1
     }
 
     pub(super) fn add(&mut self, edge: Edge) {
@@ -174,11 +174,11 @@ impl Tarjan {
             match graph.out[node].get(at) {
                 Some(edge) => {
                     calls.push((node, at + 1));
-                    if !kinds.has(edge.kind) {
-                    } else if self.number[edge.to] == usize::MAX {
+                    let is_new = self.number[edge.to] == usize::MAX;
+                    if kinds.has(edge.kind) && is_new {
                         self.enter(edge.to);
                         calls.push((edge.to, 0));
-                    } else if self.component[edge.to] == usize::MAX {
+                    } else if kinds.has(edge.kind) && self.component[edge.to] == usize::MAX {
                         self.low[node] = self.low[node].min(self.number[edge.to]);
                     }
                 }

@@ -126,17 +126,14 @@ fn a_dirty_write_that_comes_between_two_of_one_transaction() {
 
 #[test]
 fn aborted_reads() {
-    let abort = |script: &mut Script, number: usize| match number {
-        0 => drop(script.begin(Level::ReadCommitted).append(1, 1).ends(Outcome::Aborted).ops.len()),
-        1 => drop(script.begin(Level::ReadCommitted).refused(1, 1).ops.len()),
-        _ => {
-            let one = script.begin(Level::ReadCommitted).op(Op::Savepoint).append(1, 1);
-            one.op(Op::RollbackToSavepoint);
-        }
-    };
     for number in 0..3 {
         let mut script = Script::default();
-        abort(&mut script, number);
+        let one = script.begin(Level::ReadCommitted);
+        match number {
+            0 => one.append(1, 1).ends(Outcome::Aborted),
+            1 => one.refused(1, 1),
+            _ => one.op(Op::Savepoint).append(1, 1).op(Op::RollbackToSavepoint),
+        };
         script.begin(Level::ReadCommitted).read(&[(1, &[1])]);
         assert_eq!(script.broken(), classes([Class::G1a]), "{number}");
     }
