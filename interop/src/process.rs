@@ -21,11 +21,20 @@ pub fn free_port() -> u16 {
 
 /// Resident memory of a process, in KiB.
 pub fn resident_kib(pid: u32) -> Result<u64> {
+    memory_kib(pid, "VmRSS:")
+}
+
+/// The same at its highest.
+pub fn peak_kib(pid: u32) -> Result<u64> {
+    memory_kib(pid, "VmHWM:")
+}
+
+fn memory_kib(pid: u32, label: &str) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
     let status = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(label));
     let number = line.and_then(|line| line.split_whitespace().next()).and_then(|number| number.parse().ok());
-    number.ok_or_else(|| format!("{path}: no VmRSS"))
+    number.ok_or_else(|| format!("{path}: no {label}"))
 }
 
 /// Runs a command to its end; its output, or an error that shows it.

@@ -7,6 +7,7 @@ mod catch_up;
 mod idle;
 mod recovery;
 mod report;
+mod steady;
 mod works;
 
 use std::time::{Duration, Instant};
@@ -81,7 +82,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         WORKS.iter().for_each(|work| println!("{:20} {}", work.name, work.what));
         return Ok(());
     }
-    let chosen = |work: &&Work| arguments.works.is_empty() || arguments.works.iter().any(|name| name == work.name);
+    let is_named = |work: &Work| arguments.works.iter().any(|name| name == work.name);
+    // What takes very long is to be asked for.
+    let is_usual = |work: &Work| arguments.works.is_empty() && !matches!(work.action, Action::Steady(_));
+    let chosen = |work: &&Work| is_named(work) || is_usual(work);
     let works: Vec<&Work> = WORKS.iter().filter(chosen).collect();
     if works.is_empty() {
         return Err("no work of that name; see `cargo xtask bench list`".to_owned());
@@ -107,6 +111,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::CatchUp => catch_up::run(work, arguments)?,
             Action::Recovery => recovery::run(work, arguments)?,
             Action::Idle { connections, tls } => idle::run(work, connections, tls)?,
+            Action::Steady(size) => steady::run(work, &size, arguments)?,
         }
     }
     Ok(())

@@ -20,11 +20,8 @@ pub struct EngineOptions {
     pub server_version: String,
     /// Size of the page cache (`innodb_buffer_pool_size`).
     pub page_cache_bytes: usize,
-    /// The active memtable is frozen, and a checkpoint begun, at this size.
+    /// What all memtables may take; one is frozen, and a checkpoint begun, at half of it (`memtable_size`).
     pub memtable_bytes: usize,
-    /// Commits wait while the active memtable is larger than `memtable_bytes` times this and the frozen one is still
-    /// being merged. At least 1.
-    pub memtable_stall_factor: f64,
     /// A checkpoint begins when so much log has been written since the last.
     pub checkpoint_log_bytes: u64,
     /// Rows of a transaction go into events of about this size (`binlog_row_event_max_size`).
@@ -57,7 +54,6 @@ impl Default for EngineOptions {
             server_version: concat!("8.4.0-commuter-", env!("CARGO_PKG_VERSION")).to_string(),
             page_cache_bytes: 128 << 20,
             memtable_bytes: 256 << 20,
-            memtable_stall_factor: 2.0,
             checkpoint_log_bytes: 1 << 30,
             row_event_max_bytes: 8192,
             transaction_bytes_max: u64::MAX,

@@ -28,7 +28,21 @@ pub(crate) enum Action {
     Recovery,
     /// Memory with this many idle connections.
     Idle { connections: u32, tls: bool },
+    /// Random updates of more than memory holds.
+    Steady(Size),
 }
+
+/// Of a table, and of what a server may keep of it.
+#[derive(Clone, Copy)]
+pub(crate) struct Size {
+    pub(crate) rows: u32,
+    pub(crate) cache_mb: u32,
+    pub(crate) memtable_mb: u32,
+    pub(crate) seconds: u32,
+}
+
+const STEADY_2G: Size = Size { rows: 10_000_000, cache_mb: 128, memtable_mb: 64, seconds: 180 };
+const STEADY_20G: Size = Size { rows: 95_000_000, cache_mb: 256, memtable_mb: 256, seconds: 1800 };
 
 const IDLE: Action = Action::Idle { connections: 10_000, tls: false };
 const IDLE_TLS: Action = Action::Idle { connections: 10_000, tls: true };
@@ -53,6 +67,8 @@ pub(crate) const WORKS: &[Work] = &[
     other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", Action::Recovery, 3.0),
     other("idle_10000", "memory of 10,000 idle connections; under 300 MB", IDLE, 0.0),
     other("idle_10000_tls", "the same over TLS", IDLE_TLS, 0.0),
+    other("steady_2g", "random updates of 2 GB with 192 MB of caches, three minutes", Action::Steady(STEADY_2G), 0.0),
+    other("steady_20g", "of 20 GB with 512 MB, half an hour", Action::Steady(STEADY_20G), 0.0),
     sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),
     sysbench("slow_update_index_64", "oltp_update_index", 64, 1, 2.3),
     sysbench("slow_hot_row_64", "hot_row.lua", 64, 1, 50.0),

@@ -9,7 +9,10 @@ fn minimal_images_are_completed_from_what_is_there() {
     let machine = machine(5);
     machine
         .run(async {
-            let (engine, _) = open_source(machine.env()).await.unwrap();
+            // No checkpoint comes in between.
+            let (engine, _) =
+                open(machine.env(), EngineOptions { memtable_bytes: 1 << 20, ..options() }).await.unwrap();
+            engine.start_commits(CommitSettings::default()).unwrap();
             make_tables(&engine).await.unwrap();
             for id in 1..=50 {
                 let row_image = if id % 3 == 0 { RowImage::Full } else { RowImage::Minimal };

@@ -8,6 +8,7 @@ use base::{CommitNumber, IndexId};
 use bytes::Bytes;
 use store::{Change, Changes, MergeOptions, Roots, Store, StoreError};
 
+use super::room::Room;
 use crate::error::{EngineError, Result};
 use crate::large::{LargeCursor, LargeWrites};
 use crate::memtable::chain::Version;
@@ -16,6 +17,8 @@ use crate::memtable::{IndexTree, Key, Memtable};
 
 /// Changes handed over at once.
 const BATCH_CHANGES: usize = 256;
+/// The same in bytes, where they come from files.
+const BATCH_BYTES: usize = 1 << 20;
 /// Keys looked at under one lock, at most.
 const BATCH_KEYS: usize = 4096;
 
@@ -26,6 +29,8 @@ struct FrozenChanges {
     upto: CommitNumber,
     position: Option<Key>,
     ended: bool,
+    /// Is told how far it is.
+    room: Arc<Room>,
 }
 
 impl FrozenChanges {
@@ -48,6 +53,7 @@ impl FrozenChanges {
             goes_on
         });
         self.position = last;
+        self.room.advance(seen as u64);
     }
 }
 
@@ -70,6 +76,9 @@ struct MixedChanges {
     /// The next ones of the chains, with their numbers.
     buffer: VecDeque<(Key, Option<Bytes>, CommitNumber)>,
     runs: Vec<(LargeCursor, CommitNumber)>,
+    /// Taken from runs since the room was told.
+    from_runs: u64,
+    room: Arc<Room>,
 }
 
 impl MixedChanges {
@@ -98,6 +107,7 @@ impl MixedChanges {
         }
         for (cursor, number) in self.runs.iter_mut().filter(|(cursor, _)| cursor.first() == Some(&key)) {
             let write = cursor.pop().and_then(|(_, write)| write);
+            self.from_runs += 1;
             if newest.as_ref().is_none_or(|(other, _)| other < number) {
                 newest = Some((*number, write));
             }
@@ -108,11 +118,14 @@ impl MixedChanges {
 
 impl Changes for MixedChanges {
     async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
-        while batch.len() < BATCH_CHANGES {
+        let mut bytes = 0;
+        while batch.len() < BATCH_CHANGES && bytes < BATCH_BYTES {
             self.fill().await?;
             let Some(change) = self.pop() else { break };
+            bytes += change.value.as_ref().map_or(0, Bytes::len);
             batch.push(change);
         }
+        self.room.advance(std::mem::take(&mut self.from_runs));
         Ok(())
     }
 }
@@ -128,6 +141,7 @@ pub(super) async fn merge_step(
     memtable: &Memtable,
     (after, upto): (CommitNumber, CommitNumber),
     gone: &HashSet<IndexId>,
+    room: &Arc<Room>,
     options: MergeOptions,
 ) -> Result<Roots> {
     let mut merge = store.merge(&store.roots(), options).await?;
@@ -139,13 +153,21 @@ pub(super) async fn merge_step(
     let indexes: BTreeSet<IndexId> = memtable.indexes().into_iter().chain(in_runs).collect();
     for index in indexes.into_iter().filter(|index| !gone.contains(index)) {
         let tree = memtable.tree(index);
-        let chains = tree.map(|tree| FrozenChanges { tree, after, upto, position: None, ended: false });
+        let chains =
+            tree.map(|tree| FrozenChanges { tree, after, upto, position: None, ended: false, room: room.clone() });
         let own = large.iter().filter(|(large, _)| large.runs.touches(index));
         let range = (Bound::Unbounded, Bound::Unbounded);
         let runs: Vec<_> = own.map(|(large, n)| (large.runs.cursor(index, range.clone(), false), *n)).collect();
         match chains {
             Some(chains) if runs.is_empty() => merge.apply(index, chains).await?,
-            chains => merge.apply(index, MixedChanges { chains, buffer: VecDeque::new(), runs }).await?,
+            chains => {
+                merge
+                    .apply(
+                        index,
+                        MixedChanges { chains, buffer: VecDeque::new(), runs, from_runs: 0, room: room.clone() },
+                    )
+                    .await?
+            }
         }
     }
     Ok(merge.finish().await?)

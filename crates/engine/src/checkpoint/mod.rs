@@ -25,6 +25,7 @@
 //! sessions whose commits would have to wait for a checkpoint get an error (1021); it is tried again every now and then.
 
 mod merge;
+mod room;
 mod run;
 
 use std::collections::{BTreeMap, HashSet};
@@ -43,6 +44,7 @@ use crate::memtable::Memtable;
 use crate::turn::Turn;
 use crate::view::Mark;
 
+use room::Room;
 pub(crate) use run::run;
 
 /// What a checkpoint holds beside the trees.
@@ -92,8 +94,8 @@ pub(crate) struct Checkpoints {
     pub(super) installs: RwLock<()>,
     pub(super) wanted: AtomicBool,
     pub(super) want: Event,
-    /// Notified when a memtable was frozen or went.
-    pub(super) room: Event,
+    /// What may still come into memory.
+    pub(super) room: Arc<Room>,
     pub(super) stopped: AtomicBool,
     /// Why the last attempt found no room on the disk.
     pub(super) disk_full: Mutex<Option<String>>,
@@ -111,7 +113,7 @@ impl Checkpoints {
             installs: RwLock::new(()),
             wanted: AtomicBool::new(false),
             want: Event::new(),
-            room: Event::new(),
+            room: Arc::default(),
             stopped: AtomicBool::new(false),
             disk_full: Mutex::default(),
         }
@@ -152,6 +154,6 @@ impl Checkpoints {
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.want.notify(usize::MAX);
-        self.room.notify(usize::MAX);
+        self.room.changed();
     }
 }

@@ -10,6 +10,7 @@ use futures_lite::future;
 use store::{Checkpoint, MergeOptions, Roots};
 
 use super::merge::{copy_leftovers, merge_step};
+use super::room::Room;
 use super::{Frozen, Meta};
 use crate::commit::{Barrier, CommitError};
 use crate::core::Core;
@@ -85,7 +86,7 @@ impl Core {
         match &result {
             Ok(_) => {}
             // Who waits for room is told.
-            Err(error) if error.class() == ErrorClass::Full => drop(self.checkpoints.room.notify(usize::MAX)),
+            Err(error) if error.class() == ErrorClass::Full => self.checkpoints.room.changed(),
             Err(error) => self.fail(&format!("checkpoint: {error}")),
         }
         result
@@ -136,14 +137,16 @@ impl Core {
         // Pairs with the fence in `Memtable::guard`: an installer sees the new layers, or we see its guard.
         fence(Ordering::SeqCst);
         before.active().freeze();
-        self.checkpoints.room.notify(usize::MAX);
+        self.checkpoints.room.changed();
     }
 
     async fn merge(self: &Arc<Self>, mut frozen: Frozen) -> Result<Mark> {
         let upto = frozen.mark.commit_number;
         assert!(upto <= self.views.visible(), "a checkpoint holds what is published, and nothing else");
         let mut view_roots = Vec::new();
-        for (snapshot, slots) in self.long_views(frozen.merged, upto).await {
+        let long_views = self.long_views(frozen.merged, upto).await;
+        self.checkpoints.room.begin(frozen.memtable.keys() * (long_views.len() as u64 + 1));
+        for (snapshot, slots) in long_views {
             let roots = self.merge_upto(&mut frozen, snapshot).await?;
             view_roots.push((snapshot, slots, roots));
         }
@@ -165,7 +168,8 @@ impl Core {
     async fn merge_upto(&self, frozen: &mut Frozen, upto: CommitNumber) -> Result<Roots> {
         let range = (frozen.merged, upto);
         let options = MergeOptions { pacer: Some(self.tunables.pacer.clone()) };
-        let roots = merge_step(&self.store, &frozen.memtable, range, &frozen.gone, options).await?;
+        let room = &self.checkpoints.room;
+        let roots = merge_step(&self.store, &frozen.memtable, range, &frozen.gone, room, options).await?;
         frozen.merged = upto;
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(roots)
@@ -187,7 +191,7 @@ impl Core {
         });
         *self.checkpoints.frozen.lock() = None;
         self.count_rows(&before.roots);
-        self.checkpoints.room.notify(usize::MAX);
+        self.checkpoints.room.changed();
         drop(before);
     }
 
@@ -251,17 +255,21 @@ impl Core {
 
     /// Whether a transaction of this number may be installed now; asks for a checkpoint when it is time for one.
     fn has_room_of(&self, number: CommitNumber) -> bool {
-        let (bytes, after) = {
+        let (bytes, after, frozen) = {
             let layers = self.views.layers();
-            (layers.active().bytes(), layers.active().after())
+            let frozen = layers.memtables[1..].iter().map(|memtable| memtable.bytes()).reduce(|all, bytes| all + bytes);
+            (layers.active().bytes(), layers.active().after(), frozen)
         };
         if number <= after {
             return true;
         }
-        if bytes >= self.tunables.memtable_bytes() {
+        let size = self.tunables.memtable_bytes();
+        if bytes >= size / 2 {
             self.checkpoints.want();
         }
-        (bytes as f64) < self.tunables.memtable_bytes() as f64 * self.options.memtable_stall_factor.max(1.0)
+        // While the disk is full nobody is slowed down, because whoever finds no room gets an error.
+        bytes < self.checkpoints.room.of_active(size, frozen)
+            || bytes < Room::most_of_active(size, frozen) && self.checkpoints.disk_full.lock().is_some()
     }
 
     /// Ready when one more large transaction may join the memtables: each of them costs every read a look at its runs.

@@ -86,6 +86,11 @@ impl LargeWrites {
         self.runs.0.iter().flat_map(|run| run.indexes())
     }
 
+    /// Entries of all runs.
+    pub(crate) fn entries(&self) -> usize {
+        self.runs.0.iter().map(|run| run.entries()).sum()
+    }
+
     /// Bytes of memory that it takes, about.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.runs.0.iter().map(|run| run.memory_bytes()).sum()

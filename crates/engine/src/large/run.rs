@@ -148,6 +148,10 @@ impl Run {
         self.indexes.iter().map(|own| own.index)
     }
 
+    pub(super) fn entries(&self) -> usize {
+        self.indexes.iter().map(|own| own.entries).sum()
+    }
+
     /// About how many entries a range of an index has.
     pub(super) fn estimate(&self, index: IndexId, (lower, upper): (Bound<&[u8]>, Bound<&[u8]>)) -> usize {
         let Some(own) = self.find(index) else { return 0 };

@@ -103,6 +103,13 @@ impl Memtable {
         self.trees.load().iter().map(|(id, _)| *id).collect()
     }
 
+    /// Keys with versions, in chains and in runs.
+    pub(crate) fn keys(&self) -> u64 {
+        let in_chains: usize = self.trees.load().iter().map(|(_, tree)| tree.len()).sum();
+        let in_runs: usize = self.large.load().iter().map(|large| large.entries()).sum();
+        (in_chains + in_runs) as u64
+    }
+
     /// Adds a version; see [`IndexTree::install`].
     pub(crate) fn install(
         &self,

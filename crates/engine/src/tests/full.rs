@@ -10,13 +10,7 @@ use crate::{Engine, EngineError, EngineOptions, ReadMode, TableMode};
 
 fn options() -> EngineOptions {
     let log = binlog::LogOptions { fill_ahead: 8 << 20, ..Default::default() };
-    EngineOptions {
-        memtable_bytes: 64 << 10,
-        memtable_stall_factor: 1.5,
-        max_binlog_bytes: 64 << 20,
-        log,
-        ..fixture::options()
-    }
+    EngineOptions { memtable_bytes: 64 << 10, max_binlog_bytes: 64 << 20, log, ..fixture::options() }
 }
 
 async fn read(engine: &std::sync::Arc<Engine>, id: i64) -> bool {

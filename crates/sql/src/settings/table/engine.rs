@@ -28,7 +28,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("lower_case_table_names", uint(0, 0), "0").doc("Names of tables and databases are as written, and compared so."),
     fixed("lower_case_file_system", BOOL, "OFF").understood().doc("Whether the file system ignores case."),
     global("memtable_size", uint(1 << 20, 1 << 40), "268435456")
-        .doc("Bytes of row versions in memory at which they are merged into the trees. Up to twice this is held while a merge runs."),
+        .doc("Bytes of row versions in memory. At half of it they are merged into the trees, and as long as that takes commits are slowed down to its pace."),
     both("unique_checks", BOOL, "ON").understood().doc("Unique keys are always checked."),
     both("foreign_key_checks", BOOL, "ON").doc(
         "Whether foreign keys are checked and cascades followed. OFF also lets children be made before their parents.",

@@ -1,0 +1,99 @@
+//! Data larger than memory under random updates: how steady the rate is, and what a checkpoint costs those who commit meanwhile.
+//!
+//! Also what the server keeps to: its memory (configured, and 20 percent), and the size of its data file (twice the live pages).
+
+use std::time::Instant;
+
+use interop::{Client, Result, Server, ServerOptions, Sysbench, SysbenchSecond};
+
+use super::works::{Size, Work};
+use super::{BenchArguments, load, our_arguments};
+
+const CLIENTS: u32 = 64;
+/// Its first seconds fill caches.
+const WARM_UP_SECONDS: usize = 10;
+/// Of so many seconds together the slowest are looked for.
+const WINDOW_SECONDS: usize = 10;
+
+/// One second of the load, and whether a checkpoint was being made in it.
+struct Second {
+    load: SysbenchSecond,
+    in_checkpoint: bool,
+}
+
+pub(crate) fn run(work: &Work, size: &Size, arguments: &BenchArguments) -> Result<()> {
+    let mut options = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
+    for (name, megabytes) in [("innodb_buffer_pool_size", size.cache_mb), ("memtable_size", size.memtable_mb)] {
+        options.arguments.extend(["--set".to_owned(), format!("{name}={megabytes}M")]);
+    }
+    let mut server = Server::start("bench-steady", options)?;
+    let client = server.client();
+    client.query("CREATE DATABASE sbtest")?;
+    let start = Instant::now();
+    let sysbench = |seconds: u32| Sysbench {
+        tables: 1,
+        table_size: size.rows,
+        more: vec!["--rand-type=uniform".to_owned()],
+        ..load(server.port(), "oltp_update_non_index", CLIENTS, seconds)
+    };
+    sysbench(0).prepare()?;
+    println!(
+        "    {} rows loaded in {:.0} s; {}",
+        size.rows,
+        start.elapsed().as_secs_f64(),
+        state(&client, server.pid())?
+    );
+    let mut seconds = Vec::new();
+    let mut checkpoint = client.status("Checkpoint_commit_number")?;
+    sysbench(size.seconds).run_by_seconds(|load| {
+        // A server that does not answer is seen by the load.
+        let now = client.status("Checkpoint_commit_number").unwrap_or(checkpoint);
+        let in_checkpoint = now != checkpoint || client.status("Memtables").is_ok_and(|count| count > 1);
+        checkpoint = now;
+        seconds.push(Second { load, in_checkpoint });
+    })?;
+    println!("    after the load: {}", state(&client, server.pid())?);
+    tell(work, &seconds[WARM_UP_SECONDS.min(seconds.len())..]);
+    let start = Instant::now();
+    let sum = client.query("SELECT COUNT(*), SUM(LENGTH(c)), SUM(k) FROM sbtest.sbtest1")?;
+    println!("    read whole in {:.0} s: {}", start.elapsed().as_secs_f64(), sum.trim());
+    server.kill();
+    let took = server.restart()?;
+    let again = server.client().query("SELECT COUNT(*), SUM(LENGTH(c)), SUM(k) FROM sbtest.sbtest1")?;
+    println!("    SIGKILL, answered after {:.1} s; {}", took.as_secs_f64(), state(&server.client(), server.pid())?);
+    if sum == again { Ok(()) } else { Err(format!("rows before the kill: {sum}, after it: {again}")) }
+}
+
+/// Memory at its highest, and pages.
+fn state(client: &Client, pid: u32) -> Result<String> {
+    let peak = interop::peak_kib(pid)?;
+    let pages = |name: &str| client.status(name).map(|pages| pages >> 6);
+    let (file, free) = (pages("Store_file_pages")?, pages("Store_free_pages")?);
+    let pending = pages("Store_pending_pages")?;
+    Ok(format!("{} MB of memory at most, file {file} MB, of it {free} free and {pending} pending", peak >> 10))
+}
+
+fn tell(work: &Work, seconds: &[Second]) {
+    let rates: Vec<f64> = seconds.iter().map(|second| second.load.transactions).collect();
+    let windows = rates.windows(WINDOW_SECONDS).map(|window| window.iter().sum::<f64>() / WINDOW_SECONDS as f64);
+    let worst = windows.fold(f64::MAX, f64::min);
+    let median_rate = median(rates.clone());
+    let p99 = |in_checkpoint: bool| {
+        let those = seconds.iter().filter(|second| second.in_checkpoint == in_checkpoint);
+        let values: Vec<f64> = those.map(|second| second.load.latency_p99_ms).collect();
+        (values.len(), median(values))
+    };
+    let ((during, p99_during), (outside, p99_outside)) = (p99(true), p99(false));
+    println!(
+        "{} | {median_rate:.0}/s median, worst {WINDOW_SECONDS} s {worst:.0}/s: {:.2} (0.5) | \
+         p99 {p99_during:.1} ms in {during} s of checkpoints, {p99_outside:.1} ms in {outside} s outside: {:.2} (1.5)",
+        work.name,
+        worst / median_rate,
+        p99_during / p99_outside,
+    );
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
