@@ -10,6 +10,8 @@ use crate::{MAX_KEY_SIZE, Result, StoreError};
 
 /// The window is filled up when it has fewer changes than this. It is how far a merge reads ahead.
 const LOOKAHEAD: usize = 256;
+/// The same in bytes: values may be large.
+const LOOKAHEAD_BYTES: usize = 4 << 20;
 
 /// A key's new value, or its removal (of a key that need not be there).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,11 +38,17 @@ impl<I: Iterator<Item = Change> + Send> Changes for SortedChanges<I> {
     }
 }
 
+fn value_bytes(change: &Change) -> usize {
+    change.value.as_ref().map_or(0, Bytes::len)
+}
+
 /// The next changes of a stream, checked.
 pub(super) struct Window<C> {
     index: IndexId,
     source: C,
     queue: VecDeque<Change>,
+    /// Bytes of the values in the queue.
+    bytes: usize,
     batch: Vec<Change>,
     /// The last key so far, once there is one.
     last: Bytes,
@@ -54,6 +62,7 @@ impl<C: Changes> Window<C> {
             index,
             source,
             queue: VecDeque::new(),
+            bytes: 0,
             batch: Vec::new(),
             last: Bytes::new(),
             begun: false,
@@ -63,13 +72,14 @@ impl<C: Changes> Window<C> {
 
     /// Fills it up, unless the stream has ended.
     pub(super) async fn fill(&mut self) -> Result<()> {
-        while !self.ended && self.queue.len() < LOOKAHEAD {
+        while !self.ended && self.queue.len() < LOOKAHEAD && self.bytes < LOOKAHEAD_BYTES {
             self.source.next_batch(&mut self.batch).await?;
             self.ended = self.batch.is_empty();
             self.check_batch()?;
             if let Some(change) = self.batch.last() {
                 (self.last, self.begun) = (change.key.clone(), true);
             }
+            self.bytes += self.batch.iter().map(value_bytes).sum::<usize>();
             self.queue.extend(self.batch.drain(..));
         }
         Ok(())
@@ -97,7 +107,9 @@ impl<C: Changes> Window<C> {
     /// Takes the next change out, and fills the window when it is half empty.
     pub(super) async fn pop(&mut self) -> Result<Option<Change>> {
         let change = self.queue.pop_front();
-        if self.queue.len() < LOOKAHEAD / 2 && !self.ended {
+        self.bytes -= change.as_ref().map_or(0, value_bytes);
+        let is_half_empty = self.queue.len() < LOOKAHEAD / 2 && self.bytes < LOOKAHEAD_BYTES / 2;
+        if is_half_empty && !self.ended {
             self.fill().await?;
         }
         Ok(change)

@@ -21,6 +21,9 @@ use super::Pacer;
 
 /// Pages of a write (1 MiB), where so many neighbours are free.
 const BATCH_PAGES: u64 = 64;
+const BATCH_BYTES: usize = BATCH_PAGES as usize * PAGE_SIZE;
+/// Buffers that are kept to be used again.
+const SPARE_MAX: usize = 4;
 /// Pages of writes under way at most (4 MiB).
 const PAGES_MAX: u64 = 256;
 /// Writes under way at most, where free pages are scattered and writes are small.
@@ -72,7 +75,9 @@ impl Flight {
             state.writes -= 1;
             state.pages -= pages;
             match written {
-                Ok(buf) => state.spare.push(buf),
+                // Those of large values are of other sizes, and many.
+                Ok(buf) if buf.len() == BATCH_BYTES && state.spare.len() < SPARE_MAX => state.spare.push(buf),
+                Ok(_) => {}
                 Err(error) => drop(state.error.get_or_insert(error)),
             }
             drop(state);
