@@ -19,6 +19,8 @@ use crate::error::{BinlogError, Result};
 
 /// How long to wait before trying again what a full disk prevented, if nobody asks before.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// A failure that goes on is said again after so long.
+const SAID_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// The file system keeps so many bytes to itself and others.
 const FREE_SPACE_MARGIN: u64 = 4 << 20;
 /// The least that a new file is filled with, and the step by which room is made when the disk is almost full.
@@ -344,6 +346,7 @@ impl Drop for Watch<'_> {
 pub(crate) async fn run(log: Arc<BinaryLog>) {
     let keeper = &log.keeper;
     let _watch = Watch(&log);
+    let mut said_at = None;
     loop {
         let work = keeper.work.listen();
         let job = log.next_job();
@@ -355,7 +358,12 @@ pub(crate) async fn run(log: Arc<BinaryLog>) {
             Job::Stop => break,
             job => {
                 if let Err(error) = log.do_job(&job).await {
-                    tracing::warn!("binary log: {job:?} failed: {error}");
+                    // On a full disk every commit tries it, and the log of the server may be on that disk.
+                    let now = log.env.clock.monotonic();
+                    if said_at.is_none_or(|at: Duration| now.saturating_sub(at) >= SAID_AGAIN_AFTER) {
+                        tracing::warn!("binary log: {job:?} failed: {error}");
+                        said_at = Some(now);
+                    }
                     // What a seal was to sync may be lost now, and only a full disk gets better.
                     if matches!(job, Job::Seal { .. }) && error.class() != base::ErrorClass::Full {
                         log.fail(&error);
