@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, Kind, Peer, Raw, Server, ServerOptions, resident_kib};
+use interop::{Client, Connection, Held, Kind, Peer, Raw, Server, ServerOptions, resident_kib};
 use wire::flags::com;
 
 fn server(name: &str, settings: &[&str]) -> Server {
@@ -20,39 +20,6 @@ fn until(what: &str, mut condition: impl FnMut() -> bool) {
         assert!(start.elapsed() < Duration::from_secs(30), "{what} does not come");
         std::thread::sleep(Duration::from_millis(20));
     }
-}
-
-/// What a broken client must not leave behind.
-#[derive(Debug, PartialEq)]
-struct Held {
-    connections: i64,
-    locks: i64,
-    views: i64,
-    statements: i64,
-    descriptors: usize,
-}
-
-fn held(server: &Server) -> Held {
-    let client = server.client();
-    let status = |name: &str| client.status(name).unwrap();
-    Held {
-        connections: status("Threads_connected"),
-        locks: status("Locks_held"),
-        views: status("Read_views"),
-        statements: status("Prepared_stmt_count"),
-        descriptors: std::fs::read_dir(format!("/proc/{}/fd", server.pid())).unwrap().count(),
-    }
-}
-
-/// Waits until a server holds what it held, and still works.
-fn until_as_before(server: &Server, before: &Held) {
-    let start = Instant::now();
-    while held(server) != *before {
-        let now = held(server);
-        assert!(start.elapsed() < Duration::from_secs(30), "before: {before:?}, after: {now:?}\n{}", server.log());
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    assert_eq!(server.client().query("SELECT 1").unwrap(), "1\n");
 }
 
 /// A case: what a client that has logged in sends, and what came of it.
@@ -201,7 +168,7 @@ const HANDSHAKES: &[Case] = &[
 fn the_same_answers_as_mysqls_to_broken_packets() {
     let ours = server("hostile-same", &[]);
     let theirs = Peer::start(Kind::Mysql97, "hostile", Duration::ZERO, &[]).unwrap();
-    let before = held(&ours);
+    let before = Held::by(&ours).unwrap();
     let mut differences = Vec::new();
     let mut compare = |name: &str, run: &dyn Fn(u16) -> String| {
         let (our, their) = (run(ours.port()), run(theirs.port()));
@@ -219,7 +186,7 @@ fn the_same_answers_as_mysqls_to_broken_packets() {
             case(&mut raw)
         });
     }
-    until_as_before(&ours, &before);
+    before.until_again(&ours).unwrap();
     // MySQL reads behind the packet's end, and waits for 16 MB of a login.
     let on_purpose = [
         "execute with half of its parameters: ours 1835, open; MySQL rows",
@@ -232,26 +199,26 @@ fn the_same_answers_as_mysqls_to_broken_packets() {
 #[test]
 fn half_a_handshake_and_silence() {
     let server = server("hostile-silence", &["connect_timeout=2", "net_read_timeout=1"]);
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     let mut silent: Vec<Raw> = (0..20).map(|_| Raw::open(server.port()).unwrap()).collect();
     for (n, raw) in silent.iter_mut().enumerate() {
         raw.packet().expect("the greeting");
         // Nothing, a piece of a header, a header, a piece of the login.
         raw.send(&[&[60, 0, 0, 1][..], &[0; 30]].concat()[..[0, 2, 4, 30][n % 4]]);
     }
-    assert_eq!(held(&server).connections, before.connections + 20);
+    assert_eq!(Held::by(&server).unwrap().connections, before.connections + 20);
     let start = Instant::now();
     assert!(silent.iter_mut().all(|raw| raw.packet().is_none()), "nobody is let in");
     assert!(start.elapsed() < Duration::from_secs(10), "connect_timeout ends them");
     drop(silent);
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
     assert!(server.client().status("Aborted_connects").unwrap() >= 20);
 }
 
 #[test]
 fn a_packet_that_is_too_large_or_never_ends() {
     let server = server("hostile-large", &["max_allowed_packet=1M", "net_read_timeout=1"]);
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     // Its header is enough to refuse it.
     let mut raw = Raw::logged_in(server.port()).unwrap();
     raw.send(&[0xff, 0xff, 0xff, 0]);
@@ -266,7 +233,7 @@ fn a_packet_that_is_too_large_or_never_ends() {
     let start = Instant::now();
     assert_eq!(raw.reaction(), "1159, closed");
     assert!(start.elapsed() < Duration::from_secs(10));
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
 }
 
 #[test]
@@ -277,7 +244,7 @@ fn clients_that_vanish_in_the_middle() {
         let rows: Vec<String> = (0..100).map(|n| format!("({}, REPEAT('x', 8000))", 1000 * id + n + 10)).collect();
         client.query(&format!("INSERT INTO d.t VALUES {}", rows.join(","))).unwrap();
     }
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     // In a transaction with locks and a statement prepared.
     let mut holder = Raw::logged_in(server.port()).unwrap();
     for sql in ["BEGIN", "UPDATE d.t SET s = 'lost' WHERE id = 1"] {
@@ -305,7 +272,7 @@ fn clients_that_vanish_in_the_middle() {
         std::thread::sleep(Duration::from_millis(50));
         raw.vanish();
     }
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
 }
 
 #[test]
@@ -314,7 +281,7 @@ fn a_client_that_vanishes_while_its_commit_waits() {
     let server = Server::start("hostile-commit", slow).unwrap();
     let setup = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, n INT); INSERT INTO d.t VALUES (1, 0)";
     server.client().query(setup).unwrap();
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     for n in 1..5 {
         let mut raw = Raw::logged_in(server.port()).unwrap();
         raw.command(com::QUERY, b"UPDATE d.t SET n = n + 1 WHERE id = 1");
@@ -323,7 +290,7 @@ fn a_client_that_vanishes_while_its_commit_waits() {
         // What has its place in the log is there, whoever hears of it.
         until("the commit", || server.client().query("SELECT n FROM d.t").unwrap() == format!("{n}\n"));
     }
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
 }
 
 #[test]
@@ -332,7 +299,7 @@ fn a_client_that_does_not_read() {
     let client = server.client();
     let rows: Vec<String> = (0..1000).map(|n| format!("({}, REPEAT('x', 8000))", n + 10)).collect();
     client.query(&format!("INSERT INTO d.t VALUES {}", rows.join(","))).unwrap();
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     let memory = resident_kib(server.pid()).unwrap();
     let mut unread: Vec<Raw> = (0..20).map(|_| Raw::logged_in(server.port()).unwrap()).collect();
     for raw in &mut unread {
@@ -343,16 +310,16 @@ fn a_client_that_does_not_read() {
     let grown = resident_kib(server.pid()).unwrap().saturating_sub(memory);
     assert!(grown < 64 << 10, "20 results that nobody reads take {grown} KiB");
     // The server gives them up; its system's buffers still have something to read.
-    until("net_write_timeout", || held(&server).connections == before.connections);
+    until("net_write_timeout", || Held::by(&server).unwrap().connections == before.connections);
     drop(unread);
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
     assert!(client.status("Aborted_clients").unwrap() >= 20);
 }
 
 #[test]
 fn idle_clients_end_after_their_time() {
     let server = server("hostile-idle", &["wait_timeout=2", "interactive_timeout=600"]);
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     let (mut idle, mut patient) = (Raw::logged_in(server.port()).unwrap(), Raw::logged_in(server.port()).unwrap());
     patient.command(com::QUERY, b"SET wait_timeout = 600");
     assert_eq!(patient.reaction(), "OK, open");
@@ -362,7 +329,7 @@ fn idle_clients_end_after_their_time() {
     assert!(idle.is_closed() && start.elapsed() >= Duration::from_secs(1));
     assert_eq!(patient.state(), "open");
     drop((idle, patient));
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
 }
 
 #[test]
@@ -408,7 +375,7 @@ fn too_many_connections_of_all_and_of_one() {
 #[test]
 fn a_flood_of_connects() {
     let server = server("hostile-flood", &["max_connections=50", "connect_timeout=2"]);
-    let before = held(&server);
+    let before = Held::by(&server).unwrap();
     let flood = |seed: usize| {
         for n in 0..300 {
             // A server that says no at once is as good as one that serves.
@@ -431,5 +398,5 @@ fn a_flood_of_connects() {
         }
     };
     std::thread::scope(|scope| (0..8).for_each(|seed| drop(scope.spawn(move || flood(seed)))));
-    until_as_before(&server, &before);
+    before.until_again(&server).unwrap();
 }

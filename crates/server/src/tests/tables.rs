@@ -71,6 +71,8 @@ fn who_computes_shuts_nobody_out() {
         }
         client.query("SET max_execution_time = 20").await.unwrap();
         assert_eq!(error_of(&mut client, "SELECT BENCHMARK(1 << 60, 1 + 1)").await, 3024);
+        let waits = "SELECT WAIT_FOR_EXECUTED_GTID_SET('11111111-1111-1111-1111-111111111111:1')";
+        assert_eq!(error_of(&mut client, waits).await, 3024);
         server.shutdown().await.unwrap();
     });
 }

@@ -326,7 +326,7 @@ async fn call(
         values.push(arg.eval(row, &context.eval)?);
     }
     if function != "sleep" {
-        return context.waiting.call(function, values).await;
+        return context.unless_cancelled(context.waiting.call(function, values)).await;
     }
     let seconds = build::value_literal(values.pop().unwrap_or_default(), context.eval.session);
     let seconds = build::cast(seconds, crate::expr::CastType::Double, types::CollationId::BINARY)?;

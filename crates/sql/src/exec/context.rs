@@ -80,6 +80,31 @@ impl ExecContext<'_> {
         Ok(())
     }
 
+    /// Waits for something of the server, or ends as [`ExecContext::check_cancelled`] would.
+    pub(crate) async fn unless_cancelled<T>(
+        &self,
+        work: impl Future<Output = Result<T, SqlError>>,
+    ) -> Result<T, SqlError> {
+        let Some(watch) = self.eval.watch else { return work.await };
+        let late = async {
+            match watch.deadline {
+                Some(deadline) => {
+                    let left = Duration::from_micros(deadline.0.saturating_sub(self.env.clock.now().0));
+                    self.env.clock.sleep(left).await;
+                }
+                None => std::future::pending().await,
+            }
+        };
+        let ended = async {
+            let cancelled = async {
+                watch.cancel.cancelled().await;
+            };
+            futures_lite::future::or(cancelled, late).await;
+            Err(watch.check().err().unwrap_or_else(interrupted))
+        };
+        futures_lite::future::or(work, ended).await
+    }
+
     /// Waits, or ends with 1317.
     pub(crate) async fn sleep(&self, duration: Duration) -> Result<bool, SqlError> {
         let clock = &self.env.clock;
