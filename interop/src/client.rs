@@ -1,7 +1,7 @@
 //! Clients: the `mariadb` command line, the peers' own tools, sysbench, Python drivers.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -173,6 +173,23 @@ pub struct SysbenchReport {
     pub latency_p95_ms: f64,
 }
 
+/// One second of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SysbenchSecond {
+    /// Transactions.
+    pub transactions: f64,
+    /// 99th percentile of a transaction, in milliseconds.
+    pub latency_p99_ms: f64,
+}
+
+impl SysbenchSecond {
+    /// `[ 7s ] thds: 64 tps: 9513.91 qps: 9513.91 (r/w/o: …) lat (ms,99%): 12.75 err/s: 0.00 reconn/s: 0.00`
+    fn parse(line: &str) -> Option<Self> {
+        let after = |label: &str| line.split(label).nth(1)?.split_whitespace().next()?.parse().ok();
+        Some(SysbenchSecond { transactions: after(" tps:")?, latency_p99_ms: after("lat (ms,99%):")? })
+    }
+}
+
 impl Sysbench {
     fn command(&self, action: &str) -> Command {
         let mut command = Command::new("sysbench");
@@ -202,6 +219,28 @@ impl Sysbench {
     /// What it printed.
     pub fn cleanup(&self) -> Result<()> {
         run(&mut self.command("cleanup")).map(drop)
+    }
+
+    /// Runs the load, and tells of each second while it runs.
+    ///
+    /// # Errors
+    /// What it printed.
+    pub fn run_by_seconds(&self, mut each: impl FnMut(SysbenchSecond)) -> Result<()> {
+        let mut command = self.command("run");
+        command.args(["--report-interval=1", "--percentile=99"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| format!("sysbench: {error}"))?;
+        let output = child.stdout.take().ok_or("no output of sysbench")?;
+        let mut text = String::new();
+        for line in BufReader::new(output).lines() {
+            let line = line.map_err(|error| error.to_string())?;
+            text.push_str(&line);
+            text.push('\n');
+            if let Some(second) = SysbenchSecond::parse(&line) {
+                each(second);
+            }
+        }
+        let status = child.wait().map_err(|error| error.to_string())?;
+        if status.success() { Ok(()) } else { Err(format!("sysbench: {status}\n{text}")) }
     }
 
     /// Runs the load.

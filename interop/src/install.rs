@@ -66,6 +66,11 @@ pub fn shim_path() -> PathBuf {
     peers_home().join("bin/slowsync.so")
 }
 
+/// The shim whose disk fails as a script says.
+pub fn failing_path() -> PathBuf {
+    peers_home().join("bin/failing.so")
+}
+
 /// The Python with PyMySQL and mysql-connector-python.
 pub fn python_path() -> PathBuf {
     peers_home().join("python/bin/python")
@@ -90,7 +95,7 @@ pub fn install_everything() -> Result<()> {
     }
     install_python()?;
     install_jdbc()?;
-    build_shim()
+    build_shims()
 }
 
 fn on_path(program: &str) -> bool {
@@ -197,17 +202,16 @@ fn install_jdbc() -> Result<()> {
     Ok(())
 }
 
-/// Built against the host's C library, the oldest here, so that it loads in the roots too.
-fn build_shim() -> Result<()> {
-    let source = workspace_root().join("interop/slowsync.c");
+/// Built against the host's C library, the oldest here, so that they load in the roots too.
+fn build_shims() -> Result<()> {
     let age = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
-    if age(&shim_path()) > age(&source) {
-        return Ok(());
+    for (source, shim) in [("slowsync.c", shim_path()), ("failing.c", failing_path())] {
+        let source = workspace_root().join("interop").join(source);
+        if age(&shim) <= age(&source) {
+            let mut compiler = Command::new("cc");
+            compiler.args(["-O2", "-shared", "-fPIC", "-o"]).arg(shim).arg(source).args(["-ldl", "-lpthread"]);
+            run(&mut compiler)?;
+        }
     }
-    run(Command::new("cc")
-        .args(["-O2", "-shared", "-fPIC", "-o"])
-        .arg(shim_path())
-        .arg(source)
-        .args(["-ldl", "-lpthread"]))
-    .map(drop)
+    Ok(())
 }

@@ -9,6 +9,7 @@
 mod client;
 mod connection;
 mod follow;
+mod held;
 mod install;
 mod kill;
 mod peer;
@@ -17,13 +18,14 @@ pub mod random_sql;
 mod raw;
 mod server;
 
-pub use client::{Client, Sysbench, SysbenchReport, jdbc, python, run_tool};
+pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, jdbc, python, run_tool};
 pub use connection::{Answer, Connection};
 pub use follow::gtid_executed;
-pub use install::{Kind, install_everything, peers_home, python_path, shim_path};
+pub use held::Held;
+pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;
-pub use process::{free_port, resident_kib, workspace_root};
+pub use process::{free_port, peak_kib, resident_kib, workspace_root};
 pub use raw::Raw;
 pub use server::{Server, ServerOptions, commuter_binary};
 pub use wire::column::OwnedColumn as Column;

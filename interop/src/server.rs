@@ -52,6 +52,14 @@ impl Server {
     pub fn start(name: &str, options: ServerOptions) -> Result<Server> {
         let folder = peers_data().join(format!("commuter-{name}"));
         let _ = fs::remove_dir_all(&folder);
+        Server::start_in(folder, options)
+    }
+
+    /// The same in a folder of the caller's, and on what is in it.
+    ///
+    /// # Errors
+    /// When it does not come up; with its log.
+    pub fn start_in(folder: PathBuf, options: ServerOptions) -> Result<Server> {
         fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
         let port = free_port();
         let child = spawn(&folder, port, &options)?;
@@ -105,6 +113,21 @@ impl Server {
         signal(&self.child, libc::SIGTERM);
         let status = wait_for_end(&mut self.child, Duration::from_secs(60))?;
         if status.success() { Ok(start.elapsed()) } else { Err(format!("{status}\n{}", self.log())) }
+    }
+
+    /// Whether the process has ended by itself, within that time.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn ends_within(&mut self, patience: Duration) -> Result<bool> {
+        let start = Instant::now();
+        while start.elapsed() < patience {
+            if self.child.try_wait().map_err(|error| error.to_string())?.is_some() {
+                return Ok(true);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Ok(false)
     }
 
     /// A client's view of it, as root over TCP.
