@@ -14,7 +14,7 @@ use server::{Core, ServeOptions};
 use session::Peer;
 use session::transport::StreamTransport;
 
-use super::{ClusterScenario, Shared};
+use super::ClusterScenario;
 
 /// Of the servers, by number.
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
