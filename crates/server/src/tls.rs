@@ -48,7 +48,8 @@ pub(crate) fn acceptor(datadir: &DataDir, globals: &Globals) -> Result<TlsAccept
             builder.with_client_cert_verifier(verifier)
         }
     };
-    let config = builder.with_single_cert(certificates, key).map_err(|error| tls_error(&key_path, error))?;
+    let both = |error| ServerError::Tls(format!("{cert_path} and {}: {error}", key_path.display()));
+    let config = builder.with_single_cert(certificates, key).map_err(both)?;
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
 
@@ -59,7 +60,11 @@ fn read(path: &PathBuf) -> Result<Vec<u8>, ServerError> {
 fn certificates(path: &PathBuf) -> Result<Vec<CertificateDer<'static>>, ServerError> {
     let pem = read(path)?;
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&pem).collect();
-    found.map_err(|error| tls_error(path, error))
+    match found {
+        Ok(found) if found.is_empty() => Err(tls_error(path, "there is no certificate in it")),
+        Ok(found) => Ok(found),
+        Err(error) => Err(tls_error(path, error)),
+    }
 }
 
 fn tls_error(path: &std::path::Path, error: impl std::fmt::Display) -> ServerError {
