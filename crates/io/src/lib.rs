@@ -17,7 +17,7 @@ pub mod sim;
 mod turn;
 
 use std::future::Future;
-use std::io::Result;
+use std::io::{ErrorKind, Result};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,6 +51,29 @@ impl Env {
         if let Some(interruption) = self.spawner.interruption() {
             interruption.await;
         }
+    }
+
+    /// Removes a temporary file whose owner is being dropped: by a task, because dropping cannot wait.
+    pub fn remove_later(&self, path: String) {
+        let disk = self.disk.clone();
+        let remove = async move {
+            if let Err(error) = disk.remove(&path).await {
+                tracing::warn!(%path, %error, "a temporary file could not be removed");
+            }
+        };
+        self.spawner.spawn("remove temporary file", Box::pin(remove));
+    }
+
+    /// Removes the temporary files of the data directory whose names begin so: what a crash has left of them.
+    pub async fn remove_stale(&self, prefix: &str) -> Result<()> {
+        for name in self.disk.list("").await?.iter().filter(|name| name.starts_with(prefix)) {
+            match self.disk.remove(name).await {
+                // Whoever was just closed is still at it.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                result => result?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -20,7 +20,6 @@
 //! | between the two names | a prepared file behind a gap | removes both |
 //! | after 3 | a whole file of the log | does not read it again: it was synced before it got its name |
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -155,14 +154,9 @@ impl LargeEvents {
 
 impl Drop for LargeEvents {
     fn drop(&mut self) {
-        let Some(name) = self.name.lock().take() else { return };
-        let disk = self.log.env.disk.clone();
-        let remove = async move {
-            if let Err(error) = disk.remove(&name).await {
-                tracing::warn!(%name, %error, "the events of a transaction that was rolled back could not be removed");
-            }
-        };
-        self.log.env.spawner.spawn("remove large transaction", Box::pin(remove));
+        if let Some(name) = self.name.lock().take() {
+            self.log.env.remove_later(name);
+        }
     }
 }
 
@@ -315,16 +309,8 @@ fn prefix(options: &LogOptions) -> String {
 
 /// Removes what a crash has left of large transactions that have no place in the log.
 pub(super) async fn remove_stale(env: &Env, options: &LogOptions) -> Result<()> {
-    let names = env.disk.list("").await.map_err(|error| BinlogError::io("list", ".", &error))?;
     let prefix = prefix(options);
-    for name in names.iter().filter(|name| name.starts_with(&prefix)) {
-        match env.disk.remove(name).await {
-            // A log that was just closed is still at it.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            result => result.map_err(|error| BinlogError::io("remove", name, &error))?,
-        }
-    }
-    Ok(())
+    env.remove_stale(&prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))
 }
 
 /// The content of a sealed file that is one large transaction, without reading its rows: it was synced before it got its name.

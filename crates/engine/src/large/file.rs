@@ -1,6 +1,5 @@
 //! The temporary file of a transaction's runs, one behind the other.
 
-use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,15 +24,8 @@ static NEXT_FILE: AtomicU64 = AtomicU64::new(1);
 
 /// Removes what a crash has left.
 pub(crate) async fn remove_stale(env: &Env) -> Result<()> {
-    let failed = |error: std::io::Error| EngineError::Io(format!("temporary files of transactions: {error}"));
-    for name in env.disk.list("").await.map_err(failed)?.iter().filter(|name| name.starts_with(PREFIX)) {
-        match env.disk.remove(name).await {
-            // An engine that was just closed is still at it.
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
-            result => result.map_err(failed)?,
-        }
-    }
-    Ok(())
+    let removed = env.remove_stale(PREFIX).await;
+    removed.map_err(|error| EngineError::Io(format!("temporary files of transactions: {error}")))
 }
 
 /// A statement cannot put away what it has written (1026).
@@ -103,12 +95,6 @@ impl RunFile {
 
 impl Drop for RunFile {
     fn drop(&mut self) {
-        let (disk, path) = (self.env.disk.clone(), std::mem::take(&mut self.path));
-        let remove = async move {
-            if let Err(error) = disk.remove(&path).await {
-                tracing::warn!(%path, %error, "a temporary file of a transaction could not be removed");
-            }
-        };
-        self.env.spawner.spawn("remove temporary file", Box::pin(remove));
+        self.env.remove_later(std::mem::take(&mut self.path));
     }
 }

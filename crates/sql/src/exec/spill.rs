@@ -215,13 +215,7 @@ impl TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        let (disk, path) = (self.env.disk.clone(), std::mem::take(&mut self.path));
-        let remove = async move {
-            if let Err(error) = disk.remove(&path).await {
-                tracing::warn!(%path, %error, "a temporary file could not be removed");
-            }
-        };
-        self.env.spawner.spawn("remove temporary file", Box::pin(remove));
+        self.env.remove_later(std::mem::take(&mut self.path));
     }
 }
 
