@@ -156,7 +156,7 @@ impl LargeInstall {
             self.put_away().await?;
         }
         let core = &self.core;
-        core.wait_for_large(None).await?;
+        core.wait_for_large(false, &Cancel::new()).await?;
         {
             let _installs = core.checkpoints.installs.read();
             let large = LargeWrites { runs: std::mem::take(&mut self.runs), stamp: VersionStamp::Known(self.number) };

@@ -272,35 +272,18 @@ impl Core {
             || bytes < Room::most_of_active(size, frozen) && self.checkpoints.disk_full.lock().is_some()
     }
 
-    /// Ready when one more large transaction may join the memtables: each of them costs every read a look at its runs.
-    pub(crate) async fn wait_for_large(&self, cancel: Option<&Cancel>) -> Result<()> {
-        let is_full = || {
-            let layers = self.views.layers();
-            layers.memtables.iter().map(|memtable| memtable.large().len()).sum::<usize>() >= LARGE_MAX
-        };
-        while is_full() {
-            self.check_running()?;
+    /// The same for one more large transaction: each of them costs every read a look at its runs.
+    fn has_room_for_large(&self) -> bool {
+        let large = self.views.layers().memtables.iter().map(|memtable| memtable.large().len()).sum::<usize>();
+        if large >= LARGE_MAX {
             self.checkpoints.want();
-            let listener = self.checkpoints.room.listen();
-            if !is_full() {
-                break;
-            }
-            if let (Some(_), Some(why)) = (cancel, &*self.checkpoints.disk_full.lock()) {
-                return Err(EngineError::Full(format!("no checkpoint can be made: {why}")));
-            }
-            let cancelled = async {
-                match cancel {
-                    Some(cancel) => Err(EngineError::Cancelled(cancel.cancelled().await)),
-                    None => future::pending().await,
-                }
-            };
-            let room = async {
-                listener.await;
-                Ok(())
-            };
-            future::or(cancelled, room).await?;
         }
-        Ok(())
+        large < LARGE_MAX
+    }
+
+    /// Ready when one more large transaction may join the memtables; see [`Core::wait_until`].
+    pub(crate) async fn wait_for_large(&self, of_session: bool, cancel: &Cancel) -> Result<()> {
+        self.wait_until(|| self.has_room_for_large(), of_session, cancel).await
     }
 
     /// Ready when the active memtable may grow; an error if no checkpoint can make room because the disk is full.
@@ -308,22 +291,25 @@ impl Core {
         self.wait_for_room_of(SESSIONS, cancel).await
     }
 
-    /// The same for a transaction whose number is known: one that the frozen memtable still waits for has room there, and a
-    /// full disk is waited for, because the log has to be applied anyway.
+    /// The same for a transaction whose number is known: one that the frozen memtable still waits for has room there.
     pub(crate) async fn wait_for_room_of(&self, number: CommitNumber, cancel: &Cancel) -> Result<()> {
+        self.wait_until(|| self.has_room_of(number), number == SESSIONS, cancel).await
+    }
+
+    /// Ready when checkpoints have made room. A full disk is an error for sessions, and waited for by others, because the log has
+    /// to be applied anyway.
+    async fn wait_until(&self, has_room: impl Fn() -> bool, of_session: bool, cancel: &Cancel) -> Result<()> {
         loop {
             self.check_running()?;
-            if self.has_room_of(number) {
+            if has_room() {
                 return Ok(());
             }
             // Asked for only now: every commit comes here, and nearly all of them find room.
             let listener = self.checkpoints.room.listen();
-            if self.has_room_of(number) {
+            if has_room() {
                 return Ok(());
             }
-            if number == SESSIONS
-                && let Some(why) = &*self.checkpoints.disk_full.lock()
-            {
+            if of_session && let Some(why) = &*self.checkpoints.disk_full.lock() {
                 return Err(EngineError::Full(format!("no checkpoint can be made: {why}")));
             }
             let cancelled = async {

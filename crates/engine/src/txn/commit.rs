@@ -80,7 +80,7 @@ impl Transaction {
             finished.ok_or_else(|| EngineError::Bug("a large transaction without events".to_string()))?;
         let cancel = &self.options.session.cancel;
         core.wait_for_room(cancel).await?;
-        core.wait_for_large(Some(cancel)).await?;
+        core.wait_for_large(true, cancel).await?;
         core.log.wait_for_next().await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(0).await?;
