@@ -80,17 +80,9 @@ impl Roots {
 
     /// How many entries a range has. Exact, for the price of looking for its two ends: nodes know the rows below them.
     pub async fn estimate(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
-        let from = match lower {
-            Bound::Unbounded => 0,
-            Bound::Included(key) => self.rank(index, key, false).await?.rows(),
-            Bound::Excluded(key) => self.rank(index, key, true).await?.rows(),
-        };
-        let to = match upper {
-            Bound::Unbounded => self.entries(index),
-            Bound::Included(key) => self.rank(index, key, true).await?.rows(),
-            Bound::Excluded(key) => self.rank(index, key, false).await?.rows(),
-        };
-        Ok(to.saturating_sub(from))
+        let (from, to) = self.ends(index, lower, upper).await?;
+        let to = to.map_or_else(|| self.entries(index), |end| end.rows());
+        Ok(to.saturating_sub(from.map_or(0, |end| end.rows())))
     }
 
     pub(crate) async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {

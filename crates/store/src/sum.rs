@@ -72,16 +72,9 @@ impl Rank {
 impl Roots {
     /// What a range of an index holds, exactly, for the price of looking for its two ends.
     pub async fn sum(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<RowSum> {
-        let from = match lower {
-            Bound::Unbounded => RowSum::default(),
-            Bound::Included(key) => self.rank(index, key, false).await?.sum(),
-            Bound::Excluded(key) => self.rank(index, key, true).await?.sum(),
-        };
-        let to = match upper {
-            Bound::Unbounded => RowSum { rows: self.entries(index), hash: self.content_hash(index) },
-            Bound::Included(key) => self.rank(index, key, true).await?.sum(),
-            Bound::Excluded(key) => self.rank(index, key, false).await?.sum(),
-        };
+        let (from, to) = self.ends(index, lower, upper).await?;
+        let all = || RowSum { rows: self.entries(index), hash: self.content_hash(index) };
+        let (from, to) = (from.map_or_else(RowSum::default, |end| end.sum()), to.map_or_else(all, |end| end.sum()));
         // A range that is upside down has nothing.
         Ok(if to.rows > from.rows { to.without(from) } else { RowSum::default() })
     }
@@ -127,8 +120,28 @@ impl Roots {
         Ok(Vec::new())
     }
 
+    /// Where a range begins, and where it ends; `None` for an end of the index.
+    pub(crate) async fn ends(
+        &self,
+        index: IndexId,
+        lower: Bound<&[u8]>,
+        upper: Bound<&[u8]>,
+    ) -> Result<(Option<Rank>, Option<Rank>)> {
+        let from = match lower {
+            Bound::Unbounded => None,
+            Bound::Included(key) => Some(self.rank(index, key, false).await?),
+            Bound::Excluded(key) => Some(self.rank(index, key, true).await?),
+        };
+        let to = match upper {
+            Bound::Unbounded => None,
+            Bound::Included(key) => Some(self.rank(index, key, true).await?),
+            Bound::Excluded(key) => Some(self.rank(index, key, false).await?),
+        };
+        Ok((from, to))
+    }
+
     /// Where a key is (behind it, if `after`).
-    pub(crate) async fn rank(&self, index: IndexId, key: &[u8], after: bool) -> Result<Rank> {
+    async fn rank(&self, index: IndexId, key: &[u8], after: bool) -> Result<Rank> {
         let mut before = RowSum::default();
         let Some(tree) = self.tree(index) else { return Ok(Rank { before, leaf: None }) };
         let mut at = tree.root;
