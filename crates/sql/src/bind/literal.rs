@@ -8,6 +8,7 @@ use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
 use crate::expr::build;
 use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode};
+use crate::parse::{bit_bytes, hex_bytes};
 
 impl<'a> Binder<'a> {
     pub(crate) fn bind_value(&mut self, value: &sql::Value) -> Result<Expr, SqlError> {
@@ -190,35 +191,4 @@ fn decimal_type(info: &sql::ExactNumberInfo) -> Result<CastType, SqlError> {
         return Err(SqlError::new(codes::M_BIGGER_THAN_D, message));
     }
     Ok(CastType::Decimal { precision: precision as u8, scale: scale as u8 })
-}
-
-/// The lexer has checked that the digits are an even number of hexadecimal ones.
-fn hex_bytes(digits: &str) -> Vec<u8> {
-    let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
-    let mut digits = digits.as_bytes().to_vec();
-    if digits.len() % 2 == 1 {
-        digits.insert(0, b'0');
-    }
-    digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
-}
-
-fn bit_bytes(bits: &str) -> Vec<u8> {
-    let bits = bits.as_bytes();
-    let byte = |bits: &[u8]| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit == b'1'));
-    let mut bytes: Vec<u8> = bits.rchunks(8).map(byte).collect();
-    bytes.reverse();
-    bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn binary_literals() {
-        assert_eq!(hex_bytes("4D79"), b"My");
-        assert_eq!(hex_bytes("f0F"), [0x0f, 0x0f]);
-        assert_eq!(bit_bytes("100000001"), [1, 1]);
-        assert_eq!(bit_bytes(""), [] as [u8; 0]);
-    }
 }

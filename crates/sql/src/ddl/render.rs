@@ -10,6 +10,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, Table
 use super::foreign_key;
 use super::index::PRIMARY;
 use crate::account::{Account, Level, Privilege, Privileges};
+use crate::expr::hex_text;
 use crate::parse::ast::{AlterTable, AuthSecret, UserSpec};
 
 /// `` `name` ``
@@ -165,8 +166,7 @@ fn default_text(default: &ColumnDefault, column: &ColumnDef) -> String {
         ColumnDefault::Literal(value) => match (&column.ty, value) {
             (ColumnType::Bit { .. }, Value::UInt(bits)) => format!("b'{bits:b}'"),
             (_, Value::Bytes(bytes)) if std::str::from_utf8(bytes).is_err() => {
-                let digits: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-                format!("0x{digits}")
+                format!("0x{}", hex_text(bytes).to_uppercase())
             }
             _ => quote_string(&value_text(value, column)),
         },

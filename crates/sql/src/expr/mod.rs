@@ -42,6 +42,7 @@ pub(crate) use context::interrupted;
 pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings, Watch};
 pub use convert::{Strictness, convert_for_column};
 pub use function::Function;
+pub(crate) use function::hex_text;
 pub use mode::SqlMode;
 pub use tree::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, IntervalUnit, VariableScope};
 pub use types::{Coercibility, ExprType, Kind};

@@ -5,6 +5,7 @@ use sqlparser::tokenizer::Token;
 use super::Parsed;
 use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantLevel, Statement, TableName, UserSpec};
 use super::error::ParseError;
+use super::lexer::hex_bytes;
 use super::tokens::Tokens;
 
 /// CREATE USER, after USER.
@@ -77,8 +78,7 @@ fn auth(tokens: &mut Tokens<'_>) -> Parsed<AuthSpec> {
 /// A stored secret: text, or hexadecimal (SHOW CREATE USER may print it so).
 fn hash(tokens: &mut Tokens<'_>) -> Parsed<String> {
     let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.string() };
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or("0"), 16).unwrap_or(0);
-    let bytes: Vec<u8> = digits.as_bytes().chunks(2).map(byte).collect();
+    let bytes = hex_bytes(digits);
     tokens.next();
     Ok(bytes.into_iter().map(char::from).collect())
 }

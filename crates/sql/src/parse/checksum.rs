@@ -10,6 +10,7 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::{Admin, Checksum, Cuts, EncodedRange};
+use super::lexer::hex_bytes;
 use super::tokens::Tokens;
 
 pub(super) fn checksum(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
@@ -42,12 +43,7 @@ fn cuts(tokens: &mut Tokens<'_>) -> Parsed<Cuts> {
 /// Bytes in hexadecimal.
 fn key(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {
     let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.unexpected() };
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16).ok();
-    match digits.as_bytes().chunks(2).map(byte).collect() {
-        Some(bytes) => {
-            tokens.next();
-            Ok(bytes)
-        }
-        None => tokens.unexpected(),
-    }
+    let bytes = hex_bytes(digits);
+    tokens.next();
+    Ok(bytes)
 }

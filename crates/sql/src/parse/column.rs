@@ -4,6 +4,7 @@ use sqlparser::tokenizer::Token;
 
 use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TypeSpec};
 use super::error::ParseError;
+use super::lexer::{bit_bytes, hex_bytes};
 use super::tokens::Tokens;
 use super::{Parsed, foreign_key};
 
@@ -324,14 +325,4 @@ pub(super) fn literal(tokens: &mut Tokens<'_>) -> Parsed<Literal> {
         }
         _ => tokens.unexpected(),
     }
-}
-
-fn hex_bytes(digits: &str) -> Vec<u8> {
-    let nibble = |digit: u8| (digit as char).to_digit(16).unwrap_or(0) as u8;
-    digits.as_bytes().chunks(2).map(|pair| nibble(pair[0]) << 4 | nibble(*pair.get(1).unwrap_or(&b'0'))).collect()
-}
-
-fn bit_bytes(digits: &str) -> Vec<u8> {
-    let bits = digits.as_bytes();
-    bits.rchunks(8).rev().map(|byte| byte.iter().fold(0, |value, bit| value << 1 | (bit - b'0'))).collect()
 }

@@ -50,7 +50,7 @@ use self::tokens::Tokens;
 use crate::expr::SqlMode;
 
 pub(crate) use self::dialect::DIV;
-pub(crate) use self::lexer::select_items;
+pub(crate) use self::lexer::{bit_bytes, hex_bytes, select_items};
 pub(crate) use self::raw::to_utf8;
 pub(crate) use tokens::RESERVED;
 

@@ -15,8 +15,8 @@ use types::{TableDef, Value};
 
 use super::Session;
 use crate::account::Privilege;
-use crate::ddl::{self, quote_identifier, quote_string, value_text};
-use crate::expr::WarningLevel;
+use crate::ddl::{quote_identifier, quote_string, value_text};
+use crate::expr::{WarningLevel, hex_text};
 use crate::information_schema::column_spec;
 use crate::parse::ast::{Checksum, Cuts, EncodedRange, TableName};
 use crate::result::{Outcome, ResultColumn, ResultSink};
@@ -55,8 +55,7 @@ impl Session {
         let mut named = Vec::with_capacity(tables.len());
         for table in tables {
             self.check_table(Privilege::Select, table)?;
-            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
-            named.push((schema.ok_or_else(ddl::no_database)?, table.name.as_str()));
+            named.push((self.schema_of(table)?, table.name.as_str()));
         }
         self.transaction_for_statement();
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
@@ -198,7 +197,7 @@ fn keys_inside(range: &EncodedRange, keys: &[Vec<u8>]) -> Vec<Bytes> {
 }
 
 fn hex(bytes: &[u8]) -> Value {
-    Value::str(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    Value::str(hex_text(bytes))
 }
 
 /// `` `id`=7 AND `name`='x' ``: the row by its primary key.
@@ -209,7 +208,7 @@ fn condition(table: &Table, row: &Bytes) -> Result<String, SqlError> {
         let column = &def.columns[part.column];
         let value = table.codec.row.decode_column(row, part.column).map_err(EngineError::from)?;
         let literal = match &value {
-            Value::Bytes(bytes) => format!("x'{}'", bytes.iter().map(|byte| format!("{byte:02X}")).collect::<String>()),
+            Value::Bytes(bytes) => format!("x'{}'", hex_text(bytes).to_uppercase()),
             Value::Str(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
                 quote_string(&value_text(&value, column))
             }

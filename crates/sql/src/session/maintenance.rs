@@ -39,8 +39,7 @@ impl Session {
                 return Err(conflicting_read_lock());
             }
             self.check_table(Privilege::Select, &lock.table)?;
-            let schema = lock.table.schema.clone().or_else(|| self.database().map(str::to_string));
-            let schema = schema.ok_or_else(ddl::no_database)?;
+            let schema = self.schema_of(&lock.table)?;
             self.check_database(Privilege::LockTables, &schema)?;
             wanted.push((schema, lock.table.name.clone(), lock.write));
         }
@@ -62,8 +61,7 @@ impl Session {
         }
         let mut wanted = Vec::new();
         for table in tables {
-            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
-            wanted.push((schema.ok_or_else(ddl::no_database)?, table.name.clone(), false));
+            wanted.push((self.schema_of(table)?, table.name.clone(), false));
         }
         let owner = self.take_locks(&wanted).await?;
         (self.locked.owner, self.locked.tables) = (Some(Arc::new(owner)), wanted);
@@ -149,8 +147,7 @@ impl Session {
         let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text t");
         for table in tables {
             self.check_table(Privilege::Select, table)?;
-            let schema = table.schema.clone().or_else(|| self.database().map(str::to_string));
-            let schema = schema.ok_or_else(ddl::no_database)?;
+            let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
             for (kind, message) in answers(what, exists, &schema, &table.name) {
                 let name = format!("{schema}.{}", table.name);

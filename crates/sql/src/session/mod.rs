@@ -52,8 +52,9 @@ pub use self::prepared::Prepared;
 use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;
+use crate::ddl;
 use crate::expr::{SessionInfo, Warnings};
-use crate::parse::ast::UserName;
+use crate::parse::ast::{TableName, UserName};
 use crate::parse::{self, ParseContext};
 use crate::result::{ResultColumn, StatusFlags};
 use crate::services::Services;
@@ -173,6 +174,12 @@ impl Session {
     /// The default database.
     pub fn database(&self) -> Option<&str> {
         self.info.database.as_deref()
+    }
+
+    /// A table's database: its own or the default one; 1046 if there is none.
+    fn schema_of(&self, table: &TableName) -> Result<String, SqlError> {
+        let schema = table.schema.as_deref().or_else(|| self.database());
+        schema.map(str::to_owned).ok_or_else(ddl::no_database)
     }
 
     /// The state that OK and EOF packets show.

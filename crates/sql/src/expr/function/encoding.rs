@@ -47,7 +47,7 @@ fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
     }))
 }
 
-pub(super) fn hex_text(bytes: &[u8]) -> String {
+pub(crate) fn hex_text(bytes: &[u8]) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(2 * bytes.len());
     for byte in bytes {

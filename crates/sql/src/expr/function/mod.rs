@@ -25,6 +25,7 @@ use bytes::Bytes;
 use types::temporal::parse::Allow;
 use types::{CollationId, Date, DateTime, Time, Value};
 
+pub(crate) use self::encoding::hex_text;
 use crate::expr::build::{Mixed, agree};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
