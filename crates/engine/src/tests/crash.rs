@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use types::Value;
 
-use super::fixture::{self, begin, insert_one, key, row};
+use super::fixture::{self, begin, insert_one, key, row, with_seeds};
 use crate::error::Result;
 use crate::{Direction, Engine, KeyRange, ReadMode, Table, TableMode};
 
@@ -250,16 +250,6 @@ fn ddl_crashes(seed: u64) {
         engine.close().await
     };
     machine.run(last).unwrap().unwrap();
-}
-
-fn with_seeds(count: u64, run: impl Fn(u64) + std::panic::RefUnwindSafe) {
-    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(count);
-    let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    for seed in first..first + seeds {
-        if std::panic::catch_unwind(|| run(seed)).is_err() {
-            panic!("SEED={seed} SEEDS=1 repeats it");
-        }
-    }
 }
 
 #[test]

@@ -280,3 +280,14 @@ pub(super) fn show_values(values: &[Value]) -> String {
 pub(super) fn key(table: &Table, id: i64) -> Bytes {
     table.codec.prefix(0, &[Value::Int(id)]).unwrap()
 }
+
+/// Runs so many seeds, or those that the environment names.
+pub(super) fn with_seeds(count: u64, run: impl Fn(u64) + std::panic::RefUnwindSafe) {
+    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(count);
+    let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
+    for seed in first..first + seeds {
+        if std::panic::catch_unwind(|| run(seed)).is_err() {
+            panic!("SEED={seed} SEEDS=1 repeats it");
+        }
+    }
+}

@@ -312,11 +312,5 @@ fn history(seed: u64) {
 
 #[test]
 fn every_view_is_a_state_of_the_log() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(12);
-    let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    for seed in first..first + seeds {
-        if std::panic::catch_unwind(|| history(seed)).is_err() {
-            panic!("SEED={seed} SEEDS=1 repeats it");
-        }
-    }
+    fixture::with_seeds(12, history);
 }

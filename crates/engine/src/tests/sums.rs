@@ -157,11 +157,5 @@ fn history(seed: u64) {
 
 #[test]
 fn sums_are_those_of_the_rows() {
-    let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(9);
-    let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
-    for seed in first..first + seeds {
-        if std::panic::catch_unwind(|| history(seed)).is_err() {
-            panic!("SEED={seed} SEEDS=1 repeats it");
-        }
-    }
+    fixture::with_seeds(9, history);
 }
