@@ -8,6 +8,8 @@ use wire::flags::com;
 
 const THREADS: u64 = 12;
 const STATEMENTS: u32 = 25;
+/// What the allocator keeps goes up and down by tens of megabytes between rounds; what leaks only goes up, in each of so many.
+const ROUNDS_MAX: u64 = 8;
 
 /// What waits for somebody else: rows, gaps, tables, all commits, a name, a time, a GTID; and what works for long.
 const STATEMENTS_OF_ALL_KINDS: &[&str] = &[
@@ -92,14 +94,13 @@ fn one(port: u16, killer: &Client, random: &mut Random) {
 #[test]
 fn nothing_stays_of_a_storm_of_cancelled_statements() {
     let settings = ["innodb_buffer_pool_size=16M", "memtable_size=8M", "tmp_table_size=1M", "sort_buffer_size=256K"];
-    let arguments = settings.iter().flat_map(|setting| ["--set".to_owned(), (*setting).to_owned()]).collect();
-    let server = Server::start("storm", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let server = Server::start("storm", ServerOptions::with_settings(settings)).unwrap();
     let client = server.client();
     client.query(&format!("{SETUP}{}", "INSERT INTO big SELECT CONCAT(s, 'x') FROM big;".repeat(6))).unwrap();
     let before = Held::by(&server).unwrap();
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let mut memory = 0;
-    for round in 0..2 {
+    let mut memory = Vec::new();
+    for round in 0..ROUNDS_MAX {
         // Somebody holds what the others wait for.
         let mut holder = Raw::logged_in(server.port()).unwrap();
         for sql in ["SELECT GET_LOCK('held', 1)", "BEGIN", "UPDATE d.t SET s = 'held' WHERE id >= 1"] {
@@ -117,15 +118,14 @@ fn nothing_stays_of_a_storm_of_cancelled_statements() {
         before.until_again(&server).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let files = std::fs::read_dir(server.folder().join("tmp")).map_or(0, Iterator::count);
         assert_eq!(files, 0, "seed {seed}: temporary files");
-        let now = resident_kib(server.pid()).unwrap();
-        // The first round fills caches and arenas.
-        assert!(
-            round == 0 || now < memory + (32 << 10),
-            "seed {seed}: {memory} KiB after the first round, {now} after the second"
-        );
-        memory = now;
         let sane =
             client.query("SELECT COUNT(*), MIN(n) FROM d.t; SELECT COUNT(*) FROM d.copy WHERE s = 'uncommitted'");
         assert!(sane.unwrap().ends_with("\n0\n"), "seed {seed}");
+        memory.push(resident_kib(server.pid()).unwrap());
+        // Two rounds at least: the first one fills caches and arenas.
+        if !memory.is_sorted() {
+            return;
+        }
     }
+    panic!("seed {seed}: memory grows with every round: {memory:?} KiB");
 }
