@@ -8,9 +8,6 @@ use std::time::Duration;
 use crate::process::workspace_root;
 use crate::{Client, Result, Server, ServerOptions, python_path};
 
-/// How long a follower may take to be in step after the load has ended.
-const CATCH_UP_PATIENCE: Duration = Duration::from_secs(60);
-
 /// Runs `rounds` rounds: PyMySQL clients write, the source (even rounds) or its follower (odd ones) is killed with
 /// SIGKILL at an uneven moment, restarted, and checked: nothing acknowledged is lost, nothing is half there, source
 /// and follower hold the same rows.
@@ -19,9 +16,7 @@ const CATCH_UP_PATIENCE: Duration = Duration::from_secs(60);
 /// What was lost or differs.
 pub fn kill_loop(rounds: u32, clients: u32) -> Result<()> {
     let mut source = Server::start("kill-source", ServerOptions::default())?;
-    let follow = format!("mysql://root@127.0.0.1:{}", source.port());
-    let options = ServerOptions { arguments: vec!["--follow".to_owned(), follow], ..ServerOptions::default() };
-    let mut follower = Server::start("kill-follower", options)?;
+    let mut follower = source.start_follower("kill-follower")?;
     let mut transactions = 0;
     let mut found = BTreeMap::new();
     for round in 0..rounds {
@@ -112,14 +107,7 @@ fn check(client: &Client, acknowledged: &BTreeMap<u32, u64>, found: &mut BTreeMa
 }
 
 fn in_step(source: &Server, follower: &Server) -> Result<()> {
-    let executed = source.client().query("SELECT @@global.gtid_executed")?;
-    let executed = executed.trim().replace("\\n", "");
-    let patience = CATCH_UP_PATIENCE.as_secs();
-    let sql = format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', {patience})");
-    if follower.client().query(&sql)?.trim() != "0" {
-        let status = follower.client().query("SHOW REPLICA STATUS").unwrap_or_default();
-        return Err(format!("the follower does not reach {executed}: {status}"));
-    }
+    source.wait_until_in_step(follower)?;
     let sql = "CHECKSUM TABLE kills.entries, kills.counters";
     let (ours, theirs) = (source.client().query(sql)?, follower.client().query(sql)?);
     if ours == theirs { Ok(()) } else { Err(format!("source {ours}follower {theirs}")) }

@@ -59,6 +59,18 @@ pub(crate) fn checked(command: &Command, output: &Output) -> Result<String> {
     ))
 }
 
+/// Waits until something is so.
+///
+/// # Panics
+/// When it is not after a minute.
+pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{what} does not come");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// Sends a signal to a process.
 pub(crate) fn signal(child: &Child, signal: libc::c_int) {
     signal_pid(child.id(), signal);

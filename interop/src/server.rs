@@ -1,5 +1,6 @@
 //! Our own server as a process, from the release build.
 
+use std::fmt::Display;
 use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,20 @@ pub struct ServerOptions {
     pub arguments: Vec<String>,
     /// Environment variables.
     pub environment: Vec<(String, String)>,
+}
+
+impl ServerOptions {
+    /// With settings, each `NAME=VALUE`.
+    pub fn with_settings<S: Display>(settings: impl IntoIterator<Item = S>) -> ServerOptions {
+        let mut options = ServerOptions::default();
+        options.add_settings(settings);
+        options
+    }
+
+    /// Settings behind those that it has.
+    pub fn add_settings<S: Display>(&mut self, settings: impl IntoIterator<Item = S>) {
+        self.arguments.extend(settings.into_iter().flat_map(|setting| ["--set".to_owned(), setting.to_string()]));
+    }
 }
 
 /// A running `commuter serve`; dropping it kills it and leaves its data folder.

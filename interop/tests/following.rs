@@ -1,8 +1,6 @@
 //! Followers as whole servers: copies of the log, statements that control them, restarts, what they refuse.
 
-use std::time::{Duration, Instant};
-
-use interop::{Client, Server, ServerOptions};
+use interop::{Client, Server, ServerOptions, until};
 
 /// Every file of the log that is listed, up to where it ends.
 fn log_bytes(server: &Server) -> Vec<(String, Vec<u8>)> {
@@ -29,14 +27,6 @@ fn assert_same_log(source: &Server, follower: &Server) {
 /// A column of SHOW REPLICA STATUS.
 fn status_column(client: &Client, column: &str) -> String {
     client.column("SHOW REPLICA STATUS", column).unwrap()
-}
-
-fn until(what: &str, condition: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what} does not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

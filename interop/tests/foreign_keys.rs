@@ -115,8 +115,7 @@ fn large_cascades(client: &Client) {
 
 #[test]
 fn cascades_are_rows_in_the_log_and_a_replica_repeats_none() {
-    let arguments = vec!["--set".to_owned(), "binlog_cache_size=64K".to_owned()];
-    let source = Server::start("fk-log", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let source = Server::start("fk-log", ServerOptions::with_settings(["binlog_cache_size=64K"])).unwrap();
     let client = source.client();
     // The accounts are there already on the replica.
     let purged = gtid_executed(&client).unwrap();

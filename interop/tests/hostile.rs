@@ -2,24 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, Held, Kind, Peer, Raw, Server, ServerOptions, resident_kib};
+use interop::{Client, Connection, Held, Kind, Peer, Raw, Server, ServerOptions, resident_kib, until};
 use wire::flags::com;
 
 fn server(name: &str, settings: &[&str]) -> Server {
-    let arguments = settings.iter().flat_map(|setting| ["--set".to_owned(), (*setting).to_owned()]).collect();
-    let server = Server::start(name, ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let server = Server::start(name, ServerOptions::with_settings(settings)).unwrap();
     let setup =
         "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(8000)); INSERT INTO d.t VALUES (1, 'x')";
     server.client().query(setup).unwrap();
     server
-}
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what} does not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 /// A case: what a client that has logged in sends, and what came of it.

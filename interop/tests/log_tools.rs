@@ -91,8 +91,7 @@ fn the_live_log_without_end() {
 
 #[test]
 fn mariadb_reads_from_a_server_whose_version_it_knows() {
-    let version = ["--set", "version=11.8.0-commuter"].map(str::to_owned).into();
-    let options = ServerOptions { arguments: version, ..ServerOptions::default() };
+    let options = ServerOptions::with_settings(["version=11.8.0-commuter"]);
     let server = Server::start("log-tools-maria", options).unwrap();
     server.client().query(SETUP).unwrap();
     let text = from_server(&server, Kind::Maria118, "mariadb-binlog", &["--skip-ssl"]);

@@ -1,9 +1,9 @@
 //! Replication whose connection nobody can read or answer in the source's place: TLS, its certificates, the RSA key.
 
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use interop::{Client, Kind, Peer, Server, ServerOptions, commuter_binary};
+use interop::{Client, Kind, Peer, Server, ServerOptions, commuter_binary, until};
 
 const ACCOUNT: &str = "CREATE USER 'repl'@'%' IDENTIFIED BY 's3cret'; GRANT REPLICATION SLAVE ON *.* TO 'repl'@'%'";
 
@@ -35,14 +35,6 @@ fn follower(name: &str, source: &Server, options: &str) -> (Server, Client) {
     );
     socket.query(&change).unwrap();
     (server, socket)
-}
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(30), "{what} does not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn status(client: &Client, column: &str) -> String {

@@ -3,24 +3,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use interop::{Answer, Connection, Raw, Server, ServerOptions};
+use interop::{Answer, Connection, Raw, Server, ServerOptions, until};
 use wire::flags::com;
 
 /// How long an orderly end may take here, with a debug build and others at work beside it.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-fn start(name: &str, arguments: &[&str]) -> Server {
-    let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
-    Server::start(name, ServerOptions { arguments, ..ServerOptions::default() }).unwrap()
-}
-
-fn until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what} does not come");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
 
 /// A statement whose answer nobody waits for.
 fn in_progress(server: &Server, before: &[&str], sql: &str) -> Raw {
@@ -40,7 +27,8 @@ fn recovered(server: &Server, from: usize) -> bool {
 
 #[test]
 fn with_clients_in_the_middle_of_everything_and_a_follower() {
-    let mut source = start("term-source", &["--set", "innodb_lock_wait_timeout=600"]);
+    let mut source =
+        Server::start("term-source", ServerOptions::with_settings(["innodb_lock_wait_timeout=600"])).unwrap();
     let setup = "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(100));\
                  CREATE TABLE d.acks (id INT PRIMARY KEY); INSERT INTO d.t (s) VALUES ('a'), ('b'), ('c')";
     source.client().query(setup).unwrap();
@@ -114,7 +102,7 @@ fn fill(server: &Server) -> i64 {
 
 #[test]
 fn while_it_recovers() {
-    let mut server = start("term-recovery", &["--set", "checkpoint_log_size=1G"]);
+    let mut server = Server::start("term-recovery", ServerOptions::with_settings(["checkpoint_log_size=1G"])).unwrap();
     let rows = fill(&server);
     server.kill();
     // At several moments of its start: before, in and after the recovery.
@@ -138,9 +126,9 @@ fn while_it_recovers() {
 
 #[test]
 fn while_it_catches_up() {
-    let source = start("term-ahead", &[]);
+    let source = Server::start("term-ahead", ServerOptions::default()).unwrap();
     let rows = fill(&source);
-    let mut follower = start("term-behind", &["--follow", &format!("mysql://root@127.0.0.1:{}", source.port())]);
+    let mut follower = source.start_follower("term-behind").unwrap();
     for _ in 0..4 {
         let took = follower.stop().unwrap();
         assert!(took < PATIENCE, "it took {took:?}");

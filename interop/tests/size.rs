@@ -27,8 +27,7 @@ fn sums(client: &Client) -> String {
 #[test]
 fn tables_larger_than_memory() {
     let settings = [format!("innodb_buffer_pool_size={PAGE_CACHE_MB}M"), format!("memtable_size={MEMTABLE_MB}M")];
-    let arguments = settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]).collect();
-    let mut server = Server::start("size", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let mut server = Server::start("size", ServerOptions::with_settings(settings)).unwrap();
     let client = server.client();
     client.query("CREATE DATABASE sbtest").unwrap();
     let load = |script: &str, events: u32| Sysbench {
@@ -75,8 +74,7 @@ fn a_transaction_larger_than_memory() {
         format!("memtable_size={MEMTABLE_MB}M"),
         "binlog_cache_size=1M".to_owned(),
     ];
-    let arguments = settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]).collect();
-    let mut server = Server::start("large", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let mut server = Server::start("large", ServerOptions::with_settings(settings)).unwrap();
     let client = server.client();
     client
         .query("CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, n INT, s TEXT, KEY (n))")

@@ -117,13 +117,13 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     Ok(())
 }
 
-/// Settings of our server, as arguments of `commuter serve`.
-fn our_arguments(arguments: &BenchArguments) -> Vec<String> {
-    arguments.settings.iter().flat_map(|setting| ["--set".to_owned(), setting.clone()]).collect()
+/// How our server is started: with the settings of the command line.
+fn our_options(arguments: &BenchArguments) -> ServerOptions {
+    ServerOptions::with_settings(&arguments.settings)
 }
 
 fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contender>> {
-    let options = ServerOptions { slow_sync, arguments: our_arguments(arguments), ..ServerOptions::default() };
+    let options = ServerOptions { slow_sync, ..our_options(arguments) };
     let mut contenders = vec![Contender::Ours(Server::start("bench", options)?)];
     for kind in arguments.kinds() {
         contenders.push(Contender::Peer(Peer::start(kind, "bench", slow_sync, &[])?));

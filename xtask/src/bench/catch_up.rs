@@ -3,10 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
+use interop::{Client, Kind, Peer, Result, Server, Sysbench};
 
 use super::works::Work;
-use super::{BenchArguments, fill, load, our_arguments};
+use super::{BenchArguments, fill, load, our_options};
 
 const UPDATES: u32 = 300_000;
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -44,7 +44,7 @@ fn updates(port: u16) -> Result<()> {
 }
 
 fn of_ours(arguments: &BenchArguments) -> Result<f64> {
-    let options = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
+    let options = our_options(arguments);
     let source = Server::start("bench-source", options.clone())?;
     let mut follow = options;
     follow.arguments.extend(["--follow".to_owned(), format!("mysql://root@127.0.0.1:{}", source.port())]);

@@ -29,8 +29,7 @@ sys.stdin.read()
 
 pub(crate) fn run(work: &Work, connections: u32, tls: bool) -> Result<()> {
     let maximum = format!("max_connections={}", connections + 100);
-    let options = ServerOptions { arguments: vec!["--set".to_owned(), maximum], ..ServerOptions::default() };
-    let server = Server::start("bench-idle", options)?;
+    let server = Server::start("bench-idle", ServerOptions::with_settings([maximum]))?;
     let before = resident_kib(server.pid())?;
     let mut clients = Vec::new();
     for _ in 0..connections.div_ceil(PER_PROCESS) {

@@ -4,10 +4,10 @@
 
 use std::time::Duration;
 
-use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
+use interop::{Client, Kind, Peer, Result, Server, Sysbench};
 
 use super::works::Work;
-use super::{BenchArguments, fill, load, our_arguments};
+use super::{BenchArguments, fill, load, our_options};
 
 /// Updates of a row of 190 bytes: two images and their events are about 670 bytes of row log.
 const UPDATES: u32 = 1_600_000;
@@ -44,13 +44,11 @@ fn updates(client: &Client) -> Result<()> {
 }
 
 fn of_ours(arguments: &BenchArguments) -> Result<(f64, u64)> {
-    let defaults = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
+    let defaults = our_options(arguments);
     let mut options = defaults.clone();
     // Nothing is merged during the load, so that all of it is left to recovery, which then runs with the defaults and
     // has to merge while it applies.
-    for setting in ["checkpoint_log_size=16G", "memtable_size=8G"] {
-        options.arguments.extend(["--set".to_owned(), setting.to_owned()]);
-    }
+    options.add_settings(["checkpoint_log_size=16G", "memtable_size=8G"]);
     let mut server = Server::start("bench-recovery", options)?;
     fill(&sysbench(&server.client(), 8, &[]))?;
     server.stop()?;

@@ -4,10 +4,10 @@
 
 use std::time::Instant;
 
-use interop::{Client, Result, Server, ServerOptions, Sysbench, SysbenchSecond};
+use interop::{Client, Result, Server, Sysbench, SysbenchSecond};
 
 use super::works::{Size, Work};
-use super::{BenchArguments, load, our_arguments};
+use super::{BenchArguments, load, our_options};
 
 const CLIENTS: u32 = 64;
 /// Its first seconds fill caches.
@@ -22,10 +22,11 @@ struct Second {
 }
 
 pub(crate) fn run(work: &Work, size: &Size, arguments: &BenchArguments) -> Result<()> {
-    let mut options = ServerOptions { arguments: our_arguments(arguments), ..ServerOptions::default() };
-    for (name, megabytes) in [("innodb_buffer_pool_size", size.cache_mb), ("memtable_size", size.memtable_mb)] {
-        options.arguments.extend(["--set".to_owned(), format!("{name}={megabytes}M")]);
-    }
+    let mut options = our_options(arguments);
+    options.add_settings([
+        format!("innodb_buffer_pool_size={}M", size.cache_mb),
+        format!("memtable_size={}M", size.memtable_mb),
+    ]);
     let mut server = Server::start("bench-steady", options)?;
     let client = server.client();
     client.query("CREATE DATABASE sbtest")?;
