@@ -8,6 +8,7 @@
 
 mod client;
 mod connection;
+mod crowd;
 mod follow;
 mod held;
 mod install;
@@ -20,12 +21,13 @@ mod server;
 
 pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, jdbc, python, run_tool};
 pub use connection::{Answer, Connection};
+pub use crowd::{Crowd, Crowded, Figures};
 pub use follow::gtid_executed;
 pub use held::Held;
 pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;
-pub use process::{free_port, peak_kib, resident_kib, until, workspace_root};
+pub use process::{free_port, peak_kib, resident_kib, thread_count, until, workspace_root};
 pub use raw::Raw;
 pub use server::{Server, ServerOptions, commuter_binary};
 pub use wire::column::OwnedColumn as Column;

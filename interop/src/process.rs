@@ -21,15 +21,20 @@ pub fn free_port() -> u16 {
 
 /// Resident memory of a process, in KiB.
 pub fn resident_kib(pid: u32) -> Result<u64> {
-    memory_kib(pid, "VmRSS:")
+    status_number(pid, "VmRSS:")
 }
 
 /// The same at its highest.
 pub fn peak_kib(pid: u32) -> Result<u64> {
-    memory_kib(pid, "VmHWM:")
+    status_number(pid, "VmHWM:")
 }
 
-fn memory_kib(pid: u32, label: &str) -> Result<u64> {
+/// Threads of a process.
+pub fn thread_count(pid: u32) -> Result<u64> {
+    status_number(pid, "Threads:")
+}
+
+fn status_number(pid: u32, label: &str) -> Result<u64> {
     let path = format!("/proc/{pid}/status");
     let status = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
     let line = status.lines().find_map(|line| line.strip_prefix(label));

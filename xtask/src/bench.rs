@@ -4,10 +4,12 @@
 //! turn all have come to rest. A result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
 
 mod catch_up;
+mod crowd;
 mod idle;
 mod recovery;
 mod report;
 mod steady;
+mod waiters;
 mod works;
 
 use std::time::{Duration, Instant};
@@ -111,6 +113,10 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::CatchUp => catch_up::run(work, arguments)?,
             Action::Recovery => recovery::run(work, arguments)?,
             Action::Idle { connections, tls } => idle::run(work, connections, tls)?,
+            Action::Crowd { connections, committing, refused } => {
+                crowd::run(work, arguments, connections, committing, refused)?;
+            }
+            Action::Waiters { few, many } => waiters::run(work, arguments, few, many)?,
             Action::Steady(size) => steady::run(work, &size, arguments)?,
         }
     }

@@ -1,10 +1,9 @@
 //! Memory of idle connections: opened by a few Python processes, so that no client runs out of files.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
-use interop::{Result, Server, ServerOptions, python_path, resident_kib};
+use interop::{Result, Server, ServerOptions, python_path, resident_kib, thread_count};
 
 use super::works::Work;
 
@@ -36,7 +35,7 @@ pub(crate) fn run(work: &Work, connections: u32, tls: bool) -> Result<()> {
         clients.push(start_client(server.port(), tls)?);
     }
     let after = resident_kib(server.pid())?;
-    let threads = fs::read_dir(format!("/proc/{}/task", server.pid())).map(Iterator::count).unwrap_or_default();
+    let threads = thread_count(server.pid())?;
     for client in &mut clients {
         let _ = client.kill();
         let _ = client.wait();

@@ -28,6 +28,10 @@ pub(crate) enum Action {
     Recovery,
     /// Memory with this many idle connections.
     Idle { connections: u32, tls: bool },
+    /// Some of many connections commit, and many more are refused.
+    Crowd { connections: u64, committing: u64, refused: u64 },
+    /// Many clients that want the same rows, beside few.
+    Waiters { few: u64, many: u64 },
     /// Random updates of more than memory holds.
     Steady(Size),
 }
@@ -46,6 +50,9 @@ const STEADY_20G: Size = Size { rows: 95_000_000, cache_mb: 256, memtable_mb: 25
 
 const IDLE: Action = Action::Idle { connections: 10_000, tls: false };
 const IDLE_TLS: Action = Action::Idle { connections: 10_000, tls: true };
+
+const CROWD: Action = Action::Crowd { connections: 10_000, committing: 1_000, refused: 20_000 };
+const WAITERS: Action = Action::Waiters { few: 10, many: 1_000 };
 
 const fn sysbench(name: &'static str, script: &'static str, threads: u32, slow_ms: u64, asked: f64) -> Work {
     let what = "sysbench; see the name for clients and slower syncs";
@@ -67,6 +74,13 @@ pub(crate) const WORKS: &[Work] = &[
     other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", Action::Recovery, 3.0),
     other("idle_10000", "memory of 10,000 idle connections; under 300 MB", IDLE, 0.0),
     other("idle_10000_tls", "the same over TLS", IDLE_TLS, 0.0),
+    other("crowd_10000", "1,000 of 10,000 connections commit, 20,000 more are refused meanwhile", CROWD, 0.0),
+    other(
+        "waiters",
+        "1,000 clients on one row, and in deadlocks over ten, beside 10 of them; at least 0.5",
+        WAITERS,
+        0.0,
+    ),
     other("steady_2g", "random updates of 2 GB with 192 MB of caches, three minutes", Action::Steady(STEADY_2G), 0.0),
     other("steady_20g", "of 20 GB with 512 MB, half an hour", Action::Steady(STEADY_20G), 0.0),
     sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),

@@ -6,22 +6,33 @@ use io::sim::{SimMachine, SimWorld};
 
 use super::*;
 
-const CLIENTS: usize = 256;
-/// Of 2,000 rows three of four picks are among the 20 in the middle, the others around them (as sysbench picks by default).
-const ROWS: u64 = 2000;
-const HOT_ROWS: u64 = 20;
-/// Statements without locks, then with one each.
-const READS: usize = 14;
-const WRITES: usize = 3;
+/// Who wants what.
+struct Load {
+    clients: usize,
+    /// Statements without locks, then with one each.
+    reads: usize,
+    writes: usize,
+    /// Of so many rows…
+    rows: u64,
+    /// …three of four picks are among these in the middle, the others around them (as sysbench picks by default).
+    hot_rows: u64,
+}
+
+const HOT_ROWS: Load = Load { clients: 256, reads: 14, writes: 3, rows: 2000, hot_rows: 20 };
+/// A hundred wait for each row.
+const LONG_QUEUES: Load = Load { clients: 1000, reads: 0, writes: 2, rows: 10, hot_rows: 10 };
+
 /// What a statement takes, of one of two processors.
 const STATEMENT: Duration = Duration::from_micros(20);
 const RUN: Duration = Duration::from_secs(1);
 
-fn pick(world: &SimWorld) -> u64 {
-    if world.below(4) > 0 {
-        return (ROWS - HOT_ROWS) / 2 + world.below(HOT_ROWS);
+impl Load {
+    fn pick(&self, world: &SimWorld) -> u64 {
+        if world.below(4) > 0 {
+            return (self.rows - self.hot_rows) / 2 + world.below(self.hot_rows);
+        }
+        (0..12).map(|_| world.below(self.rows)).sum::<u64>() / 12
     }
-    (0..12).map(|_| world.below(ROWS)).sum::<u64>() / 12
 }
 
 /// Two processors, for those who come first.
@@ -38,6 +49,7 @@ impl Processors {
 }
 
 struct Clients {
+    load: Load,
     machine: SimMachine,
     manager: Arc<LockManager>,
     processors: Mutex<Processors>,
@@ -53,14 +65,14 @@ impl Clients {
     }
 
     async fn transaction(&self, cancel: &Cancel) -> Result<(), LockError> {
-        for _ in 0..READS {
+        for _ in 0..self.load.reads {
             self.statement().await;
         }
         let mut owner = self.manager.owner();
-        for _ in 0..WRITES {
+        for _ in 0..self.load.writes {
             self.statement().await;
             let wait = Wait { policy: WaitPolicy::For(Duration::from_secs(50)), cancel };
-            let row = pick(self.machine.world()).to_be_bytes();
+            let row = self.load.pick(self.machine.world()).to_be_bytes();
             owner.record(INDEX, &row, Strength::Exclusive, wait).await?;
             owner.add_work(1);
         }
@@ -80,28 +92,44 @@ impl Clients {
     }
 }
 
+/// Victims per 1,000 commits.
+fn victims(load: Load, seed: u64) -> u64 {
+    let machine = SimMachine::new(seed);
+    let env = machine.env();
+    let manager = LockManager::new(env.clock.clone(), LockOptions::default());
+    let count = load.clients;
+    let clients = Arc::new(Clients {
+        load,
+        machine: machine.clone(),
+        manager: manager.clone(),
+        processors: Mutex::default(),
+        commits: AtomicU64::new(0),
+    });
+    for _ in 0..count {
+        env.spawner.spawn("client", Box::pin(clients.clone().run()));
+    }
+    machine.run(env.clock.sleep(RUN + Duration::from_secs(10))).unwrap();
+    let (commits, waits) = (clients.commits.load(Ordering::Relaxed), manager.waits());
+    let victims = waits.deadlocks * 1000 / commits;
+    println!("seed {seed}: {commits} commits, {} waits, {victims} victims per 1,000 commits", waits.waits);
+    assert_eq!(waits.timeouts, 0);
+    assert_empty(&manager);
+    victims
+}
+
 #[test]
 fn few_are_victims_on_hot_rows() {
     for seed in 0..2 {
-        let machine = SimMachine::new(seed);
-        let env = machine.env();
-        let manager = LockManager::new(env.clock.clone(), LockOptions::default());
-        let clients = Arc::new(Clients {
-            machine: machine.clone(),
-            manager: manager.clone(),
-            processors: Mutex::default(),
-            commits: AtomicU64::new(0),
-        });
-        for _ in 0..CLIENTS {
-            env.spawner.spawn("client", Box::pin(clients.clone().run()));
-        }
-        machine.run(env.clock.sleep(RUN + Duration::from_secs(10))).unwrap();
-        let (commits, waits) = (clients.commits.load(Ordering::Relaxed), manager.waits());
-        let victims = waits.deadlocks * 1000 / commits;
-        println!("seed {seed}: {commits} commits, {} waits, {victims} victims per 1,000 commits", waits.waits);
+        let victims = victims(HOT_ROWS, seed);
         assert!(victims < 200, "seed {seed}: {victims} victims per 1,000 commits");
-        assert_eq!(waits.timeouts, 0);
-        assert_empty(&manager);
+    }
+}
+
+#[test]
+fn few_are_victims_when_queues_are_long() {
+    for seed in 0..2 {
+        let victims = victims(LONG_QUEUES, seed);
+        assert!(victims < 200, "seed {seed}: {victims} victims per 1,000 commits");
     }
 }
 
