@@ -35,7 +35,7 @@ pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Reco
     let start = engine.env().clock.monotonic();
     let stats = Arc::<Stats>::default();
     let mut coordinator = Coordinator::start(engine, engine.checkpoint_at_open(), options, stats.clone());
-    let mut report = Report { engine, stats: &stats, last: start };
+    let mut report = Report { engine, stats: &stats, start, last: start };
     let result = apply_all(&mut coordinator, &mut report).await;
     coordinator.stop().await;
     result?;
@@ -45,6 +45,7 @@ pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Reco
         duration: engine.env().clock.monotonic().saturating_sub(start),
         end: engine.visible(),
     };
+    engine.recovered(recovered.bytes, recovered.duration);
     if recovered.transactions > 0 {
         let rate = recovered.transactions as f64 / recovered.duration.as_secs_f64().max(1e-6);
         tracing::info!(
@@ -68,6 +69,7 @@ async fn apply_all(coordinator: &mut Coordinator, report: &mut Report<'_>) -> Re
 struct Report<'a> {
     engine: &'a Arc<Engine>,
     stats: &'a Stats,
+    start: Duration,
     last: Duration,
 }
 
@@ -83,11 +85,16 @@ impl Report<'_> {
         }
         self.last = now;
         let log = self.engine.log();
-        let ahead = log.files().iter().filter(|file| file.number >= position.file).map(|file| file.size).sum::<u64>();
+        let done = log.bytes_between(self.engine.checkpoint_at_open().1, position);
+        let left = log.bytes_between(position, log.durable_end());
+        let part = done as f64 / (done + left).max(1) as f64;
+        let taken = now.saturating_sub(self.start).as_secs_f64();
         tracing::info!(
-            "recovery: {transactions} transactions applied ({:.0}/s), {:.1} MB of log left",
+            "recovery: {:.0} %, {transactions} transactions applied ({:.0}/s), {:.1} MB of log and about {:.0} s left",
+            100.0 * part,
             self.stats.rate(now),
-            ahead.saturating_sub(position.offset) as f64 / 1e6
+            left as f64 / 1e6,
+            taken * (1.0 - part) / part.max(1e-3)
         );
     }
 }

@@ -230,7 +230,8 @@ impl Core {
     /// Lets everything up to a number be seen, and the catalogs that came with it.
     pub(crate) fn publish(&self, number: CommitNumber, end: LogPosition) {
         self.views.publish(number, end);
-        self.checkpoints.log_is_at(&self.log, end, self.tunables.checkpoint_log_bytes());
+        let bytes_max = self.tunables.checkpoint_log_bytes(self.checkpoints.recovery_rate());
+        self.checkpoints.log_is_at(&self.log, end, bytes_max);
         loop {
             let mut effects = self.effects.lock();
             if effects.front().is_none_or(|(due, _)| *due > number) {

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use base::{CommitNumber, IndexId, LogPosition, Uuid};
 use binlog::{BinaryLog, GtidSet, LogOptions, LogWriter, OpenAs, RecoveryReport};
@@ -88,7 +89,11 @@ impl Engine {
             server_uuid,
             views: first_views(&mark, store.roots()),
             locks: LockManager::new(env.clock.clone(), LockOptions::default()),
-            checkpoints: Checkpoints::new(mark.clone(), opened.log.pin(CHECKPOINT_PIN, mark.position)),
+            checkpoints: Checkpoints::new(
+                mark.clone(),
+                opened.log.pin(CHECKPOINT_PIN, mark.position),
+                meta.recovery_rate,
+            ),
             env,
             options,
             store,
@@ -131,6 +136,19 @@ impl Engine {
     /// Settings that may change while it runs.
     pub fn tunables(&self) -> &Tunables {
         &self.core.tunables
+    }
+
+    /// A recovery has applied so many bytes of log in that time: by this checkpoints keep the next one within
+    /// [`EngineOptions::recovery_target`].
+    pub fn recovered(&self, bytes: u64, time: Duration) {
+        self.core.checkpoints.recovered(bytes, time);
+    }
+
+    /// How long recovery would take if the server were killed now, as far as the last one shows.
+    pub fn recovery_estimate(&self) -> Duration {
+        let checkpoints = &self.core.checkpoints;
+        let bytes = self.core.log.bytes_between(checkpoints.durable().position, self.core.log.durable_end());
+        Duration::from_secs_f64(bytes as f64 / checkpoints.recovery_rate() as f64)
     }
 
     /// `innodb_deadlock_detect`

@@ -24,6 +24,8 @@ pub struct EngineOptions {
     pub memtable_bytes: usize,
     /// A checkpoint begins when so much log has been written since the last.
     pub checkpoint_log_bytes: u64,
+    /// And when recovery would take this long, as far as is known; zero for any time (`recovery_target_time`).
+    pub recovery_target: Duration,
     /// Rows of a transaction go into events of about this size (`binlog_row_event_max_size`).
     pub row_event_max_bytes: usize,
     /// The most that one transaction may write (`max_binlog_cache_size`).
@@ -55,6 +57,7 @@ impl Default for EngineOptions {
             page_cache_bytes: 128 << 20,
             memtable_bytes: 256 << 20,
             checkpoint_log_bytes: 1 << 30,
+            recovery_target: Duration::from_secs(10),
             row_event_max_bytes: 8192,
             transaction_bytes_max: u64::MAX,
             transaction_memory_bytes: 16 << 20,

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use store::Pacer;
 
+use crate::checkpoint::RECOVERED_BYTES_MIN;
 use crate::options::EngineOptions;
 
 /// More than this of one transaction is never kept in memory: its events are encoded together.
@@ -15,6 +17,7 @@ const TRANSACTION_MEMORY_MAX: usize = 512 << 20;
 pub struct Tunables {
     memtable_bytes: AtomicUsize,
     checkpoint_log_bytes: AtomicU64,
+    recovery_target_ms: AtomicU64,
     transaction_bytes_max: AtomicU64,
     transaction_memory_bytes: AtomicUsize,
     /// Of the merges of checkpoints.
@@ -26,6 +29,7 @@ impl Tunables {
         Tunables {
             memtable_bytes: AtomicUsize::new(options.memtable_bytes),
             checkpoint_log_bytes: AtomicU64::new(options.checkpoint_log_bytes),
+            recovery_target_ms: AtomicU64::new(options.recovery_target.as_millis() as u64),
             transaction_bytes_max: AtomicU64::new(options.transaction_bytes_max),
             transaction_memory_bytes: AtomicUsize::new(options.transaction_memory_bytes),
             pacer: Pacer::new(0),
@@ -36,8 +40,13 @@ impl Tunables {
         self.memtable_bytes.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn checkpoint_log_bytes(&self) -> u64 {
-        self.checkpoint_log_bytes.load(Ordering::Relaxed)
+    /// So much log since the last checkpoint is the most, at so many bytes a second of recovery.
+    pub(crate) fn checkpoint_log_bytes(&self, recovery_rate: u64) -> u64 {
+        let most = self.checkpoint_log_bytes.load(Ordering::Relaxed);
+        match self.recovery_target_ms.load(Ordering::Relaxed) {
+            0 => most,
+            target_ms => most.min((recovery_rate / 1000).saturating_mul(target_ms).max(RECOVERED_BYTES_MIN)),
+        }
     }
 
     pub(crate) fn transaction_bytes_max(&self) -> u64 {
@@ -57,6 +66,11 @@ impl Tunables {
     /// [`EngineOptions::checkpoint_log_bytes`]
     pub fn set_checkpoint_log_bytes(&self, bytes: u64) {
         self.checkpoint_log_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// [`EngineOptions::recovery_target`]
+    pub fn set_recovery_target(&self, time: Duration) {
+        self.recovery_target_ms.store(time.as_millis() as u64, Ordering::Relaxed);
     }
 
     /// [`EngineOptions::transaction_bytes_max`]

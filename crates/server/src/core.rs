@@ -214,6 +214,7 @@ fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOpt
         page_cache_bytes: number("innodb_buffer_pool_size") as usize,
         memtable_bytes: number("memtable_size") as usize,
         checkpoint_log_bytes: number("checkpoint_log_size"),
+        recovery_target: Duration::from_secs(number("recovery_target_time")),
         max_binlog_bytes: number("max_binlog_size"),
         row_event_max_bytes: number("binlog_row_event_max_size") as usize,
         transaction_bytes_max: number("max_binlog_cache_size"),

@@ -30,7 +30,8 @@ mod run;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use base::{CommitNumber, IndexId, LogPosition};
 use binlog::BinaryLog;
@@ -47,6 +48,11 @@ use crate::view::Mark;
 use room::Room;
 pub(crate) use run::run;
 
+/// Less log than this says nothing about how fast recovery is, and takes no time that matters.
+pub(crate) const RECOVERED_BYTES_MIN: u64 = 16 << 20;
+/// Bytes of log a second that recovery is expected to apply before one has shown it: a third of what two usual cores do.
+const RECOVERY_RATE_ASSUMED: u64 = 64 << 20;
+
 /// What a checkpoint holds beside the trees.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Meta {
@@ -54,6 +60,9 @@ pub(crate) struct Meta {
     pub(crate) server_uuid: String,
     /// GTIDs of everything in the checkpoint.
     pub(crate) gtid_executed: String,
+    /// Bytes of log a second that the last recovery applied, of those that had enough to do to tell.
+    #[serde(default)]
+    pub(crate) recovery_rate: Option<u64>,
     /// Next number by table id, for tables with AUTO_INCREMENT.
     pub(crate) auto_increment: BTreeMap<u64, u64>,
 }
@@ -99,10 +108,12 @@ pub(crate) struct Checkpoints {
     pub(super) stopped: AtomicBool,
     /// Why the last attempt found no room on the disk.
     pub(super) disk_full: Mutex<Option<String>>,
+    /// Bytes a second; 0 if no recovery has shown it.
+    recovery_rate: AtomicU64,
 }
 
 impl Checkpoints {
-    pub(crate) fn new(durable: Mark, pin: binlog::Pin) -> Self {
+    pub(crate) fn new(durable: Mark, pin: binlog::Pin, recovery_rate: Option<u64>) -> Self {
         Checkpoints {
             turn: Turn::default(),
             frozen: Mutex::new(None),
@@ -116,6 +127,7 @@ impl Checkpoints {
             room: Arc::default(),
             stopped: AtomicBool::new(false),
             disk_full: Mutex::default(),
+            recovery_rate: AtomicU64::new(recovery_rate.unwrap_or_default()),
         }
     }
 
@@ -124,6 +136,24 @@ impl Checkpoints {
         if !self.wanted.swap(true, Ordering::SeqCst) {
             self.want.notify(usize::MAX);
         }
+    }
+
+    /// A recovery has applied so much in that time.
+    pub(crate) fn recovered(&self, bytes: u64, time: Duration) {
+        if bytes >= RECOVERED_BYTES_MIN {
+            let rate = bytes as f64 / time.as_secs_f64().max(1e-3);
+            self.recovery_rate.store((rate as u64).max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of log a second that recovery applies, if one has shown it.
+    pub(crate) fn shown_recovery_rate(&self) -> Option<u64> {
+        Some(self.recovery_rate.load(Ordering::Relaxed)).filter(|rate| *rate > 0)
+    }
+
+    /// The same, or what is assumed.
+    pub(crate) fn recovery_rate(&self) -> u64 {
+        self.shown_recovery_rate().unwrap_or(RECOVERY_RATE_ASSUMED)
     }
 
     /// The log has grown to here; with `bytes_max` since the last checkpoint it is time for one.

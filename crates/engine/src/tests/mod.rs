@@ -7,6 +7,7 @@
 //! | `crash.rs` | what was acknowledged is there after a crash at any disk operation |
 //! | `faults.rs`, `full.rs` | what fails, and what goes on, when the disk fails or is full |
 //! | `freeze.rs` | commits and views across the moment at which a memtable is frozen |
+//! | `recovery_target.rs` | checkpoints by the time that recovery may take |
 //! | `role.rs` | source, follower, a log that begins anew |
 //! | `sums.rs` | sums of ranges against reading them |
 //! | `threads.rs` | the same on real threads and a real disk |
@@ -18,6 +19,7 @@ mod freeze;
 mod full;
 mod large;
 mod model;
+mod recovery_target;
 mod role;
 mod script;
 mod sums;

@@ -101,6 +101,7 @@ fn memory(lines: &mut Lines, engine: &Engine) {
     let (checkpoint, position) = engine.durable_checkpoint();
     add(lines, "Checkpoint_commit_number", checkpoint);
     add(lines, "Checkpoint_position", position);
+    add(lines, "Recovery_time_estimate", format!("{:.3}", engine.recovery_estimate().as_secs_f64()));
     let (visible, position) = engine.visible();
     add(lines, "Visible_commit_number", visible);
     add(lines, "Visible_position", position);

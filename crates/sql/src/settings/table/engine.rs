@@ -4,7 +4,7 @@ use super::*;
 
 pub(super) const ALL: &[Setting] = &[
     global("checkpoint_log_size", uint(1 << 20, u64::MAX), "536870912")
-        .doc("Bytes of log since the last checkpoint at which the next begins."),
+        .doc("Bytes of log since the last checkpoint at which the next begins; see recovery_target_time, too."),
     global("checkpoint_write_rate", U64, "0").doc("Bytes per second that a checkpoint writes at most; 0 for as fast as it can."),
     fixed("datadir", TEXT, "").doc("Where the data is."),
     fixed("default_storage_engine", Kind::Enum(&["InnoDB"]), "InnoDB")
@@ -29,6 +29,9 @@ pub(super) const ALL: &[Setting] = &[
     fixed("lower_case_file_system", BOOL, "OFF").understood().doc("Whether the file system ignores case."),
     global("memtable_size", uint(1 << 20, 1 << 40), "268435456")
         .doc("Bytes of row versions in memory. At half of it they are merged into the trees, and as long as that takes commits are slowed down to its pace."),
+    global("recovery_target_time", uint(0, 86_400), "10").doc(
+        "Seconds that recovery after a crash is to take at most: checkpoints begin early enough for it, by how fast the last recovery was. 0 leaves it to checkpoint_log_size.",
+    ),
     both("unique_checks", BOOL, "ON").understood().doc("Unique keys are always checked."),
     both("foreign_key_checks", BOOL, "ON").doc(
         "Whether foreign keys are checked and cascades followed. OFF also lets children be made before their parents.",
