@@ -102,7 +102,11 @@ fn fill(server: &Server) -> i64 {
 
 #[test]
 fn while_it_recovers() {
-    let mut server = Server::start("term-recovery", ServerOptions::with_settings(["checkpoint_log_size=1G"])).unwrap();
+    let mut server = Server::start(
+        "term-recovery",
+        ServerOptions::with_settings(["checkpoint_log_size=1G", "recovery_target_time=0"]),
+    )
+    .unwrap();
     let rows = fill(&server);
     server.kill();
     // At several moments of its start: before, in and after the recovery.

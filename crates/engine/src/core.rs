@@ -156,7 +156,8 @@ pub(crate) struct CoreParts {
 
 impl Core {
     pub(crate) fn new(parts: CoreParts) -> Self {
-        let is_follower = AtomicBool::new(parts.options.follower);
+        // A source is one until its own log is applied.
+        let is_follower = AtomicBool::new(true);
         Core {
             env: parts.env,
             tunables: Tunables::new(&parts.options),

@@ -266,6 +266,7 @@ impl Engine {
         let pipeline = Pipeline::new(hooks, self.core.env.clone(), writer, last, settings);
         self.core.env.spawner.spawn_thread("log", Box::pin(pipeline.clone().run()));
         self.core.commits.store(Some(Arc::new(pipeline)));
+        self.core.is_follower.store(false, Ordering::SeqCst);
         Ok(())
     }
 

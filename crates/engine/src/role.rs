@@ -32,7 +32,8 @@ use crate::options::EngineOptions;
 const RESET_FILE: &str = "binlog.reset";
 
 impl Engine {
-    /// Whether the log is a copy of a source's: sessions cannot commit.
+    /// Whether the log is not this server's to write: it is a copy of a source's, or its own and not recovered yet. Sessions cannot
+    /// commit.
     pub fn is_follower(&self) -> bool {
         self.core().is_follower.load(Ordering::SeqCst)
     }
@@ -77,7 +78,6 @@ impl Engine {
         }
         let writer = LogReceiver::new(self.take_writer()?).into_source().await?;
         self.return_writer(writer);
-        self.core().is_follower.store(false, Ordering::SeqCst);
         self.start_commits(settings)
     }
 

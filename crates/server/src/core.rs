@@ -7,7 +7,7 @@ use std::time::Duration;
 use apply::ApplyOptions;
 use base::ServerId;
 use binlog::SyncMethod;
-use engine::{DdlPlanner, Engine, EngineOptions};
+use engine::{Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
@@ -74,15 +74,17 @@ impl End {
 impl Core {
     /// Opens the data directory, and makes it if it is missing. Needs a tokio runtime with time and I/O around it.
     pub async fn open(options: &ServeOptions) -> Result<Self, ServerError> {
-        Core::open_with(settings(options)?, options).await
+        let core = Core::open_unrecovered(settings(options)?, options).await?;
+        core.recover(options).await?;
+        Ok(core)
     }
 
-    /// The same with settings that were read before.
-    pub(crate) async fn open_with(globals: Arc<Globals>, options: &ServeOptions) -> Result<Self, ServerError> {
+    /// The same with settings that were read before, and without [`Core::recover`].
+    pub(crate) async fn open_unrecovered(globals: Arc<Globals>, options: &ServeOptions) -> Result<Self, ServerError> {
         let path = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
         datadir::create(&path)?;
         let env = environment(&path, &globals)?;
-        Core::open_in(env, globals, options, |_| {}).await.map_err(|error| error.in_folder(&path))
+        Core::open_checkpoint(env, globals, options, |_| {}).await.map_err(|error| error.in_folder(&path))
     }
 
     /// As [`Core::open`] on a machine that is given, with settings that were read before; `adjust` changes what no setting
@@ -93,25 +95,28 @@ impl Core {
         options: &ServeOptions,
         adjust: impl FnOnce(&mut EngineOptions),
     ) -> Result<Self, ServerError> {
+        let core = Core::open_checkpoint(env, globals, options, adjust).await?;
+        core.recover(options).await?;
+        Ok(core)
+    }
+
+    /// Opens the newest checkpoint. Nobody can commit before [`Core::recover`].
+    async fn open_checkpoint(
+        env: Env,
+        globals: Arc<Globals>,
+        options: &ServeOptions,
+        adjust: impl FnOnce(&mut EngineOptions),
+    ) -> Result<Self, ServerError> {
         let datadir = DataDir::new(Path::new(globals.named("datadir").as_str()));
         let end = Arc::new(End::default());
         let follows = replication::follows(&env, options).await?;
-        let planner: Arc<dyn DdlPlanner> = Arc::new(sql::ddl::Planner);
         let mut engine_options = engine_options(&globals, follows, &end);
         adjust(&mut engine_options);
-        let engine = Engine::open(env.clone(), engine_options, planner.clone()).await?;
+        let engine = Engine::open(env.clone(), engine_options, Arc::new(sql::ddl::Planner)).await?;
         apply_at_start(&engine, &globals);
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
-        let apply = ApplyOptions { workers: globals.named("replica_parallel_workers").as_u64() as usize };
-        apply::recover(&engine, apply).await?;
-        if follows {
-            configure(&globals, "super_read_only", "ON")?;
-        } else {
-            engine.start_commits(commit_settings(&globals))?;
-            first_start::make_root(&engine, &*planner, options).await?;
-        }
         let registry = Registry::new(env.clock.clone());
-        let follower = replication::open(&engine, &globals, apply).await?;
+        let follower = replication::open(&engine, &globals, apply_options(&globals)).await?;
         let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone()));
         let parts = Parts {
             engine: engine.clone(),
@@ -136,6 +141,24 @@ impl Core {
         let shared = Arc::new(shared);
         services.set_shared(&shared);
         Ok(Core { datadir, shared, services, end })
+    }
+
+    /// Brings it to the end of its log. Then sessions may commit, unless it is a follower. Sessions that are let in before read the
+    /// state that recovery has come to.
+    pub(crate) async fn recover(&self, options: &ServeOptions) -> Result<(), ServerError> {
+        let (engine, globals) = (&self.shared.sql.engine, &self.shared.sql.globals);
+        let _role = self.services.keep_role().await;
+        let (read_only, super_read_only) = (globals.read_only(), globals.super_read_only());
+        configure(globals, "super_read_only", "ON")?;
+        apply::recover(engine, apply_options(globals)).await?;
+        if engine.options().follower {
+            return Ok(());
+        }
+        engine.start_commits(commit_settings(globals))?;
+        for (name, was_on) in [("read_only", read_only), ("super_read_only", super_read_only)] {
+            configure(globals, name, if was_on { "ON" } else { "OFF" })?;
+        }
+        first_start::make_root(engine, &sql::ddl::Planner, options).await
     }
 
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
@@ -204,6 +227,10 @@ fn environment(path: &Path, globals: &Globals) -> Result<Env, ServerError> {
 
 /// Worker threads for files where io_uring is not used; most of their time is waiting.
 const IO_THREADS: usize = 4;
+
+fn apply_options(globals: &Globals) -> ApplyOptions {
+    ApplyOptions { workers: globals.named("replica_parallel_workers").as_u64() as usize }
+}
 
 fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOptions {
     let number = |name: &str| globals.named(name).as_u64();

@@ -8,7 +8,7 @@
 //! [`Core`] is the part without listeners, which an embedding program uses; [`Server`] adds them.
 //!
 //! # Invariants
-//! - Nobody is let in before recovery is complete.
+//! - Nobody is let in before recovery is complete, unless that is asked for (`recovery_read_only`); nobody writes before that.
 //! - One server per data directory: the lock is taken before anything in it is read, and held until everything is closed.
 //! - After the engine reports that it failed for good, no statement is answered with success and the process ends with an error.
 

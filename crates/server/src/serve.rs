@@ -26,6 +26,8 @@ const IDLE_STEP: Duration = Duration::from_secs(1);
 /// A running server.
 pub struct Server {
     core: Core,
+    /// Recovery is complete; before that there is nothing to close in order.
+    recovered: bool,
     tasks: Vec<JoinHandle<()>>,
     addresses: Vec<SocketAddr>,
     socket: Option<SocketFile>,
@@ -86,7 +88,7 @@ impl Signals {
 }
 
 impl Server {
-    /// Opens the database and listens.
+    /// Opens the database and listens; returns when it is recovered, or SHUTDOWN came before that.
     pub async fn start(options: &ServeOptions) -> Result<Self, ServerError> {
         let globals = crate::settings(options)?;
         let port = globals.named("port").as_u64() as u16;
@@ -94,8 +96,8 @@ impl Server {
             true => Vec::new(),
             false => listen::bind_tcp(globals.named("bind_address").as_str(), port).await?,
         };
-        let core = Core::open_with(globals, options).await?;
-        let mut server = Server { core, tasks: Vec::new(), addresses: Vec::new(), socket: None };
+        let core = Core::open_unrecovered(globals, options).await?;
+        let mut server = Server { core, recovered: false, tasks: Vec::new(), addresses: Vec::new(), socket: None };
         if let Err(error) = server.open_doors(sockets, options).await {
             // What is open is closed as it should be; that this went well is of no interest beside the error.
             if let Err(other) = server.shutdown().await {
@@ -122,8 +124,32 @@ impl Server {
         sockets: Vec<(String, TcpSocket)>,
         options: &ServeOptions,
     ) -> Result<(), ServerError> {
-        self.listen(sockets).await?;
+        let globals = self.core.shared.sql.globals.clone();
+        if globals.named("recovery_read_only").as_bool() {
+            self.listen(sockets).await?;
+            tracing::info!("clients are let in to read on {:?}; recovery goes on", self.addresses);
+            self.recover(options).await?;
+        } else {
+            self.recover(options).await?;
+            self.listen(sockets).await?;
+        }
+        if !self.recovered {
+            return Ok(());
+        }
+        let (version, socket) = (globals.named("version"), globals.named("socket"));
+        tracing::info!("{} is ready on {:?} and {}", version.as_str(), self.addresses, socket.as_str());
         self.core.start_following(options).await
+    }
+
+    async fn recover(&mut self, options: &ServeOptions) -> Result<(), ServerError> {
+        tokio::select! {
+            recovered = self.core.recover(options) => {
+                recovered?;
+                self.recovered = true;
+            }
+            () = self.core.end.asked() => tracing::info!("the end of recovery is not waited for; the next start begins anew"),
+        }
+        Ok(())
     }
 
     async fn listen(&mut self, sockets: Vec<(String, TcpSocket)>) -> Result<(), ServerError> {
@@ -149,8 +175,6 @@ impl Server {
             let pid = std::process::id().to_string() + "\n";
             std::fs::write(&path, pid).context(|| format!("cannot write {}", path.display()))?;
         }
-        let version = globals.named("version");
-        tracing::info!("{} is ready on {:?} and {}", version.as_str(), self.addresses, path.display());
         Ok(())
     }
 
@@ -175,7 +199,11 @@ impl Server {
         self.tasks.iter().for_each(JoinHandle::abort);
         self.socket = None;
         self.core.drain().await;
-        self.core.close().await?;
+        if self.recovered {
+            self.core.close().await?;
+        } else if let Some(why) = self.core.end.failure() {
+            return Err(ServerError::Failed(why));
+        }
         tracing::info!("shut down");
         Ok(())
     }

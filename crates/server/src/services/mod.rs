@@ -59,6 +59,11 @@ impl ServerServices {
         &self.parts.dump
     }
 
+    /// Until it is dropped, nobody makes the server a follower or a source, or removes its log.
+    pub(crate) async fn keep_role(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.parts.role.lock().await
+    }
+
     pub(crate) fn set_shared(&self, shared: &Arc<Shared>) {
         let _ = self.shared.set(Arc::downgrade(shared));
     }
@@ -115,6 +120,10 @@ impl Services for ServerServices {
         }
         Box::pin(async {
             let _role = self.parts.role.lock().await;
+            // It was at its recovery.
+            if !self.parts.engine.is_follower() {
+                return Ok(());
+            }
             replication::become_source(&self.parts.engine, self.follower(), &self.parts.globals).await
         })
     }

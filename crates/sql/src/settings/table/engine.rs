@@ -29,6 +29,9 @@ pub(super) const ALL: &[Setting] = &[
     fixed("lower_case_file_system", BOOL, "OFF").understood().doc("Whether the file system ignores case."),
     global("memtable_size", uint(1 << 20, 1 << 40), "268435456")
         .doc("Bytes of row versions in memory. At half of it they are merged into the trees, and as long as that takes commits are slowed down to its pace."),
+    fixed("recovery_read_only", BOOL, "OFF").doc(
+        "Whether clients are let in as soon as the newest checkpoint is open: they read the state that recovery has come to, and cannot write (1290) before it is complete.",
+    ),
     global("recovery_target_time", uint(0, 86_400), "10").doc(
         "Seconds that recovery after a crash is to take at most: checkpoints begin early enough for it, by how fast the last recovery was. 0 leaves it to checkpoint_log_size.",
     ),
