@@ -55,6 +55,14 @@ pub enum ApplyError {
         /// What differs.
         reason: String,
     },
+    /// The state here was compared with the source's, and is another.
+    #[error("at {at} this server is not what its source is, in {tables}")]
+    Differs {
+        /// Where both were compared.
+        at: LogPosition,
+        /// Names of tables.
+        tables: String,
+    },
 }
 
 impl ApplyError {
@@ -64,7 +72,9 @@ impl ApplyError {
             ApplyError::Log(error) => error.class(),
             ApplyError::Engine { error, .. } | ApplyError::Ddl { error, .. } => error.class(),
             ApplyError::Event { .. } => ErrorClass::Corrupt,
-            ApplyError::NotSupported { .. } | ApplyError::Drifted { .. } => ErrorClass::User,
+            ApplyError::NotSupported { .. } | ApplyError::Drifted { .. } | ApplyError::Differs { .. } => {
+                ErrorClass::User
+            }
         }
     }
 
@@ -83,7 +93,9 @@ impl From<ApplyError> for SqlError {
                 SqlError { message, ..SqlError::from(error) }
             }
             ApplyError::NotSupported { .. } => SqlError::new(codes::NOT_SUPPORTED_YET, message),
-            ApplyError::Event { .. } | ApplyError::Drifted { .. } => SqlError::unknown(message),
+            ApplyError::Event { .. } | ApplyError::Drifted { .. } | ApplyError::Differs { .. } => {
+                SqlError::unknown(message)
+            }
         }
     }
 }

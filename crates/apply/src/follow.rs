@@ -29,6 +29,8 @@ pub struct Applier {
 struct State {
     is_running: bool,
     error: Option<ApplyError>,
+    /// Why it is to stop, if not because it was told to.
+    reason: Option<ApplyError>,
 }
 
 /// For `SHOW REPLICA STATUS`.
@@ -81,7 +83,7 @@ impl Applier {
             if state.is_running {
                 return;
             }
-            *state = State { is_running: true, error: None };
+            *state = State { is_running: true, ..State::default() };
             self.stopping.store(false, Ordering::SeqCst);
         }
         let this = self.clone();
@@ -92,7 +94,9 @@ impl Applier {
             if let Err(error) = &result {
                 tracing::error!("the applier stops: {error}");
             }
-            *this.state.lock() = State { is_running: false, error: result.err() };
+            let mut state = this.state.lock();
+            *state = State { error: result.err().or(state.reason.take()), ..State::default() };
+            drop(state);
             this.changed.notify(usize::MAX);
         };
         self.engine.env().spawner.spawn_thread("apply", Box::pin(task));
@@ -108,6 +112,16 @@ impl Applier {
                 return;
             }
             changed.await;
+        }
+    }
+
+    /// The same because something is wrong, which [`ApplierStatus::error`] then says; waits for nothing.
+    pub fn stop_with(&self, reason: ApplyError) {
+        let mut state = self.state.lock();
+        if state.is_running {
+            state.reason = Some(reason);
+            self.stopping.store(true, Ordering::SeqCst);
+            self.changed.notify(usize::MAX);
         }
     }
 

@@ -25,6 +25,7 @@ use crate::lock::{LockManager, LockOwner};
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
 use crate::options::EngineOptions;
+use crate::state_at::AwaitedStates;
 use crate::tunables::Tunables;
 use crate::turn::Turn;
 use crate::view::{Mark, Views};
@@ -57,6 +58,8 @@ pub(crate) struct Core {
     pub(crate) commits: ArcSwapOption<CommitPipeline>,
     /// Transactions that did not stay in memory (`Binlog_cache_disk_use`).
     pub(crate) large_transactions: AtomicU64,
+    /// Who waits for a state; see [`crate::state_at`].
+    pub(crate) awaited: AwaitedStates,
     failure: OnceLock<String>,
 }
 
@@ -178,6 +181,7 @@ impl Core {
             writer: Mutex::new(Some(parts.writer)),
             commits: ArcSwapOption::empty(),
             large_transactions: AtomicU64::new(0),
+            awaited: AwaitedStates::default(),
             failure: OnceLock::new(),
         }
     }

@@ -172,6 +172,11 @@ impl Engine {
         (mark.commit_number, mark.position)
     }
 
+    /// The number of the newest checkpoint on disk, when it is above this one; an error when there will be no more.
+    pub async fn checkpoint_after(&self, number: CommitNumber) -> Result<CommitNumber> {
+        self.core.checkpoints.after(number).await
+    }
+
     /// `server_uuid`
     pub fn server_uuid(&self) -> Uuid {
         self.core.server_uuid

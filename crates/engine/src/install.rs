@@ -77,13 +77,7 @@ impl Engine {
 
     /// These transactions, and everything before them, are installed: lets them be seen. In log order, each once.
     pub fn publish(&self, points: &[PublishPoint]) {
-        let core = self.core();
-        for point in points {
-            core.advance(point);
-        }
-        if let Some(last) = points.last() {
-            core.publish(last.commit_number, last.end);
-        }
+        self.core().publish_in_steps(points);
     }
 }
 
@@ -195,6 +189,15 @@ impl Core {
         let layers = self.views.layers();
         let memtable = layers.memtables.iter().find(|memtable| number > memtable.after());
         memtable.unwrap_or(layers.active()).clone()
+    }
+
+    pub(crate) fn publish_points(&self, points: &[PublishPoint]) {
+        for point in points {
+            self.advance(point);
+        }
+        if let Some(last) = points.last() {
+            self.publish(last.commit_number, last.end);
+        }
     }
 
     fn advance(&self, point: &PublishPoint) {

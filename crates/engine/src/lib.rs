@@ -18,6 +18,7 @@
 //! | `ddl` | a new catalog, and the trees that it needs |
 //! | `install` | rows of a log whose order is known: recovery, followers |
 //! | `role` | source or follower, and a log that begins anew |
+//! | `state_at` | the state at a position of the log that is yet to come |
 //! | [`gate`] | what every commit passes, and what can be held shut |
 //! | `storage_engine` | [`StorageEngine`]: what it takes to be a state along the log |
 //! | [`lock`] | row, gap, table and name locks |
@@ -39,6 +40,7 @@ mod memtable;
 mod options;
 mod read;
 mod role;
+mod state_at;
 mod storage_engine;
 #[cfg(test)]
 mod tests;
@@ -58,6 +60,7 @@ pub use install::{LargeInstall, PublishPoint, RowChange};
 pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
+pub use state_at::StateAt;
 pub use storage_engine::StorageEngine;
 pub use store::RowSum;
 pub use tunables::Tunables;

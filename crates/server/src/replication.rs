@@ -16,7 +16,7 @@ use repl::follower::Identity;
 use repl::{Follower, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
-use sql::settings::Globals;
+use sql::settings::{Globals, SettingValue};
 
 use crate::config::ServeOptions;
 use crate::error::{Context, ServerError};
@@ -51,7 +51,22 @@ pub(crate) async fn open(
         report_host: globals.named("report_host").as_str().to_owned(),
         report_port: report_port as u16,
     };
-    Follower::open(engine.clone(), identity, apply).await.map_err(|error| ServerError::Replication(error.message))
+    let opened = Follower::open(engine.clone(), identity, apply).await;
+    let follower = opened.map_err(|error| ServerError::Replication(error.message))?;
+    for name in ["replica_checksum_interval", "replica_stop_on_checksum_difference"] {
+        apply_setting(&follower, name, &globals.named(name));
+    }
+    Ok(follower)
+}
+
+/// Puts a changed setting to work.
+pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValue) {
+    match name {
+        "replica_checksum_interval" => follower.comparer().set_interval(value.as_u64()),
+        "replica_parallel_workers" => follower.set_workers(value.as_u64() as usize),
+        "replica_stop_on_checksum_difference" => follower.comparer().set_stops_applier(value.as_bool()),
+        _ => {}
+    }
 }
 
 /// Makes the server one that can follow: read-only, with nothing of its own behind the last transaction of its log. If it cannot

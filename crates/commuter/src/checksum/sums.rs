@@ -113,7 +113,7 @@ struct Part {
 /// The answer of CHECKSUM TABLE … RANGES.
 fn parts(answer: &QueryResult) -> Result<Vec<Part>, CommandError> {
     let number = |row: usize, column: usize| -> Result<u64, CommandError> {
-        let gone = || format!("table {} has gone meanwhile", answer.text(row, 0));
+        let gone = || format!("table {} has gone or changed meanwhile", answer.text(row, 0));
         answer.text(row, column).parse().map_err(|_| gone().into())
     };
     let part = |row: usize| {

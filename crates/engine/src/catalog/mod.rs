@@ -133,7 +133,7 @@ impl Catalog {
     }
 
     /// Every table.
-    pub(crate) fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+    pub fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
         self.by_id.values()
     }
 }

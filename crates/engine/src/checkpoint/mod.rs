@@ -103,6 +103,8 @@ pub(crate) struct Checkpoints {
     pub(super) installs: RwLock<()>,
     pub(super) wanted: AtomicBool,
     pub(super) want: Event,
+    /// Notified when there is a new checkpoint on disk.
+    pub(super) made: Event,
     /// What may still come into memory.
     pub(super) room: Arc<Room>,
     pub(super) stopped: AtomicBool,
@@ -124,6 +126,7 @@ impl Checkpoints {
             installs: RwLock::new(()),
             wanted: AtomicBool::new(false),
             want: Event::new(),
+            made: Event::new(),
             room: Arc::default(),
             stopped: AtomicBool::new(false),
             disk_full: Mutex::default(),
@@ -184,6 +187,22 @@ impl Checkpoints {
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.want.notify(usize::MAX);
+        self.made.notify(usize::MAX);
         self.room.changed();
+    }
+
+    /// The number of the newest checkpoint, when it is above this one; an error when there will be no more.
+    pub(crate) async fn after(&self, number: CommitNumber) -> Result<CommitNumber> {
+        loop {
+            let made = self.made.listen();
+            let newest = self.durable.lock().commit_number;
+            if newest > number {
+                return Ok(newest);
+            }
+            if self.stopped.load(Ordering::SeqCst) {
+                return Err(EngineError::NotReady("no more checkpoints are made"));
+            }
+            made.await;
+        }
     }
 }

@@ -159,6 +159,7 @@ impl Core {
         self.switch(&frozen, roots, view_roots);
         self.checkpoints.dropped.lock().retain(|index| !frozen.gone.contains(index));
         *self.checkpoints.durable.lock() = frozen.mark.clone();
+        self.checkpoints.made.notify(usize::MAX);
         self.checkpoints.pin.set(frozen.mark.position);
         tracing::debug!(commit_number = upto.0, position = %frozen.mark.position, "checkpoint");
         Ok(frozen.mark)

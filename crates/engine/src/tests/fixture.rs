@@ -209,7 +209,7 @@ fn changes_of(engine: &Engine, event: &RawEvent<'_>, map: &mut Option<TableMap>,
     }
 }
 
-async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogTransaction) -> Result<()> {
+pub(super) async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogTransaction) -> Result<()> {
     let mut map: Option<TableMap> = None;
     let mut changes = Vec::new();
     for event in transaction.events() {

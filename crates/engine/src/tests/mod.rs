@@ -22,5 +22,6 @@ mod model;
 mod recovery_target;
 mod role;
 mod script;
+mod state_at;
 mod sums;
 mod threads;

@@ -118,6 +118,12 @@ impl Transaction {
         }
     }
 
+    /// Reads the state of a view that is open already.
+    pub(crate) fn with_view(mut self, view: ReadView) -> Self {
+        self.view = Some(view);
+        self
+    }
+
     /// How it was begun.
     pub fn options(&self) -> &TxnOptions {
         &self.options

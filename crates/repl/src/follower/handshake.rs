@@ -45,6 +45,14 @@ pub(super) async fn connect(
     settings: &SourceSettings,
     identity: &Identity,
 ) -> Result<(SourceClient, SourceFacts), ReceiveError> {
+    let mut client = open(env, settings, "commuter-receiver").await?;
+    let name = format!("{settings:?}");
+    let facts = introduce(&mut client, settings, identity, &|error| of_client(&name, error)).await?;
+    Ok((client, facts))
+}
+
+/// Connects, and no more; `program` is what the source shows of its client.
+pub(super) async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result<SourceClient, ReceiveError> {
     let name = format!("{settings:?}");
     let lost = |error| of_client(&name, error);
     let mode = settings.tls_mode();
@@ -59,15 +67,13 @@ pub(super) async fn connect(
     let credentials = Credentials {
         user: settings.user.clone(),
         password: settings.password.clone(),
-        attributes: vec![("program_name".to_owned(), "commuter-receiver".to_owned())],
+        attributes: vec![("program_name".to_owned(), program.to_owned())],
         tls: mode.asks(),
         server_key,
         ..Credentials::default()
     };
     let transport = ClientStream::new(StreamTransport::new(stream, peer), config);
-    let mut client = Client::connect(transport, &env.random, credentials).await.map_err(lost)?;
-    let facts = introduce(&mut client, settings, identity, &lost).await?;
-    Ok((client, facts))
+    Client::connect(transport, &env.random, credentials).await.map_err(lost)
 }
 
 /// The files are read for each attempt: what is mended in them helps the next one.

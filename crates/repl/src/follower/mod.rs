@@ -8,6 +8,7 @@
 //!   here with the source's ([`copier`]), then appends what comes. Events that are there already when one is appended
 //!   share its sync. When the connection is lost it tries again every `SOURCE_CONNECT_RETRY` seconds; when the source
 //!   cannot be followed (its log is another, it has purged what is missing) it stops with an error that says why.
+//! - **Comparer** ([`compare`]): beside the receiver, looks whether the rows here are the source's, when it is told to.
 //! - **Applier**: crate `apply`. It follows the log's durable end and knows nothing of the connection.
 //!
 //! The engine must be a follower's (`Engine::become_follower`): its log takes no events of its own.
@@ -16,6 +17,7 @@
 //! - Nothing is appended before the last transaction here was seen to be the source's too.
 //! - The log's writer is with the receiver while that runs, and back in the engine when it has stopped.
 
+mod compare;
 mod copier;
 mod error;
 mod handshake;
@@ -30,11 +32,13 @@ use base::{LogPosition, SqlError, codes};
 use binlog::LogReceiver;
 use engine::Engine;
 use event_listener::Event;
+use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 use sql::services::ReplicaStatusRow;
 
+pub use compare::{Comparer, Comparison};
 pub use error::ReceiveError;
 pub use handshake::Identity;
 pub use settings::SourceSettings;
@@ -56,6 +60,7 @@ struct State {
 pub struct Follower {
     engine: Arc<Engine>,
     applier: Arc<Applier>,
+    comparer: Comparer,
     identity: Identity,
     state: Mutex<State>,
     changed: Event,
@@ -69,7 +74,8 @@ impl Follower {
             .map_err(|error| SqlError::unknown(format!("Failed to initialize the source info structure: {error}")))?;
         let applier = Applier::new(engine.clone(), apply);
         let state = State { settings, ..State::default() };
-        Ok(Arc::new(Follower { engine, applier, identity, state: Mutex::new(state), changed: Event::new() }))
+        let (comparer, changed) = (Comparer::default(), Event::new());
+        Ok(Arc::new(Follower { engine, applier, comparer, identity, state: Mutex::new(state), changed }))
     }
 
     /// `replica_parallel_workers`, from the next start of the applier on.
@@ -218,6 +224,11 @@ impl Follower {
         self.state.lock().receiver.clone()
     }
 
+    /// What compares this server with its source.
+    pub fn comparer(&self) -> &Comparer {
+        &self.comparer
+    }
+
     /// The other half.
     pub fn applier(&self) -> &Arc<Applier> {
         &self.applier
@@ -249,7 +260,8 @@ impl Follower {
     }
 
     async fn receive(&self, receiver: LogReceiver) {
-        let (receiver, result) = receiver::run(self, receiver).await;
+        let compare = async { match compare::run(self).await {} };
+        let (receiver, result) = future::or(receiver::run(self, receiver), compare).await;
         let result = match receiver.into_writer().await {
             Ok(writer) => {
                 self.engine.return_writer(writer);

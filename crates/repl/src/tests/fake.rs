@@ -129,6 +129,7 @@ impl Connection {
             "SELECT @source_binlog_checksum" => vec![Value::str("CRC32")],
             "SELECT @@GLOBAL.GTID_MODE" => vec![Value::str("ON")],
             "SELECT @@GLOBAL.SERVER_UUID" => vec![Value::str(self.log.options().server_uuid.to_string())],
+            "SELECT @@version_comment" => vec![Value::str("MySQL Community Server - GPL")],
             "SHOW BINARY LOG STATUS" => vec![
                 Value::str(self.log.file_name(end.file)),
                 Value::UInt(end.offset),

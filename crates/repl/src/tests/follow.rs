@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use apply::ApplyOptions;
+use engine::PublishPoint;
 use io::sim::{SimMachine, SimWorld};
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 
 use super::*;
 use crate::Follower;
-use crate::follower::Running;
+use crate::follower::{Comparison, Running};
 
 fn receiver_only() -> StartReplica {
     StartReplica { receiver: true, ..StartReplica::default() }
@@ -204,6 +205,33 @@ fn heartbeats_keep_a_silent_connection_and_pins_keep_its_files() {
         follower.stop(&StopReplica { receiver: true, ..Default::default() }).await.unwrap();
         source.env().clock.sleep(Duration::from_secs(1)).await;
         assert!(server.replicas().is_empty());
+    };
+    world.run(run).unwrap();
+}
+
+/// A source of another kind cannot be compared with, which is nobody's error.
+#[test]
+fn a_source_that_keeps_no_sums_is_followed_all_the_same() {
+    let world = SimWorld::new(1);
+    let (source, replica) = (world.machine(), world.machine());
+    let run = async {
+        let (log, mut writer) = source_log(&source.env()).await;
+        fake::serve(&source.env(), &log, 3306);
+        let (engine, follower) = follower(&replica.env()).await;
+        follower.comparer().set_interval(1);
+        follower.comparer().set_stops_applier(true);
+        follower.start(&receiver_only()).await.unwrap();
+        for number in (1..4).map(CommitNumber) {
+            write(&mut writer, 10).await;
+            wait_equal(&log, &follower, engine.log()).await;
+            engine.publish(&[PublishPoint { commit_number: number, end: engine.log().durable_end(), gtid: None }]);
+            assert_eq!(engine.checkpoint().await.unwrap().0, number);
+            source.env().clock.sleep(Duration::from_secs(70)).await;
+        }
+        assert_eq!(follower.comparer().last(), Comparison::default());
+        assert_eq!(follower.receiver_status().running, Running::Yes);
+        assert_eq!(io_error(&follower), "");
+        follower.shut_down().await;
     };
     world.run(run).unwrap();
 }

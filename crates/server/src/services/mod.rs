@@ -100,14 +100,12 @@ impl Services for ServerServices {
     fn report(&self, _: ConnectionId, _: Activity<'_>) {}
 
     fn status(&self) -> Vec<(String, String)> {
-        status::lines(&self.parts.engine, self.shared().as_deref())
+        status::lines(&self.parts.engine, self.follower(), self.shared().as_deref())
     }
 
     fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
         settings::apply(&self.parts.engine, name, value);
-        if name == "replica_parallel_workers" {
-            self.follower().set_workers(value.as_u64() as usize);
-        }
+        replication::apply_setting(self.follower(), name, value);
         if name == "gtid_purged" {
             return Box::pin(async {
                 let _role = self.parts.role.lock().await;

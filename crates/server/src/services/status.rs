@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::Engine;
 use engine::commit::CommitStats;
+use repl::Follower;
 use session::Shared;
 
 type Lines = Vec<(String, String)>;
@@ -13,7 +14,7 @@ fn add(lines: &mut Lines, name: &str, value: impl ToString) {
 }
 
 /// All of them, sorted by name.
-pub(crate) fn lines(engine: &Engine, shared: Option<&Shared>) -> Lines {
+pub(crate) fn lines(engine: &Engine, follower: &Follower, shared: Option<&Shared>) -> Lines {
     let mut lines = Lines::new();
     if let Some(shared) = shared {
         connections(&mut lines, shared);
@@ -26,6 +27,7 @@ pub(crate) fn lines(engine: &Engine, shared: Option<&Shared>) -> Lines {
     locks(&mut lines, engine);
     store(&mut lines, engine);
     memory(&mut lines, engine);
+    comparisons(&mut lines, follower);
     lines.sort();
     lines
 }
@@ -91,6 +93,15 @@ fn store(lines: &mut Lines, engine: &Engine) {
     add(lines, "Store_file_pages", statistics.file_pages);
     add(lines, "Store_free_pages", statistics.free_pages);
     add(lines, "Store_pending_pages", statistics.pending_pages);
+}
+
+fn comparisons(lines: &mut Lines, follower: &Follower) {
+    let last = follower.comparer().last();
+    add(lines, "Replica_checksum_comparisons", last.count);
+    add(lines, "Replica_checksum_differences", last.differing.len());
+    add(lines, "Replica_checksum_differing_tables", last.names());
+    let position = if last.count == 0 { String::new() } else { last.position.to_string() };
+    add(lines, "Replica_checksum_position", position);
 }
 
 fn memory(lines: &mut Lines, engine: &Engine) {

@@ -102,6 +102,9 @@ impl Node {
                 "innodb_buffer_pool_size=5M".into(),
                 format!("max_binlog_size={}", self.file_bytes),
                 "replica_parallel_workers=2".into(),
+                // A difference stops it, so that it never comes to be in step.
+                "replica_checksum_interval=1".into(),
+                "replica_stop_on_checksum_difference=ON".into(),
             ],
             follow,
             initialize_insecure: true,
