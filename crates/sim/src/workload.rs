@@ -8,7 +8,8 @@ use std::time::Duration;
 use base::{CommitNumber, codes};
 use bytes::Bytes;
 use engine::{
-    Direction, Engine, EngineError, Entry, Isolation, KeyRange, ReadMode, SessionHandle, Table, Transaction, TxnOptions,
+    Direction, Engine, EngineError, Entry, Isolation, KeyRange, ReadMode, RowSum, SessionHandle, Table, Transaction,
+    TxnOptions,
 };
 use io::sim::SimWorld;
 use parking_lot::Mutex;
@@ -155,16 +156,30 @@ pub(crate) async fn look(engine: Arc<Engine>, world: SimWorld, known: SharedKnow
     }
 }
 
+/// All rows of a table, of which the trees have to know the sum.
+async fn scan_with_sum(
+    transaction: &mut Transaction,
+    table: &Arc<Table>,
+    world: &SimWorld,
+) -> Result<Vec<Entry>, EngineError> {
+    let rows = scan(transaction, table, 0, world).await?;
+    let mut sum = RowSum::default();
+    rows.iter().for_each(|entry| sum.add(RowSum::hash_of(&entry.key, &entry.value)));
+    let seed = world.seed();
+    assert_eq!(transaction.sum(table, &KeyRange::all()).await?, sum, "seed {seed}: the sum of {}", table.def.name);
+    Ok(rows)
+}
+
 /// Everything as a transaction sees it; the secondary indexes must say the same as the rows.
 pub(crate) async fn state_of(transaction: &mut Transaction, world: &SimWorld) -> Result<State, EngineError> {
     let catalog = transaction.engine().catalog();
     let (ledger, cells) = (find(&catalog, LEDGER), find(&catalog, CELLS));
     let mut state = State::default();
-    for entry in scan(transaction, &ledger, 0, world).await? {
+    for entry in scan_with_sum(transaction, &ledger, world).await? {
         let id = numbers(&ledger.codec.row, &entry.value)[0].expect("the key is not NULL");
         assert!(state.ledger.insert(id, ()).is_none(), "ledger row {id} twice");
     }
-    for entry in scan(transaction, &cells, 0, world).await? {
+    for entry in scan_with_sum(transaction, &cells, world).await? {
         let values = numbers(&cells.codec.row, &entry.value);
         state.cells.insert(values[0].expect("a key"), (values[1].expect("not NULL"), values[2]));
     }

@@ -18,6 +18,7 @@
 //! 3. Every transaction that a client was told of is in the log.
 //! 4. Every snapshot that a reader took, on any server, is the state that the log has at that snapshot's position; positions
 //!    seen on one server never go back.
+//! 5. Followers that compare themselves with their sources find no difference: one would stop the applier for good.
 
 mod check;
 mod clients;
@@ -70,6 +71,8 @@ pub struct ClusterReport {
     pub in_log: u64,
     /// Snapshots that readers took whole.
     pub seen: u64,
+    /// Times that a follower compared itself with its source.
+    pub compared: u64,
     /// Times that a server died.
     pub deaths: u64,
     /// Virtual time that it took.
@@ -89,6 +92,7 @@ pub fn run_cluster(seed: u64, scenario: &ClusterScenario) -> Result<ClusterRepor
         acknowledged: told.acknowledged.len() as u64,
         in_log,
         seen: told.seen.len() as u64,
+        compared: cluster.nodes.iter().map(Node::comparisons).sum(),
         deaths: cluster.deaths,
         elapsed: cluster.world.elapsed(),
     })

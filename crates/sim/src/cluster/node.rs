@@ -34,6 +34,10 @@ pub(crate) struct Node {
     memtable_bytes: usize,
     transaction_memory_bytes: usize,
     file_bytes: u64,
+    /// Whether it compares itself with its source, as a follower.
+    compares: bool,
+    /// How often it has, in the lives before this one.
+    comparisons_before: u64,
     process: Option<Arc<Process>>,
 }
 
@@ -60,6 +64,8 @@ impl Node {
             transaction_memory_bytes: scenario.transaction_memory_bytes,
             memtable_bytes: 8 << 10 << world.below(6),
             file_bytes: 8 << 10 << world.below(5),
+            compares: world.below(2) == 0,
+            comparisons_before: 0,
             process: None,
         }
     }
@@ -85,6 +91,14 @@ impl Node {
         told.map(|(name, value)| format!("{name}={} ", value.clone().unwrap_or_default())).collect()
     }
 
+    /// How often it has compared itself with its source.
+    pub(super) fn comparisons(&self) -> u64 {
+        let shared = self.process.as_ref().and_then(|process| process.shared.lock().clone());
+        let lines = shared.map(|shared| shared.sql.services.status()).unwrap_or_default();
+        let now = lines.iter().find(|(name, _)| name == "Replica_checksum_comparisons");
+        self.comparisons_before + now.map_or(0, |(_, count)| count.parse().expect("a number"))
+    }
+
     /// Starts the process. A follower is told whom to follow, or (`says_so` is false) knows it from before.
     pub(super) fn start(&mut self, source: Option<&'static str>, says_so: bool) {
         self.machine.set_faults(Faults { sync_error: self.sync_error, ..Faults::default() });
@@ -103,7 +117,7 @@ impl Node {
                 format!("max_binlog_size={}", self.file_bytes),
                 "replica_parallel_workers=2".into(),
                 // A difference stops it, so that it never comes to be in step.
-                "replica_checksum_interval=1".into(),
+                format!("replica_checksum_interval={}", u8::from(self.compares)),
                 "replica_stop_on_checksum_difference=ON".into(),
             ],
             follow,
@@ -140,6 +154,7 @@ impl Node {
 
     /// Ends the process: by SIGKILL, or with its machine's power.
     pub(super) fn end(&mut self, only_the_process: bool) {
+        self.comparisons_before = self.comparisons();
         if only_the_process {
             self.machine.kill()
         } else {
