@@ -11,7 +11,7 @@ use engine::{Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
-use repl::DumpServer;
+use repl::{DumpServer, Follower};
 use session::{Registry, Shared};
 use sql::settings::Globals;
 
@@ -176,6 +176,11 @@ impl Core {
     /// What sessions share.
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+
+    /// The server's side of following.
+    pub fn follower(&self) -> &Arc<Follower> {
+        self.services.follower()
     }
 
     /// Ends all connections: clients first, then the replicas' streams, each when it has sent all that the clients were told is

@@ -6,6 +6,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use apply::ApplyOptions;
 use base::{SqlError, codes};
@@ -62,7 +63,7 @@ pub(crate) async fn open(
 /// Puts a changed setting to work.
 pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValue) {
     match name {
-        "replica_checksum_interval" => follower.comparer().set_interval(value.as_u64()),
+        "replica_checksum_interval" => follower.comparer().set_interval(Duration::from_secs(value.as_u64())),
         "replica_parallel_workers" => follower.set_workers(value.as_u64() as usize),
         "replica_stop_on_checksum_difference" => follower.comparer().set_stops_applier(value.as_bool()),
         _ => {}

@@ -27,7 +27,9 @@ use std::time::Duration;
 
 use apply::ApplyError;
 use base::{Cancel, LogPosition};
-use engine::{Engine, EngineError, KeyRange, RowSum, SessionHandle, StateAt, Table, TableMode, Transaction, TxnOptions};
+use engine::{
+    Engine, EngineError, KeyRange, RowSum, SessionHandle, StateAt, Table, TableMode, Transaction, TxnOptions,
+};
 use futures_lite::future;
 use parking_lot::Mutex;
 use session::client::ClientError;
@@ -44,8 +46,8 @@ const SNAPSHOT_PAUSE: Duration = Duration::from_millis(2);
 const PATIENCE: Duration = Duration::from_secs(300);
 /// The source closes the connection when it hears nothing for so long.
 const SOURCE_PATIENCE: Duration = Duration::from_secs(2 * PATIENCE.as_secs());
-/// After a comparison that did not come about the next checkpoint may try again, but not sooner than this.
-const RETRY_MIN: Duration = Duration::from_secs(60);
+/// After a comparison that did not come about it is tried again behind a checkpoint, when so much time or the interval has passed.
+const RETRY_AFTER: Duration = Duration::from_secs(60);
 /// Tables in one question.
 const TABLES_AT_ONCE: usize = 100;
 /// So many tables are named.
@@ -76,15 +78,15 @@ impl Comparison {
 /// How a follower compares itself, and what it has found.
 #[derive(Debug, Default)]
 pub struct Comparer {
-    interval_seconds: AtomicU64,
+    interval_micros: AtomicU64,
     stops_applier: AtomicBool,
     last: Mutex<Comparison>,
 }
 
 impl Comparer {
-    /// `replica_checksum_interval`: so many seconds are between two comparisons; 0: there are none.
-    pub fn set_interval(&self, seconds: u64) {
-        self.interval_seconds.store(seconds, Ordering::Relaxed);
+    /// `replica_checksum_interval`: so much time is between two comparisons; zero: there are none.
+    pub fn set_interval(&self, interval: Duration) {
+        self.interval_micros.store(interval.as_micros() as u64, Ordering::Relaxed);
     }
 
     /// `replica_stop_on_checksum_difference`
@@ -98,8 +100,8 @@ impl Comparer {
     }
 
     fn interval(&self) -> Option<Duration> {
-        let seconds = self.interval_seconds.load(Ordering::Relaxed);
-        (seconds > 0).then(|| Duration::from_secs(seconds))
+        let micros = self.interval_micros.load(Ordering::Relaxed);
+        (micros > 0).then(|| Duration::from_micros(micros))
     }
 
     fn found(&self, position: LogPosition, differing: Vec<String>) -> Comparison {
@@ -147,7 +149,7 @@ pub(super) async fn run(follower: &Follower) -> Infallible {
             Ok((position, differing)) => tell(follower, position, differing),
             Err(NotCompared::Failed(why)) => {
                 tracing::warn!("this server was not compared with its source: {why}");
-                not_before = now + interval.min(RETRY_MIN);
+                not_before = now + interval.min(RETRY_AFTER);
             }
             Err(NotCompared::NoSums) => {
                 tracing::info!("the source keeps no sums of its tables: this server cannot be compared with it");

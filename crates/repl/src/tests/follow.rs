@@ -218,7 +218,7 @@ fn a_source_that_keeps_no_sums_is_followed_all_the_same() {
         let (log, mut writer) = source_log(&source.env()).await;
         fake::serve(&source.env(), &log, 3306);
         let (engine, follower) = follower(&replica.env()).await;
-        follower.comparer().set_interval(1);
+        follower.comparer().set_interval(Duration::from_secs(1));
         follower.comparer().set_stops_applier(true);
         follower.start(&receiver_only()).await.unwrap();
         for number in (1..4).map(CommitNumber) {

@@ -75,7 +75,8 @@ impl Pair {
             self.engine().checkpoint().await.unwrap();
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let (names, count) = (self.status("Replica_checksum_differing_tables"), self.status("Replica_checksum_differences"));
+        let (names, count) =
+            (self.status("Replica_checksum_differing_tables"), self.status("Replica_checksum_differences"));
         assert_eq!(count == "0", names.is_empty(), "{count}: {names}");
         names
     }

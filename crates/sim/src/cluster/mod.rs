@@ -46,6 +46,8 @@ const QUIET_STEP: Duration = Duration::from_millis(20);
 pub struct ClusterScenario {
     /// Things that the controller does.
     pub steps: u32,
+    /// Time between two of them, at most.
+    pub pause_max: Duration,
     /// Clients that write.
     pub writers: u32,
     /// Clients that read everything, anywhere.
@@ -58,7 +60,14 @@ pub struct ClusterScenario {
 
 impl Default for ClusterScenario {
     fn default() -> Self {
-        ClusterScenario { steps: 40, writers: 3, readers: 3, sync_error: 0.0, transaction_memory_bytes: 16 << 20 }
+        ClusterScenario {
+            steps: 40,
+            pause_max: Duration::from_millis(12),
+            writers: 3,
+            readers: 3,
+            sync_error: 0.0,
+            transaction_memory_bytes: 16 << 20,
+        }
     }
 }
 
@@ -178,7 +187,7 @@ impl Cluster {
     /// One thing that happens.
     async fn step(&mut self) -> Result<(), String> {
         let world = self.world.clone();
-        let pause = Duration::from_micros(world.below(12_000));
+        let pause = Duration::from_micros(world.below(self.scenario.pause_max.as_micros() as u64));
         self.clients.env().clock.sleep(pause).await;
         self.deaths += self.bury()?;
         check_prefixes(&self.nodes)?;

@@ -20,6 +20,8 @@ use super::ClusterScenario;
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 /// Every server's.
 const PORT: u16 = 3306;
+/// Between two comparisons of a follower with its source, if it compares itself.
+const COMPARE_INTERVAL: Duration = Duration::from_millis(20);
 /// How often a server looks whether it is to stop.
 const STOP_STEP: Duration = Duration::from_millis(1);
 
@@ -116,8 +118,7 @@ impl Node {
                 "innodb_buffer_pool_size=5M".into(),
                 format!("max_binlog_size={}", self.file_bytes),
                 "replica_parallel_workers=2".into(),
-                // A difference stops it, so that it never comes to be in step.
-                format!("replica_checksum_interval={}", u8::from(self.compares)),
+                // One that finds a difference never comes to be in step.
                 "replica_stop_on_checksum_difference=ON".into(),
             ],
             follow,
@@ -128,8 +129,9 @@ impl Node {
         self.process = Some(process.clone());
         let (env, name) = (self.machine.env(), self.name);
         let sizes = (self.memtable_bytes, self.transaction_memory_bytes);
+        let interval = if self.compares { COMPARE_INTERVAL } else { Duration::ZERO };
         let task = async move {
-            let result = live(&env, &options, name, sizes, &process).await;
+            let result = live(&env, &options, name, sizes, interval, &process).await;
             *process.shared.lock() = None;
             *process.ended.lock() = Some(result);
         };
@@ -176,6 +178,7 @@ async fn live(
     options: &ServeOptions,
     name: &str,
     (memtable_bytes, transaction_memory_bytes): (usize, usize),
+    compare_interval: Duration,
     process: &Process,
 ) -> Result<(), String> {
     let text = |error: server::ServerError| error.to_string();
@@ -190,6 +193,7 @@ async fn live(
         engine.log.max_unsynced_window = 16 << 20;
     };
     let core = Core::open_in(env.clone(), globals, options, adjust).await.map_err(text)?;
+    core.follower().comparer().set_interval(compare_interval);
     let listener = env.network.listen(&address(name)).await.map_err(|error| error.to_string())?;
     let shared = core.shared().clone();
     *process.shared.lock() = Some(shared.clone());
