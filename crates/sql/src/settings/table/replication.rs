@@ -38,7 +38,7 @@ pub(super) const ALL: &[Setting] = &[
     global("replica_parallel_workers", uint(0, 1024), "0")
         .alias(&["slave_parallel_workers", "slave_parallel_threads"])
         .doc("Tasks that install transactions at once; 0 for one per core. Counts from the next START REPLICA."),
-    global("replica_checksum_interval", uint(0, 31_536_000), "0").doc(
+    global("replica_checksum_interval", uint(0, 31_536_000), "60").doc(
         "Seconds between two comparisons of a follower with its source, at least: after a checkpoint it compares the sums of all \
          tables at one position of the log. Tables that differ are named in the server's log and in \
          Replica_checksum_differing_tables. 0: no comparisons.",
