@@ -26,6 +26,8 @@ mod settings;
 mod status;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use apply::{Applier, ApplyOptions};
 use base::{LogPosition, SqlError, codes};
@@ -45,7 +47,10 @@ pub use settings::SourceSettings;
 pub use status::{IoState, ReceiverStatus, Running};
 
 /// Between two looks at how far the applier is.
-const APPLY_STEP: std::time::Duration = std::time::Duration::from_millis(2);
+const APPLY_STEP: Duration = Duration::from_millis(2);
+
+/// The default of `replica_net_timeout`.
+const NET_TIMEOUT_SECONDS: u64 = 60;
 
 #[derive(Default)]
 struct State {
@@ -62,20 +67,38 @@ pub struct Follower {
     applier: Arc<Applier>,
     comparer: Comparer,
     identity: Identity,
+    net_timeout_seconds: AtomicU64,
     state: Mutex<State>,
     changed: Event,
 }
 
 impl Follower {
-    /// Reads what was kept of the source; starts nothing. The engine must have been recovered.
+    /// Reads what was kept of the source; starts nothing.
     pub async fn open(engine: Arc<Engine>, identity: Identity, apply: ApplyOptions) -> Result<Arc<Self>, SqlError> {
         let settings = SourceSettings::load(engine.env())
             .await
             .map_err(|error| SqlError::unknown(format!("Failed to initialize the source info structure: {error}")))?;
         let applier = Applier::new(engine.clone(), apply);
         let state = State { settings, ..State::default() };
-        let (comparer, changed) = (Comparer::default(), Event::new());
-        Ok(Arc::new(Follower { engine, applier, comparer, identity, state: Mutex::new(state), changed }))
+        Ok(Arc::new(Follower {
+            engine,
+            applier,
+            comparer: Comparer::default(),
+            identity,
+            net_timeout_seconds: AtomicU64::new(NET_TIMEOUT_SECONDS),
+            state: Mutex::new(state),
+            changed: Event::new(),
+        }))
+    }
+
+    /// `replica_net_timeout`: without a word from the source for so long its connection is taken for lost. From the next word on; the
+    /// source is asked to say something twice as often from the next connection on.
+    pub fn set_net_timeout(&self, seconds: u64) {
+        self.net_timeout_seconds.store(seconds, Ordering::Relaxed);
+    }
+
+    fn net_timeout(&self) -> Duration {
+        Duration::from_secs(self.net_timeout_seconds.load(Ordering::Relaxed))
     }
 
     /// `replica_parallel_workers`, from the next start of the applier on.

@@ -16,8 +16,6 @@ use super::status::{IoState, Running};
 
 /// So many bytes are received before they are written and synced, even if more are there already.
 const BATCH_SIZE: usize = 8 << 20;
-/// Without a word from the source for so long the connection is taken for lost: `replica_net_timeout`.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
 
 /// Attempts that do not wait for `SOURCE_CONNECT_RETRY`; each waits twice as long as the one before.
 const QUICK_ATTEMPTS: u64 = 8;
@@ -27,7 +25,10 @@ const FIRST_PAUSE: Duration = Duration::from_millis(25);
 pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogReceiver, Result<(), ReceiveError>) {
     let mut attempts = 0;
     loop {
-        let settings = follower.settings();
+        let mut settings = follower.settings();
+        // Silence that is no sign of a loss has to be shorter than the one that is.
+        let heartbeat_max = follower.net_timeout().as_secs_f64() / 2.0;
+        settings.heartbeat_period_seconds = settings.heartbeat_period_seconds.min(heartbeat_max);
         follower.set_io_state(IoState::Connecting, Running::Connecting);
         let (back, result) = connect_and_copy(follower, &settings, receiver, &mut attempts).await;
         receiver = back;
@@ -113,7 +114,7 @@ fn explain(result: Result<(), ReceiveError>, facts: &SourceFacts, log: &binlog::
 }
 
 async fn silent(follower: &Follower, settings: &SourceSettings) -> ReceiveError {
-    let most = SILENCE_MAX.max(settings.heartbeat_period() * 2);
+    let most = follower.net_timeout();
     follower.env().clock.sleep(most).await;
     ReceiveError::lost(&format!("{settings:?}"), format!("nothing was heard of it for {} seconds", most.as_secs()))
 }

@@ -209,6 +209,36 @@ fn heartbeats_keep_a_silent_connection_and_pins_keep_its_files() {
     world.run(run).unwrap();
 }
 
+/// `replica_net_timeout`
+#[test]
+fn how_long_a_source_may_be_silent() {
+    let world = SimWorld::new(5);
+    let (source, replica) = (world.machine(), world.machine());
+    let run = async {
+        let (log, mut writer) = source_log(&source.env()).await;
+        let _server = fake::serve(&source.env(), &log, 3306);
+        write(&mut writer, 3).await;
+        let (engine, follower) = follower(&replica.env()).await;
+        // Shorter than the period that was set: the source is asked for more heartbeats.
+        follower.set_net_timeout(4);
+        follower.start(&receiver_only()).await.unwrap();
+        wait_equal(&log, &follower, engine.log()).await;
+        source.env().clock.sleep(Duration::from_secs(100)).await;
+        let status = follower.receiver_status();
+        assert!(status.heartbeats >= 45 && status.error.is_none(), "{status:?}");
+        follower.stop(&StopReplica { receiver: true, ..Default::default() }).await.unwrap();
+        let none = ChangeSource { heartbeat_period_seconds: Some(0.0), ..ChangeSource::default() };
+        follower.change_source(&none).await.unwrap();
+        follower.set_net_timeout(7);
+        follower.start(&receiver_only()).await.unwrap();
+        source.env().clock.sleep(Duration::from_secs(6)).await;
+        assert_eq!(follower.receiver_status().running, Running::Yes);
+        source.env().clock.sleep(Duration::from_millis(1020)).await;
+        assert!(io_error(&follower).contains("nothing was heard of it for 7 seconds"), "{}", io_error(&follower));
+    };
+    world.run(run).unwrap();
+}
+
 /// A source of another kind cannot be compared with, which is nobody's error.
 #[test]
 fn a_source_that_keeps_no_sums_is_followed_all_the_same() {
