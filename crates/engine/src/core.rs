@@ -50,7 +50,7 @@ pub(crate) struct Core {
     pub(crate) effects: Mutex<VecDeque<(CommitNumber, DdlEffect)>>,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) gate: Arc<CommitGate>,
-    /// The log is a copy of a source's; see [`crate::role`].
+    /// The log is not this server's to write; see [`crate::role`].
     pub(crate) is_follower: AtomicBool,
     /// The log's writer, while neither the pipeline nor a follower has it.
     pub(crate) writer: Mutex<Option<LogWriter>>,

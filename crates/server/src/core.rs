@@ -155,9 +155,8 @@ impl Core {
             return Ok(());
         }
         engine.start_commits(commit_settings(globals))?;
-        for (name, was_on) in [("read_only", read_only), ("super_read_only", super_read_only)] {
-            configure(globals, name, if was_on { "ON" } else { "OFF" })?;
-        }
+        let restored = replication::set_read_only(globals, read_only, super_read_only);
+        restored.map_err(|error| ServerError::Setting(error.message))?;
         first_start::make_root(engine, &sql::ddl::Planner, options).await
     }
 

@@ -88,11 +88,17 @@ pub(crate) async fn become_follower(engine: &Engine, globals: &Globals) -> Resul
     if let Err(error) = result {
         if !was_follower {
             engine.become_source(commit_settings(globals)).await?;
-            for (name, was_on) in [("read_only", was_read_only), ("super_read_only", was_super)] {
-                globals.configure(name, if was_on { "ON" } else { "OFF" })?;
-            }
+            set_read_only(globals, was_read_only, was_super)?;
         }
         return Err(error.into());
+    }
+    Ok(())
+}
+
+/// Both settings, as they were before the server was made read-only.
+pub(crate) fn set_read_only(globals: &Globals, read_only: bool, super_read_only: bool) -> Result<(), SqlError> {
+    for (name, on) in [("read_only", read_only), ("super_read_only", super_read_only)] {
+        globals.configure(name, if on { "ON" } else { "OFF" })?;
     }
     Ok(())
 }

@@ -105,14 +105,6 @@ impl Server {
             }
             return Err(error);
         }
-        let registry = server.core.shared.registry.clone();
-        server.tasks.push(tokio::spawn(async move {
-            loop {
-                tokio::time::sleep(IDLE_STEP).await;
-                registry.end_idle();
-                registry.end_abandoned();
-            }
-        }));
         let sql = &server.core.shared.sql;
         let purge = services::purge_automatically(sql.engine.clone(), sql.globals.clone());
         server.tasks.push(tokio::spawn(purge));
@@ -128,32 +120,45 @@ impl Server {
         if globals.named("recovery_read_only").as_bool() {
             self.listen(sockets).await?;
             tracing::info!("clients are let in to read on {:?}; recovery goes on", self.addresses);
-            self.recover(options).await?;
+            self.recovered = self.recover_beside_clients(options).await?;
+            if !self.recovered {
+                return Ok(());
+            }
         } else {
-            self.recover(options).await?;
+            self.core.recover(options).await?;
+            self.recovered = true;
             self.listen(sockets).await?;
-        }
-        if !self.recovered {
-            return Ok(());
         }
         let (version, socket) = (globals.named("version"), globals.named("socket"));
         tracing::info!("{} is ready on {:?} and {}", version.as_str(), self.addresses, socket.as_str());
         self.core.start_following(options).await
     }
 
-    async fn recover(&mut self, options: &ServeOptions) -> Result<(), ServerError> {
+    /// Whether it came to its end: SHUTDOWN does not wait for that.
+    async fn recover_beside_clients(&self, options: &ServeOptions) -> Result<bool, ServerError> {
         tokio::select! {
-            recovered = self.core.recover(options) => {
-                recovered?;
-                self.recovered = true;
-            }
-            () = self.core.end.asked() => tracing::info!("the end of recovery is not waited for; the next start begins anew"),
+            biased;
+            recovered = self.core.recover(options) => recovered.map(|()| true),
+            failure = self.core.ended() => match failure {
+                Some(why) => Err(ServerError::Failed(why)),
+                None => {
+                    tracing::info!("the end of recovery is not waited for; the next start begins anew");
+                    Ok(false)
+                }
+            },
         }
-        Ok(())
     }
 
     async fn listen(&mut self, sockets: Vec<(String, TcpSocket)>) -> Result<(), ServerError> {
         let shared = self.core.shared.clone();
+        let registry = shared.registry.clone();
+        self.tasks.push(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(IDLE_STEP).await;
+                registry.end_idle();
+                registry.end_abandoned();
+            }
+        }));
         let globals = &shared.sql.globals;
         let tls = tls::acceptor(&self.core.datadir, globals)?;
         for listener in listen::listen(sockets)? {
@@ -201,8 +206,6 @@ impl Server {
         self.core.drain().await;
         if self.recovered {
             self.core.close().await?;
-        } else if let Some(why) = self.core.end.failure() {
-            return Err(ServerError::Failed(why));
         }
         tracing::info!("shut down");
         Ok(())
