@@ -6,10 +6,12 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use crate::random_sql::Random;
-use crate::{Answer, Connection, Result};
+use crate::{Answer, Client, Connection, Raw, Result};
 
 /// ER_LOCK_DEADLOCK
 const DEADLOCK: u16 = 1213;
+/// ER_CON_COUNT_ERROR, behind the mark of an error packet.
+const TOO_MANY: [u8; 3] = [0xff, 0x10, 0x04];
 /// Thousands of threads that do next to nothing.
 const STACK_BYTES: usize = 256 << 10;
 
@@ -124,6 +126,42 @@ impl Crowded {
             slowest_member: by_member[0] as f64 / by_member[by_member.len() / 2].max(1) as f64,
         })
     }
+}
+
+/// Makes the table `d.t` of so many counters, whose ids begin at 1.
+///
+/// # Errors
+/// When it is there already.
+pub fn create_counters(client: &Client, count: u64) -> Result<()> {
+    let rows = (1..=count).map(|id| format!("({id}, 0)")).collect::<Vec<_>>().join(",");
+    let create = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, n INT)";
+    client.query(&format!("{create}; INSERT INTO d.t VALUES {rows}")).map(drop)
+}
+
+/// Adds one to a counter of the default database.
+pub fn count_up(id: u64) -> String {
+    format!("UPDATE t SET n = n + 1 WHERE id = {id}")
+}
+
+/// A transaction that adds one to two of so many counters, in any order, so that many of them come to deadlocks.
+pub fn count_up_two(count: usize, random: &mut Random) -> Vec<String> {
+    let first = random.below(count);
+    let second = (first + 1 + random.below(count - 1)) % count;
+    vec!["BEGIN".to_owned(), count_up(first as u64 + 1), count_up(second as u64 + 1), "COMMIT".to_owned()]
+}
+
+/// Connects so often, and is told each time that there are too many connections (1040).
+///
+/// # Errors
+/// When it is told something else.
+pub fn be_refused(port: u16, times: u64) -> Result<()> {
+    for _ in 0..times {
+        let packet = Raw::open(port)?.packet().ok_or("a connection that was not let in was told nothing")?;
+        if packet[..3] != TOO_MANY {
+            return Err(format!("a connection too many was told {packet:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Runs a transaction's statements; false if it was rolled back because of a deadlock.

@@ -21,7 +21,7 @@ mod server;
 
 pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, jdbc, python, run_tool};
 pub use connection::{Answer, Connection};
-pub use crowd::{Crowd, Crowded, Figures};
+pub use crowd::{Crowd, Crowded, Figures, be_refused, count_up, count_up_two, create_counters};
 pub use follow::gtid_executed;
 pub use held::Held;
 pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path};

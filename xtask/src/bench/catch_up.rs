@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Kind, Peer, Result, Server, Sysbench};
+use interop::{Client, Kind, Peer, Result, Server, Sysbench, gtid_executed};
 
 use super::works::Work;
 use super::{BenchArguments, fill, load, our_options};
@@ -47,7 +47,7 @@ fn of_ours(arguments: &BenchArguments) -> Result<f64> {
     let options = our_options(arguments);
     let source = Server::start("bench-source", options.clone())?;
     let mut follow = options;
-    follow.arguments.extend(["--follow".to_owned(), format!("mysql://root@127.0.0.1:{}", source.port())]);
+    follow.arguments.extend(["--follow".to_owned(), source.url()]);
     let follower = Server::start("bench-follower", follow)?;
     fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     in_step(&source.client(), &follower.client())?;
@@ -60,7 +60,7 @@ fn of_ours(arguments: &BenchArguments) -> Result<f64> {
 }
 
 fn in_step(source: &Client, replica: &Client) -> Result<()> {
-    let executed = source.query("SELECT @@global.gtid_executed")?.trim().replace("\\n", "");
+    let executed = gtid_executed(source)?;
     let seconds = PATIENCE.as_secs();
     match replica.query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', {seconds})"))?.trim() {
         "0" => Ok(()),

@@ -2,17 +2,15 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Crowd, Figures, Raw, Result, Server, resident_kib, thread_count};
+use interop::{Crowd, Figures, Raw, Result, Server, be_refused, count_up, create_counters, resident_kib, thread_count};
 
 use super::works::Work;
 use super::{BenchArguments, our_options};
 
-/// What the first second shows is the connections' beginning.
+/// What the first seconds show is the connections' beginning.
 const WARM: Duration = Duration::from_secs(2);
 /// Threads that knock.
 const VISITORS: u64 = 16;
-/// ER_CON_COUNT_ERROR
-const TOO_MANY: u16 = 1040;
 
 pub(crate) fn run(
     work: &Work,
@@ -24,18 +22,15 @@ pub(crate) fn run(
     let mut options = our_options(arguments);
     options.add_settings([format!("max_connections={connections}")]);
     let server = Server::start("bench-crowd", options)?;
-    let rows = (1..=committing).map(|id| format!("({id}, 0)")).collect::<Vec<_>>().join(",");
-    let setup =
-        format!("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, n INT); INSERT INTO d.t VALUES {rows}");
-    server.client().query(&setup)?;
+    create_counters(&server.client(), committing)?;
     // One more, in the place that is kept for an administrator.
     let idle = (committing..=connections).map(|_| Raw::logged_in(server.port())).collect::<Result<Vec<_>>>()?;
-    let update = |number: u64, _: &mut _| vec![format!("UPDATE t SET n = n + 1 WHERE id = {}", number + 1)];
+    let update = |number: u64, _: &mut _| vec![count_up(number + 1)];
     let crowd = Crowd::start(server.port(), "d", committing, update)?;
     std::thread::sleep(WARM + Duration::from_secs(arguments.seconds.into()));
     let before = crowd.elapsed();
     let knocking = Instant::now();
-    knock_together(server.port(), refused)?;
+    knock(server.port(), refused)?;
     let (knocking, after) = (knocking.elapsed(), crowd.elapsed());
     let (memory, threads) = (resident_kib(server.pid())? / 1024, thread_count(server.pid())?);
     let crowded = crowd.end()?;
@@ -57,20 +52,9 @@ fn show(figures: &Figures) -> String {
 }
 
 /// Connects so often, from several threads, and is refused each time.
-fn knock_together(port: u16, count: u64) -> Result<()> {
+fn knock(port: u16, count: u64) -> Result<()> {
     std::thread::scope(|scope| {
-        let visitors: Vec<_> = (0..VISITORS).map(|_| scope.spawn(|| knock(port, count / VISITORS))).collect();
+        let visitors: Vec<_> = (0..VISITORS).map(|_| scope.spawn(|| be_refused(port, count / VISITORS))).collect();
         visitors.into_iter().try_for_each(|visitor| visitor.join().map_err(|_| "a visitor panicked".to_owned())?)
     })
-}
-
-fn knock(port: u16, count: u64) -> Result<()> {
-    for _ in 0..count {
-        let packet = Raw::open(port)?.packet().ok_or("a connection that was not let in was told nothing")?;
-        let code = u16::from_le_bytes([packet[1], packet[2]]);
-        if packet[0] != 0xff || code != TOO_MANY {
-            return Err(format!("a connection too many was told {packet:?}"));
-        }
-    }
-    Ok(())
 }

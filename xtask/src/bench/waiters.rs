@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interop::{Client, Crowd, Figures, Peer, Result, Server};
+use interop::{Client, Crowd, Figures, Peer, Result, Server, count_up, count_up_two, create_counters};
 
 use super::works::Work;
 use super::{BenchArguments, Contender, our_options};
@@ -29,9 +29,7 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments, few: u64, many: u64) 
         contenders.push(Contender::Peer(Peer::start(kind, "bench-waiters", Duration::ZERO, &[&maximum])?));
     }
     for contender in &contenders {
-        let rows = (1..=ROWS).map(|id| format!("({id}, 0)")).collect::<Vec<_>>().join(",");
-        let create = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, n INT)";
-        Client::tcp(contender.port()).query(&format!("{create}; INSERT INTO d.t VALUES {rows}"))?;
+        create_counters(&Client::tcp(contender.port()), ROWS as u64)?;
     }
     println!("{}", work.name);
     for (name, want) in [("one row", Want::One), ("two of ten rows", Want::Two)] {
@@ -50,14 +48,9 @@ fn show(Figures { rate, deadlocks, median, p99, .. }: &Figures) -> String {
 }
 
 fn measure(contender: &Contender, arguments: &BenchArguments, clients: u64, want: Want) -> Result<Figures> {
-    let update = |id: usize| format!("UPDATE t SET n = n + 1 WHERE id = {}", id + 1);
     let crowd = Crowd::start(contender.port(), "d", clients, move |_, random| match want {
-        Want::One => vec![update(0)],
-        Want::Two => {
-            let first = random.below(ROWS);
-            let second = (first + 1 + random.below(ROWS - 1)) % ROWS;
-            vec!["BEGIN".to_owned(), update(first), update(second), "COMMIT".to_owned()]
-        }
+        Want::One => vec![count_up(1)],
+        Want::Two => count_up_two(ROWS, random),
     })?;
     let from = Duration::from_secs(1);
     std::thread::sleep(from + Duration::from_secs(arguments.seconds.into()));
