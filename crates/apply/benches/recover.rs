@@ -137,7 +137,7 @@ async fn time_recovery(root: &Path, workers: usize, options: EngineOptions, what
     let copy = root.with_extension("copy");
     copy_dir(root, &copy);
     let engine = open(&copy, options).await;
-    let recovered = recover(&engine, ApplyOptions { workers }).await.unwrap();
+    let recovered = recover(&engine, ApplyOptions { workers, ..Default::default() }).await.unwrap();
     let seconds = recovered.duration.as_secs_f64();
     println!(
         "{workers} workers, {what}: {} transactions, {:.0} MB in {seconds:.2} s: {:.0} transactions/s, {:.0} MB/s",

@@ -16,12 +16,14 @@ use crate::error::{ApplyError, Result};
 use crate::gate::{Gate, Progress};
 use crate::queue::Queue;
 use crate::stats::Stats;
-use crate::worker::{Batch, Shared, work};
+use crate::worker::{Batch, Content, Job, Shared, work};
 
 /// Transactions of a batch.
 const BATCH_TRANSACTIONS: usize = 256;
 /// A batch is closed when it has so many bytes of log.
 const BATCH_BYTES: u64 = 1 << 20;
+/// Bytes of log of a batch that is installed in bulk.
+const BULK_BYTES: u64 = 2 << 20;
 /// Batches under way, per worker: one being installed, and some to make good for differences.
 const BATCHES_PER_WORKER: usize = 4;
 
@@ -34,6 +36,8 @@ pub(crate) struct Coordinator {
     taken: Vec<LogTransaction>,
     taken_bytes: u64,
     batches_max: usize,
+    /// Nobody reads before the end.
+    in_bulk: bool,
     workers_left: Arc<(AtomicUsize, Event)>,
 }
 
@@ -68,6 +72,7 @@ impl Coordinator {
             taken: Vec::new(),
             taken_bytes: 0,
             batches_max: workers * BATCHES_PER_WORKER,
+            in_bulk: !options.readers,
             workers_left,
         }
     }
@@ -80,6 +85,9 @@ impl Coordinator {
     /// Takes the next transaction from the log; false at its durable end.
     pub(crate) async fn take_next(&mut self) -> Result<bool> {
         self.shared.gate.check()?;
+        if self.in_bulk && self.take_bulk().await? {
+            return Ok(true);
+        }
         let memory = self.shared.engine.options().install_memory_bytes as u64;
         let transaction = match self.reader.next_up_to(memory).await? {
             None => return Ok(false),
@@ -111,6 +119,16 @@ impl Coordinator {
         Ok(true)
     }
 
+    /// Hands out many transactions at once; false if what comes next is not of the kind for that.
+    async fn take_bulk(&mut self) -> Result<bool> {
+        let Some(batch) = self.reader.next_batch(BULK_BYTES).await? else { return Ok(false) };
+        self.dispatch().await?;
+        let count = batch.transactions();
+        self.stats.took_many(count as u64, batch.memory().len() as u64);
+        self.hand_out(count, Content::Bulk(batch)).await?;
+        Ok(true)
+    }
+
     /// Installs a large transaction, event by event, with nothing beside it.
     async fn take_large(&mut self, head: &LargeHead) -> Result<Taken> {
         if head.gtid_event.may_have_statements {
@@ -129,7 +147,7 @@ impl Coordinator {
             let Some(event) = self.reader.next_event().await? else { return Ok(Taken::NotRows) };
             let piece = event.into_piece();
             let mut rows = Vec::new();
-            decoder.rows_of(&piece, &mut rows)?;
+            decoder.rows_of(piece.start, piece.events(), &mut rows)?;
             if rows.iter().any(|(event, _)| !event.is_full()) {
                 return Ok(Taken::NotRows);
             }
@@ -154,17 +172,20 @@ impl Coordinator {
         if self.taken.is_empty() {
             return Ok(());
         }
-        let passing = self.pass().await?;
-        let first = self.next;
         let transactions = std::mem::replace(&mut self.taken, Vec::with_capacity(BATCH_TRANSACTIONS));
         self.taken_bytes = 0;
-        self.next = CommitNumber(first.0 + transactions.len() as u64);
-        let numbers = (first.0..).map(CommitNumber);
-        let points = numbers.zip(&transactions).map(|(number, transaction)| point(number, transaction));
-        let progress = Progress::new(points.collect(), passing);
+        self.hand_out(transactions.len(), Content::Transactions(transactions)).await
+    }
+
+    /// Numbers the next transactions of the log, and hands them out.
+    async fn hand_out(&mut self, count: usize, content: Content) -> Result<()> {
+        let passing = self.pass().await?;
+        let first = self.next;
+        self.next = CommitNumber(first.0 + count as u64);
+        let progress = Progress::new(count, passing);
         self.shared.gate.enter(progress.clone(), self.batches_max).await?;
         let catalog = self.shared.engine.catalog();
-        self.shared.queue.push(Batch { first, transactions, catalog, progress });
+        self.shared.queue.push(Job::Install(Batch { first, content, catalog, progress }));
         Ok(())
     }
 
@@ -182,6 +203,8 @@ impl Coordinator {
 
     async fn change_schema(&mut self, transaction: &LogTransaction, text: DdlText) -> Result<()> {
         let _passing = self.pass().await?;
+        // It reads rows where it builds an index.
+        self.shared.engine.settle_bulk();
         let number = self.next;
         let installed = self.shared.engine.install_ddl(number, &text).await;
         installed.map_err(|error| {
@@ -192,6 +215,15 @@ impl Coordinator {
         self.stats.schema_changes.fetch_add(1, Ordering::Relaxed);
         self.next = number.next();
         Ok(())
+    }
+
+    /// The same, and everything can be read.
+    pub(crate) async fn settle_for_readers(&mut self) -> Result<()> {
+        self.settle().await?;
+        let parts = self.shared.engine.unsettled();
+        self.shared.gate.settle(parts.len());
+        parts.into_iter().for_each(|part| self.shared.queue.push(Job::Settle(part)));
+        self.shared.gate.wait_settled().await
     }
 
     /// Ready when there is more to read.

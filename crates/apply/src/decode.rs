@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use base::{CommitNumber, LogPosition};
 use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap};
-use binlog::{EventType, LogTransaction, RawEvent};
+use binlog::{EventIter, EventType, LogTransaction, RawEvent};
 use bytes::Bytes;
 use engine::{Catalog, RowChange, Table};
 
@@ -39,11 +39,15 @@ impl Decoder {
         }
     }
 
-    /// The rows events of a transaction, checked, with their tables.
-    pub(crate) fn rows_of<'a>(&mut self, transaction: &'a LogTransaction, rows: &mut Vec<TableRows<'a>>) -> Result<()> {
-        let at = transaction.start;
+    /// The rows events of a transaction that begins at `at`, checked, with their tables.
+    pub(crate) fn rows_of<'a>(
+        &mut self,
+        at: LogPosition,
+        events: EventIter<'a>,
+        rows: &mut Vec<TableRows<'a>>,
+    ) -> Result<()> {
         let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
-        for event in transaction.events() {
+        for event in events {
             let event = event.map_err(bad)?;
             event.verify().map_err(bad)?;
             match event.header.event_type {

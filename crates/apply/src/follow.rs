@@ -88,7 +88,7 @@ impl Applier {
         }
         let this = self.clone();
         let task = async move {
-            let options = ApplyOptions { workers: this.workers.load(Ordering::Relaxed) };
+            let options = ApplyOptions { workers: this.workers.load(Ordering::Relaxed), readers: true };
             let coordinator = Coordinator::start(&this.engine, this.engine.visible(), options, this.stats.clone());
             let result = this.follow(coordinator).await;
             if let Err(error) = &result {

@@ -15,7 +15,10 @@ use crate::error::{ApplyError, Result};
 
 /// A batch as the gate sees it.
 pub(crate) struct Progress {
-    points: Vec<PublishPoint>,
+    /// How many transactions.
+    count: usize,
+    /// One for each; known before the first is installed.
+    points: OnceLock<Vec<PublishPoint>>,
     /// How many of them, from the first, are installed.
     installed: AtomicUsize,
     /// Until it is published, commits cannot be held.
@@ -23,13 +26,25 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    pub(crate) fn new(points: Vec<PublishPoint>, passing: Passing) -> Arc<Self> {
-        Arc::new(Progress { points, installed: AtomicUsize::new(0), _passing: passing })
+    pub(crate) fn new(count: usize, passing: Passing) -> Arc<Self> {
+        Arc::new(Progress { count, points: OnceLock::new(), installed: AtomicUsize::new(0), _passing: passing })
+    }
+
+    /// What is to be published of it. Once.
+    pub(crate) fn set_points(&self, points: Vec<PublishPoint>) {
+        debug_assert_eq!(points.len(), self.count);
+        let is_first = self.points.set(points).is_ok();
+        debug_assert!(is_first, "a batch is taken by one worker");
     }
 
     /// The next transaction of the batch is installed.
     pub(crate) fn installed_one(&self) -> usize {
-        self.installed.fetch_add(1, Ordering::Release) + 1
+        self.installed_more(1)
+    }
+
+    /// So many more are; how many are now.
+    pub(crate) fn installed_more(&self, count: usize) -> usize {
+        self.installed.fetch_add(count, Ordering::Release) + count
     }
 }
 
@@ -47,12 +62,20 @@ pub(crate) struct Gate {
     state: Mutex<State>,
     changed: Event,
     failure: OnceLock<ApplyError>,
+    /// Parts of what was installed in bulk that are not readable yet.
+    unsettled: AtomicUsize,
 }
 
 impl Gate {
     pub(crate) fn new(engine: Arc<Engine>, last: CommitNumber) -> Self {
         let state = State { open: VecDeque::new(), published: 0, last };
-        Gate { engine, state: Mutex::new(state), changed: Event::new(), failure: OnceLock::new() }
+        Gate {
+            engine,
+            state: Mutex::new(state),
+            changed: Event::new(),
+            failure: OnceLock::new(),
+            unsettled: AtomicUsize::new(0),
+        }
     }
 
     /// Enters the next batch in log order, when fewer than `batches_max` are under way.
@@ -78,14 +101,17 @@ impl Gate {
         let mut moved = false;
         while let Some(first) = state.open.front().cloned() {
             let installed = first.installed.load(Ordering::Acquire);
-            if installed > state.published && self.failure.get().is_none() {
-                let points = &first.points[state.published..installed];
+            if installed > state.published
+                && self.failure.get().is_none()
+                && let Some(points) = first.points.get()
+            {
+                let points = &points[state.published..installed];
                 self.engine.publish(points);
                 state.last = points[points.len() - 1].commit_number;
                 state.published = installed;
                 moved = true;
             }
-            if state.published < first.points.len() {
+            if state.published < first.count {
                 break;
             }
             state.open.pop_front();
@@ -107,6 +133,22 @@ impl Gate {
     /// Waits until everything that was entered is published.
     pub(crate) async fn wait_idle(&self) -> Result<()> {
         self.wait(|state| state.open.is_empty()).await
+    }
+
+    /// So many parts are being settled.
+    pub(crate) fn settle(&self, parts: usize) {
+        self.unsettled.fetch_add(parts, Ordering::AcqRel);
+    }
+
+    /// One of them is.
+    pub(crate) fn settled_one(&self) {
+        self.unsettled.fetch_sub(1, Ordering::AcqRel);
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Waits until all are.
+    pub(crate) async fn wait_settled(&self) -> Result<()> {
+        self.wait(|_| self.unsettled.load(Ordering::Acquire) == 0).await
     }
 
     /// Waits until a transaction is published.

@@ -9,6 +9,8 @@
 //! order, no locks and no reads: versions are kept by number, and any two transactions may be installed in any order. The
 //! gate publishes the longest prefix of the log that is installed, so every snapshot is a prefix.
 //!
+//! - **In bulk**: a recovery that has no readers sorts what a batch writes and installs it as a whole ([`engine::BulkWrites`]);
+//!   what is left in memory is put into the memtable at the end, or before a schema change.
 //! - **Schema changes are a barrier**: everything before is published, then the change is installed and published, then
 //!   the next batch begins with the new catalog. (Ordering a change only with the transactions on its own table would
 //!   keep the others going meanwhile; schema changes are rare, and a barrier is easy to trust.)
@@ -24,6 +26,7 @@
 //! - When an error stops it, everything before the transaction that it names may be published, and nothing from it on.
 //! - [`recover`] returns with everything up to the log's durable end published.
 
+mod bulk;
 mod coordinator;
 mod decode;
 mod error;
@@ -46,4 +49,6 @@ pub use recover::{Recovered, recover};
 pub struct ApplyOptions {
     /// Threads that decode and install (`replica_parallel_workers`); 0 means as many as there are processors.
     pub workers: usize,
+    /// Somebody reads while it is applied. Without readers it goes in bulk, which is twice as fast.
+    pub readers: bool,
 }

@@ -14,7 +14,7 @@ use crate::stats::Stats;
 
 /// Time between lines about the progress.
 const REPORT_INTERVAL: Duration = Duration::from_secs(2);
-/// Transactions between looks at the clock.
+/// Transactions between looks at the clock, at least.
 const REPORT_CHECK: u64 = 1024;
 
 /// What a recovery did.
@@ -35,7 +35,7 @@ pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Reco
     let start = engine.env().clock.monotonic();
     let stats = Arc::<Stats>::default();
     let mut coordinator = Coordinator::start(engine, engine.checkpoint_at_open(), options, stats.clone());
-    let mut report = Report { engine, stats: &stats, start, last: start };
+    let mut report = Report { engine, stats: &stats, start, last: start, checked: 0 };
     let result = apply_all(&mut coordinator, &mut report).await;
     coordinator.stop().await;
     result?;
@@ -63,7 +63,7 @@ async fn apply_all(coordinator: &mut Coordinator, report: &mut Report<'_>) -> Re
     while coordinator.take_next().await? {
         report.now_and_then(coordinator.position());
     }
-    coordinator.settle().await
+    coordinator.settle_for_readers().await
 }
 
 struct Report<'a> {
@@ -71,22 +71,26 @@ struct Report<'a> {
     stats: &'a Stats,
     start: Duration,
     last: Duration,
+    /// Transactions at the last look at the clock.
+    checked: u64,
 }
 
 impl Report<'_> {
     fn now_and_then(&mut self, position: LogPosition) {
         let transactions = self.stats.transactions.load(Ordering::Relaxed);
-        if !transactions.is_multiple_of(REPORT_CHECK) {
+        if transactions < self.checked + REPORT_CHECK {
             return;
         }
+        self.checked = transactions;
+        let log = self.engine.log();
+        let left = log.bytes_between(position, log.durable_end());
+        self.engine.recovery_goes_on(left);
         let now = self.engine.env().clock.monotonic();
         if now.saturating_sub(self.last) < REPORT_INTERVAL {
             return;
         }
         self.last = now;
-        let log = self.engine.log();
         let done = log.bytes_between(self.engine.checkpoint_at_open().1, position);
-        let left = log.bytes_between(position, log.durable_end());
         let part = done as f64 / (done + left).max(1) as f64;
         let taken = now.saturating_sub(self.start).as_secs_f64();
         tracing::info!(

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 
 use base::{CommitNumber, LogPosition};
-use binlog::LogTransaction;
-use engine::{Catalog, Engine, EngineError, RowChange};
+use binlog::{LogBatch, LogTransaction};
+use engine::{BulkPart, BulkWrites, Catalog, Engine, EngineError, PublishPoint, RowChange};
 use event_listener::Event;
 use futures_lite::future::poll_fn;
 
@@ -24,16 +24,31 @@ const PUBLISH_INTERVAL: usize = 64;
 /// Transactions that follow one another in the log, on one catalog.
 pub(crate) struct Batch {
     pub(crate) first: CommitNumber,
-    pub(crate) transactions: Vec<LogTransaction>,
+    pub(crate) content: Content,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) progress: Arc<Progress>,
+}
+
+/// What a worker is given.
+pub(crate) enum Job {
+    Install(Batch),
+    /// Makes readable what was installed in bulk.
+    Settle(BulkPart),
+}
+
+/// How they are installed.
+pub(crate) enum Content {
+    /// One by one.
+    Transactions(Vec<LogTransaction>),
+    /// All together; see [`crate::bulk`].
+    Bulk(LogBatch),
 }
 
 /// What the workers share.
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
     pub(crate) gate: Gate,
-    pub(crate) queue: Queue<Batch>,
+    pub(crate) queue: Queue<Job>,
 }
 
 /// Sees to it that nobody waits for a worker that is gone (a panic): everything stops, and the rest is told.
@@ -55,35 +70,74 @@ impl Drop for Watch {
     }
 }
 
+/// What is to be published of transactions from `first` on.
+pub(crate) fn points_of(first: CommitNumber, transactions: &[LogTransaction]) -> Vec<PublishPoint> {
+    let point = |(number, transaction): (u64, &LogTransaction)| PublishPoint {
+        commit_number: CommitNumber(number),
+        end: transaction.end,
+        gtid: transaction.gtid(),
+    };
+    (first.0..).zip(transactions).map(point).collect()
+}
+
 /// Works until the queue is closed or something fails.
 pub(crate) async fn work(shared: Arc<Shared>, left: Arc<(AtomicUsize, Event)>) {
     let mut watch = Watch { shared: shared.clone(), left, done: false };
-    let mut worker = Worker { shared: &shared, decoder: Decoder::default(), staging: Staging::default() };
-    while let Some(batch) = shared.queue.pop().await {
+    let mut worker = Worker {
+        shared: &shared,
+        decoder: Decoder::default(),
+        staging: Staging::default(),
+        writes: BulkWrites::default(),
+    };
+    while let Some(job) = shared.queue.pop().await {
         if shared.gate.check().is_err() {
             continue; // let what is queued go
         }
-        if let Err(error) = worker.install(&batch).await {
-            shared.gate.fail(error);
+        match job {
+            Job::Install(batch) => {
+                if let Err(error) = worker.install(&batch).await {
+                    shared.gate.fail(error);
+                }
+            }
+            Job::Settle(part) => {
+                part.settle();
+                shared.gate.settled_one();
+            }
         }
     }
     watch.done = true;
 }
 
-struct Worker<'a> {
-    shared: &'a Arc<Shared>,
-    decoder: Decoder,
+pub(crate) struct Worker<'a> {
+    pub(crate) shared: &'a Arc<Shared>,
+    pub(crate) decoder: Decoder,
     staging: Staging,
+    pub(crate) writes: BulkWrites,
 }
 
 impl Worker<'_> {
     async fn install(&mut self, batch: &Batch) -> Result<()> {
         self.decoder.set_catalog(&batch.catalog);
+        match &batch.content {
+            Content::Bulk(content) => self.install_bulk(batch, content).await,
+            Content::Transactions(transactions) => {
+                batch.progress.set_points(points_of(batch.first, transactions));
+                self.install_each(batch, batch.first, transactions).await
+            }
+        }
+    }
+
+    /// Installs the transactions from `first` on, one by one.
+    pub(crate) async fn install_each(
+        &mut self,
+        batch: &Batch,
+        first: CommitNumber,
+        transactions: &[LogTransaction],
+    ) -> Result<()> {
         let mut rows = Vec::new();
-        let numbers = (batch.first.0..).map(CommitNumber);
-        for (transaction, number) in batch.transactions.iter().zip(numbers) {
+        for (transaction, number) in transactions.iter().zip((first.0..).map(CommitNumber)) {
             rows.clear();
-            self.decoder.rows_of(transaction, &mut rows)?;
+            self.decoder.rows_of(transaction.start, transaction.events(), &mut rows)?;
             if rows.iter().all(|(event, _)| event.is_full()) {
                 self.stage(batch, transaction, number, &rows).await?;
             } else {
@@ -124,6 +178,7 @@ impl Worker<'_> {
         self.flush(&batch.progress).await?;
         self.shared.gate.advance();
         self.shared.gate.wait_published(CommitNumber(number.0 - 1)).await?;
+        self.shared.engine.settle_bulk();
         let changes = minimal::complete(&self.shared.engine, transaction.start, rows).await?;
         self.install_changes(number, transaction.start, &changes).await?;
         batch.progress.installed_one();
@@ -142,19 +197,28 @@ impl Worker<'_> {
         Ok(())
     }
 
-    /// Installs one transaction, or a part of it. If that has to wait for room, what is installed is published first: the
-    /// checkpoint that makes the room waits for it.
+    /// Installs one transaction, or a part of it.
     async fn install_changes(&self, number: CommitNumber, at: LogPosition, changes: &[RowChange]) -> Result<()> {
-        let mut install = pin!(self.shared.engine.install(number, changes));
-        let at_once = poll_fn(|context| Poll::Ready(install.as_mut().poll(context))).await;
-        let result = match at_once {
-            Poll::Ready(result) => result,
-            Poll::Pending => {
-                self.shared.gate.advance();
-                install.await
-            }
-        };
-        self.shared.engine.env().step().await;
-        result.map_err(|error: EngineError| ApplyError::Engine { at, error })
+        publish_before_waiting(self.shared, at, self.shared.engine.install(number, changes)).await
     }
+}
+
+/// Waits for an install. If that has to wait for room, what is installed is published first: the checkpoint that makes the room
+/// waits for it.
+pub(crate) async fn publish_before_waiting(
+    shared: &Shared,
+    at: LogPosition,
+    install: impl Future<Output = engine::Result<()>>,
+) -> Result<()> {
+    let mut install = pin!(install);
+    let at_once = poll_fn(|context| Poll::Ready(install.as_mut().poll(context))).await;
+    let result = match at_once {
+        Poll::Ready(result) => result,
+        Poll::Pending => {
+            shared.gate.advance();
+            install.await
+        }
+    };
+    shared.engine.env().step().await;
+    result.map_err(|error| ApplyError::Engine { at, error })
 }

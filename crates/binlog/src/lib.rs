@@ -32,9 +32,9 @@ pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
 pub use gtid_set::{GNO_MAX, GtidSet};
 pub use log::{
-    BinaryLog, Group, IN_FLIGHT_MAX, LargeEvents, LargeHead, LargePlace, LogEvent, LogFile, LogOptions, LogReader,
-    LogReceiver, LogTransaction, LogWriter, Next, OpenAs, Opened, Pin, PlaceStamp, Placed, Purged, RecoveryReport,
-    Reservation, SyncMethod,
+    BinaryLog, Group, IN_FLIGHT_MAX, LargeEvents, LargeHead, LargePlace, LogBatch, LogEvent, LogFile, LogOptions,
+    LogReader, LogReceiver, LogSlice, LogTransaction, LogWriter, Next, OpenAs, Opened, Pin, PlaceStamp, Placed, Purged,
+    RecoveryReport, Reservation, SyncMethod,
 };
 
 #[cfg(test)]

@@ -138,6 +138,11 @@ impl Engine {
         &self.core.tunables
     }
 
+    /// Told by a recovery now and then how many bytes of log it still has before it.
+    pub fn recovery_goes_on(&self, left: u64) {
+        self.core.checkpoints.recovery_goes_on(left);
+    }
+
     /// A recovery has applied so many bytes of log in that time: by this checkpoints keep the next one within
     /// [`EngineOptions::recovery_target`].
     pub fn recovered(&self, bytes: u64, time: Duration) {

@@ -192,45 +192,35 @@ impl Core {
     }
 
     pub(crate) fn publish_points(&self, points: &[PublishPoint]) {
-        for point in points {
-            self.advance(point);
-        }
-        if let Some(last) = points.last() {
-            self.publish(last.commit_number, last.end);
-        }
-    }
-
-    fn advance(&self, point: &PublishPoint) {
+        let Some(last) = points.last() else { return };
         let mut order = self.order.lock();
-        debug_assert!(point.commit_number > order.commit_number, "publication follows the log");
-        self.memtable_for(point.commit_number).starts_after(&order, point.commit_number);
-        order.commit_number = point.commit_number;
-        order.position = point.end;
-        if let Some(gtid) = point.gtid {
-            order.gtids.add(gtid);
+        for point in points {
+            debug_assert!(point.commit_number > order.commit_number, "publication follows the log");
+            self.memtable_for(point.commit_number).starts_after(&order, point.commit_number);
+            order.commit_number = point.commit_number;
+            order.position = point.end;
+            if let Some(gtid) = point.gtid {
+                order.gtids.add(gtid);
+            }
         }
+        drop(order);
+        self.publish(last.commit_number, last.end);
     }
 }
 
 /// Everything that a change does to the indexes of its table.
 fn entries_of(change: &RowChange, writes: &mut Vec<EntryWrite>) -> Result<()> {
     let RowChange { table, before, after } = change;
-    let changed = match (before, after) {
-        (Some(before), Some(after)) => table.changed_columns(before, after)?,
-        _ => ColumnSet::ALL,
-    };
-    for (number, info) in table.indexes.iter().enumerate() {
-        // The clustered index holds every column.
-        if number > 0 && !info.columns.intersects(changed) {
-            continue;
-        }
+    for (number, key_may_differ) in touched_indexes(table, before.as_deref(), after.as_deref())? {
+        let info = &table.indexes[number];
         let entry = |row: &Option<Bytes>| {
             row.as_ref().map(|row| match number {
                 0 => Ok((table.codec.clustered_key(row)?, row.clone())),
                 _ => table.codec.secondary_entry(number, row),
             })
         };
-        let (old, new) = (entry(before).transpose()?, entry(after).transpose()?);
+        let new = entry(after).transpose()?;
+        let old = if key_may_differ { entry(before).transpose()? } else { None };
         if let Some((key, _)) = old
             && new.as_ref().is_none_or(|(new_key, _)| *new_key != key)
         {
@@ -241,6 +231,24 @@ fn entries_of(change: &RowChange, writes: &mut Vec<EntryWrite>) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The indexes (by position in the table) of which a change of a row touches entries, and whether the entry's key may be another
+/// than before.
+pub(crate) fn touched_indexes<'a>(
+    table: &'a Table,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+) -> Result<impl Iterator<Item = (usize, bool)> + use<'a>> {
+    let changed = match (before, after) {
+        (Some(before), Some(after)) => table.changed_columns(before, after)?,
+        _ => ColumnSet::ALL,
+    };
+    Ok(table.indexes.iter().enumerate().filter_map(move |(number, info)| {
+        let touches = info.columns.intersects(changed);
+        // The clustered index holds every column.
+        (touches || number == 0).then_some((number, touches))
+    }))
 }
 
 /// What else a change tells: numbers that AUTO_INCREMENT has given, and how many rows there are.

@@ -17,6 +17,7 @@
 //! | `checkpoint` | from memory into the trees, as of one commit number |
 //! | `ddl` | a new catalog, and the trees that it needs |
 //! | `install` | rows of a log whose order is known: recovery, followers |
+//! | `bulk` | the same for many transactions at once, where nobody reads yet |
 //! | `role` | source or follower, and a log that begins anew |
 //! | `state_at` | the state at a position of the log that is yet to come |
 //! | [`gate`] | what every commit passes, and what can be held shut |
@@ -24,6 +25,7 @@
 //! | [`lock`] | row, gap, table and name locks |
 //! | [`commit`] | the pipeline that gives transactions their place in the log |
 
+mod bulk;
 pub mod catalog;
 mod checkpoint;
 pub mod commit;
@@ -50,6 +52,7 @@ mod txn;
 mod view;
 
 pub use crate::core::{CommitHooks, CommitPipeline};
+pub use bulk::{BulkPart, BulkWrites};
 pub use catalog::{
     AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper, Table, TableName,
 };

@@ -156,6 +156,8 @@ impl Views {
     /// Opens a view of now.
     pub(crate) fn open(self: &Arc<Self>) -> ReadView {
         let mut inner = self.inner.lock();
+        let is_hidden = |memtable: &Arc<Memtable>| memtable.bulk().iter().all(|batch| batch.first > inner.visible);
+        debug_assert!(inner.layers.memtables.iter().all(is_hidden), "settled before it is read");
         let shared = inner
             .slots
             .back()

@@ -233,7 +233,10 @@ fn environment(path: &Path, globals: &Globals) -> Result<Env, ServerError> {
 const IO_THREADS: usize = 4;
 
 fn apply_options(globals: &Globals) -> ApplyOptions {
-    ApplyOptions { workers: globals.named("replica_parallel_workers").as_u64() as usize }
+    ApplyOptions {
+        workers: globals.named("replica_parallel_workers").as_u64() as usize,
+        readers: globals.named("recovery_read_only").as_bool(),
+    }
 }
 
 fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOptions {

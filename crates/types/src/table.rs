@@ -75,16 +75,20 @@ impl TableCodec {
 impl IndexCodec {
     /// The value of the index's entry for a row: the covered columns' bytes, copied.
     pub fn covering_image(&self, table: &RowLayout, row: &[u8]) -> Result<Bytes, TypeError> {
-        exact(|out| {
-            out.resize(self.covered.len().div_ceil(8), 0);
-            for (number, &column) in self.covered.iter().enumerate() {
-                match table.slice(row, column)? {
-                    Some(bytes) => out.extend_from_slice(bytes),
-                    None => out[number / 8] |= 1 << (number % 8),
-                }
+        exact(|out| self.covering_image_into(table, row, out))
+    }
+
+    /// The same at the end of `out`.
+    pub fn covering_image_into(&self, table: &RowLayout, row: &[u8], out: &mut Vec<u8>) -> Result<(), TypeError> {
+        let start = out.len();
+        out.resize(start + self.covered.len().div_ceil(8), 0);
+        for (number, &column) in self.covered.iter().enumerate() {
+            match table.slice(row, column)? {
+                Some(bytes) => out.extend_from_slice(bytes),
+                None => out[start + number / 8] |= 1 << (number % 8),
             }
-            Ok(())
-        })
+        }
+        Ok(())
     }
 }
 

@@ -51,7 +51,10 @@ fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
                 let (source, _) = open_source(source.env()).await.unwrap();
                 let follower_options = EngineOptions { follower: true, ..options() };
                 let (engine, _) = open(follower.env(), follower_options.clone()).await.unwrap();
-                let applier = Applier::new(engine.clone(), ApplyOptions { workers: 1 + (seed % 3) as usize });
+                let applier = Applier::new(
+                    engine.clone(),
+                    ApplyOptions { workers: 1 + (seed % 3) as usize, ..Default::default() },
+                );
                 applier.start();
                 let mut receiver = LogReceiver::new(engine.take_writer().unwrap());
                 make_tables(&source).await.unwrap();

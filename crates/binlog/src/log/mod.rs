@@ -18,6 +18,7 @@
 //!
 //! Lock order: `files`, then `keeper`; `durable` and `pins` are taken alone.
 
+mod batch;
 mod files;
 mod folder;
 mod index;
@@ -51,6 +52,7 @@ use parking_lot::Mutex;
 
 use crate::error::{BinlogError, Result};
 use crate::gtid_set::GtidSet;
+pub use batch::{LogBatch, LogSlice};
 use files::Files;
 pub use files::{LogFile, Pin};
 use keeper::Keeper;

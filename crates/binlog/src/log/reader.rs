@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use base::{Gtid, LogPosition};
 use bytes::Bytes;
-use io::{File, IoBuf, IoMode, OpenOptions};
+use io::{File, IoMode, OpenOptions};
 
 use super::BinaryLog;
+use super::batch::{Lent, Spare};
 use super::scan::check_header;
 use super::tracker::TransactionTracker;
 use crate::error::{BinlogError, DecodeError, Result};
@@ -111,22 +112,14 @@ pub struct LogReader {
     /// Bytes from `at` on.
     buf: Bytes,
     verify: bool,
-}
-
-/// Gives the memory of an [`IoBuf`] to `Bytes`.
-struct Owned(IoBuf);
-
-impl AsRef<[u8]> for Owned {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
+    spare: Arc<Spare>,
 }
 
 impl BinaryLog {
     /// A reader from `from` on, which must be the start of an event (offsets below 4 mean the start of the file).
     /// The default position means the start of the first file.
     pub fn reader(self: &Arc<Self>, from: LogPosition) -> LogReader {
-        LogReader { log: self.clone(), at: from, file: None, buf: Bytes::new(), verify: true }
+        LogReader { log: self.clone(), at: from, file: None, buf: Bytes::new(), verify: true, spare: Arc::default() }
     }
 }
 
@@ -140,6 +133,11 @@ impl LogReader {
     /// Where the next event begins.
     pub fn position(&self) -> LogPosition {
         self.at
+    }
+
+    /// What of the file is in memory from there on.
+    pub(super) fn buffered(&self) -> &[u8] {
+        &self.buf
     }
 
     /// The log that it reads.
@@ -163,10 +161,18 @@ impl LogReader {
     /// The same; of a transaction of more than `bytes` only the head, and the reader stays in front of it: it is to be taken
     /// event by event ([`LogReader::next_event`]).
     pub async fn next_up_to(&mut self, bytes: u64) -> Result<Option<Next>> {
+        match self.go_to_transaction().await? {
+            Some((header, limit)) => self.take_transaction(header, limit, bytes).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Goes to the next transaction, over the ends of files: its first event, and where the readable part of its file ends.
+    pub(super) async fn go_to_transaction(&mut self) -> Result<Option<(EventHeader, u64)>> {
         loop {
             let Some(header) = self.next_header().await? else { return Ok(None) };
             if header.event_type.begins_transaction() || header.event_type == EventType::QUERY {
-                return self.take_transaction(header, bytes).await.map(Some);
+                return Ok(Some((header, self.limit(self.log.durable_end())?)));
             }
             self.take_event(header).await?;
         }
@@ -257,7 +263,7 @@ impl LogReader {
     }
 
     /// Makes `buf` hold at least `wanted` bytes from `at` on.
-    async fn fill(&mut self, wanted: u64, limit: u64) -> Result<()> {
+    pub(super) async fn fill(&mut self, wanted: u64, limit: u64) -> Result<()> {
         if self.buf.len() as u64 >= wanted {
             return Ok(());
         }
@@ -266,9 +272,9 @@ impl LogReader {
         }
         let open = self.file.as_ref().expect("opened before it is read");
         let len = CHUNK_SIZE.max(wanted).min(limit - self.at.offset);
-        let read = open.file.read_at(self.at.offset, IoBuf::zeroed(len as usize)).await;
+        let read = open.file.read_at(self.at.offset, self.spare.take(len as usize)).await;
         let buf = read.map_err(|error| BinlogError::io("read", &open.name, &error))?;
-        self.buf = Bytes::from_owner(Owned(buf));
+        self.buf = Bytes::from_owner(Lent { buf, spare: self.spare.clone() });
         Ok(())
     }
 
@@ -283,7 +289,7 @@ impl LogReader {
     }
 
     /// Takes the next `len` bytes.
-    async fn take(&mut self, len: u64) -> Result<(LogPosition, Bytes)> {
+    pub(super) async fn take(&mut self, len: u64) -> Result<(LogPosition, Bytes)> {
         let limit = self.limit(self.log.durable_end())?;
         self.fill(len, limit).await?;
         let start = self.at;
@@ -291,8 +297,7 @@ impl LogReader {
         Ok((start, self.buf.split_to(len as usize)))
     }
 
-    async fn take_transaction(&mut self, header: EventHeader, most: u64) -> Result<Next> {
-        let limit = self.limit(self.log.durable_end())?;
+    async fn take_transaction(&mut self, header: EventHeader, limit: u64, most: u64) -> Result<Next> {
         self.fill(u64::from(header.event_length), limit).await?;
         let checksum = self.checksum();
         let head = RawEvent::first_of(&self.buf, checksum)
@@ -367,7 +372,7 @@ impl LogReader {
         Ok(())
     }
 
-    fn checksum(&self) -> ChecksumAlgorithm {
+    pub(super) fn checksum(&self) -> ChecksumAlgorithm {
         self.file.as_ref().map_or(ChecksumAlgorithm::Crc32, |file| file.checksum)
     }
 
@@ -375,7 +380,7 @@ impl LogReader {
         self.damaged_at(self.at, reason)
     }
 
-    fn damaged_at(&self, at: LogPosition, reason: impl Into<Reason>) -> BinlogError {
+    pub(super) fn damaged_at(&self, at: LogPosition, reason: impl Into<Reason>) -> BinlogError {
         BinlogError::corrupt(&self.log.file_name(at.file), at.offset, reason.into().0)
     }
 
@@ -389,7 +394,7 @@ impl LogReader {
 }
 
 /// Why bytes are damaged: our words, or a decoder's.
-struct Reason(String);
+pub(super) struct Reason(String);
 
 impl From<&str> for Reason {
     fn from(text: &str) -> Self {

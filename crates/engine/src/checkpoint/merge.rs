@@ -9,6 +9,7 @@ use bytes::Bytes;
 use store::{Change, Changes, MergeOptions, Roots, Store, StoreError};
 
 use super::room::Room;
+use crate::bulk::{Batch, BulkCursor, BulkVersion};
 use crate::error::{EngineError, Result};
 use crate::large::{LargeCursor, LargeWrites};
 use crate::memtable::chain::Version;
@@ -70,12 +71,31 @@ fn change(key: &Key, value: Option<Bytes>) -> Change {
     Change { key: Bytes::copy_from_slice(key), value }
 }
 
-/// The same where some of the versions are in runs of large transactions.
+/// The same where everything was installed in bulk.
+struct BulkChanges {
+    cursor: BulkCursor,
+    room: Arc<Room>,
+}
+
+impl Changes for BulkChanges {
+    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
+        while batch.len() < BATCH_CHANGES
+            && let Some(BulkVersion { key, value, .. }) = self.cursor.next()
+        {
+            batch.push(Change { key, value });
+        }
+        self.room.advance(self.cursor.take_passed());
+        Ok(())
+    }
+}
+
+/// The same where versions are in chains, in runs of large transactions, and in what was installed in bulk.
 struct MixedChanges {
     chains: Option<FrozenChanges>,
     /// The next ones of the chains, with their numbers.
     buffer: VecDeque<(Key, Option<Bytes>, CommitNumber)>,
     runs: Vec<(LargeCursor, CommitNumber)>,
+    bulk: BulkCursor,
     /// Taken from runs since the room was told.
     from_runs: u64,
     room: Arc<Room>,
@@ -100,7 +120,9 @@ impl MixedChanges {
     /// The next key with its newest version.
     fn pop(&mut self) -> Option<Change> {
         let chain = self.buffer.front().map(|(key, ..)| key);
-        let key = self.runs.iter().filter_map(|(cursor, _)| cursor.first()).chain(chain).min()?.clone();
+        let bulk = self.bulk.peek().map(|version| Key::new(&version.key));
+        let in_runs = self.runs.iter().filter_map(|(cursor, _)| cursor.first());
+        let key = in_runs.chain(chain).chain(bulk.as_ref()).min()?.clone();
         let mut newest: Option<(CommitNumber, Option<Bytes>)> = None;
         if let Some((_, value, number)) = self.buffer.pop_front_if(|(other, ..)| *other == key) {
             newest = Some((number, value));
@@ -111,6 +133,12 @@ impl MixedChanges {
             if newest.as_ref().is_none_or(|(other, _)| other < number) {
                 newest = Some((*number, write));
             }
+        }
+        if bulk.is_some_and(|bulk| bulk == key)
+            && let Some(version) = self.bulk.next()
+            && newest.as_ref().is_none_or(|(other, _)| *other < version.number)
+        {
+            newest = Some((version.number, version.value));
         }
         newest.map(|(_, value)| change(&key, value))
     }
@@ -125,7 +153,7 @@ impl Changes for MixedChanges {
             bytes += change.value.as_ref().map_or(0, Bytes::len);
             batch.push(change);
         }
-        self.room.advance(std::mem::take(&mut self.from_runs));
+        self.room.advance(std::mem::take(&mut self.from_runs) + self.bulk.take_passed());
         Ok(())
     }
 }
@@ -149,28 +177,48 @@ pub(super) async fn merge_step(
         merge.drop_tree(*index).await?;
     }
     let large: Vec<(Arc<LargeWrites>, CommitNumber)> = large_between(memtable, after, upto);
+    // Before the trees are looked at: what is being settled is in one of the two, or in both.
+    let bulk = bulk_between(memtable, after, upto);
     let in_runs = large.iter().flat_map(|(large, _)| large.indexes());
-    let indexes: BTreeSet<IndexId> = memtable.indexes().into_iter().chain(in_runs).collect();
+    let in_bulk = bulk.iter().flat_map(|batch| batch.indexes());
+    let indexes: BTreeSet<IndexId> = memtable.indexes().into_iter().chain(in_runs).chain(in_bulk).collect();
     for index in indexes.into_iter().filter(|index| !gone.contains(index)) {
-        let tree = memtable.tree(index);
-        let chains =
-            tree.map(|tree| FrozenChanges { tree, after, upto, position: None, ended: false, room: room.clone() });
+        let room = room.clone();
         let own = large.iter().filter(|(large, _)| large.runs.touches(index));
         let range = (Bound::Unbounded, Bound::Unbounded);
         let runs: Vec<_> = own.map(|(large, n)| (large.runs.cursor(index, range.clone(), false), *n)).collect();
+        let bulk: Vec<_> = bulk.iter().filter(|batch| batch.touches(index)).cloned().collect();
+        let chains = memtable.tree(index).map(|tree| FrozenChanges {
+            tree,
+            after,
+            upto,
+            position: None,
+            ended: false,
+            room: room.clone(),
+        });
+        let cursor = BulkCursor::new(&bulk, index);
         match chains {
-            Some(chains) if runs.is_empty() => merge.apply(index, chains).await?,
+            Some(chains) if runs.is_empty() && bulk.is_empty() => merge.apply(index, chains).await?,
+            None if runs.is_empty() => merge.apply(index, BulkChanges { cursor, room }).await?,
             chains => {
-                merge
-                    .apply(
-                        index,
-                        MixedChanges { chains, buffer: VecDeque::new(), runs, from_runs: 0, room: room.clone() },
-                    )
-                    .await?
+                let buffer = VecDeque::new();
+                let changes = MixedChanges { chains, buffer, runs, bulk: cursor, from_runs: 0, room };
+                merge.apply(index, changes).await?
             }
         }
     }
     Ok(merge.finish().await?)
+}
+
+/// What was installed in bulk in `(after, upto]`.
+fn bulk_between(memtable: &Memtable, after: CommitNumber, upto: CommitNumber) -> Vec<Arc<Batch>> {
+    let mut batches = memtable.bulk();
+    debug_assert!(
+        batches.iter().all(|batch| batch.first > upto || batch.last <= upto),
+        "no checkpoint falls into a batch"
+    );
+    batches.retain(|batch| batch.first > after && batch.last <= upto);
+    batches
 }
 
 /// The large transactions in `(after, upto]`.
@@ -190,6 +238,9 @@ fn large_between(
 pub(super) fn copy_leftovers(frozen: &Memtable, upto: CommitNumber, newer: &Memtable) {
     for (large, _) in large_between(frozen, upto, CommitNumber(u64::MAX)) {
         newer.attach_shared(&large);
+    }
+    for batch in bulk_between(frozen, upto, CommitNumber(u64::MAX)) {
+        newer.attach_bulk(batch);
     }
     for index in frozen.indexes() {
         let Some(tree) = frozen.tree(index) else { continue };

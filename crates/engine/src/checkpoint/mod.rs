@@ -112,7 +112,12 @@ pub(crate) struct Checkpoints {
     pub(super) disk_full: Mutex<Option<String>>,
     /// Bytes a second; 0 if no recovery has shown it.
     recovery_rate: AtomicU64,
+    /// Bytes of log that a recovery still has before it; [`NO_RECOVERY`] beside one.
+    recovery_left: AtomicU64,
 }
+
+/// In place of bytes of log.
+const NO_RECOVERY: u64 = u64::MAX;
 
 impl Checkpoints {
     pub(crate) fn new(durable: Mark, pin: binlog::Pin, recovery_rate: Option<u64>) -> Self {
@@ -131,6 +136,7 @@ impl Checkpoints {
             stopped: AtomicBool::new(false),
             disk_full: Mutex::default(),
             recovery_rate: AtomicU64::new(recovery_rate.unwrap_or_default()),
+            recovery_left: AtomicU64::new(NO_RECOVERY),
         }
     }
 
@@ -141,8 +147,21 @@ impl Checkpoints {
         }
     }
 
+    /// A recovery has so many bytes of log before it.
+    pub(crate) fn recovery_goes_on(&self, left: u64) {
+        self.recovery_left.store(left, Ordering::Relaxed);
+    }
+
+    /// Whether a recovery is so near its end that what is left fits into memory with what is there: then a checkpoint would only hold
+    /// it up. (A row takes less in memory than in the log.)
+    pub(super) fn rest_fits(&self, bytes: usize, size: usize) -> bool {
+        let left = self.recovery_left.load(Ordering::Relaxed);
+        left != NO_RECOVERY && left.saturating_add(bytes as u64) <= size as u64 / 4 * 3
+    }
+
     /// A recovery has applied so much in that time.
     pub(crate) fn recovered(&self, bytes: u64, time: Duration) {
+        self.recovery_left.store(NO_RECOVERY, Ordering::Relaxed);
         if bytes >= RECOVERED_BYTES_MIN {
             let rate = bytes as f64 / time.as_secs_f64().max(1e-3);
             self.recovery_rate.store((rate as u64).max(1), Ordering::Relaxed);
@@ -161,6 +180,10 @@ impl Checkpoints {
 
     /// The log has grown to here; with `bytes_max` since the last checkpoint it is time for one.
     pub(crate) fn log_is_at(&self, log: &BinaryLog, end: LogPosition, bytes_max: u64) {
+        if self.recovery_left.load(Ordering::Relaxed) != NO_RECOVERY {
+            // The next crash would find it shorter, and this one's recovery would take longer.
+            return;
+        }
         let begin = self.durable.lock().position;
         if log.bytes_between(begin, end) >= bytes_max {
             self.want();

@@ -266,7 +266,7 @@ impl Core {
             return true;
         }
         let size = self.tunables.memtable_bytes();
-        if bytes >= size / 2 {
+        if bytes >= size / 2 && !self.checkpoints.rest_fits(bytes, size) {
             self.checkpoints.want();
         }
         // While the disk is full nobody is slowed down, because whoever finds no room gets an error.

@@ -33,7 +33,9 @@ use arc_swap::ArcSwap;
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
 use event_listener::Event;
+use parking_lot::Mutex;
 
+use crate::bulk::Batch;
 use crate::large::LargeWrites;
 use crate::view::Mark;
 use chain::{Chain, Version};
@@ -48,7 +50,9 @@ pub(crate) struct Memtable {
     trees: ArcSwap<Vec<(IndexId, Arc<IndexTree>)>>,
     /// Transactions whose versions are in runs.
     large: ArcSwap<Vec<Arc<LargeWrites>>>,
-    /// Counts them: a number that changes with each.
+    /// What was installed in bulk, and is not readable yet.
+    bulk: Mutex<Vec<Arc<Batch>>>,
+    /// Counts `large`: a number that changes with each.
     attached: AtomicU64,
     bytes: AtomicIsize,
     /// Versions with a known number at or below this belong to an older memtable.
@@ -107,7 +111,8 @@ impl Memtable {
     pub(crate) fn keys(&self) -> u64 {
         let in_chains: usize = self.trees.load().iter().map(|(_, tree)| tree.len()).sum();
         let in_runs: usize = self.large.load().iter().map(|large| large.entries()).sum();
-        (in_chains + in_runs) as u64
+        let in_bulk: usize = self.bulk.lock().iter().map(|batch| batch.entries()).sum();
+        (in_chains + in_runs + in_bulk) as u64
     }
 
     /// Adds a version; see [`IndexTree::install`].
@@ -137,6 +142,31 @@ impl Memtable {
         if let Some(grown) = self.with_tree(index, |own| own.copy_later(upto, key, chain, &tree)) {
             newer.bytes.fetch_add(grown, Ordering::Relaxed);
         }
+    }
+
+    /// Adds versions of ascending keys, of which nobody needs an older one.
+    pub(crate) fn install_ascending(&self, index: IndexId, versions: Vec<(Key, Version)>) {
+        let grown = self.make_tree(index).install_ascending(versions);
+        self.bytes.fetch_add(grown, Ordering::Relaxed);
+    }
+
+    /// Adds what was installed in bulk.
+    pub(crate) fn attach_bulk(&self, batch: Arc<Batch>) {
+        self.installed.fetch_max(batch.last.0, Ordering::AcqRel);
+        self.bytes.fetch_add(batch.memory_bytes().cast_signed(), Ordering::Relaxed);
+        self.bulk.lock().push(batch);
+    }
+
+    /// What was installed in bulk.
+    pub(crate) fn bulk(&self) -> Vec<Arc<Batch>> {
+        self.bulk.lock().clone()
+    }
+
+    /// Lets go of batches whose versions are in the trees.
+    pub(crate) fn detach_bulk(&self, batches: &[Arc<Batch>]) {
+        self.bulk.lock().retain(|batch| !batches.iter().any(|other| Arc::ptr_eq(batch, other)));
+        let bytes: usize = batches.iter().map(|batch| batch.memory_bytes()).sum();
+        self.bytes.fetch_sub(bytes.cast_signed(), Ordering::Relaxed);
     }
 
     /// Adds the runs of a large transaction.

@@ -71,6 +71,28 @@ impl IndexTree {
         grown
     }
 
+    /// Adds versions of ascending keys, of which nobody needs an older one; the bytes by which the tree grew. A tree that was empty is
+    /// built from them as a whole, without a search per key.
+    pub(crate) fn install_ascending(&self, versions: Vec<(Key, Version)>) -> isize {
+        let mut keys = self.keys.write();
+        if !keys.is_empty() {
+            drop(keys);
+            let install = |(key, version): (Key, Version)| {
+                let VersionStamp::Known(number) = version.stamp else { return 0 };
+                self.install(&key, version, || number)
+            };
+            return versions.into_iter().map(install).sum();
+        }
+        let bytes = |(key, version): &(Key, Version)| {
+            let value_bytes = version.value.as_ref().map_or(0, Bytes::len);
+            KEY_OVERHEAD_BYTES + key.heap_bytes() + VERSION_OVERHEAD_BYTES + value_bytes
+        };
+        let grown: usize = versions.iter().map(bytes).sum();
+        *keys = versions.into_iter().map(|(key, version)| (key, Chain::One(version))).collect();
+        self.installs.fetch_add(1, Ordering::Release);
+        grown as isize
+    }
+
     /// See [`Chain::visible`]; the inner `None` is a deleted row.
     pub(crate) fn get_visible(&self, key: &[u8], snapshot: CommitNumber) -> Option<Option<Bytes>> {
         self.keys.read().get(key)?.visible(snapshot).map(|version| version.value.clone())

@@ -56,6 +56,13 @@ pub fn environment(root: PathBuf, offload: Offload, runtime: Handle) -> Result<E
     })
 }
 
+/// Has the kernel give memory to this process in small pages only, whatever the allocator asks for. Where it cannot, nothing changes.
+#[expect(unsafe_code, reason = "a system call that libc does not wrap safely")]
+pub fn without_huge_pages() {
+    // SAFETY: the call has no pointers, and changes only how later page faults are served.
+    unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1, 0, 0, 0) };
+}
+
 /// How many threads the machine runs at once.
 pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

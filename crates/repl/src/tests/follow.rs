@@ -17,7 +17,9 @@ fn receiver_only() -> StartReplica {
 
 async fn follower(env: &Env) -> (Arc<Engine>, Arc<Follower>) {
     let engine = follower_engine(env).await;
-    let follower = Follower::open(engine.clone(), identity(&engine), ApplyOptions { workers: 1 }).await.unwrap();
+    let follower = Follower::open(engine.clone(), identity(&engine), ApplyOptions { workers: 1, ..Default::default() })
+        .await
+        .unwrap();
     if follower.source().is_none() {
         let change = ChangeSource {
             host: Some("source".into()),
