@@ -3,11 +3,11 @@
 //! # Model
 //! ```text
 //!   install, for readers     one version at a time, each at its place in a tree that does not fit into the processor's caches
-//!   in bulk                  a [`Batch`]: one piece of memory per index, sorted; joins the memtable as it is
+//!   in bulk                  a [`Batch`]: all bytes in one piece, sorted per index; joins the memtable as it is
 //!     checkpoint             merges all of them ([`BulkCursor`]) with what else the memtable has, into the trees
 //!     settling               what is left at the end is put into the memtable's trees in ascending order
 //! ```
-//! A recovery that lets nobody in before its end takes half of the time by this.
+//! A recovery that lets nobody in before its end takes two thirds of the time by this.
 //!
 //! # Invariants
 //! - Nobody reads a memtable that has bulk writes: read views are opened, and rows are asked for, only after

@@ -164,8 +164,9 @@ impl Memtable {
 
     /// Lets go of batches whose versions are in the trees.
     pub(crate) fn detach_bulk(&self, batches: &[Arc<Batch>]) {
-        self.bulk.lock().retain(|batch| !batches.iter().any(|other| Arc::ptr_eq(batch, other)));
-        let bytes: usize = batches.iter().map(|batch| batch.memory_bytes()).sum();
+        // Two may settle the same ones at once.
+        let is_settled = |batch: &mut Arc<Batch>| batches.iter().any(|other| Arc::ptr_eq(batch, other));
+        let bytes: usize = self.bulk.lock().extract_if(.., is_settled).map(|batch| batch.memory_bytes()).sum();
         self.bytes.fetch_sub(bytes.cast_signed(), Ordering::Relaxed);
     }
 
