@@ -6,9 +6,11 @@
 mod catch_up;
 mod crowd;
 mod idle;
+mod large;
 mod recovery;
 mod report;
 mod steady;
+mod view;
 mod waiters;
 mod works;
 
@@ -86,7 +88,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     }
     let is_named = |work: &Work| arguments.works.iter().any(|name| name == work.name);
     // What takes very long is to be asked for.
-    let is_usual = |work: &Work| arguments.works.is_empty() && !matches!(work.action, Action::Steady(_));
+    let is_usual = |work: &Work| arguments.works.is_empty() && !work.action.is_long();
     let chosen = |work: &&Work| is_named(work) || is_usual(work);
     let works: Vec<&Work> = WORKS.iter().filter(chosen).collect();
     if works.is_empty() {
@@ -118,6 +120,8 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             }
             Action::Waiters { few, many } => waiters::run(work, arguments, few, many)?,
             Action::Steady(size) => steady::run(work, &size, arguments)?,
+            Action::Large { gigabytes } => large::run(work, gigabytes, arguments)?,
+            Action::View { seconds } => view::run(work, seconds, arguments)?,
         }
     }
     Ok(())

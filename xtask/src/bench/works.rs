@@ -34,6 +34,17 @@ pub(crate) enum Action {
     Waiters { few: u64, many: u64 },
     /// Random updates of more than memory holds.
     Steady(Size),
+    /// A transaction, and a table, of so many GB, and what they cost others.
+    Large { gigabytes: u64 },
+    /// The rate of short commits beside a read view that stays open for so many seconds.
+    View { seconds: u32 },
+}
+
+impl Action {
+    /// Whether it is run only if it is asked for: it takes very long.
+    pub(crate) fn is_long(&self) -> bool {
+        matches!(self, Action::Steady(_) | Action::Large { .. } | Action::View { .. })
+    }
 }
 
 /// Of a table, and of what a server may keep of it.
@@ -83,6 +94,19 @@ pub(crate) const WORKS: &[Work] = &[
     ),
     other("steady_2g", "random updates of 2 GB with 192 MB of caches, three minutes", Action::Steady(STEADY_2G), 0.0),
     other("steady_20g", "of 20 GB with 512 MB, half an hour", Action::Steady(STEADY_20G), 0.0),
+    other(
+        "large_1g",
+        "a transaction, and a table, of 1 GB: what they cost others",
+        Action::Large { gigabytes: 1 },
+        0.0,
+    ),
+    other("large_10g", "of 10 GB; needs 35 GB of disk", Action::Large { gigabytes: 10 }, 0.0),
+    other(
+        "view",
+        "short commits beside a read view of ten minutes, and without one",
+        Action::View { seconds: 600 },
+        0.0,
+    ),
     sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),
     sysbench("slow_update_index_64", "oltp_update_index", 64, 1, 2.3),
     sysbench("slow_hot_row_64", "hot_row.lua", 64, 1, 50.0),

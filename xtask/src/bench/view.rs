@@ -1,0 +1,67 @@
+//! Short commits beside a read view that is old: their rate, memory, and the pages that are kept for it.
+
+use std::time::Instant;
+
+use interop::{Answer, Connection, Result, Server, Sysbench, resident_kib};
+
+use super::works::Work;
+use super::{BenchArguments, load, our_options};
+
+const CLIENTS: u32 = 64;
+const ROWS: u32 = 1_000_000;
+const SUM: &str = "SELECT COUNT(*), SUM(k), BIT_XOR(CRC32(c)) FROM sbtest1";
+
+pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Result<()> {
+    let server = Server::start("bench-view", our_options(arguments))?;
+    server.client().query("CREATE DATABASE sbtest")?;
+    let sysbench = |seconds: u32| Sysbench {
+        tables: 1,
+        table_size: ROWS,
+        more: vec!["--rand-type=uniform".to_owned()],
+        ..load(server.port(), "oltp_update_index", CLIENTS, seconds)
+    };
+    sysbench(0).prepare()?;
+    let rate = |when: &str, seconds: u32| {
+        let mut rates = Vec::new();
+        sysbench(seconds).run_by_seconds(|second| rates.push(second.transactions))?;
+        rates.sort_by(f64::total_cmp);
+        let (median, worst) = (rates[rates.len() / 2], rates[0]);
+        println!("    {when}: {median:.0}/s, the worst second {worst:.0}/s; {}", state(&server)?);
+        Ok::<f64, String>(median)
+    };
+    let before = rate("without a view", seconds / 2)?;
+    let mut view = Connection::open(server.port(), "sbtest")?;
+    rows(&mut view, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
+    rows(&mut view, "START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+    let seen = rows(&mut view, SUM)?;
+    let beside = rate("beside the view", seconds)?;
+    let start = Instant::now();
+    if rows(&mut view, SUM)? != seen {
+        return Err("the view has changed".to_owned());
+    }
+    println!("    read whole by the view in {:.1} s, as at its beginning", start.elapsed().as_secs_f64());
+    rows(&mut view, "COMMIT")?;
+    let after = rate("when it is gone", seconds / 2)?;
+    let without = f64::midpoint(before, after);
+    println!(
+        "{} | {beside:.0}/s beside a view of {seconds} s, {without:.0}/s without: {:.2}",
+        work.name,
+        beside / without
+    );
+    Ok(())
+}
+
+fn rows(connection: &mut Connection, sql: &str) -> Result<Answer> {
+    match connection.query(sql)? {
+        Answer::Failed(code, message) => Err(format!("{sql}: {code} {message}")),
+        answer => Ok(answer),
+    }
+}
+
+fn state(server: &Server) -> Result<String> {
+    let client = server.client();
+    let pages = |name: &str| client.status(name).map(|pages| pages >> 6);
+    let (file, pending) = (pages("Store_file_pages")?, pages("Store_pending_pages")?);
+    let memory = resident_kib(server.pid())? >> 10;
+    Ok(format!("{memory} MB of memory, file {file} MB, of it {pending} pending"))
+}
