@@ -8,6 +8,7 @@
 //! | `faults.rs`, `full.rs` | what fails, and what goes on, when the disk fails or is full |
 //! | `freeze.rs` | commits and views across the moment at which a memtable is frozen |
 //! | `recovery_target.rs` | checkpoints by the time that recovery may take |
+//! | `open_transactions.rs` | a hundred thousand of them at once |
 //! | `role.rs` | source, follower, a log that begins anew |
 //! | `sums.rs` | sums of ranges against reading them |
 //! | `threads.rs` | the same on real threads and a real disk |
@@ -19,6 +20,7 @@ mod freeze;
 mod full;
 mod large;
 mod model;
+mod open_transactions;
 mod recovery_target;
 mod role;
 mod script;
