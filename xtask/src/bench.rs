@@ -10,6 +10,7 @@ mod large;
 mod recovery;
 mod report;
 mod steady;
+mod unread;
 mod view;
 mod waiters;
 mod works;
@@ -119,6 +120,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
                 crowd::run(work, arguments, connections, committing, refused)?;
             }
             Action::Waiters { few, many } => waiters::run(work, arguments, few, many)?,
+            Action::Unread { readers } => unread::run(work, readers, arguments)?,
             Action::Steady(size) => steady::run(work, &size, arguments)?,
             Action::Large { gigabytes } => large::run(work, gigabytes, arguments)?,
             Action::View { seconds } => view::run(work, seconds, arguments)?,

@@ -32,6 +32,8 @@ pub(crate) enum Action {
     Crowd { connections: u64, committing: u64, refused: u64 },
     /// Many clients that want the same rows, beside few.
     Waiters { few: u64, many: u64 },
+    /// So many clients that do not read their results.
+    Unread { readers: u64 },
     /// Random updates of more than memory holds.
     Steady(Size),
     /// A transaction, and a table, of so many GB, and what they cost others.
@@ -92,6 +94,7 @@ pub(crate) const WORKS: &[Work] = &[
         WAITERS,
         0.0,
     ),
+    other("unread_1000", "1,000 clients that do not read their big results", Action::Unread { readers: 1_000 }, 0.0),
     other("steady_2g", "random updates of 2 GB with 192 MB of caches, three minutes", Action::Steady(STEADY_2G), 0.0),
     other("steady_20g", "of 20 GB with 512 MB, half an hour", Action::Steady(STEADY_20G), 0.0),
     other(
