@@ -182,6 +182,7 @@ pub mod codes {
     pub const CANT_USE_OPTION_HERE: Code = (1234, "42000");
     pub const NOT_SUPPORTED_YET: Code = (1235, "42000");
     pub const SOURCE_FATAL_ERROR_READING_BINLOG: Code = (1236, "HY000");
+    pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");
     pub const INCORRECT_GLOBAL_LOCAL_VAR: Code = (1238, "HY000");
     pub const WRONG_FK_DEF: Code = (1239, "42000");
     pub const OPERAND_COLUMNS: Code = (1241, "21000");

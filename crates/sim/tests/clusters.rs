@@ -5,30 +5,32 @@ mod common;
 use std::ops::Range;
 use std::time::Duration;
 
-use sim::{ClusterScenario, run_cluster};
+use sim::{ClusterReport, ClusterScenario, run_cluster};
 
 const SEEDS: u64 = 150;
 /// These are longer.
 const SEEDS_OF_COMPARISONS: u64 = 50;
 
-/// Runs these seeds; how often followers have compared themselves.
-fn run(seeds: Range<u64>, scenario: &ClusterScenario) -> u64 {
-    let (mut acknowledged, mut seen, mut compared, mut deaths) = (0, 0, 0, 0);
+/// Runs these seeds; what they did, added up.
+fn run(seeds: Range<u64>, scenario: &ClusterScenario) -> ClusterReport {
+    let mut all = ClusterReport::default();
     for seed in seeds.clone() {
         match run_cluster(seed, scenario) {
             Ok(report) => {
-                acknowledged += report.acknowledged;
-                seen += report.seen;
-                compared += report.compared;
-                deaths += report.deaths;
+                all.acknowledged += report.acknowledged;
+                all.seen += report.seen;
+                all.compared += report.compared;
+                all.deaths += report.deaths;
+                all.found += report.found;
             }
             Err(error) => panic!("{error}\nrepeat with COMMUTER_SIM_SEED={seed} cargo test -p sim --test clusters"),
         }
     }
     let count = seeds.end - seeds.start;
+    let ClusterReport { acknowledged, seen, compared, deaths, .. } = all;
     println!("{count} seeds: {acknowledged} acknowledged, {seen} snapshots, {compared} comparisons, {deaths} deaths");
     assert!(acknowledged > count && seen > count, "the workload worked");
-    compared
+    all
 }
 
 #[test]
@@ -57,7 +59,37 @@ fn followers_find_that_they_are_what_their_source_is() {
     let small = ClusterScenario { transaction_memory_bytes: 500, readers: 1, ..ClusterScenario::default() };
     let scenario = ClusterScenario { steps: 15, pause_max, ..small };
     let seeds = common::seeds(3_000_000, SEEDS_OF_COMPARISONS);
-    assert!(run(seeds, &scenario) > 0, "nobody has looked");
+    assert!(run(seeds, &scenario).compared > 0, "nobody has looked");
+}
+
+/// A disk that flips bits, loses writes, or puts them elsewhere: in any file, on any server.
+#[test]
+fn a_disk_that_does_wrong_is_found() {
+    for (first, transaction_memory_bytes) in [(4_000_000, 16 << 20), (4_500_000, 500)] {
+        let scenario = ClusterScenario { damage: true, transaction_memory_bytes, ..ClusterScenario::default() };
+        let found = run(common::seeds(first, SEEDS), &scenario).found;
+        println!("{found} found");
+    }
+}
+
+/// Only the times that are told may be others.
+#[test]
+fn clocks_jump() {
+    run(common::seeds(5_000_000, SEEDS), &ClusterScenario { clocks_jump: true, ..ClusterScenario::default() });
+}
+
+/// Who is gone is not said to be; who comes back meets what is left of its former connections.
+#[test]
+fn half_open_connections() {
+    let scenario = ClusterScenario { silent_deaths: true, ..ClusterScenario::default() };
+    run(common::seeds(6_000_000, SEEDS), &scenario);
+}
+
+/// What a box between two servers repeats, swaps, loses or changes is in no log.
+#[test]
+fn bytes_between_servers_are_garbled() {
+    let scenario = ClusterScenario { garbling: 0.005, ..ClusterScenario::default() };
+    run(common::seeds(7_000_000, SEEDS), &scenario);
 }
 
 /// Seeds that found something, with what it was: a first start that ended between its two statements left a root without

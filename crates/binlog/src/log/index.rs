@@ -2,7 +2,7 @@
 //!
 //! `binlog.index` has one name per line, as in MySQL (`./binlog.000001`). It is replaced as a whole: written beside,
 //! synced, renamed. It is a list for people and tools; what was created after its last line is found by looking at the
-//! files, so that a rotation need not wait for it. Only its first line is law: files before it are purged.
+//! files, so that a rotation need not wait for it. Nothing is removed on its word alone: a bit of a name may be another.
 
 use io::Env;
 
@@ -25,7 +25,7 @@ fn index_name(basename: &str) -> String {
     format!("{basename}.index")
 }
 
-/// The numbers in the index, ascending; `None` if there is no index.
+/// The numbers in the index, one after the other; `None` if there is no index.
 pub(crate) async fn read(env: &Env, basename: &str) -> Result<Option<Vec<u64>>> {
     let name = index_name(basename);
     let Some(bytes) = folder::read(env, &name).await? else { return Ok(None) };
@@ -37,12 +37,14 @@ pub(crate) async fn read(env: &Env, basename: &str) -> Result<Option<Vec<u64>>> 
         if !entry.is_empty() {
             let number = file_number(basename, entry)
                 .ok_or_else(|| BinlogError::corrupt(&name, offset, format!("'{entry}' is not a log file's name")))?;
+            if let Some(before) = numbers.last().filter(|before| **before + 1 != number) {
+                let before = file_name(basename, *before);
+                return Err(BinlogError::corrupt(&name, offset, format!("'{entry}' does not follow {before}")));
+            }
             numbers.push(number);
         }
         offset += line.len() as u64 + 1;
     }
-    numbers.sort_unstable();
-    numbers.dedup();
     Ok(Some(numbers))
 }
 

@@ -6,7 +6,8 @@
 //! binlog.transaction-7   | zeros: room for the head | BEGIN, TABLE_MAP, rows, … XID | zeros: room for a ROTATE |
 //! binlog.000012          | magic, FORMAT_DESCRIPTION, PREVIOUS_GTIDS, IGNORABLE, GTID | BEGIN, … XID | ROTATE  |
 //! ```
-//! The IGNORABLE event is padding: how long the head will be is known only at the end. The steps:
+//! The IGNORABLE event is padding, for how long the head will be is known only at the end; and it has the sum of the events
+//! ([`super::belongs`]). The steps:
 //!
 //! 1. While it runs: events are written at the end, taken back by moving the end. [`LargeEvents::finish`] syncs all of it.
 //! 2. Its place ([`LogWriter::place_large`], in memory): the file before it ends with a ROTATE to it; it ends with a ROTATE to
@@ -27,6 +28,7 @@ use base::{CommitNumber, LogPosition};
 use io::{Env, File, IoBuf, OpenOptions};
 use parking_lot::Mutex;
 
+use super::belongs::{EventSum, SUM_SIZE};
 use super::files::FileInfo;
 use super::index::file_name;
 use super::options::LogOptions;
@@ -38,8 +40,8 @@ use super::{BinaryLog, folder};
 use crate::encoder::EncodedTransaction;
 use crate::error::{BinlogError, Result};
 use crate::event::{
-    self, CHECKSUM_SIZE, EventType, FLAG_IGNORABLE, FormatDescription, Frame, GtidEvent, HEADER_SIZE, MAGIC, RawEvent,
-    Rotate, encode_previous_gtids,
+    self, CHECKSUM_SIZE, ChecksumAlgorithm, EventIter, EventType, FLAG_IGNORABLE, FormatDescription, Frame, GtidEvent,
+    HEADER_SIZE, MAGIC, RawEvent, Rotate, encode_previous_gtids,
 };
 use crate::gtid_set::GtidSet;
 
@@ -61,6 +63,8 @@ pub struct LargeEvents {
     /// Where the first event behind the GTID event is.
     events_at: u64,
     end: u64,
+    /// Of the events that were appended together: where they end, and the sum of all up to there.
+    sums: Vec<(u64, EventSum)>,
     /// Of its first event.
     timestamp: u32,
 }
@@ -89,6 +93,7 @@ impl BinaryLog {
             name: Mutex::new(Some(name)),
             events_at,
             end: events_at,
+            sums: Vec::new(),
             timestamp: 0,
         };
         events.write(0, IoBuf::zeroed(events_at as usize)).await?;
@@ -115,13 +120,27 @@ impl LargeEvents {
         self.log.check_disk(events.len() as u64 + SLACK).await?;
         complete(&mut events, self.end, CommitNumber(0));
         self.write(self.end, IoBuf::copy_of(&events)).await?;
-        self.end += events.len() as u64;
+        let (mut sum, mut at) = (self.sum(), self.end);
+        for event in EventIter::new(&events, ChecksumAlgorithm::Crc32) {
+            let event = event?;
+            if event.header.event_type != EventType::XID {
+                sum.add(at, &event);
+            }
+            at += event.bytes.len() as u64;
+        }
+        self.end = at;
+        self.sums.push((at, sum));
         Ok(())
     }
 
     /// Takes back what was written from an earlier [`LargeEvents::end`] on.
     pub fn rewind(&mut self, end: u64) {
         self.end = end;
+        while self.sums.pop_if(|(at, _)| *at > end).is_some() {}
+    }
+
+    fn sum(&self) -> EventSum {
+        self.sums.last().map_or(EventSum::default(), |(_, sum)| *sum)
     }
 
     /// Ends the transaction with its XID, and syncs everything: what is left is to be done in little time.
@@ -216,7 +235,7 @@ impl LogWriter {
             return LargePlace::NotYet;
         };
         let (number, next_number) = (segment.number + 1, segment.number + 2);
-        if self.head_size() + GtidEvent::MAX_SIZE as u64 + HEADER_SIZE as u64 > events.events_at {
+        if self.head_size() + (GtidEvent::MAX_SIZE + HEADER_SIZE + SUM_SIZE + CHECKSUM_SIZE) as u64 > events.events_at {
             return LargePlace::NoRoom;
         }
         let Some((prepared, renumbered)) = self.next_segment_as(next_number) else { return LargePlace::NotYet };
@@ -231,6 +250,7 @@ impl LogWriter {
         let tail = self.large_tail(&events, tail_at, stamp.commit_number, &renumbered.name);
         let name = file_name(&self.log.options.basename, number);
         let end = LogPosition::new(number, tail_at + tail.len() as u64);
+        self.unsynced.push(end);
         let placed = Placed {
             gtid,
             start: LogPosition::new(number, gtid_at),
@@ -286,7 +306,11 @@ impl LogWriter {
         let padding = Frame { flags: FLAG_IGNORABLE, ..frame };
         append(&|out| {
             let body = gtid_at - out.len() - HEADER_SIZE - CHECKSUM_SIZE;
-            event::put_event(out, EventType::IGNORABLE, padding, |out| out.resize(out.len() + body, 0));
+            event::put_event(out, EventType::IGNORABLE, padding, |out| {
+                let at = out.len();
+                out.resize(at + body, 0);
+                events.sum().encode(&mut out[at..]);
+            });
         });
         append(&|out| out.extend_from_slice(&gtid_event));
         (head, gtid_at as u64)

@@ -19,11 +19,13 @@
 //! Lock order: `files`, then `keeper`; `durable` and `pins` are taken alone.
 
 mod batch;
+mod belongs;
 mod files;
 mod folder;
 mod index;
 mod keeper;
 mod large;
+mod marks;
 mod open;
 mod options;
 mod purge;

@@ -7,8 +7,9 @@
 //!   whole transaction, what is behind it is cut off and the cut synced before anything new is written, so that it can
 //!   never come back;
 //! - **damage**: bytes that had been durable and are not what they were. It shows itself by lying before the position
-//!   that the caller knows to be durable, in a sealed file, or before valid transactions that are farther away than
-//!   anything unsynced can be. Nothing is cut then: opening fails, and names file and offset.
+//!   that the caller knows to be durable, in a sealed file, before transactions that were written when it was durable
+//!   ([`super::marks`]), or before valid ones that are farther away than anything unsynced can be. Nothing is cut then: opening
+//!   fails, and names file and offset. (Damage of the last group before a crash looks like a torn tail, and is taken for one.)
 //!
 //! Files after the cut are removed: they began behind a hole. So is a prepared file that was never begun.
 //!
@@ -27,6 +28,7 @@ use parking_lot::Mutex;
 
 use super::files::{FileInfo, Files};
 use super::keeper::{self, Keeper};
+use super::marks::Proof;
 use super::options::LogOptions;
 use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, scan};
 use super::segment::Segment;
@@ -86,6 +88,7 @@ impl BinaryLog {
         let known_durable = unsynced.unwrap_or_default().max(known_durable);
         large::remove_stale(&env, &options).await?;
         let mut survey = Survey::take(&env, &options).await?;
+        survey.heeds_marks = unsynced.is_none() && open_as == OpenAs::Source;
         if unsynced.is_some() {
             survey.window = u64::MAX;
         }
@@ -232,25 +235,31 @@ struct Survey<'a> {
     numbers: Vec<u64>,
     /// How far behind a hole transactions may be that were written after it.
     window: u64,
+    /// What the log says of its groups holds here.
+    heeds_marks: bool,
     /// How many of them are part of the log; the rest is removed.
     kept: usize,
     /// End of the last file that is kept.
     end: u64,
     last_is_sealed: bool,
-    /// The last file that is kept has no transaction, and these before it.
-    empty_after: Option<GtidSet>,
+    /// The last file that is kept.
+    before: Option<FileHead>,
     executed: GtidSet,
 }
 
 impl<'a> Survey<'a> {
-    /// Lists the files, and removes what a purge left behind.
+    /// Lists the files, and removes what a purge left of them behind which one is gone.
     async fn take(env: &'a Env, options: &'a LogOptions) -> Result<Survey<'a>> {
         let mut numbers = folder::numbers(env, &options.basename).await?;
         let listed = index::read(env, &options.basename).await?.unwrap_or_default();
         if let Some(missing) = listed.iter().find(|number| numbers.binary_search(number).is_err()) {
             return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, *missing)));
         }
-        let first = listed.first().copied().unwrap_or(0);
+        let mut first = listed.first().copied().unwrap_or(0);
+        // A purge that was interrupted has left these; it may be asked for again.
+        while first > 0 && numbers.binary_search(&(first - 1)).is_ok() {
+            first -= 1;
+        }
         for &number in numbers.iter().filter(|&&number| number < first) {
             let name = index::file_name(&options.basename, number);
             tracing::info!("removing {name}, which was purged");
@@ -263,10 +272,11 @@ impl<'a> Survey<'a> {
             files: Files { basename: options.basename.clone(), ..Files::default() },
             numbers,
             window: options.max_unsynced_window,
+            heeds_marks: false,
             kept: 0,
             end: 0,
             last_is_sealed: false,
-            empty_after: None,
+            before: None,
             executed: GtidSet::new(),
         };
         survey.close_gap(&listed).await?;
@@ -305,6 +315,8 @@ impl<'a> Survey<'a> {
             let Some(head) = read_head(&mut window, self.options).await? else {
                 let cut = LogPosition::new(number, MAGIC.len() as u64);
                 self.check_cut(at, &mut window, cut, known_durable, "the file has no valid head").await?;
+                let hole = cut.offset;
+                self.check_marks(at, Some((&mut window, hole)), cut, "the file has no valid head").await?;
                 break;
             };
             let is_followed = match self.numbers.get(at + 1) {
@@ -312,25 +324,26 @@ impl<'a> Survey<'a> {
                 None => false,
             };
             if !head.in_use && is_followed {
-                self.keep(number, &head, window.len, true);
+                self.keep(number, head, window.len, true)?;
                 continue;
             }
             let large = if head.in_use { None } else { large::read_large(&mut window, &head, self.options).await? };
             let found = match large {
                 Some(found) => found,
-                None => scan(&mut window, self.options, head.format.checksum).await?,
+                None => scan(&mut window, self.options, &head).await?,
             };
-            self.keep(number, &head, found.end, !head.in_use);
+            let is_in_use = head.in_use;
             self.executed = head.previous_gtids.clone();
             self.executed.union(&found.gtids);
-            if !head.in_use {
+            self.keep(number, head, found.end, !is_in_use)?;
+            if !is_in_use {
                 if let Some((offset, reason)) = found.broken {
                     return Err(BinlogError::corrupt(&window.name, offset, format!("{reason} (in a sealed file)")));
                 }
                 continue;
             }
             report.was_in_use = true;
-            if is_followed && self.leads_on(at, &found) {
+            if is_followed && (self.leads_on(at, &found) || self.is_complete(at, &window, &found).await?) {
                 self.seal_rotated(number, found.end).await?;
                 continue;
             }
@@ -340,15 +353,47 @@ impl<'a> Survey<'a> {
         Ok(report)
     }
 
-    fn keep(&mut self, number: u64, head: &FileHead, end: u64, is_sealed: bool) {
+    fn keep(&mut self, number: u64, head: FileHead, end: u64, is_sealed: bool) -> Result<()> {
+        self.check_order(number, &head)?;
         let previous_gtids = head.previous_gtids.clone();
-        let added_gtids = purged::added(self.empty_after.as_ref(), &previous_gtids);
-        self.empty_after = (!head.has_transactions).then(|| previous_gtids.clone());
+        let empty_before = self.before.as_ref().filter(|before| !before.has_transactions);
+        let added_gtids = purged::added(empty_before.map(|before| &before.previous_gtids), &previous_gtids);
         let info = FileInfo { end: Some(end), ..FileInfo::new(head.timestamp, previous_gtids, added_gtids) };
         self.files.insert(number, info);
         self.kept += 1;
         self.end = end;
         self.last_is_sealed = is_sealed;
+        self.before = Some(head);
+        Ok(())
+    }
+
+    /// Whether a file can be behind the one before: a head that was written into another file has a right checksum too.
+    fn check_order(&self, number: u64, head: &FileHead) -> Result<()> {
+        let astray = |number, reason: &str| {
+            let name = index::file_name(&self.options.basename, number);
+            Err(BinlogError::corrupt(&name, MAGIC.len() as u64, format!("{reason}: a write went astray")))
+        };
+        if head.first_gtid.is_some_and(|gtid| head.previous_gtids.contains(gtid)) {
+            return astray(number, "its first transaction is one of those before it");
+        }
+        let Some(before) = &self.before else { return Ok(()) };
+        if !before.previous_gtids.is_subset_of(&head.previous_gtids) {
+            return astray(number, "its PREVIOUS_GTIDS lack what is before the file before it");
+        }
+        if before.first_gtid.is_some_and(|gtid| !head.previous_gtids.contains(gtid)) {
+            return astray(number - 1, "its first transaction is not one of those before the next file");
+        }
+        Ok(())
+    }
+
+    /// Whether a file that is marked as in use is complete all the same: nothing is behind its last transaction, and the next
+    /// file is of exactly the transactions up to there. (Another bit of the mark is all that it takes, and no checksum has it.)
+    async fn is_complete(&self, at: usize, window: &Window, found: &Scan) -> Result<bool> {
+        if found.broken.is_some() || found.end < window.len {
+            return Ok(false);
+        }
+        let next = read_head(&mut self.window(self.numbers[at + 1]).await?, self.options).await?;
+        Ok(next.is_some_and(|next| next.previous_gtids == self.executed))
     }
 
     /// Whether a file ends with a ROTATE to the next one.
@@ -371,10 +416,15 @@ impl<'a> Survey<'a> {
         found: &Scan,
         known_durable: LogPosition,
     ) -> Result<Option<String>> {
-        let Some((offset, reason)) = &found.broken else { return Ok(None) };
-        let stale = stale_bytes(window, found.end).await?;
         let cut = LogPosition::new(self.numbers[at], found.end);
-        self.check_cut(at, window, cut, known_durable, &format!("{reason} (at {offset})")).await?;
+        let Some((offset, reason)) = &found.broken else {
+            self.check_marks(at, None, cut, "the log does not go on from here").await?;
+            return Ok(None);
+        };
+        let stale = stale_bytes(window, found.end).await?;
+        let text = format!("{reason} (at {offset})");
+        self.check_cut(at, window, cut, known_durable, &text).await?;
+        self.check_marks(at, Some((window, *offset)), cut, &text).await?;
         if stale == 0 {
             return Ok(None);
         }
@@ -410,6 +460,38 @@ impl<'a> Survey<'a> {
             if let Some(offset) = find_transaction(&mut window, self.window, self.options).await? {
                 let name = &window.name;
                 return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes sure that nothing behind a hole was written when the hole was durable. The hole is in this file, or behind it.
+    async fn check_marks(
+        &self,
+        at: usize,
+        hole: Option<(&mut Window, u64)>,
+        cut: LogPosition,
+        reason: &str,
+    ) -> Result<()> {
+        if !self.heeds_marks {
+            return Ok(());
+        }
+        let mut proof = Proof::default();
+        let damaged = |name: &str, offset: u64| {
+            let why = format!("{reason}, but the transaction at {offset} of {name} was written when this was durable");
+            Err(BinlogError::corrupt(&window_name(self.options, cut.file), cut.offset, why))
+        };
+        if let Some((window, from)) = hole {
+            window.len = from + stale_bytes(window, from).await?;
+            if let Some(offset) = proof.find(window, from + 1, true, self.options).await? {
+                return damaged(&window.name, offset);
+            }
+        }
+        for &later in &self.numbers[at + 1..] {
+            let mut window = self.window(later).await?;
+            window.len = stale_bytes(&mut window, 0).await?;
+            if let Some(offset) = proof.find(&mut window, 0, false, self.options).await? {
+                return damaged(&window.name, offset);
             }
         }
         Ok(())

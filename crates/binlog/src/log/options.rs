@@ -36,6 +36,9 @@ pub struct LogOptions {
     pub max_event_size: u32,
     /// The same for a transaction.
     pub max_transaction_size: u64,
+    /// So many bytes of a transaction that is not whole yet a follower keeps in memory. More than any source has in memory of a
+    /// transaction: a longer one is a file by itself, with a sum.
+    pub max_partial_bytes: usize,
     /// The most bytes that are ever written and not yet synced where each group is synced before it is acknowledged. Valid
     /// transactions farther behind a hole cannot come from lost writes: the hole is damage. (Where groups are left
     /// unsynced that is noted beside the log, and there is no such bound.)
@@ -55,6 +58,7 @@ impl Default for LogOptions {
             io_mode: IoMode::Offload,
             max_event_size: 1 << 30,
             max_transaction_size: 2 << 30,
+            max_partial_bytes: 17 << 20,
             // Four groups in flight, each with one transaction of the largest size at its end.
             max_unsynced_window: 4 * ((1 << 30) + (16 << 20)),
         }

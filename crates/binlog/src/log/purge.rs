@@ -1,6 +1,7 @@
 //! Removing files from the front of the log.
 //!
-//! The index loses its lines before the files go, so that a crash in between leaves files that the next open removes.
+//! The index loses its lines before the files go. A crash in between leaves files that are part of the log again after the next
+//! start: to remove them because they are not in the index would make the index the one file in which a flipped bit costs others.
 //! The file that holds the durable end, and files that somebody has pinned, are never removed.
 
 use base::{LogPosition, UnixMicros};

@@ -11,7 +11,8 @@ use io::{File, IoMode, OpenOptions};
 
 use super::BinaryLog;
 use super::batch::{Lent, Spare};
-use super::scan::check_header;
+use super::belongs::Belongs;
+use super::scan::{Window, check_header, read_head};
 use super::tracker::TransactionTracker;
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::event::{
@@ -102,6 +103,7 @@ struct OpenFile {
     file: Arc<dyn File>,
     name: String,
     checksum: ChecksumAlgorithm,
+    belongs: Belongs,
 }
 
 /// Reads on from a position.
@@ -243,7 +245,8 @@ impl LogReader {
         let options = OpenOptions { mode: IoMode::Offload, ..OpenOptions::default() };
         let file =
             self.log.env.disk.open(&name, options).await.map_err(|error| BinlogError::io("open", &name, &error))?;
-        self.file = Some(OpenFile { file, name, checksum: ChecksumAlgorithm::Crc32 });
+        let belongs = Belongs::default();
+        self.file = Some(OpenFile { file, name, checksum: ChecksumAlgorithm::Crc32, belongs });
         let wanted = std::mem::replace(&mut self.at.offset, MAGIC.len() as u64).max(MAGIC.len() as u64);
         self.buf = Bytes::new();
         self.fill(HEADER_SIZE as u64, limit).await?;
@@ -252,14 +255,35 @@ impl LogReader {
         let format = RawEvent::first_of(&self.buf, ChecksumAlgorithm::Crc32)
             .and_then(|event| event.verify().and_then(|()| FormatDescription::decode(&event)))
             .map_err(|reason| self.damaged(reason))?;
+        let belongs = self.read_belongs(limit).await?;
         if let Some(file) = &mut self.file {
             file.checksum = format.checksum;
+            file.belongs = belongs;
         }
         if wanted != self.at.offset {
             self.at.offset = wanted;
             self.buf = Bytes::new();
         }
         Ok(())
+    }
+
+    /// What the head of the current file says of its transactions, compared with what is known of the file.
+    async fn read_belongs(&self, limit: u64) -> Result<Belongs> {
+        let open = self.file.as_ref().expect("opened before it is read");
+        let mut window = Window::new(open.file.clone(), &open.name, limit);
+        let head = read_head(&mut window, &self.log.options).await?;
+        let head = head.ok_or_else(|| self.damaged("the file has no valid head"))?;
+        let known = self.log.files.lock().by_number.get(&self.at.file).map(|info| info.previous_gtids.clone());
+        if known.is_some_and(|known| known != head.previous_gtids) {
+            return Err(self.damaged("the file's PREVIOUS_GTIDS are not what was before it: a write went astray"));
+        }
+        Ok(Belongs::new(head.previous_gtids, head.large_sum))
+    }
+
+    fn check_gtid(&self, at: LogPosition, gtid: Option<Gtid>) -> Result<()> {
+        let (Some(gtid), Some(open)) = (gtid, &self.file) else { return Ok(()) };
+        let checked = open.belongs.check_gtid(gtid, at.file, &self.log.files.lock());
+        checked.map_err(|reason| self.damaged_at(at, reason))
     }
 
     /// Makes `buf` hold at least `wanted` bytes from `at` on.
@@ -282,9 +306,15 @@ impl LogReader {
         let len = u64::from(header.event_length);
         let checksum = self.checksum();
         let (start, bytes) = self.take(len).await?;
-        let event = RawEvent::first_of(&bytes, checksum);
-        let verified = event.and_then(|event| if self.verify { event.verify() } else { Ok(()) });
-        verified.map_err(|reason| self.damaged_at(start, reason))?;
+        let event = RawEvent::first_of(&bytes, checksum)
+            .and_then(|event| if self.verify { event.verify().map(|()| event) } else { Ok(event) })
+            .map_err(|reason| self.damaged_at(start, reason))?;
+        if header.event_type == EventType::GTID {
+            let head = GtidEvent::decode(EventType::GTID, event.body());
+            self.check_gtid(start, head.map_err(|reason| self.damaged_at(start, reason))?.gtid)?;
+        }
+        let belongs = self.file.as_mut().map_or(Ok(()), |open| open.belongs.event(start.offset, &event));
+        belongs.map_err(|reason| self.damaged_at(start, reason))?;
         Ok(LogEvent { start, end: self.at, header, bytes, checksum })
     }
 
@@ -318,6 +348,7 @@ impl LogReader {
         if len > limit - self.at.offset {
             return Err(self.damaged("a transaction reaches past the end of the log"));
         }
+        self.check_gtid(self.at, gtid_event.as_ref().and_then(|event| event.gtid))?;
         if let (true, Some(gtid_event)) = (len > most, &gtid_event) {
             let (start, end) = (self.at, LogPosition { offset: self.at.offset + len, ..self.at });
             return Ok(Next::Large(LargeHead { start, end, gtid_event: gtid_event.clone() }));
@@ -325,9 +356,7 @@ impl LogReader {
         self.check_length(len, limit)?;
         let (start, bytes) = self.take(len).await?;
         let transaction = LogTransaction { start, end: self.at, gtid_event, bytes, checksum };
-        if self.verify {
-            self.verify_events(&transaction)?;
-        }
+        self.verify_events(&transaction)?;
         Ok(Next::Whole(transaction))
     }
 
@@ -362,11 +391,18 @@ impl LogReader {
         }
     }
 
-    fn verify_events(&self, transaction: &LogTransaction) -> Result<()> {
+    fn verify_events(&mut self, transaction: &LogTransaction) -> Result<()> {
         let mut at = transaction.start;
-        for event in transaction.events() {
-            let event = event.and_then(|event| event.verify().map(|()| event));
-            let event = event.map_err(|reason| self.damaged_at(at, reason))?;
+        let is_large = self.file.as_ref().is_some_and(|open| open.belongs.is_large());
+        for event in transaction.events().take_while(|_| self.verify || is_large) {
+            let checked = event.and_then(|event| {
+                if self.verify {
+                    event.verify()?;
+                }
+                self.file.as_mut().map_or(Ok(()), |open| open.belongs.event(at.offset, &event))?;
+                Ok(event)
+            });
+            let event = checked.map_err(|reason| self.damaged_at(at, reason))?;
             at.offset += event.bytes.len() as u64;
         }
         Ok(())

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use base::LogPosition;
-use io::IoMode;
+use io::{IoBuf, IoMode};
 
 use super::BinaryLog;
 use super::files::FileInfo;
 use super::segment::Lane;
 use super::tracker::TransactionTracker;
-use super::writer::{Group, LogWriter};
+use super::writer::{Group, GroupBuilder, LogWriter};
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::event::{ChecksumAlgorithm, EventType, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, GtidEvent, MAGIC, RawEvent};
 use crate::gtid_set::GtidSet;
@@ -52,7 +52,12 @@ impl LogReceiver {
         self.writer.position()
     }
 
-    /// Bytes appended since the last flush.
+    /// Behind what was written, and synced.
+    pub fn flushed(&self) -> LogPosition {
+        LogPosition { offset: self.writer.group.offset, ..self.position() }
+    }
+
+    /// Bytes appended and not written.
     pub fn unflushed(&self) -> usize {
         self.writer.group_size()
     }
@@ -69,6 +74,11 @@ impl LogReceiver {
             return Err(BinlogError::Malformed(DecodeError::new(reason)));
         }
         self.flush().await?;
+        if !self.writer.group.buf.is_empty() {
+            let reason =
+                format!("the source goes on with {name} inside of a transaction that begins at {}", self.whole_end);
+            return Err(BinlogError::Malformed(DecodeError::new(reason)));
+        }
         let log = self.log().clone();
         let next = log.take_next().await?;
         self.leave_file().await?;
@@ -161,14 +171,11 @@ impl LogReceiver {
         Ok(())
     }
 
-    /// Writes what was appended, syncs it once, and shows the whole transactions in it.
+    /// Writes the whole transactions that were appended, syncs them once, and shows them. Of one that is not whole yet nothing is
+    /// written as long as it fits into memory: what is written together is whole, or so long that the head of its file has its sum.
     pub async fn flush(&mut self) -> Result<()> {
         let Some(segment) = self.writer.segment.clone() else { return Ok(()) };
-        if self.writer.group.buf.is_empty() || self.in_head {
-            return Ok(());
-        }
-        let mut builder = std::mem::take(&mut self.writer.group);
-        self.writer.group.offset = self.writer.offset;
+        let Some(mut builder) = self.take_flushable() else { return Ok(()) };
         builder.gtids = std::mem::take(&mut self.gtids);
         let mut group = Group::received(segment, builder, self.whole_end);
         let stored = async {
@@ -188,6 +195,29 @@ impl LogReceiver {
         Ok(())
     }
 
+    /// What is to be written now, if anything; the rest is the group under construction.
+    fn take_flushable(&mut self) -> Option<GroupBuilder> {
+        let group = &mut self.writer.group;
+        if group.buf.is_empty() || self.in_head {
+            return None;
+        }
+        let here = LogPosition::new(self.writer.segment.as_ref()?.number, self.writer.offset);
+        let partial = match self.whole_end.file == here.file {
+            true => (here.offset - self.whole_end.offset).min(group.buf.len() as u64) as usize,
+            false => group.buf.len(),
+        };
+        let kept = if partial < self.writer.log.options.max_partial_bytes { partial } else { 0 };
+        let whole = group.buf.len() - kept;
+        if whole == 0 {
+            return None;
+        }
+        let rest = IoBuf::copy_of(&group.buf[whole..]);
+        group.buf.resize(whole);
+        let whole = std::mem::take(group);
+        (group.buf, group.offset) = (rest, here.offset - kept as u64);
+        Some(whole)
+    }
+
     /// Drops a transaction that was received in part: the connection to the source is gone.
     pub async fn forget_partial(&mut self) -> Result<()> {
         if std::mem::take(&mut self.in_head) {
@@ -197,7 +227,11 @@ impl LogReceiver {
             self.writer.offset = 0;
         }
         self.flush().await?;
+        let unwritten = std::mem::take(&mut self.writer.group.buf).len() as u64;
+        self.writer.offset -= unwritten;
+        self.log().space.add(unwritten);
         let here = self.position();
+        self.writer.group.offset = here.offset;
         self.tracker = TransactionTracker::default();
         self.current_gtid = None;
         if here == self.whole_end || here.offset == 0 {

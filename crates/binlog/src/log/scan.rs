@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use base::Gtid;
 use io::{File, IoBuf};
 
+use super::belongs::EventSum;
 use super::options::LogOptions;
 use super::tracker::TransactionTracker;
 use crate::error::{BinlogError, DecodeError, Result};
@@ -82,6 +84,10 @@ pub(crate) struct FileHead {
     pub(crate) previous_gtids: GtidSet,
     /// Something else than the file's end is behind the head.
     pub(crate) has_transactions: bool,
+    /// Of the first transaction, if that is what is behind the head.
+    pub(crate) first_gtid: Option<Gtid>,
+    /// Of the events of the large transaction that the file is.
+    pub(crate) large_sum: Option<EventSum>,
     /// Where the first event behind it is.
     pub(crate) end: u64,
 }
@@ -98,6 +104,8 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
         timestamp: raw.timestamp,
         previous_gtids: GtidSet::new(),
         has_transactions: false,
+        first_gtid: None,
+        large_sum: None,
         end: MAGIC.len() as u64 + bytes.len() as u64,
         format,
     };
@@ -111,6 +119,15 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
     }
     head.has_transactions = check_header(window.at(head.end, HEADER_SIZE).await?, head.end, options)
         .is_ok_and(|header| !matches!(header.event_type, EventType::ROTATE | EventType::STOP));
+    let third = checked_event(window, head.end, options, head.format.checksum).await?;
+    if let Ok((header, bytes)) = third {
+        let event = RawEvent::first_of(&bytes, head.format.checksum)?;
+        match header.event_type {
+            EventType::GTID => head.first_gtid = GtidEvent::decode(EventType::GTID, event.body())?.gtid,
+            EventType::IGNORABLE => head.large_sum = EventSum::decode(&event),
+            _ => {}
+        }
+    }
     let starts_well = window.at(0, MAGIC.len()).await?.starts_with(&MAGIC);
     Ok(starts_well.then_some(head))
 }
@@ -145,8 +162,9 @@ pub(crate) fn check_header(bytes: &[u8], offset: u64, options: &LogOptions) -> R
     Ok(header)
 }
 
-/// Walks from the first event to the end of the file or the first thing that is not a whole event.
-pub(crate) async fn scan(window: &mut Window, options: &LogOptions, checksum: ChecksumAlgorithm) -> Result<Scan> {
+/// Walks from the first event to the end of the file or the first thing that is not a whole event of this file.
+pub(crate) async fn scan(window: &mut Window, options: &LogOptions, head: &FileHead) -> Result<Scan> {
+    let checksum = head.format.checksum;
     let mut at = MAGIC.len() as u64;
     let mut scan = Scan { end: at, broken: None, gtids: GtidSet::new(), transactions: 0, ending: Ending::Open };
     let mut tracker = TransactionTracker::default();
@@ -177,6 +195,10 @@ pub(crate) async fn scan(window: &mut Window, options: &LogOptions, checksum: Ch
             if header.event_type == EventType::GTID {
                 gtid = GtidEvent::decode(header.event_type, event.body())?.gtid;
             }
+            if let Some(gtid) = gtid.filter(|gtid| head.previous_gtids.contains(*gtid) || scan.gtids.contains(*gtid)) {
+                scan.broken = Some((at, format!("the transaction {gtid} is in the log before: a write went astray")));
+                break;
+            }
         }
         at += u64::from(header.event_length);
         if is_whole {
@@ -204,22 +226,33 @@ fn ending_of(event: &RawEvent<'_>) -> Result<Ending, DecodeError> {
 
 /// Looks for the beginning of a valid transaction at or behind `from`, whatever lies before it.
 pub(crate) async fn find_transaction(window: &mut Window, from: u64, options: &LogOptions) -> Result<Option<u64>> {
+    let found = find_event(window, from, options, EventType::begins_transaction).await?;
+    Ok(found.map(|(at, _)| at))
+}
+
+/// The same for any valid event of some types.
+pub(crate) async fn find_event(
+    window: &mut Window,
+    from: u64,
+    options: &LogOptions,
+    is_wanted: impl Fn(EventType) -> bool,
+) -> Result<Option<(u64, EventHeader)>> {
     let mut at = from;
     while at.saturating_add(HEADER_SIZE as u64) < window.len {
         let bytes = window.at(at, HEADER_SIZE).await?;
-        // Candidates by their header alone: the type of a transaction's head, and a length that fits the position.
+        // Candidates by their header alone: the type, and a length that fits the position.
         let skip = bytes.windows(HEADER_SIZE).enumerate().find_map(|(i, header)| {
-            let is_head = EventType(header[4]).begins_transaction();
+            let is_type = is_wanted(EventType(header[4]));
             let fits = || check_header(header, at + i as u64, options).is_ok_and(|header| header.next_position != 0);
-            (is_head && fits()).then_some(i as u64)
+            (is_type && fits()).then_some(i as u64)
         });
         let Some(skip) = skip else {
             at += (bytes.len() - HEADER_SIZE + 1) as u64;
             continue;
         };
         at += skip;
-        if checked_event(window, at, options, ChecksumAlgorithm::Crc32).await?.is_ok() {
-            return Ok(Some(at));
+        if let Ok((header, _)) = checked_event(window, at, options, ChecksumAlgorithm::Crc32).await? {
+            return Ok(Some((at, header)));
         }
         at += 1;
     }

@@ -17,6 +17,7 @@ use io::{IoBuf, IoMode};
 use super::files::FileInfo;
 use super::keeper::KeeperState;
 use super::large::LargeFile;
+use super::marks::Unsynced;
 use super::segment::{Lane, Segment};
 use super::space::{Reservation, SLACK};
 use super::{BinaryLog, folder, index};
@@ -71,6 +72,8 @@ pub struct LogWriter {
     pub(super) closed: VecDeque<Group>,
     /// Groups taken so far.
     groups: usize,
+    /// Those of them that may not be durable yet.
+    pub(super) unsynced: Unsynced,
     spare: Vec<IoBuf>,
     scratch: Vec<u8>,
     /// The commit number before the first transaction of this file.
@@ -97,6 +100,8 @@ pub(super) struct GroupBuilder {
     /// The newest numbers of one server, not yet in `gtids`.
     run: Option<(Uuid, u64, u64)>,
     pub(super) new_file: Option<FileInfo>,
+    /// Where PREVIOUS_GTIDS or else the first transaction begin in `buf`.
+    first_at: Option<usize>,
 }
 
 impl GroupBuilder {
@@ -143,6 +148,7 @@ impl LogWriter {
             group: GroupBuilder { offset, ..GroupBuilder::default() },
             closed: VecDeque::new(),
             groups: 0,
+            unsynced: Unsynced::default(),
             spare: Vec::new(),
             scratch: Vec::new(),
             file_base: None,
@@ -190,6 +196,7 @@ impl LogWriter {
         self.scratch.clear();
         head.encode(&mut self.scratch, frame, others.len() as u64);
         let group_at = self.group.buf.len();
+        self.group.first_at.get_or_insert(group_at);
         self.group.buf.extend_from_slice(&self.scratch);
         self.group.buf.extend_from_slice(others);
         complete(&mut self.group.buf[group_at..], self.offset, stamp.commit_number);
@@ -265,12 +272,18 @@ impl LogWriter {
     /// Ends the group under construction, and begins the next in the same file.
     pub(super) fn close_group(&mut self, segment: Arc<Segment>, ends_file: bool) -> Group {
         let gtids = self.group.take_gtids();
-        let builder = std::mem::take(&mut self.group);
+        let mut builder = std::mem::take(&mut self.group);
         self.groups += 1;
         self.group.buf = self.spare.pop().unwrap_or_default();
         self.group.offset = self.offset;
+        if let Some(at) = builder.first_at {
+            let durable_end = self.log.durable_end();
+            self.unsynced.mark(&mut builder.buf[at..], builder.offset + at as u64, durable_end);
+        }
+        let end = LogPosition::new(segment.number, self.offset);
+        self.unsynced.push(end);
         Group {
-            end: LogPosition::new(segment.number, self.offset),
+            end,
             content: Content::Bytes {
                 turn: self.groups,
                 segment,
@@ -366,6 +379,7 @@ impl LogWriter {
         let format = FormatDescription::new(&self.log.options.server_version, created);
         self.append_own(|out| format.encode(out, frame));
         let previous = std::mem::take(&mut self.placed_gtids);
+        self.group.first_at = Some(self.group.buf.len());
         self.append_own(|out| encode_previous_gtids(out, Frame { flags: 0, ..frame }, &previous));
         self.placed_gtids = previous;
     }

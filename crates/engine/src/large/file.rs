@@ -37,6 +37,8 @@ pub(crate) fn cannot_write(path: &str, reason: impl std::fmt::Display) -> Engine
 pub(crate) struct RunFile {
     env: Env,
     pub(super) path: String,
+    /// Of this process: its name, and part of each block's checksum.
+    pub(super) number: u64,
     file: Arc<dyn File>,
     runs: AtomicU64,
     /// Each at the place that its key gives.
@@ -52,11 +54,12 @@ type CachedBlock = Mutex<Option<(BlockKey, Arc<Block>)>>;
 impl RunFile {
     /// A new one.
     pub(crate) async fn create(env: &Env) -> Result<Arc<Self>> {
-        let path = format!("{PREFIX}{}", NEXT_FILE.fetch_add(1, Ordering::Relaxed));
+        let number = NEXT_FILE.fetch_add(1, Ordering::Relaxed);
+        let path = format!("{PREFIX}{number}");
         let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
         let file = env.disk.open(&path, options).await.map_err(|error| cannot_write(&path, error))?;
         let blocks = (0..CACHED_BLOCKS).map(|_| Mutex::new(None)).collect();
-        Ok(Arc::new(RunFile { env: env.clone(), path, file, runs: AtomicU64::new(0), blocks }))
+        Ok(Arc::new(RunFile { env: env.clone(), path, number, file, runs: AtomicU64::new(0), blocks }))
     }
 
     /// A number for a run.

@@ -5,6 +5,8 @@
 //! block   xxh3 u64 | entries u32 | per entry: key length u16, value length u32 (all ones: gone), key, value
 //! memory  per index: the first key and the place of each block, the last key, a filter
 //! ```
+//! The checksum's seed is of the file, the run and the offset: a block that was written to another place, or that is of a run that
+//! was there before, is not taken for this one.
 //! Temporary: nothing of it is read after a restart.
 
 use std::ops::Bound;
@@ -12,7 +14,7 @@ use std::sync::Arc;
 
 use base::IndexId;
 use bytes::Bytes;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::file::RunFile;
 use super::filter::Filter;
@@ -63,9 +65,9 @@ pub(super) struct Block {
 }
 
 impl Block {
-    fn decode(bytes: Bytes) -> Option<Block> {
+    fn decode(bytes: Bytes, seed: u64) -> Option<Block> {
         let (hash, rest) = bytes.split_first_chunk()?;
-        if xxh3_64(rest) != u64::from_le_bytes(*hash) {
+        if xxh3_64_with_seed(rest, seed) != u64::from_le_bytes(*hash) {
             return None;
         }
         let count = u32::from_le_bytes(*rest.first_chunk()?) as usize;
@@ -189,11 +191,20 @@ impl Run {
         }
         let bytes = self.file.read(at.offset, at.length as usize).await?;
         let damaged = || EngineError::Corrupt(format!("{} is damaged at offset {}", self.file.path, at.offset));
-        let block = Arc::new(Block::decode(bytes).ok_or_else(damaged)?);
+        let block = Arc::new(Block::decode(bytes, self.seed(at.offset)).ok_or_else(damaged)?);
         if keep && at.length as usize <= CACHED_BLOCK_MAX {
             self.file.cache(key, &block);
         }
         Ok(block)
+    }
+
+    /// Of the checksum of a block that begins at `offset`.
+    fn seed(&self, offset: u64) -> u64 {
+        let mut place = [0; 24];
+        for (bytes, number) in place.chunks_exact_mut(8).zip([self.file.number, self.number, offset]) {
+            bytes.copy_from_slice(&number.to_le_bytes());
+        }
+        xxh3_64(&place)
     }
 }
 
@@ -336,7 +347,7 @@ impl RunWriter {
         let Some((start, entries)) = self.open.take() else { return };
         let block = &mut self.out[start..];
         block[8..BLOCK_HEADER].copy_from_slice(&entries.to_le_bytes());
-        let hash = xxh3_64(&block[8..]);
+        let hash = xxh3_64_with_seed(&block[8..], self.run.seed(self.at + start as u64));
         block[..8].copy_from_slice(&hash.to_le_bytes());
         let length = block.len() as u32;
         if let Some(at) = self.run.indexes.last_mut().and_then(|own| own.blocks.last_mut()) {

@@ -132,3 +132,30 @@ fn a_flipped_bit_is_found() {
     let found = [machine.run(runs.get(INDEX, &[1])).unwrap(), machine.run(runs.get(IndexId(9), &[1])).unwrap()];
     assert!(found.iter().any(|found| found.as_ref().is_err_and(|error| error.to_string().contains("damaged"))));
 }
+
+/// Blocks of equal length, with right checksums, of another file, of another place, of a run that was there before.
+#[test]
+fn a_block_of_another_place_is_not_taken_for_this_one() {
+    let machine = SimMachine::new(2);
+    let map = |byte: u8| Map::from([(vec![1], Some(Bytes::from(vec![byte; 50])))]);
+    let mut runs = Vec::new();
+    let mut contents = Vec::new();
+    for byte in [1, 2] {
+        let file = machine.run(RunFile::create(&machine.env())).unwrap().unwrap();
+        runs.push((file.clone(), machine.run(write(&file, &Runs::default(), &map(byte))).unwrap()));
+        contents.push((file.path.clone(), machine.contents(&file.path).unwrap()));
+    }
+    let put = |path: &str, bytes: &[u8]| {
+        let (env, path, bytes) = (machine.env(), path.to_owned(), io::IoBuf::copy_of(bytes));
+        let how = io::OpenOptions { write: true, ..io::OpenOptions::default() };
+        machine.run(async move { env.disk.open(&path, how).await.unwrap().write_at(0, bytes).await.unwrap() }).unwrap();
+    };
+    let get = |run: &Arc<Run>| machine.run(Runs(vec![run.clone()]).get(INDEX, &[1])).unwrap();
+    let (file, run) = &runs[0];
+    put(&contents[0].0, &contents[1].1);
+    assert!(get(run).unwrap_err().to_string().contains(&format!("{} is damaged at offset", file.path)));
+    // The place is used again; the write is lost.
+    let later = machine.run(write(file, &Runs::default(), &map(3))).unwrap();
+    put(&contents[0].0, &contents[0].1);
+    assert!(get(&later).unwrap_err().to_string().contains("is damaged at offset"));
+}

@@ -2,7 +2,8 @@
 //!
 //! A file is an inode with two contents: `view`, with every finished write, and `durable`, the bytes on the medium;
 //! and the list of changes that are in one and not yet in the other. A directory change is a step in one journal;
-//! a crash keeps some beginning of what was not synced, as journalling file systems do.
+//! a crash keeps some beginning of what was not synced, as journalling file systems do. What the disk does wrong without saying
+//! so is in [`super::damage`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Error, ErrorKind, Result};
@@ -12,8 +13,9 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
+use super::damage::Damage;
 use super::executor::Executor;
-use super::inode::{Change, Inode, put};
+use super::inode::{Change, Inode, Of, Pending};
 use crate::{BoxFuture, Disk, File, IoBuf, LockGuard, OpenOptions};
 
 /// What is written or lost as one, in bytes.
@@ -89,7 +91,7 @@ fn parent(path: &str) -> &str {
 }
 
 #[derive(Default)]
-struct State {
+pub(super) struct State {
     names: Names,
     durable_names: Names,
     pending_names: Vec<NameChange>,
@@ -101,15 +103,17 @@ struct State {
     generation: u64,
     faults: Faults,
     crash_after: Option<u64>,
+    /// What happens to the next write of a file whose path contains this.
+    pub(super) armed: Option<(Damage, String)>,
     stats: DiskStats,
 }
 
 impl State {
     fn used(&self) -> u64 {
-        self.names.files.values().map(|inode| self.inodes[inode].view.len() as u64).sum()
+        self.names.files.values().map(|inode| self.inodes[inode].actual.view.len() as u64).sum()
     }
 
-    fn inode(&mut self, id: u64) -> &mut Inode {
+    pub(super) fn inode(&mut self, id: u64) -> &mut Inode {
         self.inodes.get_mut(&id).expect("inodes are never removed")
     }
 
@@ -119,21 +123,29 @@ impl State {
     }
 
     /// Makes a change that is not durable yet; its number.
-    fn change_file(&mut self, inode: u64, change: Change) -> u64 {
+    pub(super) fn change_file(&mut self, inode: u64, change: Change, of: Of) -> u64 {
         self.next_change += 1;
         let number = self.next_change;
-        let file = self.inode(inode);
-        change.apply(&mut file.view);
-        file.pending.push((number, change));
+        self.inode(inode).change(number, change, of);
         number
+    }
+
+    /// The files that have names.
+    pub(super) fn files(&self) -> impl Iterator<Item = (&str, u64, &Inode)> {
+        self.names.files.iter().map(|(path, id)| (path.as_str(), *id, &self.inodes[id]))
+    }
+
+    /// All of them.
+    pub(super) fn inodes(&mut self) -> impl Iterator<Item = &mut Inode> {
+        self.inodes.values_mut()
     }
 }
 
 /// A disk; see the module.
 pub(crate) struct SimDisk {
-    executor: Arc<Executor>,
+    pub(super) executor: Arc<Executor>,
     machine: u64,
-    state: Mutex<State>,
+    pub(super) state: Mutex<State>,
 }
 
 impl SimDisk {
@@ -163,7 +175,7 @@ impl SimDisk {
 
     pub(crate) fn contents(&self, path: &str) -> Option<Vec<u8>> {
         let state = self.state.lock();
-        state.names.files.get(path).map(|inode| state.inodes[inode].view.clone())
+        state.names.files.get(path).map(|inode| state.inodes[inode].actual.view.clone())
     }
 
     pub(crate) fn used_bytes(&self) -> u64 {
@@ -172,19 +184,7 @@ impl SimDisk {
 
     pub(crate) fn durable_contents(&self, path: &str) -> Option<Vec<u8>> {
         let state = self.state.lock();
-        state.durable_names.files.get(path).map(|inode| state.inodes[inode].durable.clone())
-    }
-
-    pub(crate) fn flip_bit(&self, path: &str, bit: u64) {
-        let mut state = self.state.lock();
-        let id = *state.names.files.get(path).unwrap_or_else(|| panic!("no file {path} to flip a bit of"));
-        let (byte, mask) = ((bit / 8) as usize, 1 << (bit % 8));
-        let inode = state.inode(id);
-        for contents in [&mut inode.view, &mut inode.durable] {
-            if let Some(byte) = contents.get_mut(byte) {
-                *byte ^= mask;
-            }
-        }
+        state.durable_names.files.get(path).map(|inode| state.inodes[inode].right().durable.clone())
     }
 
     /// The process ends: handles and locks are dead, the operating system keeps what was written.
@@ -205,32 +205,28 @@ impl SimDisk {
             change.apply(&mut state.durable_names);
         }
         state.names = state.durable_names.clone();
-        for inode in state.inodes.values_mut() {
-            for (_, change) in std::mem::take(&mut inode.pending) {
-                self.survive(&change, &mut inode.durable);
-            }
-            inode.view = inode.durable.clone();
-        }
+        state.inodes.values_mut().for_each(|inode| inode.crash(|change| self.survivors(change)));
     }
 
     /// What a crash leaves of one change: nothing, all, or some sectors.
-    fn survive(&self, change: &Change, durable: &mut Vec<u8>) {
+    fn survivors(&self, change: &Change) -> Vec<Change> {
         match (self.executor.below(3), change) {
-            (0, _) => {}
-            (1, _) | (_, Change::SetLen(_)) => change.apply(durable),
-            (_, Change::Write { offset, data }) => self.put_some_sectors(durable, *offset, data),
+            (0, _) => Vec::new(),
+            (1, _) | (_, Change::SetLen(_)) => vec![change.clone()],
+            (_, Change::Write { offset, data }) => self.some_sectors(*offset, data),
         }
     }
 
-    fn put_some_sectors(&self, to: &mut Vec<u8>, offset: usize, data: &[u8]) {
-        let mut at = 0;
+    fn some_sectors(&self, offset: usize, data: &[u8]) -> Vec<Change> {
+        let (mut sectors, mut at) = (Vec::new(), 0);
         while at < data.len() {
             let end = ((offset + at) / SECTOR * SECTOR + SECTOR - offset).min(data.len());
             if self.executor.below(2) == 0 {
-                put(to, offset + at, &data[at..end]);
+                sectors.push(Change::Write { offset: offset + at, data: data[at..end].to_vec() });
             }
             at = end;
         }
+        sectors
     }
 
     /// Takes the time of one operation; pending for ever if the power fails in it.
@@ -440,16 +436,7 @@ impl SimFile {
     }
 
     fn sync_now(&self, up_to: u64) {
-        let mut state = self.disk.state.lock();
-        let inode = state.inode(self.inode);
-        let Inode { durable, pending, .. } = inode;
-        pending.retain(|(number, change)| {
-            let synced = *number <= up_to;
-            if synced {
-                change.apply(durable);
-            }
-            !synced
-        });
+        self.disk.state.lock().inode(self.inode).sync(up_to);
     }
 
     /// As Linux after a failed sync: the pages count as clean, so some of them will never be written.
@@ -457,7 +444,8 @@ impl SimFile {
         let mut state = self.disk.state.lock();
         let inode = state.inode(self.inode);
         inode.failures += 1;
-        inode.pending.retain(|(number, _)| *number > up_to || self.disk.executor.below(2) == 0);
+        let may_stay = |pending: &Pending| pending.number > up_to || self.disk.executor.below(2) == 0;
+        inode.pending.retain(may_stay);
     }
 
     /// As `O_DSYNC` does: this write is durable, others are not.
@@ -494,12 +482,15 @@ impl SimFile {
         let mut state = self.disk.state.lock();
         let Some(capacity) = state.faults.capacity else { return u64::MAX };
         let free = capacity.saturating_sub(state.used());
-        state.inode(self.inode).view.len() as u64 + free
+        state.inode(self.inode).actual.view.len() as u64 + free
     }
 
     fn write_some(&self, offset: u64, data: &[u8]) -> u64 {
         let change = Change::Write { offset: offset as usize, data: data.to_vec() };
-        self.disk.state.lock().change_file(self.inode, change)
+        match self.disk.go_wrong(self.inode, &self.path, &change) {
+            Some(number) => number,
+            None => self.disk.state.lock().change_file(self.inode, change, Of::Both),
+        }
     }
 }
 
@@ -512,7 +503,7 @@ impl File for SimFile {
                 return Err(io_error());
             }
             let mut state = self.disk.state.lock();
-            let view = &state.inode(self.inode).view;
+            let view = &state.inode(self.inode).actual.view;
             let from = offset as usize;
             let Some(bytes) = view.get(from..from + buf.len()) else { return Err(ErrorKind::UnexpectedEof.into()) };
             buf.copy_from_slice(bytes);
@@ -554,7 +545,7 @@ impl File for SimFile {
     fn len<'a>(&'a self) -> BoxFuture<'a, Result<u64>> {
         Box::pin(async move {
             self.disk.operation(self.generation, |_| {}).await?;
-            Ok(self.disk.state.lock().inode(self.inode).view.len() as u64)
+            Ok(self.disk.state.lock().inode(self.inode).actual.view.len() as u64)
         })
     }
 
@@ -564,7 +555,7 @@ impl File for SimFile {
             if len > self.len_max() {
                 return Err(ErrorKind::StorageFull.into());
             }
-            self.disk.state.lock().change_file(self.inode, Change::SetLen(len as usize));
+            self.disk.state.lock().change_file(self.inode, Change::SetLen(len as usize), Of::Both);
             Ok(())
         })
     }

@@ -130,6 +130,18 @@ impl Executor {
         drop(futures); // outside the lock: their destructors may wake or spawn
     }
 
+    /// Drops all tasks.
+    pub(crate) fn end(&self) {
+        // What is dropped may spawn.
+        loop {
+            let tasks = std::mem::take(&mut self.state.lock().tasks);
+            if tasks.is_empty() {
+                return;
+            }
+            drop(tasks);
+        }
+    }
+
     /// Makes the run under way end with [`Crashed`].
     pub(crate) fn power_fails(&self) {
         self.state.lock().crashed = true;

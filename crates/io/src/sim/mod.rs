@@ -18,14 +18,17 @@
 //!   writes before it may never become durable although reads still show them, and each open file is told of a failed
 //!   write-back once, as Linux does.
 //! - **Full disk**: a capacity, beyond which writes fail with `StorageFull`.
-//! - **Flipped bits**: [`SimMachine::flip_bit`].
+//! - **Damage** ([`SimMachine::damage`]): flipped bits, lost writes, writes that land elsewhere, of any file.
+//! - **Clock** ([`SimMachine::set_clock`]): the time of day jumps; time that is measured goes on.
 //! - **Network**: latency ([`SimWorld::set_latency`]), connections that break ([`SimWorld::cut_connections`]), machines
-//!   that cannot reach each other for a while ([`SimWorld::set_reachable`]).
+//!   that cannot reach each other for a while ([`SimWorld::set_reachable`]), connections whose other end is gone without a word
+//!   ([`SimWorld::set_silent_deaths`]), boxes on the way that repeat, swap, lose or change bytes ([`SimMachine::set_garbling`]).
 //!
 //! # Invariants
 //! - What was synced before a crash is there after it, unless a test flipped it.
 //! - Nothing in here reads the real clock or real randomness.
 
+mod damage;
 mod disk;
 mod executor;
 mod inode;
@@ -34,10 +37,11 @@ mod network;
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use base::UnixMicros;
+pub use damage::{Damage, Damaged};
 use disk::SimDisk;
 pub use disk::{DiskStats, Faults};
 pub use executor::Crashed;
@@ -70,7 +74,7 @@ impl SimWorld {
     /// A new machine with an empty disk.
     pub fn machine(&self) -> SimMachine {
         let id = self.machines.fetch_add(1, Ordering::Relaxed);
-        SimMachine { world: self.clone(), disk: SimDisk::new(self.executor.clone(), id), id }
+        SimMachine { world: self.clone(), disk: SimDisk::new(self.executor.clone(), id), id, clock: Arc::default() }
     }
 
     /// Runs the machines' tasks and `main` until `main` is done.
@@ -111,6 +115,16 @@ impl SimWorld {
         self.network.set_latency(latency);
     }
 
+    /// Whether, from now on, nobody is told when a machine or process ends: connections to it stay open, and nothing comes of them.
+    pub fn set_silent_deaths(&self, silent: bool) {
+        self.network.set_silent_deaths(silent);
+    }
+
+    /// Drops what still runs. A world that is not ended stays in memory: its tasks own it.
+    pub fn end(&self) {
+        self.executor.end();
+    }
+
     /// Virtual time since the beginning.
     pub fn elapsed(&self) -> Duration {
         self.executor.now()
@@ -123,6 +137,8 @@ pub struct SimMachine {
     world: SimWorld,
     disk: Arc<SimDisk>,
     id: u64,
+    /// What its time of day is ahead, microseconds.
+    clock: Arc<AtomicI64>,
 }
 
 impl SimMachine {
@@ -141,7 +157,7 @@ impl SimMachine {
         let executor = self.world.executor.clone();
         Env {
             disk: self.disk.handle(),
-            clock: Arc::new(SimClock(executor.clone())),
+            clock: Arc::new(SimClock { executor: executor.clone(), ahead: self.clock.clone() }),
             spawner: Arc::new(SimSpawner { executor: executor.clone(), machine: self.id }),
             network: self.world.network.handle(self.id),
             random: Arc::new(SimRandom(executor)),
@@ -158,17 +174,15 @@ impl SimMachine {
 
     /// The power fails and comes back: tasks and connections are gone, the disk is what survived.
     pub fn crash(&self) {
+        self.world.network.leave(self.id);
         self.world.executor.kill(self.id);
-        self.world.network.cut(|machines| machines.contains(&self.id));
-        self.world.network.stop_listening(self.id);
         self.disk.crash();
     }
 
     /// Only the process ends (SIGKILL): tasks, connections and locks are gone, every finished write stays.
     pub fn kill(&self) {
+        self.world.network.leave(self.id);
         self.world.executor.kill(self.id);
-        self.world.network.cut(|machines| machines.contains(&self.id));
-        self.world.network.stop_listening(self.id);
         self.disk.kill();
     }
 
@@ -188,12 +202,38 @@ impl SimMachine {
         self.disk.flip_bit(path, bit);
     }
 
+    /// Does damage to a file whose path contains `only`: now, or to the next write.
+    pub fn damage(&self, damage: Damage, only: &str) {
+        self.disk.damage(damage, only);
+    }
+
+    /// The files that are not what they should be.
+    pub fn damaged(&self) -> Vec<Damaged> {
+        self.disk.damaged()
+    }
+
+    /// Makes every file what it should be.
+    pub fn mend(&self) {
+        self.disk.mend();
+    }
+
+    /// Sets the time of day, by what it is ahead (or behind) of the time since the beginning.
+    pub fn set_clock(&self, ahead_micros: i64) {
+        self.clock.store(ahead_micros, Ordering::Relaxed);
+    }
+
+    /// With which probability a piece that goes between these machines is repeated, swapped with the one before, lost, or changed
+    /// by a bit.
+    pub fn set_garbling(&self, other: &SimMachine, probability: f64) {
+        self.world.network.set_garbling([self.id, other.id], probability);
+    }
+
     /// The bytes of a file as reads show them.
     pub fn contents(&self, path: &str) -> Option<Vec<u8>> {
         self.disk.contents(path)
     }
 
-    /// The bytes of a file that a power failure now would leave for sure; `None` if not even its name.
+    /// The bytes of a file that a power failure now would leave for sure, without damage; `None` if not even its name.
     pub fn durable_contents(&self, path: &str) -> Option<Vec<u8>> {
         self.disk.durable_contents(path)
     }
@@ -214,20 +254,24 @@ impl SimMachine {
     }
 }
 
-struct SimClock(Arc<Executor>);
+struct SimClock {
+    executor: Arc<Executor>,
+    ahead: Arc<AtomicI64>,
+}
 
 impl Clock for SimClock {
     fn now(&self) -> UnixMicros {
         // 2026-01-01, so that time stamps of a simulation look like time stamps.
-        UnixMicros(1_767_225_600_000_000 + self.0.now().as_micros() as u64)
+        let now = 1_767_225_600_000_000 + self.executor.now().as_micros() as u64;
+        UnixMicros(now.saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
     }
 
     fn monotonic(&self) -> Duration {
-        self.0.now()
+        self.executor.now()
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'static, ()> {
-        Box::pin(self.0.sleep(duration))
+        Box::pin(self.executor.sleep(duration))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The simulated network: byte streams with latency, in order, that can be cut or held up.
+//! The simulated network: byte streams with latency, in order, that can be cut or held up; and what garbles them.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Error, ErrorKind, Result};
@@ -43,6 +43,10 @@ struct Links {
     latency: Duration,
     /// Pairs of machines between which nothing arrives, the smaller number first.
     blocked: BTreeSet<[u64; 2]>,
+    /// With which probability a piece is garbled, by such pairs.
+    garbling: BTreeMap<[u64; 2], f64>,
+    /// Nobody is told that the other end is gone.
+    silent_deaths: bool,
 }
 
 impl Links {
@@ -64,7 +68,8 @@ pub(crate) struct SimNetwork {
 
 impl SimNetwork {
     pub(crate) fn new(executor: Arc<Executor>) -> Self {
-        let links = Links { latency: LATENCY, blocked: BTreeSet::new() };
+        let links =
+            Links { latency: LATENCY, blocked: BTreeSet::new(), garbling: BTreeMap::new(), silent_deaths: false };
         SimNetwork { executor, state: Mutex::default(), links: Arc::new(Mutex::new(links)) }
     }
 
@@ -82,6 +87,27 @@ impl SimNetwork {
             pipe.state.lock().broken = true;
             pipe.wake();
         }
+    }
+
+    /// A machine, or its process, is gone.
+    pub(crate) fn leave(&self, machine: u64) {
+        if self.links.lock().silent_deaths {
+            let pipes: Vec<_> = self.state.lock().pipes.iter().filter_map(Weak::upgrade).collect();
+            for pipe in pipes.iter().filter(|pipe| pipe.machines.contains(&machine)) {
+                pipe.state.lock().silent = true;
+            }
+        } else {
+            self.cut(|machines| machines.contains(&machine));
+        }
+        self.stop_listening(machine);
+    }
+
+    pub(crate) fn set_silent_deaths(&self, silent: bool) {
+        self.links.lock().silent_deaths = silent;
+    }
+
+    pub(crate) fn set_garbling(&self, machines: [u64; 2], probability: f64) {
+        self.links.lock().garbling.insert(sorted(machines), probability);
     }
 
     /// Whether anything gets through between two machines; what is under way waits until it does again.
@@ -242,6 +268,8 @@ struct PipeState {
     bytes: usize,
     closed: bool,
     broken: bool,
+    /// The other end is gone, and nobody is told.
+    silent: bool,
     wakers: Vec<Waker>,
 }
 
@@ -268,12 +296,12 @@ impl Pipe {
             let arrival = {
                 let mut guard = self.state.lock();
                 let state = &mut *guard;
-                if state.broken {
+                if state.broken && !state.silent {
                     return Err(ErrorKind::ConnectionReset.into());
                 }
                 let is_blocked = self.links.lock().are_blocked(self.machines);
                 match state.pieces.front_mut() {
-                    _ if is_blocked => None,
+                    _ if is_blocked || state.silent => None,
                     None if state.closed => return Ok(0),
                     None => None,
                     Some((at, _)) if *at > self.executor.now() => Some(*at),
@@ -301,10 +329,10 @@ impl Pipe {
         while !data.is_empty() {
             let room = {
                 let state = self.state.lock();
-                if state.broken || state.closed {
+                if !state.silent && (state.broken || state.closed) {
                     return Err(ErrorKind::BrokenPipe.into());
                 }
-                WINDOW - state.bytes
+                WINDOW.saturating_sub(state.bytes)
             };
             if room == 0 {
                 self.changed().await;
@@ -316,13 +344,38 @@ impl Pipe {
             let mut state = self.state.lock();
             let earliest = state.pieces.back().map_or(Duration::ZERO, |(at, _)| *at);
             let at = earliest.max(self.executor.now() + delay);
+            let garbling = self.links.lock().garbling.get(&sorted(self.machines)).copied().unwrap_or(0.0);
             state.pieces.push_back((at, data[..piece].to_vec()));
-            state.bytes += piece;
+            if self.executor.chance(garbling) {
+                self.garble(&mut state.pieces);
+            }
+            state.bytes = state.pieces.iter().map(|(_, piece)| piece.len()).sum();
             drop(state);
             self.wake();
             data = &data[piece..];
         }
         Ok(())
+    }
+}
+
+impl Pipe {
+    /// What a box on the way makes of the last piece.
+    fn garble(&self, pieces: &mut VecDeque<(Duration, Vec<u8>)>) {
+        let last = pieces.len() - 1;
+        match self.executor.below(4) {
+            0 => pieces.push_back(pieces[last].clone()),
+            1 if last > 0 => {
+                let (earlier, later) = (pieces[last - 1].0, pieces[last].0);
+                pieces.swap(last - 1, last);
+                (pieces[last - 1].0, pieces[last].0) = (earlier, later);
+            }
+            2 => drop(pieces.pop_back()),
+            _ => {
+                let piece = &mut pieces[last].1;
+                let at = self.executor.below(piece.len() as u64) as usize;
+                piece[at] ^= 1 << self.executor.below(8);
+            }
+        }
     }
 }
 

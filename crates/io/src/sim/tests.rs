@@ -174,3 +174,81 @@ fn a_durable_write_takes_its_own_pages_along_and_no_others() {
     }
     assert!(lost > 10, "{lost}");
 }
+
+/// What the disk does wrong shows at once and after a crash, and is mended without taking later writes along.
+#[test]
+fn damage_is_done_and_mended() {
+    for seed in 0..200 {
+        for damage in Damage::ALL {
+            let machine = SimMachine::new(seed);
+            let env = machine.env();
+            let write = async |name: &str, at: u64, byte: u8| {
+                let how = OpenOptions { dsync: seed % 2 == 0, ..WRITE };
+                let file = env.disk.open(name, how).await.unwrap();
+                file.write_at(at, IoBuf::copy_of(&[byte; 4096])).await.unwrap();
+                file.sync().await.unwrap();
+            };
+            let run = async {
+                for block in 0..3 {
+                    write("a", block * 4096, 1).await;
+                    write("b", block * 4096, 2).await;
+                }
+                env.disk.sync_dir("").await.unwrap();
+                if damage == Damage::FlippedBit {
+                    write("a", 4096, 3).await;
+                    machine.damage(damage, "a");
+                } else {
+                    machine.damage(damage, "a");
+                    write("a", 4096, 3).await;
+                }
+                assert!(!machine.damaged().is_empty(), "seed {seed}: {damage:?}");
+                write("b", 8192, 4).await;
+            };
+            machine.run(run).unwrap();
+            if seed % 3 == 0 {
+                machine.crash();
+            }
+            let damaged = machine.damaged();
+            machine.mend();
+            let right = |first: u8, second: u8, third: u8| [[first; 4096], [second; 4096], [third; 4096]].concat();
+            assert_eq!(machine.contents("a").unwrap(), right(1, 3, 1), "seed {seed}: {damage:?} {damaged:?}");
+            assert_eq!(machine.contents("b").unwrap(), right(2, 2, 4), "seed {seed}: {damage:?} {damaged:?}");
+            assert!(machine.damaged().is_empty());
+        }
+    }
+}
+
+#[test]
+fn clocks_jump_and_time_goes_on() {
+    let machine = SimMachine::new(1);
+    let clock = machine.env().clock;
+    let (now, since) = (clock.now(), clock.monotonic());
+    machine.set_clock(-3_600_000_000);
+    machine.run(clock.sleep(Duration::from_secs(1))).unwrap();
+    assert_eq!(clock.now().0, now.0 - 3_599_000_000);
+    assert_eq!(clock.monotonic() - since, Duration::from_secs(1));
+}
+
+/// Nobody hears of a silent death: reads wait, writes go nowhere.
+#[test]
+fn a_silent_death_is_not_told() {
+    let world = SimWorld::new(5);
+    let (a, b) = (world.machine(), world.machine());
+    let run = async {
+        let listener = b.env().network.listen("b:1").await.unwrap();
+        let mut stream = a.env().network.connect("b:1").await.unwrap();
+        let (mut far, _) = listener.accept().await.unwrap();
+        far.write_all(b"late").await.unwrap();
+        world.set_silent_deaths(true);
+        b.kill();
+        stream.write_all(b"anybody there?").await.unwrap();
+        let clock = a.env().clock;
+        let read = async { stream.read(&mut Vec::new(), 100).await.is_ok() };
+        let late = async {
+            clock.sleep(Duration::from_secs(100)).await;
+            false
+        };
+        assert!(!futures_lite::future::or(read, late).await);
+    };
+    world.run(run).unwrap();
+}

@@ -37,9 +37,12 @@ pub enum ReceiveError {
         /// Where and how they differ.
         difference: String,
     },
+    /// An event is not what the source has sent: its checksum, its place or its order is wrong. It is asked for again.
+    #[error("Replication event checksum verification failed while reading from network: {0}")]
+    Garbled(DecodeError),
     /// Our log failed.
     #[error(transparent)]
-    Log(#[from] BinlogError),
+    Log(BinlogError),
     /// It was told to stop.
     #[error("stopped")]
     Stopped,
@@ -49,7 +52,7 @@ impl ReceiveError {
     /// What can be done about it.
     pub fn class(&self) -> ErrorClass {
         match self {
-            ReceiveError::Connection { .. } => ErrorClass::Retry,
+            ReceiveError::Connection { .. } | ReceiveError::Garbled(_) => ErrorClass::Retry,
             ReceiveError::Refused(_) | ReceiveError::Unfit(_) | ReceiveError::NotAPrefix { .. } => ErrorClass::User,
             ReceiveError::Log(error) => error.class(),
             ReceiveError::Stopped => ErrorClass::Cancelled,
@@ -60,7 +63,7 @@ impl ReceiveError {
     /// has failed.
     pub(super) fn may_pass(&self, log: &binlog::BinaryLog) -> bool {
         match self {
-            ReceiveError::Connection { .. } => true,
+            ReceiveError::Connection { .. } | ReceiveError::Garbled(_) => true,
             ReceiveError::Log(error) => {
                 matches!(error.class(), ErrorClass::Full | ErrorClass::Io) && log.check().is_ok()
             }
@@ -72,6 +75,7 @@ impl ReceiveError {
     pub fn code(&self) -> u16 {
         match self {
             ReceiveError::Connection { code, .. } => *code,
+            ReceiveError::Garbled(_) => codes::NETWORK_READ_EVENT_CHECKSUM_FAILURE.0,
             ReceiveError::Log(error) => SqlError::from(error.clone()).code,
             _ => codes::SOURCE_FATAL_ERROR_READING_BINLOG.0,
         }
@@ -86,7 +90,17 @@ impl From<ReceiveError> for SqlError {
 
 impl From<DecodeError> for ReceiveError {
     fn from(error: DecodeError) -> Self {
-        ReceiveError::Log(error.into())
+        ReceiveError::Garbled(error)
+    }
+}
+
+impl From<BinlogError> for ReceiveError {
+    fn from(error: BinlogError) -> Self {
+        match error {
+            // Our own log is never malformed, but damaged.
+            BinlogError::Malformed(reason) => ReceiveError::Garbled(reason),
+            error => ReceiveError::Log(error),
+        }
     }
 }
 

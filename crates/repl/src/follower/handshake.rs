@@ -35,6 +35,8 @@ pub struct Identity {
 pub(super) struct SourceFacts {
     pub(super) server_id: u32,
     pub(super) uuid: String,
+    /// Seconds that our clock is ahead of its clock.
+    pub(super) clock_difference: i64,
     /// The end of its log and its GTIDs, for messages; empty if it did not say.
     pub(super) log_status: String,
 }
@@ -47,7 +49,7 @@ pub(super) async fn connect(
 ) -> Result<(SourceClient, SourceFacts), ReceiveError> {
     let mut client = open(env, settings, "commuter-receiver").await?;
     let name = format!("{settings:?}");
-    let facts = introduce(&mut client, settings, identity, &|error| of_client(&name, error)).await?;
+    let facts = introduce(env, &mut client, settings, identity, &|error| of_client(&name, error)).await?;
     Ok((client, facts))
 }
 
@@ -103,12 +105,15 @@ async fn server_key(env: &Env, settings: &SourceSettings) -> Result<ServerKey, S
 }
 
 async fn introduce(
+    env: &Env,
     client: &mut SourceClient,
     settings: &SourceSettings,
     identity: &Identity,
     lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
 ) -> Result<SourceFacts, ReceiveError> {
-    ask(client, "SELECT UNIX_TIMESTAMP()").await.map_err(lost)?;
+    let their_time = ask(client, "SELECT UNIX_TIMESTAMP()").await.map_err(lost)?;
+    let our_time = (env.clock.now().0 / 1_000_000) as i64;
+    let clock_difference = their_time.and_then(|text| text.parse().ok()).map_or(0, |theirs: i64| our_time - theirs);
     let server_id = ask(client, "SELECT @@GLOBAL.SERVER_ID").await.map_err(lost)?.unwrap_or_default();
     let server_id: u32 = server_id.parse().map_err(|_| ReceiveError::Unfit(format!("server id '{server_id}'")))?;
     if server_id == identity.server_id {
@@ -148,7 +153,7 @@ async fn introduce(
         port: identity.report_port,
     };
     client.register(&register).await.map_err(lost)?;
-    Ok(SourceFacts { server_id, uuid, log_status })
+    Ok(SourceFacts { server_id, uuid, clock_difference, log_status })
 }
 
 /// The first value of the answer.

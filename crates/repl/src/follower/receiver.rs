@@ -17,6 +17,9 @@ use super::status::{IoState, Running};
 /// So many bytes are received before they are written and synced, even if more are there already.
 const BATCH_SIZE: usize = 8 << 20;
 
+/// An event that is wrong so often in one place is wrong at the source.
+const GARBLED_MAX: u32 = 5;
+
 /// Attempts that do not wait for `SOURCE_CONNECT_RETRY`; each waits twice as long as the one before.
 const QUICK_ATTEMPTS: u64 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
@@ -24,6 +27,7 @@ const FIRST_PAUSE: Duration = Duration::from_millis(25);
 /// Runs until told to stop or until an error that trying again does not help. Gives the log back.
 pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogReceiver, Result<(), ReceiveError>) {
     let mut attempts = 0;
+    let mut garbled = (LogPosition::default(), 0);
     loop {
         let mut settings = follower.settings();
         // Silence that is no sign of a loss has to be shorter than the one that is.
@@ -37,6 +41,13 @@ pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogR
             Err(error) if error.may_pass(receiver.log()) => error,
             Err(error) => return (receiver, Err(error)),
         };
+        if let ReceiveError::Garbled(_) = &error {
+            let here = receiver.position();
+            garbled = if garbled.0 == here { (here, garbled.1 + 1) } else { (here, 1) };
+            if garbled.1 > GARBLED_MAX {
+                return (receiver, Err(error));
+            }
+        }
         attempts += 1;
         let wait = pause_before(attempts, settings.connect_retry());
         tracing::warn!("receiver: {error}; attempt {attempts}, the next one in {wait:?}");
@@ -157,7 +168,7 @@ async fn stream(
         // One sync for all that has come meanwhile.
         if !client.has_event() || copier.receiver.unflushed() >= BATCH_SIZE {
             copier.receiver.flush().await?;
-            follower.received(copier.receiver.position());
+            follower.received(copier.receiver.flushed());
         }
     }
 }

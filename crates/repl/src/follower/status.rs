@@ -60,6 +60,8 @@ pub struct ReceiverStatus {
     pub source_server_id: u32,
     /// The source's `server_uuid`.
     pub source_uuid: String,
+    /// Seconds that our clock was ahead of the source's when the connection was made.
+    pub clock_difference: i64,
     /// Behind the last event that is durable here.
     pub position: LogPosition,
     /// Heartbeats since the connection was made.
@@ -72,6 +74,7 @@ impl ReceiverStatus {
     pub(super) fn connected(&mut self, facts: &SourceFacts) {
         self.source_server_id = facts.server_id;
         self.source_uuid = facts.uuid.clone();
+        self.clock_difference = facts.clock_difference;
         self.heartbeats = 0;
         self.error = None;
     }
@@ -89,7 +92,8 @@ pub(super) struct Line<'a> {
 
 impl Line<'_> {
     /// Seconds between the commit of the newest transaction that is applied, on its source, and now; 0 when all that was
-    /// received is applied and the source is heard of; unknown when either half does not run.
+    /// received is applied and the source is heard of; unknown when either half does not run. As in MySQL, what the two clocks
+    /// differed by when the connection was made does not count.
     fn seconds_behind(&self) -> Option<u64> {
         if !self.applier.is_running || self.receiver.running != Running::Yes {
             return None;
@@ -97,7 +101,8 @@ impl Line<'_> {
         if self.applier.position >= self.applier.log_end {
             return Some(0);
         }
-        Some(self.now.0.saturating_sub(self.applier.last_commit_time.0) / 1_000_000)
+        let committed = (self.applier.last_commit_time.0 / 1_000_000) as i64 + self.receiver.clock_difference;
+        Some(((self.now.0 / 1_000_000) as i64 - committed).max(0) as u64)
     }
 
     pub(super) fn row(&self) -> ReplicaStatusRow {

@@ -62,12 +62,16 @@ const PURGE_STEP: Duration = Duration::from_secs(10);
 /// Removes files by age and total size, for ever.
 pub(crate) async fn purge_automatically(engine: Arc<Engine>, globals: Arc<Globals>) {
     let clock = engine.env().clock.clone();
+    let start = (clock.now(), clock.monotonic());
     loop {
         clock.sleep(PURGE_STEP).await;
         let log = engine.log();
         let seconds = globals.named("binlog_expire_logs_seconds").as_u64();
         if seconds > 0 && globals.named("binlog_expire_logs_auto_purge").as_bool() {
-            let before = clock.now().0.saturating_sub(seconds * 1_000_000);
+            // A clock that is set forward makes nothing older than the time that has passed since the start.
+            let passed = clock.monotonic().saturating_sub(start.1).as_micros() as u64;
+            let now = clock.now().0.min(start.0.0.saturating_add(passed));
+            let before = now.saturating_sub(seconds * 1_000_000);
             report(log.purge_before(UnixMicros(before)).await);
         }
         let limit = globals.named("binlog_space_limit").as_u64();

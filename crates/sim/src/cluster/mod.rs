@@ -19,9 +19,13 @@
 //! 4. Every snapshot that a reader took, on any server, is the state that the log has at that snapshot's position; positions
 //!    seen on one server never go back.
 //! 5. Followers that compare themselves with their sources find no difference: one would stop the applier for good.
+//! 6. With a disk that does wrong ([`damage`]): a server that ends names the file; whoever reads the log from its beginning gets
+//!    an error that names the file and the offset; nobody reads what was not written, or sends it on; and with the bytes put back everything
+//!    above holds.
 
 mod check;
 mod clients;
+mod damage;
 mod link;
 mod node;
 
@@ -32,6 +36,7 @@ use io::sim::{SimMachine, SimWorld};
 
 use check::{are_in_step, check_prefixes, describe};
 use clients::{Ledgers, SharedTold};
+use damage::Damages;
 use node::NAMES;
 
 pub(crate) use link::{Clients, Link};
@@ -56,6 +61,14 @@ pub struct ClusterScenario {
     pub sync_error: f64,
     /// What a transaction may hold in memory, bytes; beyond it goes to files.
     pub transaction_memory_bytes: usize,
+    /// One of the disks does something wrong without saying so.
+    pub damage: bool,
+    /// Clocks jump, by seconds to years.
+    pub clocks_jump: bool,
+    /// Nobody is told of a death: connections stay half open.
+    pub silent_deaths: bool,
+    /// Probability that a piece of what servers send to one another is repeated, swapped, lost or changed.
+    pub garbling: f64,
 }
 
 impl Default for ClusterScenario {
@@ -67,6 +80,10 @@ impl Default for ClusterScenario {
             readers: 3,
             sync_error: 0.0,
             transaction_memory_bytes: 16 << 20,
+            damage: false,
+            clocks_jump: false,
+            silent_deaths: false,
+            garbling: 0.0,
         }
     }
 }
@@ -84,6 +101,8 @@ pub struct ClusterReport {
     pub compared: u64,
     /// Times that a server died.
     pub deaths: u64,
+    /// Times that somebody found the damage that a disk had done.
+    pub found: u64,
     /// Virtual time that it took.
     pub elapsed: Duration,
 }
@@ -103,6 +122,7 @@ pub fn run_cluster(seed: u64, scenario: &ClusterScenario) -> Result<ClusterRepor
         seen: told.seen.len() as u64,
         compared: cluster.nodes.iter().map(Node::comparisons).sum(),
         deaths: cluster.deaths,
+        found: cluster.damages.found,
         elapsed: cluster.world.elapsed(),
     })
 }
@@ -127,7 +147,14 @@ pub(crate) struct Cluster {
     clients: SimMachine,
     /// The node whose power is going to fail in some disk operation.
     armed: Option<usize>,
+    damages: Damages,
     pub(crate) deaths: u64,
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.world.end();
+    }
 }
 
 impl Cluster {
@@ -141,7 +168,10 @@ impl Cluster {
             nodes.push(Node::new(&world, name, source, &scenario));
         }
         let clients = world.machine();
-        Cluster { world, scenario, nodes, clients, armed: None, deaths: 0 }
+        world.set_silent_deaths(scenario.silent_deaths);
+        let cluster = Cluster { world, scenario, nodes, clients, armed: None, damages: Damages::default(), deaths: 0 };
+        cluster.set_garbling(cluster.scenario.garbling);
+        cluster
     }
 
     /// Lets a workload's clients work while things happen, heals everything, waits, and checks; an error names the seed.
@@ -172,6 +202,10 @@ impl Cluster {
                 Err(io::sim::Crashed) => self.armed_crashed()?,
             }
         }
+        match world.run(self.damages.look(&self.nodes)) {
+            Ok(looked) => looked?,
+            Err(io::sim::Crashed) => self.armed_crashed()?,
+        }
         self.heal()?;
         clients.stop();
         let quiet = async {
@@ -191,6 +225,7 @@ impl Cluster {
         self.clients.env().clock.sleep(pause).await;
         self.deaths += self.bury()?;
         check_prefixes(&self.nodes)?;
+        self.disturb();
         let node = world.below(self.nodes.len() as u64) as usize;
         let other = world.below(self.nodes.len() as u64) as usize;
         let is_up = self.nodes[node].is_up();
@@ -211,7 +246,27 @@ impl Cluster {
         Ok(())
     }
 
+    /// What only some scenarios have.
+    fn disturb(&mut self) {
+        let world = self.world.clone();
+        if self.scenario.clocks_jump && world.below(4) == 0 {
+            let most = [10, 3600, 30 * 24 * 3600, 5 * 365 * 24 * 3600][world.below(4) as usize] * 1_000_000;
+            let ahead = world.below(2 * most) as i64 - most as i64;
+            self.nodes[world.below(self.nodes.len() as u64) as usize].machine.set_clock(ahead);
+        }
+        if self.scenario.damage && world.below(8) == 0 {
+            self.damages.begin(&self.nodes, &world);
+        }
+    }
+
+    fn set_garbling(&self, probability: f64) {
+        for (number, a) in self.nodes.iter().enumerate() {
+            self.nodes[..number].iter().for_each(|b| a.machine.set_garbling(&b.machine, probability));
+        }
+    }
+
     fn start(&mut self, node: usize) {
+        self.damages.before_start(node, &self.nodes[node]);
         let source = self.nodes[node].source.map(|source| self.nodes[source].name);
         let says_so = self.world.below(2) == 0;
         self.nodes[node].start(source, says_so);
@@ -225,6 +280,7 @@ impl Cluster {
             match ended {
                 Ok(()) => {}
                 Err(_) if self.scenario.sync_error > 0.0 => failed += 1,
+                Err(why) if self.damages.explain(node, &self.nodes[node], &why) => failed += 1,
                 Err(why) => return Err(format!("server {} ended: {why}", self.nodes[node].name)),
             }
             self.disarm(node);
@@ -268,9 +324,13 @@ impl Cluster {
         self.deaths += self.bury()?;
         self.reconnect();
         self.world.set_latency(Duration::from_micros(500));
+        self.world.set_silent_deaths(false);
+        self.set_garbling(0.0);
+        // Who has stopped following, as is right then, is not told to go on: it begins anew.
+        let all_begin_anew = self.scenario.damage || self.scenario.garbling > 0.0;
         for node in 0..self.nodes.len() {
             // What is to happen must not happen later: the process ends here instead.
-            if self.armed == Some(node) || self.nodes[node].is_asked_to_stop() {
+            if all_begin_anew || self.armed == Some(node) || self.nodes[node].is_asked_to_stop() {
                 self.nodes[node].end(true);
             }
             self.nodes[node].heal();

@@ -4,9 +4,10 @@
 //! it, hashes their partitions, derived tables their rows, updates what they are going to change.
 //!
 //! ```text
-//!   push ──> tail (memory) ──over budget──> chunk file:  [len u32 | rows u32 | rows' bytes] [len | rows | …] …
+//!   push ──> tail (memory) ──over budget──> chunk file:  [xxh3 u64 | len u32 | rows u32 | rows' bytes] [xxh3 | len | …] …
 //!   read <── chunks of the file, then the tail
 //! ```
+//! The checksum's seed is of the file and the offset, so that neither another bit nor another chunk is taken for this one.
 //!
 //! # Invariants
 //! - Memory held by a store is at most its budget (but at least a chunk), and one chunk per reader.
@@ -20,6 +21,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use io::{Env, File, IoBuf, OpenOptions};
 use types::Value;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::exec::batch::RowBatch;
 use crate::exec::spill_codec::{RowReader, encode_row};
@@ -30,8 +32,8 @@ pub const TEMPORARY_DIRECTORY: &str = "tmp";
 /// Bytes of rows that are written, and read, at once.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// Length and number of rows in front of each chunk.
-const CHUNK_HEADER: usize = 8;
+/// Checksum, length and number of rows in front of each chunk.
+const CHUNK_HEADER: usize = 16;
 
 static NEXT_FILE: AtomicU64 = AtomicU64::new(1);
 
@@ -173,13 +175,15 @@ impl RowStore {
 struct TemporaryFile {
     env: Env,
     path: String,
+    number: u64,
     file: Arc<dyn File>,
     end: u64,
 }
 
 impl TemporaryFile {
     async fn create(env: &Env) -> Result<Self, SqlError> {
-        let path = format!("{TEMPORARY_DIRECTORY}/sql-{}", NEXT_FILE.fetch_add(1, Ordering::Relaxed));
+        let number = NEXT_FILE.fetch_add(1, Ordering::Relaxed);
+        let path = format!("{TEMPORARY_DIRECTORY}/sql-{number}");
         let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
         let file = match env.disk.open(&path, options).await {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -188,14 +192,16 @@ impl TemporaryFile {
             }
             other => other,
         };
-        Ok(TemporaryFile { env: env.clone(), path, file: file.map_err(cannot_write)?, end: 0 })
+        Ok(TemporaryFile { env: env.clone(), path, number, file: file.map_err(cannot_write)?, end: 0 })
     }
 
     /// Writes a chunk (with room for its header in front) and leaves an empty one with that room.
     async fn append_chunk(&mut self, chunk: &mut Vec<u8>, rows: u32) -> Result<(), SqlError> {
         let length = (chunk.len() - CHUNK_HEADER) as u32;
-        chunk[..4].copy_from_slice(&length.to_le_bytes());
-        chunk[4..CHUNK_HEADER].copy_from_slice(&rows.to_le_bytes());
+        chunk[8..12].copy_from_slice(&length.to_le_bytes());
+        chunk[12..CHUNK_HEADER].copy_from_slice(&rows.to_le_bytes());
+        let hash = xxh3_64_with_seed(&chunk[8..], self.seed(self.end));
+        chunk[..8].copy_from_slice(&hash.to_le_bytes());
         self.file.write_at(self.end, IoBuf::copy_of(chunk)).await.map_err(cannot_write)?;
         self.end += chunk.len() as u64;
         chunk.truncate(CHUNK_HEADER);
@@ -205,11 +211,31 @@ impl TemporaryFile {
     async fn read_chunk(&self, offset: &mut u64) -> Result<(Bytes, usize), SqlError> {
         let header = self.file.read_at(*offset, IoBuf::zeroed(CHUNK_HEADER)).await.map_err(cannot_read)?;
         let number = |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
-        let (length, rows) = (number(0) as usize, number(4) as usize);
-        let body =
-            self.file.read_at(*offset + CHUNK_HEADER as u64, IoBuf::zeroed(length)).await.map_err(cannot_read)?;
-        *offset += (CHUNK_HEADER + length) as u64;
-        Ok((Bytes::copy_from_slice(&body), rows))
+        let (length, rows) = (u64::from(number(8)), number(12) as usize);
+        if *offset + CHUNK_HEADER as u64 + length > self.end {
+            return Err(self.damaged(*offset));
+        }
+        let chunk = IoBuf::zeroed(CHUNK_HEADER + length as usize);
+        let chunk = self.file.read_at(*offset, chunk).await.map_err(cannot_read)?;
+        let hash = xxh3_64_with_seed(&chunk[8..], self.seed(*offset));
+        if chunk[..8] != hash.to_le_bytes() {
+            return Err(self.damaged(*offset));
+        }
+        *offset += chunk.len() as u64;
+        Ok((Bytes::copy_from_slice(&chunk[CHUNK_HEADER..]), rows))
+    }
+
+    /// Of the checksum of a chunk at this offset.
+    fn seed(&self, offset: u64) -> u64 {
+        let mut place = [0; 16];
+        place[..8].copy_from_slice(&self.number.to_le_bytes());
+        place[8..].copy_from_slice(&offset.to_le_bytes());
+        xxh3_64(&place)
+    }
+
+    fn damaged(&self, offset: u64) -> SqlError {
+        let message = format!("Error reading file '{}' (the chunk at offset {offset} is damaged)", self.path);
+        SqlError::new(codes::ERROR_ON_READ, message)
     }
 }
 
@@ -225,4 +251,71 @@ fn cannot_write(error: std::io::Error) -> SqlError {
 
 fn cannot_read(error: std::io::Error) -> SqlError {
     SqlError::new(codes::ERROR_ON_READ, format!("Error reading a temporary file: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use io::sim::SimMachine;
+
+    use super::*;
+
+    const ROW: [Value; 1] = [Value::Int(7)];
+
+    async fn store(env: &Env) -> RowStore {
+        let mut store = RowStore::new(1, 0);
+        for _ in 0..100_000 {
+            store.push(env, &ROW).await.unwrap();
+        }
+        store.finish(env).await.unwrap();
+        store
+    }
+
+    async fn count(store: &RowStore) -> Result<usize, SqlError> {
+        let (mut position, mut rows) = (ReadPosition::default(), 0);
+        loop {
+            let mut batch = RowBatch::new(1);
+            store.read(&mut position, &mut batch, 1000).await?;
+            if batch.is_empty() {
+                return Ok(rows);
+            }
+            rows += batch.len();
+        }
+    }
+
+    #[test]
+    fn another_bit_and_another_chunk_are_errors() {
+        let machine = SimMachine::new(1);
+        let env = machine.env();
+        let stores = [machine.run(store(&env)).unwrap(), machine.run(store(&env)).unwrap()];
+        assert_eq!(machine.run(count(&stores[0])).unwrap().unwrap(), 100_000);
+        let paths: Vec<String> = stores.iter().map(|store| store.file.as_ref().unwrap().path.clone()).collect();
+        let contents: Vec<Vec<u8>> = paths.iter().map(|path| machine.contents(path).unwrap()).collect();
+        assert!(
+            contents[0].len() > 3 * CHUNK_BYTES && contents[0][CHUNK_HEADER..100] == contents[1][CHUNK_HEADER..100]
+        );
+        let refused = |what: &str| {
+            let error = machine.run(count(&stores[0])).unwrap().unwrap_err();
+            assert_eq!(error.code, codes::ERROR_ON_READ.0, "{what}");
+            assert!(error.message.contains(&paths[0]) && error.message.contains("offset"), "{what}: {}", error.message);
+        };
+        for byte in [3, 9, 13, 100, contents[0].len() as u64 - 1] {
+            machine.flip_bit(&paths[0], 8 * byte);
+            refused("a flipped bit");
+            machine.flip_bit(&paths[0], 8 * byte);
+        }
+        let put = |from: &[u8], at: u64| {
+            let (env, path, bytes) = (env.clone(), paths[0].clone(), IoBuf::copy_of(from));
+            let how = OpenOptions { write: true, ..OpenOptions::default() };
+            machine
+                .run(async move { env.disk.open(&path, how).await.unwrap().write_at(at, bytes).await.unwrap() })
+                .unwrap();
+        };
+        // The same rows, of another file; and of another place of this one.
+        put(&contents[1][..1000], 0);
+        refused("another file's chunk");
+        let chunk = contents[0].len() / (contents[0].len() / CHUNK_BYTES);
+        let second = (1..chunk + 64).find(|at| contents[0][at + 8..at + 16] == contents[0][8..16]).unwrap();
+        put(&contents[0][second..2 * second], 0);
+        refused("another place's chunk");
+    }
 }

@@ -1,6 +1,7 @@
 //! What an expression can see besides its row.
 
 use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use base::{Cancel, SqlError, UnixMicros, codes};
 use io::Clock;
@@ -192,15 +193,15 @@ pub struct Watch<'a> {
     pub cancel: &'a Cancel,
     /// For `deadline`.
     pub clock: &'a dyn Clock,
-    /// When the statement ends with 3024 (`max_execution_time`).
-    pub deadline: Option<UnixMicros>,
+    /// When the statement ends with 3024 (`max_execution_time`), by the clock that never goes back.
+    pub deadline: Option<Duration>,
 }
 
 impl Watch<'_> {
     /// 1317 if somebody wants the statement to end, 3024 if it has taken its time.
     pub fn check(&self) -> Result<(), SqlError> {
         self.cancel.check().map_err(|_| interrupted())?;
-        if self.deadline.is_some_and(|deadline| self.clock.now() >= deadline) {
+        if self.deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline) {
             let message = "Query execution was interrupted, maximum statement execution time exceeded";
             return Err(SqlError::new(codes::QUERY_TIMEOUT, message));
         }

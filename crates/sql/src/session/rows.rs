@@ -159,9 +159,7 @@ impl Session {
         let hot = &self.settings.hot;
         let clock = &*self.shared.env.clock;
         let deadline = match statement.statement {
-            Statement::Query(_) => hot
-                .max_execution_time
-                .map(|time| base::UnixMicros(clock.now().0.saturating_add(time.as_micros() as u64))),
+            Statement::Query(_) => hot.max_execution_time.map(|time| clock.monotonic().saturating_add(time)),
             _ => None,
         };
         let mut context = ExecContext {

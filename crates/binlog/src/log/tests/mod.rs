@@ -23,6 +23,7 @@ pub(super) fn options() -> LogOptions {
         max_binlog_size: 4096,
         fill_ahead: 4096,
         max_unsynced_window: 64 << 10,
+        max_partial_bytes: 300,
         ..LogOptions::default()
     }
 }

@@ -1,0 +1,121 @@
+//! A disk of a cluster that does wrong without saying so, once in a seed, and what has to come of it.
+//!
+//! What cannot be found is not asked for: of the log, what happened to the last group before a crash (it looks like a group that was not
+//! synced), and to the end of a follower's log (it is asked for again). Before a server starts on such a disk, the bytes are
+//! put back.
+
+use io::sim::{Damage, Damaged, SimWorld};
+
+use super::node::Node;
+use crate::model::History;
+
+/// Kinds of files, by what their names contain.
+const FILES: [&str; 8] = ["binlog.0", "binlog.0", "data.ctr", "data.ctr", "transaction", "tmp/", "binlog.index", ""];
+/// Where the in-use flag of a file is, which no checksum has.
+const IN_USE_FLAG: u64 = 21;
+/// Type of a transaction's first event.
+const GTID: u8 = 33;
+/// In the flags of an event's header: all before this group was durable when it was written (`docs/FORMAT.md`).
+const ALL_DURABLE: u16 = 0x0400;
+const MARKS: u16 = 0x1c00;
+
+/// The damage of a seed.
+#[derive(Default)]
+pub(super) struct Damages {
+    node: Option<usize>,
+    /// All files that were ever seen damaged.
+    paths: Vec<String>,
+    /// Times that somebody found it.
+    pub(super) found: u64,
+}
+
+impl Damages {
+    /// Does damage, if none was done yet.
+    pub(super) fn begin(&mut self, nodes: &[Node], world: &SimWorld) {
+        if self.node.is_some() {
+            return;
+        }
+        let node = world.below(nodes.len() as u64) as usize;
+        let damage = Damage::ALL[world.below(Damage::ALL.len() as u64) as usize];
+        nodes[node].machine.damage(damage, FILES[world.below(FILES.len() as u64) as usize]);
+        self.node = Some(node);
+    }
+
+    fn note(&mut self, node: &Node) -> Vec<Damaged> {
+        let damaged = node.machine.damaged();
+        self.paths.extend(damaged.iter().map(|one| one.path.clone()));
+        damaged
+    }
+
+    /// A server is about to start.
+    pub(super) fn before_start(&mut self, number: usize, node: &Node) {
+        if self.node != Some(number) {
+            return;
+        }
+        let damaged = self.note(node);
+        let logs = damaged.iter().filter(|one| one.path.starts_with("binlog.0"));
+        if logs.into_iter().any(|one| !can_be_proved(node, one)) {
+            node.machine.mend();
+        }
+    }
+
+    /// Whether a server may have ended because of it: it has to say so.
+    pub(super) fn explain(&mut self, number: usize, node: &Node, why: &str) -> bool {
+        if self.node != Some(number) {
+            return false;
+        }
+        self.note(node);
+        let is_named = self.paths.iter().any(|path| why.contains(path.trim_end_matches(".new")));
+        self.found += u64::from(is_named);
+        is_named
+    }
+
+    /// Before the bytes are put back: the log is read on every server; damage in it has to be found.
+    pub(super) async fn look(&mut self, nodes: &[Node]) -> Result<(), String> {
+        let Some(number) = self.node else { return Ok(()) };
+        let node = &nodes[number];
+        let damaged = self.note(node);
+        let Some(engine) = node.engine() else { return Ok(()) };
+        let log = engine.log();
+        if log.files().is_empty() {
+            return Ok(());
+        }
+        let is_in_log = |one: &&Damaged| {
+            let size = log.files().iter().find(|file| file.name == one.path).map_or(0, |file| file.size);
+            one.from < size && (one.from, one.to) != (IN_USE_FLAG, IN_USE_FLAG + 1)
+        };
+        let in_log: Vec<&Damaged> = damaged.iter().filter(is_in_log).collect();
+        let read = History::read(log).await;
+        match (in_log.is_empty(), read) {
+            (true, Ok(_)) => Ok(()),
+            (false, Err(error)) if in_log.iter().any(|one| error.contains(&one.path)) => {
+                self.found += 1;
+                Ok(())
+            }
+            (false, Ok(_)) => Err(format!("the log of {} was read in spite of {in_log:?}", node.name)),
+            (_, Err(error)) => Err(format!("the log of {} cannot be read: {error}; {in_log:?}", node.name)),
+        }
+    }
+}
+
+/// Whether a start can tell that the damage of a file of the log is damage: the file is complete, or something was written when it
+/// was durable already.
+fn can_be_proved(node: &Node, damaged: &Damaged) -> bool {
+    let bytes = node.machine.durable_contents(&damaged.path).unwrap_or_default();
+    if bytes.get(IN_USE_FLAG as usize).is_some_and(|flags| flags & 1 == 0) {
+        return true;
+    }
+    let mut at = 4;
+    while let Some(header) = bytes.get(at..at + 19).filter(|_| node.source.is_none()) {
+        let length = u32::from_le_bytes([header[9], header[10], header[11], header[12]]) as usize;
+        let flags = u16::from_le_bytes([header[17], header[18]]);
+        if header[4] == GTID && flags & MARKS == ALL_DURABLE && at as u64 >= damaged.to {
+            return true;
+        }
+        if length < header.len() {
+            break;
+        }
+        at += length;
+    }
+    false
+}
