@@ -34,7 +34,8 @@ enum Task {
     Bench(bench::BenchArguments),
     /// Fuzz what decodes bytes from outside (nightly, cargo-fuzz). Example: cargo xtask fuzz events --seconds 600
     Fuzz(fuzz::FuzzArguments),
-    /// Kill servers under load and compare what was acknowledged with what is found. Example: cargo xtask soak --rounds 100
+    /// Kill servers under load and compare what was acknowledged with what is found; with --sim, simulations with fresh seeds.
+    /// Example: cargo xtask soak --rounds 100, cargo xtask soak --sim --minutes 60
     Soak(soak::SoakArguments),
 }
 

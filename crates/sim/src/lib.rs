@@ -14,7 +14,8 @@
 //! 3. What a reader saw at a commit number is what the model has at that number (invariants 2 and 9): a prefix, always.
 //! 4. After recovery rows and secondary indexes are the model's at the log's end: nothing uncommitted, nothing half
 //!    (invariants 3, 4 and 5).
-//! 5. After a failed sync nothing is acknowledged any more (invariant 6).
+//! 5. After a failed sync nothing is acknowledged any more; where none fails, also on a disk that is full for a while, nothing stops
+//!    (invariant 6).
 //!
 //! Several servers with a network between them are simulated by [`cluster`], which has checks of its own; what transactions
 //! may see of one another is checked by [`isolation`].

@@ -105,7 +105,10 @@ fn one_life(machine: &SimMachine, scenario: &Scenario, known: &SharedKnown, is_l
         };
     }
     work(machine, scenario, known, engine);
-    Ok(in_log)
+    match known.lock().stopped.take() {
+        Some(why) if scenario.sync_error == 0.0 => Err(format!("the engine has stopped: {why}")),
+        _ => Ok(in_log),
+    }
 }
 
 async fn open(machine: &SimMachine, scenario: &Scenario) -> Result<Arc<Engine>, String> {

@@ -34,6 +34,8 @@ pub(crate) struct Known {
     pub(crate) seen: Vec<(u64, State)>,
     /// Highest number that any reader saw or client was told: the state never goes back behind it.
     pub(crate) newest: u64,
+    /// Why somebody could not go on.
+    pub(crate) stopped: Option<String>,
     next: u64,
 }
 
@@ -59,7 +61,8 @@ pub(crate) async fn write(engine: Arc<Engine>, world: SimWorld, known: SharedKno
             }
             Ok(None) => {}
             Err(error) if is_to_be_tried_again(&error) => {}
-            Err(_) => return, // the engine has stopped; the checks come after the restart
+            // The engine has stopped; the checks come after the restart.
+            Err(error) => return drop(known.lock().stopped.get_or_insert(error.to_string())),
         }
     }
 }

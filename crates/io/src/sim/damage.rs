@@ -56,9 +56,13 @@ impl SimDisk {
     fn flip_any_bit(&self, only: &str) {
         let mut state = self.state.lock();
         let used = |inode: &Inode| inode.actual.view.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        let files = state.files().filter(|(path, ..)| path.contains(only)).map(|(_, id, inode)| (id, used(inode)));
-        let files: Vec<(u64, usize)> = files.filter(|(_, used)| *used > 0).collect();
-        let Some((id, used)) = files.get(self.executor.below(files.len() as u64) as usize).copied() else { return };
+        let files = state.files().filter(|(path, ..)| path.contains(only));
+        let files = files.map(|(path, id, inode)| (path.to_owned(), id, used(inode)));
+        let files: Vec<(String, u64, usize)> = files.filter(|(.., used)| *used > 0).collect();
+        let Some((path, id, used)) = files.get(self.executor.below(files.len() as u64) as usize).cloned() else {
+            return;
+        };
+        state.wronged.insert(path);
         let (byte, bit) = (self.executor.below(used as u64) as usize, self.executor.below(8));
         state.inode(id).flip(byte, 1 << bit);
     }
@@ -69,6 +73,7 @@ impl SimDisk {
         let mut state = self.state.lock();
         state.armed.as_ref().filter(|(_, only)| path.contains(only.as_str()))?;
         let (damage, _) = state.armed.take()?;
+        state.wronged.insert(path.to_owned());
         let end = offset + data.len();
         if state.inode(inode).actual.view.len() < end {
             state.change_file(inode, Change::SetLen(end), Of::Both);
@@ -76,6 +81,8 @@ impl SimDisk {
         if damage == Damage::MisdirectedWrite
             && let Some((victim, at)) = self.place_of_another(&mut state, inode, *offset)
         {
+            let name = state.files().find(|(_, id, _)| *id == victim).map(|(name, ..)| name.to_owned());
+            state.wronged.extend(name);
             let length = state.inode(victim).actual.view.len();
             let data = data[..data.len().min(length - at)].to_vec();
             state.change_file(victim, Change::Write { offset: at, data }, Of::Actual);
@@ -103,6 +110,11 @@ impl SimDisk {
             Some(Damaged { path: path.to_owned(), from: from as u64, to: to as u64 })
         };
         state.files().filter_map(one).collect()
+    }
+
+    /// The files to which something wrong was ever done, by the names that they had then.
+    pub(super) fn wronged(&self) -> Vec<String> {
+        self.state.lock().wronged.iter().cloned().collect()
     }
 
     /// Makes every file what it should be; nothing is done to the next write.

@@ -105,6 +105,8 @@ pub(super) struct State {
     crash_after: Option<u64>,
     /// What happens to the next write of a file whose path contains this.
     pub(super) armed: Option<(Damage, String)>,
+    /// The files to which something wrong was ever done, by the names that they had then.
+    pub(super) wronged: BTreeSet<String>,
     stats: DiskStats,
 }
 

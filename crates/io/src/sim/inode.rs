@@ -143,7 +143,7 @@ impl Inode {
             let places = actual.iter().zip(right).enumerate().filter(|(_, (actual, right))| actual != right);
             let mut places = places.map(|(place, _)| place);
             let first = places.next()?;
-            Some((first, places.last().unwrap_or(first) + 1))
+            Some((first, places.next_back().unwrap_or(first) + 1))
         };
         pairs.into_iter().filter_map(differing).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }

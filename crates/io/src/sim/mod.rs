@@ -212,6 +212,11 @@ impl SimMachine {
         self.disk.damaged()
     }
 
+    /// The files to which something wrong was ever done, by the names that they had then.
+    pub fn wronged(&self) -> Vec<String> {
+        self.disk.wronged()
+    }
+
     /// Makes every file what it should be.
     pub fn mend(&self) {
         self.disk.mend();

@@ -43,7 +43,7 @@ impl Damages {
 
     fn note(&mut self, node: &Node) -> Vec<Damaged> {
         let damaged = node.machine.damaged();
-        self.paths.extend(damaged.iter().map(|one| one.path.clone()));
+        self.paths.extend(damaged.iter().map(|one| one.path.clone()).chain(node.machine.wronged()));
         damaged
     }
 
