@@ -107,7 +107,8 @@ impl Coordinator {
         let size = transaction.bytes.len() as u64;
         let commit_time = transaction.gtid_event.as_ref().map_or(0, |event| event.immediate_commit_time.0);
         self.stats.took(size, commit_time);
-        if let Some(text) = schema_change(&transaction)? {
+        let change = schema_change(&transaction).map_err(|error| error.named(self.shared.engine.log()))?;
+        if let Some(text) = change {
             self.settle().await?;
             return self.change_schema(&transaction, text).await.map(|()| true);
         }

@@ -1,7 +1,7 @@
 //! What can go wrong.
 
 use base::{ErrorClass, LogPosition, SqlError, codes};
-use binlog::BinlogError;
+use binlog::{BinaryLog, BinlogError};
 use engine::EngineError;
 
 /// Result of this crate.
@@ -66,6 +66,18 @@ pub enum ApplyError {
 }
 
 impl ApplyError {
+    /// Of an event that is not what it has to be: the log is damaged there, and its file and offset are what helps.
+    pub(crate) fn named(self, log: &BinaryLog) -> Self {
+        match self {
+            ApplyError::Event { at, reason } => ApplyError::Log(BinlogError::Corrupt {
+                file: log.file_name(at.file),
+                offset: at.offset,
+                reason: format!("the transaction that begins here cannot be applied: {reason}"),
+            }),
+            error => error,
+        }
+    }
+
     /// What a caller can do about it.
     pub fn class(&self) -> ErrorClass {
         match self {

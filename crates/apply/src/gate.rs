@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::CommitNumber;
-use binlog::BinlogError;
 use engine::gate::Passing;
 use engine::{Engine, PublishPoint};
 use event_listener::Event;
@@ -175,16 +174,7 @@ impl Gate {
 
     /// Stops everything: nothing more is published. The first error counts.
     pub(crate) fn fail(&self, error: ApplyError) {
-        let error = match error {
-            // The log is damaged there: its file and offset are what helps.
-            ApplyError::Event { at, reason } => ApplyError::Log(BinlogError::Corrupt {
-                file: self.engine.log().file_name(at.file),
-                offset: at.offset,
-                reason: format!("the transaction that begins here cannot be applied: {reason}"),
-            }),
-            error => error,
-        };
-        let _ = self.failure.set(error);
+        let _ = self.failure.set(error.named(self.engine.log()));
         self.changed.notify(usize::MAX);
     }
 

@@ -20,6 +20,8 @@ use crate::tables::{CELLS, LEDGER, find, numbers, row};
 
 /// Cells there can be.
 const CELLS_MAX: u64 = 12;
+/// Bytes that memtables may have above their bound: of transactions that were let in together.
+const MEMORY_SLACK: usize = 128 << 10;
 /// Most rows that a scan takes at once.
 const BATCH: usize = 7;
 
@@ -62,7 +64,10 @@ pub(crate) async fn write(engine: Arc<Engine>, world: SimWorld, known: SharedKno
             Ok(None) => {}
             Err(error) if is_to_be_tried_again(&error) => {}
             // The engine has stopped; the checks come after the restart.
-            Err(error) => return drop(known.lock().stopped.get_or_insert(error.to_string())),
+            Err(error) => {
+                known.lock().stopped.get_or_insert(error.to_string());
+                return;
+            }
         }
     }
 }
@@ -147,6 +152,7 @@ pub(crate) async fn look(engine: Arc<Engine>, world: SimWorld, known: SharedKnow
                 known.newest
             );
         }
+        check_memory(&engine, &world);
         // A long reader keeps its state while the others go on and checkpoints pass.
         let pause = if world.below(4) == 0 { 20_000 } else { 200 };
         let Ok(first) = state_of(&mut transaction, &world).await else { return };
@@ -157,6 +163,13 @@ pub(crate) async fn look(engine: Arc<Engine>, world: SimWorld, known: SharedKnow
         known.newest = known.newest.max(number.0);
         known.seen.push((number.0, first));
     }
+}
+
+/// What is in memory is bounded; each writer may have one transaction more than fits.
+fn check_memory(engine: &Engine, world: &SimWorld) {
+    let (bytes, bound) = (engine.memtable_bytes().0, engine.options().memtable_bytes);
+    let seed = world.seed();
+    assert!(bytes <= bound + MEMORY_SLACK, "seed {seed}: {bytes} bytes in memory, of {bound}");
 }
 
 /// All rows of a table, of which the trees have to know the sum.

@@ -65,10 +65,15 @@ fn followers_find_that_they_are_what_their_source_is() {
 /// A disk that flips bits, loses writes, or puts them elsewhere: in any file, on any server.
 #[test]
 fn a_disk_that_does_wrong_is_found() {
-    for (first, transaction_memory_bytes) in [(4_000_000, 16 << 20), (4_500_000, 500)] {
-        let scenario = ClusterScenario { damage: true, transaction_memory_bytes, ..ClusterScenario::default() };
-        let found = run(common::seeds(first, SEEDS), &scenario).found;
-        println!("{found} found");
+    const ALL: &[&str] = &["binlog.0", "binlog.0", "data.ctr", "data.ctr", "transaction", "tmp/", "binlog.index", ""];
+    for (first, transaction_memory_bytes, damage) in [
+        (4_000_000, 16 << 20, ALL),
+        (4_300_000, 16 << 20, &["data.ctr"]),
+        (4_500_000, 500, ALL),
+        (4_700_000, 500, &["transaction", "data.ctr"]),
+    ] {
+        let scenario = ClusterScenario { damage, transaction_memory_bytes, ..ClusterScenario::default() };
+        println!("{} found", run(common::seeds(first, SEEDS), &scenario).found);
     }
 }
 

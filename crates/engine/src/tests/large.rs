@@ -232,3 +232,50 @@ fn others_commit_beside_it() {
         machine.run(run).unwrap();
     }
 }
+
+/// A piece of one, written over the same place of another: every event has its checksum and its position.
+#[test]
+fn a_piece_of_another_transaction_is_found() {
+    let machine = SimMachine::new(6);
+    let run = async {
+        let (engine, table) = opened(&machine).await;
+        let mut names = Vec::new();
+        for from in [1, ROWS + 1] {
+            let place = fill(&engine, &table, from).await.unwrap().commit().await.unwrap().place.unwrap();
+            names.push(engine.log().file_name(place.start.file));
+        }
+        let contents: Vec<Vec<u8>> = names.iter().map(|name| machine.contents(name).unwrap()).collect();
+        let starts = |bytes: &[u8]| {
+            let (mut at, mut starts) = (4, Vec::new());
+            while at < bytes.len() {
+                starts.push(at);
+                at += u32::from_le_bytes([bytes[at + 9], bytes[at + 10], bytes[at + 11], bytes[at + 12]]) as usize;
+            }
+            starts
+        };
+        let theirs = starts(&contents[0]);
+        let both: Vec<usize> = starts(&contents[1]).into_iter().filter(|at| theirs.contains(at)).collect();
+        let middle = both.len() / 2;
+        let range = both[middle]..both[middle + 1];
+        assert!(contents[0][range.clone()] != contents[1][range.clone()]);
+        let how = io::OpenOptions { write: true, ..io::OpenOptions::default() };
+        let file = engine.env().disk.open(&names[1], how).await.unwrap();
+        file.write_at(range.start as u64, io::IoBuf::copy_of(&contents[0][range])).await.unwrap();
+        for whole in [true, false] {
+            let mut reader = engine.log().reader(base::LogPosition::default());
+            let error = loop {
+                let read = match whole {
+                    true => reader.next_transaction().await.map(|read| read.is_some()),
+                    false => reader.next_event().await.map(|read| read.is_some()),
+                };
+                match read {
+                    Ok(true) => {}
+                    Ok(false) => panic!("read to the end"),
+                    Err(error) => break error,
+                }
+            };
+            assert!(matches!(&error, binlog::BinlogError::Corrupt { file, .. } if *file == names[1]), "{error}");
+        }
+    };
+    machine.run(run).unwrap();
+}

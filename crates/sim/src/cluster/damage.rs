@@ -9,8 +9,8 @@ use io::sim::{Damage, Damaged, SimWorld};
 use super::node::Node;
 use crate::model::History;
 
-/// Kinds of files, by what their names contain.
-const FILES: [&str; 8] = ["binlog.0", "binlog.0", "data.ctr", "data.ctr", "transaction", "tmp/", "binlog.index", ""];
+/// Bits that are flipped at once, at most.
+const FLIPS_MAX: u64 = 8;
 /// Where the in-use flag of a file is, which no checksum has.
 const IN_USE_FLAG: u64 = 21;
 /// Type of a transaction's first event.
@@ -31,13 +31,16 @@ pub(super) struct Damages {
 
 impl Damages {
     /// Does damage, if none was done yet.
-    pub(super) fn begin(&mut self, nodes: &[Node], world: &SimWorld) {
+    pub(super) fn begin(&mut self, nodes: &[Node], world: &SimWorld, files: &[&str]) {
         if self.node.is_some() {
             return;
         }
         let node = world.below(nodes.len() as u64) as usize;
         let damage = Damage::ALL[world.below(Damage::ALL.len() as u64) as usize];
-        nodes[node].machine.damage(damage, FILES[world.below(FILES.len() as u64) as usize]);
+        let times = if damage == Damage::FlippedBit { 1 + world.below(FLIPS_MAX) } else { 1 };
+        for _ in 0..times {
+            nodes[node].machine.damage(damage, files[world.below(files.len() as u64) as usize]);
+        }
         self.node = Some(node);
     }
 
@@ -65,7 +68,12 @@ impl Damages {
             return false;
         }
         self.note(node);
-        let is_named = self.paths.iter().any(|path| why.contains(path.trim_end_matches(".new")));
+        let is_named = |path: &String| {
+            // Of the index, the file is named that it has and that is not there.
+            let is_listed = path.starts_with("binlog.index") && why.contains("could not find log file");
+            is_listed || why.contains(path.trim_end_matches(".new"))
+        };
+        let is_named = self.paths.iter().any(is_named);
         self.found += u64::from(is_named);
         is_named
     }

@@ -61,8 +61,8 @@ pub struct ClusterScenario {
     pub sync_error: f64,
     /// What a transaction may hold in memory, bytes; beyond it goes to files.
     pub transaction_memory_bytes: usize,
-    /// One of the disks does something wrong without saying so.
-    pub damage: bool,
+    /// One of the disks does something wrong without saying so, to a file whose name contains one of these.
+    pub damage: &'static [&'static str],
     /// Clocks jump, by seconds to years.
     pub clocks_jump: bool,
     /// Nobody is told of a death: connections stay half open.
@@ -80,7 +80,7 @@ impl Default for ClusterScenario {
             readers: 3,
             sync_error: 0.0,
             transaction_memory_bytes: 16 << 20,
-            damage: false,
+            damage: &[],
             clocks_jump: false,
             silent_deaths: false,
             garbling: 0.0,
@@ -254,8 +254,8 @@ impl Cluster {
             let ahead = world.below(2 * most) as i64 - most as i64;
             self.nodes[world.below(self.nodes.len() as u64) as usize].machine.set_clock(ahead);
         }
-        if self.scenario.damage && world.below(8) == 0 {
-            self.damages.begin(&self.nodes, &world);
+        if !self.scenario.damage.is_empty() && world.below(8) == 0 {
+            self.damages.begin(&self.nodes, &world, self.scenario.damage);
         }
     }
 
@@ -327,7 +327,7 @@ impl Cluster {
         self.world.set_silent_deaths(false);
         self.set_garbling(0.0);
         // Who has stopped following, as is right then, is not told to go on: it begins anew.
-        let all_begin_anew = self.scenario.damage || self.scenario.garbling > 0.0;
+        let all_begin_anew = !self.scenario.damage.is_empty() || self.scenario.garbling > 0.0;
         for node in 0..self.nodes.len() {
             // What is to happen must not happen later: the process ends here instead.
             if all_begin_anew || self.armed == Some(node) || self.nodes[node].is_asked_to_stop() {

@@ -17,7 +17,8 @@
 //! So lost updates are possible at REPEATABLE READ (a snapshot before, a change after), and reads that are of no single snapshot
 //! are not. In READ COMMITTED nothing is promised of reading with locks what is not there: no gap is locked.
 //!
-//! Real time is in the second graph: what was acknowledged before a transaction began comes before it. On a follower only if
+//! Real time is in the second graph: what was acknowledged before a transaction began comes before it, and a snapshot comes before
+//! what began when it was taken. On a follower only if
 //! its client has waited for that; but what was seen there once is seen by all who come later, and nothing is there before it
 //! is in the source's log.
 
@@ -171,6 +172,15 @@ impl Nodes {
                 let nearest = source.clone().map(|number| facts.history[*number].began).max().unwrap_or(0);
                 for &from in source.filter(|number| facts.history[**number].ended >= nearest) {
                     real_time(self.commit(from), self.ends[to].0);
+                }
+            }
+            if let Some(viewed) = later.viewed {
+                let behind =
+                    |number: &&usize| facts.history[**number].began > viewed && facts.history[**number].server == 0;
+                let nearest = committed.iter().filter(behind).map(|number| facts.history[*number].ended).min();
+                let first = |number: &&usize| Some(facts.history[**number].began) <= nearest;
+                for &behind in committed.iter().filter(behind).filter(first) {
+                    real_time(self.ends[to].0, self.commit(behind));
                 }
             }
             for &from in committed.iter().filter(|number| told(number) && facts.history[**number].server != 0) {

@@ -82,6 +82,8 @@ pub(crate) struct Transaction {
     /// What was acknowledged before this moment must be seen: on the source since the beginning; on a follower only if its
     /// client has waited for GTIDs.
     pub(crate) fresh: Option<Moment>,
+    /// It had a snapshot by then, at REPEATABLE READ: whoever begins later is not in it.
+    pub(crate) viewed: Option<Moment>,
     pub(crate) outcome: Outcome,
     pub(crate) ops: Vec<Op>,
 }

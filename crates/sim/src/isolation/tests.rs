@@ -18,6 +18,7 @@ impl Script {
             level,
             began,
             ended: 1000 + began,
+            viewed: None,
             fresh: Some(began),
             outcome: Outcome::Committed,
             ops: Vec::new(),
@@ -389,4 +390,14 @@ fn what_is_found_is_told_with_its_reasons() {
     ] {
         assert!(text.contains(part), "no '{part}' in\n{text}");
     }
+}
+
+#[test]
+fn a_snapshot_is_of_when_it_was_asked_for() {
+    let mut script = Script::default();
+    script.begin(Level::RepeatableRead).read(&[(1, &[1])]).between(1, 6);
+    script.begin(Level::ReadCommitted).append(1, 1).between(3, 4);
+    assert!(script.broken().is_empty(), "the first read takes it");
+    script.0[0].viewed = Some(2);
+    assert_eq!(script.broken(), classes([Class::G1c]));
 }
