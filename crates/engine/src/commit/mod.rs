@@ -139,7 +139,8 @@ impl CommitError {
 impl From<BinlogError> for CommitError {
     fn from(error: BinlogError) -> Self {
         match error {
-            BinlogError::Full(_) => CommitError::Full(error.to_string().into()),
+            // Also of the next file, which could not be prepared: the log itself has not failed.
+            _ if error.class() == ErrorClass::Full => CommitError::Full(error.to_string().into()),
             BinlogError::Closed => CommitError::Stopped,
             _ => CommitError::LogFailed(error.to_string().into()),
         }
