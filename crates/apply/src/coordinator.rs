@@ -82,6 +82,10 @@ impl Coordinator {
         self.reader.position()
     }
 
+    fn named(&self, error: ApplyError) -> ApplyError {
+        error.named(self.shared.engine.log())
+    }
+
     /// Takes the next transaction from the log; false at its durable end.
     pub(crate) async fn take_next(&mut self) -> Result<bool> {
         self.shared.gate.check()?;
@@ -92,7 +96,7 @@ impl Coordinator {
         let transaction = match self.reader.next_up_to(memory).await? {
             None => return Ok(false),
             Some(Next::Whole(transaction)) => transaction,
-            Some(Next::Large(head)) => match self.take_large(&head).await? {
+            Some(Next::Large(head)) => match self.take_large(&head).await.map_err(|error| self.named(error))? {
                 Taken::Installed => return Ok(true),
                 // Not rows as they are here, so all of it is needed at once.
                 Taken::NotRows => {
@@ -107,8 +111,7 @@ impl Coordinator {
         let size = transaction.bytes.len() as u64;
         let commit_time = transaction.gtid_event.as_ref().map_or(0, |event| event.immediate_commit_time.0);
         self.stats.took(size, commit_time);
-        let change = schema_change(&transaction).map_err(|error| error.named(self.shared.engine.log()))?;
-        if let Some(text) = change {
+        if let Some(text) = schema_change(&transaction).map_err(|error| self.named(error))? {
             self.settle().await?;
             return self.change_schema(&transaction, text).await.map(|()| true);
         }
