@@ -78,8 +78,16 @@ impl Inode {
         if of != Of::Both {
             self.right.get_or_insert_with(|| self.actual.clone());
         }
+        let of = if self.repeats(&change) { Of::Actual } else { of };
         self.contents(of).for_each(|contents| change.apply(&mut contents.view));
         self.pending.push(Pending { number, change, of });
+    }
+
+    /// Whether a write has what is there already, read from there: it does not make damage right. (Zeros are written to erase.)
+    fn repeats(&self, change: &Change) -> bool {
+        let Change::Write { offset, data } = change else { return false };
+        let there = self.actual.view.get(*offset..offset + data.len());
+        self.right.is_some() && there == Some(data) && data.iter().any(|byte| *byte != 0)
     }
 
     /// Makes all changes up to a number durable.
