@@ -230,12 +230,29 @@ impl<'a> RawEvent<'a> {
 pub struct EventIter<'a> {
     rest: &'a [u8],
     checksum: ChecksumAlgorithm,
+    /// Where the next one begins in its file, if that is known.
+    at: Option<u64>,
 }
 
 impl<'a> EventIter<'a> {
     /// Over whole events.
     pub fn new(bytes: &'a [u8], checksum: ChecksumAlgorithm) -> Self {
-        EventIter { rest: bytes, checksum }
+        EventIter { rest: bytes, checksum, at: None }
+    }
+
+    /// They begin at this offset of their file, and have to say so: a right event may have been written to a wrong place.
+    pub(crate) fn at(self, offset: u64) -> Self {
+        EventIter { at: Some(offset), ..self }
+    }
+
+    fn check_place(&mut self, event: &RawEvent<'_>) -> Result<(), DecodeError> {
+        let Some(at) = &mut self.at else { return Ok(()) };
+        *at += event.bytes.len() as u64;
+        match event.header.next_position {
+            // MariaDB leaves the position out inside of groups.
+            said if said == *at as u32 || said == 0 => Ok(()),
+            said => Err(DecodeError::new(format!("event says that it ends at {said}, not {at}"))),
+        }
     }
 }
 
@@ -247,6 +264,7 @@ impl<'a> Iterator for EventIter<'a> {
             return None;
         }
         let event = RawEvent::first_of(self.rest, self.checksum);
+        let event = event.and_then(|event| self.check_place(&event).map(|()| event));
         self.rest = event.as_ref().map_or(&[], |event| &self.rest[event.bytes.len()..]);
         Some(event)
     }

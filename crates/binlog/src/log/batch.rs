@@ -78,7 +78,7 @@ pub struct LogSlice<'a> {
 impl<'a> LogSlice<'a> {
     /// Its events in order, the GTID event first.
     pub fn events(&self) -> EventIter<'a> {
-        EventIter::new(self.bytes, self.checksum)
+        EventIter::new(self.bytes, self.checksum).at(self.start.offset)
     }
 
     /// Its first event.
@@ -124,7 +124,7 @@ impl Drop for Lent {
 
 impl LogReader {
     /// As many of the next transactions as fit into `bytes`, but at least one, and only such as hold rows and nothing else in
-    /// MySQL's dialect. `None` if what comes next is of another kind or larger, or if this is the durable end:
+    /// MySQL's dialect. `None` if what comes next is of another kind or larger, or a file by itself, or if this is the durable end:
     /// [`LogReader::next_up_to`] knows.
     pub async fn next_batch(&mut self, bytes: u64) -> Result<Option<LogBatch>> {
         let Some((_, limit)) = self.go_to_transaction().await? else { return Ok(None) };
@@ -154,6 +154,9 @@ impl LogReader {
     fn rows_length(&self, at: usize, limit: usize) -> Result<Option<usize>> {
         let place = LogPosition { offset: self.position().offset + at as u64, ..self.position() };
         let damaged = |reason: DecodeError| self.damaged_at(place, reason);
+        if self.is_large() {
+            return Ok(None);
+        }
         let rest = &self.buffered()[at..limit];
         // The head of a transaction may be cut by the end of the buffer; what else is there, somebody else says.
         let Ok(head) = RawEvent::first_of(rest, self.checksum()) else { return Ok(None) };
@@ -162,6 +165,7 @@ impl LogReader {
         }
         head.verify().map_err(damaged)?;
         let head = GtidEvent::decode(head.header.event_type, head.body()).map_err(damaged)?;
+        self.check_gtid(place, head.gtid)?;
         let length = head.transaction_length as usize;
         let is_rows = !head.may_have_statements && length > 0;
         Ok((is_rows && length <= rest.len()).then_some(length))

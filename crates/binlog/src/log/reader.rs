@@ -41,7 +41,7 @@ pub struct LogTransaction {
 impl LogTransaction {
     /// Its events in order, the GTID event first. Their checksums are not checked again.
     pub fn events(&self) -> EventIter<'_> {
-        EventIter::new(&self.bytes, self.checksum)
+        EventIter::new(&self.bytes, self.checksum).at(self.start.offset)
     }
 
     /// Its GTID.
@@ -280,7 +280,12 @@ impl LogReader {
         Ok(Belongs::new(head.previous_gtids, head.large_sum))
     }
 
-    fn check_gtid(&self, at: LogPosition, gtid: Option<Gtid>) -> Result<()> {
+    /// Whether the file is one large transaction, of which all events have to be seen together.
+    pub(super) fn is_large(&self) -> bool {
+        self.file.as_ref().is_some_and(|open| open.belongs.is_large())
+    }
+
+    pub(super) fn check_gtid(&self, at: LogPosition, gtid: Option<Gtid>) -> Result<()> {
         let (Some(gtid), Some(open)) = (gtid, &self.file) else { return Ok(()) };
         let checked = open.belongs.check_gtid(gtid, at.file, &self.log.files.lock());
         checked.map_err(|reason| self.damaged_at(at, reason))
@@ -393,7 +398,7 @@ impl LogReader {
 
     fn verify_events(&mut self, transaction: &LogTransaction) -> Result<()> {
         let mut at = transaction.start;
-        let is_large = self.file.as_ref().is_some_and(|open| open.belongs.is_large());
+        let is_large = self.is_large();
         for event in transaction.events().take_while(|_| self.verify || is_large) {
             let checked = event.and_then(|event| {
                 if self.verify {
