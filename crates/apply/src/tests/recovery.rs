@@ -103,7 +103,7 @@ fn recovery_of_more_than_fits_in_memory() {
     machine.kill();
     machine
         .run(async {
-            let small = EngineOptions { memtable_bytes: 8 << 10, ..options() };
+            let small = EngineOptions { memtable_bytes: 8 << 10, page_cache_bytes: 8 << 10, ..options() };
             let (engine, recovered) = open(machine.env(), small).await.unwrap();
             assert!(recovered.transactions > 600, "{recovered:?}");
             assert_eq!(check(&engine).await, 600);

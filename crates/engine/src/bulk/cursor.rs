@@ -1,8 +1,9 @@
-//! [`BulkCursor`]: the bulk writes of many batches to one index, merged.
+//! [`BulkCursor`]: the bulk writes of many batches to one index, in one order.
+//!
+//! Not merged through a heap: a list of places is sorted by the first bytes of their keys, which takes a fraction of the time, because
+//! it neither looks at keys nor depends on what the comparison before has found.
 
 use std::cmp::Ordering;
-use std::collections::BinaryHeap;
-use std::collections::binary_heap::PeekMut;
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
@@ -18,18 +19,23 @@ pub(crate) struct BulkVersion {
     pub(crate) number: CommitNumber,
 }
 
-/// The writes of a batch, and the next of its slots. The greatest has the smallest key, and of equal ones the newest version.
-struct Head {
-    writes: Arc<Sorted>,
-    next: usize,
+/// Where a version is.
+#[derive(Clone, Copy)]
+struct Place {
     prefix: u64,
+    /// In the list of writes.
+    batch: u32,
+    slot: u32,
 }
 
 /// Keys ascending, of each the newest version.
 pub(crate) struct BulkCursor {
-    heads: BinaryHeap<Head>,
-    /// Versions passed, the older ones too.
-    passed: u64,
+    writes: Vec<Arc<Sorted>>,
+    /// By key; of equal ones the newest version first.
+    places: Vec<Place>,
+    next: usize,
+    /// Versions passed, the older ones too, at the last call of [`BulkCursor::take_passed`].
+    told: usize,
 }
 
 impl BulkCursor {
@@ -39,79 +45,83 @@ impl BulkCursor {
             let at = batch.indexes.binary_search_by_key(&index, |(id, _)| *id).ok()?;
             Some(batch.indexes[at].1.clone())
         };
-        let heads = batches.iter().filter_map(writes).map(|writes| {
-            let prefix = writes.slots[0].prefix;
-            Head { writes, next: 0, prefix }
-        });
-        BulkCursor { heads: heads.collect(), passed: 0 }
+        let writes: Vec<Arc<Sorted>> = batches.iter().filter_map(writes).collect();
+        let mut places = Vec::with_capacity(writes.iter().map(|writes| writes.slots.len()).sum());
+        for (batch, writes) in (0..).zip(&writes) {
+            places.extend((0..).zip(&writes.slots).map(|(slot, at)| Place { prefix: at.prefix, batch, slot }));
+        }
+        // It finds the batches, which are sorted, as what is in order already.
+        places.sort_by_key(|place| place.prefix);
+        let mut cursor = BulkCursor { writes, places, next: 0, told: 0 };
+        cursor.sort_what_begins_alike();
+        cursor
+    }
+
+    fn sort_what_begins_alike(&mut self) {
+        let writes = &self.writes;
+        for alike in self.places.chunk_by_mut(|a, b| a.prefix == b.prefix).filter(|alike| alike.len() > 1) {
+            alike.sort_unstable_by(|a, b| compare(writes, a, b));
+        }
     }
 
     /// Versions that are left, at most.
     pub(crate) fn entries(&self) -> usize {
-        self.heads.iter().map(|head| head.writes.slots.len() - head.next).sum()
+        self.places.len() - self.next
     }
 
     /// The next version, which stays.
     pub(crate) fn peek(&self) -> Option<BulkVersion> {
-        self.heads.peek().map(|head| head.writes.version(head.slot()))
+        let (writes, slot) = self.at(self.next)?;
+        Some(writes.version(slot))
     }
 
     /// Takes the next version.
     pub(crate) fn next(&mut self) -> Option<BulkVersion> {
-        let head = self.heads.peek()?;
-        let (prefix, version) = (head.prefix, head.writes.version(head.slot()));
-        self.advance();
-        // The prefix is at hand; the key is somewhere in memory.
-        while self.heads.peek().is_some_and(|head| head.prefix == prefix && head.key() == &version.key[..]) {
-            self.advance();
-        }
-        Some(version)
+        let version = self.peek();
+        self.pass();
+        version
+    }
+
+    /// Shows the next version's key, value and number, and passes it.
+    pub(crate) fn next_with<R>(&mut self, visit: impl FnOnce(&[u8], Option<&[u8]>, CommitNumber) -> R) -> Option<R> {
+        let (writes, slot) = self.at(self.next)?;
+        let (key, value) = writes.entry(slot);
+        let result = visit(key, value, writes.number(slot));
+        self.pass();
+        Some(result)
     }
 
     /// How many versions were passed since the last call.
     pub(crate) fn take_passed(&mut self) -> u64 {
-        std::mem::take(&mut self.passed)
+        let passed = self.next - self.told;
+        self.told = self.next;
+        passed as u64
     }
 
-    fn advance(&mut self) {
-        let Some(mut head) = self.heads.peek_mut() else { return };
-        self.passed += 1;
-        head.next += 1;
-        match head.writes.slots.get(head.next).map(|slot| slot.prefix) {
-            Some(prefix) => head.prefix = prefix,
-            None => drop(PeekMut::pop(head)),
-        }
-    }
-}
-
-impl Head {
-    fn slot(&self) -> &Slot {
-        &self.writes.slots[self.next]
+    fn at(&self, number: usize) -> Option<(&Sorted, &Slot)> {
+        let place = self.places.get(number)?;
+        let writes = &self.writes[place.batch as usize];
+        Some((writes, &writes.slots[place.slot as usize]))
     }
 
-    fn key(&self) -> &[u8] {
-        self.writes.key(self.slot())
-    }
-}
-
-impl Ord for Head {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_key = || other.key().cmp(self.key());
-        let by_number = || self.writes.number(self.slot()).cmp(&other.writes.number(other.slot()));
-        other.prefix.cmp(&self.prefix).then_with(by_key).then_with(by_number)
+    /// Passes all versions of the next key.
+    fn pass(&mut self) {
+        let Some((first, slot)) = self.at(self.next) else { return };
+        let prefix = slot.prefix;
+        let is_same = |number: usize| {
+            let alike = self.places.get(number).is_some_and(|place| place.prefix == prefix);
+            alike && self.at(number).is_some_and(|(other, at)| other.key(at) == first.key(slot))
+        };
+        let next = (self.next + 1..).find(|number| !is_same(*number));
+        self.next = next.unwrap_or(self.places.len());
     }
 }
 
-impl PartialOrd for Head {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+fn compare(writes: &[Arc<Sorted>], a: &Place, b: &Place) -> Ordering {
+    let at = |place: &Place| {
+        let writes = &writes[place.batch as usize];
+        (writes, &writes.slots[place.slot as usize])
+    };
+    let ((a, slot_a), (b, slot_b)) = (at(a), at(b));
+    a.key(slot_a).cmp(b.key(slot_b)).then_with(|| b.number(slot_b).cmp(&a.number(slot_a)))
 }
-
-impl PartialEq for Head {
-    fn eq(&self, other: &Self) -> bool {
-        self.cmp(other) == Ordering::Equal
-    }
-}
-
-impl Eq for Head {}

@@ -4,6 +4,7 @@
 //! ```text
 //!   install, for readers     one version at a time, each at its place in a tree that does not fit into the processor's caches
 //!   in bulk                  a [`Batch`]: all bytes in one piece, sorted per index; joins the memtable as it is
+//!     compaction             keeps only the newest version of each key ([`Batches`]), where that makes room
 //!     checkpoint             merges all of them ([`BulkCursor`]) with what else the memtable has, into the trees
 //!     settling               what is left at the end is put into the memtable's trees in ascending order
 //! ```
@@ -12,9 +13,10 @@
 //! # Invariants
 //! - Nobody reads a memtable that has bulk writes: read views are opened, and rows are asked for, only after
 //!   [`Engine::settle_bulk`].
-//! - A batch holds consecutive numbers, of which no other install has any. So no boundary between two memtables, and no
+//! - A batch holds consecutive numbers, of which no other install has any, until a compaction puts some together. So no boundary between two memtables, and no
 //!   checkpoint, falls into it; therefore of each key only the newest version is kept.
 
+mod batches;
 mod cursor;
 #[cfg(test)]
 mod tests;
@@ -24,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
-use base::{Cancel, CommitNumber, IndexId, TableId};
+use base::{CommitNumber, IndexId, TableId};
 use bytes::Bytes;
 
 use crate::catalog::Table;
@@ -35,6 +37,7 @@ use crate::memtable::chain::{Chain, Version};
 use crate::memtable::stamp::VersionStamp;
 use crate::memtable::{Key, Memtable};
 
+pub(crate) use batches::Batches;
 pub(crate) use cursor::{BulkCursor, BulkVersion};
 
 /// In place of a value's length: the entry is removed.
@@ -96,13 +99,17 @@ impl Engine {
         let batch = writes.take_sorted();
         // Nothing goes ahead of its turn because it is the next to be published: a batch nearly always is. If memory is full of what
         // comes after it, it belongs to what is frozen next.
-        core.wait_for_room_of(batch.first, &Cancel::new()).await?;
+        core.wait_for_room_of_bulk(batch.first).await?;
         writes.rows.drain().for_each(|(_, (table, count))| table.count_rows(count));
-        let _installs = core.checkpoints.installs.read();
-        let memtable = core.memtable_for(batch.first);
-        debug_assert!(Arc::ptr_eq(&memtable, &core.memtable_for(batch.last)), "no boundary falls into a batch");
-        memtable.attach_bulk(Arc::new(batch));
-        Ok(())
+        let memtable = {
+            let _installs = core.checkpoints.installs.read();
+            let memtable = core.memtable_for(batch.first);
+            debug_assert!(Arc::ptr_eq(&memtable, &core.memtable_for(batch.last)), "no boundary falls into a batch");
+            core.checkpoints.installed_bulk(batch.memory_bytes());
+            memtable.attach_bulk(Arc::new(batch));
+            memtable
+        };
+        core.compact(&memtable)
     }
 
     /// Makes everything that was installed in bulk readable.
@@ -132,7 +139,11 @@ struct Settling {
 
 impl BulkPart {
     fn all_of(memtable: &Arc<Memtable>) -> Vec<BulkPart> {
-        let batches = memtable.bulk();
+        let batches = memtable.change_bulk(Batches::begin_settling);
+        if batches.is_empty() {
+            memtable.change_bulk(|bulk| bulk.end_settling(&batches));
+            return Vec::new();
+        }
         let indexes: BTreeSet<IndexId> = batches.iter().flat_map(|batch| batch.indexes()).collect();
         let left = AtomicUsize::new(indexes.len());
         let of = Arc::new(Settling { memtable: memtable.clone(), batches, left });
@@ -150,7 +161,7 @@ impl BulkPart {
         memtable.install_ascending(self.index, versions);
         // The last one. A merge that begins meanwhile finds each version at least once.
         if left.fetch_sub(1, AtomicOrdering::AcqRel) == 1 {
-            memtable.detach_bulk(batches);
+            memtable.change_bulk(|bulk| bulk.end_settling(batches));
         }
     }
 }
@@ -225,15 +236,13 @@ impl BulkWrites {
         let (first, last) = (self.first, self.last);
         let arena = Bytes::copy_from_slice(&self.arena);
         self.arena.clear();
-        let mut bytes = arena.len();
         let mut indexes = Vec::new();
         for (index, slots) in self.indexes.iter_mut().filter(|(_, slots)| !slots.is_empty()) {
             let sorted = Sorted::new(first, slots, arena.clone());
             slots.clear();
-            bytes += sorted.slots.len() * (size_of::<Slot>() + SETTLED_BYTES);
             indexes.push((*index, Arc::new(sorted)));
         }
-        Batch { first, last, bytes, indexes }
+        Batch::of(first, last, indexes)
     }
 }
 
@@ -267,6 +276,12 @@ impl Sorted {
         &self.arena[slot.at as usize..][..slot.key_len as usize]
     }
 
+    /// Key and value, if it has one.
+    fn entry(&self, slot: &Slot) -> (&[u8], Option<&[u8]>) {
+        let (key, rest) = self.arena[slot.at as usize..].split_at(slot.key_len as usize);
+        (key, (slot.value_len != REMOVED).then(|| &rest[..slot.value_len as usize]))
+    }
+
     fn version(&self, slot: &Slot) -> BulkVersion {
         let value_at = slot.at as usize + slot.key_len as usize;
         let value = || self.arena.slice(value_at..value_at + slot.value_len as usize);
@@ -283,6 +298,13 @@ impl Sorted {
 }
 
 impl Batch {
+    /// Of indexes that share one arena.
+    fn of(first: CommitNumber, last: CommitNumber, indexes: Vec<(IndexId, Arc<Sorted>)>) -> Batch {
+        let slots: usize = indexes.iter().map(|(_, writes)| writes.slots.len()).sum();
+        let arena = indexes.first().map_or(0, |(_, writes)| writes.arena.len());
+        Batch { first, last, bytes: arena + slots * (size_of::<Slot>() + SETTLED_BYTES), indexes }
+    }
+
     /// Indexes that it has written to.
     pub(crate) fn indexes(&self) -> impl Iterator<Item = IndexId> {
         self.indexes.iter().map(|(index, _)| *index)

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 
 /// A write: how many transactions after the one before, the key, the value if it has one.
-type Write = (u8, Vec<u8>, Option<u8>);
+pub(super) type Write = (u8, Vec<u8>, Option<u8>);
 
-fn batch_of(first: u64, list: &[Write]) -> Batch {
+pub(super) fn batch_of(first: u64, list: &[Write]) -> Batch {
     let mut writes = BulkWrites::default();
     writes.begin(CommitNumber(first));
     for (step, key, value) in list {
@@ -22,7 +22,7 @@ fn batch_of(first: u64, list: &[Write]) -> Batch {
     writes.take_sorted()
 }
 
-fn writes() -> impl Strategy<Value = Vec<Write>> {
+pub(super) fn writes() -> impl Strategy<Value = Vec<Write>> {
     // Few bytes, so that keys meet, begin alike, and are prefixes of one another also with zeros behind.
     let byte = prop_oneof![Just(0u8), Just(1), Just(255)];
     let key = prop_oneof![prop::collection::vec(byte.clone(), 1..4), prop::collection::vec(byte, 7..11)];

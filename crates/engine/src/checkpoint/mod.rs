@@ -24,6 +24,7 @@
 //! A failure of any other kind than a full disk stops the engine: what is on disk is then not known. While the disk is full,
 //! sessions whose commits would have to wait for a checkpoint get an error (1021); it is tried again every now and then.
 
+mod bulk;
 mod merge;
 mod room;
 mod run;
@@ -114,6 +115,10 @@ pub(crate) struct Checkpoints {
     recovery_rate: AtomicU64,
     /// Bytes of log that a recovery still has before it; [`NO_RECOVERY`] beside one.
     recovery_left: AtomicU64,
+    /// The same at first.
+    recovery_first: AtomicU64,
+    /// Bytes of memory of all that was installed in bulk.
+    bulk_bytes: AtomicU64,
 }
 
 /// In place of bytes of log.
@@ -137,6 +142,8 @@ impl Checkpoints {
             disk_full: Mutex::default(),
             recovery_rate: AtomicU64::new(recovery_rate.unwrap_or_default()),
             recovery_left: AtomicU64::new(NO_RECOVERY),
+            recovery_first: AtomicU64::default(),
+            bulk_bytes: AtomicU64::default(),
         }
     }
 
@@ -150,6 +157,7 @@ impl Checkpoints {
     /// A recovery has so many bytes of log before it.
     pub(crate) fn recovery_goes_on(&self, left: u64) {
         self.recovery_left.store(left, Ordering::Relaxed);
+        self.recovery_first.fetch_max(left, Ordering::Relaxed);
     }
 
     /// Whether a recovery is so near its end that what is left fits into memory with what is there: then a checkpoint would only hold

@@ -300,7 +300,12 @@ impl Core {
 
     /// Ready when checkpoints have made room. A full disk is an error for sessions, and waited for by others, because the log has
     /// to be applied anyway.
-    async fn wait_until(&self, has_room: impl Fn() -> bool, of_session: bool, cancel: &Cancel) -> Result<()> {
+    pub(super) async fn wait_until(
+        &self,
+        has_room: impl Fn() -> bool,
+        of_session: bool,
+        cancel: &Cancel,
+    ) -> Result<()> {
         loop {
             self.check_running()?;
             if has_room() {

@@ -35,7 +35,7 @@ use bytes::Bytes;
 use event_listener::Event;
 use parking_lot::Mutex;
 
-use crate::bulk::Batch;
+use crate::bulk::{Batch, Batches};
 use crate::large::LargeWrites;
 use crate::view::Mark;
 use chain::{Chain, Version};
@@ -51,7 +51,7 @@ pub(crate) struct Memtable {
     /// Transactions whose versions are in runs.
     large: ArcSwap<Vec<Arc<LargeWrites>>>,
     /// What was installed in bulk, and is not readable yet.
-    bulk: Mutex<Vec<Arc<Batch>>>,
+    bulk: Mutex<Batches>,
     /// Counts `large`: a number that changes with each.
     attached: AtomicU64,
     bytes: AtomicIsize,
@@ -111,7 +111,7 @@ impl Memtable {
     pub(crate) fn keys(&self) -> u64 {
         let in_chains: usize = self.trees.load().iter().map(|(_, tree)| tree.len()).sum();
         let in_runs: usize = self.large.load().iter().map(|large| large.entries()).sum();
-        let in_bulk: usize = self.bulk.lock().iter().map(|batch| batch.entries()).sum();
+        let in_bulk: usize = self.bulk.lock().all().iter().map(|batch| batch.entries()).sum();
         (in_chains + in_runs + in_bulk) as u64
     }
 
@@ -153,21 +153,22 @@ impl Memtable {
     /// Adds what was installed in bulk.
     pub(crate) fn attach_bulk(&self, batch: Arc<Batch>) {
         self.installed.fetch_max(batch.last.0, Ordering::AcqRel);
-        self.bytes.fetch_add(batch.memory_bytes().cast_signed(), Ordering::Relaxed);
-        self.bulk.lock().push(batch);
+        self.change_bulk(|bulk| bulk.push(batch));
     }
 
     /// What was installed in bulk.
     pub(crate) fn bulk(&self) -> Vec<Arc<Batch>> {
-        self.bulk.lock().clone()
+        self.bulk.lock().all().to_vec()
     }
 
-    /// Lets go of batches whose versions are in the trees.
-    pub(crate) fn detach_bulk(&self, batches: &[Arc<Batch>]) {
-        // Two may settle the same ones at once.
-        let is_settled = |batch: &mut Arc<Batch>| batches.iter().any(|other| Arc::ptr_eq(batch, other));
-        let bytes: usize = self.bulk.lock().extract_if(.., is_settled).map(|batch| batch.memory_bytes()).sum();
-        self.bytes.fetch_sub(bytes.cast_signed(), Ordering::Relaxed);
+    /// Does something with what was installed in bulk, and counts what it takes then.
+    pub(crate) fn change_bulk<R>(&self, change: impl FnOnce(&mut Batches) -> R) -> R {
+        let mut bulk = self.bulk.lock();
+        let before = bulk.memory_bytes();
+        let result = change(&mut bulk);
+        let grown = bulk.memory_bytes().cast_signed() - before.cast_signed();
+        self.bytes.fetch_add(grown, Ordering::Relaxed);
+        result
     }
 
     /// Adds the runs of a large transaction.
