@@ -75,6 +75,7 @@ pub mod codes {
     pub const DUP_KEY: Code = (1022, "23000");
     pub const ERROR_ON_READ: Code = (1024, "HY000");
     pub const ERROR_ON_WRITE: Code = (1026, "HY000");
+    pub const ILLEGAL_HA: Code = (1031, "HY000");
     pub const CON_COUNT_ERROR: Code = (1040, "08004");
     pub const OUT_OF_RESOURCES: Code = (1041, "08004");
     pub const HANDSHAKE_ERROR: Code = (1043, "08S01");
@@ -128,6 +129,7 @@ pub mod codes {
     pub const UNKNOWN_TABLE: Code = (1109, "42S02");
     pub const FIELD_SPECIFIED_TWICE: Code = (1110, "42000");
     pub const INVALID_GROUP_FUNC_USE: Code = (1111, "HY000");
+    pub const UNSUPPORTED_EXTENSION: Code = (1112, "42000");
     pub const TABLE_MUST_HAVE_COLUMNS: Code = (1113, "42000");
     pub const UNKNOWN_CHARACTER_SET: Code = (1115, "42000");
     pub const TOO_MANY_TABLES: Code = (1116, "HY000");
@@ -243,6 +245,7 @@ pub mod codes {
     pub const MAX_PREPARED_STMT_COUNT_REACHED: Code = (1461, "42000");
     pub const AUTOINC_READ_FAILED: Code = (1467, "HY000");
     pub const NON_INSERTABLE_TABLE: Code = (1471, "HY000");
+    pub const ILLEGAL_HA_CREATE_OPTION: Code = (1478, "HY000");
     pub const PLUGIN_IS_NOT_LOADED: Code = (1524, "HY000");
     pub const WRONG_VALUE: Code = (1525, "HY000");
     pub const EVENT_DOES_NOT_EXIST: Code = (1539, "HY000");

@@ -22,7 +22,7 @@ number! {
     CommitNumber(u64)
 }
 number! {
-    /// A page of the data file: its offset divided by the page size.
+    /// A page of the data file: the number of its first block, which is its offset divided by the size of a block.
     PageNumber(u64)
 }
 number! {

@@ -197,6 +197,8 @@ impl Core {
 
     async fn build(self: &Arc<Self>, build: &Build, cancel: &Cancel) -> Result<Remains> {
         let indexes: Vec<IndexId> = build.indexes.iter().map(|&number| build.to.indexes[number].id).collect();
+        let compressed = indexes.iter().map(|&index| (index, build.to.compression)).collect();
+        *self.checkpoints.building.lock() = compressed;
         let remains = Remains { core: self.clone(), indexes };
         self.build_rows(build, cancel).await?;
         for &number in build.indexes.iter().filter(|&&number| number > 0 && build.to.indexes[number].unique) {
@@ -302,6 +304,8 @@ struct Remains {
 
 impl Drop for Remains {
     fn drop(&mut self) {
+        // Its turn is not over, so nothing else is being built; the catalog knows of them if it ever will.
+        self.core.checkpoints.building.lock().clear();
         self.core.checkpoints.drop_indexes(self.indexes.iter().copied());
     }
 }

@@ -240,6 +240,13 @@ impl Engine {
         in_tree.saturating_add_signed(table.rows_in_memory())
     }
 
+    /// Bytes that a table takes in the data file: its rows, and its other indexes. What is still in memory is not in it.
+    pub fn table_bytes(&self, table: &Table) -> (u64, u64) {
+        let layers = self.core.views.layers();
+        let mut bytes = table.indexes.iter().map(|index| layers.roots.bytes(index.id));
+        (bytes.next().unwrap_or_default(), bytes.sum())
+    }
+
     /// Bytes that the memtables take, and how many there are: one, and another while it is merged.
     pub fn memtable_bytes(&self) -> (usize, usize) {
         let layers = self.core.views.layers();

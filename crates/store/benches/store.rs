@@ -13,7 +13,7 @@ use bytes::Bytes;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use futures_lite::future::block_on;
 use io::os::{Offload, environment};
-use store::{Change, Checkpoint, Direction, MergeOptions, Options, SortedChanges, Store};
+use store::{Change, Checkpoint, Compression, Direction, MergeOptions, Options, SortedChanges, Store};
 
 /// The server's allocator.
 #[global_allocator]
@@ -22,7 +22,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const INDEX: IndexId = IndexId(1);
 const ROWS: u64 = 2_000_000;
 
+/// What the rows of a bench are.
+type Row = fn(u64, u64) -> Change;
+
 struct Bench {
+    row: Row,
+    compression: Compression,
     runtime: tokio::runtime::Runtime,
     store: Arc<Store>,
     /// Grows, so that every change is one.
@@ -31,11 +36,15 @@ struct Bench {
 
 impl Bench {
     fn new(name: &str, options: Options) -> Self {
+        Bench::with_rows(name, options, change, Compression::None)
+    }
+
+    fn with_rows(name: &str, options: Options, row: Row, compression: Compression) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("store-bench-{}", std::process::id()));
         let env = environment(root, Offload::Threads(4), runtime.handle().clone()).unwrap();
         let store = runtime.block_on(Store::open(&env, name, options)).unwrap();
-        let mut bench = Bench { runtime, store, salt: 0 };
+        let mut bench = Bench { row, compression, runtime, store, salt: 0 };
         bench.merge(1);
         bench.checkpoint();
         bench
@@ -45,11 +54,11 @@ impl Bench {
     fn merge(&mut self, step: u64) -> Duration {
         self.salt += 1;
         let salt = self.salt;
-        let changes: Vec<Change> = (0..ROWS).step_by(step as usize).map(|n| change(n, salt)).collect();
+        let changes: Vec<Change> = (0..ROWS).step_by(step as usize).map(|n| (self.row)(n, salt)).collect();
         let begin = Instant::now();
         self.runtime.block_on(async {
             let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
-            merge.apply(INDEX, SortedChanges(changes.into_iter())).await.unwrap();
+            merge.apply(INDEX, self.compression, SortedChanges(changes.into_iter())).await.unwrap();
             merge.finish().await.unwrap();
         });
         begin.elapsed()
@@ -132,5 +141,65 @@ fn merges(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, reads, merges);
+/// A row of a shop: names out of some hundred, numbers, times close to each other, and a token that nobody can guess.
+fn order(number: u64, salt: u64) -> Change {
+    let mixed = (number ^ salt << 40).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let name = ["Anderson", "Böhm", "Castellano", "Dubois", "Eriksson", "Fernandes", "Grigoryan", "Horvat"];
+    let state = ["new", "paid", "packed", "sent", "returned"];
+    let text = format!(
+        "{}|{}.{}@example.org|{}|{:.2}|2026-01-{:02} {:02}:{:02}:{:02}|{mixed:016x}|Please leave the parcel with a neighbour.",
+        number,
+        name[(mixed >> 20) as usize % name.len()],
+        name[(mixed >> 30) as usize % name.len()].to_lowercase(),
+        state[(mixed >> 40) as usize % state.len()],
+        (mixed >> 44) as f64 / 100.0,
+        number / 86_400 % 28 + 1,
+        number / 3600 % 24,
+        number / 60 % 60,
+        number % 60,
+    );
+    Change { key: Bytes::copy_from_slice(&key(number)), value: Some(text.into()) }
+}
+
+/// Bytes in the file, and what they cost: a scan that reads everything from the file, a merge that changes every row, and one
+/// that changes one of a leaf.
+fn compressions(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("compression");
+    group.sample_size(10).warm_up_time(Duration::from_secs(1));
+    for compression in [Compression::None, Compression::Lz4, Compression::Zstd] {
+        let options = Options { cache_bytes: 1 << 20, direct: true };
+        let mut bench = Bench::with_rows(&format!("{compression:?}.ctr"), options, order, compression);
+        let (leaves, _, _) = bench.store.roots().pages(INDEX);
+        println!("{compression:?}: {} MB for {leaves} leaves", bench.store.roots().bytes(INDEX) >> 20);
+        group.throughput(Throughput::Elements(ROWS));
+        group.bench_function(format!("scan of all rows from the file, {compression:?}"), |bencher| {
+            bencher.iter(|| {
+                let roots = bench.store.roots();
+                let mut cursor = roots.cursor(INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
+                let (mut entries, mut rows) = (Vec::new(), 0);
+                while bench.runtime.block_on(cursor.next_batch(&mut entries, 1000)).unwrap() {
+                    rows += entries.len() as u64;
+                    entries.clear();
+                }
+                assert_eq!(rows, ROWS);
+            })
+        });
+        group.throughput(Throughput::Elements(leaves));
+        for (rows, step) in [("all rows", 1), ("1 row", ROWS / leaves)] {
+            group.bench_function(format!("merge of {rows} of each leaf, {compression:?}"), |bencher| {
+                bencher.iter_custom(|times| {
+                    (0..times)
+                        .map(|_| {
+                            let taken = bench.merge(step);
+                            bench.checkpoint();
+                            taken
+                        })
+                        .sum()
+                })
+            });
+        }
+    }
+}
+
+criterion_group!(benches, reads, merges, compressions);
 criterion_main!(benches);

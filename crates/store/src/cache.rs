@@ -1,9 +1,10 @@
 //! The page cache: a fixed number of checked, immutable pages in memory.
 //!
-//! Sharded by page number. A hit takes a shard's lock shared, clones a reference and allocates nothing; so readers of
-//! a page meet only in two atomic counters. A miss registers itself, and whoever wants the same page meanwhile waits
-//! for the one read. What goes is chosen by CLOCK with a few bits of heat: a page comes in cold, so that a scan
-//! passes through without pushing out what is asked for again and again; inner nodes come in warmer than leaves.
+//! Sharded by page number, the numbers of an aligned group of four blocks together. A hit takes a shard's lock shared, clones a
+//! reference and allocates nothing; so readers of a page meet only in two atomic counters. A miss registers itself, and whoever
+//! wants the same page meanwhile waits for the one read. What goes is chosen by CLOCK with a few bits of heat: a page comes in
+//! cold, so that a scan passes through without pushing out what is asked for again and again; inner nodes come in warmer than
+//! leaves.
 //!
 //! # Invariants
 //! - A page is found only under its number *and* generation: a page number that was reused never shows its old page.
@@ -20,16 +21,19 @@ use parking_lot::RwLock;
 
 use crate::Result;
 use crate::file::DataFile;
-use crate::page::{Expected, PAGE_SIZE, Page, PageKind, PageRef};
+use crate::page::{Expected, PAGE_BLOCKS, PAGE_SIZE, Page, PageKind, PageRef};
 use crate::space::Run;
 
 /// Pages of a shard at least; more shards than that would make the choice of what goes too local.
 const SHARD_PAGES_MIN: usize = 32;
 const SHARDS_MAX: usize = 64;
+/// Blocks whose pages are in one shard, so that forgetting a page that is not compressed takes one lock and not four.
+const GROUP_BLOCKS: usize = 4;
+const GROUP_MASK: u64 = GROUP_BLOCKS as u64 - 1;
 /// Heat of a page that was asked for since the hand passed.
 const HOT: u8 = 3;
 /// Pages in one read at most.
-const READ_PAGES_MAX: u64 = 64;
+const READ_PAGES_MAX: usize = 64;
 
 /// Hashes a page number; they are dense, so a multiplication mixes enough.
 #[derive(Default)]
@@ -161,10 +165,20 @@ impl PageCache {
         drop(replaced); // after the lock: it may free memory
     }
 
-    /// Drops a page that nobody can want any more.
-    pub(crate) fn forget(&self, number: u64) {
-        let removed = self.shard(number).table.write().remove(number);
-        drop(removed); // after the lock: it frees memory
+    /// Drops what nobody can want any more: all pages that begin in some blocks.
+    pub(crate) fn forget(&self, run: Run) {
+        let mut start = run.start;
+        while start < run.end() {
+            let end = run.end().min((start | GROUP_MASK) + 1);
+            let removed = {
+                let mut table = self.shard(start).table.write();
+                let mut removed = [const { None }; GROUP_BLOCKS];
+                (start..end).zip(&mut removed).for_each(|(number, removed)| *removed = table.remove(number));
+                removed
+            };
+            drop(removed); // after the lock: it frees memory
+            start = end;
+        }
     }
 
     /// Reads those that are neither here nor on their way, neighbours with one read. Errors are left to whoever
@@ -173,8 +187,8 @@ impl PageCache {
         wanted.sort_unstable_by_key(|expected| expected.at);
         let mut leads: Vec<(Expected, Lead<'_>)> = Vec::new();
         for expected in wanted {
-            let next_to_last = leads.last().is_some_and(|(last, _)| last.at.number.0 + 1 == expected.at.number.0);
-            if !next_to_last || leads.len() as u64 >= READ_PAGES_MAX {
+            let next_to_last = leads.last().is_some_and(|(last, _)| last.at.is_before(expected.at));
+            if !next_to_last || leads.len() >= READ_PAGES_MAX {
                 self.read_run(file, &mut leads).await;
             }
             if let Miss::Lead(loading) = self.miss(expected.at) {
@@ -186,15 +200,23 @@ impl PageCache {
 
     async fn read_run(&self, file: &DataFile, leads: &mut Vec<(Expected, Lead<'_>)>) {
         let Some((first, _)) = leads.first() else { return };
-        let run = Run::new(first.at.number.0, leads.len() as u64);
-        let read = file.read(run, Some(first.index)).await;
-        for (number, (expected, lead)) in leads.drain(..).enumerate() {
-            let Ok(bytes) = &read else { continue };
-            // Each page has memory of its own, or a single one that stays would keep the whole read.
-            let start = number * PAGE_SIZE;
-            let bytes = bytes::Bytes::copy_from_slice(&bytes[start..start + PAGE_SIZE]);
+        let start = first.at.number.0;
+        let blocks = leads.iter().map(|(expected, _)| u64::from(expected.at.blocks)).sum();
+        let mut read = file.read(Run::new(start, blocks), Some(first.index)).await;
+        for (expected, lead) in leads.drain(..) {
+            let Ok(rest) = &mut read else { continue };
+            let mut bytes = rest.split_to(expected.at.bytes());
+            if expected.at.blocks == PAGE_BLOCKS {
+                // Each page has memory of its own, or a single one that stays would keep the whole read. One that is
+                // compressed is expanded to such memory anyway.
+                bytes = bytes::Bytes::copy_from_slice(&bytes);
+            }
             if let Ok(page) = file.check(bytes, &expected) {
                 lead.loaded(page, expected.kind);
+            }
+            if expected.at.blocks < PAGE_BLOCKS {
+                // Expanding many takes its time.
+                futures_lite::future::yield_now().await;
             }
         }
     }
@@ -239,7 +261,7 @@ impl PageCache {
     }
 
     fn shard(&self, number: u64) -> &Shard {
-        let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
+        let mixed = (number / GROUP_BLOCKS as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58;
         &self.shards[mixed as usize & (self.shards.len() - 1)]
     }
 }

@@ -1,4 +1,4 @@
-//! The data file: whole pages in, whole pages out, every error with its place, and no write after a final failure.
+//! The data file: whole blocks in, whole blocks out, every error with its place, and no write after a final failure.
 
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use base::{IndexId, PageNumber};
 use bytes::Bytes;
 use io::{File, IoBuf};
 
-use crate::page::{Expected, PAGE_SIZE, Page};
+use crate::page::{BLOCK_SIZE, Expected, Page};
 use crate::space::Run;
 use crate::{Result, StoreError};
 
@@ -32,29 +32,32 @@ pub(crate) struct DataFile {
     file: Arc<dyn File>,
     /// Why nothing may be written any more.
     failed: OnceLock<Arc<str>>,
-    pages_read: AtomicU64,
-    pages_written: AtomicU64,
+    traffic: Traffic,
+}
+
+/// What went in and out.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    pub(crate) pages_read: AtomicU64,
+    pub(crate) pages_written: AtomicU64,
+    pub(crate) blocks_read: AtomicU64,
+    pub(crate) blocks_written: AtomicU64,
 }
 
 impl DataFile {
     pub(crate) fn new(name: &str, file: Arc<dyn File>) -> Self {
-        let counter = AtomicU64::default;
-        DataFile { name: name.into(), file, failed: OnceLock::new(), pages_read: counter(), pages_written: counter() }
+        DataFile { name: name.into(), file, failed: OnceLock::new(), traffic: Traffic::default() }
     }
 
-    pub(crate) fn pages_read(&self) -> u64 {
-        self.pages_read.load(Ordering::Relaxed)
+    pub(crate) fn traffic(&self) -> &Traffic {
+        &self.traffic
     }
 
-    pub(crate) fn pages_written(&self) -> u64 {
-        self.pages_written.load(Ordering::Relaxed)
-    }
-
-    /// Reads neighbouring pages, unchecked.
+    /// Reads neighbouring blocks, unchecked.
     pub(crate) async fn read(&self, run: Run, index: Option<IndexId>) -> Result<Bytes> {
         let offset = offset_of(run.start);
-        let buf = IoBuf::zeroed(run.len as usize * PAGE_SIZE);
-        self.pages_read.fetch_add(run.len, Ordering::Relaxed);
+        let buf = IoBuf::zeroed(run.len as usize * BLOCK_SIZE);
+        self.traffic.blocks_read.fetch_add(run.len, Ordering::Relaxed);
         match self.file.read_at(offset, buf).await {
             Ok(buf) => Ok(share(buf)),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
@@ -66,22 +69,24 @@ impl DataFile {
 
     /// Reads one page and checks it.
     pub(crate) async fn read_page(&self, expected: &Expected) -> Result<Page> {
-        let bytes = self.read(Run::new(expected.at.number.0, 1), Some(expected.index)).await?;
+        let bytes = self.read(expected.at.run(), Some(expected.index)).await?;
         self.check(bytes, expected)
     }
 
     /// Checks a page that was read.
     pub(crate) fn check(&self, bytes: Bytes, expected: &Expected) -> Result<Page> {
+        self.traffic.pages_read.fetch_add(1, Ordering::Relaxed);
         let index = Some(expected.index).filter(|index| index.0 != 0);
         Page::check(bytes, expected).map_err(|what| self.corrupt(expected.at.number, index, what))
     }
 
-    /// Writes neighbouring pages from the beginning of `buf`, whose length is theirs.
-    pub(crate) async fn write(&self, start: u64, buf: IoBuf) -> Result<IoBuf> {
+    /// Writes so many neighbouring pages, which are all of `buf`.
+    pub(crate) async fn write(&self, start: u64, pages: u64, buf: IoBuf) -> Result<IoBuf> {
         self.check_failed()?;
-        let (offset, pages) = (offset_of(start), (buf.len() / PAGE_SIZE) as u64);
+        let (offset, blocks) = (offset_of(start), (buf.len() / BLOCK_SIZE) as u64);
         let buf = self.file.write_at(offset, buf).await.map_err(|error| self.io("write", offset, error))?;
-        self.pages_written.fetch_add(pages, Ordering::Relaxed);
+        self.traffic.pages_written.fetch_add(pages, Ordering::Relaxed);
+        self.traffic.blocks_written.fetch_add(blocks, Ordering::Relaxed);
         Ok(buf)
     }
 
@@ -100,16 +105,16 @@ impl DataFile {
         Unsure { file: self, cause: Some(cause.to_string()) }
     }
 
-    /// Length in whole pages.
-    pub(crate) async fn pages(&self) -> Result<u64> {
+    /// Length in whole blocks.
+    pub(crate) async fn blocks(&self) -> Result<u64> {
         let len = self.file.len().await.map_err(|error| self.io("length", 0, error))?;
-        Ok(len / PAGE_SIZE as u64)
+        Ok(len / BLOCK_SIZE as u64)
     }
 
     /// Cuts or extends the file.
-    pub(crate) async fn set_pages(&self, pages: u64) -> Result<()> {
+    pub(crate) async fn set_blocks(&self, blocks: u64) -> Result<()> {
         self.check_failed()?;
-        let len = offset_of(pages);
+        let len = offset_of(blocks);
         self.file.set_len(len).await.map_err(|error| self.io("change of length", len, error))
     }
 
@@ -161,7 +166,7 @@ impl Drop for Unsure<'_> {
     }
 }
 
-/// Where a page begins.
-fn offset_of(page: u64) -> u64 {
-    page.saturating_mul(PAGE_SIZE as u64)
+/// Where a block begins.
+fn offset_of(block: u64) -> u64 {
+    block.saturating_mul(BLOCK_SIZE as u64)
 }

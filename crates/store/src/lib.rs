@@ -8,8 +8,11 @@
 //!   │              └ get, Cursor, estimate, sum ─── PageCache      (roots, cursor, sum, cache)
 //!   ├ Merge: sorted changes in, new Roots out                      (merge)
 //!   ├ commit_checkpoint: manifest, sync, superblock, sync          (store, superblock)
-//!   └ Space: which page can be used when                           (space)
+//!   └ Space: which blocks can be used when                         (space)
 //! ```
+//!
+//! A page has 16 KiB in memory. In the file it has one to four blocks of 4 KiB, fewer than four if the index is compressed
+//! ([`Compression`], [`page::form`]). Everybody above the file and the writer of merges works with pages as they are in memory.
 //!
 //! Pages are never changed in place. A merge writes new ones beside the old ones and shares what did not change;
 //! readers keep the roots that they began with, and the pages of those stay until the last reader is gone.
@@ -20,7 +23,7 @@
 //! - After a crash at any instant the file opens as one of the checkpoints that were committed, never older than
 //!   the last one whose commit returned; and no page of it was lost or leaked.
 //! - A page that is reachable from live roots or from a valid superblock is not overwritten.
-//! - Every page read from disk is checked: checksum, page number, index, generation, kind. What does not hold is an error that names
+//! - Every page read from disk is checked: checksum, page number, length, index, generation, kind. What does not hold is an error that names
 //!   file, offset, page and index.
 //! - After a failed sync nothing is written any more.
 
@@ -46,7 +49,8 @@ mod verify;
 pub use cursor::{Cursor, Direction, Entry};
 pub use error::{Result, StoreError};
 pub use merge::{Change, Changes, Merge, MergeOptions, Pacer, SortedChanges};
-pub use page::PAGE_SIZE;
+pub use page::form::Compression;
+pub use page::{BLOCK_SIZE, PAGE_SIZE};
 pub use roots::Roots;
 pub use store::{Checkpoint, Options, Statistics, Store};
 pub use sum::RowSum;

@@ -4,13 +4,13 @@
 //! ```text
 //! numbers are unsigned LEB128, except hashes (8 bytes, little-endian)
 //! trees      count; then for each, ascending by index:
-//!            index, root's page number, root's generation, height (1 is a single leaf), rows, hash,
-//!            leaf pages, inner pages, overflow pages
-//! free       runs of pages that nobody could reach
+//!            index, root's page number times four and its blocks less one, root's generation, height (1 is a single
+//!            leaf), rows, hash, leaf pages, inner pages, overflow pages, blocks of all of them
+//! free       runs of blocks that nobody could reach
 //! pending    count; then for each: created, freed (generations), runs
 //! engine     length; bytes
 //!
-//! runs       count; then for each, ascending: pages since the end of the run before, pages in it
+//! runs       count; then for each, ascending: blocks since the end of the run before, blocks in it
 //! ```
 //!
 //! A manifest describes the file exactly as of its own checkpoint: its own pages are in use, those of the manifest
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use base::{IndexId, PageNumber};
 use bytes::Bytes;
 
-use crate::page::PageRef;
+use crate::page::{PAGE_BLOCKS, PageRef};
 use crate::space::{Interval, Run, Space};
 
 /// A tree that is not empty.
@@ -35,6 +35,22 @@ pub(crate) struct Tree {
     pub(crate) leaf_pages: u64,
     pub(crate) inner_pages: u64,
     pub(crate) overflow_pages: u64,
+    /// Of all these pages.
+    pub(crate) blocks: u64,
+}
+
+impl Tree {
+    /// What counting begins with; its root is none.
+    pub(crate) const EMPTY: Tree = Tree {
+        root: PageRef { number: PageNumber(0), generation: 0, blocks: PAGE_BLOCKS },
+        height: 0,
+        rows: 0,
+        hash: 0,
+        leaf_pages: 0,
+        inner_pages: 0,
+        overflow_pages: 0,
+        blocks: 0,
+    };
 }
 
 /// All trees.
@@ -54,11 +70,11 @@ pub(crate) fn encode(trees: &Trees, space: &Space, retired: &(Interval, Vec<Run>
     let mut out = Vec::new();
     put(&mut out, trees.len() as u64);
     for (index, tree) in trees {
-        for number in [index.0, tree.root.number.0, tree.root.generation, u64::from(tree.height), tree.rows] {
+        for number in [index.0, tree.root.place(), tree.root.generation, u64::from(tree.height), tree.rows] {
             put(&mut out, number);
         }
         out.extend_from_slice(&tree.hash.to_le_bytes());
-        for number in [tree.leaf_pages, tree.inner_pages, tree.overflow_pages] {
+        for number in [tree.leaf_pages, tree.inner_pages, tree.overflow_pages, tree.blocks] {
             put(&mut out, number);
         }
     }
@@ -125,13 +141,14 @@ impl Reader<'_> {
 
     fn tree(&mut self) -> Result<(IndexId, Tree), String> {
         let index = IndexId(self.number()?);
-        let root = PageRef { number: PageNumber(self.number()?), generation: self.number()? };
+        let root = PageRef::from_place(self.number()?, self.number()?);
         let height =
             u8::try_from(self.number()?).ok().filter(|&height| height > 0).ok_or("a tree in it has no height")?;
         let rows = self.number()?;
         let hash = u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes"));
         let (leaf_pages, inner_pages, overflow_pages) = (self.number()?, self.number()?, self.number()?);
-        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages }))
+        let blocks = self.number()?;
+        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages, blocks }))
     }
 
     fn runs(&mut self) -> Result<Vec<Run>, String> {
@@ -170,9 +187,9 @@ mod tests {
 
     #[test]
     fn round_trip() {
-        let root = PageRef { number: PageNumber(77), generation: 1 << 40 };
-        let tree =
-            Tree { root, height: 3, rows: 1000, hash: u64::MAX, leaf_pages: 9, inner_pages: 2, overflow_pages: 300 };
+        let root = PageRef { blocks: 3, ..PageRef::plain(77, 1 << 40) };
+        let pages = Tree { leaf_pages: 9, inner_pages: 2, overflow_pages: 300, blocks: 1200, ..Tree::EMPTY };
+        let tree = Tree { root, height: 3, rows: 1000, hash: u64::MAX, ..pages };
         let trees = Trees::from([(IndexId(3), tree), (IndexId(900), Tree { height: 1, ..tree })]);
         let mut space = Space::open(1000, [None, Some(5)]);
         space.release(Run::new(10, 5));

@@ -16,9 +16,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::file::DataFile;
 use crate::manifest::{Manifest, Trees, decode};
-use crate::page::{Expected, PAGE_SIZE, PageKind, PageRef};
-use crate::space::{FIRST_PAGE, Run, Space, append};
-use crate::superblock::Superblock;
+use crate::page::{BLOCK_SIZE, Expected, PAGE_SIZE, PageKind, PageRef};
+use crate::space::{FIRST_BLOCK, Run, Space, append};
+use crate::superblock::{Superblock, number_of};
 use crate::{Checkpoint, Options, Result, StoreError};
 
 /// A file that was opened, as of its newest checkpoint.
@@ -29,7 +29,7 @@ pub(crate) struct Opened {
     pub(crate) checkpoint: Checkpoint,
     pub(crate) superblock: Superblock,
     pub(crate) slot: usize,
-    /// Pages of the manifest.
+    /// Blocks of the manifest.
     pub(crate) manifest: Vec<Run>,
 }
 
@@ -39,12 +39,12 @@ pub(crate) async fn open(env: &Env, path: &str, options: &Options) -> Result<Ope
         create(env, path, options).await?;
     }
     let file = DataFile::new(path, open_file(env, path, options, false).await?);
-    let pages = file.pages().await?;
-    let slots = [read_superblock(&file, 0, pages).await?, read_superblock(&file, 1, pages).await?];
+    let blocks = file.blocks().await?;
+    let slots = [read_superblock(&file, 0, blocks).await?, read_superblock(&file, 1, blocks).await?];
     let (slot, superblock) = newest(&file, &slots)?;
     let (manifest, runs) = read_manifest(&file, &superblock).await?;
     let generations = slots.each_ref().map(|slot| slot.as_ref().ok().map(|block| block.generation));
-    let space = open_space(pages, &superblock, &manifest, generations);
+    let space = open_space(blocks, &superblock, &manifest, generations);
     let Superblock { commit_number, log_position, .. } = superblock;
     let checkpoint = Checkpoint { commit_number, log_position, meta: manifest.engine };
     Ok(Opened { file, space, trees: manifest.trees, checkpoint, superblock, slot, manifest: runs })
@@ -53,12 +53,12 @@ pub(crate) async fn open(env: &Env, path: &str, options: &Options) -> Result<Ope
 async fn create(env: &Env, path: &str, options: &Options) -> Result<()> {
     let new = format!("{path}.new");
     let file = DataFile::new(&new, open_file(env, &new, options, true).await?);
-    file.set_pages(0).await?;
-    file.set_pages(FIRST_PAGE).await?;
-    let mut buf = IoBuf::zeroed(FIRST_PAGE as usize * PAGE_SIZE);
-    let empty = Superblock { generation: 1, file_pages: FIRST_PAGE, ..Superblock::default() };
+    file.set_blocks(0).await?;
+    file.set_blocks(FIRST_BLOCK).await?;
+    let mut buf = IoBuf::zeroed(FIRST_BLOCK as usize * BLOCK_SIZE);
+    let empty = Superblock { generation: 1, file_blocks: FIRST_BLOCK, ..Superblock::default() };
     empty.encode(0, &mut buf[..PAGE_SIZE]);
-    file.write(0, buf).await?;
+    file.write(0, 1, buf).await?;
     file.sync().await?;
     env.disk.rename(&new, path).await.map_err(|error| failed(path, "rename", error))?;
     let dir = path.rsplit_once('/').map_or("", |(dir, _)| dir);
@@ -82,12 +82,13 @@ async fn open_file(env: &Env, path: &str, options: &Options, create: bool) -> Re
 async fn read_superblock(
     file: &DataFile,
     slot: u64,
-    file_pages: u64,
+    file_blocks: u64,
 ) -> Result<std::result::Result<Superblock, String>> {
-    if slot >= file_pages {
+    let run = PageRef::plain(number_of(slot), 0).run();
+    if run.end() > file_blocks {
         return Ok(Err("the file ends before it".to_string()));
     }
-    let bytes = file.read(Run::new(slot, 1), None).await?;
+    let bytes = file.read(run, None).await?;
     Ok(Superblock::decode(slot, bytes))
 }
 
@@ -105,13 +106,13 @@ async fn read_manifest(file: &DataFile, superblock: &Superblock) -> Result<(Mani
     let (mut bytes, mut runs) = (BytesMut::new(), Vec::new());
     let mut number = superblock.manifest_start;
     for place in 0..superblock.manifest_pages {
-        let at = PageRef { number: PageNumber(number), generation: superblock.generation };
+        let at = PageRef::plain(number, superblock.generation);
         let page = file.read_page(&Expected { at, index: IndexId(0), kind: PageKind::Manifest, level: 0 }).await?;
         if page.rows() != place {
             return Err(file.corrupt(at.number, None, format!("it is not page {place} of the manifest")));
         }
         bytes.extend_from_slice(&page.payload());
-        append(&mut runs, Run::new(number, 1));
+        append(&mut runs, at.run());
         number = page.next();
     }
     if superblock.manifest_pages == 0 {
@@ -126,14 +127,14 @@ async fn read_manifest(file: &DataFile, superblock: &Superblock) -> Result<(Mani
     Ok((decode(&bytes).map_err(wrong)?, runs))
 }
 
-fn open_space(pages: u64, superblock: &Superblock, manifest: &Manifest, generations: [Option<u64>; 2]) -> Space {
-    let pages = pages.max(FIRST_PAGE);
+fn open_space(blocks: u64, superblock: &Superblock, manifest: &Manifest, generations: [Option<u64>; 2]) -> Space {
+    let blocks = blocks.max(FIRST_BLOCK);
     let clip =
-        |run: &Run| Some(Run::new(run.start, run.end().min(pages).checked_sub(run.start)?)).filter(|run| run.len > 0);
-    let mut space = Space::open(pages, generations);
+        |run: &Run| Some(Run::new(run.start, run.end().min(blocks).checked_sub(run.start)?)).filter(|run| run.len > 0);
+    let mut space = Space::open(blocks, generations);
     manifest.free.iter().filter_map(clip).for_each(|run| space.release(run));
-    if pages > superblock.file_pages {
-        space.release(Run::new(superblock.file_pages, pages - superblock.file_pages));
+    if blocks > superblock.file_blocks {
+        space.release(Run::new(superblock.file_blocks, blocks - superblock.file_blocks));
     }
     for (interval, runs) in &manifest.pending {
         space.retire(*interval, runs.iter().filter_map(clip));

@@ -10,7 +10,7 @@ use base::IndexId;
 use bytes::Bytes;
 
 use crate::manifest::{Tree, Trees};
-use crate::page::{Expected, Page};
+use crate::page::{BLOCK_SIZE, Expected, Page};
 use crate::shared::Shared;
 use crate::{Cursor, Direction, Result, overflow};
 
@@ -55,6 +55,11 @@ impl Roots {
     /// Pages of an index: leaves, inner nodes, overflow pages.
     pub fn pages(&self, index: IndexId) -> (u64, u64, u64) {
         self.tree(index).map_or((0, 0, 0), |tree| (tree.leaf_pages, tree.inner_pages, tree.overflow_pages))
+    }
+
+    /// Bytes that an index takes in the file.
+    pub fn bytes(&self, index: IndexId) -> u64 {
+        self.tree(index).map_or(0, |tree| tree.blocks * BLOCK_SIZE as u64)
     }
 
     /// Sum of the hashes of an index's entries: equal contents have equal sums, however they came about.

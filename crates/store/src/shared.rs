@@ -10,13 +10,19 @@ use parking_lot::Mutex;
 use crate::Result;
 use crate::cache::PageCache;
 use crate::file::DataFile;
-use crate::page::{Expected, Page};
+use crate::page::{Expected, PAGE_BLOCKS, Page};
 use crate::space::{Run, Space};
 
-/// The file grows by at least this many pages more than needed (256 KiB), and at most [`EXTENT_PAGES_MAX`].
-const EXTENT_PAGES_MIN: u64 = 16;
+/// The file grows by at least this many blocks more than needed (256 KiB), and at most [`EXTENT_BLOCKS_MAX`].
+const EXTENT_BLOCKS_MIN: u64 = 64;
 /// 64 MiB.
-const EXTENT_PAGES_MAX: u64 = 4096;
+const EXTENT_BLOCKS_MAX: u64 = 16384;
+
+/// What a file of so many blocks grows by, in whole pages.
+fn extent(file_blocks: u64) -> u64 {
+    let pages = file_blocks / 16 / u64::from(PAGE_BLOCKS);
+    (pages * u64::from(PAGE_BLOCKS)).clamp(EXTENT_BLOCKS_MIN, EXTENT_BLOCKS_MAX)
+}
 
 /// The parts of an open file.
 pub(crate) struct Shared {
@@ -52,13 +58,13 @@ impl Shared {
         self.generation.fetch_add(1, Ordering::SeqCst) + 1
     }
 
-    /// Up to `most` neighbouring pages for the holder of the gate; grows the file when nothing is free.
-    pub(crate) async fn allocate(&self, most: u64) -> Result<Run> {
+    /// From `least` to `most` neighbouring blocks for the holder of the gate; grows the file when nothing is free.
+    pub(crate) async fn allocate(&self, least: u64, most: u64) -> Result<Run> {
         for reclaim in [false, true] {
             if reclaim {
                 self.reclaim();
             }
-            let taken = self.space.lock().take(most);
+            let taken = self.space.lock().take(least, most);
             if let Some(run) = taken {
                 return Ok(run);
             }
@@ -69,39 +75,39 @@ impl Shared {
     /// Makes free what nobody needs any more; the cache forgets it.
     pub(crate) fn reclaim(&self) {
         let reclaimed = self.space.lock().reclaim();
-        reclaimed.into_iter().flat_map(|run| run.start..run.end()).for_each(|page| self.cache.forget(page));
+        reclaimed.into_iter().for_each(|run| self.cache.forget(run));
     }
 
-    /// Pages in at most so many runs, for the holder of the gate; noted in `allocation`.
+    /// Whole pages in at most so many runs, for the holder of the gate; noted in `allocation`.
     pub(crate) async fn allocate_in_runs(&self, pages: u64, most: usize, allocation: &Allocation) -> Result<Vec<Run>> {
         let found = self.space.lock().take_in_runs(pages, most);
         let runs = match found {
             Some(runs) => runs,
-            None => vec![self.grow_and_take(pages).await?],
+            None => vec![self.grow_and_take(pages * u64::from(PAGE_BLOCKS)).await?],
         };
         runs.iter().for_each(|&run| allocation.add(run));
         Ok(runs)
     }
 
     async fn grow_and_take(&self, len: u64) -> Result<Run> {
-        let old = self.space.lock().file_pages();
-        let pages = old + len + (old / 16).clamp(EXTENT_PAGES_MIN, EXTENT_PAGES_MAX);
-        self.file.set_pages(pages).await?;
+        let old = self.space.lock().file_blocks();
+        let blocks = old + len + extent(old);
+        self.file.set_blocks(blocks).await?;
         let mut space = self.space.lock();
-        space.grown(pages);
+        space.grown(blocks);
         Ok(space.take_exactly(len).expect("the file has just grown by more than that"))
     }
 
-    /// Gives free pages at the end of the file back to the file system, for the holder of the gate.
+    /// Gives free blocks at the end of the file back to the file system, for the holder of the gate.
     pub(crate) async fn cut_tail(&self) -> Result<()> {
         let cut = {
             let mut space = self.space.lock();
-            let pages = space.file_pages();
+            let blocks = space.file_blocks();
             // Only what is likely to stay free: the next merge would make the file grow again.
-            space.cut_tail(pages / 4, (pages / 16).clamp(EXTENT_PAGES_MIN, EXTENT_PAGES_MAX))
+            space.cut_tail(blocks / 4, extent(blocks))
         };
         match cut {
-            Some(pages) => self.file.set_pages(pages).await,
+            Some(blocks) => self.file.set_blocks(blocks).await,
             None => Ok(()),
         }
     }
@@ -137,13 +143,13 @@ impl Drop for Pass {
     }
 }
 
-/// Pages that were allocated for something that is not finished, and the pass through the gate. The last owner's drop
-/// makes the pages free again, unless they were kept, and leaves the gate. Each write under way is an owner: so no page
+/// Blocks that were allocated for something that is not finished, and the pass through the gate. The last owner's drop
+/// makes them free again, unless they were kept, and leaves the gate. Each write under way is an owner: so no block
 /// is given away while an old write may still reach it, and no checkpoint is written that knows nothing of them.
 pub(crate) struct Allocation {
     shared: Arc<Shared>,
     runs: Mutex<Vec<Run>>,
-    // Last, so that the pages are free when the gate opens.
+    // Last, so that the blocks are free when the gate opens.
     _pass: Pass,
 }
 
@@ -152,9 +158,25 @@ impl Allocation {
         Arc::new(Allocation { shared: pass.0.clone(), runs: Mutex::default(), _pass: pass })
     }
 
-    /// Adds pages that were allocated.
+    /// Adds blocks that were allocated.
     pub(crate) fn add(&self, run: Run) {
         crate::space::append(&mut self.runs.lock(), run);
+    }
+
+    /// Makes some of them free at once: nothing was written there.
+    pub(crate) fn give_back(&self, run: Run) {
+        if run.len == 0 {
+            return;
+        }
+        let mut runs = self.runs.lock();
+        let holds = |whole: &Run| whole.start <= run.start && run.end() <= whole.end();
+        // It was added a moment ago.
+        let at = runs.iter().rposition(holds).expect("only what was allocated is given back");
+        let whole = runs[at];
+        let parts = [Run::new(whole.start, run.start - whole.start), Run::new(run.end(), whole.end() - run.end())];
+        runs.splice(at..=at, parts.into_iter().filter(|part| part.len > 0));
+        drop(runs);
+        self.shared.space.lock().release(run);
     }
 
     /// What was allocated is part of a state now.

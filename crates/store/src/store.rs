@@ -19,8 +19,9 @@
 //! data, not three times.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{CommitNumber, IndexId, LogPosition, PageNumber};
+use base::{CommitNumber, IndexId, LogPosition};
 use bytes::Bytes;
 use io::{Env, IoBuf};
 use parking_lot::Mutex;
@@ -30,10 +31,10 @@ use crate::cache::PageCache;
 use crate::manifest;
 use crate::merge::Flight;
 use crate::open::{Opened, open};
-use crate::page::{CAPACITY, Header, PAGE_SIZE, PageKind, PageRef, seal_payload};
+use crate::page::{BLOCK_SIZE, CAPACITY, Header, PAGE_BLOCKS, PAGE_SIZE, PageKind, PageRef, fill_payload, seal};
 use crate::shared::{Allocation, Shared};
 use crate::space::{Interval, Run};
-use crate::superblock::Superblock;
+use crate::superblock::{Superblock, number_of};
 use crate::{Merge, MergeOptions, Result, Roots, StoreError};
 
 /// Each opening begins a new epoch of this many generations: pages that an unfinished merge left before a crash can
@@ -68,12 +69,12 @@ pub struct Checkpoint {
 /// Counters and sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Pages of the file.
-    pub file_pages: u64,
-    /// Pages that can be used at once.
-    pub free_pages: u64,
-    /// Pages that wait for old roots or superblocks to go.
-    pub pending_pages: u64,
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Bytes that can be used at once.
+    pub free_bytes: u64,
+    /// Bytes that wait for old roots or superblocks to go.
+    pub pending_bytes: u64,
     /// Pages that were found in the cache.
     pub cache_hits: u64,
     /// Pages that were read from the file for the cache.
@@ -86,6 +87,10 @@ pub struct Statistics {
     pub pages_read: u64,
     /// Pages written.
     pub pages_written: u64,
+    /// Bytes read from the file by anyone: fewer than those of the pages, where they are compressed.
+    pub bytes_read: u64,
+    /// Bytes written.
+    pub bytes_written: u64,
 }
 
 /// An open data file.
@@ -102,7 +107,7 @@ struct Durable {
     superblock: Superblock,
     /// The slot of the newest superblock.
     slot: usize,
-    /// Pages of its manifest.
+    /// Blocks of its manifest.
     manifest: Vec<Run>,
 }
 
@@ -177,17 +182,22 @@ impl Store {
     /// Sizes and counters.
     pub fn statistics(&self) -> Statistics {
         let (cache_hits, cache_misses) = self.shared.cache.counters();
+        let bytes = |blocks: u64| blocks * BLOCK_SIZE as u64;
+        let counter = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let traffic = self.shared.file.traffic();
         let space = self.shared.space.lock();
         Statistics {
-            file_pages: space.file_pages(),
-            free_pages: space.free().pages(),
-            pending_pages: space.pending_pages(),
+            file_bytes: bytes(space.file_blocks()),
+            free_bytes: bytes(space.free().blocks()),
+            pending_bytes: bytes(space.pending_blocks()),
             cache_hits,
             cache_misses,
             cache_pages: self.shared.cache.len() as u64,
             cache_capacity: self.shared.cache.capacity() as u64,
-            pages_read: self.shared.file.pages_read(),
-            pages_written: self.shared.file.pages_written(),
+            pages_read: counter(&traffic.pages_read),
+            pages_written: counter(&traffic.pages_written),
+            bytes_read: bytes(counter(&traffic.blocks_read)),
+            bytes_written: bytes(counter(&traffic.blocks_written)),
         }
     }
 
@@ -195,8 +205,8 @@ impl Store {
         &self.shared
     }
 
-    /// Pages of the newest manifest.
-    pub(crate) fn manifest_pages(&self) -> Vec<Run> {
+    /// Blocks of the newest manifest.
+    pub(crate) fn manifest_blocks(&self) -> Vec<Run> {
         self.durable.lock().manifest.clone()
     }
 
@@ -221,40 +231,44 @@ impl Store {
     ) -> Result<(Superblock, Vec<Run>)> {
         // The manifest lists what is free without its own pages, so taking pages changes it a little.
         let (mut runs, mut pages) = (Vec::new(), 0);
-        let (bytes, file_pages) = loop {
-            let (bytes, file_pages) = {
+        let (bytes, file_blocks) = loop {
+            let (bytes, file_blocks) = {
                 let space = self.shared.space.lock();
-                (manifest::encode(roots.trees(), &space, retired, &checkpoint.meta), space.file_pages())
+                (manifest::encode(roots.trees(), &space, retired, &checkpoint.meta), space.file_blocks())
             };
             let missing = (bytes.len().div_ceil(CAPACITY) as u64).saturating_sub(pages);
             if missing == 0 {
-                break (bytes, file_pages);
+                break (bytes, file_blocks);
             }
-            let run = self.shared.allocate(missing).await?;
+            let run = self.shared.allocate(PAGE_BLOCKS.into(), missing * u64::from(PAGE_BLOCKS)).await?;
             allocation.add(run);
-            runs.push(run);
-            pages += run.len;
+            let whole = run.len / u64::from(PAGE_BLOCKS);
+            let used = Run::new(run.start, whole * u64::from(PAGE_BLOCKS));
+            allocation.give_back(Run::new(used.end(), run.len - used.len));
+            runs.push(used);
+            pages += whole;
         };
         let superblock = Superblock {
             generation,
             commit_number: checkpoint.commit_number,
             log_position: checkpoint.log_position,
-            file_pages,
+            file_blocks,
             manifest_start: runs[0].start,
             manifest_pages: pages,
             manifest_size: bytes.len() as u64,
             manifest_hash: xxh3_64(&bytes),
         };
-        let numbers: Vec<u64> = runs.iter().flat_map(|run| run.start..run.end()).collect();
+        let numbers: Vec<u64> =
+            runs.iter().flat_map(|run| (run.start..run.end()).step_by(PAGE_BLOCKS.into())).collect();
         let mut payloads = bytes.chunks(CAPACITY);
         let mut flight = Flight::new(self.shared.clone(), allocation.clone());
         for (place, &number) in numbers.iter().enumerate() {
-            let at = PageRef { number: PageNumber(number), generation };
             let next = numbers.get(place + 1).copied().unwrap_or_default();
-            let header = Header { next, ..Header::plain(at, IndexId(0), PageKind::Manifest, place as u64) };
+            let header = Header { next, ..Header::plain(IndexId(0), PageKind::Manifest, place as u64) };
             let mut buf = IoBuf::zeroed(PAGE_SIZE);
-            seal_payload(&mut buf, &header, payloads.next().unwrap_or_default());
-            flight.write(number, buf).await?;
+            let header = fill_payload(&mut buf, header, payloads.next().unwrap_or_default());
+            seal(&mut buf, PageRef::plain(number, generation), &header);
+            flight.write(number, 1, buf).await?;
         }
         flight.land().await?;
         Ok((superblock, runs))
@@ -264,7 +278,7 @@ impl Store {
         let unsure = self.shared.file.unsure("a superblock was given up in its middle");
         let mut buf = IoBuf::zeroed(PAGE_SIZE);
         superblock.encode(slot as u64, &mut buf);
-        let written = match self.shared.file.write(slot as u64, buf).await {
+        let written = match self.shared.file.write(number_of(slot as u64), 1, buf).await {
             Ok(_) => self.shared.file.sync().await,
             Err(error) => Err(error),
         };

@@ -1,5 +1,5 @@
 //! Reading everything and checking everything: every page's checksum and place, the order of keys, that keys lie within
-//! what their parents say, counts and hashes from the rows up, and that every page of the file has one owner.
+//! what their parents say, counts and hashes from the rows up, and that every block of the file has one owner.
 
 use base::{IndexId, PageNumber};
 use bytes::Bytes;
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::manifest::Tree;
 use crate::page::leaf::Overflow;
 use crate::page::{Page, PageRef, row_hash};
-use crate::space::{FIRST_PAGE, Run};
+use crate::space::{FIRST_BLOCK, Run};
 use crate::{Result, Roots, Store, StoreError, overflow};
 
 /// What [`Store::verify`] counted.
@@ -19,22 +19,22 @@ pub struct Verified {
     pub rows: u64,
     /// Pages of trees.
     pub pages: u64,
-    /// Pages of the file that have no owner. Always 0 for the newest roots, and not counted for others.
+    /// Blocks of the file that have no owner. Always 0 for the newest roots, and not counted for others.
     pub lost: u64,
 }
 
-/// Pages that were met.
+/// Blocks that were met.
 struct Met(Vec<u64>);
 
 impl Met {
-    fn new(pages: u64) -> Self {
-        Met(vec![0; pages.div_ceil(64) as usize])
+    fn new(blocks: u64) -> Self {
+        Met(vec![0; blocks.div_ceil(64) as usize])
     }
 
-    /// Notes a page; false if it was met before or is beyond the file.
-    fn note(&mut self, page: u64) -> bool {
-        let Some(word) = self.0.get_mut((page / 64) as usize) else { return false };
-        let mask = 1 << (page % 64);
+    /// Notes a block; false if it was met before or is beyond the file.
+    fn note(&mut self, block: u64) -> bool {
+        let Some(word) = self.0.get_mut((block / 64) as usize) else { return false };
+        let mask = 1 << (block % 64);
         let new = *word & mask == 0;
         *word |= mask;
         new
@@ -65,8 +65,8 @@ impl Store {
     /// The first thing that does not hold, as [`StoreError::Corrupt`].
     pub async fn verify(&self, roots: &Roots) -> Result<Verified> {
         let _pass = self.shared().enter().await;
-        let file_pages = self.shared().space.lock().file_pages();
-        let mut verifier = Verifier { roots, met: Met::new(file_pages), verified: Verified::default() };
+        let file_blocks = self.shared().space.lock().file_blocks();
+        let mut verifier = Verifier { roots, met: Met::new(file_blocks), verified: Verified::default() };
         for index in roots.indexes() {
             verifier.tree(index, roots.tree(index).expect("indexes have trees")).await?;
         }
@@ -75,10 +75,10 @@ impl Store {
                 let space = self.shared().space.lock();
                 space.free().iter().chain(space.pending().values().flatten().copied()).collect()
             };
-            for run in owned.into_iter().chain(self.manifest_pages()).chain([Run::new(0, FIRST_PAGE)]) {
+            for run in owned.into_iter().chain(self.manifest_blocks()).chain([Run::new(0, FIRST_BLOCK)]) {
                 verifier.note(None, run)?;
             }
-            verifier.verified.lost = (0..file_pages).filter(|&page| verifier.met.note(page)).count() as u64;
+            verifier.verified.lost = (0..file_blocks).filter(|&block| verifier.met.note(block)).count() as u64;
         }
         Ok(verifier.verified)
     }
@@ -90,18 +90,19 @@ impl Verifier<'_> {
     }
 
     fn note(&mut self, index: Option<IndexId>, run: Run) -> Result<()> {
-        match (run.start..run.end()).find(|&page| !self.met.note(page)) {
-            Some(page) => Err(self.wrong(index, PageNumber(page), "it has two owners, or is beyond the file")),
+        match (run.start..run.end()).find(|&block| !self.met.note(block)) {
+            Some(block) => Err(self.wrong(index, PageNumber(block), "it has two owners, or is beyond the file")),
             None => Ok(()),
         }
     }
 
     async fn tree(&mut self, index: IndexId, tree: &Tree) -> Result<()> {
-        let mut counts = Tree { leaf_pages: 0, inner_pages: 0, overflow_pages: 0, ..*tree };
+        let mut counts = Tree { leaf_pages: 0, inner_pages: 0, overflow_pages: 0, blocks: 0, ..*tree };
         let (at, level) = (tree.root, tree.height - 1);
         let mut visits = vec![Visit { at, level, lower: Bytes::new(), upper: None, rows: tree.rows, hash: tree.hash }];
         while let Some(visit) = visits.pop() {
-            self.note(Some(index), Run::new(visit.at.number.0, 1))?;
+            self.note(Some(index), visit.at.run())?;
+            counts.blocks += visit.at.run().len;
             let page = self.roots.node(index, visit.at, visit.level).await?;
             let (rows, hash) = if visit.level == 0 {
                 counts.leaf_pages += 1;
@@ -137,6 +138,7 @@ impl Verifier<'_> {
             if let Some(value) = page.overflow(row) {
                 self.overflow(index, at, key, &value).await?;
                 counts.overflow_pages += value.pages();
+                counts.blocks += value.blocks();
             }
             hash = hash.wrapping_add(page.row_hash(row));
         }

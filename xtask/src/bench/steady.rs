@@ -65,12 +65,12 @@ pub(crate) fn run(work: &Work, size: &Size, arguments: &BenchArguments) -> Resul
     if sum == again { Ok(()) } else { Err(format!("rows before the kill: {sum}, after it: {again}")) }
 }
 
-/// Memory at its highest, and pages.
+/// Memory at its highest, and the data file.
 fn state(client: &Client, pid: u32) -> Result<String> {
     let peak = interop::peak_kib(pid)?;
-    let pages = |name: &str| client.status(name).map(|pages| pages >> 6);
-    let (file, free) = (pages("Store_file_pages")?, pages("Store_free_pages")?);
-    let pending = pages("Store_pending_pages")?;
+    let bytes = |name: &str| client.status(name).map(|bytes| bytes >> 20);
+    let (file, free) = (bytes("Store_file_bytes")?, bytes("Store_free_bytes")?);
+    let pending = bytes("Store_pending_bytes")?;
     Ok(format!("{} MB of memory at most, file {file} MB, of it {free} free and {pending} pending", peak >> 10))
 }
 

@@ -60,8 +60,8 @@ fn rows(connection: &mut Connection, sql: &str) -> Result<Answer> {
 
 fn state(server: &Server) -> Result<String> {
     let client = server.client();
-    let pages = |name: &str| client.status(name).map(|pages| pages >> 6);
-    let (file, pending) = (pages("Store_file_pages")?, pages("Store_pending_pages")?);
+    let bytes = |name: &str| client.status(name).map(|bytes| bytes >> 20);
+    let (file, pending) = (bytes("Store_file_bytes")?, bytes("Store_pending_bytes")?);
     let memory = resident_kib(server.pid())? >> 10;
     Ok(format!("{memory} MB of memory, file {file} MB, of it {pending} pending"))
 }

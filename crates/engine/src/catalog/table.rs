@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use base::{CommitNumber, IndexId, TableId};
 use binlog::TableEncoder;
 use bytes::Bytes;
+use store::Compression;
 use types::table::TableCodec;
 use types::{ColumnType, TableDef, TypeError, Value};
 
@@ -21,6 +22,8 @@ pub struct Table {
     pub encoder: Arc<TableEncoder>,
     /// Per index, what the paths of writes and locks ask.
     pub(crate) indexes: Vec<IndexInfo>,
+    /// How pages of its indexes are written.
+    pub(crate) compression: Compression,
     /// What ALTER keeps.
     pub(crate) shared: Arc<TableShared>,
     /// Columns that are in any index, ascending: those whose changes concern more than the row.
@@ -115,7 +118,8 @@ impl Table {
         let indexed_columns = indexed.into_iter().collect();
         let encoder = Arc::new(TableEncoder::new(&def));
         let since = AtomicU64::new(since.0);
-        Table { def, codec, encoder, indexes, shared, indexed_columns, counted_columns, since }
+        let compression = table_option(&def, "COMPRESSION").and_then(compression_named).unwrap_or_default();
+        Table { def, codec, encoder, indexes, compression, shared, indexed_columns, counted_columns, since }
     }
 
     /// Another form of the table, of the same rows and indexes.
@@ -189,6 +193,23 @@ fn index_info(def: &TableDef, codec: &TableCodec, number: usize) -> IndexInfo {
     let mut columns = ColumnSet::default();
     columns_of(def, codec, number).into_iter().for_each(|column| columns.insert(column));
     IndexInfo { id: def.indexes[number].id, unique: def.indexes[number].unique, columns }
+}
+
+/// What one of the other options of a table was set to, without quotes.
+pub fn table_option<'a>(def: &'a TableDef, name: &str) -> Option<&'a str> {
+    def.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.trim_matches('\''))
+}
+
+/// What the option COMPRESSION='…' of a table means; none if nothing. MySQL's zlib is smaller and slower than its lz4, and so is
+/// zstd, which takes its place.
+pub fn compression_named(name: &str) -> Option<Compression> {
+    let named = [
+        ("none", Compression::None),
+        ("lz4", Compression::Lz4),
+        ("zlib", Compression::Zstd),
+        ("zstd", Compression::Zstd),
+    ];
+    named.into_iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, compression)| compression)
 }
 
 impl fmt::Debug for Table {

@@ -1,12 +1,12 @@
 //! One step of a merge: the versions of a frozen memtable between two numbers, into the newest trees.
 
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
-use store::{Change, Changes, MergeOptions, Roots, Store, StoreError};
+use store::{Change, Changes, Compression, MergeOptions, Roots, Store, StoreError};
 
 use super::room::Room;
 use crate::bulk::{Batch, BulkCursor, BulkVersion};
@@ -163,12 +163,13 @@ fn cannot_read(error: EngineError) -> StoreError {
     StoreError::Io { file: "runs of a transaction".into(), operation: "read", offset: 0, source }
 }
 
-/// Merges `(after, upto]` of a memtable into the newest roots; drops trees.
+/// Merges `(after, upto]` of a memtable into the newest roots, compressed as is said of indexes; drops trees.
 pub(super) async fn merge_step(
     store: &Arc<Store>,
     memtable: &Memtable,
     (after, upto): (CommitNumber, CommitNumber),
     gone: &HashSet<IndexId>,
+    compressions: &HashMap<IndexId, Compression>,
     room: &Arc<Room>,
     options: MergeOptions,
 ) -> Result<Roots> {
@@ -197,13 +198,14 @@ pub(super) async fn merge_step(
             room: room.clone(),
         });
         let cursor = BulkCursor::new(&bulk, index);
+        let compression = compressions.get(&index).copied().unwrap_or_default();
         match chains {
-            Some(chains) if runs.is_empty() && bulk.is_empty() => merge.apply(index, chains).await?,
-            None if runs.is_empty() => merge.apply(index, BulkChanges { cursor, room }).await?,
+            Some(chains) if runs.is_empty() && bulk.is_empty() => merge.apply(index, compression, chains).await?,
+            None if runs.is_empty() => merge.apply(index, compression, BulkChanges { cursor, room }).await?,
             chains => {
                 let buffer = VecDeque::new();
                 let changes = MixedChanges { chains, buffer, runs, bulk: cursor, from_runs: 0, room };
-                merge.apply(index, changes).await?
+                merge.apply(index, compression, changes).await?
             }
         }
     }

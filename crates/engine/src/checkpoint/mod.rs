@@ -40,6 +40,7 @@ use bytes::Bytes;
 use event_listener::Event;
 use parking_lot::{Mutex, RwLock};
 use serde::{Deserialize, Serialize};
+use store::Compression;
 
 use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
@@ -96,6 +97,8 @@ pub(crate) struct Checkpoints {
     pub(super) dropped: Mutex<HashSet<IndexId>>,
     /// The same, at the time of the last freeze.
     pub(super) gone: Mutex<Arc<HashSet<IndexId>>>,
+    /// Indexes that are being built for a catalog that nobody sees yet, and how their pages are written.
+    pub(crate) building: Mutex<Vec<(IndexId, Compression)>>,
     /// The newest checkpoint on disk.
     pub(crate) durable: Mutex<Mark>,
     /// Keeps the log that recovery would need.
@@ -131,6 +134,7 @@ impl Checkpoints {
             frozen: Mutex::new(None),
             dropped: Mutex::default(),
             gone: Mutex::default(),
+            building: Mutex::default(),
             durable: Mutex::new(durable),
             pin,
             installs: RwLock::new(()),

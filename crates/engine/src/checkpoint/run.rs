@@ -1,13 +1,13 @@
 //! The course of a checkpoint, and the task that begins them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{Ordering, fence};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{Cancel, CommitNumber, ErrorClass};
+use base::{Cancel, CommitNumber, ErrorClass, IndexId};
 use futures_lite::future;
-use store::{Checkpoint, MergeOptions, Roots};
+use store::{Checkpoint, Compression, MergeOptions, Roots};
 
 use super::merge::{copy_leftovers, merge_step};
 use super::room::Room;
@@ -170,10 +170,21 @@ impl Core {
         let range = (frozen.merged, upto);
         let options = MergeOptions { pacer: Some(self.tunables.pacer.clone()) };
         let room = &self.checkpoints.room;
-        let roots = merge_step(&self.store, &frozen.memtable, range, &frozen.gone, room, options).await?;
+        let compressions = self.compressions();
+        let gone = &frozen.gone;
+        let roots = merge_step(&self.store, &frozen.memtable, range, gone, &compressions, room, options).await?;
         frozen.merged = upto;
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(roots)
+    }
+
+    /// The indexes whose pages are compressed when they are written.
+    fn compressions(&self) -> HashMap<IndexId, Compression> {
+        let catalog = self.catalog.load();
+        let tables = catalog.all_tables().filter(|table| table.compression != Compression::None);
+        let indexes = tables.flat_map(|table| table.indexes.iter().map(|index| (index.id, table.compression)));
+        // What was being built may be in the catalog by now, and is said of it twice.
+        indexes.chain(self.checkpoints.building.lock().iter().copied()).collect()
     }
 
     /// Readers read the new trees from now on, and the frozen memtable goes.

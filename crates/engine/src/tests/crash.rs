@@ -91,6 +91,7 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
     options.transaction_memory_bytes = [16 << 20, 0, 900][seed as usize / 10 % 3];
     options.install_memory_bytes = options.transaction_memory_bytes;
     let engine = fixture::open(machine.env(), options).await.unwrap();
+    fixture::compress(&engine, seed).await.unwrap();
     let table = engine.catalog().table("test", "t").unwrap().clone();
     let before = acknowledged.lock().clone();
     check(&engine, &before).await.unwrap();
@@ -196,7 +197,16 @@ async fn work_with_ddl(machine: &SimMachine, seed: u64) {
     check_indexes(&engine).await.unwrap();
     let _ = fill(&engine).await;
     let mut rng = StdRng::seed_from_u64(seed);
-    let words = ["add index t", "drop index t", "widen t", "add unique t", "truncate t"];
+    let words = [
+        "add index t",
+        "drop index t",
+        "widen t",
+        "add unique t",
+        "truncate t",
+        "compress t lz4",
+        "compress t zstd",
+        "compress t none",
+    ];
     let inserter = {
         let (engine, mut rng) = (engine.clone(), StdRng::seed_from_u64(seed + 1));
         async move {

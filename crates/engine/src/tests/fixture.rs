@@ -27,7 +27,7 @@ impl DdlPlanner for Words {
 }
 
 /// `create database`, `create NAME`, `create blobs`, `drop NAME`, `truncate NAME`, `rename NAME NAME`, `add index NAME`, `drop index NAME`,
-/// `add unique NAME`, `widen NAME`.
+/// `add unique NAME`, `widen NAME`, `compress NAME lz4`.
 pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
     let words: Vec<&str> = sql.split(' ').collect();
     let name = |name: &str| TableName::new("test", name);
@@ -58,6 +58,7 @@ pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, S
         ["add", "unique", old] => alter(old, &|def| def.indexes.push(index("unique_k", vec![1], true))),
         ["drop", "index", old] => alter(old, &|def| def.indexes.truncate(3)),
         ["widen", old] => widen(table(old)?),
+        ["compress", old, how] => alter(old, &|def| def.options = vec![("COMPRESSION".into(), format!("'{how}'"))]),
         _ => Err(SqlError::unknown(format!("what is '{sql}'?"))),
     }
 }
@@ -124,6 +125,11 @@ fn blob_table() -> TableDef {
     def.columns[2] = ColumnDef::new("data", ColumnType::Blob { size: types::BlobSize::Long });
     def.indexes.truncate(1);
     def
+}
+
+/// Compresses table `t` in a way that depends on a seed; what was written before stays as it is.
+pub(super) async fn compress(engine: &Arc<Engine>, seed: u64) -> Result<()> {
+    ddl(engine, ["compress t none", "compress t lz4", "compress t zstd"][seed as usize % 3]).await
 }
 
 pub(super) fn options() -> EngineOptions {

@@ -13,6 +13,7 @@
 //! | `sums.rs` | sums of ranges against reading them |
 //! | `threads.rs` | the same on real threads and a real disk |
 
+mod compression;
 mod crash;
 mod faults;
 mod fixture;

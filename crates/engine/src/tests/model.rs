@@ -260,6 +260,7 @@ async fn check(engine: &Arc<Engine>, history: &Mutex<History>) {
 async fn live(machine: &SimMachine, seed: u64, options: EngineOptions, history: &Arc<Mutex<History>>) {
     let engine = fixture::open(machine.env(), options).await.unwrap();
     check(&engine, history).await;
+    fixture::compress(&engine, seed / 10 + seed).await.unwrap();
     let table = engine.catalog().table("test", "t").unwrap().clone();
     let left = Arc::new(Mutex::new(SESSIONS));
     for session in 0..SESSIONS as u64 {

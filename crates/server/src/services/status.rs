@@ -90,9 +90,11 @@ fn store(lines: &mut Lines, engine: &Engine) {
     add(lines, "Innodb_page_size", 16384);
     add(lines, "Innodb_pages_read", statistics.pages_read);
     add(lines, "Innodb_pages_written", statistics.pages_written);
-    add(lines, "Store_file_pages", statistics.file_pages);
-    add(lines, "Store_free_pages", statistics.free_pages);
-    add(lines, "Store_pending_pages", statistics.pending_pages);
+    add(lines, "Innodb_data_read", statistics.bytes_read);
+    add(lines, "Innodb_data_written", statistics.bytes_written);
+    add(lines, "Store_file_bytes", statistics.file_bytes);
+    add(lines, "Store_free_bytes", statistics.free_bytes);
+    add(lines, "Store_pending_bytes", statistics.pending_bytes);
 }
 
 fn comparisons(lines: &mut Lines, follower: &Follower) {

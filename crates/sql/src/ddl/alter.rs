@@ -4,7 +4,10 @@
 //! under way) and every column remembers which old column its values come from. Then the copy becomes a definition again,
 //! and the two definitions are compared: do rows change their form, does the clustered key, which indexes are new?
 
+use std::sync::Arc;
+
 use base::{IndexId, SqlError, codes};
+use bytes::Bytes;
 use engine::CatalogChange;
 use engine::catalog::AlterTable as AlterChange;
 use types::schema::same_name;
@@ -26,14 +29,14 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     for action in &alter.actions {
         work.apply(action, context)?;
     }
-    let rebuild = alter.actions.contains(&AlterAction::Nothing) && alter.actions.len() == 1;
+    let forced = alter.actions.contains(&AlterAction::Force);
     let (new_def, sources) = work.finish(context)?;
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
         && context.catalog.table(&new_def.schema, &new_def.name).is_some()
     {
         return Err(table_exists(&new_def.name));
     }
-    if rebuild || new_def == *table.def {
+    if !forced && new_def == *table.def {
         return Ok(PlannedDdl::nothing());
     }
     let renamed_columns = renamed(&table.def, &new_def, &sources);
@@ -41,6 +44,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
     let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context)?;
     let checked_keys = foreign_key::added(&table.def, &new_def, row_mapper.is_some(), context)?;
+    // Rows that are mapped are written anew, with all indexes.
+    let row_mapper =
+        if forced { row_mapper.or_else(|| Some(Arc::new(|row: &Bytes| Ok(row.clone())))) } else { row_mapper };
     // A primary key that is generated now is written out, so that it is the same wherever the log is applied.
     let log_text = (new_def.generated_pk && !table.def.generated_pk).then(|| render::add_generated_pk(alter, &new_def));
     let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
@@ -168,7 +174,7 @@ impl Work {
             }
             AlterAction::Options(options) => self.options(options, context),
             AlterAction::ConvertTo(charset, collation) => self.convert_to(charset, collation.as_deref(), context),
-            AlterAction::Nothing => Ok(()),
+            AlterAction::Force | AlterAction::Nothing => Ok(()),
         }
     }
 
@@ -336,6 +342,10 @@ impl Work {
 
     fn options(&mut self, options: &TableOptions, context: &DdlContext<'_>) -> Result<(), SqlError> {
         create::apply_options(&mut self.def, options, context)?;
+        create::check_compression(&self.def, context, || {
+            let message = "Table storage engine 'InnoDB' does not support the create option 'COMPRESSION'";
+            SqlError::new(codes::ILLEGAL_HA_CREATE_OPTION, message)
+        })?;
         if let Some(collation) = context.collation_of(options.charset.as_deref(), options.collation.as_deref())? {
             self.def.collation = collation;
         }

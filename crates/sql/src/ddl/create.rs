@@ -2,6 +2,7 @@
 
 use base::{SqlError, TableId, codes};
 use engine::CatalogChange;
+use engine::catalog::{compression_named, table_option};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
@@ -92,6 +93,9 @@ fn table_def(
         options: Vec::new(),
     };
     apply_options(&mut def, options, context)?;
+    check_compression(&def, context, || {
+        SqlError::new(codes::ILLEGAL_HA, format!("Table storage engine for '{}' doesn't have this option", def.name))
+    })?;
     for spec in &create.columns {
         def.columns.push(column::column_def(spec, def.collation, context)?);
     }
@@ -285,4 +289,24 @@ pub(super) fn apply_options(
         }
     }
     Ok(())
+}
+
+/// Whether what COMPRESSION names is known, and goes together with the other options; a warning says why not.
+pub(super) fn check_compression(
+    def: &TableDef,
+    context: &DdlContext<'_>,
+    refusal: impl Fn() -> SqlError,
+) -> Result<(), SqlError> {
+    let Some(name) = table_option(def, "COMPRESSION") else { return Ok(()) };
+    let of_rows = table_option(def, "ROW_FORMAT") == Some("COMPRESSED")
+        || table_option(def, "KEY_BLOCK_SIZE").is_some_and(|n| n != "0");
+    let why = match compression_named(name) {
+        None => format!("InnoDB: Unsupported compression algorithm '{name}'"),
+        Some(compression) if of_rows && compression != Default::default() => {
+            "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0".to_string()
+        }
+        Some(_) => return Ok(()),
+    };
+    context.warnings.push(WarningLevel::Warning, codes::UNSUPPORTED_EXTENSION, why);
+    Err(refusal())
 }

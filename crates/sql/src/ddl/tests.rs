@@ -16,6 +16,11 @@ fn alter() {
 }
 
 #[test]
+fn compression() {
+    crate::testing::golden("golden/ddl_compression.txt");
+}
+
+#[test]
 fn accounts() {
     crate::testing::golden("golden/ddl_accounts.txt");
 }

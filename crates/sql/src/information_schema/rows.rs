@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::SqlError;
-use engine::{Catalog, Table};
+use engine::{Catalog, Engine, Table};
 use jiff::tz::TimeZone;
 use types::{ColumnDef, ColumnType, TableDef, Value};
 
@@ -94,7 +94,7 @@ pub(super) fn tables(source: &Source<'_>) -> Rows {
         }
     }
     for table in source.tables() {
-        let numbers = table_numbers(table, source.shared.engine.estimate_rows(table), &source.time_zone);
+        let numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
         let mut row = vec![
             catalog(),
             text(table.def.schema.clone()),
@@ -114,10 +114,15 @@ fn create_time(seconds: u32, zone: &TimeZone) -> Value {
 }
 
 /// A line of SHOW TABLE STATUS.
-pub(crate) fn table_numbers(table: &Table, row_count: u64, zone: &TimeZone) -> Vec<Value> {
+pub(crate) fn table_numbers(table: &Table, engine: &Engine, zone: &TimeZone) -> Vec<Value> {
     let def = &table.def;
+    let row_count = engine.estimate_rows(table);
+    let (data_bytes, index_bytes) = engine.table_bytes(table);
     let format = def.options.iter().find(|(name, _)| name == "ROW_FORMAT").map_or("Dynamic", |(_, value)| value);
-    let options = def.options.iter().map(|(name, value)| format!("{}={value}", name.to_lowercase()));
+    let options = def.options.iter().map(|(name, value)| match name.as_str() {
+        "COMPRESSION" => format!("COMPRESSION=\"{}\"", value.trim_matches('\'')),
+        _ => format!("{}={value}", name.to_lowercase()),
+    });
     let counts = def.auto_increment_column().is_some() && (!def.generated_pk || def.counted_pk().is_some());
     vec![
         text(def.name.clone()),
@@ -125,10 +130,10 @@ pub(crate) fn table_numbers(table: &Table, row_count: u64, zone: &TimeZone) -> V
         Value::Int(10),
         text(capitalised(format)),
         Value::UInt(row_count),
+        Value::UInt(data_bytes.checked_div(row_count).unwrap_or_default()),
+        Value::UInt(data_bytes),
         Value::UInt(0),
-        Value::UInt(0),
-        Value::UInt(0),
-        Value::UInt(0),
+        Value::UInt(index_bytes),
         Value::UInt(0),
         if counts { Value::UInt(table.auto_increment().peek()) } else { Value::Null },
         create_time(def.create_time, zone),

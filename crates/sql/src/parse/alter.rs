@@ -231,7 +231,11 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
         actions.push(AlterAction::Nothing);
         return Ok(());
     }
-    let words = ["FORCE", "DISABLE KEYS", "ENABLE KEYS", "WITHOUT VALIDATION", "WITH VALIDATION"];
+    if tokens.accept("FORCE") {
+        actions.push(AlterAction::Force);
+        return Ok(());
+    }
+    let words = ["DISABLE KEYS", "ENABLE KEYS", "WITHOUT VALIDATION", "WITH VALIDATION"];
     if tokens.accept_one(&words).is_some() {
         actions.push(AlterAction::Nothing);
         return Ok(());

@@ -244,7 +244,6 @@ const RECORDED: &[&str] = &[
     "DELAY_KEY_WRITE",
     "PACK_KEYS",
     "INSERT_METHOD",
-    "COMPRESSION",
 ];
 
 /// Options of a table, with or without commas between.
@@ -287,6 +286,17 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
     } else if let Some(name) = tokens.accept_one(RECORDED) {
         equals(tokens);
         options.recorded.push((name.to_string(), option_value(tokens)?));
+    } else if tokens.accept("COMPRESSION") {
+        equals(tokens);
+        let name = tokens.string()?;
+        let value = if name.is_empty() { "DEFAULT".to_string() } else { quoted(&name) };
+        options.recorded.push(("COMPRESSION".into(), value));
+    } else if accept_option(tokens, "PAGE_COMPRESSED") {
+        equals(tokens);
+        options.recorded.push(("COMPRESSION".into(), page_compressed(tokens)?));
+    } else if accept_option(tokens, "PAGE_COMPRESSION_LEVEL") {
+        equals(tokens);
+        option_value(tokens)?;
     } else if tokens.accept("ENCRYPTION") {
         equals(tokens);
         if !tokens.string()?.eq_ignore_ascii_case("n") {
@@ -307,10 +317,37 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
     Ok(true)
 }
 
+/// The name of an option of MariaDB's engines, which its SHOW CREATE TABLE puts into backticks.
+fn accept_option(tokens: &mut Tokens<'_>, name: &str) -> bool {
+    let is_it = matches!(tokens.peek(), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(name));
+    if is_it {
+        tokens.next();
+    }
+    is_it
+}
+
+/// What MariaDB's PAGE_COMPRESSED is as COMPRESSION: its own default is zlib.
+fn page_compressed(tokens: &mut Tokens<'_>) -> Parsed<String> {
+    let place = tokens.place();
+    let value = option_value(tokens)?;
+    match value.trim_matches('\'').to_ascii_uppercase().as_str() {
+        "1" | "ON" | "YES" | "TRUE" => Ok(quoted("zlib")),
+        "0" | "OFF" | "NO" | "FALSE" | "DEFAULT" => Ok("DEFAULT".to_string()),
+        _ => {
+            tokens.back_to(place);
+            tokens.unexpected()
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 fn option_value(tokens: &mut Tokens<'_>) -> Parsed<String> {
     match tokens.peek() {
         Some(Token::Number(..)) => tokens.number().map(|number| number.to_string()),
-        Some(Token::SingleQuotedString(_)) => tokens.string().map(|text| format!("'{}'", text.replace('\'', "''"))),
+        Some(Token::SingleQuotedString(_)) => tokens.string().map(|text| quoted(&text)),
         _ => tokens.any_word().map(|word| word.to_ascii_uppercase()),
     }
 }

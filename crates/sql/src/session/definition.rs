@@ -13,7 +13,8 @@ use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
 use crate::parse::ParsedStatement;
 use crate::parse::ast::{
-    AlterAction, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, TableName, UserName, UserSpec,
+    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, TableName,
+    UserName, UserSpec,
 };
 use crate::result::{Collected, Outcome};
 
@@ -33,19 +34,32 @@ impl Session {
         // The implicit commit comes before anything can fail for the definition itself.
         self.commit().await?;
         self.check_writable()?;
+        let affected_rows = self.define_in_turn(&ddl, text).await?;
+        self.after_definition(&ddl);
+        self.info.row_count = affected_rows as i64;
+        let info = match ddl {
+            Ddl::AlterTable(_) => "Records: 0  Duplicates: 0  Warnings: 0".to_string(),
+            _ => String::new(),
+        };
+        Ok(Outcome { affected_rows, info, ..Outcome::default() })
+    }
+
+    /// OPTIMIZE TABLE: all of a table is written anew. It is a definition, because followers do the same.
+    pub(super) async fn rebuild(&mut self, table: &TableName) -> Result<(), SqlError> {
+        self.check_no_hold()?;
+        self.check_writable()?;
+        let schema = table.schema.clone().unwrap_or_default();
+        let name = format!("{}.{}", ddl::quote_identifier(&schema), ddl::quote_identifier(&table.name));
+        let alter = AlterTable { table: table.clone(), actions: vec![AlterAction::Force] };
+        self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await.map(drop)
+    }
+
+    /// Plans and executes, again if others change the same tables meanwhile. How many rows that affects.
+    async fn define_in_turn(&mut self, ddl: &Ddl, text: &str) -> Result<u64, SqlError> {
         for _ in 0..REPLANS_MAX {
-            match self.define_once(&ddl, text).await {
+            match self.define_once(ddl, text).await {
                 Err(error) if error.code == codes::TABLE_DEF_CHANGED.0 => {}
-                result => {
-                    let affected_rows = result?;
-                    self.after_definition(&ddl);
-                    self.info.row_count = affected_rows as i64;
-                    let info = match ddl {
-                        Ddl::AlterTable(_) => "Records: 0  Duplicates: 0  Warnings: 0".to_string(),
-                        _ => String::new(),
-                    };
-                    return Ok(Outcome { affected_rows, info, ..Outcome::default() });
-                }
+                result => return result,
             }
         }
         Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))

@@ -149,7 +149,17 @@ impl Session {
             self.check_table(Privilege::Select, table)?;
             let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
-            for (kind, message) in answers(what, exists, &schema, &table.name) {
+            let mut lines = answers(what, exists, &schema, &table.name);
+            if what == TableMaintenance::Optimize && exists {
+                self.check_table(Privilege::Insert, table)?;
+                let whole = TableName { schema: Some(schema.clone()), name: table.name.clone() };
+                match self.rebuild(&whole).await {
+                    Ok(()) => {}
+                    Err(error) if error.code == codes::QUERY_INTERRUPTED.0 => return Err(error),
+                    Err(error) => lines = vec![("Error", error.message), ("status", "Operation failed".into())],
+                }
+            }
+            for (kind, message) in lines {
                 let name = format!("{schema}.{}", table.name);
                 rows.push(vec![Value::str(name), Value::str(op(what)), Value::str(kind), Value::str(message)]);
             }
@@ -172,7 +182,8 @@ fn op(what: TableMaintenance) -> &'static str {
     }
 }
 
-/// Message types and texts. Trees are merged all the time and estimates are taken from them, so there is nothing to do.
+/// Message types and texts. Trees are merged all the time and estimates are taken from them, so there is nothing to do but to
+/// write everything in another form, or to give back what is half empty (OPTIMIZE).
 fn answers(what: TableMaintenance, exists: bool, schema: &str, name: &str) -> Vec<(&'static str, String)> {
     if !exists {
         let missing = format!("Table '{schema}.{name}' doesn't exist");

@@ -98,8 +98,7 @@ pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Res
     let zone = session.settings().hot.time_zone.clone();
     for name in names {
         let Some(table) = catalog.table(&database, &name) else { continue };
-        let estimate = session.shared().engine.estimate_rows(table);
-        rows.push(information_schema::table_numbers(table, estimate, &zone));
+        rows.push(information_schema::table_numbers(table, &session.shared().engine, &zone));
     }
     Ok(rows)
 }

@@ -13,7 +13,7 @@ use base::IndexId;
 use bytes::Bytes;
 
 use crate::Result;
-use crate::page::{Expected, PAGE_SIZE, Page, PageRef};
+use crate::page::{Expected, PAGE_BLOCKS, Page, PageRef};
 use crate::shared::Shared;
 use crate::space::Run;
 
@@ -59,18 +59,22 @@ impl ReadAhead {
     }
 
     async fn read(&mut self, shared: &Shared, wanted: &[Expected]) -> Result<()> {
-        let groups: Vec<&[Expected]> = wanted.chunk_by(|a, b| a.at.number.0 + 1 == b.at.number.0).collect();
+        let groups: Vec<&[Expected]> = wanted.chunk_by(|a, b| a.at.is_before(b.at)).collect();
         let reads = groups.iter().map(|group| {
-            let run = Run::new(group[0].at.number.0, group.len() as u64);
+            let blocks = group.iter().map(|leaf| u64::from(leaf.at.blocks)).sum();
+            let run = Run::new(group[0].at.number.0, blocks);
             Box::pin(shared.file.read(run, Some(group[0].index)))
         });
         let read = all(reads.collect()).await;
         for (group, bytes) in groups.iter().zip(read) {
-            let bytes = bytes?;
-            for (number, expected) in group.iter().enumerate() {
-                let start = number * PAGE_SIZE;
-                let page = shared.file.check(bytes.slice(start..start + PAGE_SIZE), expected)?;
+            let mut rest = bytes?;
+            for expected in *group {
+                let page = shared.file.check(rest.split_to(expected.at.bytes()), expected)?;
                 self.pages.insert(expected.at, page);
+                if expected.at.blocks < PAGE_BLOCKS {
+                    // Expanding many takes its time.
+                    futures_lite::future::yield_now().await;
+                }
             }
         }
         Ok(())

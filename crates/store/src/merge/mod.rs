@@ -14,8 +14,8 @@
 //!
 //! # Invariants
 //! - One merge or checkpoint at a time (the gate in [`crate::shared`]).
-//! - Memory is bounded: the window of changes, three pages per level, the writes under way, and the leaves read ahead;
-//!   and the list of freed pages, as runs.
+//! - Memory is bounded: the window of changes, three pages per level, the writes under way, and the leaves read ahead (all of
+//!   these as they are in memory, not compressed); and the list of freed pages, as runs.
 
 mod ahead;
 mod pacer;
@@ -36,6 +36,7 @@ pub(crate) use self::writer::{Flight, PageWriter};
 use self::tree::TreeMerge;
 use crate::manifest::{Tree, Trees};
 use crate::page::PageRef;
+use crate::page::form::Compression;
 use crate::page::leaf::Overflow;
 use crate::shared::{Pass, Shared};
 use crate::space::{Run, append};
@@ -74,7 +75,7 @@ struct Freed(BTreeMap<u64, Vec<Run>>);
 
 impl Freed {
     fn page(&mut self, at: PageRef) {
-        self.run(at.generation, Run::new(at.number.0, 1));
+        self.run(at.generation, at.run());
     }
 
     fn value(&mut self, value: &Overflow) {
@@ -97,12 +98,13 @@ impl Merge {
     }
 
     /// Applies changes to the tree of an index; a missing tree is made, so this is also how an index is built from a
-    /// sorted stream.
+    /// sorted stream. The compression is for the pages that are written; others stay as they are.
     ///
     /// # Errors
     /// After any error, or when the future was dropped in its middle, this merge can only be dropped.
-    pub async fn apply<C: Changes>(&mut self, index: IndexId, changes: C) -> Result<()> {
+    pub async fn apply<C: Changes>(&mut self, index: IndexId, compression: Compression, changes: C) -> Result<()> {
         let old = self.begin(index).await?;
+        self.writer.set_compression(compression);
         let parts = Parts { shared: self.store.shared(), writer: &mut self.writer, freed: &mut self.freed };
         match TreeMerge::new(parts, index, old, changes).run().await? {
             Some(tree) => drop(self.trees.insert(index, tree)),

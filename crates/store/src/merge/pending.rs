@@ -57,10 +57,19 @@ pub(super) struct PendingRows {
     warm: bool,
 }
 
-/// A leaf that was filled.
+/// A node that was filled, and has no place yet.
 pub(super) struct Filled {
-    pub(super) child: Child,
+    pub(super) header: Header,
+    /// As in [`Child`].
+    pub(super) lower: Bytes,
     pub(super) warm: bool,
+}
+
+impl Filled {
+    /// What its parent has of it.
+    pub(super) fn child(self, at: PageRef) -> Child {
+        Child { lower: self.lower, at, rows: self.header.rows, hash: self.header.hash }
+    }
 }
 
 impl PendingRows {
@@ -121,7 +130,7 @@ impl PendingRows {
     }
 
     /// Fills a page up to `target` bytes, or until the next row does not fit.
-    pub(super) fn fill(&mut self, memory: &mut [u8], at: PageRef, index: IndexId, target: usize) -> Filled {
+    pub(super) fn fill(&mut self, memory: &mut [u8], index: IndexId, target: usize) -> Filled {
         let whole = self.size <= target.min(CAPACITY);
         let mut builder = PageBuilder::leaf(memory);
         let (mut rows, mut hash, mut last) = (0, 0u64, Bytes::new());
@@ -155,12 +164,10 @@ impl PendingRows {
         let hash = if whole { self.hash } else { hash };
         self.size -= builder.size();
         self.hash = self.hash.wrapping_sub(hash);
-        let header =
-            Header { at, index, kind: PageKind::Leaf, level: 0, count: 0, used: 0, common: 0, rows, hash, next: 0 };
-        builder.seal(header);
+        let header = builder.finish(Header { rows, hash, ..Header::plain(index, PageKind::Leaf, 0) });
         let next = self.pieces.front().map(|piece| separator(&last, piece.first_key()));
         let lower = std::mem::replace(&mut self.lower, next.unwrap_or_default());
-        Filled { child: Child { lower, at, rows, hash }, warm: self.warm }
+        Filled { header, lower, warm: self.warm }
     }
 }
 
@@ -239,34 +246,23 @@ impl PendingChildren {
     }
 
     /// As [`PendingRows::fill`].
-    pub(super) fn fill(&mut self, memory: &mut [u8], at: PageRef, index: IndexId, level: u8, target: usize) -> Child {
+    pub(super) fn fill(&mut self, memory: &mut [u8], index: IndexId, level: u8, target: usize) -> Filled {
         let mut builder = PageBuilder::inner(memory);
-        let mut node = Child { lower: Bytes::new(), at, rows: 0, hash: 0 };
+        let (mut lower, mut rows, mut hash) = (Bytes::new(), 0, 0u64);
         while builder.size() < target {
             let Some(child) = self.children.front().filter(|child| child.size() <= builder.room()) else { break };
             child.push(&mut builder);
-            if node.rows == 0 {
-                node.lower = child.lower.clone();
+            if rows == 0 {
+                lower = child.lower.clone();
             }
-            node.rows += child.rows;
-            node.hash = node.hash.wrapping_add(child.hash);
+            rows += child.rows;
+            hash = hash.wrapping_add(child.hash);
             self.children.pop_front();
         }
         self.size -= builder.size();
         self.emitted += 1;
-        let (rows, hash) = (node.rows, node.hash);
-        builder.seal(Header {
-            at,
-            index,
-            kind: PageKind::Inner,
-            level,
-            count: 0,
-            used: 0,
-            common: 0,
-            rows,
-            hash,
-            next: 0,
-        });
-        node
+        let header = Header { level, rows, hash, ..Header::plain(index, PageKind::Inner, 0) };
+        // Whoever looks for a row comes by here.
+        Filled { header: builder.finish(header), lower, warm: true }
     }
 }

@@ -28,12 +28,12 @@ use bytes::Bytes;
 use crate::manifest::Tree;
 use crate::page::inner::Child;
 use crate::page::leaf::{Overflow, Value, needs_overflow};
-use crate::page::{CAPACITY, Expected, Page, PageKind, row_hash};
+use crate::page::{CAPACITY, Expected, Page, PageKind, PageRef, row_hash};
 use crate::{Result, overflow};
 
 use super::Parts;
 use super::ahead::ReadAhead;
-use super::pending::{PendingChildren, PendingRows, share};
+use super::pending::{Filled, PendingChildren, PendingRows, share};
 use super::source::{Changes, Window};
 
 /// An opened node of the old tree, or what holds its root.
@@ -129,8 +129,6 @@ pub(super) struct TreeMerge<'a, C> {
 
 impl<'a, C: Changes> TreeMerge<'a, C> {
     pub(super) fn new(parts: Parts<'a>, index: IndexId, old: Option<Tree>, changes: C) -> Self {
-        let none = crate::page::PageRef { number: base::PageNumber(0), generation: 0 };
-        let empty = Tree { root: none, height: 0, rows: 0, hash: 0, leaf_pages: 0, inner_pages: 0, overflow_pages: 0 };
         TreeMerge {
             parts,
             index,
@@ -139,7 +137,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             ahead: ReadAhead::default(),
             rows: PendingRows::default(),
             children: Vec::new(),
-            counts: old.unwrap_or(empty),
+            counts: old.unwrap_or(Tree::EMPTY),
             appended: false,
             gone: Vec::new(),
         }
@@ -180,14 +178,14 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             let (page, warm) =
                 self.ahead.leaf(self.parts.shared, self.index, child.at, frame, self.window.known()).await?;
             frame.next += 1;
-            self.parts.freed.page(child.at);
+            self.drop_page(child.at);
             self.counts.leaf_pages -= 1;
             self.rows.open(child.lower, warm);
             return self.merge_rows(Some(page), upper).await;
         }
         frame.next += 1;
         let page = self.parts.shared.page(&Expected::node(child.at, self.index, level)).await?;
-        self.parts.freed.page(child.at);
+        self.drop_page(child.at);
         self.counts.inner_pages -= 1;
         self.path.push(Frame::of(page, child.lower, upper));
         Ok(())
@@ -247,14 +245,21 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         }
         let written = overflow::write(self.parts.writer, self.index, &key, &value).await?;
         self.counts.overflow_pages += written.pages();
+        self.counts.blocks += written.blocks();
         let hash = written.hash;
         self.rows.put(key, Value::Overflow(written), hash);
         Ok(())
     }
 
+    fn drop_page(&mut self, at: PageRef) {
+        self.counts.blocks -= at.run().len;
+        self.parts.freed.page(at);
+    }
+
     fn drop_value(&mut self, value: Option<Overflow>) {
         if let Some(overflow) = value {
             self.counts.overflow_pages -= overflow.pages();
+            self.counts.blocks -= overflow.blocks();
             self.parts.freed.value(&overflow);
         }
     }
@@ -286,24 +291,27 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
     }
 
     async fn write_leaf(&mut self, target: usize) -> Result<()> {
-        let writer = &mut *self.parts.writer;
-        writer.reserve().await?;
-        let (at, memory) = writer.page();
-        let filled = self.rows.fill(memory, at, self.index, target);
-        writer.filled(PageKind::Leaf, filled.warm).await?;
+        let memory = self.parts.writer.begin(PageKind::Leaf).await?;
+        let filled = self.rows.fill(memory, self.index, target);
+        let leaf = self.write_node(filled).await?;
         self.counts.leaf_pages += 1;
-        self.push_child(0, filled.child).await
+        self.push_child(0, leaf).await
     }
 
     async fn write_inner(&mut self, level: u8, target: usize) -> Result<()> {
-        let writer = &mut *self.parts.writer;
-        writer.reserve().await?;
-        let (at, memory) = writer.page();
-        let node = self.children[usize::from(level) - 1].fill(memory, at, self.index, level, target);
-        writer.filled(PageKind::Inner, true).await?;
+        let memory = self.parts.writer.begin(PageKind::Inner).await?;
+        let filled = self.children[usize::from(level) - 1].fill(memory, self.index, level, target);
+        let node = self.write_node(filled).await?;
         self.counts.inner_pages += 1;
         self.pending_above(level).push(node);
         Ok(())
+    }
+
+    /// Gives the node that was filled its place.
+    async fn write_node(&mut self, filled: Filled) -> Result<Child> {
+        let at = self.parts.writer.end(&filled.header, filled.warm).await?;
+        self.counts.blocks += at.run().len;
+        Ok(filled.child(at))
     }
 
     /// Adds a node of a level to what is pending above it, and writes there what has become plenty.
@@ -359,7 +367,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         }
         let left = self.children[number].pop().expect("it was just looked at");
         let page = self.parts.shared.page(&Expected::node(left.at, self.index, level)).await?;
-        self.parts.freed.page(left.at);
+        self.drop_page(left.at);
         if level == 0 {
             self.counts.leaf_pages -= 1;
             self.rows.prepend(left.lower, page);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cell    2  length of the key
-//!         8  page number of the child
+//!         8  page number of the child, times four, and its blocks less one
 //!         8  its generation
 //!         8  rows below it
 //!         8  sum of their hashes
@@ -11,7 +11,6 @@
 //!
 //! The first child takes every smaller key too. Keys are cut to the shortest that tells a child from the rows before it.
 
-use base::PageNumber;
 use bytes::Bytes;
 
 use super::{CAPACITY, Layout, Page, PageBuilder, PageRef, SLOT_SIZE, get_u16, get_u64};
@@ -46,7 +45,7 @@ impl Child {
     pub(crate) fn push(&self, builder: &mut PageBuilder<'_>) {
         let cell = builder.cell(PREFIX_SIZE + self.lower.len());
         cell[..2].copy_from_slice(&(self.lower.len() as u16).to_le_bytes());
-        cell[2..10].copy_from_slice(&self.at.number.0.to_le_bytes());
+        cell[2..10].copy_from_slice(&self.at.place().to_le_bytes());
         cell[10..18].copy_from_slice(&self.at.generation.to_le_bytes());
         cell[18..26].copy_from_slice(&self.rows.to_le_bytes());
         cell[26..34].copy_from_slice(&self.hash.to_le_bytes());
@@ -76,7 +75,7 @@ impl Page {
     /// Where a child is.
     pub(crate) fn child_at(&self, entry: usize) -> PageRef {
         let start = self.slot(entry);
-        PageRef { number: PageNumber(get_u64(self, start + 2)), generation: get_u64(self, start + 10) }
+        PageRef::from_place(get_u64(self, start + 2), get_u64(self, start + 10))
     }
 
     /// Rows below a child.

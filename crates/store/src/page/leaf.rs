@@ -8,9 +8,10 @@
 //!                8  length of the value
 //!                8  generation of the pages that hold it
 //!                8  hash of the row
+//!                2  lengths of the first eight pages, the first in the lowest two bits: blocks less one
 //!                then for each of 1 to 8 runs of those pages, in the order of the value:
-//!                8  first page
-//!                4  pages
+//!                8  first block
+//!                4  blocks
 //! ```
 
 use bytes::Bytes;
@@ -24,9 +25,11 @@ pub(super) const LAYOUT: Layout = Layout { key_at: PREFIX_SIZE, first: 0 };
 /// Marks an overflow reference in the key's length.
 const OVERFLOW: u16 = 1 << 15;
 /// Bytes of an overflow reference before its runs.
-const REFERENCE_SIZE: usize = 24;
+const REFERENCE_SIZE: usize = 26;
 /// Bytes of a run in it.
 const RUN_SIZE: usize = 12;
+/// Pages whose lengths are in the reference. Longer values are read run by run, and their pages know their lengths.
+pub(crate) const LENGTHS_MAX: usize = 8;
 /// Runs that a value may be spread over.
 pub(crate) const RUNS_MAX: usize = 8;
 /// A row that takes more than a quarter of a page has its value elsewhere.
@@ -46,14 +49,34 @@ pub(crate) struct Overflow {
     pub(crate) generation: u64,
     /// Hash of the row, so that replacing it needs no read of the value.
     pub(crate) hash: u64,
-    /// The pages, in the order of the value.
+    /// Of its first pages, two bits each: blocks less one.
+    pub(crate) lengths: u16,
+    /// Its blocks, in the order of the value. No page is in two runs.
     pub(crate) runs: Vec<Run>,
 }
 
 impl Overflow {
-    /// Pages of the runs.
+    /// Pages of the value.
     pub(crate) fn pages(&self) -> u64 {
+        self.size.div_ceil(CAPACITY as u64)
+    }
+
+    /// Blocks of the runs.
+    pub(crate) fn blocks(&self) -> u64 {
         self.runs.iter().map(|run| run.len).sum()
+    }
+
+    /// Notes the length of a page.
+    pub(crate) fn set_blocks_of(&mut self, page: u64, blocks: u8) {
+        if page < LENGTHS_MAX as u64 {
+            self.lengths |= u16::from(blocks - 1) << (2 * page);
+        }
+    }
+
+    /// The length of one of the first pages.
+    pub(crate) fn blocks_of(&self, page: u64) -> u8 {
+        debug_assert!(page < LENGTHS_MAX as u64);
+        (self.lengths >> (2 * page) & 3) as u8 + 1
     }
 
     fn encoded_size(&self) -> usize {
@@ -65,6 +88,7 @@ impl Overflow {
         for number in [self.size, self.generation, self.hash] {
             bytes.extend_from_slice(&number.to_le_bytes());
         }
+        bytes.extend_from_slice(&self.lengths.to_le_bytes());
         for run in &self.runs {
             bytes.extend_from_slice(&run.start.to_le_bytes());
             bytes.extend_from_slice(&(run.len as u32).to_le_bytes());
@@ -78,6 +102,7 @@ impl Overflow {
             size: get_u64(bytes, 0),
             generation: get_u64(bytes, 8),
             hash: get_u64(bytes, 16),
+            lengths: get_u16(bytes, 24),
             runs: bytes[REFERENCE_SIZE..].chunks_exact(RUN_SIZE).map(run).collect(),
         }
     }

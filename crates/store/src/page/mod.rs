@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! offset size
-//!      0    8  xxh3-64 of bytes 8..16384
-//!      8    8  page number: this page's offset in the file divided by 16384
+//!      0    8  xxh3-64 of bytes 8 up to the end of its last block
+//!      8    8  page number: its offset in the file divided by 4096, the number of its first block
 //!     16    8  index id of the tree it belongs to; 0 for the store's own pages
 //!     24    8  generation in which it was written
 //!     32    1  kind (1 leaf, 2 inner, 3 overflow, 4 manifest, 5 superblock)
@@ -13,7 +13,7 @@
 //!     38    2  bytes that the keys of all entries have in common (leaf, inner)
 //!     40    8  rows in and below it (leaf, inner); place in its run (overflow, manifest)
 //!     48    8  sum of the hashes of those rows
-//!     56    8  number of the next page of the manifest; zero in other kinds
+//!     56    8  number of the next page of the manifest; in other kinds zero, or how it is compressed ([`form`])
 //!     64       payload; what is not in use is zero
 //! ```
 //!
@@ -29,7 +29,11 @@
 //! their keys, without gaps: neighbouring entries are copied from an old page to a new one at once. Keys are stored whole:
 //! cutting off what they have in common would mean putting a key together for each row that is read.
 //!
-//! All numbers are little-endian. Whoever refers to a page knows its number, generation, index and kind, and all
+//! In memory a page has 16384 bytes; in the file one to four neighbouring blocks of 4096, four if it is not compressed. Blocks
+//! are what is numbered, allocated and freed. *Not taken:* blocks as small as a sector, which would save half a kilobyte of a
+//! page more, and make eight times as many pieces of free space.
+//!
+//! All numbers are little-endian. Whoever refers to a page knows its number, length, generation, index and kind, and all
 //! of them are compared when the page is read: so a write that never reached the disk, or reached another place,
 //! is found although the page there has a correct checksum.
 //!
@@ -37,18 +41,26 @@
 //! - Offsets inside a [`Page`] were checked when it was read ([`Page::check`]), so the accessors cannot fail.
 //! - A page is a function of its rows and its header: unused bytes are zero.
 
+pub(crate) mod form;
 pub(crate) mod inner;
 pub(crate) mod leaf;
+mod place;
 
 use std::cmp::Ordering;
 use std::ops::Deref;
 
-use base::{IndexId, PageNumber};
+use base::IndexId;
 use bytes::Bytes;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// Bytes of a page.
+pub(crate) use place::PageRef;
+
+/// Bytes of a page in memory.
 pub const PAGE_SIZE: usize = 16384;
+/// Bytes of a block, the unit of the file.
+pub const BLOCK_SIZE: usize = 4096;
+/// Blocks of a page that is not compressed.
+pub(crate) const PAGE_BLOCKS: u8 = (PAGE_SIZE / BLOCK_SIZE) as u8;
 /// Bytes before the payload.
 pub(crate) const HEADER_SIZE: usize = 64;
 /// Bytes of payload.
@@ -74,17 +86,9 @@ impl PageKind {
     }
 }
 
-/// Which page, and which of those that have been written there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct PageRef {
-    pub(crate) number: PageNumber,
-    pub(crate) generation: u64,
-}
-
 /// What the header says beside the checksum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    pub(crate) at: PageRef,
     pub(crate) index: IndexId,
     pub(crate) kind: PageKind,
     pub(crate) level: u8,
@@ -100,8 +104,8 @@ pub(crate) struct Header {
 
 impl Header {
     /// The header of a page that is no node.
-    pub(crate) fn plain(at: PageRef, index: IndexId, kind: PageKind, place: u64) -> Self {
-        Header { at, index, kind, level: 0, count: 0, used: 0, common: 0, rows: place, hash: 0, next: 0 }
+    pub(crate) fn plain(index: IndexId, kind: PageKind, place: u64) -> Self {
+        Header { index, kind, level: 0, count: 0, used: 0, common: 0, rows: place, hash: 0, next: 0 }
     }
 }
 
@@ -128,15 +132,15 @@ pub(crate) struct Page(Bytes);
 impl Page {
     /// Checks everything that the page itself and its referrer say.
     pub(crate) fn check(bytes: Bytes, expected: &Expected) -> Result<Page, String> {
-        if bytes.len() != PAGE_SIZE {
+        if bytes.len() != expected.at.bytes() {
             return Err(format!("it has {} bytes", bytes.len()));
         }
-        let (stored, computed) = (get_u64(&bytes, 0), xxh3_64(&bytes[8..]));
-        if stored != computed {
-            return Err(format!("its checksum is {stored:016x} and should be {computed:016x}"));
-        }
-        let page = Page(bytes);
+        check_sum(&bytes)?;
+        let mut page = Page(bytes);
         page.check_header(expected)?;
+        if expected.at.blocks < PAGE_BLOCKS {
+            page = Page(form::expand(&page)?.into());
+        }
         match expected.kind {
             PageKind::Leaf => leaf::check(&page)?,
             PageKind::Inner => inner::check(&page)?,
@@ -151,6 +155,9 @@ impl Page {
             if found == wanted { Ok(()) } else { Err(format!("its {what} is {found} and should be {wanted}")) }
         };
         compare("page number", get_u64(&self.0, 8), expected.at.number.0)?;
+        if expected.kind != PageKind::Manifest {
+            compare("length in blocks", form::blocks_from(&self.0).into(), expected.at.blocks.into())?;
+        }
         compare("index", get_u64(&self.0, 16), expected.index.0)?;
         compare("generation (a write was lost)", self.generation(), expected.at.generation)?;
         compare("kind", u64::from(self.0[32]), expected.kind as u64)?;
@@ -159,7 +166,7 @@ impl Page {
 
     /// The page from bytes that this process has just sealed.
     pub(crate) fn sealed(bytes: Bytes) -> Page {
-        debug_assert_eq!(get_u64(&bytes, 0), xxh3_64(&bytes[8..]));
+        debug_assert_eq!(bytes.len(), PAGE_SIZE);
         Page(bytes)
     }
 
@@ -384,14 +391,14 @@ impl<'a> PageBuilder<'a> {
         self.end += cells.len();
     }
 
-    /// Completes the directory, clears what is not in use, writes the header and the checksum. What `header` says of
-    /// entries and bytes is set here.
-    pub(crate) fn seal(mut self, header: Header) {
+    /// Completes the directory and clears what is not in use. Gives the header with what it says of entries and bytes, to seal
+    /// the page with when its place is known.
+    pub(crate) fn finish(mut self, header: Header) -> Header {
         let common = self.fill_heads();
         let directory = PAGE_SIZE - SLOT_SIZE * self.count;
         self.page[self.end..directory].fill(0);
         let (count, used) = (self.count as u16, (self.end - HEADER_SIZE) as u16);
-        seal(self.page, &Header { count, used, common: common as u16, ..header });
+        Header { count, used, common: common as u16, ..header }
     }
 
     /// Writes the heads of all keys; says what the keys have in common.
@@ -413,12 +420,19 @@ impl<'a> PageBuilder<'a> {
     }
 }
 
-/// Writes header and checksum of a page whose payload is complete.
-pub(crate) fn seal(page: &mut [u8], header: &Header) {
+/// Writes header and checksum of a page that is not compressed and whose payload is complete.
+pub(crate) fn seal(page: &mut [u8], at: PageRef, header: &Header) {
+    assert_eq!(page.len(), at.bytes());
+    put_header(page, at, header);
+    finish(page);
+}
+
+/// Writes a header without its checksum.
+fn put_header(page: &mut [u8], at: PageRef, header: &Header) {
     page[..HEADER_SIZE].fill(0);
-    page[8..16].copy_from_slice(&header.at.number.0.to_le_bytes());
+    page[8..16].copy_from_slice(&at.number.0.to_le_bytes());
     page[16..24].copy_from_slice(&header.index.0.to_le_bytes());
-    page[24..32].copy_from_slice(&header.at.generation.to_le_bytes());
+    page[24..32].copy_from_slice(&at.generation.to_le_bytes());
     page[32] = header.kind as u8;
     page[33] = header.level;
     page[34..36].copy_from_slice(&header.count.to_le_bytes());
@@ -427,16 +441,30 @@ pub(crate) fn seal(page: &mut [u8], header: &Header) {
     page[40..48].copy_from_slice(&header.rows.to_le_bytes());
     page[48..56].copy_from_slice(&header.hash.to_le_bytes());
     page[56..64].copy_from_slice(&header.next.to_le_bytes());
-    let checksum = xxh3_64(&page[8..]);
-    page[..8].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// Fills a page with raw payload (overflow, manifest, superblock) and seals it.
-pub(crate) fn seal_payload(page: &mut [u8], header: &Header, payload: &[u8]) {
+/// Writes the checksum of all other bytes.
+fn finish(blocks: &mut [u8]) {
+    let checksum = xxh3_64(&blocks[8..]);
+    blocks[..8].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Compares the checksum.
+pub(crate) fn check_sum(blocks: &[u8]) -> Result<(), String> {
+    let (stored, computed) = (get_u64(blocks, 0), xxh3_64(&blocks[8..]));
+    if stored == computed {
+        Ok(())
+    } else {
+        Err(format!("its checksum is {stored:016x} and should be {computed:016x}"))
+    }
+}
+
+/// Fills a page with raw payload (overflow, manifest, superblock); its header says how much it is.
+pub(crate) fn fill_payload(page: &mut [u8], header: Header, payload: &[u8]) -> Header {
     assert!(payload.len() <= CAPACITY);
     page[HEADER_SIZE..HEADER_SIZE + payload.len()].copy_from_slice(payload);
     page[HEADER_SIZE + payload.len()..].fill(0);
-    seal(page, &Header { used: payload.len() as u16, ..*header });
+    Header { used: payload.len() as u16, ..header }
 }
 
 /// The hash of a row: of its value, seeded with that of its key. A tree's content hash is the wrapping sum of
@@ -475,6 +503,8 @@ fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
 
 #[cfg(test)]
 mod tests {
+    use base::PageNumber;
+
     use super::*;
 
     fn sealed_leaf(keys: &[&[u8]]) -> (Bytes, Expected) {
@@ -483,10 +513,11 @@ mod tests {
         for key in keys {
             leaf::push(&mut builder, key, &leaf::Value::Inline(Bytes::from_static(b"value")));
         }
-        let at = PageRef { number: PageNumber(9), generation: 5 };
+        let at = PageRef::plain(9, 5);
         let expected = Expected::node(at, IndexId(3), 0);
         let rows = keys.len() as u64;
-        builder.seal(Header { rows, ..Header::plain(at, IndexId(3), PageKind::Leaf, 0) });
+        let header = builder.finish(Header { rows, ..Header::plain(IndexId(3), PageKind::Leaf, 0) });
+        seal(&mut memory, at, &header);
         (memory.into(), expected)
     }
 
@@ -535,6 +566,7 @@ mod tests {
             (Expected { at: other_generation, ..expected }, "a write was lost"),
             (Expected { index: IndexId(4), ..expected }, "index"),
             (Expected { kind: PageKind::Overflow, ..expected }, "kind"),
+            (Expected { at: PageRef { blocks: 3, ..expected.at }, ..expected }, "it has 16384 bytes"),
         ] {
             let error = Page::check(bytes.clone(), &wanted).unwrap_err();
             assert!(error.contains(word), "{error}");

@@ -1,4 +1,4 @@
-//! Which pages can be used, and which have to wait for whom.
+//! Which blocks can be used, and which have to wait for whom. What is said of a page here is said of each of its blocks.
 //!
 //! A page is part of every state from the generation that created it up to, not including, the generation that freed
 //! it. So a freed page is *pending* with the interval `[created, freed)`, and can be used again as soon as no
@@ -18,9 +18,9 @@
 //! merge are therefore found where they were: among the free ones, or beyond the end of the file as it was.
 //!
 //! # Invariants
-//! - Every page of the file is in exactly one place: reachable from the newest roots, part of the newest
+//! - Every block of the file is in exactly one place: reachable from the newest roots, part of the newest
 //!   manifest, free, pending, or allocated by the merge under way.
-//! - Memory is in proportion to the number of runs, not of pages.
+//! - Memory is in proportion to the number of runs, not of blocks.
 
 mod runs;
 
@@ -28,16 +28,18 @@ use std::collections::BTreeMap;
 
 pub(crate) use runs::{Run, Runs, append};
 
-/// Pages that were part of the generations from `.0` up to, not including, `.1`.
+use crate::page::PAGE_BLOCKS;
+
+/// Blocks that were part of the generations from `.0` up to, not including, `.1`.
 pub(crate) type Interval = (u64, u64);
 
-/// Pages of the superblocks, which are never free.
-pub(crate) const FIRST_PAGE: u64 = 2;
+/// Blocks of the superblocks, which are never free.
+pub(crate) const FIRST_BLOCK: u64 = 2 * PAGE_BLOCKS as u64;
 
-/// The state of every page that is not part of the newest trees.
+/// The state of every block that is not part of the newest trees.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    file_pages: u64,
+    file_blocks: u64,
     free: Runs,
     pending: BTreeMap<Interval, Vec<Run>>,
     /// Live roots: generation and number of them.
@@ -48,12 +50,12 @@ pub(crate) struct Space {
 
 impl Space {
     /// The space of a file that was just opened: nothing but the superblocks needs anything.
-    pub(crate) fn open(file_pages: u64, superblocks: [Option<u64>; 2]) -> Self {
-        Space { file_pages, superblocks, ..Space::default() }
+    pub(crate) fn open(file_blocks: u64, superblocks: [Option<u64>; 2]) -> Self {
+        Space { file_blocks, superblocks, ..Space::default() }
     }
 
-    pub(crate) fn file_pages(&self) -> u64 {
-        self.file_pages
+    pub(crate) fn file_blocks(&self) -> u64 {
+        self.file_blocks
     }
 
     pub(crate) fn free(&self) -> &Runs {
@@ -64,42 +66,52 @@ impl Space {
         &self.pending
     }
 
-    /// Pages that wait.
-    pub(crate) fn pending_pages(&self) -> u64 {
+    /// Blocks that wait.
+    pub(crate) fn pending_blocks(&self) -> u64 {
         self.pending.values().flatten().map(|run| run.len).sum()
     }
 
-    /// Adds pages that nobody can reach.
+    /// Adds blocks that nobody can reach.
     pub(crate) fn release(&mut self, run: Run) {
         self.free.insert(run);
     }
 
-    /// Adds pages that the states of an interval can reach.
+    /// Adds blocks that the states of an interval can reach.
     pub(crate) fn retire(&mut self, interval: Interval, runs: impl IntoIterator<Item = Run>) {
         for run in runs {
             append(self.pending.entry(interval).or_default(), run);
         }
     }
 
-    /// Up to `most` neighbouring free pages.
-    pub(crate) fn take(&mut self, most: u64) -> Option<Run> {
-        self.free.take(most)
+    /// From `least` up to `most` neighbouring free blocks.
+    pub(crate) fn take(&mut self, least: u64, most: u64) -> Option<Run> {
+        self.free.take(least, most)
     }
 
-    /// Exactly `len` neighbouring free pages.
+    /// Whole pages that are neighbours, up to `most` of them.
+    pub(crate) fn take_pages(&mut self, most: u64) -> Option<Run> {
+        let whole = u64::from(PAGE_BLOCKS);
+        let run = self.take(whole, most * whole)?;
+        let taken = Run::new(run.start, run.len / whole * whole);
+        self.release(Run::new(taken.end(), run.len - taken.len));
+        Some(taken)
+    }
+
+    /// Exactly `len` neighbouring free blocks.
     pub(crate) fn take_exactly(&mut self, len: u64) -> Option<Run> {
         self.free.take_exactly(len)
     }
 
-    /// So many free pages, as neighbours if there are, else in at most `most` runs.
+    /// So many whole pages, as neighbours if there are, else in at most `most` runs.
     pub(crate) fn take_in_runs(&mut self, pages: u64, most: usize) -> Option<Vec<Run>> {
-        if let Some(run) = self.take_exactly(pages) {
+        let whole = u64::from(PAGE_BLOCKS);
+        if let Some(run) = self.take_exactly(pages * whole) {
             return Some(vec![run]);
         }
         let (mut runs, mut left) = (Vec::new(), pages);
         while left > 0 && runs.len() < most {
-            let Some(run) = self.take(left) else { break };
-            left -= run.len;
+            let Some(run) = self.take_pages(left) else { break };
+            left -= run.len / whole;
             runs.push(run);
         }
         if left == 0 {
@@ -110,17 +122,17 @@ impl Space {
     }
 
     /// The file has grown.
-    pub(crate) fn grown(&mut self, file_pages: u64) {
-        assert!(file_pages >= self.file_pages);
-        self.free.insert(Run::new(self.file_pages, file_pages - self.file_pages));
-        self.file_pages = file_pages;
+    pub(crate) fn grown(&mut self, file_blocks: u64) {
+        assert!(file_blocks >= self.file_blocks);
+        self.free.insert(Run::new(self.file_blocks, file_blocks - self.file_blocks));
+        self.file_blocks = file_blocks;
     }
 
-    /// Cuts free pages off the end, all but `slack`, if there are `least`; says how long the file is then.
+    /// Cuts free blocks off the end, all but `slack`, if there are `least`; says how long the file is then.
     pub(crate) fn cut_tail(&mut self, least: u64, slack: u64) -> Option<u64> {
-        let cut = self.free.take_tail(self.file_pages, least, slack)?;
-        self.file_pages = cut.start;
-        Some(self.file_pages)
+        let cut = self.free.take_tail(self.file_blocks, least, slack)?;
+        self.file_blocks = cut.start;
+        Some(self.file_blocks)
     }
 
     /// New roots of a generation live.
@@ -177,9 +189,9 @@ mod tests {
         assert_eq!(space.free().iter().collect::<Vec<_>>(), [Run::new(30, 1), Run::new(50, 1)]);
         space.unpin(6);
         space.reclaim();
-        assert_eq!(space.free().pages(), 3);
+        assert_eq!(space.free().blocks(), 3);
         space.set_superblock(0, 9);
         space.reclaim();
-        assert_eq!((space.free().pages(), space.pending_pages()), (4, 1));
+        assert_eq!((space.free().blocks(), space.pending_blocks()), (4, 1));
     }
 }

@@ -2,11 +2,12 @@
 
 use std::fmt::Write;
 
-use base::{IndexId, PageNumber};
+use base::IndexId;
 use bytes::Bytes;
 
+use crate::page::form::{Compression, blocks_from};
 use crate::page::leaf::Value;
-use crate::page::{Expected, Page, PageKind, PageRef, get_u64};
+use crate::page::{Expected, PAGE_BLOCKS, Page, PageKind, PageRef, get_u64};
 use crate::superblock::Superblock;
 
 /// A generation without the epoch that each opening begins.
@@ -23,17 +24,26 @@ pub(super) fn text(bytes: &[u8]) -> String {
     if bytes.len() > 12 { format!("{shown}… ({} bytes)", bytes.len()) } else { shown }
 }
 
+/// How a page is compressed.
+fn form_of(bytes: &[u8]) -> Compression {
+    [Compression::Lz4, Compression::Zstd].into_iter().find(|&form| form as u8 == bytes[56]).unwrap_or_default()
+}
+
 /// What a page says, from its bytes alone.
 pub(super) fn describe(bytes: &[u8]) -> String {
-    let at = PageRef { number: PageNumber(get_u64(bytes, 8)), generation: get_u64(bytes, 24) };
     let kinds = [PageKind::Leaf, PageKind::Inner, PageKind::Overflow, PageKind::Manifest, PageKind::Superblock];
     let Some(&kind) = kinds.iter().find(|&&kind| kind as u8 == bytes[32]) else { return "not written\n".to_string() };
+    let blocks = if kind == PageKind::Manifest { PAGE_BLOCKS } else { blocks_from(bytes) };
+    let at = PageRef { blocks, ..PageRef::plain(get_u64(bytes, 8), get_u64(bytes, 24)) };
     let expected = Expected { at, index: IndexId(get_u64(bytes, 16)), kind, level: bytes[33] };
-    let page = match Page::check(Bytes::copy_from_slice(bytes), &expected) {
+    let page = match Page::check(Bytes::copy_from_slice(&bytes[..at.bytes()]), &expected) {
         Ok(page) => page,
         Err(error) => return format!("wrong: {error}\n"),
     };
     let mut output = format!("{kind:?} {} of generation {}", at.number, generation(at.generation));
+    if blocks < PAGE_BLOCKS {
+        write!(output, ", {:?} in {blocks} blocks", form_of(bytes)).expect("a String takes everything");
+    }
     if expected.index.0 > 0 {
         write!(output, ", index {}", expected.index).expect("a String takes everything");
     }
@@ -41,7 +51,7 @@ pub(super) fn describe(bytes: &[u8]) -> String {
     match kind {
         PageKind::Leaf => (0..page.count()).for_each(|row| output.push_str(&describe_row(&page, row))),
         PageKind::Inner => (0..page.count()).for_each(|child| output.push_str(&describe_child(&page, child))),
-        PageKind::Superblock => output.push_str(&describe_superblock(at.number.0, bytes)),
+        PageKind::Superblock => output.push_str(&describe_superblock(at.number.0 / u64::from(PAGE_BLOCKS), bytes)),
         _ => writeln!(output, "  page {} of its value, {} bytes", page.rows(), page.used()).expect("as above"),
     }
     output
@@ -52,7 +62,7 @@ fn describe_row(page: &Page, row: usize) -> String {
         Value::Inline(value) => text(&value),
         Value::Overflow(value) => {
             let runs: String = value.runs.iter().map(|run| format!(" {}+{}", run.start, run.len)).collect();
-            format!("{} bytes in pages{runs}", value.size)
+            format!("{} bytes in blocks{runs}", value.size)
         }
     };
     format!("  {} = {value}\n", text(page.key(row)))
@@ -66,10 +76,10 @@ fn describe_child(page: &Page, number: usize) -> String {
 fn describe_superblock(slot: u64, bytes: &[u8]) -> String {
     let block = Superblock::decode(slot, Bytes::copy_from_slice(bytes)).expect("it was checked");
     format!(
-        "  commit {} at {}, file of {} pages, manifest of {} bytes in {} pages from {}\n",
+        "  commit {} at {}, file of {} blocks, manifest of {} bytes in {} pages from {}\n",
         block.commit_number,
         block.log_position,
-        block.file_pages,
+        block.file_blocks,
         block.manifest_size,
         block.manifest_pages,
         block.manifest_start

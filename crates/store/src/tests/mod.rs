@@ -13,7 +13,7 @@ use bytes::Bytes;
 use goldenscript::Command;
 use io::sim::SimMachine;
 
-use crate::{Change, Checkpoint, Direction, MergeOptions, Options, Roots, SortedChanges, Store};
+use crate::{Change, Checkpoint, Compression, Direction, MergeOptions, Options, Roots, SortedChanges, Store};
 use describe::{describe, hex};
 use trace::Trace;
 
@@ -44,11 +44,11 @@ impl Stage {
         Ok(())
     }
 
-    fn merge(&self, index: IndexId, changes: Vec<Change>) -> crate::Result<()> {
+    fn merge(&self, index: IndexId, compression: Compression, changes: Vec<Change>) -> crate::Result<()> {
         let store = self.store();
         let merged = self.machine.run(async {
             let mut merge = store.merge(&store.roots(), MergeOptions::default()).await?;
-            merge.apply(index, SortedChanges(changes.into_iter())).await?;
+            merge.apply(index, compression, SortedChanges(changes.into_iter())).await?;
             merge.finish().await.map(drop)
         });
         merged.expect("no crash is armed")
@@ -92,7 +92,7 @@ impl Stage {
         let runs = |runs: &mut dyn Iterator<Item = crate::space::Run>| {
             runs.map(|run| format!(" {}+{}", run.start, run.len)).collect::<String>()
         };
-        let mut output = format!("{} pages, free:{}\n", space.file_pages(), runs(&mut space.free().iter()));
+        let mut output = format!("{} blocks, free:{}\n", space.file_blocks(), runs(&mut space.free().iter()));
         for ((created, freed), pages) in space.pending() {
             let pages = runs(&mut pages.iter().copied());
             writeln!(output, "pending [{}, {}):{pages}", describe::generation(*created), describe::generation(*freed))
@@ -107,6 +107,12 @@ impl Stage {
         let index = IndexId(args.next_pos().ok_or("an index")?.parse()?);
         let size = args.take_key("size").unwrap_or("0").parse()?;
         let rows = args.take_key("rows").unwrap_or("0").parse()?;
+        let compression = match args.take_key("by") {
+            None => Compression::None,
+            Some("lz4") => Compression::Lz4,
+            Some("zstd") => Compression::Zstd,
+            Some(name) => return Err(format!("no compression {name}").into()),
+        };
         let row = |n: usize| Change { key: format!("{n:03}").into(), value: Some(vec![b'x'; size].into()) };
         let mut changes: Vec<Change> = (0..rows).map(row).collect();
         while let Some((key, value)) = args.next_key() {
@@ -114,7 +120,7 @@ impl Stage {
             let value = Some(bytes(value)).filter(|value| !value.is_empty());
             changes.push(Change { key: bytes(key), value });
         }
-        Ok(self.merge(index, changes)?)
+        Ok(self.merge(index, compression, changes)?)
     }
 }
 
@@ -123,11 +129,11 @@ impl goldenscript::Runner for Stage {
 
     /// ```text
     /// open | crash                     (crash: the power fails, then open)
-    /// merge INDEX [rows=N] [size=N] [KEY=VALUE ...]   an empty value removes; rows makes keys 000, 001, …
+    /// merge INDEX [rows=N] [size=N] [by=lz4|zstd] [KEY=VALUE ...]   an empty value removes; rows makes keys 000, 001, …
     /// drop INDEX
     /// checkpoint NUMBER [META]
     /// pin | unpin | scan INDEX [pin]
-    /// page NUMBER | hex NUMBER | space | verify
+    /// page BLOCK | hex BLOCK | space | verify
     /// ```
     fn run(&mut self, command: &Command, _: &goldenscript::Context) -> Result<String, Box<dyn Error>> {
         let mut args = command.consume_args();
@@ -154,10 +160,15 @@ impl goldenscript::Runner for Stage {
                 let roots = if pinned { self.pins[0].clone() } else { self.store().roots() };
                 output = self.scan(&roots, index)?;
             }
+            "count" => {
+                let index = IndexId(args.next_pos().ok_or("an index")?.parse()?);
+                writeln!(output, "{} rows", self.scan(&self.store().roots(), index)?.lines().count())?;
+            }
             "page" | "hex" => {
                 let number: usize = args.next_pos().ok_or("a page")?.parse()?;
                 let contents = self.machine.contents(PATH).ok_or("no file")?;
-                let page = &contents[number * 16384..(number + 1) * 16384];
+                let rest = &contents[number * 4096..];
+                let page = &rest[..rest.len().min(16384)];
                 output = if command.name == "hex" { hex(page) } else { describe(page) };
             }
             "space" => output = self.space(),
@@ -176,7 +187,7 @@ impl goldenscript::Runner for Stage {
 
 #[test]
 fn scripts() {
-    for entry in ["checkpoint", "pages", "space"] {
+    for entry in ["checkpoint", "compressed", "pages", "space"] {
         goldenscript::run(&mut Stage::new(), format!("src/tests/scripts/{entry}")).expect(entry);
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use io::{BoxFuture, Disk, Env, File, IoBuf, LockGuard, OpenOptions};
 use parking_lot::Mutex;
 
-/// What was done, a line each; offsets and lengths in pages.
+/// What was done, a line each; offsets and lengths in blocks.
 #[derive(Default)]
 pub(super) struct Trace(Mutex<String>);
 
@@ -27,8 +27,8 @@ impl Trace {
         lines.push('\n');
     }
 
-    fn note_pages(&self, what: &str, offset: u64, len: usize) {
-        self.note(format!("# {what} {}+{}", offset / 16384, len / 16384));
+    fn note_blocks(&self, what: &str, offset: u64, len: usize) {
+        self.note(format!("# {what} {}+{}", offset / 4096, len / 4096));
     }
 }
 
@@ -87,12 +87,12 @@ struct TracedFile {
 
 impl File for TracedFile {
     fn read_at<'a>(&'a self, offset: u64, buf: IoBuf) -> BoxFuture<'a, Result<IoBuf>> {
-        self.trace.note_pages("read", offset, buf.len());
+        self.trace.note_blocks("read", offset, buf.len());
         self.file.read_at(offset, buf)
     }
 
     fn write_at<'a>(&'a self, offset: u64, buf: IoBuf) -> BoxFuture<'a, Result<IoBuf>> {
-        self.trace.note_pages("write", offset, buf.len());
+        self.trace.note_blocks("write", offset, buf.len());
         self.file.write_at(offset, buf)
     }
 
@@ -106,7 +106,7 @@ impl File for TracedFile {
     }
 
     fn set_len<'a>(&'a self, len: u64) -> BoxFuture<'a, Result<()>> {
-        self.trace.note(format!("# length {}", len / 16384));
+        self.trace.note(format!("# length {}", len / 4096));
         self.file.set_len(len)
     }
 }

@@ -49,7 +49,7 @@ async fn rounds(env: &Env, promise: &Mutex<Promise>, seed: u64, rounds: u64) {
                 apply(rows, &batch);
                 (index, batch)
             });
-            merge(&store, &batches.into()).await.unwrap();
+            merge_as(&store, random_compression(&mut rng), &batches.into()).await.unwrap();
         }
         promise.lock().states.insert(number, state.clone());
         store.commit_checkpoint(&store.roots(), checkpoint(number)).await.unwrap();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use base::{ErrorClass, IndexId};
 use io::sim::{Faults, SimMachine};
-use store::{Direction, MergeOptions, Pacer, Store, StoreError};
+use rand::Rng;
+use store::{Compression, Direction, MergeOptions, Pacer, Store, StoreError};
 
 use crate::support::*;
 
@@ -36,7 +37,7 @@ fn a_flipped_bit_is_named_and_nothing_else_is_lost() {
         let error = scanned.unwrap_err();
         assert_eq!(error.class(), ErrorClass::Corrupt);
         let text = error.to_string();
-        for part in ["data.ctr", "page 3", "offset 49152", "index 7", "checksum"] {
+        for part in ["data.ctr", "page 12", "offset 49152", "index 7", "checksum"] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
         assert!(store.verify(&store.roots()).await.is_err());
@@ -45,6 +46,37 @@ fn a_flipped_bit_is_named_and_nothing_else_is_lost() {
         assert_eq!(merged.unwrap_err().class(), ErrorClass::Corrupt);
     });
     done.unwrap();
+}
+
+/// Whatever bit of a compressed page is another: named as in any other page, before anything is decompressed.
+#[test]
+fn damage_in_compressed_pages_is_named() {
+    for (compression, seed) in [Compression::Lz4, Compression::Zstd].into_iter().flat_map(|how| [(how, 1), (how, 2)]) {
+        let machine = SimMachine::new(seed);
+        let stored = machine.run(async {
+            let store = open(&machine.env()).await;
+            let rows: Batch = (0..1000).map(|n| (number_key(n), Some(vec![n as u8; 180].into()))).collect();
+            merge_as(&store, compression, &[(INDEX, rows)].into()).await.unwrap();
+            store.commit_checkpoint(&store.roots(), checkpoint(1)).await.unwrap();
+            (store.roots().pages(INDEX).0, store.roots().bytes(INDEX))
+        });
+        let (leaves, bytes) = stored.unwrap();
+        assert!(bytes < leaves * PAGE_SIZE / 2, "{bytes} bytes for {leaves} leaves");
+        let page = 8 + seed % leaves;
+        machine.flip_bit(PATH, page * 4096 * 8 + machine.world().below(4096 * 8));
+        let failed = machine.run(async {
+            let store = open(&machine.env()).await;
+            let all = scan(&store.roots(), INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward, 100).await;
+            assert!(store.verify(&store.roots()).await.is_err());
+            all.unwrap_err()
+        });
+        let error = failed.unwrap();
+        assert_eq!(error.class(), ErrorClass::Corrupt);
+        let (page, offset) = (format!("page {page} "), format!("offset {}", page * 4096));
+        for part in ["data.ctr", &page, &offset, "index 7", "checksum"] {
+            assert!(error.to_string().contains(part), "{part} is missing in: {error}");
+        }
+    }
 }
 
 #[test]
@@ -178,12 +210,12 @@ fn wrong_uses_are_errors() {
         let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
         let change = |key: &'static [u8]| store::Change { key: key.into(), value: None };
         let unsorted = store::SortedChanges([change(b"b"), change(b"a")].into_iter());
-        assert!(matches!(merge.apply(INDEX, unsorted).await, Err(StoreError::Unsorted { .. })));
+        assert!(matches!(merge.apply(INDEX, Compression::None, unsorted).await, Err(StoreError::Unsorted { .. })));
         assert!(matches!(merge.drop_tree(INDEX).await, Err(StoreError::BrokenMerge)));
         drop(merge);
         let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
         let long = store::Change { key: vec![0; store::MAX_KEY_SIZE + 1].into(), value: None };
-        let applied = merge.apply(INDEX, store::SortedChanges([long].into_iter())).await;
+        let applied = merge.apply(INDEX, Compression::None, store::SortedChanges([long].into_iter())).await;
         assert!(matches!(applied, Err(StoreError::KeyTooLong { size: 5121, .. })));
     });
     done.unwrap();
@@ -198,7 +230,7 @@ fn a_pacer_holds_a_merge_to_its_rate() {
         let begin = clock.monotonic();
         let options = MergeOptions { pacer: Some(Pacer::new(100)) };
         let mut merge = store.merge(&store.roots(), options).await.unwrap();
-        merge.apply(INDEX, changes(rows(64 * 200, 1))).await.unwrap();
+        merge.apply(INDEX, Compression::None, changes(rows(64 * 200, 1))).await.unwrap();
         merge.finish().await.unwrap();
         let seconds = (clock.monotonic() - begin).as_secs_f64();
         assert!((1.5..2.5).contains(&seconds), "about 160 pages at 100 a second took {seconds} s");
@@ -214,7 +246,7 @@ fn a_merge_that_is_given_up_anywhere_leaves_nothing_behind() {
         let roots = store.roots();
         for polls in (1..400).step_by(7) {
             let mut merge = store.merge(&roots, MergeOptions::default()).await.unwrap();
-            let mut apply = Box::pin(merge.apply(INDEX, changes(rows(5000, 2))));
+            let mut apply = Box::pin(merge.apply(INDEX, Compression::None, changes(rows(5000, 2))));
             let mut ended = false;
             for _ in 0..polls {
                 ended = ended || futures_lite::future::poll_once(&mut apply).await.is_some();
@@ -249,24 +281,38 @@ fn a_merge_that_is_given_up_anywhere_leaves_nothing_behind() {
 
 #[test]
 fn values_of_megabytes_come_back_whole_and_damage_in_them_is_found() {
+    [Compression::None, Compression::Lz4, Compression::Zstd].into_iter().for_each(values_of_megabytes);
+}
+
+/// Pages that can be compressed and pages that cannot, one after the other.
+fn mixed(rng: &mut impl Rng, size: usize) -> bytes::Bytes {
+    let mut bytes = vec![7; size];
+    bytes.chunks_mut(50_000).step_by(2).for_each(|chunk| rng.fill(chunk));
+    bytes.into()
+}
+
+fn values_of_megabytes(compression: Compression) {
     let machine = SimMachine::new(9);
     let mut rng = rng(1);
     let sizes = [4060, 4080, 16_320, 16_321, 130_560, 130_561, 5_000_000];
-    let batch: Batch = sizes.iter().map(|&size| (number_key(size as u64), Some(value(&mut rng, size)))).collect();
+    let batch: Batch = sizes.iter().map(|&size| (number_key(size as u64), Some(mixed(&mut rng, size)))).collect();
     let done = machine.run(async {
         let store = open(&machine.env()).await;
-        merge(&store, &[(INDEX, batch.clone())].into()).await.unwrap();
+        merge_as(&store, compression, &[(INDEX, batch.clone())].into()).await.unwrap();
         store.commit_checkpoint(&store.roots(), checkpoint(1)).await.unwrap();
         let store = open(&machine.env()).await;
         for (key, value) in &batch {
-            assert_eq!(store.roots().get(INDEX, key).await.unwrap(), *value);
+            assert!(store.roots().get(INDEX, key).await.unwrap() == *value, "{} bytes", key.len());
         }
-        store.roots().pages(INDEX).2
+        assert_eq!(store.verify(&store.roots()).await.unwrap().lost, 0);
+        (store.roots().pages(INDEX).2, store.roots().bytes(INDEX))
     });
-    let pages = done.unwrap();
+    let (pages, bytes) = done.unwrap();
     assert_eq!(pages, 1 + 1 + 2 + 8 + 9 + 307);
-    let first = (0..400).find(|page| machine.contents(PATH).unwrap()[page * 16384 + 32] == 3).unwrap() as u64;
-    machine.flip_bit(PATH, ((first + pages - 1) * PAGE_SIZE + 9000) * 8);
+    let small = bytes * 4 < pages * PAGE_SIZE * 3;
+    assert_eq!(small, compression != Compression::None, "{compression:?}: {bytes} bytes for {pages} pages");
+    // A block in the middle of the largest one, which was written last but for the leaf.
+    machine.flip_bit(PATH, (bytes / 2 / 4096 * 4096 + 2000) * 8);
     let error = machine.run(async {
         let store = open(&machine.env()).await;
         store.roots().get(INDEX, &number_key(5_000_000)).await.unwrap_err()

@@ -8,7 +8,7 @@ use io::sim::SimMachine;
 use proptest::prelude::*;
 use rand::Rng;
 use rand::rngs::StdRng;
-use store::{MergeOptions, Roots, Store};
+use store::{Compression, MergeOptions, Roots, Store};
 
 use crate::support::*;
 
@@ -136,7 +136,8 @@ impl History<'_> {
             Step::Abandon { index, count } => {
                 let batch = random_batch(&mut self.rng, rows(&self.state, index), count, Keys::Numbers(20_000));
                 let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
-                merge.apply(IndexId(index), changes(batch)).await.unwrap();
+                let compression = random_compression(&mut self.rng);
+                merge.apply(IndexId(index), compression, changes(batch)).await.unwrap();
             }
             Step::Pin => self.pins.push((self.store.roots(), self.state.clone())),
             Step::Unpin => self.unpin().await,
@@ -151,7 +152,8 @@ impl History<'_> {
 
     async fn merge(&mut self, index: u64, batch: Batch) {
         apply(self.state.entry(IndexId(index)).or_default(), &batch);
-        merge(&self.store, &[(IndexId(index), batch)].into()).await.unwrap();
+        let compression = random_compression(&mut self.rng);
+        merge_as(&self.store, compression, &[(IndexId(index), batch)].into()).await.unwrap();
     }
 
     async fn unpin(&mut self) {
@@ -196,7 +198,7 @@ fn equal_contents_have_equal_hashes_however_they_came_about() {
             merge(&store, &[(IndexId(1), batch)].into()).await.unwrap();
         }
         let whole: Batch = rows.into_iter().map(|(key, value)| (key, Some(value))).collect();
-        let roots = merge(&store, &[(IndexId(2), whole.clone())].into()).await.unwrap();
+        let roots = merge_as(&store, Compression::Zstd, &[(IndexId(2), whole.clone())].into()).await.unwrap();
         assert_eq!(roots.content_hash(IndexId(1)), roots.content_hash(IndexId(2)));
         let mut other = whole;
         let (key, _) = other.pop_first().unwrap();

@@ -10,7 +10,10 @@ use io::Env;
 use rand::rngs::StdRng;
 use rand::seq::IteratorRandom;
 use rand::{Rng, SeedableRng};
-use store::{Change, Checkpoint, Direction, Entry, MergeOptions, Options, Result, Roots, RowSum, SortedChanges, Store};
+use store::{
+    Change, Checkpoint, Compression, Direction, Entry, MergeOptions, Options, Result, Roots, RowSum, SortedChanges,
+    Store,
+};
 
 /// The contents of one index.
 pub(crate) type Rows = BTreeMap<Bytes, Bytes>;
@@ -39,9 +42,18 @@ pub(crate) fn checkpoint(number: u64) -> Checkpoint {
 
 /// Applies batches to trees.
 pub(crate) async fn merge(store: &Arc<Store>, batches: &BTreeMap<IndexId, Batch>) -> Result<Roots> {
+    merge_as(store, Compression::None, batches).await
+}
+
+/// The same; what is written is compressed.
+pub(crate) async fn merge_as(
+    store: &Arc<Store>,
+    compression: Compression,
+    batches: &BTreeMap<IndexId, Batch>,
+) -> Result<Roots> {
     let mut merge = store.merge(&store.roots(), MergeOptions::default()).await?;
     for (&index, batch) in batches {
-        merge.apply(index, changes(batch.clone())).await?;
+        merge.apply(index, compression, changes(batch.clone())).await?;
     }
     merge.finish().await
 }
@@ -86,6 +98,11 @@ impl Keys {
             }
         }
     }
+}
+
+/// As likely one as the others.
+pub(crate) fn random_compression(rng: &mut StdRng) -> Compression {
+    [Compression::None, Compression::Lz4, Compression::Zstd][rng.random_range(0..3)]
 }
 
 /// A value of some bytes that no other call makes.

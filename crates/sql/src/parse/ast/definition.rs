@@ -270,7 +270,8 @@ pub struct TableOptions {
     pub collation: Option<String>,
     /// COMMENT.
     pub comment: Option<String>,
-    /// Options that are recorded and shown but change nothing, as `SHOW CREATE TABLE` prints them: `ROW_FORMAT=DYNAMIC`.
+    /// COMPRESSION, and options that are recorded and shown but change nothing, as `SHOW CREATE TABLE` prints them:
+    /// `ROW_FORMAT=DYNAMIC`. The value DEFAULT takes one away.
     pub recorded: Vec<(String, String)>,
 }
 
@@ -331,7 +332,9 @@ pub enum AlterAction {
     Options(TableOptions),
     /// CONVERT TO CHARACTER SET … COLLATE ….
     ConvertTo(String, Option<String>),
-    /// ORDER BY, FORCE, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do (FORCE rebuilds).
+    /// FORCE: everything is built anew.
+    Force,
+    /// ORDER BY, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do.
     Nothing,
 }
 
