@@ -15,9 +15,11 @@ mod buffer;
 pub mod os;
 pub mod sim;
 mod turn;
+mod write_behind;
 
 use std::future::Future;
 use std::io::{ErrorKind, Result};
+use std::ops::Range;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,6 +27,7 @@ use std::time::Duration;
 use base::UnixMicros;
 pub use buffer::IoBuf;
 pub use turn::ThreadTurn;
+pub use write_behind::WriteBehind;
 
 /// A boxed future, for traits that must be objects.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -144,6 +147,13 @@ pub trait File: Send + Sync {
     fn len<'a>(&'a self) -> BoxFuture<'a, Result<u64>>;
     /// Cuts or extends (with a hole) the file.
     fn set_len<'a>(&'a self, len: u64) -> BoxFuture<'a, Result<()>>;
+    /// Begins to move some bytes from the system's memory to the disk, and waits until some others are there. Makes nothing
+    /// durable. An error may be the only one that tells of these bytes: nothing may be assumed of them then, as after a failed
+    /// sync.
+    fn write_back<'a>(&'a self, begin: Range<u64>, others: Range<u64>) -> BoxFuture<'a, Result<()>> {
+        let _ = (begin, others);
+        Box::pin(std::future::ready(Ok(())))
+    }
 }
 
 /// Time, as far as anything depends on it.

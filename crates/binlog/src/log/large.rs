@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{CommitNumber, LogPosition};
-use io::{Env, File, IoBuf, OpenOptions};
+use io::{Env, File, IoBuf, OpenOptions, WriteBehind};
 use parking_lot::Mutex;
 
 use super::belongs::{EventSum, SUM_SIZE};
@@ -65,6 +65,7 @@ pub struct LargeEvents {
     end: u64,
     /// Of the events that were appended together: where they end, and the sum of all up to there.
     sums: Vec<(u64, EventSum)>,
+    behind: WriteBehind,
     /// Of its first event.
     timestamp: u32,
 }
@@ -94,6 +95,7 @@ impl BinaryLog {
             events_at,
             end: events_at,
             sums: Vec::new(),
+            behind: WriteBehind::default(),
             timestamp: 0,
         };
         events.write(0, IoBuf::zeroed(events_at as usize)).await?;
@@ -130,12 +132,14 @@ impl LargeEvents {
         }
         self.end = at;
         self.sums.push((at, sum));
-        Ok(())
+        let written = self.behind.grown(&*self.file, at).await;
+        written.map_err(|error| BinlogError::io("write", &self.text(), &error))
     }
 
     /// Takes back what was written from an earlier [`LargeEvents::end`] on.
     pub fn rewind(&mut self, end: u64) {
         self.end = end;
+        self.behind.cut(end);
         while self.sums.pop_if(|(at, _)| *at > end).is_some() {}
     }
 

@@ -42,7 +42,7 @@ impl Checkpoints {
 impl Core {
     /// What all memtables together may have.
     fn bulk_size(&self) -> usize {
-        self.tunables.memtable_bytes() + self.options.page_cache_bytes / 8 * 7
+        self.tunables.memtable_bytes() + self.options.page_cache_bytes / 8 * 5
     }
 
     /// What the active memtable may have.

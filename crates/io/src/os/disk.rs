@@ -3,6 +3,8 @@
 use std::ffi::CString;
 use std::fs;
 use std::io::{Error, ErrorKind, Result};
+use std::ops::Range;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -203,5 +205,27 @@ impl File for OsFile {
 
     fn set_len<'a>(&'a self, len: u64) -> BoxFuture<'a, Result<()>> {
         self.call(move |file| file.set_len(len))
+    }
+
+    fn write_back<'a>(&'a self, begin: Range<u64>, others: Range<u64>) -> BoxFuture<'a, Result<()>> {
+        let all = libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+        self.call(move |file| {
+            sync_range(file, &begin, libc::SYNC_FILE_RANGE_WRITE)?;
+            if others.is_empty() { Ok(()) } else { sync_range(file, &others, all) }
+        })
+    }
+}
+
+#[expect(unsafe_code, reason = "sync_file_range has no wrapper in std")]
+fn sync_range(file: &fs::File, range: &Range<u64>, flags: libc::c_uint) -> Result<()> {
+    let (from, len) = (range.start.cast_signed(), (range.end - range.start).cast_signed());
+    // SAFETY: the descriptor is open as long as the file is borrowed, and no memory is passed.
+    match unsafe { libc::sync_file_range(file.as_raw_fd(), from, len, flags) } {
+        0 => Ok(()),
+        _ => match Error::last_os_error() {
+            // A file system that cannot do that on demand does it when it wants.
+            error if matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EINVAL | libc::EOPNOTSUPP)) => Ok(()),
+            error => Err(error),
+        },
     }
 }
