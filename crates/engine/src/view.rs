@@ -62,6 +62,11 @@ impl Layers {
     pub(crate) fn active(&self) -> &Arc<Memtable> {
         &self.memtables[0]
     }
+
+    /// Bytes of the memtables that are being merged, if there are any.
+    pub(crate) fn frozen_bytes(&self) -> Option<usize> {
+        self.memtables[1..].iter().map(|memtable| memtable.bytes()).reduce(|all, bytes| all + bytes)
+    }
 }
 
 /// All views at one number.

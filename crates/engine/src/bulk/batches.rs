@@ -84,9 +84,9 @@ impl Batches {
         self.may_shrink(bound) && bytes >= DUE * bound as f64 && fresh >= FRESH * bound as f64
     }
 
-    /// What is to be settled now.
+    /// What is to be settled now. Nothing need be ended if that is nothing.
     pub(super) fn begin_settling(&mut self) -> Vec<Arc<Batch>> {
-        self.settling += 1;
+        self.settling += usize::from(!self.all.is_empty());
         self.all.clone()
     }
 
@@ -110,13 +110,14 @@ impl Batches {
             self.is_compact = true;
             return;
         };
-        let there = pointers(&self.all);
-        if self.settling > 0 || !pointers(before).is_subset(&there) {
+        if self.settling > 0 || !pointers(before).is_subset(&pointers(&self.all)) {
             return;
         }
-        let fresh = before.iter().map(|batch| batch.memory_bytes()).sum::<usize>() - self.compacted;
-        self.remove(before);
+        let bytes: usize = before.iter().map(|batch| batch.memory_bytes()).sum();
         let left: usize = after.iter().map(Batch::memory_bytes).sum();
+        tracing::debug!(bytes, left, "compaction of what was installed in bulk");
+        let fresh = bytes - self.compacted;
+        self.remove(before);
         self.left = Some(left.saturating_sub(self.compacted) as f64 / fresh.max(1) as f64);
         self.compacted = left;
         after.into_iter().for_each(|piece| self.push(Arc::new(piece)));
@@ -148,11 +149,8 @@ impl Core {
             Ok(pieces) => (Ok(()), pieces),
             Err(error) => (Err(error), None),
         };
-        let left = pieces.as_ref().map(|pieces| pieces.iter().map(Batch::memory_bytes).sum::<usize>());
-        let before: usize = batches.iter().map(|batch| batch.memory_bytes()).sum();
-        tracing::debug!(before, left, bound, "compaction of what was installed in bulk");
         memtable.change_bulk(|bulk| bulk.end_compaction(&batches, pieces));
-        self.checkpoints.has_room();
+        self.checkpoints.room_changed();
         result
     }
 }

@@ -140,10 +140,6 @@ struct Settling {
 impl BulkPart {
     fn all_of(memtable: &Arc<Memtable>) -> Vec<BulkPart> {
         let batches = memtable.change_bulk(Batches::begin_settling);
-        if batches.is_empty() {
-            memtable.change_bulk(|bulk| bulk.end_settling(&batches));
-            return Vec::new();
-        }
         let indexes: BTreeSet<IndexId> = batches.iter().flat_map(|batch| batch.indexes()).collect();
         let left = AtomicUsize::new(indexes.len());
         let of = Arc::new(Settling { memtable: memtable.clone(), batches, left });

@@ -21,8 +21,8 @@ impl Checkpoints {
         self.bulk_bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// There may be room.
-    pub(crate) fn has_room(&self) {
+    /// Whoever waits for room looks again.
+    pub(crate) fn room_changed(&self) {
         self.room.changed();
     }
 
@@ -47,9 +47,7 @@ impl Core {
 
     /// What the active memtable may have.
     pub(crate) fn bulk_bound(&self) -> usize {
-        let layers = self.views.layers();
-        let frozen = layers.memtables[1..].iter().map(|memtable| memtable.bytes()).reduce(|all, bytes| all + bytes);
-        Room::most_of_active(self.bulk_size(), frozen)
+        Room::most_of_active(self.bulk_size(), self.views.layers().frozen_bytes())
     }
 
     /// Ready when a batch with this first number may be installed.
@@ -64,7 +62,7 @@ impl Core {
         }
         let bound = self.bulk_bound();
         let bytes = active.bytes();
-        let may_shrink = || bytes < bound && active.change_bulk(|bulk| bulk.may_shrink(bound));
+        let may_shrink = || bytes < bound && active.with_bulk(|bulk| bulk.may_shrink(bound));
         if bytes >= bound / 2 && !self.rest_fits_with(&active, bound) && !may_shrink() {
             self.checkpoints.want();
         }
@@ -74,7 +72,7 @@ impl Core {
     /// Whether the rest of the recovery fits beside what is there, and afterwards into a memtable of the usual size.
     fn rest_fits_with(&self, active: &Memtable, bound: usize) -> bool {
         let rest = self.checkpoints.rest_of_bulk();
-        let compacted = active.change_bulk(|bulk| bulk.bytes_with(rest.min(bound)));
+        let compacted = active.with_bulk(|bulk| bulk.bytes_with(rest.min(bound)));
         active.bytes().saturating_add(rest) <= bound && compacted <= self.tunables.memtable_bytes()
     }
 }

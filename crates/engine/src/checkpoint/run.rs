@@ -270,8 +270,7 @@ impl Core {
     fn has_room_of(&self, number: CommitNumber) -> bool {
         let (bytes, after, frozen) = {
             let layers = self.views.layers();
-            let frozen = layers.memtables[1..].iter().map(|memtable| memtable.bytes()).reduce(|all, bytes| all + bytes);
-            (layers.active().bytes(), layers.active().after(), frozen)
+            (layers.active().bytes(), layers.active().after(), layers.frozen_bytes())
         };
         if number <= after {
             return true;

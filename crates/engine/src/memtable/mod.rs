@@ -111,7 +111,7 @@ impl Memtable {
     pub(crate) fn keys(&self) -> u64 {
         let in_chains: usize = self.trees.load().iter().map(|(_, tree)| tree.len()).sum();
         let in_runs: usize = self.large.load().iter().map(|large| large.entries()).sum();
-        let in_bulk: usize = self.bulk.lock().all().iter().map(|batch| batch.entries()).sum();
+        let in_bulk: usize = self.with_bulk(|bulk| bulk.all().iter().map(|batch| batch.entries()).sum());
         (in_chains + in_runs + in_bulk) as u64
     }
 
@@ -158,7 +158,12 @@ impl Memtable {
 
     /// What was installed in bulk.
     pub(crate) fn bulk(&self) -> Vec<Arc<Batch>> {
-        self.bulk.lock().all().to_vec()
+        self.with_bulk(|bulk| bulk.all().to_vec())
+    }
+
+    /// Looks at what was installed in bulk.
+    pub(crate) fn with_bulk<R>(&self, look: impl FnOnce(&Batches) -> R) -> R {
+        look(&self.bulk.lock())
     }
 
     /// Does something with what was installed in bulk, and counts what it takes then.
