@@ -78,6 +78,17 @@ impl Connection {
         })
     }
 
+    /// The same; what the server refuses is an error too.
+    ///
+    /// # Errors
+    /// As said, with code and message.
+    pub fn succeed(&mut self, sql: &str) -> Result<Answer> {
+        match self.query(sql)? {
+            Answer::Failed(code, message) => Err(format!("{sql}: {code} {message}")),
+            answer => Ok(answer),
+        }
+    }
+
     /// Prepares a statement without parameters and executes it: the columns that it had when it was prepared, and the
     /// answer, whose rows are raw packets of the binary protocol.
     ///

@@ -64,6 +64,16 @@ impl Bench {
         begin.elapsed()
     }
 
+    /// Time of so many merges, each with a checkpoint behind it that is not counted.
+    fn merges(&mut self, times: u64, step: u64) -> Duration {
+        let merge = |_| {
+            let taken = self.merge(step);
+            self.checkpoint();
+            taken
+        };
+        (0..times).map(merge).sum()
+    }
+
     fn checkpoint(&mut self) {
         self.runtime.block_on(self.store.commit_checkpoint(&self.store.roots(), Checkpoint::default())).unwrap();
     }
@@ -127,15 +137,7 @@ fn merges(criterion: &mut Criterion) {
         }
         for (rows, step) in [("all rows", 1), ("8 rows", 10), ("1 row", 81)] {
             group.bench_function(format!("{rows} of each leaf, {what}"), |bencher| {
-                bencher.iter_custom(|times| {
-                    (0..times)
-                        .map(|_| {
-                            let taken = bench.merge(step);
-                            bench.checkpoint();
-                            taken
-                        })
-                        .sum()
-                })
+                bencher.iter_custom(|times| bench.merges(times, step))
             });
         }
     }
@@ -187,15 +189,7 @@ fn compressions(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(leaves));
         for (rows, step) in [("all rows", 1), ("1 row", ROWS / leaves)] {
             group.bench_function(format!("merge of {rows} of each leaf, {compression:?}"), |bencher| {
-                bencher.iter_custom(|times| {
-                    (0..times)
-                        .map(|_| {
-                            let taken = bench.merge(step);
-                            bench.checkpoint();
-                            taken
-                        })
-                        .sum()
-                })
+                bencher.iter_custom(|times| bench.merges(times, step))
             });
         }
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use interop::{Answer, Client, Connection, Crowd, Result, Server, count_up, create_counters, peak_kib};
+use interop::{Client, Connection, Crowd, Result, Server, count_up, create_counters, peak_kib};
 
 use super::works::Work;
 use super::{BenchArguments, our_options};
@@ -67,7 +67,9 @@ pub(crate) fn run(work: &Work, gigabytes: u64, arguments: &BenchArguments) -> Re
     scene.query("purge", "PURGE BINARY LOGS BEFORE NOW()")?;
     scene.query("TRUNCATE", "TRUNCATE TABLE big")?;
     scene.quiet("behind it")?;
-    scene.phase("by small transactions", |one| (0..gigabytes * PIECES_PER_GB).try_for_each(|_| ask(one, INSERT)))?;
+    scene.phase("by small transactions", |one| {
+        (0..gigabytes * PIECES_PER_GB).try_for_each(|_| one.succeed(INSERT).map(drop))
+    })?;
     scene.query("purge", "PURGE BINARY LOGS BEFORE NOW()")?;
     scene.query("DROP", "DROP TABLE big")?;
     scene.quiet("behind it")?;
@@ -93,13 +95,6 @@ fn same(sum: &str, server: &Server) -> Result<()> {
     if now == sum { Ok(()) } else { Err(format!("rows before: {sum}, now: {now}")) }
 }
 
-fn ask(connection: &mut Connection, sql: &str) -> Result<()> {
-    match connection.query(sql)? {
-        Answer::Failed(code, message) => Err(format!("{sql}: {code} {message}")),
-        _ => Ok(()),
-    }
-}
-
 impl Scene {
     fn begin(server: Server) -> Result<Scene> {
         let others = Crowd::start(server.port(), "d", OTHERS, |number, _| vec![count_up(number + 1)])?;
@@ -122,14 +117,14 @@ impl Scene {
     }
 
     fn query(&mut self, name: &'static str, sql: &str) -> Result<()> {
-        self.phase(name, |one| ask(one, sql))
+        self.phase(name, |one| one.succeed(sql).map(drop))
     }
 
     /// Begins a transaction and writes so much.
     fn fill(&mut self, name: &'static str, gigabytes: u64) -> Result<()> {
         self.phase(name, |one| {
-            ask(one, "BEGIN")?;
-            (0..gigabytes * PIECES_PER_GB).try_for_each(|_| ask(one, INSERT))
+            one.succeed("BEGIN")?;
+            (0..gigabytes * PIECES_PER_GB).try_for_each(|_| one.succeed(INSERT).map(drop))
         })
     }
 

@@ -51,7 +51,7 @@ pub(crate) fn print_configuration(seconds: u32, rounds: usize, settings: &[Strin
 }
 
 pub(crate) fn print_row(work: &Work, names: &[&str], measured: &[Vec<Measured>]) {
-    let medians: Vec<Measured> = measured.iter().map(|runs| median(runs)).collect();
+    let medians: Vec<Measured> = measured.iter().map(|runs| median_run(runs)).collect();
     let mut line = work.name.to_owned();
     for (name, figures) in names.iter().zip(&medians) {
         line += &format!(" | {name}: {:.0} ({:.2} ms, {:.1} us)", figures.rate, figures.p95_ms, figures.cpu_us);
@@ -69,8 +69,14 @@ pub(crate) fn print_row(work: &Work, names: &[&str], measured: &[Vec<Measured>])
     }
 }
 
-fn median(runs: &[Measured]) -> Measured {
+fn median_run(runs: &[Measured]) -> Measured {
     let mut sorted = runs.to_vec();
     sorted.sort_by(|a, b| a.rate.total_cmp(&b.rate));
     sorted[sorted.len() / 2]
+}
+
+/// The one in the middle; not a number if there is none.
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

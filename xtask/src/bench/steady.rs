@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use interop::{Client, Result, Server, Sysbench, SysbenchSecond};
 
+use super::report::median;
 use super::works::{Size, Work};
 use super::{BenchArguments, load, our_options};
 
@@ -92,9 +93,4 @@ fn tell(work: &Work, seconds: &[Second]) {
         worst / median_rate,
         p99_during / p99_outside,
     );
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use interop::{Answer, Connection, Result, Server, Sysbench, resident_kib};
+use interop::{Connection, Result, Server, Sysbench, resident_kib};
 
+use super::report::median;
 use super::works::Work;
 use super::{BenchArguments, load, our_options};
 
@@ -24,23 +25,23 @@ pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Resu
     let rate = |when: &str, seconds: u32| {
         let mut rates = Vec::new();
         sysbench(seconds).run_by_seconds(|second| rates.push(second.transactions))?;
-        rates.sort_by(f64::total_cmp);
-        let (median, worst) = (rates[rates.len() / 2], rates[0]);
+        let worst = rates.iter().copied().fold(f64::MAX, f64::min);
+        let median = median(rates);
         println!("    {when}: {median:.0}/s, the worst second {worst:.0}/s; {}", state(&server)?);
         Ok::<f64, String>(median)
     };
     let before = rate("without a view", seconds / 2)?;
     let mut view = Connection::open(server.port(), "sbtest")?;
-    rows(&mut view, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
-    rows(&mut view, "START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
-    let seen = rows(&mut view, SUM)?;
+    view.succeed("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
+    view.succeed("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
+    let seen = view.succeed(SUM)?;
     let beside = rate("beside the view", seconds)?;
     let start = Instant::now();
-    if rows(&mut view, SUM)? != seen {
+    if view.succeed(SUM)? != seen {
         return Err("the view has changed".to_owned());
     }
     println!("    read whole by the view in {:.1} s, as at its beginning", start.elapsed().as_secs_f64());
-    rows(&mut view, "COMMIT")?;
+    view.succeed("COMMIT")?;
     let after = rate("when it is gone", seconds / 2)?;
     let without = f64::midpoint(before, after);
     println!(
@@ -49,13 +50,6 @@ pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Resu
         beside / without
     );
     Ok(())
-}
-
-fn rows(connection: &mut Connection, sql: &str) -> Result<Answer> {
-    match connection.query(sql)? {
-        Answer::Failed(code, message) => Err(format!("{sql}: {code} {message}")),
-        answer => Ok(answer),
-    }
 }
 
 fn state(server: &Server) -> Result<String> {

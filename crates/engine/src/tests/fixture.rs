@@ -13,8 +13,8 @@ use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef, Val
 use crate::catalog::{AlterTable, CatalogChange, Database, DdlPlanner, DdlText, TableName};
 use crate::error::Result;
 use crate::{
-    Catalog, CommitSettings, Engine, EngineOptions, PublishPoint, RowChange, SessionHandle, Table, TableMode,
-    Transaction, TxnOptions,
+    Catalog, CommitSettings, Direction, Engine, EngineOptions, KeyRange, PublishPoint, ReadMode, RowChange,
+    SessionHandle, Table, TableMode, Transaction, TxnOptions,
 };
 
 /// DDL of the tests: words instead of SQL.
@@ -253,6 +253,15 @@ pub(super) async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
     transaction.insert(&table, row(&table, id, Some(id), Some(id))).await?;
     transaction.commit().await?;
     Ok(())
+}
+
+/// Entries of an index that a new transaction sees.
+pub(super) async fn count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> usize {
+    let mut transaction = begin(engine);
+    let mut scan = transaction.scan(table, index_number, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
+    let mut entries = Vec::new();
+    while transaction.next_batch(&mut scan, &mut entries, 500).await.unwrap() {}
+    entries.len()
 }
 
 /// The engine of a new world.

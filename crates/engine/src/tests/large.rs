@@ -7,9 +7,9 @@ use binlog::EventType;
 use bytes::Bytes;
 use io::sim::{Faults, SimMachine};
 
-use super::fixture::{self, begin, insert_one, key, row};
+use super::fixture::{self, begin, count, insert_one, key, row};
 use crate::error::Result;
-use crate::{Direction, Engine, EngineOptions, KeyRange, ReadMode, Table, TableMode, Transaction};
+use crate::{Engine, EngineOptions, ReadMode, Table, TableMode, Transaction};
 
 /// Enough for many parts.
 const ROWS: i64 = 2000;
@@ -36,14 +36,6 @@ async fn fill(engine: &Arc<Engine>, table: &Arc<Table>, from: i64) -> Result<Tra
         transaction.insert(table, row(table, id, Some(id % 7), Some(id))).await?;
     }
     Ok(transaction)
-}
-
-async fn count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> usize {
-    let mut transaction = begin(engine);
-    let mut scan = transaction.scan(table, index_number, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
-    let mut entries = Vec::new();
-    while transaction.next_batch(&mut scan, &mut entries, 500).await.unwrap() {}
-    entries.len()
 }
 
 async fn check(engine: &Arc<Engine>, table: &Arc<Table>, rows: usize) {

@@ -1,12 +1,10 @@
 //! As many transactions open at once as there can be connections, each of which has written.
 
-use std::sync::Arc;
-
 use io::sim::SimMachine;
 
-use super::fixture::{self, begin, key, row};
+use super::fixture::{self, begin, count, key, row};
 use crate::lock::LockStats;
-use crate::{Direction, Engine, KeyRange, ReadMode, TableMode};
+use crate::{ReadMode, TableMode};
 
 const OPEN: i64 = 100_000;
 
@@ -24,7 +22,7 @@ fn a_hundred_thousand_that_have_each_written_a_row() {
             open.push(transaction);
         }
         assert!(engine.locks().stats().records >= OPEN as usize);
-        assert_eq!(count(&engine).await, 0);
+        assert_eq!(count(&engine, &table, 0).await, 0);
         engine.checkpoint().await.unwrap();
         // Each sees its own row and nobody else's.
         for (id, transaction) in (1..).zip(&mut open).step_by(1000) {
@@ -39,17 +37,8 @@ fn a_hundred_thousand_that_have_each_written_a_row() {
                 _ => transaction.rollback(),
             }
         }
-        assert_eq!(count(&engine).await, OPEN as usize / 2);
+        assert_eq!(count(&engine, &table, 0).await, OPEN as usize / 2);
         assert_eq!((engine.locks().stats(), engine.read_views()), (LockStats::default(), 0));
     };
     machine.run(run).unwrap();
-}
-
-async fn count(engine: &Arc<Engine>) -> usize {
-    let table = engine.catalog().table("test", "t").unwrap().clone();
-    let mut transaction = begin(engine);
-    let mut scan = transaction.scan(&table, 0, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
-    let mut entries = Vec::new();
-    while transaction.next_batch(&mut scan, &mut entries, 500).await.unwrap() {}
-    entries.len()
 }

@@ -5,17 +5,13 @@ use std::sync::Arc;
 use binlog::{GtidSet, LogReceiver};
 use io::sim::SimMachine;
 
-use super::fixture::{self, begin, insert_one};
+use super::fixture::{self, insert_one};
+use crate::Engine;
 use crate::commit::CommitSettings;
-use crate::{Direction, Engine, KeyRange, ReadMode};
 
 async fn count(engine: &Arc<Engine>) -> usize {
     let table = engine.catalog().table("test", "t").unwrap().clone();
-    let mut transaction = begin(engine);
-    let mut scan = transaction.scan(&table, 0, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
-    let mut entries = Vec::new();
-    while transaction.next_batch(&mut scan, &mut entries, 50).await.unwrap() {}
-    entries.len()
+    fixture::count(engine, &table, 0).await
 }
 
 /// An engine with ten rows.
