@@ -1,4 +1,4 @@
-//! Words that every other crate uses: numbers as newtypes, MySQL's error codes, classes of errors.
+//! Words that every other crate uses: numbers as newtypes and in few bytes, MySQL's error codes, classes of errors.
 //!
 //! Knows nothing of files, time or tables. A number that means something has its own type here, so that a
 //! commit number cannot be taken for an offset.
@@ -6,6 +6,7 @@
 mod cancel;
 mod error;
 mod ids;
+pub mod leb128;
 
 pub use cancel::{Cancel, Cancelled};
 pub use error::{ErrorClass, SqlError, codes};

@@ -5,7 +5,8 @@
 //! numbers are unsigned LEB128, except hashes (8 bytes, little-endian)
 //! trees      count; then for each, ascending by index:
 //!            index, root's page number times four and its blocks less one, root's generation, height (1 is a single
-//!            leaf), rows, hash, leaf pages, inner pages, overflow pages, blocks of all of them
+//!            leaf), rows, hash, leaf pages, inner pages, overflow pages, blocks of all of them,
+//!            1 if some of it was set aside because it is damaged, else 0
 //! free       runs of blocks that nobody could reach
 //! pending    count; then for each: created, freed (generations), runs
 //! engine     length; bytes
@@ -18,7 +19,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{IndexId, PageNumber};
+use base::{IndexId, PageNumber, leb128};
 use bytes::Bytes;
 
 use crate::page::{PAGE_BLOCKS, PageRef};
@@ -37,6 +38,8 @@ pub(crate) struct Tree {
     pub(crate) overflow_pages: u64,
     /// Of all these pages.
     pub(crate) blocks: u64,
+    /// Changes of some of its rows were left out, because the pages that they belong to are damaged.
+    pub(crate) is_damaged: bool,
 }
 
 impl Tree {
@@ -50,6 +53,7 @@ impl Tree {
         inner_pages: 0,
         overflow_pages: 0,
         blocks: 0,
+        is_damaged: false,
     };
 }
 
@@ -68,27 +72,28 @@ pub(crate) struct Manifest {
 /// Writes the manifest of a state; `retired` are the pages of the manifest before it.
 pub(crate) fn encode(trees: &Trees, space: &Space, retired: &(Interval, Vec<Run>), engine: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
-    put(&mut out, trees.len() as u64);
+    leb128::put(&mut out, trees.len() as u64);
     for (index, tree) in trees {
         for number in [index.0, tree.root.place(), tree.root.generation, u64::from(tree.height), tree.rows] {
-            put(&mut out, number);
+            leb128::put(&mut out, number);
         }
         out.extend_from_slice(&tree.hash.to_le_bytes());
-        for number in [tree.leaf_pages, tree.inner_pages, tree.overflow_pages, tree.blocks] {
-            put(&mut out, number);
+        let damaged = u64::from(tree.is_damaged);
+        for number in [tree.leaf_pages, tree.inner_pages, tree.overflow_pages, tree.blocks, damaged] {
+            leb128::put(&mut out, number);
         }
     }
     put_runs(&mut out, space.free().iter());
     let retired = Some((&retired.0, &retired.1)).filter(|(_, runs)| !runs.is_empty());
-    put(&mut out, space.pending().len() as u64 + u64::from(retired.is_some()));
+    leb128::put(&mut out, space.pending().len() as u64 + u64::from(retired.is_some()));
     for (interval, runs) in space.pending().iter().chain(retired) {
         let mut runs = runs.clone();
         runs.sort_unstable();
-        put(&mut out, interval.0);
-        put(&mut out, interval.1);
+        leb128::put(&mut out, interval.0);
+        leb128::put(&mut out, interval.1);
         put_runs(&mut out, runs.into_iter());
     }
-    put(&mut out, engine.len() as u64);
+    leb128::put(&mut out, engine.len() as u64);
     out.extend_from_slice(engine);
     out
 }
@@ -128,15 +133,11 @@ impl Reader<'_> {
     }
 
     fn number(&mut self) -> Result<u64, String> {
-        let mut number = 0u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Ok(number);
-            }
-        }
-        Err("a number in it is too long".to_string())
+        let rest = &self.bytes[self.at..];
+        let missing = if rest.len() < leb128::SIZE_MAX { TOO_SHORT } else { "a number in it is too long" };
+        let (number, size) = leb128::read(rest).ok_or(missing)?;
+        self.at += size;
+        Ok(number)
     }
 
     fn tree(&mut self) -> Result<(IndexId, Tree), String> {
@@ -147,8 +148,8 @@ impl Reader<'_> {
         let rows = self.number()?;
         let hash = u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes"));
         let (leaf_pages, inner_pages, overflow_pages) = (self.number()?, self.number()?, self.number()?);
-        let blocks = self.number()?;
-        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages, blocks }))
+        let (blocks, is_damaged) = (self.number()?, self.number()? != 0);
+        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages, blocks, is_damaged }))
     }
 
     fn runs(&mut self) -> Result<Vec<Run>, String> {
@@ -164,21 +165,13 @@ impl Reader<'_> {
 }
 
 fn put_runs(out: &mut Vec<u8>, runs: impl ExactSizeIterator<Item = Run>) {
-    put(out, runs.len() as u64);
+    leb128::put(out, runs.len() as u64);
     let mut end = 0;
     for run in runs {
-        put(out, run.start - end);
-        put(out, run.len);
+        leb128::put(out, run.start - end);
+        leb128::put(out, run.len);
         end = run.end();
     }
-}
-
-fn put(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use bytes::Bytes;
 use io::Clock;
 
 use super::deadlock::{WaitGraph, WaitsFor};
+use super::packed::ListId;
 use super::ranges::RangeTable;
 use super::table::{LockId, LockTable, Order};
 use super::waiter::{End, OwnerId, Waiter};
@@ -37,7 +38,7 @@ pub struct LockManager {
     pub(super) ranges: RangeTable,
     graph: WaitGraph,
     clock: Arc<dyn Clock>,
-    next_owner: AtomicU64,
+    next_number: AtomicU64,
     counters: Counters,
 }
 
@@ -55,10 +56,16 @@ struct Counters {
 pub struct LockStats {
     /// Record locks, pending inserts included.
     pub records: usize,
+    /// Those of them that are packed.
+    pub packed_records: usize,
     /// Pieces into which gap locks cut their indexes.
     pub gap_segments: usize,
     /// Inserts by open transactions.
     pub pending_inserts: usize,
+    /// Those of them that are packed. (A key that was deleted and inserted again may be counted twice.)
+    pub packed_inserts: usize,
+    /// Memory of what is packed.
+    pub packed_bytes: usize,
     /// Table and name locks.
     pub tables: usize,
     /// Owners that wait, for whatever.
@@ -106,7 +113,7 @@ impl LockManager {
             ranges: RangeTable::new(),
             graph: WaitGraph::default(),
             clock,
-            next_owner: AtomicU64::new(1),
+            next_number: AtomicU64::new(1),
             counters: Counters::default(),
         })
     }
@@ -122,8 +129,13 @@ impl LockManager {
 
     /// An owner without locks, under an id that no other has.
     pub fn owner(self: &Arc<Self>) -> LockOwner {
-        let id = OwnerId(self.next_owner.fetch_add(1, Ordering::Relaxed));
-        LockOwner::new(Arc::clone(self), id)
+        let number = self.next_number();
+        LockOwner::new(Arc::clone(self), OwnerId(number), ListId(number))
+    }
+
+    /// A number that no owner and no list of locks has.
+    pub(super) fn next_number(&self) -> u64 {
+        self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(super) fn locks(&self, space: Space) -> &LockTable {
@@ -135,11 +147,19 @@ impl LockManager {
 
     /// Counts what is held.
     pub fn stats(&self) -> LockStats {
-        let (records, _) = self.records.count();
-        let (tables, _) = self.tables.count();
-        let (gap_segments, pending_inserts, _) = self.ranges.count();
-        let (tables, waiting) = (tables + self.weak.count(), self.graph.count(|_| true));
-        LockStats { records, gap_segments, pending_inserts, tables, waiting }
+        let (packed_records, record_bytes) = self.records.count_packed();
+        let (packed_inserts, insert_bytes) = self.ranges.count_packed();
+        let (gap_segments, pending) = self.ranges.count();
+        LockStats {
+            records: self.records.count() + packed_records,
+            packed_records,
+            gap_segments,
+            pending_inserts: pending + packed_inserts,
+            packed_inserts,
+            packed_bytes: record_bytes + insert_bytes,
+            tables: self.tables.count() + self.weak.count(),
+            waiting: self.graph.count(|_| true),
+        }
     }
 
     /// Counters of waits.

@@ -8,6 +8,7 @@ use bytes::Bytes;
 
 use super::manager::{LockManager, Space, WaitKind};
 use super::mode::Modes;
+use super::packed::ListId;
 use super::ranges::{Cut, Insertion};
 use super::table::{Answer, LockId};
 use super::waiter::OwnerId;
@@ -18,26 +19,46 @@ const MANY: usize = 100_000;
 
 /// The locks of one transaction (or of one session: `LOCK TABLES`).
 pub struct LockOwner {
-    manager: Arc<LockManager>,
-    id: OwnerId,
-    /// Each lock once.
-    records: Vec<LockId>,
-    inserts: Vec<(IndexId, Bytes)>,
+    pub(super) manager: Arc<LockManager>,
+    pub(super) id: OwnerId,
+    pub(super) list: ListId,
+    /// Each lock once: here, or in the next list, or packed.
+    pub(super) records: Vec<LockId>,
+    /// Those that could not be packed.
+    pub(super) contended: Vec<LockId>,
+    /// Number of those that are packed.
+    pub(super) packed: usize,
+    pub(super) has_packed: bool,
+    pub(super) inserts: Vec<(IndexId, Bytes)>,
+    /// Where it has packed inserts.
+    pub(super) packed_inserts: Vec<IndexId>,
     gaps: Vec<(IndexId, Cut, Cut)>,
     tables: Vec<(LockId, Modes)>,
     work: u64,
 }
 
 impl LockOwner {
-    pub(super) fn new(manager: Arc<LockManager>, id: OwnerId) -> Self {
-        let (records, inserts, gaps, tables) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        LockOwner { manager, id, records, inserts, gaps, tables, work: 0 }
+    pub(super) fn new(manager: Arc<LockManager>, id: OwnerId, list: ListId) -> Self {
+        LockOwner {
+            manager,
+            id,
+            list,
+            records: Vec::new(),
+            contended: Vec::new(),
+            packed: 0,
+            has_packed: false,
+            inserts: Vec::new(),
+            packed_inserts: Vec::new(),
+            gaps: Vec::new(),
+            tables: Vec::new(),
+            work: 0,
+        }
     }
 
     /// An owner that counts as this one in every conflict: a transaction within a session that has `LOCK TABLES`.
     /// It must be gone before this one is.
     pub fn child(&self) -> LockOwner {
-        LockOwner::new(Arc::clone(&self.manager), self.id)
+        LockOwner::new(Arc::clone(&self.manager), self.id, ListId(self.manager.next_number()))
     }
 
     /// Locks one key of one index, whether a row is there or not.
@@ -51,27 +72,11 @@ impl LockOwner {
         self.lock_record(LockId::record(index, key), strength.into(), wait).await
     }
 
-    /// [`LockOwner::record`] if that needs no wait; `None` leaves everything as it was.
-    pub fn try_record(
-        &mut self,
-        index: IndexId,
-        key: &[u8],
-        strength: Strength,
-    ) -> Result<Option<Acquired>, LockError> {
-        self.check_bound()?;
-        let id = LockId::record(index, key);
-        match self.manager.records.request(id, self.id, strength.into(), None) {
-            Answer::New => {
-                self.records.push(id);
-                Ok(Some(Acquired::New))
-            }
-            Answer::Already => Ok(Some(Acquired::Already)),
-            Answer::Busy | Answer::Queued(_) => Ok(None),
-        }
-    }
-
     async fn lock_record(&mut self, id: LockId, mode: Modes, wait: Wait<'_>) -> Result<Acquired, LockError> {
         self.check_bound()?;
+        if self.records.len() >= self.manager.options.pack_at {
+            Box::pin(self.pack_records()).await;
+        }
         let acquired = self.request(Space::Records, id, mode, wait).await?;
         if acquired.is_new() {
             self.records.push(id);
@@ -134,6 +139,9 @@ impl LockOwner {
 
     /// Locks a key in order to insert it: waits until no other's gap is around it, then has the record exclusively.
     pub async fn insert(&mut self, index: IndexId, key: &Bytes, wait: Wait<'_>) -> Result<Acquired, LockError> {
+        if self.inserts.len() >= self.manager.options.pack_at {
+            Box::pin(self.pack_inserts()).await;
+        }
         let id = LockId::record(index, key);
         let mut waited = false;
         loop {
@@ -232,9 +240,15 @@ impl LockOwner {
 
     fn forget_record(&mut self, id: LockId) {
         // Nearly always the last one.
-        if let Some(at) = self.records.iter().rposition(|other| *other == id) {
-            self.records.swap_remove(at);
-            self.manager.records.release(id, self.id);
+        for list in [&mut self.records, &mut self.contended] {
+            if let Some(at) = list.iter().rposition(|other| *other == id) {
+                list.swap_remove(at);
+                self.manager.records.release(id, self.id);
+                return;
+            }
+        }
+        if self.packed > 0 && self.manager.records.release_packed(id, self.id, self.list) {
+            self.packed -= 1;
         }
     }
 
@@ -256,20 +270,22 @@ impl LockOwner {
         }
     }
 
-    /// Whether it has this key at least this strongly itself.
-    pub fn has_record(&self, index: IndexId, key: &[u8], strength: Strength) -> bool {
-        self.manager.records.held(LockId::record(index, key), self.id).cover(strength.into())
-    }
-
     /// Lets all row locks go, and keeps those on tables and names (which last longer in some statements).
     pub fn release_rows(&mut self) {
-        let many = self.records.len() > MANY;
+        let many = self.records.len() + self.contended.len() > MANY;
         // Pending inserts first: once the record is free, the key may be pending as another's.
         for (index, key) in self.inserts.drain(..) {
             self.manager.ranges.end_insert(index, &key);
         }
-        for id in self.records.drain(..) {
+        for index in self.packed_inserts.drain(..) {
+            self.manager.ranges.set_packed_runs(index, self.list, self.id, Vec::new());
+        }
+        for id in self.records.drain(..).chain(self.contended.drain(..)) {
             self.manager.records.release(id, self.id);
+        }
+        if std::mem::take(&mut self.has_packed) {
+            self.manager.records.release_all_packed(self.list);
+            self.packed = 0;
         }
         for (index, from, to) in self.gaps.drain(..) {
             self.manager.ranges.unlock_gap(index, &from, &to, self.id);
@@ -277,6 +293,7 @@ impl LockOwner {
         self.work = 0;
         if many {
             self.records.shrink_to(MANY / 10);
+            self.contended.shrink_to(MANY / 10);
             self.inserts.shrink_to(MANY / 10);
             self.manager.records.shrink();
         }
@@ -297,7 +314,11 @@ impl LockOwner {
 
     /// Number of locks on rows and gaps.
     pub fn len(&self) -> usize {
-        self.records.len() + self.gaps.len()
+        self.record_count() + self.gaps.len()
+    }
+
+    fn record_count(&self) -> usize {
+        self.records.len() + self.contended.len() + self.packed
     }
 
     /// Whether it has no lock on rows or gaps.
@@ -310,7 +331,7 @@ impl LockOwner {
     }
 
     fn check_bound(&self) -> Result<(), LockError> {
-        if self.records.len() >= self.manager.options.owner_locks_max { Err(LockError::TooMany) } else { Ok(()) }
+        if self.record_count() >= self.manager.options.owner_locks_max { Err(LockError::TooMany) } else { Ok(()) }
     }
 }
 

@@ -3,7 +3,8 @@
 //! Per index there are three ordered maps:
 //! - **segments**: cut points between keys; each cut says which owners have a gap lock from here to the next cut.
 //!   So overlapping gaps of many owners need no interval tree, and asking about a key is one look-up;
-//! - **pending**: the keys that open transactions inserted, which a scan cannot see in their private write sets;
+//! - **pending**: the keys that open transactions inserted, which a scan cannot see in their private write sets (beside it, those of
+//!   owners that have very many: [`super::packed_keys`]);
 //! - **waiting**: inserts that wait for a gap to become free.
 //!
 //! ```text
@@ -27,6 +28,8 @@ use bytes::Bytes;
 use parking_lot::Mutex;
 
 use super::mode::Modes;
+use super::packed::ListId;
+use super::packed_keys::KeyRun;
 use super::waiter::{End, OwnerId, Waiter};
 
 /// Number of shards; an index is in one of them.
@@ -78,10 +81,18 @@ impl Cut {
 /// Sorted ids.
 type Owners = Vec<OwnerId>;
 
+/// Pending inserts of one list. A key may be here and in the map, or in two runs: it is pending all the same.
+struct PackedInserts {
+    list: ListId,
+    owner: OwnerId,
+    runs: Vec<Arc<KeyRun>>,
+}
+
 #[derive(Default)]
 struct Ranges {
     segments: BTreeMap<Cut, Owners>,
     pending: BTreeMap<Bytes, OwnerId>,
+    packed: Vec<PackedInserts>,
     /// The number makes the order of those that wait for the same key.
     waiting: BTreeMap<(Bytes, u64), Arc<Waiter>>,
     next_waiting: u64,
@@ -167,14 +178,23 @@ impl Ranges {
         }
     }
 
+    /// The first key between two cuts whose insert is pending, by another than this owner.
+    fn first_pending(&self, from: &Cut, to: &Cut, owner: OwnerId) -> Option<Bytes> {
+        let (from, to) = (from.key_from(), to.key_to());
+        let mut inside = self.pending.range::<[u8], _>((from, to));
+        let first = inside.find(|(_, other)| **other != owner).map(|(key, _)| key.clone());
+        let runs = self.packed.iter().filter(|packed| packed.owner != owner).flat_map(|packed| &packed.runs);
+        runs.filter_map(|run| run.first_in(from, to)).chain(first).min()
+    }
+
     fn is_unused(&self) -> bool {
-        self.segments.is_empty() && self.pending.is_empty() && self.waiting.is_empty()
+        self.segments.is_empty() && self.pending.is_empty() && self.packed.is_empty() && self.waiting.is_empty()
     }
 }
 
 /// What came of an insert.
 pub(super) enum Insertion {
-    /// It is pending now; false if it was already.
+    /// It is pending now; false if it was already, and is not packed.
     Pending(bool),
     /// A gap of another owner is around the key.
     KeptOut,
@@ -211,12 +231,7 @@ impl RangeTable {
         }
         let mut shard = self.shard(index).lock();
         let ranges = shard.entry(index).or_default();
-        let first = if regardless {
-            None
-        } else {
-            let inside = ranges.pending.range::<[u8], _>((from.key_from(), to.key_to()));
-            inside.filter(|(_, other)| **other != owner).map(|(key, _)| key.clone()).next()
-        };
+        let first = if regardless { None } else { ranges.first_pending(from, to, owner) };
         match &first {
             Some(key) => ranges.add(from, &Cut::At(key.clone(), false), owner),
             None => ranges.add(from, to, owner),
@@ -256,12 +271,44 @@ impl RangeTable {
 
     /// The insert is not pending any more: its owner has committed (to the queue) or rolled back.
     pub(super) fn end_insert(&self, index: IndexId, key: &Bytes) {
+        self.end_inserts(index, [key]);
+    }
+
+    /// The same for several keys of one index that are not packed, or have been packed just now.
+    pub(super) fn end_inserts<'a>(&self, index: IndexId, keys: impl IntoIterator<Item = &'a Bytes>) {
         let mut shard = self.shard(index).lock();
         let Some(ranges) = shard.get_mut(&index) else { return };
-        ranges.pending.remove(key);
+        for key in keys {
+            ranges.pending.remove(key);
+        }
         if ranges.is_unused() {
             shard.remove(&index);
         }
+    }
+
+    /// The packed inserts of a list; nobody but the list's owner changes which they are.
+    pub(super) fn packed_runs(&self, index: IndexId, list: ListId) -> Vec<Arc<KeyRun>> {
+        let shard = self.shard(index).lock();
+        let packed = shard.get(&index).and_then(|ranges| ranges.packed.iter().find(|packed| packed.list == list));
+        packed.map_or_else(Vec::new, |packed| packed.runs.clone())
+    }
+
+    /// Replaces the packed inserts of a list; without runs it has none any more.
+    pub(super) fn set_packed_runs(&self, index: IndexId, list: ListId, owner: OwnerId, runs: Vec<Arc<KeyRun>>) {
+        let before: Vec<PackedInserts> = {
+            let mut shard = self.shard(index).lock();
+            let ranges = shard.entry(index).or_default();
+            let before = ranges.packed.extract_if(.., |packed| packed.list == list).collect();
+            if !runs.is_empty() {
+                ranges.packed.push(PackedInserts { list, owner, runs });
+            }
+            if ranges.is_unused() {
+                shard.remove(&index);
+            }
+            before
+        };
+        // Large pieces of memory, which nobody else waits for.
+        drop(before);
     }
 
     /// Takes an insert that gave up out of those that wait.
@@ -281,14 +328,26 @@ impl RangeTable {
         }
     }
 
-    /// Numbers of segments, pending inserts and waiting inserts.
-    pub(super) fn count(&self) -> (usize, usize, usize) {
-        let mut counts = (0, 0, 0);
+    /// Numbers of segments and pending inserts.
+    pub(super) fn count(&self) -> (usize, usize) {
+        let mut counts = (0, 0);
         for shard in &self.shards {
             for ranges in shard.lock().values() {
                 counts.0 += ranges.segments.len();
                 counts.1 += ranges.pending.len();
-                counts.2 += ranges.waiting.len();
+            }
+        }
+        counts
+    }
+
+    /// Number of packed inserts, and their memory.
+    pub(super) fn count_packed(&self) -> (usize, usize) {
+        let mut counts = (0, 0);
+        for shard in &self.shards {
+            let shard = shard.lock();
+            for run in shard.values().flat_map(|ranges| &ranges.packed).flat_map(|packed| &packed.runs) {
+                counts.0 += run.len();
+                counts.1 += run.bytes();
             }
         }
         counts

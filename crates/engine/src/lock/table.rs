@@ -2,7 +2,8 @@
 //!
 //! A lock is found by 128 bits of hash ([`LockId`]); keys are not kept. Two keys with the same hash would share a
 //! lock, which costs a wait and never loses a conflict; at 128 bits it does not happen. An uncontended lock is one
-//! entry of 64 bytes with its only holder inline; a queue exists only while somebody waits.
+//! entry of 64 bytes with its only holder inline; a queue exists only while somebody waits. Locks of owners that have very
+//! many take eight bytes, as long as nobody else wants them: see [`super::packed`].
 //!
 //! # Who is next
 //! Tables and names are given first come, first served. Of those who wait for a record the one with the most to lose goes first
@@ -23,6 +24,7 @@
 //! - The first waiter of a queue that is not granted conflicts with a holder: every change of holders or of the
 //!   queue's front ends with [`Head::grant`].
 //! - A head without holders and waiters is not in the map.
+//! - Where there is a head it says who has the lock, whatever is packed; where there is none, what is packed does.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -36,6 +38,7 @@ use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 use super::Target;
 use super::mode::Modes;
+use super::packed::{ListId, PackedLocks};
 use super::waiter::{End, OwnerId, Waiter};
 
 /// Number of shards; a power of two.
@@ -75,8 +78,18 @@ impl LockId {
         (self.0 >> 80) as usize % partitions
     }
 
-    fn shard(self) -> usize {
+    pub(super) fn shard(self) -> usize {
         (self.0 >> 64) as usize % SHARDS
+    }
+
+    /// What of it tells it from most others of its shard; the last eight bits are 0.
+    pub(super) fn fingerprint(self) -> u64 {
+        self.0 as u64 & !0xff
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_bits(bits: u128) -> Self {
+        LockId(bits)
     }
 }
 
@@ -100,9 +113,9 @@ impl Hasher for IdHasher {
 
 /// One owner's part in a lock.
 #[derive(Clone, Copy)]
-struct Holder {
-    owner: OwnerId,
-    modes: Modes,
+pub(super) struct Holder {
+    pub(super) owner: OwnerId,
+    pub(super) modes: Modes,
 }
 
 /// Who has a lock and who waits for it.
@@ -194,6 +207,12 @@ impl Head {
         self.queue = None;
     }
 
+    /// The owner's modes, if nobody else has or wants it.
+    fn only(&self, owner: OwnerId) -> Option<Modes> {
+        let is_alone = self.queue.is_none() && self.more.is_empty() && self.first.owner == owner;
+        (is_alone && self.first.modes != Modes::NONE).then_some(self.first.modes)
+    }
+
     fn is_unused(&self) -> bool {
         self.queue.is_none() && self.first.modes == Modes::NONE
     }
@@ -211,7 +230,33 @@ pub(super) enum Answer {
     Queued(Arc<Waiter>),
 }
 
-type Shard = Mutex<HashMap<LockId, Head, BuildHasherDefault<IdHasher>>>;
+#[derive(Default)]
+struct Shard {
+    heads: HashMap<LockId, Head, BuildHasherDefault<IdHasher>>,
+    /// Of records only.
+    packed: PackedLocks,
+}
+
+impl Shard {
+    /// Changes who has a lock or wants it, and gives it to those who can have it then; `None` if nobody has or wants it.
+    fn change<T>(&mut self, id: LockId, woken: &mut Vec<Waker>, change: impl FnOnce(&mut Head) -> T) -> Option<T> {
+        let Entry::Occupied(mut entry) = self.heads.entry(id) else { return None };
+        let head = entry.get_mut();
+        let changed = change(head);
+        if head.queue.is_some() {
+            head.grant(woken);
+        }
+        if head.is_unused() {
+            entry.remove();
+        }
+        Some(changed)
+    }
+
+    /// Takes the owner out of a lock's holders. False if it was none.
+    fn release(&mut self, id: LockId, owner: OwnerId, woken: &mut Vec<Waker>) -> bool {
+        self.change(id, woken, |head| head.remove(owner)).unwrap_or(false)
+    }
+}
 
 /// Who is next; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -223,25 +268,36 @@ pub(super) enum Order {
 
 /// All locks on one thing.
 pub(super) struct LockTable {
-    shards: Box<[Shard]>,
+    shards: Box<[Mutex<Shard>]>,
     order: Order,
 }
 
 impl LockTable {
     pub(super) fn new(order: Order) -> Self {
-        LockTable { shards: (0..SHARDS).map(|_| Shard::default()).collect(), order }
+        LockTable { shards: (0..SHARDS).map(|_| Mutex::default()).collect(), order }
     }
 
     /// Takes the lock if it is free; otherwise joins its queue if `work` says at what price the owner can be chosen
     /// as a victim.
     pub(super) fn request(&self, id: LockId, owner: OwnerId, mode: Modes, work: Option<u64>) -> Answer {
         let mut shard = self.shards[id.shard()].lock();
-        let head = match shard.entry(id) {
-            Entry::Vacant(entry) => {
-                entry.insert(Head::new(Holder { owner, modes: mode }));
-                return Answer::New;
-            }
+        let Shard { heads, packed } = &mut *shard;
+        let head = match heads.entry(id) {
             Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let Some(holder) = packed.holder(id) else {
+                    entry.insert(Head::new(Holder { owner, modes: mode }));
+                    return Answer::New;
+                };
+                if holder.owner == owner && holder.modes.cover(mode) {
+                    return Answer::Already;
+                }
+                if work.is_none() && holder.owner != owner && holder.modes.meet(mode.enemies()) {
+                    return Answer::Busy;
+                }
+                packed.unpack(id);
+                entry.insert(Head::new(holder))
+            }
         };
         let had = head.of(owner).map(|holder| holder.modes);
         if had.is_some_and(|had| had.cover(mode)) {
@@ -269,51 +325,86 @@ impl LockTable {
     /// Enters a lock that its owner got elsewhere (the fast path of weak table locks).
     pub(super) fn adopt(&self, id: LockId, owner: OwnerId, modes: Modes) {
         let mut shard = self.shards[id.shard()].lock();
-        shard.entry(id).or_insert_with(|| Head::new(NOBODY)).add(owner, modes);
+        shard.heads.entry(id).or_insert_with(|| Head::new(NOBODY)).add(owner, modes);
     }
 
     /// Takes the owner out of the lock's holders, and lets the next ones have it. False if it was no holder.
     pub(super) fn release(&self, id: LockId, owner: OwnerId) -> bool {
         let mut woken = Vec::new();
-        let released = {
-            let mut shard = self.shards[id.shard()].lock();
-            let Entry::Occupied(mut entry) = shard.entry(id) else { return false };
-            let head = entry.get_mut();
-            let released = head.remove(owner);
-            if head.queue.is_some() {
-                head.grant(&mut woken);
-            }
-            if head.is_unused() {
-                entry.remove();
-            }
-            released
-        };
+        let released = self.shards[id.shard()].lock().release(id, owner, &mut woken);
         woken.into_iter().for_each(Waker::wake);
         released
+    }
+
+    /// Packs those locks of a list, all of one shard, that nobody else has or wants; the others are added to `kept`. Returns about
+    /// how many entries were moved.
+    pub(super) fn pack(&self, ids: &[LockId], owner: OwnerId, list: ListId, kept: &mut Vec<LockId>) -> usize {
+        let Some(first) = ids.first() else { return 0 };
+        let mut shard = self.shards[first.shard()].lock();
+        let Shard { heads, packed } = &mut *shard;
+        let Some(moved) = packed.prepare(list, owner, ids.len()) else {
+            kept.extend_from_slice(ids);
+            return ids.len();
+        };
+        for &id in ids {
+            if let Entry::Occupied(entry) = heads.entry(id)
+                && let Some(modes) = entry.get().only(owner)
+                && packed.add(id, list, modes)
+            {
+                entry.remove();
+            } else {
+                kept.push(id);
+            }
+        }
+        ids.len() + moved
+    }
+
+    /// Lets a packed lock go, whether it has a head by now or not. False if the list has it not packed.
+    pub(super) fn release_packed(&self, id: LockId, owner: OwnerId, list: ListId) -> bool {
+        let mut woken = Vec::new();
+        let packed = {
+            let mut shard = self.shards[id.shard()].lock();
+            let packed = shard.packed.forget(id, list);
+            if packed == Some(true) {
+                shard.release(id, owner, &mut woken);
+            }
+            packed
+        };
+        woken.into_iter().for_each(Waker::wake);
+        packed.is_some()
+    }
+
+    /// Lets all packed locks of a list go.
+    pub(super) fn release_all_packed(&self, list: ListId) {
+        for shard in &self.shards {
+            let mut woken = Vec::new();
+            {
+                let mut shard = shard.lock();
+                let Some((owner, unpacked)) = shard.packed.remove(list) else { continue };
+                for id in unpacked {
+                    shard.release(id, owner, &mut woken);
+                }
+            }
+            woken.into_iter().for_each(Waker::wake);
+        }
     }
 
     /// Takes a waiter that has ended out of the queue; those behind it may have been waiting for it only.
     pub(super) fn leave_queue(&self, id: LockId, waiter: &Arc<Waiter>) {
         let mut woken = Vec::new();
-        {
-            let mut shard = self.shards[id.shard()].lock();
-            let Entry::Occupied(mut entry) = shard.entry(id) else { return };
-            let head = entry.get_mut();
+        let leave = |head: &mut Head| {
             if let Some(queue) = &mut head.queue {
                 queue.retain(|other| !Arc::ptr_eq(&other.waiter, waiter));
-                head.grant(&mut woken);
             }
-            if head.is_unused() {
-                entry.remove();
-            }
-        }
+        };
+        self.shards[id.shard()].lock().change(id, &mut woken, leave);
         woken.into_iter().for_each(Waker::wake);
     }
 
     /// Adds to `found` the holders that a waiter in this lock's queue waits for, also through those before it.
     pub(super) fn blockers(&self, id: LockId, waiter: &Waiter, found: &mut Vec<OwnerId>) {
         let shard = self.shards[id.shard()].lock();
-        let Some(head) = shard.get(&id) else { return };
+        let Some(head) = shard.heads.get(&id) else { return };
         let mut enemies = Modes::NONE;
         for other in head.queue.iter().flat_map(|queue| queue.iter()) {
             enemies |= other.waiter.mode.enemies();
@@ -325,31 +416,28 @@ impl LockTable {
         found.extend(blocking.map(|holder| holder.owner));
     }
 
-    /// The modes that an owner has.
-    pub(super) fn held(&self, id: LockId, owner: OwnerId) -> Modes {
-        let mut shard = self.shards[id.shard()].lock();
-        shard.get_mut(&id).and_then(|head| head.of(owner)).map_or(Modes::NONE, |holder| holder.modes)
-    }
-
     /// Gives memory back that a huge transaction needed.
     pub(super) fn shrink(&self) {
         for shard in &self.shards {
-            let mut shard = shard.lock();
-            if shard.capacity() > SHRINK_CAPACITY && shard.len() < shard.capacity() / 8 {
-                shard.shrink_to(SHRINK_CAPACITY / 2);
+            let heads = &mut shard.lock().heads;
+            if heads.capacity() > SHRINK_CAPACITY && heads.len() < heads.capacity() / 8 {
+                heads.shrink_to(SHRINK_CAPACITY / 2);
             }
         }
     }
 
-    /// Numbers of holders and of waiters.
-    pub(super) fn count(&self) -> (usize, usize) {
-        let mut counts = (0, 0);
-        for shard in &self.shards {
-            for head in shard.lock().values() {
-                counts.0 += head.holders().count();
-                counts.1 += head.queue.as_ref().map_or(0, |queue| queue.len());
-            }
-        }
-        counts
+    /// Number of holders of locks that have a head.
+    pub(super) fn count(&self) -> usize {
+        let count =
+            |shard: &Mutex<Shard>| shard.lock().heads.values().map(|head| head.holders().count()).sum::<usize>();
+        self.shards.iter().map(count).sum()
+    }
+
+    /// Number of locks that have none, and their memory.
+    pub(super) fn count_packed(&self) -> (usize, usize) {
+        self.shards.iter().fold((0, 0), |(count, bytes), shard| {
+            let packed = &shard.lock().packed;
+            (count + packed.count(), bytes + packed.bytes())
+        })
     }
 }

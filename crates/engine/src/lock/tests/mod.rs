@@ -2,6 +2,7 @@
 
 mod contention;
 mod model;
+mod packed;
 mod scripts;
 mod threads;
 

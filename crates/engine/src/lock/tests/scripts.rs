@@ -15,16 +15,16 @@ struct Stage {
     actors: BTreeMap<String, (Actor, Arc<Cancel>)>,
 }
 
-fn stage() -> Stage {
+fn stage(options: LockOptions) -> Stage {
     let clock = Arc::<HandClock>::default();
-    let manager = LockManager::new(clock.clone(), LockOptions::default());
+    let manager = LockManager::new(clock.clone(), options);
     Stage { clock, manager, actors: BTreeMap::new() }
 }
 
 impl goldenscript::Runner for Stage {
     type Command = Command;
 
-    /// `NAME record|gap|insert|table|unlock|work|release|kill|drop …`, `sleep SECONDS`, `stats`.
+    /// `NAME record|gap|insert|table|unlock|work|release|kill|drop …`, `NAME child-of NAME`, `sleep SECONDS`, `stats`, `packed`.
     fn run(&mut self, command: &Command, _context: &ScriptContext) -> Result<String, Box<dyn Error>> {
         let args: Vec<String> = command.args.iter().map(ToString::to_string).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -32,6 +32,15 @@ impl goldenscript::Runner for Stage {
         match command.name.as_str() {
             "sleep" => self.clock.advance(Duration::from_secs(args[0].parse()?)),
             "stats" => writeln!(output, "{}", self.stats())?,
+            "packed" => {
+                let stats = self.manager.stats();
+                writeln!(output, "records {} pending {}", stats.packed_records, stats.packed_inserts)?;
+            }
+            name if args[0] == "child-of" => {
+                let (parent, _) = self.actors.get_mut(args[1]).ok_or("no such owner")?;
+                let child = parent.owner().ok_or("it waits")?.child();
+                self.actors.insert(name.to_owned(), (Actor::Free(child), Arc::new(Cancel::new())));
+            }
             name => output = self.act(name, &args)?,
         }
         self.settle(&mut output);
@@ -137,8 +146,12 @@ fn parse(args: &[&str]) -> Result<(Request, WaitPolicy), Box<dyn Error>> {
 }
 
 fn script(name: &str) {
+    script_with(name, LockOptions::default());
+}
+
+fn script_with(name: &str, options: LockOptions) {
     let path = format!("{}/src/lock/testscripts/{name}", env!("CARGO_MANIFEST_DIR"));
-    goldenscript::run(&mut stage(), path).unwrap();
+    goldenscript::run(&mut stage(options), path).unwrap();
 }
 
 #[test]
@@ -164,4 +177,23 @@ fn tables() {
 #[test]
 fn giving_up() {
     script("giving_up");
+}
+
+/// Whoever has two locks packs them when it asks for the third.
+#[test]
+fn packed() {
+    script_with("packed", LockOptions { pack_at: 2, ..LockOptions::default() });
+}
+
+/// The other scripts as they are: nobody sees what is packed.
+#[test]
+fn packed_or_not() {
+    for name in ["records", "gaps", "deadlocks", "tables", "giving_up"] {
+        script_with(name, LockOptions { pack_at: 1, ..LockOptions::default() });
+    }
+}
+
+#[test]
+fn too_many() {
+    script_with("too_many", LockOptions { owner_locks_max: 5, pack_at: 2 });
 }
