@@ -13,6 +13,7 @@ use io::Env;
 use parking_lot::Mutex;
 use repl::{DumpServer, Follower};
 use session::{Registry, Shared};
+use sql::exec::{TEMPORARY_DIRECTORY, remove_stale_files};
 use sql::settings::Globals;
 
 use crate::config::{ServeOptions, settings};
@@ -113,6 +114,7 @@ impl Core {
         let mut engine_options = engine_options(&globals, follows, &end);
         adjust(&mut engine_options);
         let engine = Engine::open(env.clone(), engine_options, Arc::new(sql::ddl::Planner)).await?;
+        remove_stale_files(&env).await.context(|| format!("temporary files in {TEMPORARY_DIRECTORY}"))?;
         apply_at_start(&engine, &globals);
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let registry = Registry::new(env.clock.clone());

@@ -338,7 +338,7 @@ fn prefix(options: &LogOptions) -> String {
 /// Removes what a crash has left of large transactions that have no place in the log.
 pub(super) async fn remove_stale(env: &Env, options: &LogOptions) -> Result<()> {
     let prefix = prefix(options);
-    env.remove_stale(&prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))
+    env.remove_stale("", &prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))
 }
 
 /// The content of a sealed file that is one large transaction, without reading its rows: it was synced before it got its name.

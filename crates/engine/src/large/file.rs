@@ -24,7 +24,7 @@ static NEXT_FILE: AtomicU64 = AtomicU64::new(1);
 
 /// Removes what a crash has left.
 pub(crate) async fn remove_stale(env: &Env) -> Result<()> {
-    let removed = env.remove_stale(PREFIX).await;
+    let removed = env.remove_stale("", PREFIX).await;
     removed.map_err(|error| EngineError::Io(format!("temporary files of transactions: {error}")))
 }
 

@@ -252,3 +252,22 @@ fn a_silent_death_is_not_told() {
     };
     world.run(run).unwrap();
 }
+
+#[test]
+fn large_stale_files_are_removed_by_and_by() {
+    let machine = SimMachine::new(3);
+    let done = machine.run(async {
+        let env = machine.env();
+        for (name, size) in
+            [("stale.1", 100), ("stale.2", 64 << 20), ("stale.3.removed", 64 << 20), ("other", 64 << 20)]
+        {
+            env.disk.open(name, WRITE).await.unwrap().set_len(size).await.unwrap();
+        }
+        env.remove_stale("", "stale.").await.unwrap();
+        let left = machine.files();
+        assert!(!left.contains("stale.1") && !left.contains("stale.2"), "{left:?}");
+        env.clock.sleep(std::time::Duration::from_secs(1)).await;
+        assert_eq!(machine.files().into_iter().collect::<Vec<_>>(), ["other"]);
+    });
+    done.unwrap();
+}

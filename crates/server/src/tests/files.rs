@@ -97,3 +97,20 @@ fn every_file_gone_or_damaged() {
         }
     });
 }
+
+/// A crash leaves the temporary files of sorts and joins behind.
+#[test]
+fn a_start_removes_temporary_files() {
+    test(async |dir| {
+        let (server, _client) = started(&dir).await;
+        server.shutdown().await.unwrap();
+        let temporary = dir.0.join(sql::exec::TEMPORARY_DIRECTORY);
+        fs::create_dir_all(&temporary).unwrap();
+        for name in ["sql-1", "sql-77"] {
+            fs::write(temporary.join(name), [7; 5000]).unwrap();
+        }
+        let server = Server::start(&dir.options()).await.unwrap();
+        assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+        server.shutdown().await.unwrap();
+    });
+}

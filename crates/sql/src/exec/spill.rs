@@ -39,11 +39,11 @@ static NEXT_FILE: AtomicU64 = AtomicU64::new(1);
 
 /// Removes what a crash has left of temporary files. Called before the first statement.
 pub async fn remove_stale_files(env: &Env) -> std::io::Result<()> {
-    env.disk.create_dir(TEMPORARY_DIRECTORY).await?;
-    for name in env.disk.list(TEMPORARY_DIRECTORY).await? {
-        env.disk.remove(&format!("{TEMPORARY_DIRECTORY}/{name}")).await?;
+    match env.remove_stale(TEMPORARY_DIRECTORY, "").await {
+        // The first one that is written makes the folder.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        result => result,
     }
-    Ok(())
 }
 
 /// Bytes that a row takes in memory, about.
