@@ -192,7 +192,7 @@ fn a_page_that_was_written_wrong() {
     let mut faulty = Faulty::start("faulty-wrong");
     let load = Load::start(faulty.server.port(), 0);
     until("data", || faulty.server.client().query("SELECT COUNT(*) > 4000 FROM d.t").unwrap().trim() == "1");
-    load.end();
+    let written = load.end();
     faulty.server.stop().unwrap();
     faulty.faults("pwrite data.ctr 0 1 flip");
     faulty.server.restart().unwrap();
@@ -208,7 +208,24 @@ fn a_page_that_was_written_wrong() {
         .collect();
     assert!(found.iter().any(|error| error.contains("data.ctr") && error.contains("checksum")), "{found:?}");
     assert_eq!(client.query("SELECT COUNT(*) FROM d.other").unwrap(), "2\n");
+    let checked = client.query("CHECK TABLE d.other, d.t").unwrap();
+    assert!(checked.contains("d.other\tcheck\tstatus\tOK\n"), "{checked}");
+    assert!(checked.contains("checksum") && checked.ends_with("d.t\tcheck\terror\tCorrupt\n"), "{checked}");
+
+    // Checkpoints go on without the rows that belong there, and the log still has all of them.
     client.query("INSERT INTO d.other VALUES (3)").unwrap();
+    for n in 1..400 {
+        let inserted = client.query(&format!("INSERT INTO d.t VALUES (-{n}, {n} * 10, 'x')"));
+        assert!(inserted.as_ref().map_or_else(|error| error.contains("data.ctr"), |_| true), "{inserted:?}");
+    }
+    faulty.server.stop().unwrap();
+    faulty.server.restart().unwrap();
+    assert_eq!(faulty.server.client().query("SELECT COUNT(*) FROM d.other").unwrap(), "3\n");
+    faulty.server.stop().unwrap();
+    std::fs::remove_file(faulty.server.folder().join("data.ctr")).unwrap();
+    faulty.server.restart().unwrap();
+    check(&faulty.server, &written, "made anew from the log");
+    assert_eq!(faulty.server.client().query("CHECK TABLE d.t").unwrap(), "d.t\tcheck\tstatus\tOK\n");
 }
 
 /// A file system on a loop device.

@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         match work.action {
             Action::Sysbench { .. } => {}
             Action::CatchUp => catch_up::run(work, arguments)?,
-            Action::Recovery => recovery::run(work, arguments)?,
+            Action::Recovery(updates) => recovery::run(work, updates, arguments)?,
             Action::Idle { connections, tls } => idle::run(work, connections, tls)?,
             Action::Crowd { connections, committing, refused } => {
                 crowd::run(work, arguments, connections, committing, refused)?;

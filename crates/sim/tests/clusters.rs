@@ -29,7 +29,7 @@ fn run(seeds: Range<u64>, scenario: &ClusterScenario) -> ClusterReport {
     let count = seeds.end - seeds.start;
     let ClusterReport { acknowledged, seen, compared, deaths, .. } = all;
     println!("{count} seeds: {acknowledged} acknowledged, {seen} snapshots, {compared} comparisons, {deaths} deaths");
-    assert!(acknowledged > count && seen > count, "the workload worked");
+    assert!(count == 1 || (acknowledged > count && seen > count), "the workload worked");
     all
 }
 
@@ -74,6 +74,15 @@ fn a_disk_that_does_wrong_is_found() {
     ] {
         let scenario = ClusterScenario { damage, transaction_memory_bytes, ..ClusterScenario::default() };
         println!("{} found", run(common::seeds(first, SEEDS), &scenario).found);
+    }
+}
+
+/// Pages of the data file are of any size, and what a disk does wrong to them is found before they are decompressed.
+#[test]
+fn compressed_tables() {
+    let table_options = [" COMPRESSION='zstd'", " COMPRESSION='lz4'"];
+    for (first, damage) in [(8_000_000, [].as_slice()), (8_500_000, &["data.ctr"])] {
+        run(common::seeds(first, SEEDS), &ClusterScenario { table_options, damage, ..ClusterScenario::default() });
     }
 }
 

@@ -19,7 +19,8 @@ pub struct Verified {
     pub rows: u64,
     /// Pages of trees.
     pub pages: u64,
-    /// Blocks of the file that have no owner. Always 0 for the newest roots, and not counted for others.
+    /// Blocks of the file that have no owner. For the newest roots 0, unless a tree with a damaged inner node was dropped; not counted
+    /// for others.
     pub lost: u64,
 }
 

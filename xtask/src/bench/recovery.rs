@@ -4,26 +4,30 @@
 
 use std::time::Duration;
 
-use interop::{Client, Kind, Peer, Result, Server, Sysbench};
+use interop::{Client, Kind, Peer, Result, Server, ServerOptions, Sysbench};
 
 use super::works::Work;
-use super::{BenchArguments, fill, load, our_options};
+use super::{BenchArguments, fill, load};
 
-/// Updates of a row of 190 bytes: two images and their events are about 670 bytes of row log.
-const UPDATES: u32 = 1_600_000;
+/// Together as much memory as the peers' buffer pool has.
+const MEMORY: [&str; 2] = ["innodb_buffer_pool_size=1G", "memtable_size=1G"];
 /// Rows of each of the tables, so that the updates spread.
 const ROWS: u32 = 250_000;
 
-pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
+pub(crate) fn run(work: &Work, updates: u32, arguments: &BenchArguments) -> Result<()> {
     let mut best_peer = None;
     for kind in arguments.kinds() {
-        let took = of_peer(kind)?;
+        let took = of_peer(kind, updates)?;
         println!("    {}: {took:.2} s", kind.name());
         best_peer = Some(best_peer.map_or(took, |best: f64| best.min(took)));
     }
-    let (ours, log_bytes) = of_ours(arguments)?;
+    let (ours, log_bytes) = of_ours(arguments, updates)?;
     let megabytes = log_bytes as f64 / 1e6;
-    print!("{} | commuter: {ours:.2} s for {megabytes:.0} MB of log", work.name);
+    print!(
+        "{} | commuter ({}; peers: 2 GB): {ours:.2} s for {megabytes:.0} MB of log",
+        work.name,
+        settings(arguments).join(", ")
+    );
     match best_peer {
         Some(best) => println!(" | best peer: {best:.2} s | {:.2} ({})", best / ours, work.asked),
         None => println!(),
@@ -39,25 +43,29 @@ fn sysbench(client: &Client, threads: u32, more: &[String]) -> Sysbench {
     }
 }
 
-fn updates(client: &Client) -> Result<()> {
-    sysbench(client, 64, &[format!("--events={UPDATES}")]).run().map(drop)
+fn update(client: &Client, updates: u32) -> Result<()> {
+    sysbench(client, 64, &[format!("--events={updates}")]).run().map(drop)
 }
 
-fn of_ours(arguments: &BenchArguments) -> Result<(f64, u64)> {
-    let defaults = our_options(arguments);
-    let mut options = defaults.clone();
-    // Nothing is merged during the load, so that all of it is left to recovery, which then runs with the defaults and
-    // has to merge while it applies.
+/// What is asked for comes later, and counts.
+fn settings(arguments: &BenchArguments) -> Vec<&str> {
+    MEMORY.into_iter().chain(arguments.settings.iter().map(String::as_str)).collect()
+}
+
+fn of_ours(arguments: &BenchArguments, updates: u32) -> Result<(f64, u64)> {
+    let normal = ServerOptions::with_settings(settings(arguments));
+    let mut options = normal.clone();
+    // Nothing is merged during the load, so that all of it is left to recovery.
     options.add_settings(["checkpoint_log_size=16G", "recovery_target_time=0", "memtable_size=8G"]);
     let mut server = Server::start("bench-recovery", options)?;
     fill(&sysbench(&server.client(), 8, &[]))?;
     server.stop()?;
     server.restart()?;
     let before = log_size(&server.client())?;
-    updates(&server.client())?;
+    update(&server.client(), updates)?;
     let log_bytes = log_size(&server.client())? - before;
     server.kill();
-    server.set_options(defaults);
+    server.set_options(normal);
     Ok((server.restart()?.as_secs_f64(), log_bytes))
 }
 
@@ -66,7 +74,7 @@ fn log_size(client: &Client) -> Result<u64> {
     Ok(client.query("SHOW BINARY LOGS")?.lines().map(size).sum())
 }
 
-fn of_peer(kind: Kind) -> Result<f64> {
+fn of_peer(kind: Kind, updates: u32) -> Result<f64> {
     let settings: &[&str] = match kind {
         Kind::Mysql97 => &[
             "--innodb-redo-log-capacity=8G",
@@ -87,7 +95,7 @@ fn of_peer(kind: Kind) -> Result<f64> {
     fill(&sysbench(&peer.client(), 8, &[]))?;
     peer.stop()?;
     peer.restart()?;
-    updates(&peer.client())?;
+    update(&peer.client(), updates)?;
     peer.kill();
     Ok(peer.restart()?.as_secs_f64())
 }

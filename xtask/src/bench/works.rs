@@ -25,7 +25,8 @@ pub(crate) enum Action {
     /// How fast a replica applies what its source did while it was stopped.
     CatchUp,
     /// How long a server takes until it answers, after SIGKILL with much log since its last checkpoint.
-    Recovery,
+    /// After so many updates.
+    Recovery(u32),
     /// Memory with this many idle connections.
     Idle { connections: u32, tls: bool },
     /// Some of many connections commit, and many more are refused.
@@ -61,6 +62,9 @@ pub(crate) struct Size {
 const STEADY_2G: Size = Size { rows: 10_000_000, cache_mb: 128, memtable_mb: 64, seconds: 180 };
 const STEADY_20G: Size = Size { rows: 95_000_000, cache_mb: 256, memtable_mb: 256, seconds: 1800 };
 
+/// Two images of a row of 190 bytes and their event are about 700 bytes of log.
+const RECOVERY: Action = Action::Recovery(1_600_000);
+const RECOVERY_3G: Action = Action::Recovery(4_600_000);
 const IDLE: Action = Action::Idle { connections: 10_000, tls: false };
 const IDLE_TLS: Action = Action::Idle { connections: 10_000, tls: true };
 
@@ -84,7 +88,8 @@ pub(crate) const WORKS: &[Work] = &[
     sysbench("point_select_64", "oltp_point_select", 64, 0, 1.1),
     sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
     other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp, 6.0),
-    other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", Action::Recovery, 3.0),
+    other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", RECOVERY, 5.0),
+    other("recovery_3g", "the same with 3 GB", RECOVERY_3G, 5.0),
     other("idle_10000", "memory of 10,000 idle connections; under 300 MB", IDLE, 0.0),
     other("idle_10000_tls", "the same over TLS", IDLE_TLS, 0.0),
     other("crowd_10000", "1,000 of 10,000 connections commit, 20,000 more are refused meanwhile", CROWD, 0.0),

@@ -209,6 +209,9 @@ pub(super) async fn merge_step(
             }
         }
     }
+    for error in merge.damaged() {
+        tracing::error!("checkpoint: {error}; it goes on without the changes of the rows there");
+    }
     Ok(merge.finish().await?)
 }
 

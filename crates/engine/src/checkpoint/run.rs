@@ -12,6 +12,7 @@ use store::{Checkpoint, Compression, MergeOptions, Roots};
 use super::merge::{copy_leftovers, merge_step};
 use super::room::Room;
 use super::{Frozen, Meta};
+use crate::catalog::SYSTEM_INDEX;
 use crate::commit::{Barrier, CommitError};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
@@ -168,7 +169,7 @@ impl Core {
     /// One step; remembered, so that a second attempt goes on from here.
     async fn merge_upto(&self, frozen: &mut Frozen, upto: CommitNumber) -> Result<Roots> {
         let range = (frozen.merged, upto);
-        let options = MergeOptions { pacer: Some(self.tunables.pacer.clone()) };
+        let options = MergeOptions { pacer: Some(self.tunables.pacer.clone()), vital: Some(SYSTEM_INDEX) };
         let room = &self.checkpoints.room;
         let compressions = self.compressions();
         let gone = &frozen.gone;

@@ -257,11 +257,16 @@ pub(super) async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
 
 /// Entries of an index that a new transaction sees.
 pub(super) async fn count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> usize {
+    try_count(engine, table, index_number).await.unwrap()
+}
+
+/// The same, or why it cannot see them.
+pub(super) async fn try_count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> Result<usize> {
     let mut transaction = begin(engine);
     let mut scan = transaction.scan(table, index_number, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
     let mut entries = Vec::new();
-    while transaction.next_batch(&mut scan, &mut entries, 500).await.unwrap() {}
-    entries.len()
+    while transaction.next_batch(&mut scan, &mut entries, 500).await? {}
+    Ok(entries.len())
 }
 
 /// The engine of a new world.

@@ -15,6 +15,7 @@
 
 mod compression;
 mod crash;
+mod damage;
 mod faults;
 mod fixture;
 mod freeze;

@@ -28,6 +28,7 @@
 //! - A read view is opened at the first consistent read (or by [`Transaction::take_snapshot`]) and kept until the end; in
 //!   READ COMMITTED until the next statement.
 
+mod check;
 mod commit;
 mod mode;
 mod read;

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use base::IndexId;
 use bytes::Bytes;
+use io::ThreadTurn;
 
 use super::{Direction, Entry, KeyRange, LockStrength, LockWait, OwnCursor, ReadMode, Transaction};
 use crate::catalog::Table;
@@ -29,6 +30,8 @@ use crate::view::Layers;
 
 /// Most rows that a locking scan reads ahead of its locks.
 const LOCK_BATCH_ROWS: usize = 64;
+/// Entries that [`Transaction::visit`] takes at once.
+const VISITED_AT_ONCE: usize = 256;
 
 /// A scan under way; see [`Transaction::scan`].
 pub struct Scan {
@@ -127,6 +130,25 @@ impl Transaction {
             }
         }
         Ok(out.len() > before)
+    }
+
+    /// Shows all entries of a range as a consistent read sees them, and lets others have their turn.
+    pub async fn visit(
+        &mut self,
+        table: &Arc<Table>,
+        index_number: usize,
+        range: KeyRange,
+        mut show: impl FnMut(&Entry) -> Result<()> + Send,
+    ) -> Result<()> {
+        let turn = ThreadTurn::default();
+        let mut scan = self.scan(table, index_number, range, Direction::Forward, ReadMode::Consistent);
+        let mut batch = Vec::new();
+        while self.next_batch(&mut scan, &mut batch, VISITED_AT_ONCE).await? {
+            batch.iter().try_for_each(&mut show)?;
+            batch.clear();
+            turn.pass(&*self.core().env.clock).await;
+        }
+        Ok(())
     }
 
     async fn next_consistent(&mut self, scan: &mut Scan, out: &mut Vec<Entry>, max: usize) -> Result<()> {

@@ -14,15 +14,13 @@ use bytes::Bytes;
 use io::ThreadTurn;
 use store::RowSum;
 
-use super::{Direction, KeyRange, OwnCursor, ReadMode, Transaction};
+use super::{Direction, Entry, KeyRange, OwnCursor, Transaction};
 use crate::catalog::Table;
 use crate::error::Result;
 use crate::memtable::Key;
 use crate::read::{Merged, Selector};
 use crate::view::Layers;
 
-/// Rows taken at once where a range is cut by its rows.
-const BATCH_ROWS: usize = 256;
 /// After so many keys others may have their turn.
 const KEYS_AT_ONCE: usize = 32;
 
@@ -136,18 +134,15 @@ impl Transaction {
     async fn cuts_of_rows(&mut self, table: &Arc<Table>, range: &KeyRange, most: usize) -> Result<Vec<Bytes>> {
         let rows = self.sum(table, range).await?.rows;
         let step = rows.div_ceil(most as u64 + 1).max(1);
-        let mut scan = self.scan(table, 0, range.clone(), Direction::Forward, ReadMode::Consistent);
-        let (mut cuts, mut batch, mut number) = (Vec::new(), Vec::new(), 0);
-        let turn = ThreadTurn::default();
-        while self.next_batch(&mut scan, &mut batch, BATCH_ROWS).await? {
-            for entry in batch.drain(..) {
-                if number > 0 && number % step == 0 {
-                    cuts.push(Bytes::copy_from_slice(&entry.key));
-                }
-                number += 1;
+        let (mut cuts, mut number) = (Vec::new(), 0);
+        let cut = |entry: &Entry| {
+            if number > 0 && number % step == 0 {
+                cuts.push(Bytes::copy_from_slice(&entry.key));
             }
-            turn.pass(&*self.core().env.clock).await;
-        }
+            number += 1;
+            Ok(())
+        };
+        self.visit(table, 0, range.clone(), cut).await?;
         Ok(cuts)
     }
 

@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use apply::ApplyError;
-use base::{Cancel, LogPosition};
+use base::{Cancel, ErrorClass, LogPosition};
 use engine::{
     Engine, EngineError, KeyRange, RowSum, SessionHandle, StateAt, Table, TableMode, Transaction, TxnOptions,
 };
@@ -188,8 +188,8 @@ async fn compare(follower: &Follower) -> Result<(LogPosition, Vec<String>), NotC
     drop(source);
     let mut differing = Vec::new();
     for (table, theirs) in tables.iter().zip(theirs) {
-        if let (Some(theirs), Some(ours)) = (theirs, sum_here(&mut ours, table).await?)
-            && theirs != ours
+        if let Some(theirs) = theirs
+            && differs(&mut ours, table, theirs).await?
         {
             differing.push(table.full_name());
         }
@@ -259,15 +259,19 @@ async fn sums_there(source: &mut SourceClient, tables: &[Arc<Table>]) -> Result<
     Ok(answer.rows.iter().map(sum).collect())
 }
 
-/// The same here.
-async fn sum_here(ours: &mut Transaction, table: &Arc<Table>) -> Result<Option<RowSum>, NotCompared> {
+/// Whether this server has other rows than the source; not if it is another table by now, and so if they cannot be read.
+async fn differs(ours: &mut Transaction, table: &Arc<Table>, theirs: RowSum) -> Result<bool, NotCompared> {
     let sum = async {
         ours.lock_table(table, TableMode::IntentShared).await?;
         ours.sum(table, &KeyRange::all()).await
     };
     match sum.await {
-        Ok(sum) => Ok(Some(sum)),
-        Err(EngineError::TableChanged(_) | EngineError::TableDefChanged) => Ok(None),
+        Ok(ours) => Ok(ours != theirs),
+        Err(EngineError::TableChanged(_) | EngineError::TableDefChanged) => Ok(false),
+        Err(error) if error.class() == ErrorClass::Corrupt => {
+            tracing::error!("{} cannot be compared with the source's: {error}", table.full_name());
+            Ok(true)
+        }
         Err(error) => Err(error.into()),
     }
 }

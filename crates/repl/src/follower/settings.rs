@@ -1,17 +1,24 @@
 //! Where the source is and how to log in there: `CHANGE REPLICATION SOURCE TO`, kept in the data directory.
+//!
+//! The file has a checksum: a server that took a damaged name for one that it does not know would believe that it follows nobody, and
+//! begin a log of its own.
 
 use std::time::Duration;
 
 use base::{SqlError, codes};
 use io::{Env, IoBuf, OpenOptions};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use session::tls;
 use sql::parse::ast::ChangeSource;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Name of the file.
 const FILE: &str = "source.json";
 /// The largest such file that is read.
 const FILE_SIZE_MAX: u64 = 1 << 20;
+/// In the file, beside the settings: XXH3 of them, as JSON without blanks in the order of their names; 16 hexadecimal digits.
+const CHECKSUM: &str = "checksum";
 
 /// The source, as `CHANGE REPLICATION SOURCE TO` set it.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
@@ -117,13 +124,27 @@ impl SourceSettings {
             return Ok(None);
         }
         let bytes = read(env, FILE).await?;
-        serde_json::from_slice(&bytes).map(Some).map_err(|error| std::io::Error::other(format!("{FILE}: {error}")))
+        let damaged = |what: String| {
+            std::io::Error::other(format!(
+                "{FILE}: {what}. Restore it from a copy, or remove it: then start a follower with --follow, or it becomes a \
+                 source of its own"
+            ))
+        };
+        let mut kept: Map<String, Value> =
+            serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
+        let checksum = kept.remove(CHECKSUM);
+        if checksum != Some(checksum_of(&kept)?) {
+            return Err(damaged("its checksum is not that of its settings".to_string()));
+        }
+        serde_json::from_value(Value::Object(kept)).map(Some).map_err(|error| damaged(error.to_string()))
     }
 
     /// Keeps it: written beside, synced, renamed.
     pub async fn store(&self, env: &Env) -> std::io::Result<()> {
         let fresh = format!("{FILE}.new");
-        let text = serde_json::to_vec_pretty(self).map_err(std::io::Error::other)?;
+        let Value::Object(mut settings) = serde_json::to_value(self)? else { unreachable!("a struct is an object") };
+        settings.insert(CHECKSUM.to_string(), checksum_of(&settings)?);
+        let text = serde_json::to_vec_pretty(&settings)?;
         let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
         let file = env.disk.open(&fresh, options).await?;
         file.set_len(0).await?;
@@ -184,6 +205,10 @@ impl SourceSettings {
     }
 }
 
+fn checksum_of(settings: &Map<String, Value>) -> std::io::Result<Value> {
+    Ok(format!("{:016x}", xxh3_64(&serde_json::to_vec(settings)?)).into())
+}
+
 /// A file of the data directory, or an absolute path, whole.
 pub(super) async fn read(env: &Env, path: &str) -> std::io::Result<Vec<u8>> {
     let file = env.disk.open(path, OpenOptions::default()).await?;
@@ -217,6 +242,22 @@ mod tests {
             machine.crash();
             let kept = machine.run(async { SourceSettings::load(&machine.env()).await }).unwrap().unwrap().unwrap();
             assert!(kept == settings(2) || (result.is_err() && kept == settings(1)), "seed {seed}: {kept:?}");
+        }
+    }
+
+    #[test]
+    fn no_other_bit_is_taken_for_a_setting() {
+        let machine = SimMachine::new(1);
+        let settings = SourceSettings { host: "a".into(), following: true, ..SourceSettings::default() };
+        machine.run(settings.store(&machine.env())).unwrap().unwrap();
+        for bit in 0..machine.contents(FILE).unwrap().len() as u64 * 8 {
+            machine.flip_bit(FILE, bit);
+            // A blank for another, an escaped letter: nothing has changed.
+            match machine.run(SourceSettings::load(&machine.env())).unwrap() {
+                Ok(kept) => assert_eq!(kept.as_ref(), Some(&settings), "bit {bit}"),
+                Err(error) => assert!(error.to_string().contains(FILE), "bit {bit}: {error}"),
+            }
+            machine.flip_bit(FILE, bit);
         }
     }
 

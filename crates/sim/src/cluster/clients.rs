@@ -50,7 +50,8 @@ impl Workload for Ledgers {
 
     fn start(&self, clients: &Clients, servers: usize) {
         for number in 0..self.scenario.writers + self.scenario.readers {
-            let client = One { link: clients.link(), told: self.told.clone() };
+            let (link, told, table_options) = (clients.link(), self.told.clone(), self.scenario.table_options);
+            let client = One { link, told, table_options };
             let is_writer = number < self.scenario.writers;
             clients.spawn(async move { if is_writer { client.write().await } else { client.look(servers).await } });
         }
@@ -64,6 +65,7 @@ impl Workload for Ledgers {
 struct One {
     link: Link,
     told: SharedTold,
+    table_options: [&'static str; 2],
 }
 
 impl One {
@@ -97,12 +99,18 @@ impl One {
     }
 
     async fn make_tables(&mut self) -> bool {
+        let [ledger, cells] = self.table_options;
         for sql in [
             "CREATE DATABASE IF NOT EXISTS sim",
-            "CREATE TABLE IF NOT EXISTS sim.ledger (transaction BIGINT UNSIGNED NOT NULL PRIMARY KEY, note VARCHAR(400))",
-            "CREATE TABLE IF NOT EXISTS sim.cells (cell BIGINT UNSIGNED NOT NULL PRIMARY KEY, \
-             writer BIGINT UNSIGNED NOT NULL, unique_writer BIGINT UNSIGNED, KEY writer (writer), \
-             UNIQUE KEY unique_writer (unique_writer))",
+            &format!(
+                "CREATE TABLE IF NOT EXISTS sim.ledger (transaction BIGINT UNSIGNED NOT NULL PRIMARY KEY, \
+                 note VARCHAR(400)){ledger}"
+            ),
+            &format!(
+                "CREATE TABLE IF NOT EXISTS sim.cells (cell BIGINT UNSIGNED NOT NULL PRIMARY KEY, \
+                 writer BIGINT UNSIGNED NOT NULL, unique_writer BIGINT UNSIGNED, KEY writer (writer), \
+                 UNIQUE KEY unique_writer (unique_writer)){cells}"
+            ),
             "SET innodb_lock_wait_timeout = 1",
         ] {
             if self.link.query(sql).await.is_err() {

@@ -27,6 +27,8 @@ pub(super) struct Damages {
     paths: Vec<String>,
     /// Times that somebody found it.
     pub(super) found: u64,
+    /// The server could not apply something in its log, for want of rows.
+    lacks_rows: bool,
 }
 
 impl Damages {
@@ -75,7 +77,26 @@ impl Damages {
         };
         let is_named = self.paths.iter().any(is_named);
         self.found += u64::from(is_named);
+        self.lacks_rows |= why.contains("data.ctr");
         is_named
+    }
+
+    /// From here on, what is wrong is what came of it.
+    pub(super) fn are_mended(&mut self) {
+        self.lacks_rows = false;
+    }
+
+    /// Whether a server has lost rows, so that only its log can bring them back.
+    pub(super) fn has_cost_rows(&mut self, number: usize, node: &Node) -> bool {
+        if self.node != Some(number) {
+            return false;
+        }
+        let has = match node.engine() {
+            Some(engine) => !engine.damaged_indexes().is_empty(),
+            None => !node.is_up() && std::mem::take(&mut self.lacks_rows),
+        };
+        self.found += u64::from(has);
+        has
     }
 
     /// Before the bytes are put back: the log is read on every server; damage in it has to be found.
@@ -109,7 +130,7 @@ impl Damages {
 /// Whether a start can tell that the damage of a file of the log is damage: the file is complete, or something was written when it
 /// was durable already.
 fn can_be_proved(node: &Node, damaged: &Damaged) -> bool {
-    let bytes = node.machine.durable_contents(&damaged.path).unwrap_or_default();
+    let bytes = node.machine.contents(&damaged.path).unwrap_or_default();
     if bytes.get(IN_USE_FLAG as usize).is_some_and(|flags| flags & 1 == 0) {
         return true;
     }

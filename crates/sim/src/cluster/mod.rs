@@ -63,6 +63,8 @@ pub struct ClusterScenario {
     pub transaction_memory_bytes: usize,
     /// One of the disks does something wrong without saying so, to a file whose name contains one of these.
     pub damage: &'static [&'static str],
+    /// Options of the tables: of the ledger, of the cells.
+    pub table_options: [&'static str; 2],
     /// Clocks jump, by seconds to years.
     pub clocks_jump: bool,
     /// Nobody is told of a death: connections stay half open.
@@ -81,6 +83,7 @@ impl Default for ClusterScenario {
             sync_error: 0.0,
             transaction_memory_bytes: 16 << 20,
             damage: &[],
+            table_options: [""; 2],
             clocks_jump: false,
             silent_deaths: false,
             garbling: 0.0,
@@ -336,6 +339,7 @@ impl Cluster {
             self.nodes[node].heal();
         }
         self.armed = None;
+        self.damages.are_mended();
         Ok(())
     }
 
@@ -348,6 +352,9 @@ impl Cluster {
             // A sync may have failed just before nothing failed any more.
             self.deaths += self.bury()?;
             for node in 0..self.nodes.len() {
+                if self.damages.has_cost_rows(node, &self.nodes[node]) {
+                    self.nodes[node].rebuild().await?;
+                }
                 if !self.nodes[node].is_up() {
                     self.start(node);
                 }

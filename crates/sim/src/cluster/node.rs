@@ -40,6 +40,8 @@ pub(crate) struct Node {
     compares: bool,
     /// How often it has, in the lives before this one.
     comparisons_before: u64,
+    /// Why it failed, if that was its end.
+    failure: Option<String>,
     process: Option<Arc<Process>>,
 }
 
@@ -69,6 +71,7 @@ impl Node {
             // Its questions and their answers have no checksums.
             compares: world.below(2) == 0 && scenario.garbling == 0.0,
             comparisons_before: 0,
+            failure: None,
             process: None,
         }
     }
@@ -86,7 +89,9 @@ impl Node {
     /// What it says about following.
     pub(super) fn replica_status(&self) -> String {
         let shared = self.process.as_ref().and_then(|process| process.shared.lock().clone());
-        let Some(shared) = shared else { return "it does not run".to_owned() };
+        let Some(shared) = shared else {
+            return self.failure.as_ref().map_or("it does not run".to_owned(), |why| format!("it ended: {why}"));
+        };
         let rows = shared.sql.services.replica_status();
         let columns = rows.iter().flat_map(|row| &row.0);
         let told =
@@ -158,12 +163,19 @@ impl Node {
     /// Ends the process: by SIGKILL, or with its machine's power.
     pub(super) fn end(&mut self, only_the_process: bool) {
         self.comparisons_before = self.comparisons();
+        self.failure = self.has_ended().and_then(Result::err);
         if only_the_process {
             self.machine.kill()
         } else {
             self.machine.crash()
         }
         self.process = None;
+    }
+
+    /// What its administrator does when rows are lost: the next start makes the data file anew, from the log.
+    pub(super) async fn rebuild(&mut self) -> Result<(), String> {
+        self.end(true);
+        self.machine.env().disk.remove("data.ctr").await.map_err(|error| format!("data.ctr: {error}"))
     }
 
     /// Its disk does not fail any more, and has what it should have.

@@ -29,7 +29,12 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     for action in &alter.actions {
         work.apply(action, context)?;
     }
-    let forced = alter.actions.contains(&AlterAction::Force);
+    // ENGINE, even if it is what the table has: the way to have a table written anew that works everywhere.
+    let forced = alter.actions.iter().any(|action| match action {
+        AlterAction::Force => true,
+        AlterAction::Options(options) => options.engine.is_some(),
+        _ => false,
+    });
     let (new_def, sources) = work.finish(context)?;
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
         && context.catalog.table(&new_def.schema, &new_def.name).is_some()

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use engine::{Direction, EngineError, KeyRange, ReadMode, RowSum, Table, TableMode, Transaction};
+use engine::{Direction, Entry, KeyRange, ReadMode, RowSum, Table, TableMode, Transaction};
 use io::ThreadTurn;
 use types::{TableDef, Value};
 
@@ -69,14 +69,9 @@ impl Session {
             }
             named.push((self.schema_of(table)?, table.name.as_str()));
         }
-        self.transaction_for_statement();
-        let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
-        open.transaction.start_statement();
+        let mut open = self.begin_reading()?;
         let result = self.checksum_in(&mut open.transaction, &named, how, sink).await;
-        // What has only read and is at its end needs no commit.
-        if open.explicit && open.transaction.is_active() {
-            self.put_transaction(open);
-        }
+        self.end_reading(open);
         result
     }
 
@@ -111,7 +106,12 @@ impl Session {
                     answer.row(&[name, Value::UInt(sum.hash)]).await?;
                 }
                 Checksum::Extended => {
-                    let sum = self.sum_of_rows(transaction, &table).await?;
+                    let mut sum = RowSum::default();
+                    let add = |entry: &Entry| {
+                        sum.add(RowSum::hash_of(&entry.key, &entry.value));
+                        Ok(())
+                    };
+                    transaction.visit(&table, 0, KeyRange::all(), add).await?;
                     answer.row(&[name, Value::UInt(sum.hash)]).await?;
                 }
                 Checksum::Quick => answer.row(&[name, Value::Null]).await?,
@@ -129,18 +129,6 @@ impl Session {
             }
         }
         Ok(Outcome { has_rows: true, affected_rows: answer.rows, ..Outcome::default() })
-    }
-
-    /// From every row.
-    async fn sum_of_rows(&self, transaction: &mut Transaction, table: &Arc<Table>) -> Result<RowSum, SqlError> {
-        let turn = ThreadTurn::default();
-        let mut scan = transaction.scan(table, 0, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
-        let (mut sum, mut batch) = (RowSum::default(), Vec::new());
-        while transaction.next_batch(&mut scan, &mut batch, BATCH_ROWS).await? {
-            batch.drain(..).for_each(|entry| sum.add(RowSum::hash_of(&entry.key, &entry.value)));
-            turn.pass(&*self.shared.env.clock).await;
-        }
-        Ok(sum)
     }
 
     /// RANGES: where each part begins, its rows, their sum.
@@ -223,7 +211,7 @@ fn condition(table: &Table, row: &Bytes) -> Result<String, SqlError> {
     let mut parts = Vec::with_capacity(def.primary().parts.len());
     for part in &def.primary().parts {
         let column = &def.columns[part.column];
-        let value = table.codec.row.decode_column(row, part.column).map_err(EngineError::from)?;
+        let value = table.codec.row.decode_column(row, part.column).map_err(engine::EngineError::from)?;
         let literal = match &value {
             Value::Bytes(bytes) => format!("x'{}'", hex_text(bytes).to_uppercase()),
             Value::Str(_) | Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {

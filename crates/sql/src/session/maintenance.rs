@@ -144,7 +144,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         self.commit().await?;
-        let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text t");
+        let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text v131072");
         for table in tables {
             self.check_table(Privilege::Select, table)?;
             let schema = self.schema_of(table)?;
@@ -159,12 +159,32 @@ impl Session {
                     Err(error) => lines = vec![("Error", error.message), ("status", "Operation failed".into())],
                 }
             }
+            if what == TableMaintenance::Check && exists {
+                let problems = self.problems_of(&schema, &table.name).await?;
+                if !problems.is_empty() {
+                    lines = problems.into_iter().map(|problem| ("Warning", problem)).collect();
+                    lines.push(("error", "Corrupt".into()));
+                }
+            }
             for (kind, message) in lines {
                 let name = format!("{schema}.{}", table.name);
                 rows.push(vec![Value::str(name), Value::str(op(what)), Value::str(kind), Value::str(message)]);
             }
         }
         show::emit(&rows.columns, &rows.rows, sink).await
+    }
+
+    /// What CHECK TABLE finds. A table that was dropped meanwhile has no problems.
+    async fn problems_of(&mut self, schema: &str, name: &str) -> Result<Vec<String>, SqlError> {
+        let Some(table) = self.catalog().table(schema, name).cloned() else { return Ok(Vec::new()) };
+        let mut open = self.begin_reading()?;
+        let problems = async {
+            open.transaction.lock_table(&table, TableMode::IntentShared).await?;
+            open.transaction.check(&table).await
+        };
+        let problems = problems.await;
+        self.end_reading(open);
+        Ok(problems?)
     }
 }
 

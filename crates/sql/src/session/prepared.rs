@@ -7,7 +7,7 @@ use super::Session;
 use super::counters::Counter;
 use super::rows::RowStatement;
 use crate::information_schema::SystemTables;
-use crate::parse::ast::{PrepareSource, Statement};
+use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
 use crate::parse::{ParsedStatement, parse_one, to_utf8};
 use crate::plan::Plan;
 use crate::result::{Outcome, ResultColumn, ResultSink};
@@ -46,8 +46,7 @@ impl Session {
 
     async fn prepare_text(&mut self, text: &str) -> Result<Prepared, SqlError> {
         let parsed = parse_one(text, &self.parse_context())?;
-        if matches!(parsed.statement, Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_))
-        {
+        if !can_be_prepared(&parsed.statement) {
             let message = "This command is not supported in the prepared statement protocol yet";
             return Err(SqlError::new(codes::UNSUPPORTED_PS, message));
         }
@@ -134,6 +133,15 @@ impl Session {
 
     fn user_value(&self, name: &str) -> Value {
         self.info.user_variables.lock().get(&name.to_lowercase()).map(|(value, _)| value.clone()).unwrap_or_default()
+    }
+}
+
+/// As in MySQL.
+fn can_be_prepared(statement: &Statement) -> bool {
+    match statement {
+        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => false,
+        Statement::Admin(Admin::Tables { what, .. }) => *what != TableMaintenance::Check,
+        _ => true,
     }
 }
 

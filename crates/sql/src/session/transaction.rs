@@ -109,6 +109,21 @@ impl Session {
         self.transaction.open = Some(open);
     }
 
+    /// Takes the transaction out for a statement of an administrator that only reads.
+    pub(super) fn begin_reading(&mut self) -> Result<Open, SqlError> {
+        self.transaction_for_statement();
+        let Some(mut open) = self.take_transaction() else { return Err(engine::EngineError::RolledBack.into()) };
+        open.transaction.start_statement();
+        Ok(open)
+    }
+
+    /// Puts it back. What has only read and is at its end needs no commit.
+    pub(super) fn end_reading(&mut self, open: Open) {
+        if open.explicit && open.transaction.is_active() {
+            self.put_transaction(open);
+        }
+    }
+
     /// Commits what is open. An error means that nothing of it was committed.
     pub(crate) async fn commit(&mut self) -> Result<(), SqlError> {
         self.snapshot_position = None;

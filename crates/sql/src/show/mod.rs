@@ -14,7 +14,7 @@ mod variables;
 use std::sync::Arc;
 
 use base::SqlError;
-use types::{ColumnDef, Value};
+use types::{ColumnDef, ColumnType, Value};
 
 pub(crate) use self::columns::{default_of, extra_of, field_list, key_of};
 use crate::bind::output;
@@ -44,7 +44,12 @@ impl Rows {
 
 /// The protocol's description of a column of a [`Rows`].
 pub(crate) fn result_column(column: &ColumnDef) -> ResultColumn {
-    output::unnamed(Arc::from(column.name.as_str()), &ExprType::of_column(column))
+    let mut ty = ExprType::of_column(column);
+    // MySQL describes these as strings that were computed: long ones have the type of a BLOB.
+    if matches!(column.ty, ColumnType::VarChar { .. }) {
+        ty.origin = None;
+    }
+    output::unnamed(Arc::from(column.name.as_str()), &ty)
 }
 
 /// Runs a SHOW.

@@ -58,6 +58,11 @@ impl ReadAhead {
         Ok((page, false))
     }
 
+    /// Forgets what was read: not all of it was right.
+    pub(super) fn clear(&mut self) {
+        self.pages.clear();
+    }
+
     async fn read(&mut self, shared: &Shared, wanted: &[Expected]) -> Result<()> {
         let groups: Vec<&[Expected]> = wanted.chunk_by(|a, b| a.at.is_before(b.at)).collect();
         let reads = groups.iter().map(|group| {

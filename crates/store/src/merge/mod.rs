@@ -14,6 +14,8 @@
 //!
 //! # Invariants
 //! - One merge or checkpoint at a time (the gate in [`crate::shared`]).
+//! - A damaged node does not end a merge: it stays where it is, without the changes that fall into it, and can never be read
+//!   again, even if the disk should find its bytes. So every read that would need them is an error.
 //! - Memory is bounded: the window of changes, three pages per level, the writes under way, and the leaves read ahead (all of
 //!   these as they are in memory, not compressed); and the list of freed pages, as runs.
 
@@ -47,6 +49,8 @@ use crate::{Result, Roots, Store, StoreError};
 pub struct MergeOptions {
     /// How fast; as fast as it goes if `None`.
     pub pacer: Option<Arc<Pacer>>,
+    /// The index without which nothing else can be read: damage of its pages ends the merge.
+    pub vital: Option<IndexId>,
 }
 
 /// A merge under way. Dropped before [`Merge::finish`] it leaves nothing behind.
@@ -58,6 +62,8 @@ pub struct Merge {
     trees: Trees,
     freed: Freed,
     changed: BTreeSet<IndexId>,
+    vital: Option<IndexId>,
+    damaged: Vec<StoreError>,
     /// A step failed or was dropped in its middle.
     broken: bool,
 }
@@ -67,6 +73,8 @@ struct Parts<'a> {
     shared: &'a Arc<Shared>,
     writer: &'a mut PageWriter,
     freed: &'a mut Freed,
+    /// Nodes that cannot be read; none if that is the end.
+    damaged: Option<&'a mut Vec<StoreError>>,
 }
 
 /// Pages that the new trees do not have, by the generation that created them.
@@ -91,10 +99,11 @@ impl Merge {
     pub(crate) fn new(store: Arc<Store>, base: Roots, options: MergeOptions, pass: Pass) -> Self {
         let shared = store.shared().clone();
         let generation = shared.next_generation();
-        let writer = PageWriter::new(shared, generation, options.pacer, pass);
+        let MergeOptions { pacer, vital } = options;
+        let writer = PageWriter::new(shared, generation, pacer, pass);
         let trees = Trees::clone(base.trees());
         let (freed, changed) = (Freed::default(), BTreeSet::new());
-        Merge { store, base, writer, trees, freed, changed, broken: false }
+        Merge { store, base, writer, trees, freed, changed, vital, damaged: Vec::new(), broken: false }
     }
 
     /// Applies changes to the tree of an index; a missing tree is made, so this is also how an index is built from a
@@ -105,7 +114,9 @@ impl Merge {
     pub async fn apply<C: Changes>(&mut self, index: IndexId, compression: Compression, changes: C) -> Result<()> {
         let old = self.begin(index).await?;
         self.writer.set_compression(compression);
-        let parts = Parts { shared: self.store.shared(), writer: &mut self.writer, freed: &mut self.freed };
+        let damaged = Some(&mut self.damaged).filter(|_| self.vital != Some(index));
+        let (shared, writer, freed) = (self.store.shared(), &mut self.writer, &mut self.freed);
+        let parts = Parts { shared, writer, freed, damaged };
         match TreeMerge::new(parts, index, old, changes).run().await? {
             Some(tree) => drop(self.trees.insert(index, tree)),
             None => drop(self.trees.remove(&index)),
@@ -114,8 +125,13 @@ impl Merge {
         Ok(())
     }
 
+    /// Nodes that could not be read, so far; what was to be done with their rows was left out.
+    pub fn damaged(&self) -> &[StoreError] {
+        &self.damaged
+    }
+
     /// Drops the tree of an index, if there is one. Reads its inner nodes, and its leaves only if it has values in
-    /// overflow pages.
+    /// overflow pages. What is below a node that cannot be read stays allocated for ever.
     ///
     /// # Errors
     /// As [`Merge::apply`].
@@ -131,7 +147,13 @@ impl Merge {
             if level < bottom {
                 continue;
             }
-            let node = self.base.node(index, at, level).await?;
+            let node = match self.base.node(index, at, level).await {
+                Err(error @ StoreError::Corrupt { .. }) => {
+                    self.damaged.push(error);
+                    continue;
+                }
+                read => read?,
+            };
             if level > 0 {
                 nodes.extend((0..node.count()).rev().map(|child| (node.child_at(child), level - 1)));
                 self.writer.count(1).await;

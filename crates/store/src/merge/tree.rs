@@ -17,6 +17,10 @@
 //! so short nodes join their right neighbours; at the right end they join the left one. More than one page pending
 //! is cut into pages of the same fill; rows that are appended at the right end fill their pages.
 //!
+//! A node that cannot be read because it is damaged is *set aside*: it is shared, short neighbours or not, and the changes that fall into
+//! it are left out. If there are any its reference names another generation from then on, of which no page is: so what is missing is
+//! never taken for the rows as they were, even if the disk finds them again.
+//!
 //! # Invariants
 //! - Pending entries of a level are less than three pages, however long the stream is; the depth of the old tree
 //!   bounds the path.
@@ -29,7 +33,7 @@ use crate::manifest::Tree;
 use crate::page::inner::Child;
 use crate::page::leaf::{Overflow, Value, needs_overflow};
 use crate::page::{CAPACITY, Expected, Page, PageKind, PageRef, row_hash};
-use crate::{Result, overflow};
+use crate::{Result, StoreError, overflow};
 
 use super::Parts;
 use super::ahead::ReadAhead;
@@ -174,21 +178,56 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
     async fn open(&mut self) -> Result<()> {
         let frame = self.path.last_mut().expect("there is a frame with a child");
         let (child, level, upper) = (frame.child(frame.next), frame.child_level, frame.upper_of(frame.next));
+        let shared = self.parts.shared;
+        let read = match level {
+            0 => self.ahead.leaf(shared, self.index, child.at, frame, self.window.known()).await,
+            _ => shared.page(&Expected::node(child.at, self.index, level)).await.map(|page| (page, false)),
+        };
+        frame.next += 1;
+        let (page, warm) = match read {
+            Ok(read) => read,
+            Err(error) => match self.read_again(error, child.at, level).await? {
+                Some(page) => (page, false),
+                None => return self.set_aside(child, level, upper).await,
+            },
+        };
         if level == 0 {
-            let (page, warm) =
-                self.ahead.leaf(self.parts.shared, self.index, child.at, frame, self.window.known()).await?;
-            frame.next += 1;
             self.drop_page(child.at);
             self.counts.leaf_pages -= 1;
             self.rows.open(child.lower, warm);
             return self.merge_rows(Some(page), upper).await;
         }
-        frame.next += 1;
-        let page = self.parts.shared.page(&Expected::node(child.at, self.index, level)).await?;
         self.drop_page(child.at);
         self.counts.inner_pages -= 1;
         self.path.push(Frame::of(page, child.lower, upper));
         Ok(())
+    }
+
+    /// A node that something was wrong with, if it can be read by itself; `None` if it is damaged, and may be.
+    async fn read_again(&mut self, error: StoreError, at: PageRef, level: u8) -> Result<Option<Page>> {
+        let is_damage = matches!(error, StoreError::Corrupt { .. });
+        let Some(damaged) = self.parts.damaged.as_mut().filter(|_| is_damage) else { return Err(error) };
+        // It may have been another one that was read with it, or something that passes.
+        self.ahead.clear();
+        match self.parts.shared.file.read_page(&Expected::node(at, self.index, level)).await {
+            Ok(page) => Ok(Some(page)),
+            Err(error @ StoreError::Corrupt { .. }) => {
+                damaged.push(error);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Leaves a child where it is, and out what was to be done in it.
+    async fn set_aside(&mut self, mut child: Child, level: u8, upper: Option<Bytes>) -> Result<()> {
+        self.write_up_to(level).await?;
+        while self.window.first().is_some_and(|change| upper.as_ref().is_none_or(|upper| change.key < *upper)) {
+            self.window.pop().await?;
+            child.at.generation = self.parts.writer.generation();
+            self.counts.is_damaged = true;
+        }
+        self.push_child(level, child).await
     }
 
     /// Takes over the next child of the last frame as it is.
@@ -366,7 +405,14 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             return Ok(());
         }
         let left = self.children[number].pop().expect("it was just looked at");
-        let page = self.parts.shared.page(&Expected::node(left.at, self.index, level)).await?;
+        let read = self.parts.shared.page(&Expected::node(left.at, self.index, level)).await;
+        let page = match read {
+            Err(StoreError::Corrupt { .. }) if self.parts.damaged.is_some() => {
+                self.children[number].push(left);
+                return Ok(());
+            }
+            read => read?,
+        };
         self.drop_page(left.at);
         if level == 0 {
             self.counts.leaf_pages -= 1;

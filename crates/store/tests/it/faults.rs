@@ -42,8 +42,126 @@ fn a_flipped_bit_is_named_and_nothing_else_is_lost() {
         }
         assert!(store.verify(&store.roots()).await.is_err());
         assert!(store.roots().get(INDEX, &number_key(999)).await.unwrap().is_some(), "other leaves can be read");
-        let merged = merge(&store, &[(INDEX, rows(1000, 2))].into()).await;
+        let options = MergeOptions { vital: Some(INDEX), ..MergeOptions::default() };
+        let mut merge = store.merge(&store.roots(), options).await.unwrap();
+        let merged = merge.apply(INDEX, Compression::None, changes(rows(1000, 2))).await;
         assert_eq!(merged.unwrap_err().class(), ErrorClass::Corrupt);
+    });
+    done.unwrap();
+}
+
+/// Of the rows that can be read: how many, and how many of them are these. The others are errors that name the damage.
+async fn readable(store: &Store, expected: &Batch) -> (usize, usize) {
+    let (mut read, mut right) = (0, 0);
+    for (key, value) in expected {
+        match store.roots().get(INDEX, key).await {
+            Ok(found) => {
+                read += 1;
+                right += usize::from(found == *value);
+            }
+            Err(error) => assert_eq!(error.class(), ErrorClass::Corrupt),
+        }
+    }
+    (read, right)
+}
+
+/// Merges everything but what belongs to a page with this bit wrong; what is left, after a restart, with the bit as it was again.
+fn merged_around(machine: &SimMachine, count: u64, bit: u64, new: &Batch) -> Arc<Store> {
+    machine.run(store_with_rows(machine, count)).unwrap();
+    machine.flip_bit(PATH, bit);
+    let merged = machine.run(async {
+        let store = open(&machine.env()).await;
+        let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+        merge.apply(INDEX, Compression::None, changes(new.clone())).await.unwrap();
+        merge.apply(IndexId(8), Compression::None, changes(new.clone())).await.unwrap();
+        let damaged: Vec<String> = merge.damaged().iter().map(ToString::to_string).collect();
+        assert_eq!(damaged.len(), 1, "{damaged:?}");
+        assert!(damaged[0].contains(&format!("offset {} is corrupt (index 7)", bit / 8 / PAGE_SIZE * PAGE_SIZE)));
+        let roots = merge.finish().await.unwrap();
+        store.commit_checkpoint(&roots, checkpoint(2)).await.unwrap();
+    });
+    merged.unwrap();
+    machine.kill();
+    machine.flip_bit(PATH, bit);
+    machine.run(open(&machine.env())).unwrap()
+}
+
+#[test]
+fn a_damaged_leaf_is_set_aside_for_ever() {
+    let (machine, new) = (SimMachine::new(4), rows(1000, 2));
+    let store = merged_around(&machine, 1000, (3 * PAGE_SIZE + 5000) * 8, &new);
+    let done = machine.run(async {
+        let (read, right) = readable(&store, &new).await;
+        assert!(read == right && (800..1000).contains(&read), "{read} of 1000 can be read, {right} are right");
+        assert_eq!(store.roots().damaged().collect::<Vec<_>>(), [INDEX]);
+        let sum = store.roots().sum(INDEX, Bound::Unbounded, Bound::Unbounded).await.unwrap_err();
+        assert!(sum.to_string().contains("were left out"), "{sum}");
+        let scanned = scan(&store.roots(), INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward, 100).await;
+        assert_eq!(scanned.unwrap_err().class(), ErrorClass::Corrupt);
+        let other = scan(&store.roots(), IndexId(8), Bound::Unbounded, Bound::Unbounded, Direction::Forward, 100).await;
+        assert_eq!(other.unwrap().len(), 1000);
+        // It is neither found nor written again by later merges, and goes with its tree.
+        let newer = rows(1000, 3);
+        merge(&store, &[(INDEX, newer.clone())].into()).await.unwrap();
+        assert_eq!(readable(&store, &newer).await, (read, read));
+        let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+        merge.drop_tree(INDEX).await.unwrap();
+        merge.apply(INDEX, Compression::None, changes(new.clone())).await.unwrap();
+        merge.finish().await.unwrap();
+        assert_eq!(readable(&store, &new).await, (1000, 1000));
+        let verified = store.verify(&store.roots()).await.unwrap();
+        assert_eq!((verified.rows, verified.lost), (2000, 0));
+    });
+    done.unwrap();
+}
+
+/// Nothing was left out, so what the disk finds again is right.
+#[test]
+fn a_damaged_leaf_that_nothing_falls_into_stays_what_it_is() {
+    let machine = SimMachine::new(5);
+    machine.run(store_with_rows(&machine, 1000)).unwrap();
+    let bit = (3 * PAGE_SIZE + 5000) * 8;
+    machine.flip_bit(PATH, bit);
+    let done = machine.run(async {
+        let store = open(&machine.env()).await;
+        let mut unreadable = Batch::new();
+        let mut others = Batch::new();
+        for (key, value) in rows(1000, 2) {
+            let is_there = store.roots().get(INDEX, &key).await.is_ok();
+            (if is_there { &mut others } else { &mut unreadable }).insert(key, value);
+        }
+        assert!(unreadable.len() > 10);
+        merge(&store, &[(INDEX, others.clone())].into()).await.unwrap();
+        assert_eq!(store.roots().damaged().count(), 0);
+        machine.flip_bit(PATH, bit);
+        assert_eq!(readable(&store, &others).await, (others.len(), others.len()));
+        assert_eq!(readable(&store, &unreadable).await, (unreadable.len(), 0), "they are as they were");
+        store.verify(&store.roots()).await.unwrap();
+    });
+    done.unwrap();
+}
+
+/// What is below a damaged inner node goes with it, and nothing else.
+#[test]
+fn a_damaged_inner_node_is_set_aside() {
+    const ROWS: u64 = 60_000;
+    let find = SimMachine::new(6);
+    find.run(store_with_rows(&find, ROWS)).unwrap();
+    let file = find.contents(PATH).unwrap();
+    let is_inner = |page: &[u8]| page[32] == 2 && page[33] == 1 && page[16] == 7;
+    let inner: Vec<usize> = (2..file.len() / 16384).filter(|at| is_inner(&file[at * 16384..])).collect();
+    assert!(inner.len() > 1, "{inner:?}");
+    let (machine, new) = (SimMachine::new(6), rows(ROWS, 2));
+    let store = merged_around(&machine, ROWS, (inner[0] as u64 * PAGE_SIZE + 5000) * 8, &new);
+    let done = machine.run(async {
+        let (read, right) = readable(&store, &new).await;
+        assert!(read == right && read > 1000 && read < ROWS as usize - 1000, "{read} can be read, {right} are right");
+        let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
+        merge.drop_tree(INDEX).await.unwrap();
+        assert_eq!(merge.damaged().len(), 1);
+        merge.finish().await.unwrap();
+        let verified = store.verify(&store.roots()).await.unwrap();
+        assert!(verified.rows == ROWS && verified.lost > 100, "{verified:?}");
     });
     done.unwrap();
 }
@@ -228,7 +346,7 @@ fn a_pacer_holds_a_merge_to_its_rate() {
         let store = open(&machine.env()).await;
         let clock = machine.env().clock;
         let begin = clock.monotonic();
-        let options = MergeOptions { pacer: Some(Pacer::new(100)) };
+        let options = MergeOptions { pacer: Some(Pacer::new(100)), ..MergeOptions::default() };
         let mut merge = store.merge(&store.roots(), options).await.unwrap();
         merge.apply(INDEX, Compression::None, changes(rows(64 * 200, 1))).await.unwrap();
         merge.finish().await.unwrap();
