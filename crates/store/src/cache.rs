@@ -21,7 +21,7 @@ use parking_lot::RwLock;
 
 use crate::Result;
 use crate::file::DataFile;
-use crate::page::{Expected, PAGE_BLOCKS, PAGE_SIZE, Page, PageKind, PageRef};
+use crate::page::{Expected, PAGE_BLOCKS, PAGE_SIZE, Page, PageKind, PageRef, memory};
 use crate::space::Run;
 
 /// Pages of a shard at least; more shards than that would make the choice of what goes too local.
@@ -209,7 +209,7 @@ impl PageCache {
             if expected.at.blocks == PAGE_BLOCKS {
                 // Each page has memory of its own, or a single one that stays would keep the whole read. One that is
                 // compressed is expanded to such memory anyway.
-                bytes = bytes::Bytes::copy_from_slice(&bytes);
+                bytes = memory::copy_of(&bytes);
             }
             if let Ok(page) = file.check(bytes, &expected) {
                 lead.loaded(page, expected.kind);

@@ -8,23 +8,9 @@ use base::{IndexId, PageNumber};
 use bytes::Bytes;
 use io::{File, IoBuf};
 
-use crate::page::{BLOCK_SIZE, Expected, Page};
+use crate::page::{BLOCK_SIZE, Expected, PAGE_BLOCKS, Page, memory};
 use crate::space::Run;
 use crate::{Result, StoreError};
-
-/// Memory of one read, owned by the pages that lie in it.
-struct Memory(IoBuf);
-
-impl AsRef<[u8]> for Memory {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
-}
-
-/// The memory of pages as shareable bytes.
-pub(crate) fn share(buf: IoBuf) -> Bytes {
-    Bytes::from_owner(Memory(buf))
-}
 
 /// The open file.
 pub(crate) struct DataFile {
@@ -56,10 +42,13 @@ impl DataFile {
     /// Reads neighbouring blocks, unchecked.
     pub(crate) async fn read(&self, run: Run, index: Option<IndexId>) -> Result<Bytes> {
         let offset = offset_of(run.start);
-        let buf = IoBuf::zeroed(run.len as usize * BLOCK_SIZE);
+        let buf = match run.len == u64::from(PAGE_BLOCKS) {
+            true => memory::take(),
+            false => IoBuf::zeroed(run.len as usize * BLOCK_SIZE),
+        };
         self.traffic.blocks_read.fetch_add(run.len, Ordering::Relaxed);
         match self.file.read_at(offset, buf).await {
-            Ok(buf) => Ok(share(buf)),
+            Ok(buf) => Ok(memory::share(buf)),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                 Err(self.corrupt(PageNumber(run.start), index, "the file ends before its end".to_string()))
             }

@@ -82,7 +82,7 @@ impl RowLayout {
         let strings = values.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len()).sum::<usize>();
         let mut out = Vec::with_capacity(self.expected_size + strings);
         self.encode_into(values, &mut out)?;
-        Ok(out.into())
+        Ok(exactly(out))
     }
 
     /// Appends the row image to `out`.
@@ -201,7 +201,7 @@ impl RowLayout {
             at = self.skip(row, number, at)?;
         }
         out.extend_from_slice(&row[start..at]);
-        Ok(out.into())
+        Ok(exactly(out))
     }
 
     /// Checks that these bytes are a row of this layout and no more. For bytes from elsewhere.
@@ -260,6 +260,12 @@ impl RowLayout {
         };
         size.map(|size| at + size).ok_or(damaged(column, "ends early"))
     }
+}
+
+/// A row that is kept takes the memory of its bytes, and not the room that it might have needed. A long one is not copied for that.
+fn exactly(row: Vec<u8>) -> Bytes {
+    const LONG: usize = 64 << 10;
+    if row.len() == row.capacity() || row.len() > LONG { row.into() } else { Bytes::copy_from_slice(&row) }
 }
 
 /// The caller has checked that the bitmap is there.

@@ -12,10 +12,8 @@ use event_listener::Event;
 use io::IoBuf;
 use parking_lot::Mutex;
 
-use bytes::Bytes;
-
 use crate::page::form::{Compression, Compressor};
-use crate::page::{BLOCK_SIZE, Header, PAGE_BLOCKS, PAGE_SIZE, Page, PageKind, PageRef, fill_payload, seal};
+use crate::page::{BLOCK_SIZE, Header, PAGE_BLOCKS, PAGE_SIZE, Page, PageKind, PageRef, fill_payload, memory, seal};
 use crate::shared::{Allocation, Pass, Shared};
 use crate::space::Run;
 use crate::{Result, StoreError};
@@ -200,7 +198,7 @@ impl PageWriter {
         };
         if warm {
             let filled = if self.is_compressed(header.kind) { &self.page[..] } else { self.next_blocks(PAGE_BLOCKS).1 };
-            let page = Page::sealed(Bytes::copy_from_slice(filled));
+            let page = Page::sealed(memory::copy_of(filled));
             self.shared.cache.insert(at, page, header.kind);
         }
         self.used += at.run().len;

@@ -19,11 +19,13 @@
 
 use std::cell::RefCell;
 
+use io::IoBuf;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into, get_maximum_output_size};
 use zstd::bulk;
 
 use super::{
-    BLOCK_SIZE, CAPACITY, HEADER_SIZE, Header, PAGE_BLOCKS, PAGE_SIZE, PageRef, finish, get_u16, put_header, seal,
+    BLOCK_SIZE, CAPACITY, HEADER_SIZE, Header, PAGE_BLOCKS, PAGE_SIZE, PageRef, finish, get_u16, memory, put_header,
+    seal,
 };
 
 /// Level of zstd: its own default, beyond which pages shrink little more and take much longer.
@@ -108,9 +110,9 @@ impl Compressor {
 }
 
 /// The page whose blocks these are; their checksum is right, and they are as many as [`blocks_from`] says.
-pub(super) fn expand(blocks: &[u8]) -> Result<Vec<u8>, String> {
+pub(super) fn expand(blocks: &[u8]) -> Result<IoBuf, String> {
     let (form, len) = (blocks[FORM_AT], usize::from(get_u16(blocks, FORM_AT + 2)));
-    let mut page = vec![0; PAGE_SIZE];
+    let mut page = memory::take();
     page[..HEADER_SIZE].copy_from_slice(&blocks[..HEADER_SIZE]);
     let (from, to) = (&blocks[HEADER_SIZE..HEADER_SIZE + len], &mut page[HEADER_SIZE..]);
     let expanded = match form {

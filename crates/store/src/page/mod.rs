@@ -44,6 +44,7 @@
 pub(crate) mod form;
 pub(crate) mod inner;
 pub(crate) mod leaf;
+pub(crate) mod memory;
 mod place;
 
 use std::cmp::Ordering;
@@ -139,7 +140,7 @@ impl Page {
         let mut page = Page(bytes);
         page.check_header(expected)?;
         if expected.at.blocks < PAGE_BLOCKS {
-            page = Page(form::expand(&page)?.into());
+            page = Page(memory::share(form::expand(&page)?));
         }
         match expected.kind {
             PageKind::Leaf => leaf::check(&page)?,
