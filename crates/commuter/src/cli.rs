@@ -64,6 +64,7 @@ Examples:
   COMMUTER_ROOT_PASSWORD=secret commuter serve --datadir data --bind 0.0.0.0
   commuter serve --datadir data --config my.cnf --set innodb_buffer_pool_size=4G --set sync_binlog=1
   commuter serve --datadir copy --port 3307 --follow mysql://repl:secret@127.0.0.1:3306
+  commuter serve --datadir data --rebuild
 
 All settings: commuter settings")]
 struct Serve {
@@ -91,6 +92,9 @@ struct Serve {
     /// Follow this server
     #[arg(long, value_name = "mysql://USER:PASSWORD@HOST:PORT")]
     follow: Option<ServerUrl>,
+    /// Make the data file anew from the log, because it is damaged; needs the log since its first file
+    #[arg(long)]
+    rebuild: bool,
     /// At the first start, let root in from loopback with an empty password
     #[arg(long)]
     initialize_insecure: bool,
@@ -206,6 +210,7 @@ impl Serve {
             socket: self.socket,
             server_id: self.server_id,
             follow: self.follow,
+            rebuild: self.rebuild,
             initialize_insecure: self.initialize_insecure,
             root_password: std::env::var(ROOT_PASSWORD_VARIABLE).ok().filter(|password| !password.is_empty()),
         }

@@ -122,10 +122,10 @@ fn data_that_is_damaged_or_missing() {
         copy
     };
     let cut = damage("cut", "data.ctr", &|path| std::fs::write(path, "").unwrap());
-    assert_says(&serve(&cut, &[]), &[&cut, "data.ctr", "superblock", "remove it"]);
+    assert_says(&serve(&cut, &[]), &[&cut, "data.ctr", "superblock", "--rebuild"]);
     // As it says:
-    std::fs::remove_file(Path::new(&cut).join("data.ctr")).unwrap();
-    serves(&cut, &[]);
+    serves(&cut, &["--rebuild"]);
+    assert!(Path::new(&cut).join("data.ctr.old").exists());
     let noise = damage("noise", "data.ctr", &|path| std::fs::write(path, [0xa5; 100_000]).unwrap());
     assert_says(&serve(&noise, &[]), &["data.ctr", "superblock", "Restore"]);
     let lost = damage("lost", "binlog.000001", &|path| std::fs::remove_file(path).unwrap());

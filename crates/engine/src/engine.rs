@@ -29,13 +29,14 @@ use crate::large::remove_stale;
 use crate::lock::{LockManager, LockOptions, LockWaits};
 use crate::memtable::Memtable;
 use crate::options::{EngineOptions, TxnOptions};
+use crate::rebuild;
 use crate::role::finish_reset;
 use crate::tunables::Tunables;
 use crate::txn::Transaction;
 use crate::view::{Layers, Mark, Views};
 
 /// The data file's name in the data directory.
-const DATA_FILE: &str = "data.ctr";
+pub(crate) const DATA_FILE: &str = "data.ctr";
 /// Locked while an engine is open.
 const LOCK_FILE: &str = "commuter.lock";
 /// Who keeps the log files from which recovery would begin, as [`BinaryLog::purge_to`] names him.
@@ -60,6 +61,7 @@ impl Engine {
     pub async fn open(env: Env, options: EngineOptions, planner: Arc<dyn DdlPlanner>) -> Result<Arc<Engine>> {
         let datadir = lock_datadir(&env).await?;
         remove_stale(&env).await?;
+        rebuild::prepare(&env, &options.log, options.rebuild).await?;
         let store_options = store::Options { cache_bytes: options.page_cache_bytes as u64, direct: options.direct_io };
         let store = Store::open(&env, DATA_FILE, store_options).await?;
         let (checkpoint, meta) = read_meta(&env, &store).await?;

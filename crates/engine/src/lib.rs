@@ -41,6 +41,7 @@ pub mod lock;
 mod memtable;
 mod options;
 mod read;
+mod rebuild;
 mod role;
 mod state_at;
 mod storage_engine;

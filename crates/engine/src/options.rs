@@ -41,6 +41,8 @@ pub struct EngineOptions {
     pub direct_io: bool,
     /// The log is a copy of a source's: it is opened to be continued with its bytes.
     pub follower: bool,
+    /// The data file is put aside, and made anew by recovering the whole log; an error if the log does not tell everything.
+    pub rebuild: bool,
     /// How the log is made durable.
     pub sync_method: SyncMethod,
     /// The other settings of the log; those that have fields of their own here count.
@@ -65,6 +67,7 @@ impl Default for EngineOptions {
             max_binlog_bytes: 1 << 30,
             direct_io: true,
             follower: false,
+            rebuild: false,
             sync_method: SyncMethod::default(),
             log: LogOptions::default(),
             on_failure: None,

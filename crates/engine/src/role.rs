@@ -7,7 +7,7 @@
 //! # Removing the log
 //! `RESET BINARY LOGS AND GTIDS` leaves the state and removes its log: everything is put into a checkpoint first, and
 //! from the moment that the file `binlog.reset` is there, the log before it is gone. Whoever opens the engine and finds
-//! that file finishes the removal.
+//! that file finishes the removal, and the file's new name says from then on that the log does not tell everything ([`crate::rebuild`]).
 //!
 //! # GTIDs of elsewhere
 //! `SET GLOBAL gtid_purged` says that the state holds transactions that this log never had. That is written into the log
@@ -27,6 +27,7 @@ use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::gate::{CommitHold, Passage, Passing};
 use crate::options::EngineOptions;
+use crate::rebuild::PARTIAL_FILE;
 
 /// While it is there, the files of the log do not count.
 const RESET_FILE: &str = "binlog.reset";
@@ -119,13 +120,13 @@ impl Engine {
             return Err(EngineError::Sql(SqlError::new(codes::BAD_REPLICA, message)));
         }
         if catalog.accounts().next().is_none() {
-            return Ok(());
+            return forget_partial(&core.env).await;
         }
         core.checkpoint().await?;
         core.checkpoints.drop_indexes([SYSTEM_INDEX]);
         core.checkpoint().await?;
         core.catalog.store(std::sync::Arc::new(load(Vec::new(), &Default::default())?));
-        Ok(())
+        forget_partial(&core.env).await
     }
 
     /// `RESET BINARY LOGS AND GTIDS`: the state stays, the log is empty and goes on with file number `first`.
@@ -174,10 +175,21 @@ async fn mark_reset(env: &Env) -> Result<()> {
     env.disk.sync_dir("").await.map_err(failed)
 }
 
+/// From now on the log counts, and its beginning is not that of the data.
 async fn unmark_reset(env: &Env) -> Result<()> {
     let failed = |error: std::io::Error| EngineError::Io(format!("{RESET_FILE}: {error}"));
-    env.disk.remove(RESET_FILE).await.map_err(failed)?;
+    env.disk.rename(RESET_FILE, PARTIAL_FILE).await.map_err(failed)?;
     env.disk.sync_dir("").await.map_err(failed)
+}
+
+/// There is no data, and no log yet: from now on the log tells everything.
+async fn forget_partial(env: &Env) -> Result<()> {
+    let failed = |error: std::io::Error| EngineError::Io(format!("{PARTIAL_FILE}: {error}"));
+    if env.disk.exists(PARTIAL_FILE).await.map_err(failed)? {
+        env.disk.remove(PARTIAL_FILE).await.map_err(failed)?;
+        env.disk.sync_dir("").await.map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// Finishes a removal of the log that a crash has interrupted, before the log is opened.

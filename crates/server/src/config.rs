@@ -28,6 +28,8 @@ pub struct ServeOptions {
     pub server_id: Option<u32>,
     /// Follow this server from the start.
     pub follow: Option<crate::url::ServerUrl>,
+    /// Make the data file anew from the log.
+    pub rebuild: bool,
     /// At first start, root has an empty password that is accepted from loopback.
     pub initialize_insecure: bool,
     /// At first start, root's password.

@@ -111,7 +111,7 @@ impl Core {
         let datadir = DataDir::new(Path::new(globals.named("datadir").as_str()));
         let end = Arc::new(End::default());
         let follows = replication::follows(&env, options).await?;
-        let mut engine_options = engine_options(&globals, follows, &end);
+        let mut engine_options = EngineOptions { rebuild: options.rebuild, ..engine_options(&globals, follows, &end) };
         adjust(&mut engine_options);
         let engine = Engine::open(env.clone(), engine_options, Arc::new(sql::ddl::Planner)).await?;
         remove_stale_files(&env).await.context(|| format!("temporary files in {TEMPORARY_DIRECTORY}"))?;

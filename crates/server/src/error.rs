@@ -95,7 +95,7 @@ fn advice(error: &EngineError) -> &'static str {
     let is_missing = matches!(error, EngineError::Sql(error) if error.code == codes::UNKNOWN_TARGET_BINLOG.0);
     if is_missing || error.class() == ErrorClass::Corrupt {
         "\nRestore the folder from a copy, or begin with an empty one that follows a source (--follow). If only data.ctr is \
-         damaged, remove it: the log makes it anew, as long as none of its files was purged."
+         damaged, start with --rebuild: the log makes it anew, as long as none of its files was purged."
     } else {
         ""
     }

@@ -70,6 +70,11 @@ impl LogWriter {
 }
 
 impl BinaryLog {
+    /// Number of the first file of a log that is not open; `None` if it has none.
+    pub async fn first_file(env: &Env, options: &LogOptions) -> Result<Option<u64>> {
+        Ok(folder::numbers(env, &options.basename).await?.into_iter().min())
+    }
+
     /// Removes the files of a log that is not open.
     pub async fn remove_files(env: &Env, options: &LogOptions) -> Result<()> {
         let numbers = folder::numbers(env, &options.basename).await?;

@@ -23,6 +23,7 @@ mod full;
 mod large;
 mod model;
 mod open_transactions;
+mod rebuild;
 mod recovery_target;
 mod role;
 mod script;

@@ -353,7 +353,7 @@ impl Cluster {
             self.deaths += self.bury()?;
             for node in 0..self.nodes.len() {
                 if self.damages.has_cost_rows(node, &self.nodes[node]) {
-                    self.nodes[node].rebuild().await?;
+                    self.nodes[node].rebuild();
                 }
                 if !self.nodes[node].is_up() {
                     self.start(node);

@@ -42,6 +42,8 @@ pub(crate) struct Node {
     comparisons_before: u64,
     /// Why it failed, if that was its end.
     failure: Option<String>,
+    /// The next start makes the data file anew from the log.
+    rebuilds: bool,
     process: Option<Arc<Process>>,
 }
 
@@ -72,6 +74,7 @@ impl Node {
             compares: world.below(2) == 0 && scenario.garbling == 0.0,
             comparisons_before: 0,
             failure: None,
+            rebuilds: false,
             process: None,
         }
     }
@@ -128,6 +131,7 @@ impl Node {
                 "replica_stop_on_checksum_difference=ON".into(),
             ],
             follow,
+            rebuild: std::mem::take(&mut self.rebuilds),
             initialize_insecure: true,
             ..ServeOptions::default()
         };
@@ -173,9 +177,9 @@ impl Node {
     }
 
     /// What its administrator does when rows are lost: the next start makes the data file anew, from the log.
-    pub(super) async fn rebuild(&mut self) -> Result<(), String> {
+    pub(super) fn rebuild(&mut self) {
         self.end(true);
-        self.machine.env().disk.remove("data.ctr").await.map_err(|error| format!("data.ctr: {error}"))
+        self.rebuilds = true;
     }
 
     /// Its disk does not fail any more, and has what it should have.
