@@ -27,7 +27,7 @@ pub use held::Held;
 pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;
 pub use peer::Peer;
-pub use process::{free_port, peak_kib, resident_kib, thread_count, until, workspace_root};
+pub use process::{forget_peak, free_port, peak_kib, resident_kib, thread_count, until, workspace_root};
 pub use raw::Raw;
 pub use server::{Server, ServerOptions, commuter_binary};
 pub use wire::column::OwnedColumn as Column;

@@ -29,6 +29,12 @@ pub fn peak_kib(pid: u32) -> Result<u64> {
     status_number(pid, "VmHWM:")
 }
 
+/// What was the highest does not count any more.
+pub fn forget_peak(pid: u32) -> Result<()> {
+    let path = format!("/proc/{pid}/clear_refs");
+    std::fs::write(&path, "5").map_err(|error| format!("{path}: {error}"))
+}
+
 /// Threads of a process.
 pub fn thread_count(pid: u32) -> Result<u64> {
     status_number(pid, "Threads:")

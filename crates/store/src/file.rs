@@ -8,7 +8,7 @@ use base::{IndexId, PageNumber};
 use bytes::Bytes;
 use io::{File, IoBuf};
 
-use crate::page::{BLOCK_SIZE, Expected, PAGE_BLOCKS, Page, memory};
+use crate::page::{BLOCK_SIZE, Expected, Page, memory};
 use crate::space::Run;
 use crate::{Result, StoreError};
 
@@ -42,10 +42,7 @@ impl DataFile {
     /// Reads neighbouring blocks, unchecked.
     pub(crate) async fn read(&self, run: Run, index: Option<IndexId>) -> Result<Bytes> {
         let offset = offset_of(run.start);
-        let buf = match run.len == u64::from(PAGE_BLOCKS) {
-            true => memory::take(),
-            false => IoBuf::zeroed(run.len as usize * BLOCK_SIZE),
-        };
+        let buf = memory::take(run.len as usize * BLOCK_SIZE);
         self.traffic.blocks_read.fetch_add(run.len, Ordering::Relaxed);
         match self.file.read_at(offset, buf).await {
             Ok(buf) => Ok(memory::share(buf)),

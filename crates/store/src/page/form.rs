@@ -112,7 +112,7 @@ impl Compressor {
 /// The page whose blocks these are; their checksum is right, and they are as many as [`blocks_from`] says.
 pub(super) fn expand(blocks: &[u8]) -> Result<IoBuf, String> {
     let (form, len) = (blocks[FORM_AT], usize::from(get_u16(blocks, FORM_AT + 2)));
-    let mut page = memory::take();
+    let mut page = memory::take(PAGE_SIZE);
     page[..HEADER_SIZE].copy_from_slice(&blocks[..HEADER_SIZE]);
     let (from, to) = (&blocks[HEADER_SIZE..HEADER_SIZE + len], &mut page[HEADER_SIZE..]);
     let expanded = match form {
