@@ -88,6 +88,25 @@ impl<'a> Cursor<'a> {
         self.take(len.into())
     }
 
+    /// Bytes up to a NUL, which is taken too.
+    pub(crate) fn null_terminated(&mut self) -> Result<&'a [u8]> {
+        let len = self.rest.iter().position(|&b| b == 0).ok_or_else(|| self.short())?;
+        let bytes = self.take(len)?;
+        self.take(1)?;
+        Ok(bytes)
+    }
+
+    /// `u32` length and bytes.
+    pub(crate) fn bytes32(&mut self) -> Result<&'a [u8]> {
+        let len = self.u32()?;
+        self.take(len as usize)
+    }
+
+    /// An error unless all was taken.
+    pub(crate) fn end(&self) -> Result<()> {
+        if self.is_empty() { Ok(()) } else { Err(DecodeError::new(format!("{}: bytes behind its end", self.what))) }
+    }
+
     /// A cursor over the next `len` bytes.
     pub(crate) fn sub(&mut self, len: usize) -> Result<Cursor<'a>> {
         Ok(Cursor { rest: self.take(len)?, what: self.what })
@@ -110,6 +129,19 @@ pub(crate) fn put_lenenc(out: &mut Vec<u8>, value: u64) {
             out.extend_from_slice(&value.to_le_bytes());
         }
     }
+}
+
+/// `u8` length and bytes; what is longer than 255 bytes is cut there, because the format has no room for it.
+pub(crate) fn put_bytes8(out: &mut Vec<u8>, bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(255)];
+    out.push(bytes.len() as u8);
+    out.extend_from_slice(bytes);
+}
+
+/// `u32` length and bytes.
+pub(crate) fn put_bytes32(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
+    out.extend_from_slice(bytes);
 }
 
 /// The `n`-th bit of a bitmap, lowest bit of the first byte first.

@@ -1,7 +1,7 @@
-//! Events about the log itself: ROTATE, STOP, heartbeats, PREVIOUS_GTIDS; and the small ones XID and ROWS_QUERY.
+//! Events about the log itself: ROTATE, STOP, heartbeats, PREVIOUS_GTIDS, INCIDENT; and the small ones XID and ROWS_QUERY.
 
 use super::{EventType, Frame, HEADER_SIZE, RawEvent, put_event, whole_event};
-use crate::cursor::{Cursor, put_lenenc};
+use crate::cursor::{Cursor, put_bytes8, put_lenenc};
 use crate::error::DecodeError;
 use crate::gtid_set::GtidSet;
 
@@ -23,19 +23,22 @@ impl Rotate {
         Ok(Rotate { position, file })
     }
 
+    /// Appends the body.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.position.to_le_bytes());
+        out.extend_from_slice(self.file.as_bytes());
+    }
+
     /// Appends the event.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, frame: Frame) {
-        put_event(out, EventType::ROTATE, frame, |out| {
-            out.extend_from_slice(&self.position.to_le_bytes());
-            out.extend_from_slice(self.file.as_bytes());
-        });
+        put_event(out, EventType::ROTATE, frame, |out| self.encode_body(out));
     }
 
     /// The ROTATE that a dump thread makes up: no time, no position, flag artificial.
     pub fn fake(&self, server_id: u32, with_checksum: bool) -> Vec<u8> {
         let frame = Frame { timestamp: 0, server_id, flags: super::FLAG_ARTIFICIAL };
-        let mut body = self.position.to_le_bytes().to_vec();
-        body.extend_from_slice(self.file.as_bytes());
+        let mut body = Vec::new();
+        self.encode_body(&mut body);
         artificial(EventType::ROTATE, frame, 0, &body, with_checksum)
     }
 }
@@ -49,6 +52,20 @@ pub struct Heartbeat {
     pub position: u64,
 }
 
+/// How a heartbeat says its position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeartbeatForm {
+    /// Version 1: in the header, modulo 4 GiB; the body is the name.
+    Header,
+    /// MariaDB's version 1 beyond 4 GiB: 0 in the header, and a `u64` in front of the name.
+    SubHeader,
+    /// Version 2: numbered fields.
+    Fields,
+}
+
+/// From here on a position does not fit into the header.
+const HEADER_POSITIONS: u64 = 1 << 32;
+
 /// A heartbeat event, complete. Version 1 keeps the position in the header and cannot say one past 4 GiB in MySQL's
 /// dialect; version 2 has it in the body.
 pub fn encode_heartbeat(at: &Heartbeat, server_id: u32, version_2: bool, with_checksum: bool) -> Vec<u8> {
@@ -56,26 +73,49 @@ pub fn encode_heartbeat(at: &Heartbeat, server_id: u32, version_2: bool, with_ch
     if !version_2 {
         return artificial(EventType::HEARTBEAT, frame, at.position as u32, at.file.as_bytes(), with_checksum);
     }
-    let mut position = Vec::new();
-    put_lenenc(&mut position, at.position);
     let mut body = Vec::new();
-    for (field, value) in [(1, at.file.as_bytes()), (2, &position)] {
-        put_lenenc(&mut body, field);
-        put_lenenc(&mut body, value.len() as u64);
-        body.extend_from_slice(value);
-    }
-    put_lenenc(&mut body, 0);
+    at.encode_body(HeartbeatForm::Fields, &mut body);
     artificial(EventType::HEARTBEAT_V2, frame, 0, &body, with_checksum)
 }
 
+/// A heartbeat as MariaDB sends it, complete: of version 1, with the whole position wherever it is.
+pub fn encode_maria_heartbeat(at: &Heartbeat, server_id: u32, with_checksum: bool) -> Vec<u8> {
+    let frame = Frame { timestamp: 0, server_id, flags: super::FLAG_ARTIFICIAL };
+    let (form, position) = match u32::try_from(at.position) {
+        Ok(position) => (HeartbeatForm::Header, position),
+        Err(_) => (HeartbeatForm::SubHeader, 0),
+    };
+    let mut body = Vec::new();
+    at.encode_body(form, &mut body);
+    artificial(EventType::HEARTBEAT, frame, position, &body, with_checksum)
+}
+
 impl Heartbeat {
-    /// Reads a heartbeat of either version.
+    /// Reads a heartbeat of either version and dialect.
     pub fn decode(event: &RawEvent<'_>) -> Result<Self, DecodeError> {
-        let name = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        if event.header.event_type == EventType::HEARTBEAT {
-            return Ok(Heartbeat { file: name(event.body()), position: event.header.next_position.into() });
+        Self::decode_form(event).map(|(heartbeat, _)| heartbeat)
+    }
+
+    /// Reads a heartbeat; says how it was told.
+    pub fn decode_form(event: &RawEvent<'_>) -> Result<(Self, HeartbeatForm), DecodeError> {
+        let body = event.body();
+        if event.header.event_type == EventType::HEARTBEAT_V2 {
+            return Ok((Self::decode_fields(body)?, HeartbeatForm::Fields));
         }
-        let mut cursor = Cursor::new(event.body(), "HEARTBEAT_V2");
+        let mut cursor = Cursor::new(body, "HEARTBEAT");
+        // A position has zeros in its upper bytes, and a file's name has none, so the two cannot be confused.
+        let position = cursor.u64().ok().filter(|&at| at >= HEADER_POSITIONS && at.leading_zeros() >= 8);
+        match position.filter(|_| event.header.next_position == 0) {
+            Some(position) => Ok((Heartbeat { file: name(cursor.rest()), position }, HeartbeatForm::SubHeader)),
+            None => {
+                let position = event.header.next_position.into();
+                Ok((Heartbeat { file: name(body), position }, HeartbeatForm::Header))
+            }
+        }
+    }
+
+    pub(super) fn decode_fields(body: &[u8]) -> Result<Self, DecodeError> {
+        let mut cursor = Cursor::new(body, "HEARTBEAT_V2");
         let mut heartbeat = Heartbeat { file: String::new(), position: 0 };
         while !cursor.is_empty() {
             let field = cursor.lenenc()?;
@@ -92,6 +132,29 @@ impl Heartbeat {
         }
         Ok(heartbeat)
     }
+
+    /// Appends the body; of [`HeartbeatForm::Header`] the position is not part.
+    pub fn encode_body(&self, form: HeartbeatForm, out: &mut Vec<u8>) {
+        let file = self.file.as_bytes();
+        if form != HeartbeatForm::Fields {
+            if form == HeartbeatForm::SubHeader {
+                out.extend_from_slice(&self.position.to_le_bytes());
+            }
+            return out.extend_from_slice(file);
+        }
+        let mut position = Vec::new();
+        put_lenenc(&mut position, self.position);
+        for (field, value) in [(1, file), (2, &position)] {
+            put_lenenc(out, field);
+            put_lenenc(out, value.len() as u64);
+            out.extend_from_slice(value);
+        }
+        put_lenenc(out, 0);
+    }
+}
+
+fn name(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// An event that is in no file: its position is given, and the checksum may be missing.
@@ -120,4 +183,77 @@ pub fn decode_xid(body: &[u8]) -> Result<u64, DecodeError> {
 /// The statement in a ROWS_QUERY's body: the length in front is cut to a byte and says nothing.
 pub fn decode_rows_query(body: &[u8]) -> Result<&[u8], DecodeError> {
     body.get(1..).ok_or_else(|| DecodeError::short("ROWS_QUERY"))
+}
+
+/// Appends the body of a ROWS_QUERY.
+pub fn encode_rows_query(sql: &[u8], out: &mut Vec<u8>) {
+    out.push(sql.len() as u8);
+    out.extend_from_slice(sql);
+}
+
+/// INCIDENT: something happened that the log does not tell, such as events that were lost.
+///
+/// ```text
+/// | incident u16 | length u8, message |
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Incident<'a> {
+    /// 1: events were lost.
+    pub incident: u16,
+    /// At most 255 bytes.
+    pub message: &'a [u8],
+}
+
+impl<'a> Incident<'a> {
+    /// Reads the body.
+    pub fn decode(body: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut cursor = Cursor::new(body, "INCIDENT");
+        Ok(Incident { incident: cursor.u16()?, message: cursor.bytes8()? })
+    }
+
+    /// Appends the body.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.incident.to_le_bytes());
+        put_bytes8(out, self.message);
+    }
+}
+
+/// LARGE_TRANSACTION_HEADER: in front of the only transaction of a file, where that ends. Proposed for MySQL; ignorable.
+///
+/// ```text
+/// | version u8 (1) | offset of the last event u64 | its type u8 | padding … |
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LargeTransactionHeader {
+    /// Where in the file the event begins that ends the transaction.
+    pub end_offset: u64,
+    /// QUERY, XID or XA_PREPARE.
+    pub end_type: EventType,
+    /// Bytes behind it that say nothing.
+    pub padding: usize,
+}
+
+impl LargeTransactionHeader {
+    const VERSION: u8 = 1;
+
+    /// Reads the body.
+    pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
+        let mut cursor = Cursor::new(body, "LARGE_TRANSACTION_HEADER");
+        match cursor.u8()? {
+            Self::VERSION => Ok(LargeTransactionHeader {
+                end_offset: cursor.u64()?,
+                end_type: EventType(cursor.u8()?),
+                padding: cursor.len(),
+            }),
+            other => Err(DecodeError::new(format!("LARGE_TRANSACTION_HEADER of version {other}"))),
+        }
+    }
+
+    /// Appends the body; the padding is zeros.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        out.push(Self::VERSION);
+        out.extend_from_slice(&self.end_offset.to_le_bytes());
+        out.push(self.end_type.0);
+        out.resize(out.len() + self.padding, 0);
+    }
 }

@@ -62,17 +62,20 @@ impl FormatDescription {
 
     /// Appends the event; position and checksum are still to be filled in.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, frame: Frame) {
-        put_event(out, EventType::FORMAT_DESCRIPTION, frame, |out| {
-            out.extend_from_slice(&4u16.to_le_bytes());
-            let mut version = [0; VERSION_SIZE];
-            let len = self.server_version.len().min(VERSION_SIZE);
-            version[..len].copy_from_slice(&self.server_version.as_bytes()[..len]);
-            out.extend_from_slice(&version);
-            out.extend_from_slice(&self.created.to_le_bytes());
-            out.push(HEADER_SIZE as u8);
-            out.extend_from_slice(&self.post_header_lengths);
-            out.push(u8::from(self.checksum == ChecksumAlgorithm::Crc32));
-        });
+        put_event(out, EventType::FORMAT_DESCRIPTION, frame, |out| self.encode_body(out));
+    }
+
+    /// Appends the body.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&4u16.to_le_bytes());
+        let mut version = [0; VERSION_SIZE];
+        let len = self.server_version.len().min(VERSION_SIZE);
+        version[..len].copy_from_slice(&self.server_version.as_bytes()[..len]);
+        out.extend_from_slice(&version);
+        out.extend_from_slice(&self.created.to_le_bytes());
+        out.push(HEADER_SIZE as u8);
+        out.extend_from_slice(&self.post_header_lengths);
+        out.push(u8::from(self.checksum == ChecksumAlgorithm::Crc32));
     }
 
     /// Reads the event. It carries the checksum algorithm itself, so it needs no other to be read.

@@ -3,13 +3,14 @@
 //! ```text
 //! | flags u8 | uuid 16 | gno u64 | 2 u8 | last_committed u64 | sequence_number u64 |
 //! | immediate commit time u56, top bit: original follows | [original u56] | transaction_length lenenc |
-//! | immediate server version u32, top bit: original follows | [original u32] |
+//! | immediate server version u32, top bit: original follows | [original u32] | [commit group ticket u64] |
 //! ```
-//! GTID_TAGGED is a list of numbered fields in MySQL's serialisation format; it is only read.
+//! GTID_TAGGED says the same as a list of numbered fields, see `gtid_tagged`. Each field from the commit time on was added by
+//! a later version, so a reader takes what is there.
 
 use base::{Gtid, UnixMicros, Uuid};
 
-use super::{EventType, Frame, put_event};
+use super::{EventType, Frame, gtid_tagged, put_event};
 use crate::cursor::{Cursor, put_lenenc};
 use crate::error::DecodeError;
 
@@ -45,10 +46,12 @@ pub struct GtidEvent {
     pub immediate_server_version: u32,
     /// Of the server where it was born.
     pub original_server_version: u32,
+    /// Which group of a replicated group commit it belongs to, where that is said.
+    pub commit_group_ticket: Option<u64>,
 }
 
 impl GtidEvent {
-    /// The most that the event can take, with header and checksum.
+    /// The most that the event takes as commuter writes it (without a ticket), with header and checksum.
     pub const MAX_SIZE: usize = super::HEADER_SIZE + 42 + 7 + 7 + 9 + 4 + 4 + super::CHECKSUM_SIZE;
 
     /// Appends the event. `others_length` are the bytes of the transaction's other events, from which
@@ -57,37 +60,72 @@ impl GtidEvent {
         let start = out.len();
         let event_type = if self.gtid.is_some() { EventType::GTID } else { EventType::ANONYMOUS_GTID };
         put_event(out, event_type, frame, |out| {
-            let gtid = self.gtid.unwrap_or(Gtid { uuid: Uuid::default(), gno: 0 });
-            out.push(self.may_have_statements.into());
-            out.extend_from_slice(&gtid.uuid.0);
-            out.extend_from_slice(&gtid.gno.to_le_bytes());
-            out.push(TYPECODE);
-            out.extend_from_slice(&self.last_committed.to_le_bytes());
-            out.extend_from_slice(&self.sequence_number.to_le_bytes());
-            let (immediate, original) = (self.immediate_commit_time.0, self.original_commit_time.0);
-            if immediate == original {
-                out.extend_from_slice(&immediate.to_le_bytes()[..7]);
-            } else {
-                out.extend_from_slice(&(immediate | ORIGINAL_TIME_FOLLOWS).to_le_bytes()[..7]);
-                out.extend_from_slice(&original.to_le_bytes()[..7]);
-            }
-            let versions_differ = self.immediate_server_version != self.original_server_version;
-            let versions_size = if versions_differ { 8 } else { 4 };
-            let without_length = (out.len() - start + versions_size + super::CHECKSUM_SIZE) as u64;
+            self.put_head(out);
+            let without_length = (out.len() - start + self.versions_size() + super::CHECKSUM_SIZE) as u64;
             put_lenenc(out, with_own_lenenc(without_length + others_length));
-            if versions_differ {
-                out.extend_from_slice(&(self.immediate_server_version | ORIGINAL_VERSION_FOLLOWS).to_le_bytes());
-                out.extend_from_slice(&self.original_server_version.to_le_bytes());
-            } else {
-                out.extend_from_slice(&self.immediate_server_version.to_le_bytes());
-            }
+            self.put_versions(out);
         });
     }
 
-    /// Reads the body of a GTID or ANONYMOUS_GTID.
+    /// The type of the event: tagged if it has a tag.
+    pub fn event_type(&self) -> EventType {
+        match (&self.gtid, self.tag.is_empty()) {
+            (None, _) => EventType::ANONYMOUS_GTID,
+            (Some(_), true) => EventType::GTID,
+            (Some(_), false) => EventType::GTID_TAGGED,
+        }
+    }
+
+    /// Appends the body, in the form of [`GtidEvent::event_type`], with `transaction_length` as it is.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        if self.event_type() == EventType::GTID_TAGGED {
+            return gtid_tagged::encode(self, out);
+        }
+        self.put_head(out);
+        put_lenenc(out, self.transaction_length);
+        self.put_versions(out);
+    }
+
+    /// What is in front of the transaction's length.
+    fn put_head(&self, out: &mut Vec<u8>) {
+        let gtid = self.gtid.unwrap_or(Gtid { uuid: Uuid::default(), gno: 0 });
+        out.push(self.may_have_statements.into());
+        out.extend_from_slice(&gtid.uuid.0);
+        out.extend_from_slice(&gtid.gno.to_le_bytes());
+        out.push(TYPECODE);
+        out.extend_from_slice(&self.last_committed.to_le_bytes());
+        out.extend_from_slice(&self.sequence_number.to_le_bytes());
+        let (immediate, original) = (self.immediate_commit_time.0, self.original_commit_time.0);
+        if immediate == original {
+            out.extend_from_slice(&immediate.to_le_bytes()[..7]);
+        } else {
+            out.extend_from_slice(&(immediate | ORIGINAL_TIME_FOLLOWS).to_le_bytes()[..7]);
+            out.extend_from_slice(&original.to_le_bytes()[..7]);
+        }
+    }
+
+    /// What is behind the transaction's length.
+    fn put_versions(&self, out: &mut Vec<u8>) {
+        if self.immediate_server_version == self.original_server_version {
+            out.extend_from_slice(&self.immediate_server_version.to_le_bytes());
+        } else {
+            out.extend_from_slice(&(self.immediate_server_version | ORIGINAL_VERSION_FOLLOWS).to_le_bytes());
+            out.extend_from_slice(&self.original_server_version.to_le_bytes());
+        }
+        if let Some(ticket) = self.commit_group_ticket {
+            out.extend_from_slice(&ticket.to_le_bytes());
+        }
+    }
+
+    fn versions_size(&self) -> usize {
+        let versions = if self.immediate_server_version == self.original_server_version { 4 } else { 8 };
+        versions + self.commit_group_ticket.map_or(0, |_| 8)
+    }
+
+    /// Reads the body of a GTID, ANONYMOUS_GTID or GTID_TAGGED.
     pub fn decode(event_type: EventType, body: &[u8]) -> Result<Self, DecodeError> {
         if event_type == EventType::GTID_TAGGED {
-            return decode_tagged(body);
+            return gtid_tagged::decode(body);
         }
         let mut cursor = Cursor::new(body, "GTID");
         let flags = cursor.u8()?;
@@ -120,10 +158,13 @@ impl GtidEvent {
                 _ => cursor.u32()?,
             };
         }
+        if cursor.len() >= 8 {
+            event.commit_group_ticket = Some(cursor.u64()?);
+        }
         Ok(event)
     }
 
-    fn empty() -> Self {
+    pub(super) fn empty() -> Self {
         GtidEvent {
             gtid: None,
             tag: String::new(),
@@ -135,6 +176,7 @@ impl GtidEvent {
             transaction_length: 0,
             immediate_server_version: UNDEFINED_VERSION,
             original_server_version: UNDEFINED_VERSION,
+            commit_group_ticket: None,
         }
     }
 }
@@ -147,65 +189,6 @@ fn with_own_lenenc(without: u64) -> u64 {
         0xfffd..=0xff_fffb => without + 4,
         _ => without + 9,
     }
-}
-
-/// The numbered fields of a GTID_TAGGED, in ascending order.
-fn decode_tagged(body: &[u8]) -> Result<GtidEvent, DecodeError> {
-    let mut cursor = Cursor::new(body, "GTID_TAGGED");
-    let version = varint(&mut cursor)?;
-    if version != 1 {
-        return Err(DecodeError::new(format!("GTID_TAGGED of serialisation version {version}")));
-    }
-    let _message_size = varint(&mut cursor)?;
-    let _last_non_ignorable_field = varint(&mut cursor)?;
-    let mut event = GtidEvent::empty();
-    let (mut uuid, mut gno) = ([0; 16], 0);
-    let (mut original_time, mut original_version) = (None, None);
-    while !cursor.is_empty() {
-        match varint(&mut cursor)? {
-            0 => event.may_have_statements = varint(&mut cursor)? & 1 != 0,
-            1 => {
-                for byte in &mut uuid {
-                    *byte = varint(&mut cursor)? as u8;
-                }
-            }
-            2 => gno = signed(varint(&mut cursor)?) as u64,
-            3 => {
-                let len = varint(&mut cursor)? as usize;
-                event.tag = String::from_utf8_lossy(cursor.take(len)?).into_owned();
-            }
-            4 => event.last_committed = signed(varint(&mut cursor)?),
-            5 => event.sequence_number = signed(varint(&mut cursor)?),
-            6 => event.immediate_commit_time = UnixMicros(varint(&mut cursor)?),
-            7 => original_time = Some(UnixMicros(varint(&mut cursor)?)),
-            8 => event.transaction_length = varint(&mut cursor)?,
-            9 => event.immediate_server_version = varint(&mut cursor)? as u32,
-            10 => original_version = Some(varint(&mut cursor)? as u32),
-            11 => drop(varint(&mut cursor)?),
-            other => return Err(DecodeError::new(format!("GTID_TAGGED: unknown field {other}"))),
-        }
-    }
-    event.gtid = Some(Gtid { uuid: Uuid(uuid), gno });
-    event.original_commit_time = original_time.unwrap_or(event.immediate_commit_time);
-    event.original_server_version = original_version.unwrap_or(event.immediate_server_version);
-    Ok(event)
-}
-
-/// The trailing ones of the first byte count the bytes that follow it.
-fn varint(cursor: &mut Cursor<'_>) -> Result<u64, DecodeError> {
-    let first = cursor.u8()?;
-    let extra = first.trailing_ones();
-    if extra == 8 {
-        return cursor.u64();
-    }
-    let rest = cursor.uint(extra as usize)?;
-    // With seven extra bytes the first one holds nothing but its ones.
-    Ok(rest << (7 - extra) | u64::from(first).checked_shr(extra + 1).unwrap_or(0))
-}
-
-/// The sign is in the lowest bit.
-fn signed(value: u64) -> i64 {
-    if value & 1 == 0 { (value >> 1) as i64 } else { -((value >> 1) as i64) - 1 }
 }
 
 #[cfg(test)]
@@ -225,15 +208,6 @@ mod tests {
             let raw = super::super::RawEvent::first_of(&bytes, super::super::ChecksumAlgorithm::Crc32).unwrap();
             event.transaction_length = bytes.len() as u64 + others;
             assert_eq!(GtidEvent::decode(EventType::GTID, raw.body()), Ok(event));
-        }
-    }
-
-    #[test]
-    fn varints() {
-        let cases: [(&[u8], u64); 4] =
-            [(&[0x00], 0), (&[0x02], 1), (&[0b0000_0001, 0x01], 64), (&[0xff, 1, 0, 0, 0, 0, 0, 0, 0], 1)];
-        for (bytes, value) in cases {
-            assert_eq!(varint(&mut Cursor::new(bytes, "test")), Ok(value), "{bytes:?}");
         }
     }
 }

@@ -8,21 +8,52 @@
 //! in its file, and wraps at 4 GiB. The checksum (zlib's CRC-32) covers all bytes before it; for a FORMAT_DESCRIPTION
 //! as if its flag [`FLAG_BINLOG_IN_USE`] were not set, because that bit is rewritten in place when a file is sealed.
 
+mod body;
+mod compressed;
 mod control;
 mod format;
+mod fragments;
+mod group_replication;
 mod gtid;
+mod gtid_tagged;
+mod load;
 mod maria;
+mod obsolete;
+mod partial_update;
+mod payload;
 mod query;
 mod rows;
+mod status;
 mod table_map;
+mod table_meta;
+mod variables;
+mod xa;
 
-pub use control::{Heartbeat, Rotate, decode_rows_query, decode_xid, encode_heartbeat, encode_previous_gtids};
+pub use body::EventBody;
+pub use compressed::{CompressedBlock, CompressedQuery, CompressedRows};
+pub use control::{
+    Heartbeat, HeartbeatForm, Incident, LargeTransactionHeader, Rotate, decode_rows_query, decode_xid,
+    encode_heartbeat, encode_maria_heartbeat, encode_previous_gtids, encode_rows_query,
+};
 pub use format::{ChecksumAlgorithm, FormatDescription};
+pub use fragments::{Fragments, PartialRowData};
+pub use group_replication::{TransactionContext, ViewChange};
 pub use gtid::GtidEvent;
-pub use maria::{MariaGtid, MariaGtidList, decode_binlog_checkpoint};
-pub use query::{QueryContext, QueryEvent, StatusVars};
-pub use rows::{RowsEvent, RowsKind, rows_flags};
-pub use table_map::{ColumnMeta, TableMap, column_type};
+pub use load::{ExecuteLoadQuery, FileBlock, decode_file_id};
+pub use maria::{
+    AlterPhase, MariaGtid, MariaGtidExtra, MariaGtidList, StartEncryption, decode_binlog_checkpoint,
+    encode_binlog_checkpoint,
+};
+pub use obsolete::{OldLoad, SlavePosition, StartV3};
+pub use partial_update::{JsonDiff, PartialRow, PartialRows, PartialUpdateRows};
+pub use payload::{PayloadCompression, PayloadEvents, PayloadLimits, TransactionPayload};
+pub use query::{QueryContext, QueryEvent};
+pub use rows::{ExtraRowInfo, Images, RowsEvent, RowsKind, RowsVersion, rows_flags};
+pub use status::{StatusVar, StatusVars};
+pub use table_map::{ColumnMeta, TableMap, TableName, column_type};
+pub use table_meta::{DefaultCharset, MetadataField, TableMapEvent};
+pub use variables::{IntVar, RandSeeds, UserData, UserValue, UserVar};
+pub use xa::{XaPrepare, Xid};
 
 use crate::error::DecodeError;
 
@@ -70,12 +101,18 @@ macro_rules! event_types {
 
 event_types! {
     UNKNOWN = 0, "Unknown";
+    START_V3 = 1, "Start_v3";
     QUERY = 2, "Query";
     STOP = 3, "Stop";
     ROTATE = 4, "Rotate";
     INTVAR = 5, "Intvar";
+    LOAD = 6, "Load";
+    SLAVE = 7, "Slave";
+    CREATE_FILE = 8, "Create_file";
     APPEND_BLOCK = 9, "Append_block";
+    EXEC_LOAD = 10, "Exec_load";
     DELETE_FILE = 11, "Delete_file";
+    NEW_LOAD = 12, "New_load";
     RAND = 13, "RAND";
     USER_VAR = 14, "User var";
     FORMAT_DESCRIPTION = 15, "Format_desc";
@@ -83,6 +120,9 @@ event_types! {
     BEGIN_LOAD_QUERY = 17, "Begin_load_query";
     EXECUTE_LOAD_QUERY = 18, "Execute_load_query";
     TABLE_MAP = 19, "Table_map";
+    PRE_GA_WRITE_ROWS = 20, "Write_rows_event_old";
+    PRE_GA_UPDATE_ROWS = 21, "Update_rows_event_old";
+    PRE_GA_DELETE_ROWS = 22, "Delete_rows_event_old";
     WRITE_ROWS_V1 = 23, "Write_rows_v1";
     UPDATE_ROWS_V1 = 24, "Update_rows_v1";
     DELETE_ROWS_V1 = 25, "Delete_rows_v1";
@@ -103,6 +143,7 @@ event_types! {
     TRANSACTION_PAYLOAD = 40, "Transaction_payload";
     HEARTBEAT_V2 = 41, "Heartbeat_v2";
     GTID_TAGGED = 42, "Gtid_tagged";
+    LARGE_TRANSACTION_HEADER = 43, "Large_transaction_header";
     MARIA_ANNOTATE_ROWS = 160, "Annotate_rows";
     MARIA_BINLOG_CHECKPOINT = 161, "Binlog_checkpoint";
     MARIA_GTID = 162, "Gtid";

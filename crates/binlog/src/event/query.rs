@@ -7,6 +7,7 @@
 //! Status variables are a code and a value each, whose length depends on the code: a reader stops at the first code
 //! it does not know, so they are written in ascending order.
 
+use super::status::StatusVars;
 use super::{EventType, Frame, put_event};
 use crate::cursor::Cursor;
 use crate::error::DecodeError;
@@ -140,27 +141,75 @@ pub struct QueryEvent<'a> {
     pub sql: &'a [u8],
 }
 
+/// The 13 bytes in front of a QUERY (and of an EXECUTE_LOAD_QUERY).
+pub(super) struct QueryHead {
+    thread_id: u32,
+    exec_time: u32,
+    schema_len: u8,
+    error_code: u16,
+    status_len: u16,
+}
+
+impl QueryHead {
+    pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Self, DecodeError> {
+        Ok(QueryHead {
+            thread_id: cursor.u32()?,
+            exec_time: cursor.u32()?,
+            schema_len: cursor.u8()?,
+            error_code: cursor.u16()?,
+            status_len: cursor.u16()?,
+        })
+    }
+
+    /// Takes what the head announces, and the statement.
+    pub(super) fn rest<'a>(&self, cursor: &mut Cursor<'a>) -> Result<QueryEvent<'a>, DecodeError> {
+        let QueryHead { thread_id, exec_time, error_code, .. } = *self;
+        let status = cursor.take(self.status_len.into())?;
+        let schema = cursor.take(self.schema_len.into())?;
+        cursor.take(1)?;
+        Ok(QueryEvent { thread_id, exec_time, error_code, status, schema, sql: cursor.rest() })
+    }
+}
+
 impl<'a> QueryEvent<'a> {
     /// Reads the body.
     pub fn decode(body: &'a [u8]) -> Result<Self, DecodeError> {
         let mut cursor = Cursor::new(body, "QUERY");
-        let (thread_id, exec_time) = (cursor.u32()?, cursor.u32()?);
-        let schema_len = cursor.u8()?;
-        let error_code = cursor.u16()?;
-        let status_len = cursor.u16()?;
-        let status = cursor.take(status_len.into())?;
-        let schema = cursor.take(schema_len.into())?;
-        cursor.take(1)?;
-        Ok(QueryEvent { thread_id, exec_time, error_code, status, schema, sql: cursor.rest() })
+        let head = QueryHead::decode(&mut cursor)?;
+        head.rest(&mut cursor)
     }
 
-    /// The status variables that we know.
+    /// Appends the body. A schema has at most 255 bytes, status variables together 65,535; what is longer is cut, because
+    /// the format has no room for it.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        self.encode_head(out);
+        self.encode_rest(out);
+    }
+
+    fn lengths(&self) -> (u8, u16) {
+        (self.schema.len().min(255) as u8, self.status.len().min(usize::from(u16::MAX)) as u16)
+    }
+
+    pub(super) fn encode_head(&self, out: &mut Vec<u8>) {
+        let (schema_len, status_len) = self.lengths();
+        out.extend_from_slice(&self.thread_id.to_le_bytes());
+        out.extend_from_slice(&self.exec_time.to_le_bytes());
+        out.push(schema_len);
+        out.extend_from_slice(&self.error_code.to_le_bytes());
+        out.extend_from_slice(&status_len.to_le_bytes());
+    }
+
+    pub(super) fn encode_rest(&self, out: &mut Vec<u8>) {
+        let (schema_len, status_len) = self.lengths();
+        out.extend_from_slice(&self.status[..status_len.into()]);
+        out.extend_from_slice(&self.schema[..schema_len.into()]);
+        out.push(0);
+        out.extend_from_slice(self.sql);
+    }
+
+    /// The status variables that are most asked for.
     pub fn status(&self) -> StatusVars {
-        let mut vars = StatusVars::default();
-        let mut cursor = Cursor::new(self.status, "status variables");
-        // Like every reader, stop at what is not understood; the rest of the event stays valid.
-        while !cursor.is_empty() && vars.decode_one(&mut cursor).is_ok() {}
-        vars
+        StatusVars::of(self.status)
     }
 
     /// Whether it opens a transaction that a later event ends.
@@ -172,83 +221,4 @@ impl<'a> QueryEvent<'a> {
     pub fn ends_transaction(&self) -> bool {
         self.sql.eq_ignore_ascii_case(b"COMMIT") || self.sql.eq_ignore_ascii_case(b"ROLLBACK")
     }
-}
-
-/// Decoded status variables of a QUERY.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StatusVars {
-    /// Code 0.
-    pub flags2: Option<u32>,
-    /// Code 1.
-    pub sql_mode: Option<u64>,
-    /// Code 3.
-    pub auto_increment: Option<(u16, u16)>,
-    /// Code 4.
-    pub charsets: Option<[u16; 3]>,
-    /// Code 5.
-    pub time_zone: Option<String>,
-    /// Code 7.
-    pub lc_time_names: Option<u16>,
-    /// Code 8.
-    pub charset_database: Option<u16>,
-    /// Code 12; `None` also for "too many".
-    pub updated_schemas: Option<Vec<String>>,
-    /// Code 13 (MySQL), 128 (MariaDB).
-    pub microseconds: Option<u32>,
-    /// Code 16.
-    pub explicit_defaults_for_timestamp: Option<bool>,
-    /// Code 17 (MySQL), 129 (MariaDB).
-    pub xid: Option<u64>,
-    /// Code 18.
-    pub default_collation_for_utf8mb4: Option<u16>,
-}
-
-impl StatusVars {
-    fn decode_one(&mut self, cursor: &mut Cursor<'_>) -> Result<(), DecodeError> {
-        match cursor.u8()? {
-            0 => self.flags2 = Some(cursor.u32()?),
-            1 => self.sql_mode = Some(cursor.u64()?),
-            2 => drop((cursor.bytes8()?, cursor.u8()?)),
-            3 => self.auto_increment = Some((cursor.u16()?, cursor.u16()?)),
-            4 => self.charsets = Some([cursor.u16()?, cursor.u16()?, cursor.u16()?]),
-            5 => self.time_zone = Some(String::from_utf8_lossy(cursor.bytes8()?).into_owned()),
-            6 => drop(cursor.bytes8()?),
-            7 => self.lc_time_names = Some(cursor.u16()?),
-            8 => self.charset_database = Some(cursor.u16()?),
-            9 | 14 | 15 => drop(cursor.u64()?),
-            10 => drop(cursor.u32()?),
-            11 => drop((cursor.bytes8()?, cursor.bytes8()?)),
-            12 => self.updated_schemas = decode_schemas(cursor)?,
-            13 | 128 => self.microseconds = Some(cursor.uint(3)? as u32),
-            16 => self.explicit_defaults_for_timestamp = Some(cursor.u8()? != 0),
-            17 | 129 => self.xid = Some(cursor.u64()?),
-            18 => self.default_collation_for_utf8mb4 = Some(cursor.u16()?),
-            19 | 20 => drop(cursor.u8()?),
-            130 => {
-                if cursor.u8()? & 0x0c != 0 {
-                    cursor.u64()?;
-                }
-            }
-            131 => {
-                let count = cursor.u8()?;
-                cursor.take(usize::from(count) * 4)?;
-            }
-            other => return Err(DecodeError::new(format!("unknown status variable {other}"))),
-        }
-        Ok(())
-    }
-}
-
-fn decode_schemas(cursor: &mut Cursor<'_>) -> Result<Option<Vec<String>>, DecodeError> {
-    let count = cursor.u8()?;
-    if count == 254 {
-        return Ok(None);
-    }
-    let mut schemas = Vec::new();
-    for _ in 0..count {
-        let len = cursor.rest().iter().position(|&b| b == 0).ok_or_else(|| DecodeError::short("schema name"))?;
-        schemas.push(String::from_utf8_lossy(cursor.take(len)?).into_owned());
-        cursor.take(1)?;
-    }
-    Ok(Some(schemas))
 }

@@ -9,7 +9,7 @@
 
 use super::EventType;
 use super::table_map::TableMap;
-use crate::cursor::Cursor;
+use crate::cursor::{Cursor, put_lenenc};
 use crate::error::DecodeError;
 
 /// Flags of rows events.
@@ -22,6 +22,8 @@ pub mod rows_flags {
     pub const NO_UNIQUE_CHECKS: u16 = 4;
     /// All columns are present.
     pub const COMPLETE_ROWS: u16 = 8;
+    /// `check_constraint_checks = 0` (MariaDB).
+    pub const NO_CHECK_CONSTRAINTS: u16 = 16;
 }
 
 /// What is done with the rows.
@@ -38,10 +40,18 @@ pub enum RowsKind {
 impl RowsKind {
     /// The type of the event, version 2.
     pub fn event_type(self) -> EventType {
-        match self {
-            RowsKind::Write => EventType::WRITE_ROWS,
-            RowsKind::Update => EventType::UPDATE_ROWS,
-            RowsKind::Delete => EventType::DELETE_ROWS,
+        self.event_type_of(RowsVersion::V2)
+    }
+
+    /// The type of the event.
+    pub fn event_type_of(self, version: RowsVersion) -> EventType {
+        match (self, version) {
+            (RowsKind::Write, RowsVersion::V1) => EventType::WRITE_ROWS_V1,
+            (RowsKind::Update, RowsVersion::V1) => EventType::UPDATE_ROWS_V1,
+            (RowsKind::Delete, RowsVersion::V1) => EventType::DELETE_ROWS_V1,
+            (RowsKind::Write, RowsVersion::V2) => EventType::WRITE_ROWS,
+            (RowsKind::Update, RowsVersion::V2) => EventType::UPDATE_ROWS,
+            (RowsKind::Delete, RowsVersion::V2) => EventType::DELETE_ROWS,
         }
     }
 
@@ -56,15 +66,28 @@ impl RowsKind {
     }
 }
 
+/// The version of a rows event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowsVersion {
+    /// MySQL 5.1 to 8.1 on request, MariaDB always.
+    V1,
+    /// With extra data; MySQL from 5.6 on.
+    V2,
+}
+
 /// A decoded rows event; the rows themselves stay bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowsEvent<'a> {
     /// What is done.
     pub kind: RowsKind,
+    /// Of the event.
+    pub version: RowsVersion,
     /// Of the TABLE_MAP before it.
     pub table_id: u64,
     /// [`rows_flags`].
     pub flags: u16,
+    /// Extra data of version 2, without its length; see [`ExtraRowInfo`].
+    pub extra: &'a [u8],
     /// How many columns the table has.
     pub column_count: usize,
     /// Which columns the (before) images have.
@@ -80,17 +103,63 @@ impl<'a> RowsEvent<'a> {
     pub fn decode(event_type: EventType, body: &'a [u8]) -> Result<Self, DecodeError> {
         let kind = RowsKind::of(event_type)
             .ok_or_else(|| DecodeError::new(format!("{event_type:?} is not a rows event that is understood")))?;
+        let version = if event_type.0 >= EventType::WRITE_ROWS.0 { RowsVersion::V2 } else { RowsVersion::V1 };
+        Self::decode_as(kind, version, body)
+    }
+
+    /// Reads a body that is laid out as a rows event of this kind and version.
+    pub(super) fn decode_as(kind: RowsKind, version: RowsVersion, body: &'a [u8]) -> Result<Self, DecodeError> {
         let mut cursor = Cursor::new(body, "rows event");
         let table_id = cursor.uint(6)?;
         let flags = cursor.u16()?;
-        if event_type.0 >= EventType::WRITE_ROWS.0 {
-            let extra = usize::from(cursor.u16()?);
-            cursor.take(extra.checked_sub(2).ok_or_else(|| DecodeError::new("rows event: bad extra data"))?)?;
+        let mut extra: &[u8] = &[];
+        if version == RowsVersion::V2 {
+            // The length counts itself.
+            let len = usize::from(cursor.u16()?);
+            extra = cursor.take(len.checked_sub(2).ok_or_else(|| DecodeError::new("rows event: bad extra data"))?)?;
         }
         let column_count = cursor.lenenc_len()?;
         let present = cursor.take(column_count.div_ceil(8))?;
         let present_after = if kind == RowsKind::Update { cursor.take(column_count.div_ceil(8))? } else { present };
-        Ok(RowsEvent { kind, table_id, flags, column_count, present, present_after, rows: cursor.rest() })
+        Ok(RowsEvent {
+            kind,
+            version,
+            table_id,
+            flags,
+            extra,
+            column_count,
+            present,
+            present_after,
+            rows: cursor.rest(),
+        })
+    }
+
+    /// The type of the event.
+    pub fn event_type(&self) -> EventType {
+        self.kind.event_type_of(self.version)
+    }
+
+    /// Appends the body. Extra data has at most 65,533 bytes; what is longer is cut.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        const EXTRA_MAX: usize = u16::MAX as usize - 2;
+        out.extend_from_slice(&self.table_id.to_le_bytes()[..6]);
+        out.extend_from_slice(&self.flags.to_le_bytes());
+        if self.version == RowsVersion::V2 {
+            let extra = &self.extra[..self.extra.len().min(EXTRA_MAX)];
+            out.extend_from_slice(&(extra.len() as u16 + 2).to_le_bytes());
+            out.extend_from_slice(extra);
+        }
+        put_lenenc(out, self.column_count as u64);
+        out.extend_from_slice(self.present);
+        if self.kind == RowsKind::Update {
+            out.extend_from_slice(self.present_after);
+        }
+        out.extend_from_slice(self.rows);
+    }
+
+    /// The parts of the extra data.
+    pub fn extra_info(&self) -> Result<Vec<ExtraRowInfo<'a>>, DecodeError> {
+        ExtraRowInfo::decode_all(self.kind, self.extra)
     }
 
     /// Whether every image has every column: it is then a row of [`types::row`].
@@ -149,5 +218,81 @@ impl<'a> Iterator for Images<'a, '_> {
             self.event.rows = &[];
         }
         Some(row)
+    }
+}
+
+/// A part of the extra data of a rows event of version 2.
+///
+/// ```text
+/// | 0 u8 | length u8, counting itself and the format | format u8 | data … |   NDB
+/// | 1 u8 | partition u16 | [UPDATE: partition before u16] |                  partitioned tables
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtraRowInfo<'a> {
+    /// Of NDB.
+    Ndb {
+        /// How the data is laid out.
+        format: u8,
+        /// At most 253 bytes.
+        data: &'a [u8],
+    },
+    /// Where the rows are.
+    Partition {
+        /// Number of the partition.
+        id: u16,
+        /// UPDATE: where the rows were.
+        source: Option<u16>,
+    },
+    /// A kind that is not known, and all behind it.
+    Unknown(&'a [u8]),
+}
+
+impl<'a> ExtraRowInfo<'a> {
+    const NDB: u8 = 0;
+    const PARTITION: u8 = 1;
+    /// The length and the format themselves.
+    const NDB_HEAD_SIZE: u8 = 2;
+
+    /// Reads all parts.
+    pub fn decode_all(kind: RowsKind, extra: &'a [u8]) -> Result<Vec<Self>, DecodeError> {
+        let mut cursor = Cursor::new(extra, "extra data of rows");
+        let mut parts = Vec::new();
+        while !cursor.is_empty() {
+            let rest = cursor.rest();
+            parts.push(match cursor.u8()? {
+                Self::NDB => {
+                    let (len, format) = (cursor.u8()?, cursor.u8()?);
+                    let len = len.checked_sub(Self::NDB_HEAD_SIZE).ok_or_else(|| DecodeError::new("bad NDB data"))?;
+                    ExtraRowInfo::Ndb { format, data: cursor.take(len.into())? }
+                }
+                Self::PARTITION => {
+                    let id = cursor.u16()?;
+                    let source = if kind == RowsKind::Update { Some(cursor.u16()?) } else { None };
+                    ExtraRowInfo::Partition { id, source }
+                }
+                _ => {
+                    cursor.take(rest.len() - 1)?;
+                    ExtraRowInfo::Unknown(rest)
+                }
+            });
+        }
+        Ok(parts)
+    }
+
+    /// Appends the part; NDB data that is too long is cut.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        match self {
+            ExtraRowInfo::Ndb { format, data } => {
+                let data = &data[..data.len().min(usize::from(u8::MAX - Self::NDB_HEAD_SIZE))];
+                out.extend_from_slice(&[Self::NDB, data.len() as u8 + Self::NDB_HEAD_SIZE, *format]);
+                out.extend_from_slice(data);
+            }
+            ExtraRowInfo::Partition { id, source } => {
+                out.push(Self::PARTITION);
+                out.extend_from_slice(&id.to_le_bytes());
+                source.iter().for_each(|source| out.extend_from_slice(&source.to_le_bytes()));
+            }
+            ExtraRowInfo::Unknown(bytes) => out.extend_from_slice(bytes),
+        }
     }
 }

@@ -6,36 +6,22 @@
 //! ```
 //! Bitmaps over columns begin with the lowest bit, except those in the optional part, which begin with the highest.
 
-use std::collections::BTreeMap;
-
 use types::binlog_meta;
 use types::schema::{ColumnDef, ColumnType, TableDef};
 
+use super::table_meta::{DefaultCharset, MetadataField, TableMapEvent};
 use crate::cursor::{Cursor, bit, put_lenenc};
 use crate::error::DecodeError;
 
 pub use types::binlog_meta::type_code as column_type;
 
 /// MySQL's type for vectors, unknown to `types`.
-const VECTOR: u8 = 242;
+pub(super) const VECTOR: u8 = 242;
 /// MariaDB's compressed columns.
 const BLOB_COMPRESSED: u8 = 140;
 const VARCHAR_COMPRESSED: u8 = 141;
 /// The most columns that a table of MySQL or MariaDB can have; a bound for what is allocated.
-const MAX_COLUMNS: usize = 4096;
-
-// Types of the optional metadata.
-const SIGNEDNESS: u8 = 1;
-const DEFAULT_CHARSET: u8 = 2;
-const COLUMN_CHARSET: u8 = 3;
-const COLUMN_NAME: u8 = 4;
-const SET_STR_VALUE: u8 = 5;
-const ENUM_STR_VALUE: u8 = 6;
-const SIMPLE_PRIMARY_KEY: u8 = 8;
-const PRIMARY_KEY_WITH_PREFIX: u8 = 9;
-const ENUM_AND_SET_DEFAULT_CHARSET: u8 = 10;
-const ENUM_AND_SET_COLUMN_CHARSET: u8 = 11;
-const COLUMN_VISIBILITY: u8 = 12;
+pub(super) const MAX_COLUMNS: usize = 4096;
 
 /// What is known of one column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,8 +40,13 @@ pub struct ColumnMeta {
     pub name: Option<String>,
     /// Members of ENUM or SET, with full metadata.
     pub members: Vec<String>,
-    /// In `SELECT *`; false only with full metadata.
+    /// Not in `SELECT *`; true only with full metadata.
     pub invisible: bool,
+    /// Of a GEOMETRY column which type exactly, with full metadata: 0 any, 1 point, 2 line string, 3 polygon, 4 to 6 several
+    /// of these, 7 collection.
+    pub geometry_type: Option<u64>,
+    /// The most numbers that a value of a VECTOR column has, with full metadata.
+    pub vector_dimensions: Option<u64>,
 }
 
 impl ColumnMeta {
@@ -237,76 +228,75 @@ impl TableMap {
 
     /// Reads the body.
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
-        let mut cursor = Cursor::new(body, "TABLE_MAP");
-        let (name, flags) = take_name(&mut cursor)?;
+        Self::of(&TableMapEvent::decode(body)?)
+    }
+
+    /// Puts what an event says to the columns that it says it of.
+    pub fn of(event: &TableMapEvent<'_>) -> Result<Self, DecodeError> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut map = TableMap {
-            table_id: name.table_id,
-            flags,
-            schema: text(name.schema),
-            table: text(name.table),
+            table_id: event.table_id,
+            flags: event.flags,
+            schema: text(event.schema),
+            table: text(event.table),
             ..TableMap::default()
         };
-        let type_codes = cursor.take(name.column_count)?;
-        let meta_len = cursor.lenenc_len()?;
-        let mut meta = cursor.sub(meta_len)?;
-        let nullable = cursor.take(name.column_count.div_ceil(8))?;
-        for (i, &type_code) in type_codes.iter().enumerate() {
+        let mut meta = Cursor::new(event.metadata, "metadata of columns");
+        for (i, &type_code) in event.types.iter().enumerate() {
             let meta = meta.uint(ColumnMeta::meta_size(type_code))? as u16;
-            let nullable = bit(nullable, i);
+            let nullable = bit(event.nullable, i);
             map.columns.push(ColumnMeta { type_code, meta, nullable, ..ColumnMeta::default() });
         }
-        while !cursor.is_empty() {
-            let kind = cursor.u8()?;
-            let len = cursor.lenenc_len()?;
-            map.decode_optional(kind, cursor.sub(len)?)?;
-        }
+        event.optional.iter().try_for_each(|field| map.take_optional(field))?;
         Ok(map)
     }
 
-    fn decode_optional(&mut self, kind: u8, mut data: Cursor<'_>) -> Result<(), DecodeError> {
-        match kind {
-            SIGNEDNESS => {
-                let numeric = self.columns.iter_mut().filter(|column| column.is_numeric());
-                for (i, column) in numeric.enumerate() {
-                    column.unsigned = Some(high_bit(data.rest(), i));
-                }
+    fn take_optional(&mut self, field: &MetadataField<'_>) -> Result<(), DecodeError> {
+        let text = |bytes: &&[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let columns = self.columns.iter_mut();
+        match field {
+            MetadataField::Signedness(bits) => {
+                let numeric = columns.filter(|column| column.is_numeric());
+                numeric.enumerate().for_each(|(i, column)| column.unsigned = Some(high_bit(bits, i)));
             }
-            COLUMN_VISIBILITY => {
-                for (i, column) in self.columns.iter_mut().enumerate() {
-                    column.invisible = !high_bit(data.rest(), i);
-                }
+            MetadataField::Visibility(bits) => {
+                columns.enumerate().for_each(|(i, column)| column.invisible = !high_bit(bits, i));
             }
-            DEFAULT_CHARSET => default_collations(&mut data, self.columns.iter_mut().filter(|c| c.is_string()))?,
-            ENUM_AND_SET_DEFAULT_CHARSET => {
-                default_collations(&mut data, self.columns.iter_mut().filter(|c| c.is_enum_or_set()))?;
+            MetadataField::DefaultCharset(charsets) => charsets.put(columns.filter(|column| column.is_string())),
+            MetadataField::EnumAndSetDefaultCharset(charsets) => {
+                charsets.put(columns.filter(|column| column.is_enum_or_set()));
             }
-            COLUMN_CHARSET => each_collation(&mut data, self.columns.iter_mut().filter(|c| c.is_string()))?,
-            ENUM_AND_SET_COLUMN_CHARSET => {
-                each_collation(&mut data, self.columns.iter_mut().filter(|c| c.is_enum_or_set()))?;
+            MetadataField::ColumnCharset(ids) => {
+                each(ids, columns.filter(|column| column.is_string()), |column, id| column.collation = Some(*id))?;
             }
-            COLUMN_NAME => {
-                for column in &mut self.columns {
-                    column.name = Some(take_string(&mut data)?);
-                }
+            MetadataField::EnumAndSetColumnCharset(ids) => {
+                each(ids, columns.filter(|column| column.is_enum_or_set()), |column, id| column.collation = Some(*id))?;
             }
-            SET_STR_VALUE | ENUM_STR_VALUE => {
-                let wanted = if kind == SET_STR_VALUE { column_type::SET } else { column_type::ENUM };
-                for column in self.columns.iter_mut().filter(|column| column.real_type().0 == wanted) {
-                    for _ in 0..data.lenenc_len()? {
-                        column.members.push(take_string(&mut data)?);
-                    }
-                }
+            MetadataField::ColumnNames(names) => each(names, columns, |column, name| column.name = Some(text(name)))?,
+            MetadataField::SetMembers(members) => {
+                let sets = columns.filter(|column| column.real_type().0 == column_type::SET);
+                each(members, sets, |column, members| column.members = members.iter().map(text).collect())?;
             }
-            SIMPLE_PRIMARY_KEY | PRIMARY_KEY_WITH_PREFIX => {
-                while !data.is_empty() {
-                    let column = data.lenenc()? as usize;
-                    let prefix = if kind == SIMPLE_PRIMARY_KEY { 0 } else { data.lenenc()? as u32 };
-                    self.primary_key.push((column, prefix));
-                }
+            MetadataField::EnumMembers(members) => {
+                let enums = columns.filter(|column| column.real_type().0 == column_type::ENUM);
+                each(members, enums, |column, members| column.members = members.iter().map(text).collect())?;
             }
-            // Geometry types, dimensions of vectors, what later versions add.
-            _ => {}
+            MetadataField::GeometryTypes(types) => {
+                let geometries = columns.filter(|column| column.type_code == column_type::GEOMETRY);
+                each(types, geometries, |column, id| column.geometry_type = Some(*id))?;
+            }
+            MetadataField::VectorDimensions(dimensions) => {
+                let vectors = columns.filter(|column| column.type_code == VECTOR);
+                each(dimensions, vectors, |column, count| column.vector_dimensions = Some(*count))?;
+            }
+            MetadataField::PrimaryKey(columns) => {
+                self.primary_key.extend(columns.iter().map(|&column| (column as usize, 0)));
+            }
+            MetadataField::PrimaryKeyWithPrefix(parts) => {
+                self.primary_key.extend(parts.iter().map(|&(column, prefix)| (column as usize, prefix as u32)));
+            }
+            // What later versions add.
+            MetadataField::Unknown { .. } => {}
         }
         Ok(())
     }
@@ -350,45 +340,55 @@ impl TableMap {
         self.encode_optional(out);
     }
 
+    /// The optional metadata of all that is known, in the order in which MySQL writes it.
     fn encode_optional(&self, out: &mut Vec<u8>) {
-        let mut put = |kind: u8, data: Vec<u8>| {
-            if !data.is_empty() {
-                out.push(kind);
-                put_lenenc(out, data.len() as u64);
-                out.extend_from_slice(&data);
-            }
+        let columns = || self.columns.iter();
+        let of_type = |wanted: u8| columns().filter(move |column| column.real_type().0 == wanted);
+        let members = |wanted: u8| -> Vec<Vec<&[u8]>> {
+            of_type(wanted).map(|column| column.members.iter().map(|member| member.as_bytes()).collect()).collect()
         };
-        put(SIGNEDNESS, high_bitmap(self.columns.iter().filter_map(|column| column.unsigned)));
-        put(DEFAULT_CHARSET, collations(self.columns.iter().filter(|column| column.is_string())));
-        let mut names = Vec::new();
-        for name in self.columns.iter().filter_map(|column| column.name.as_deref()) {
-            put_string(&mut names, name);
-        }
-        put(COLUMN_NAME, names);
-        for (kind, wanted) in [(SET_STR_VALUE, column_type::SET), (ENUM_STR_VALUE, column_type::ENUM)] {
-            let mut members = Vec::new();
-            for column in self.columns.iter().filter(|column| column.real_type().0 == wanted) {
-                put_lenenc(&mut members, column.members.len() as u64);
-                column.members.iter().for_each(|member| put_string(&mut members, member));
-            }
-            put(kind, members);
-        }
-        let with_prefix = self.primary_key.iter().any(|&(_, prefix)| prefix != 0);
-        let mut key = Vec::new();
-        for &(column, prefix) in &self.primary_key {
-            put_lenenc(&mut key, column as u64);
-            if with_prefix {
-                put_lenenc(&mut key, prefix.into());
-            }
-        }
-        put(if with_prefix { PRIMARY_KEY_WITH_PREFIX } else { SIMPLE_PRIMARY_KEY }, key);
-        let enums = self.columns.iter().filter(|column| column.is_enum_or_set());
-        put(ENUM_AND_SET_DEFAULT_CHARSET, collations(enums));
-        put(COLUMN_VISIBILITY, high_bitmap(self.columns.iter().map(|column| !column.invisible)));
+        let strings = DefaultCharset::of(columns().filter(|column| column.is_string()));
+        let enums = DefaultCharset::of(columns().filter(|column| column.is_enum_or_set()));
+        let signedness = high_bitmap(columns().filter_map(|column| column.unsigned));
+        let visibility = high_bitmap(columns().map(|column| !column.invisible));
+        let names = columns().filter_map(|column| column.name.as_deref()).map(str::as_bytes).collect();
+        let key = if self.primary_key.iter().any(|&(_, prefix)| prefix != 0) {
+            let part = |&(column, prefix): &(usize, u32)| (column as u64, prefix.into());
+            MetadataField::PrimaryKeyWithPrefix(self.primary_key.iter().map(part).collect())
+        } else {
+            MetadataField::PrimaryKey(self.primary_key.iter().map(|&(column, _)| column as u64).collect())
+        };
+        let fields = [
+            Some(MetadataField::Signedness(&signedness)),
+            strings.map(MetadataField::DefaultCharset),
+            Some(MetadataField::ColumnNames(names)),
+            Some(MetadataField::SetMembers(members(column_type::SET))),
+            Some(MetadataField::EnumMembers(members(column_type::ENUM))),
+            Some(MetadataField::GeometryTypes(columns().filter_map(|column| column.geometry_type).collect())),
+            Some(key),
+            enums.map(MetadataField::EnumAndSetDefaultCharset),
+            Some(MetadataField::Visibility(&visibility)),
+            Some(MetadataField::VectorDimensions(columns().filter_map(|column| column.vector_dimensions).collect())),
+        ];
+        fields.iter().flatten().filter(|field| !field.is_empty()).for_each(|field| field.encode(out));
     }
 }
 
-fn take_name<'a>(cursor: &mut Cursor<'a>) -> Result<(TableName<'a>, u16), DecodeError> {
+/// Gives each column its value; fewer values than columns are an error.
+fn each<'c, T>(
+    values: &[T],
+    columns: impl Iterator<Item = &'c mut ColumnMeta>,
+    mut put: impl FnMut(&mut ColumnMeta, &T),
+) -> Result<(), DecodeError> {
+    let mut values = values.iter();
+    for column in columns {
+        put(column, values.next().ok_or_else(|| DecodeError::short("TABLE_MAP"))?);
+    }
+    Ok(())
+}
+
+/// What is in front of the columns of a TABLE_MAP.
+pub(super) fn take_name<'a>(cursor: &mut Cursor<'a>) -> Result<(TableName<'a>, u16), DecodeError> {
     let table_id = cursor.uint(6)?;
     let flags = cursor.u16()?;
     let schema = cursor.bytes8()?;
@@ -416,54 +416,4 @@ fn high_bitmap(bits: impl Iterator<Item = bool>) -> Vec<u8> {
         bitmap[i / 8] |= u8::from(set) << (7 - i % 8);
     }
     bitmap
-}
-
-/// One collation for all, and `(place among the columns, collation)` for those that differ.
-fn collations<'a>(columns: impl Iterator<Item = &'a ColumnMeta>) -> Vec<u8> {
-    let ids: Vec<u32> = columns.filter_map(|column| column.collation).collect();
-    let mut counts = BTreeMap::new();
-    ids.iter().for_each(|id| *counts.entry(id).or_insert(0usize) += 1);
-    let Some((&&default, _)) = counts.iter().max_by_key(|&(_, count)| count) else { return Vec::new() };
-    let mut data = Vec::new();
-    put_lenenc(&mut data, default.into());
-    for (i, &id) in ids.iter().enumerate().filter(|&(_, &id)| id != default) {
-        put_lenenc(&mut data, i as u64);
-        put_lenenc(&mut data, id.into());
-    }
-    data
-}
-
-fn default_collations<'a>(
-    data: &mut Cursor<'_>,
-    columns: impl Iterator<Item = &'a mut ColumnMeta>,
-) -> Result<(), DecodeError> {
-    let default = data.lenenc()? as u32;
-    let mut others = BTreeMap::new();
-    while !data.is_empty() {
-        others.insert(data.lenenc()? as usize, data.lenenc()? as u32);
-    }
-    for (i, column) in columns.enumerate() {
-        column.collation = Some(others.get(&i).copied().unwrap_or(default));
-    }
-    Ok(())
-}
-
-fn each_collation<'a>(
-    data: &mut Cursor<'_>,
-    columns: impl Iterator<Item = &'a mut ColumnMeta>,
-) -> Result<(), DecodeError> {
-    for column in columns {
-        column.collation = Some(data.lenenc()? as u32);
-    }
-    Ok(())
-}
-
-fn take_string(data: &mut Cursor<'_>) -> Result<String, DecodeError> {
-    let len = data.lenenc_len()?;
-    Ok(String::from_utf8_lossy(data.take(len)?).into_owned())
-}
-
-fn put_string(out: &mut Vec<u8>, text: &str) {
-    put_lenenc(out, text.len() as u64);
-    out.extend_from_slice(text.as_bytes());
 }

@@ -224,6 +224,7 @@ impl LogWriter {
             transaction_length: 0,
             immediate_server_version: self.server_version,
             original_server_version: self.server_version,
+            commit_group_ticket: None,
         }
     }
 

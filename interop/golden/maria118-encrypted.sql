@@ -1,0 +1,3 @@
+-- The server encrypts its log: all behind START_ENCRYPTION is unreadable.
+CREATE DATABASE d;
+FLUSH BINARY LOGS;

@@ -1,0 +1,53 @@
+-- Rows with all metadata, of all types, in all images.
+SET GLOBAL binlog_row_metadata = FULL;
+SET SESSION binlog_annotate_row_events = ON, timestamp = 1700000000.5, time_zone = '+00:00', binlog_format = ROW;
+CREATE DATABASE d;
+USE d;
+CREATE TABLE numbers (
+  id BIGINT UNSIGNED AUTO_INCREMENT, a TINYINT, b SMALLINT UNSIGNED, c MEDIUMINT, e INT UNSIGNED, f BIGINT, g DECIMAL(20,5),
+  h DECIMAL(10,0) UNSIGNED, i FLOAT, j DOUBLE, k BIT(1), l BIT(13), m YEAR, PRIMARY KEY (id)) ENGINE=InnoDB;
+CREATE TABLE texts (
+  a CHAR(10) CHARACTER SET latin1, b VARCHAR(300), c BINARY(5), e VARBINARY(20), f TINYTEXT, g TEXT CHARACTER SET utf8mb3, h MEDIUMBLOB,
+  i LONGTEXT, j ENUM('x','y','grün') CHARACTER SET utf8mb4, k SET('p','q','r') CHARACTER SET latin1, l CHAR(100) CHARACTER SET utf8mb4, PRIMARY KEY (b(20), a)) ENGINE=InnoDB;
+CREATE TABLE times (
+  id INT PRIMARY KEY, a DATE, b TIME, c TIME(3), e DATETIME, f DATETIME(6), g TIMESTAMP NULL, h TIMESTAMP(4) NULL, hidden INT INVISIBLE DEFAULT 3) ENGINE=InnoDB;
+CREATE TABLE others (
+  id INT PRIMARY KEY, doc JSON, p POINT, g GEOMETRY, l LINESTRING, v VECTOR(3), six INET6, four INET4, u UUID, c VARCHAR(500) COMPRESSED, cb BLOB COMPRESSED) ENGINE=InnoDB;
+CREATE TABLE history (id INT PRIMARY KEY, n INT) WITH SYSTEM VERSIONING ENGINE=InnoDB;
+INSERT INTO numbers VALUES (1, -1, 65535, -8388608, 4294967295, -9223372036854775808, -123456789012345.12345, 9999999999, 1.5, -2.25, b'1', b'1000000000001', 2024),
+  (18446744073709551614, 127, 0, 8388607, 0, 9223372036854775807, 0.00001, 0, -1e30, 1e300, b'0', b'0', 0), (5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO texts VALUES ('Müller', 'Grüße', x'0001020304', x'ff', 'tiny', 'text', x'00ff', REPEAT('long', 100), 'grün', 'p,r', 'wide'), ('', '', '', '', '', '', '', '', 'x', '', '');
+INSERT INTO times (id, a, b, c, e, f, g, h) VALUES (1, '2024-02-29', '-838:59:59', '12:34:56.789', '9999-12-31 23:59:59', '1000-01-01 00:00:00.000001', '2023-11-14 22:13:20', '2023-11-14 22:13:20.1234'), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO others VALUES (1, '{"a": [1, 2]}', ST_GeomFromText('POINT(3 4)'), ST_GeomFromText('POINT(3 4)'), ST_GeomFromText('LINESTRING(0 0,1 1)'),
+  VEC_FromText('[1,2,3]'), '::1', '127.0.0.1', '123e4567-e89b-12d3-a456-426655440000', REPEAT('c', 300), 'short');
+INSERT INTO history VALUES (1, 1);
+UPDATE history SET n = 2;
+DELETE FROM history;
+SET SESSION binlog_row_image = MINIMAL;
+UPDATE times SET a = '2024-03-01' WHERE id = 1;
+UPDATE texts SET i = 'short' WHERE b = 'Grüße';
+DELETE FROM times WHERE id = 2;
+SET SESSION binlog_row_image = NOBLOB;
+UPDATE texts SET a = 'Meier' WHERE b = 'Grüße';
+SET SESSION binlog_row_image = FULL_NODUP;
+UPDATE texts SET a = 'Schmidt' WHERE b = 'Grüße';
+SET SESSION foreign_key_checks = 0, unique_checks = 0, check_constraint_checks = 0, binlog_row_image = FULL;
+DELETE FROM texts WHERE b = '';
+SET SESSION foreign_key_checks = 1, unique_checks = 1, check_constraint_checks = 1;
+SET GLOBAL binlog_row_metadata = NO_LOG;
+INSERT INTO numbers (id) VALUES (76);
+SET GLOBAL binlog_row_metadata = MINIMAL;
+INSERT INTO numbers (id) VALUES (77);
+INSERT INTO texts (a, b, j) VALUES ('minimal', 'metadata', 'y');
+CREATE TABLE made_from AS SELECT id, a FROM numbers WHERE id < 10;
+CREATE SEQUENCE seq;
+SELECT NEXT VALUE FOR seq;
+SET SESSION binlog_annotate_row_events = OFF;
+XA START 'rows';
+DELETE FROM numbers WHERE id = 77;
+XA END 'rows';
+XA PREPARE 'rows';
+XA ROLLBACK 'rows';
+SET SESSION server_id = 5, gtid_seq_no = 1000;
+INSERT INTO numbers (id) VALUES (78);
+FLUSH BINARY LOGS;

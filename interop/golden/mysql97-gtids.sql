@@ -1,0 +1,25 @@
+-- Tagged GTIDs, given ones, none. The second file has the sets of the first.
+SET SESSION timestamp = 1700000000;
+CREATE DATABASE d;
+USE d;
+CREATE TABLE t (id INT PRIMARY KEY);
+SET gtid_next = 'AUTOMATIC:blue';
+INSERT INTO t VALUES (1);
+INSERT INTO t VALUES (2);
+SET gtid_next = 'AUTOMATIC:a_tag_that_is_as_long_as_it_can_';
+INSERT INTO t VALUES (3);
+SET SESSION original_commit_timestamp = 1600000000000000, original_server_version = 80044;
+SET gtid_next = '11111111-2222-3333-4444-555555555555:green:123456789012';
+INSERT INTO t VALUES (4);
+SET gtid_next = 'ffffffff-2222-3333-4444-555555555555:9223372036854775806';
+INSERT INTO t VALUES (5);
+SET gtid_next = 'AUTOMATIC';
+INSERT INTO t VALUES (6);
+FLUSH BINARY LOGS;
+SET GLOBAL gtid_mode = ON_PERMISSIVE;
+SET GLOBAL gtid_mode = OFF_PERMISSIVE;
+INSERT INTO t VALUES (7);
+SET gtid_next = 'ANONYMOUS';
+INSERT INTO t VALUES (8);
+SET gtid_next = 'AUTOMATIC';
+FLUSH BINARY LOGS;
