@@ -47,6 +47,9 @@ pub enum BinlogError {
         /// What is wrong there.
         reason: String,
     },
+    /// A log file of another server, which that server encrypted.
+    #[error("{0} is encrypted: only the server that wrote it, with its keys, can read it")]
+    Encrypted(String),
     /// Bytes from elsewhere (the network, a caller) are not an event.
     #[error("malformed event: {0}")]
     Malformed(#[from] DecodeError),
@@ -109,6 +112,7 @@ impl BinlogError {
             BinlogError::Corrupt { .. } | BinlogError::Malformed(_) => ErrorClass::Corrupt,
             BinlogError::Full(_) => ErrorClass::Full,
             BinlogError::TooLarge { .. }
+            | BinlogError::Encrypted(_)
             | BinlogError::NoSuchFile(_)
             | BinlogError::NoSuchPosition { .. }
             | BinlogError::InUse { .. } => ErrorClass::User,

@@ -4,7 +4,7 @@ use io::{Env, OpenOptions};
 
 use super::{DumpFormat, Dumper};
 use crate::error::{BinlogError, DecodeError, Result};
-use crate::event::{ChecksumAlgorithm, EventType, FormatDescription, HEADER_SIZE, MAGIC, RawEvent};
+use crate::event::{ChecksumAlgorithm, ENCRYPTED_MAGIC, EventType, FormatDescription, HEADER_SIZE, MAGIC, RawEvent};
 use crate::log::{LogOptions, Window, check_header};
 
 /// What to show, and how.
@@ -42,7 +42,11 @@ pub async fn dump_file(
     let file = env.disk.open(path, OpenOptions::default()).await.map_err(|error| failed("open", error))?;
     let len = file.len().await.map_err(|error| failed("stat", error))?;
     let mut window = Window::new(file, path, len);
-    if !window.at(0, MAGIC.len()).await?.starts_with(&MAGIC) {
+    let magic = window.at(0, MAGIC.len()).await?;
+    if magic.starts_with(&ENCRYPTED_MAGIC) {
+        return Err(BinlogError::Encrypted(path.to_owned()));
+    }
+    if !magic.starts_with(&MAGIC) {
         return Err(BinlogError::corrupt(path, 0, "this is not a binary log"));
     }
     let mut dumper = Dumper::new(options.format);
@@ -74,9 +78,21 @@ pub async fn dump_file(
         } else if event.header.event_type == EventType::TABLE_MAP {
             dumper.event(at, &event, &mut String::new()).map_err(damaged)?;
         }
-        at += u64::from(header.event_length);
         sink(&out).map_err(|error| BinlogError::io("write", "output", &error))?;
         out.clear();
+        if is_wanted {
+            let mut written = Ok(());
+            let inner = dumper.inner_events(at, &event, |text| {
+                written = sink(text);
+                written.is_ok()
+            });
+            written.map_err(|error| BinlogError::io("write", "output", &error))?;
+            inner.map_err(damaged)?;
+        }
+        if event.header.event_type == EventType::MARIA_START_ENCRYPTION {
+            return Err(BinlogError::Encrypted(path.to_owned()));
+        }
+        at += u64::from(header.event_length);
     }
     if options.format == DumpFormat::Text {
         out.push_str("DELIMITER ;\n# End of log file\n");

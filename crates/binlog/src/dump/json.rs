@@ -3,11 +3,11 @@
 use serde_json::{Map, Value, json};
 
 use super::text::columns_of;
-use super::{Dumper, gtid_text, info};
+use super::{Dumper, INFLATED_SIZE_MAX, gtid_text, info};
 use crate::error::DecodeError;
 use crate::event::{
-    EventType, FormatDescription, GtidEvent, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap,
-    decode_rows_query, decode_xid, rows_flags,
+    CompressedQuery, CompressedRows, EventType, FormatDescription, GtidEvent, QueryEvent, RawEvent, Rotate, RowsEvent,
+    RowsKind, TableMap, decode_rows_query, decode_xid, rows_flags,
 };
 use crate::gtid_set::GtidSet;
 
@@ -70,14 +70,22 @@ fn fields(dumper: &Dumper, event: &RawEvent<'_>) -> Result<Value, DecodeError> {
             let map = TableMap::decode(body)?;
             json!({ "table_id": map.table_id, "schema": map.schema, "table": map.table })
         }
-        _ if RowsKind::of(event_type).is_some() => rows(dumper, event)?,
+        EventType::MARIA_QUERY_COMPRESSED => {
+            let query = CompressedQuery::decode(body)?;
+            let sql = query.sql(INFLATED_SIZE_MAX)?;
+            json!({ "thread_id": query.head.thread_id, "schema": lossy(query.head.schema), "sql": lossy(&sql) })
+        }
+        _ if RowsKind::of(event_type).is_some() => rows(dumper, &RowsEvent::decode(event_type, body)?)?,
+        _ if CompressedRows::plain_type(event_type).is_some() => {
+            let compressed = CompressedRows::decode(event_type, body)?;
+            rows(dumper, &compressed.with_rows(&compressed.rows(INFLATED_SIZE_MAX)?))?
+        }
         _ => json!({ "info": info(event)? }),
     })
 }
 
-fn rows(dumper: &Dumper, event: &RawEvent<'_>) -> Result<Value, DecodeError> {
-    let rows = RowsEvent::decode(event.header.event_type, event.body())?;
-    let table = dumper.table(&rows)?;
+fn rows(dumper: &Dumper, rows: &RowsEvent<'_>) -> Result<Value, DecodeError> {
+    let table = dumper.table(rows)?;
     let mut list = Vec::new();
     for row in rows.images(table) {
         let (before, after) = row?;

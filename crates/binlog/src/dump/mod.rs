@@ -3,6 +3,7 @@
 
 mod file;
 mod json;
+mod others;
 mod text;
 mod value;
 
@@ -12,8 +13,9 @@ pub use file::{DumpOptions, dump_file};
 
 use crate::error::DecodeError;
 use crate::event::{
-    EventType, FormatDescription, GtidEvent, MariaGtid, MariaGtidList, QueryEvent, RawEvent, Rotate, RowsEvent,
-    RowsKind, TableMap, decode_binlog_checkpoint, decode_rows_query, decode_xid,
+    CompressedQuery, CompressedRows, EventBody, EventType, FormatDescription, GtidEvent, MariaGtid, MariaGtidList,
+    PayloadLimits, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap, TransactionPayload,
+    decode_binlog_checkpoint, decode_rows_query, decode_xid,
 };
 use crate::gtid_set::GtidSet;
 
@@ -33,24 +35,61 @@ pub struct Dumper {
     format: DumpFormat,
     tables: HashMap<u64, TableMap>,
     schema: Vec<u8>,
+    file: FormatDescription,
 }
+
+/// The most that a compressed statement, or the rows of a compressed event, may take: the largest packet of a server.
+const INFLATED_SIZE_MAX: usize = 1 << 30;
 
 impl Dumper {
     /// For the events of one file or stream, in order.
     pub fn new(format: DumpFormat) -> Self {
-        Dumper { format, tables: HashMap::new(), schema: Vec::new() }
+        let file = FormatDescription::new("", 0);
+        Dumper { format, tables: HashMap::new(), schema: Vec::new(), file }
     }
 
-    /// Appends what is to be shown of an event that begins at `position`.
+    /// Appends what is to be shown of an event that begins at `position`. Of a TRANSACTION_PAYLOAD that is the event itself;
+    /// [`Dumper::inner_events`] shows what is inside.
     pub fn event(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
-        if event.header.event_type == EventType::TABLE_MAP {
-            let map = TableMap::decode(event.body())?;
-            self.tables.insert(map.table_id, map);
+        match event.header.event_type {
+            EventType::TABLE_MAP => {
+                let map = TableMap::decode(event.body())?;
+                self.tables.insert(map.table_id, map);
+            }
+            EventType::FORMAT_DESCRIPTION => self.file = FormatDescription::decode(event)?,
+            _ => {}
         }
         match self.format {
             DumpFormat::Text => text::event(self, position, event, out),
             DumpFormat::Json => json::event(self, position, event, out),
         }
+    }
+
+    /// Shows the events inside of a TRANSACTION_PAYLOAD at `position`, and nothing for others. A payload may hold far more
+    /// than fits into memory, so `flush` gets each event's text, and says whether to go on.
+    pub fn inner_events(
+        &mut self,
+        position: u64,
+        event: &RawEvent<'_>,
+        mut flush: impl FnMut(&str) -> bool,
+    ) -> Result<(), DecodeError> {
+        if event.header.event_type != EventType::TRANSACTION_PAYLOAD {
+            return Ok(());
+        }
+        let payload = TransactionPayload::decode(event.body())?;
+        let mut events = payload.events(PayloadLimits::default())?;
+        let mut out = String::new();
+        while let Some(inner) = events.next_event()? {
+            out.clear();
+            self.event(position, &inner, &mut out)?;
+            if !flush(&out) {
+                return Ok(());
+            }
+        }
+        if self.format == DumpFormat::Text {
+            flush("# End of compressed events\n");
+        }
+        Ok(())
     }
 
     fn table(&self, rows: &RowsEvent<'_>) -> Result<&TableMap, DecodeError> {
@@ -73,14 +112,10 @@ pub fn info(event: &RawEvent<'_>) -> Result<String, DecodeError> {
             format!("SET @@SESSION.GTID_NEXT= '{}'", gtid_text(&gtid))
         }
         EventType::ANONYMOUS_GTID => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_owned(),
-        EventType::QUERY => {
-            let query = QueryEvent::decode(body)?;
-            let sql = lossy(query.sql);
-            if query.schema.is_empty() || query.begins_transaction() || query.ends_transaction() {
-                sql
-            } else {
-                format!("use `{}`; {sql}", lossy(query.schema))
-            }
+        EventType::QUERY => query_text(&QueryEvent::decode(body)?, None),
+        EventType::MARIA_QUERY_COMPRESSED => {
+            let query = CompressedQuery::decode(body)?;
+            query_text(&query.head, Some(&query.sql(INFLATED_SIZE_MAX)?))
         }
         EventType::XID => format!("COMMIT /* xid={} */", decode_xid(body)?),
         EventType::ROTATE => {
@@ -96,12 +131,33 @@ pub fn info(event: &RawEvent<'_>) -> Result<String, DecodeError> {
         EventType::MARIA_BINLOG_CHECKPOINT => decode_binlog_checkpoint(body)?,
         EventType::MARIA_GTID => maria_gtid_text(event)?,
         EventType::MARIA_GTID_LIST => format!("[{}]", maria_list_text(body)?),
-        event_type if RowsKind::of(event_type).is_some() => {
-            let rows = RowsEvent::decode(event_type, body)?;
-            format!("table_id: {}{}", rows.table_id, if rows.flags & 1 != 0 { " flags: STMT_END_F" } else { "" })
+        event_type if RowsKind::of(event_type).is_some() => rows_text(&RowsEvent::decode(event_type, body)?),
+        event_type if CompressedRows::plain_type(event_type).is_some() => {
+            rows_text(&CompressedRows::decode(event_type, body)?.head)
         }
-        _ => String::new(),
+        _ => others::describe(&EventBody::decode(event, &format_of(event.header.event_type))?),
     })
+}
+
+/// A file in which the event can be: numbers from 160 on are MariaDB's, and all others that have no text above mean the same
+/// in both dialects, or are MySQL's.
+fn format_of(event_type: EventType) -> FormatDescription {
+    let is_maria = event_type >= EventType::MARIA_ANNOTATE_ROWS;
+    FormatDescription::new(if is_maria { "MariaDB" } else { "" }, 0)
+}
+
+/// A statement with its default database. `sql` stands for one that is compressed in the event.
+fn query_text(query: &QueryEvent<'_>, sql: Option<&[u8]>) -> String {
+    let sql = String::from_utf8_lossy(sql.unwrap_or(query.sql));
+    if query.schema.is_empty() || query.begins_transaction() || query.ends_transaction() {
+        sql.into_owned()
+    } else {
+        format!("use `{}`; {sql}", String::from_utf8_lossy(query.schema))
+    }
+}
+
+fn rows_text(rows: &RowsEvent<'_>) -> String {
+    format!("table_id: {}{}", rows.table_id, if rows.flags & 1 != 0 { " flags: STMT_END_F" } else { "" })
 }
 
 fn gtid_text(event: &GtidEvent) -> String {

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::value::{Shown, type_name};
-use super::{Dumper, civil, gtid_text, maria_gtid_text, maria_list_text};
+use super::value::{Shown, quote, type_name};
+use super::{Dumper, INFLATED_SIZE_MAX, civil, gtid_text, maria_gtid_text, maria_list_text, others};
 use crate::cursor::bit;
 use crate::error::DecodeError;
 use crate::event::{
-    ColumnMeta, EventType, FormatDescription, GtidEvent, Heartbeat, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind,
-    TableMap, column_type, decode_binlog_checkpoint, decode_rows_query, decode_xid, rows_flags,
+    ColumnMeta, CompressedQuery, CompressedRows, EventBody, EventType, FormatDescription, GtidEvent, Heartbeat,
+    JsonDiff, PartialUpdateRows, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, RowsVersion, StatusVar, TableMap,
+    column_type, decode_binlog_checkpoint, decode_rows_query, decode_xid, rows_flags,
 };
 use crate::gtid_set::GtidSet;
 
@@ -28,7 +29,12 @@ pub(super) fn event(
             line(out, format_args!("Previous-GTIDs\n# {text}"));
         }
         EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => gtid(event, out)?,
-        EventType::QUERY => query(dumper, event, out)?,
+        EventType::QUERY => query(dumper, event, &QueryEvent::decode(event.body())?, out)?,
+        EventType::MARIA_QUERY_COMPRESSED => {
+            let compressed = CompressedQuery::decode(event.body())?;
+            let sql = compressed.sql(INFLATED_SIZE_MAX)?;
+            query(dumper, event, &QueryEvent { sql: &sql, ..compressed.head }, out)?;
+        }
         EventType::XID => line(out, format_args!("Xid = {}\nCOMMIT/*!*/;", decode_xid(event.body())?)),
         EventType::ROTATE => {
             let rotate = Rotate::decode(event.body())?;
@@ -58,8 +64,42 @@ pub(super) fn event(
             }
         }
         EventType::MARIA_GTID_LIST => line(out, format_args!("Gtid list [{}]", maria_list_text(event.body())?)),
-        _ if RowsKind::of(event_type).is_some() => rows(dumper, event, out)?,
-        other => line(out, format_args!("{}: {} bytes, not decoded", other.name(), event.body().len())),
+        EventType::PARTIAL_UPDATE_ROWS => partial_rows(dumper, &PartialUpdateRows::decode(event.body())?, out)?,
+        _ if RowsKind::of(event_type).is_some() => {
+            rows(dumper, &RowsEvent::decode(event_type, event.body())?, "", out)?
+        }
+        _ if CompressedRows::plain_type(event_type).is_some() => {
+            let compressed = CompressedRows::decode(event_type, event.body())?;
+            let inflated = compressed.rows(INFLATED_SIZE_MAX)?;
+            rows(dumper, &compressed.with_rows(&inflated), "_compressed", out)?;
+        }
+        _ => other(dumper, event, out)?,
+    }
+    Ok(())
+}
+
+/// An event that is shown in a line.
+fn other(dumper: &Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+    let body = EventBody::decode(event, &dumper.file)?;
+    let text = others::describe(&body);
+    match body {
+        EventBody::IntVar(_) | EventBody::UserVar(_) => line(out, format_args!("SET {text}/*!*/;")),
+        EventBody::Rand(_) => line(out, format_args!("SET @@{}/*!*/;", text.replace(',', ", @@"))),
+        EventBody::ExecuteLoadQuery(load) => {
+            let QueryEvent { thread_id, exec_time, error_code, .. } = load.query;
+            line(
+                out,
+                format_args!(
+                    "Execute_load_query\tthread_id={thread_id}\texec_time={exec_time}\terror_code={error_code}"
+                ),
+            );
+            session(event, &load.query, out);
+            line(out, format_args!("{text}\n/*!*/;"));
+        }
+        EventBody::Unknown(event_type, bytes) => {
+            line(out, format_args!("{}: {} bytes, not decoded", event_type.name(), bytes.len()));
+        }
+        body => line(out, format_args!("{}: {text}", body.event_type().name())),
     }
     Ok(())
 }
@@ -135,11 +175,14 @@ fn gtid(event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
     Ok(())
 }
 
-fn query(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
-    let query = QueryEvent::decode(event.body())?;
+fn query(
+    dumper: &mut Dumper,
+    event: &RawEvent<'_>,
+    query: &QueryEvent<'_>,
+    out: &mut String,
+) -> Result<(), DecodeError> {
     let QueryEvent { thread_id, exec_time, error_code, .. } = query;
-    let status = query.status();
-    let xid = status.xid.map(|xid| format!("\tXid = {xid}")).unwrap_or_default();
+    let xid = query.status().xid.map(|xid| format!("\tXid = {xid}")).unwrap_or_default();
     line(out, format_args!("Query\tthread_id={thread_id}\texec_time={exec_time}\terror_code={error_code}{xid}"));
     let is_frame = query.begins_transaction() || query.ends_transaction();
     if !is_frame && query.schema != dumper.schema {
@@ -148,27 +191,62 @@ fn query(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<
             line(out, format_args!("use `{}`/*!*/;", String::from_utf8_lossy(query.schema)));
         }
     }
-    let micros = status.microseconds.filter(|&micros| micros != 0).map(|micros| format!(".{micros:06}"));
-    line(out, format_args!("SET TIMESTAMP={}{}/*!*/;", event.header.timestamp, micros.unwrap_or_default()));
-    if !is_frame {
-        if let Some(mode) = status.sql_mode {
-            line(out, format_args!("SET @@session.sql_mode={mode}/*!*/;"));
-        }
-        if let Some([client, connection, server]) = status.charsets {
-            line(
-                out,
-                format_args!(
-                    "SET @@session.character_set_client={client},@@session.collation_connection={connection},\
-                 @@session.collation_server={server}/*!*/;"
-                ),
-            );
-        }
-        if let Some(zone) = status.time_zone {
-            line(out, format_args!("SET @@session.time_zone='{zone}'/*!*/;"));
-        }
+    if is_frame {
+        timestamp(event, query, out);
+    } else {
+        session(event, query, out);
     }
     line(out, format_args!("{}\n/*!*/;", String::from_utf8_lossy(query.sql)));
     Ok(())
+}
+
+fn timestamp(event: &RawEvent<'_>, query: &QueryEvent<'_>, out: &mut String) {
+    let micros = query.status().microseconds.filter(|&micros| micros != 0).map(|micros| format!(".{micros:06}"));
+    line(out, format_args!("SET TIMESTAMP={}{}/*!*/;", event.header.timestamp, micros.unwrap_or_default()));
+}
+
+/// The session's state for a statement; only what is said of it.
+fn session(event: &RawEvent<'_>, query: &QueryEvent<'_>, out: &mut String) {
+    timestamp(event, query, out);
+    for var in StatusVar::decode_all(query.status) {
+        let text = match var {
+            StatusVar::Flags2(bits) => {
+                // Two of the bits say that something is off.
+                let [auto_is_null, not_autocommit, no_foreign_keys, relaxed_unique] =
+                    [14, 19, 26, 27].map(|bit| bits >> bit & 1);
+                format!(
+                    "foreign_key_checks={}, @@session.sql_auto_is_null={auto_is_null}, @@session.unique_checks={}, \
+                     @@session.autocommit={}",
+                    1 - no_foreign_keys,
+                    1 - relaxed_unique,
+                    1 - not_autocommit
+                )
+            }
+            StatusVar::SqlMode(mode) => format!("sql_mode={mode}"),
+            StatusVar::AutoIncrement(increment, offset) => {
+                format!("auto_increment_increment={increment}, @@session.auto_increment_offset={offset}")
+            }
+            StatusVar::Charsets([client, connection, server]) => format!(
+                "character_set_client={client},@@session.collation_connection={connection},\
+                 @@session.collation_server={server}"
+            ),
+            StatusVar::TimeZone(zone) => format!("time_zone='{}'", String::from_utf8_lossy(zone)),
+            StatusVar::LcTimeNames(number) => format!("lc_time_names={number}"),
+            StatusVar::CharsetDatabase(id) => format!("collation_database={id}"),
+            StatusVar::ExplicitDefaultsForTimestamp(on) => format!("explicit_defaults_for_timestamp={}", u8::from(on)),
+            StatusVar::DefaultCollationForUtf8mb4(id) => format!("default_collation_for_utf8mb4={id}"),
+            StatusVar::RequirePrimaryKey(on) => format!("sql_require_primary_key={on}"),
+            StatusVar::DefaultTableEncryption(on) => format!("default_table_encryption={on}"),
+            StatusVar::EnableCascadeTriggers(on) => format!("enable_cascade_triggers={on}"),
+            StatusVar::CharacterSetCollations(pairs) => {
+                let pairs: Vec<String> = pairs.iter().map(|(charset, id)| format!("{charset}={id}")).collect();
+                format!("character_set_collations='{}'", pairs.join(","))
+            }
+            // What is no setting: names for schedulers, parts of the time, numbers of transactions.
+            _ => continue,
+        };
+        line(out, format_args!("SET @@session.{text}/*!*/;"));
+    }
 }
 
 /// A statement as comments.
@@ -179,17 +257,20 @@ fn statement(out: &mut String, name: &str, sql: &[u8]) {
     }
 }
 
-fn rows(dumper: &Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
-    let rows = RowsEvent::decode(event.header.event_type, event.body())?;
+fn rows(dumper: &Dumper, rows: &RowsEvent<'_>, form: &str, out: &mut String) -> Result<(), DecodeError> {
     let (name, verb) = match rows.kind {
         RowsKind::Write => ("Write_rows", "INSERT INTO"),
         RowsKind::Update => ("Update_rows", "UPDATE"),
         RowsKind::Delete => ("Delete_rows", "DELETE FROM"),
     };
-    let version = if event.header.event_type.0 < EventType::WRITE_ROWS.0 { "_v1" } else { "" };
+    let version = if rows.version == RowsVersion::V1 { "_v1" } else { "" };
     let flags = if rows.flags & rows_flags::STATEMENT_END != 0 { " flags: STMT_END_F" } else { "" };
-    line(out, format_args!("{name}{version}: table id {}{flags}", rows.table_id));
-    let table = dumper.table(&rows)?;
+    line(out, format_args!("{name}{form}{version}: table id {}{flags}", rows.table_id));
+    if !rows.extra.is_empty() {
+        let parts: Vec<String> = rows.extra_info()?.iter().map(|part| format!("{part:?}")).collect();
+        line(out, format_args!("# {}", parts.join(", ")));
+    }
+    let table = dumper.table(rows)?;
     for row in rows.images(table) {
         let (before, after) = row?;
         line(out, format_args!("### {verb} `{}`.`{}`", table.schema, table.table));
@@ -200,6 +281,33 @@ fn rows(dumper: &Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), D
         if rows.kind != RowsKind::Delete {
             line(out, format_args!("### SET"));
             image(table, rows.present_after, after, out)?;
+        }
+    }
+    Ok(())
+}
+
+/// As an UPDATE, and behind each row what its documents' diffs are.
+fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut String) -> Result<(), DecodeError> {
+    let update = &rows.update;
+    let flags = if update.flags & rows_flags::STATEMENT_END != 0 { " flags: STMT_END_F" } else { "" };
+    line(out, format_args!("Update_rows_partial: table id {}{flags}", update.table_id));
+    let table = dumper.table(update)?;
+    for row in rows.rows(table) {
+        let row = row?;
+        line(out, format_args!("### UPDATE `{}`.`{}`\n### WHERE", table.schema, table.table));
+        image(table, update.present, row.before, out)?;
+        line(out, format_args!("### SET"));
+        image(table, update.present_after, row.after, out)?;
+        for (column, diffs) in row.json_diffs(table, update.present_after)? {
+            for diff in diffs {
+                let (function, path, value) = match diff {
+                    JsonDiff::Replace { path, value } => ("JSON_REPLACE", path, Some(value)),
+                    JsonDiff::Insert { path, value } => ("JSON_INSERT", path, Some(value)),
+                    JsonDiff::Remove { path } => ("JSON_REMOVE", path, None),
+                };
+                let value = value.map(|value| format!(", {}", quote(value))).unwrap_or_default();
+                line(out, format_args!("###   @{0}={function}(@{0}, {1}{value})", column + 1, quote(path)));
+            }
         }
     }
     Ok(())

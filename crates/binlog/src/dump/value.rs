@@ -62,7 +62,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 /// In quotes; what is not printable as `\x..`.
-fn quote(bytes: &[u8]) -> String {
+pub(crate) fn quote(bytes: &[u8]) -> String {
     let mut text = String::from("'");
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
@@ -192,6 +192,14 @@ fn bits(bytes: &[u8], meta: u16) -> String {
     all[all.len().saturating_sub(count)..].to_owned()
 }
 
+/// A decimal whose precision comes from where it may be wrong.
+pub(crate) fn decimal_text(bytes: &[u8], precision: u8, scale: u8) -> Result<String, DecodeError> {
+    if scale > precision || precision > 65 {
+        return Err(DecodeError::new(format!("DECIMAL({precision},{scale})")));
+    }
+    decimal(bytes, precision, scale)
+}
+
 /// Groups of nine digits in four big-endian bytes each, shorter ones in fewer; the first bit is inverted, and negative
 /// numbers are the complement of all bytes.
 fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Result<String, DecodeError> {
@@ -226,6 +234,7 @@ fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Result<String, DecodeError
 
 /// The type's name in a comment, as `mysqlbinlog -vv` prints it.
 pub(crate) fn type_name(column: &ColumnMeta) -> String {
+    use crate::event::{VARCHAR_COMPRESSED, VECTOR};
     use column_type::*;
     let meta = column.meta;
     match column.type_code {
@@ -252,6 +261,8 @@ pub(crate) fn type_name(column: &ColumnMeta) -> String {
         VARCHAR | VAR_STRING => format!("VARSTRING({meta})"),
         JSON => "JSON".to_owned(),
         GEOMETRY => "GEOMETRY".to_owned(),
+        VECTOR => "VECTOR".to_owned(),
+        VARCHAR_COMPRESSED => format!("VARSTRING({meta}) COMPRESSED"),
         _ => match meta {
             1 => "TINYBLOB/TINYTEXT".to_owned(),
             2 => "BLOB/TEXT".to_owned(),

@@ -33,8 +33,7 @@ pub enum EventBody<'a> {
     /// Of versions 1 and 2, and how the position is told.
     Heartbeat(Heartbeat, HeartbeatForm),
     Ignorable(&'a [u8]),
-    /// The statement.
-    RowsQuery(&'a [u8]),
+    RowsQuery(RowsQuery<'a>),
     /// GTID, ANONYMOUS_GTID, GTID_TAGGED.
     Gtid(GtidEvent),
     PreviousGtids(GtidSet),
@@ -116,7 +115,7 @@ impl<'a> EventBody<'a> {
     fn decode_mysql(event_type: EventType, body: &'a [u8]) -> Result<Option<Self>, DecodeError> {
         Ok(Some(match event_type {
             EventType::IGNORABLE => EventBody::Ignorable(body),
-            EventType::ROWS_QUERY => EventBody::RowsQuery(decode_rows_query(body)?),
+            EventType::ROWS_QUERY => EventBody::RowsQuery(RowsQuery::decode(body)?),
             EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => {
                 EventBody::Gtid(GtidEvent::decode(event_type, body)?)
             }
@@ -218,7 +217,7 @@ impl<'a> EventBody<'a> {
             EventBody::Rows(rows) => rows.encode_body(out),
             EventBody::Incident(incident) => incident.encode_body(out),
             EventBody::Heartbeat(heartbeat, form) => heartbeat.encode_body(*form, out),
-            EventBody::RowsQuery(sql) => encode_rows_query(sql, out),
+            EventBody::RowsQuery(query) => query.encode_body(out),
             EventBody::Gtid(gtid) => gtid.encode_body(out),
             EventBody::PreviousGtids(gtids) => gtids.encode(out),
             EventBody::TransactionContext(context) => context.encode_body(out),

@@ -182,13 +182,30 @@ pub fn decode_xid(body: &[u8]) -> Result<u64, DecodeError> {
 
 /// The statement in a ROWS_QUERY's body: the length in front is cut to a byte and says nothing.
 pub fn decode_rows_query(body: &[u8]) -> Result<&[u8], DecodeError> {
-    body.get(1..).ok_or_else(|| DecodeError::short("ROWS_QUERY"))
+    RowsQuery::decode(body).map(|query| query.sql)
 }
 
-/// Appends the body of a ROWS_QUERY.
-pub fn encode_rows_query(sql: &[u8], out: &mut Vec<u8>) {
-    out.push(sql.len() as u8);
-    out.extend_from_slice(sql);
+/// ROWS_QUERY: the statement whose rows follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowsQuery<'a> {
+    /// The byte in front of the statement: its length modulo 256, or 0 as MySQL 9.7 writes it. It says nothing.
+    pub stored_length: u8,
+    /// The statement.
+    pub sql: &'a [u8],
+}
+
+impl<'a> RowsQuery<'a> {
+    /// Reads the body.
+    pub fn decode(body: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut cursor = Cursor::new(body, "ROWS_QUERY");
+        Ok(RowsQuery { stored_length: cursor.u8()?, sql: cursor.rest() })
+    }
+
+    /// Appends the body.
+    pub fn encode_body(&self, out: &mut Vec<u8>) {
+        out.push(self.stored_length);
+        out.extend_from_slice(self.sql);
+    }
 }
 
 /// INCIDENT: something happened that the log does not tell, such as events that were lost.

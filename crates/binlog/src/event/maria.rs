@@ -185,6 +185,15 @@ impl MariaGtid {
                 _ => text.push_str(word),
             }
         }
+        match self.extra.alter {
+            None => {}
+            Some(AlterPhase::Start) => text.push_str(" START ALTER"),
+            Some(AlterPhase::Commit(seq_no)) => text.push_str(&format!(" COMMIT ALTER id={seq_no}")),
+            Some(AlterPhase::Rollback(seq_no)) => text.push_str(&format!(" ROLLBACK ALTER id={seq_no}")),
+        }
+        if let Some(thread_id) = self.extra.thread_id {
+            text.push_str(&format!(" thread_id={thread_id}"));
+        }
         text
     }
 }

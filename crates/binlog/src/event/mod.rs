@@ -32,8 +32,8 @@ mod xa;
 pub use body::EventBody;
 pub use compressed::{CompressedBlock, CompressedQuery, CompressedRows};
 pub use control::{
-    Heartbeat, HeartbeatForm, Incident, LargeTransactionHeader, Rotate, decode_rows_query, decode_xid,
-    encode_heartbeat, encode_maria_heartbeat, encode_previous_gtids, encode_rows_query,
+    Heartbeat, HeartbeatForm, Incident, LargeTransactionHeader, Rotate, RowsQuery, decode_rows_query, decode_xid,
+    encode_heartbeat, encode_maria_heartbeat, encode_previous_gtids,
 };
 pub use format::{ChecksumAlgorithm, FormatDescription};
 pub use fragments::{Fragments, PartialRowData};
@@ -51,6 +51,7 @@ pub use query::{QueryContext, QueryEvent};
 pub use rows::{ExtraRowInfo, Images, RowsEvent, RowsKind, RowsVersion, rows_flags};
 pub use status::{StatusVar, StatusVars};
 pub use table_map::{ColumnMeta, TableMap, TableName, column_type};
+pub(crate) use table_map::{VARCHAR_COMPRESSED, VECTOR};
 pub use table_meta::{DefaultCharset, MetadataField, TableMapEvent};
 pub use variables::{IntVar, RandSeeds, UserData, UserValue, UserVar};
 pub use xa::{XaPrepare, Xid};
@@ -59,6 +60,9 @@ use crate::error::DecodeError;
 
 /// The first bytes of every log file.
 pub const MAGIC: [u8; 4] = [0xfe, b'b', b'i', b'n'];
+/// The first bytes of a log file that MySQL encrypted (`binlog_encryption`). MariaDB's encrypted files begin as others do, and
+/// have a START_ENCRYPTION.
+pub const ENCRYPTED_MAGIC: [u8; 4] = [0xfd, b'b', b'i', b'n'];
 /// Bytes of an event's header.
 pub const HEADER_SIZE: usize = 19;
 /// Bytes of an event's checksum.

@@ -224,7 +224,8 @@ mod tests {
     fn load_with_strings_and_its_first_block() {
         let format = b"\x02||\0\x01\n\0\x01\\\x08";
         let rest = [&format[..], b"t\0test\0/tmp/f"].concat();
-        let load = OldLoad::decode(EventType::NEW_LOAD, &[&head(0)[..], &rest].concat()).unwrap();
+        let body = [&head(0)[..], &rest].concat();
+        let load = OldLoad::decode(EventType::NEW_LOAD, &body).unwrap();
         assert_eq!(load.separators, [&b"||"[..], b"", b"\n", b"", b"\\"]);
         assert_eq!((load.options, load.file), (8, &b"/tmp/f"[..]));
         let body = [&head(0)[..], &9u32.to_le_bytes(), &rest, b"\x001,2\n"].concat();

@@ -2,7 +2,7 @@
 //!
 //! Each is a code and a value, whose length depends on the code, so a reader ends at the first code that it does not know.
 //! Codes from 128 on are MariaDB's. Servers write them in ascending order, but for the catalog, which they write behind
-//! `sql_mode`; no reader depends on it.
+//! `sql_mode`, and `character_set_collations`, which MariaDB writes in front of the character sets.
 
 use crate::cursor::{Cursor, put_bytes8};
 use crate::error::DecodeError;
@@ -62,6 +62,8 @@ pub enum StatusVar<'a> {
     RequirePrimaryKey(u8),
     /// 20: `default_table_encryption`.
     DefaultTableEncryption(u8),
+    /// 21: `enable_cascade_triggers` (MySQL 9.7).
+    EnableCascadeTriggers(u8),
     /// 128 (MariaDB): fraction of the timestamp, 24 bits.
     MariaMicroseconds(u32),
     /// 129 (MariaDB): XID of a DDL statement.
@@ -134,6 +136,7 @@ impl<'a> StatusVar<'a> {
             18 => StatusVar::DefaultCollationForUtf8mb4(cursor.u16()?),
             19 => StatusVar::RequirePrimaryKey(cursor.u8()?),
             20 => StatusVar::DefaultTableEncryption(cursor.u8()?),
+            21 => StatusVar::EnableCascadeTriggers(cursor.u8()?),
             128 => StatusVar::MariaMicroseconds(cursor.uint(3)? as u32),
             129 => StatusVar::MariaXid(cursor.u64()?),
             130 => {
@@ -176,6 +179,7 @@ impl<'a> StatusVar<'a> {
             StatusVar::DefaultCollationForUtf8mb4(_) => 18,
             StatusVar::RequirePrimaryKey(_) => 19,
             StatusVar::DefaultTableEncryption(_) => 20,
+            StatusVar::EnableCascadeTriggers(_) => 21,
             StatusVar::MariaMicroseconds(_) => 128,
             StatusVar::MariaXid(_) => 129,
             StatusVar::MariaAlter { .. } => 130,
@@ -206,7 +210,9 @@ impl<'a> StatusVar<'a> {
             StatusVar::Microseconds(value) | StatusVar::MariaMicroseconds(value) => {
                 out.extend_from_slice(&value.to_le_bytes()[..3]);
             }
-            StatusVar::RequirePrimaryKey(value) | StatusVar::DefaultTableEncryption(value) => out.push(*value),
+            StatusVar::RequirePrimaryKey(value)
+            | StatusVar::DefaultTableEncryption(value)
+            | StatusVar::EnableCascadeTriggers(value) => out.push(*value),
             StatusVar::ExplicitDefaultsForTimestamp(value) => out.push((*value).into()),
             StatusVar::TimeZone(text) | StatusVar::Catalog(text) => put_bytes8(out, text),
             StatusVar::CatalogNul(text) => {

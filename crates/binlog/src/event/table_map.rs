@@ -16,10 +16,10 @@ use crate::error::DecodeError;
 pub use types::binlog_meta::type_code as column_type;
 
 /// MySQL's type for vectors, unknown to `types`.
-pub(super) const VECTOR: u8 = 242;
+pub(crate) const VECTOR: u8 = 242;
 /// MariaDB's compressed columns.
 const BLOB_COMPRESSED: u8 = 140;
-const VARCHAR_COMPRESSED: u8 = 141;
+pub(crate) const VARCHAR_COMPRESSED: u8 = 141;
 /// The most columns that a table of MySQL or MariaDB can have; a bound for what is allocated.
 pub(super) const MAX_COLUMNS: usize = 4096;
 

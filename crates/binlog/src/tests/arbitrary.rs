@@ -5,9 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::dump::{DumpFormat, Dumper, info};
 use crate::event::{
-    ChecksumAlgorithm, EventHeader, EventType, Heartbeat, MariaGtid, MariaGtidList, QueryEvent, Rotate, RowsEvent,
-    TableMap, whole_event,
+    ChecksumAlgorithm, EventBody, EventHeader, EventType, Fragments, Heartbeat, MAGIC, MariaGtid, MariaGtidList,
+    PayloadLimits, QueryEvent, Rotate, RowsEvent, StatusVar, TableMap, whole_event,
 };
+
+/// What a compressed block or the events of a payload may take here.
+const INFLATED_SIZE_MAX: usize = 1 << 20;
 
 /// Types that have a decoder, and some that have none.
 fn event_types() -> impl Strategy<Value = EventType> {
@@ -29,16 +32,58 @@ fn decode_all(event: &RawEvent<'_>) {
     let _ = MariaGtidList::decode(body);
     let _ = GtidSet::decode(body);
     let _ = info(event);
+    for server_version in ["9.7.4", "11.8.9-MariaDB"] {
+        let format = FormatDescription::new(server_version, 0);
+        let Ok(body) = EventBody::decode(event, &format) else { continue };
+        // A measure of what was allocated: nothing that an event claims is larger than what it has.
+        let shown = format!("{body:?}");
+        assert!(shown.len() < 100 * event.bytes.len() + 4000, "{} bytes for {event:?}", shown.len());
+        decode_inside(&body);
+    }
 }
 
-/// A valid event of the sample log with some bytes changed, and its checksum made right again.
+/// What bodies keep as bytes.
+fn decode_inside(body: &EventBody<'_>) {
+    let map = TableMap::from_def(&table());
+    match body {
+        EventBody::Query(query) => drop(StatusVar::decode_all(query.status)),
+        EventBody::ExecuteLoadQuery(load) => drop(StatusVar::decode_all(load.query.status)),
+        EventBody::TableMap(event) => drop(TableMap::of(event)),
+        EventBody::Rows(rows) => rows_inside(rows, &map),
+        EventBody::PartialUpdateRows(rows) => {
+            for row in rows.rows(&map) {
+                let _ = row.and_then(|row| row.json_diffs(&map, rows.update.present_after));
+            }
+        }
+        EventBody::TransactionPayload(payload) => {
+            let limits = PayloadLimits { event_size_max: INFLATED_SIZE_MAX as u32, window_log_max: 17 };
+            let mut events = payload.events(limits).unwrap();
+            // A large payload is not read to its end.
+            (0..100).take_while(|_| matches!(events.next_event(), Ok(Some(_)))).for_each(drop);
+        }
+        EventBody::MariaCompressedQuery(query) => drop(query.sql(INFLATED_SIZE_MAX)),
+        EventBody::MariaCompressedRows(rows) => {
+            let _ = rows.rows(INFLATED_SIZE_MAX).map(|inflated| rows_inside(&rows.with_rows(&inflated), &map));
+        }
+        EventBody::MariaPartialRowData(data) => drop(Fragments::new(1 << 20).take(data)),
+        _ => {}
+    }
+}
+
+fn rows_inside(rows: &RowsEvent<'_>, map: &TableMap) {
+    let _ = rows.extra_info();
+    rows.images(map).for_each(drop);
+}
+
+/// A valid event of the sample log, or of a server's, with some bytes changed, and its checksum made right again.
 fn changed_events() -> impl Strategy<Value = Vec<u8>> {
-    let events: Vec<Vec<u8>> = sample_files()
-        .iter()
-        .flat_map(|(_, bytes)| {
-            EventIter::new(&bytes[4..], ChecksumAlgorithm::Crc32).map(|event| event.unwrap().bytes.to_vec())
-        })
-        .collect();
+    let files = sample_files().into_iter().map(|(_, bytes)| bytes);
+    let files = files.chain(super::servers::FILES.into_iter().map(super::servers::read));
+    let mut events = Vec::new();
+    for bytes in files {
+        let iter = EventIter::new(&bytes[MAGIC.len()..], ChecksumAlgorithm::Crc32);
+        events.extend(iter.map(|event| event.unwrap().bytes.to_vec()));
+    }
     let changes = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..6);
     (prop::sample::select(events), changes).prop_map(|(mut event, changes)| {
         let body_len = event.len() - 19;

@@ -8,7 +8,7 @@ use crate::dump::{DumpFormat, Dumper, info};
 use crate::event::{ChecksumAlgorithm, MAGIC};
 
 /// Compares with a file beside the source, or rewrites it.
-fn check(name: &str, actual: &str) {
+pub(super) fn check(name: &str, actual: &str) {
     let path = format!("{}/src/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, actual).unwrap();

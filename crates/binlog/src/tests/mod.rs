@@ -3,6 +3,8 @@
 mod arbitrary;
 mod golden;
 mod oracle;
+mod round_trip;
+mod servers;
 
 use std::sync::Arc;
 
