@@ -10,7 +10,8 @@ use super::options::LogOptions;
 use super::tracker::TransactionTracker;
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::event::{
-    ChecksumAlgorithm, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_SIZE, MAGIC, RawEvent, Rotate,
+    ChecksumAlgorithm, ENCRYPTED_MAGIC, EventHeader, EventType, FormatDescription, GtidEvent, HEADER_SIZE, MAGIC,
+    RawEvent, Rotate,
 };
 use crate::gtid_set::GtidSet;
 
@@ -92,8 +93,11 @@ pub(crate) struct FileHead {
     pub(crate) end: u64,
 }
 
-/// Reads the head of a file; `None` if there is none that is whole.
+/// Reads the head of a file; `None` if there is none that is whole. A file that another server encrypted is an error.
 pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Result<Option<FileHead>> {
+    if window.at(0, MAGIC.len()).await?.starts_with(&ENCRYPTED_MAGIC) {
+        return Err(BinlogError::Encrypted(window.name.clone()));
+    }
     let Ok((raw, bytes)) = checked_event(window, MAGIC.len() as u64, options, ChecksumAlgorithm::Crc32).await? else {
         return Ok(None);
     };
@@ -110,6 +114,9 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
         format,
     };
     let second = checked_event(window, head.end, options, head.format.checksum).await?;
+    if second.as_ref().is_ok_and(|(header, _)| header.event_type == EventType::MARIA_START_ENCRYPTION) {
+        return Err(BinlogError::Encrypted(window.name.clone()));
+    }
     if let Ok((header, bytes)) = second
         && header.event_type == EventType::PREVIOUS_GTIDS
     {

@@ -3,7 +3,7 @@
 
 use super::golden::check;
 use super::*;
-use crate::dump::{DumpFormat, Dumper};
+use crate::dump::{DumpFormat, DumpOptions, Dumper, dump_file};
 use crate::event::{
     ChecksumAlgorithm, CompressedBlock, EventBody, EventHeader, EventType, ExtraRowInfo, FLAG_BINLOG_IN_USE, JsonDiff,
     MAGIC, MariaGtidExtra, PayloadCompression, PayloadLimits, QueryEvent, RowsEvent, StatusVar, TableMap,
@@ -289,5 +289,30 @@ fn dumps() {
         assert!(!text.contains("not decoded"), "{name}");
         check(&format!("{name}.txt"), &text);
         json.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
+    }
+}
+
+/// MariaDB's START_ENCRYPTION, and the magic of MySQL's encrypted files: said so, in a dump and by whoever opens a log.
+#[test]
+fn encrypted_files_say_so() {
+    let maria = read("maria118-encrypted");
+    let mysql = [&crate::event::ENCRYPTED_MAGIC[..], &[1; 508]].concat();
+    for (name, bytes) in [("maria", maria), ("mysql", mysql)] {
+        let machine = SimMachine::new(1);
+        let env = machine.env();
+        let mut shown = String::new();
+        let run = async {
+            let writing = io::OpenOptions { create: true, write: true, ..Default::default() };
+            let file = env.disk.open(name, writing).await.unwrap();
+            file.write_at(0, io::IoBuf::copy_of(&bytes)).await.unwrap();
+            let sink = |text: &str| {
+                shown.push_str(text);
+                Ok(())
+            };
+            dump_file(&env, name, DumpOptions::default(), sink).await
+        };
+        let error = machine.run(run).unwrap().unwrap_err();
+        assert!(matches!(&error, BinlogError::Encrypted(file) if file == name), "{error}");
+        assert_eq!(shown.contains("Start_encryption: scheme: 1, key_version: 1"), name == "maria", "{shown}");
     }
 }
