@@ -3,7 +3,7 @@
 
 use binlog::EventIter;
 use binlog::dump::{DumpFormat, Dumper};
-use binlog::event::ChecksumAlgorithm;
+use binlog::event::{ChecksumAlgorithm, EventBody, FormatDescription};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
@@ -13,6 +13,12 @@ fuzz_target!(|data: &[u8]| {
         for event in EventIter::new(data, checksum) {
             let Ok(event) = event else { break };
             let _ = event.verify();
+            for server_version in ["9.7.4", "11.8.9-MariaDB"] {
+                let format = FormatDescription::new(server_version, 0);
+                if let Ok(body) = EventBody::decode(&event, &format) {
+                    body.encode_body(&mut Vec::new());
+                }
+            }
             for dump in &mut dumps {
                 out.clear();
                 let _ = dump.event(position, &event, &mut out);

@@ -34,6 +34,13 @@ UPDATE texts SET a = 'Schmidt' WHERE b = 'Grüße';
 SET SESSION foreign_key_checks = 0, unique_checks = 0, check_constraint_checks = 0, binlog_row_image = FULL;
 DELETE FROM texts WHERE b = '';
 SET SESSION foreign_key_checks = 1, unique_checks = 1, check_constraint_checks = 1;
+-- Which columns count among those that have a character set.
+CREATE TABLE mixed (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET latin1, g GEOMETRY, b VARCHAR(9) COLLATE utf8mb4_bin, v VECTOR(2),
+  c VARCHAR(9) COLLATE latin1_german2_ci, j JSON, d VARCHAR(9) CHARACTER SET ascii, k VARBINARY(9), t TEXT COLLATE utf8mb4_bin);
+INSERT INTO mixed (id) VALUES (1);
+-- Little metadata.
+SET GLOBAL binlog_row_metadata = MINIMAL;
+INSERT INTO mixed (id) VALUES (2);
 SET GLOBAL binlog_row_metadata = NO_LOG;
 INSERT INTO numbers (id) VALUES (76);
 SET GLOBAL binlog_row_metadata = MINIMAL;

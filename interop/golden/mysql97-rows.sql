@@ -45,8 +45,13 @@ UPDATE others SET second = JSON_REPLACE(second, '$[0]', CAST('2024-01-01' AS DAT
 SET SESSION binlog_row_image = FULL;
 UPDATE others SET doc = JSON_SET(doc, '$.new', 'n', '$.d', 2.5), second = '{}' WHERE id = 1;
 SET SESSION binlog_row_value_options = '';
+-- Which columns count among those that have a character set.
+CREATE TABLE mixed (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET latin1, g GEOMETRY, b VARCHAR(9) COLLATE utf8mb4_bin, v VECTOR(2),
+  c VARCHAR(9) COLLATE latin1_german2_ci, j JSON, d VARCHAR(9) CHARACTER SET ascii, k VARBINARY(9), t TEXT COLLATE utf8mb4_bin);
+INSERT INTO mixed (id) VALUES (1);
 -- Little metadata.
 SET GLOBAL binlog_row_metadata = MINIMAL;
+INSERT INTO mixed (id) VALUES (2);
 INSERT INTO numbers (id) VALUES (77);
 INSERT INTO texts (a, b, j) VALUES ('minimal', 'metadata', 'y');
 INSERT INTO others (id, v) VALUES (2, NULL);

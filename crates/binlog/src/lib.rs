@@ -8,7 +8,7 @@
 //! | [`log`] | files: written in place into space that is filled ahead, recovered, read, purged |
 //! | [`dump`] | events as text, as `mysqlbinlog -vv` prints them, and as JSON |
 //! | [`encoder`] | the session's side: a transaction's events, complete but for their place |
-//! | [`event`] | the bytes of each kind of event, of MySQL's dialect to write and read, of MariaDB's to read |
+//! | [`event`] | the bytes of each kind of event that a MySQL or MariaDB writes, to read and to write |
 //! | [`gtid_set`] | sets of GTIDs |
 //!
 //! Knows no table's contents: rows are images that `types` or a TABLE_MAP can take apart.

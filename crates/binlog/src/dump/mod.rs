@@ -14,7 +14,7 @@ pub use file::{DumpOptions, dump_file};
 use crate::error::DecodeError;
 use crate::event::{
     CompressedQuery, CompressedRows, EventBody, EventType, FormatDescription, GtidEvent, MariaGtid, MariaGtidList,
-    PayloadLimits, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap, TransactionPayload,
+    PayloadLimits, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap, TableMapEvent, TransactionPayload,
     decode_binlog_checkpoint, decode_rows_query, decode_xid,
 };
 use crate::gtid_set::GtidSet;
@@ -53,7 +53,7 @@ impl Dumper {
     pub fn event(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
         match event.header.event_type {
             EventType::TABLE_MAP => {
-                let map = TableMap::decode(event.body())?;
+                let map = TableMap::of(&TableMapEvent::decode(event.body())?, self.file.dialect())?;
                 self.tables.insert(map.table_id, map);
             }
             EventType::FORMAT_DESCRIPTION => self.file = FormatDescription::decode(event)?,

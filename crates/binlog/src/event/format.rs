@@ -31,6 +31,16 @@ pub enum ChecksumAlgorithm {
     Crc32,
 }
 
+/// Whose rules a file follows, where the two differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// MySQL's, and ours.
+    #[default]
+    Mysql,
+    /// MariaDB's.
+    Maria,
+}
+
 /// A decoded FORMAT_DESCRIPTION.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FormatDescription {
@@ -58,6 +68,11 @@ impl FormatDescription {
     /// Whether the file is in MariaDB's dialect.
     pub fn is_maria(&self) -> bool {
         self.server_version.to_ascii_lowercase().contains("mariadb")
+    }
+
+    /// Whose rules the file follows.
+    pub fn dialect(&self) -> Dialect {
+        if self.is_maria() { Dialect::Maria } else { Dialect::Mysql }
     }
 
     /// Appends the event; position and checksum are still to be filled in.

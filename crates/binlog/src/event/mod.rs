@@ -1,5 +1,8 @@
 //! Events of the binary log, version 4: the frame that all share, and one module per kind of body.
 //!
+//! Each kind has a struct with `decode` and `encode_body`, which borrows what can be long; [`EventBody`] is any of them, for
+//! readers that want everything. Encoders write what has no room in the format cut to it, so encoding does not fail.
+//!
 //! ```text
 //! | timestamp u32 | type u8 | server_id u32 | event_length u32 | next_position u32 | flags u16 |  body … | crc32 u32 |
 //! 0               4         5               9                  13                  17          19
@@ -35,7 +38,7 @@ pub use control::{
     Heartbeat, HeartbeatForm, Incident, LargeTransactionHeader, Rotate, RowsQuery, decode_rows_query, decode_xid,
     encode_heartbeat, encode_maria_heartbeat, encode_previous_gtids,
 };
-pub use format::{ChecksumAlgorithm, FormatDescription};
+pub use format::{ChecksumAlgorithm, Dialect, FormatDescription};
 pub use fragments::{Fragments, PartialRowData};
 pub use group_replication::{TransactionContext, ViewChange};
 pub use gtid::GtidEvent;

@@ -9,6 +9,7 @@
 use types::binlog_meta;
 use types::schema::{ColumnDef, ColumnType, TableDef};
 
+use super::format::Dialect;
 use super::table_meta::{DefaultCharset, MetadataField, TableMapEvent};
 use crate::cursor::{Cursor, bit, put_lenenc};
 use crate::error::DecodeError;
@@ -127,7 +128,16 @@ impl ColumnMeta {
         matches!(self.type_code, TINY | SHORT | INT24 | LONG | LONGLONG | NEWDECIMAL | FLOAT | DOUBLE | YEAR)
     }
 
-    /// Counts in the character sets of columns: strings and blobs.
+    /// Counts in the character sets of columns: strings, and by dialect what is stored as they are.
+    fn has_charset(&self, dialect: Dialect) -> bool {
+        let is_stored_alike = match dialect {
+            Dialect::Mysql => self.type_code == VECTOR,
+            Dialect::Maria => self.type_code == column_type::GEOMETRY,
+        };
+        self.is_string() || is_stored_alike
+    }
+
+    /// Strings and blobs.
     pub(crate) fn is_string(&self) -> bool {
         use column_type::*;
         match self.type_code {
@@ -226,13 +236,13 @@ impl TableMap {
         Ok(name)
     }
 
-    /// Reads the body.
+    /// Reads the body, in MySQL's dialect.
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
-        Self::of(&TableMapEvent::decode(body)?)
+        Self::of(&TableMapEvent::decode(body)?, Dialect::Mysql)
     }
 
     /// Puts what an event says to the columns that it says it of.
-    pub fn of(event: &TableMapEvent<'_>) -> Result<Self, DecodeError> {
+    pub fn of(event: &TableMapEvent<'_>, dialect: Dialect) -> Result<Self, DecodeError> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let mut map = TableMap {
             table_id: event.table_id,
@@ -247,11 +257,11 @@ impl TableMap {
             let nullable = bit(event.nullable, i);
             map.columns.push(ColumnMeta { type_code, meta, nullable, ..ColumnMeta::default() });
         }
-        event.optional.iter().try_for_each(|field| map.take_optional(field))?;
+        event.optional.iter().try_for_each(|field| map.take_optional(field, dialect))?;
         Ok(map)
     }
 
-    fn take_optional(&mut self, field: &MetadataField<'_>) -> Result<(), DecodeError> {
+    fn take_optional(&mut self, field: &MetadataField<'_>, dialect: Dialect) -> Result<(), DecodeError> {
         let text = |bytes: &&[u8]| String::from_utf8_lossy(bytes).into_owned();
         let columns = self.columns.iter_mut();
         match field {
@@ -262,12 +272,15 @@ impl TableMap {
             MetadataField::Visibility(bits) => {
                 columns.enumerate().for_each(|(i, column)| column.invisible = !high_bit(bits, i));
             }
-            MetadataField::DefaultCharset(charsets) => charsets.put(columns.filter(|column| column.is_string())),
+            MetadataField::DefaultCharset(charsets) => {
+                charsets.put(columns.filter(|column| column.has_charset(dialect)));
+            }
             MetadataField::EnumAndSetDefaultCharset(charsets) => {
                 charsets.put(columns.filter(|column| column.is_enum_or_set()));
             }
             MetadataField::ColumnCharset(ids) => {
-                each(ids, columns.filter(|column| column.is_string()), |column, id| column.collation = Some(*id))?;
+                let strings = columns.filter(|column| column.has_charset(dialect));
+                each(ids, strings, |column, id| column.collation = Some(*id))?;
             }
             MetadataField::EnumAndSetColumnCharset(ids) => {
                 each(ids, columns.filter(|column| column.is_enum_or_set()), |column, id| column.collation = Some(*id))?;
@@ -347,7 +360,7 @@ impl TableMap {
         let members = |wanted: u8| -> Vec<Vec<&[u8]>> {
             of_type(wanted).map(|column| column.members.iter().map(|member| member.as_bytes()).collect()).collect()
         };
-        let strings = DefaultCharset::of(columns().filter(|column| column.is_string()));
+        let strings = DefaultCharset::of(columns().filter(|column| column.has_charset(Dialect::Mysql)));
         let enums = DefaultCharset::of(columns().filter(|column| column.is_enum_or_set()));
         let signedness = high_bitmap(columns().filter_map(|column| column.unsigned));
         let visibility = high_bitmap(columns().map(|column| !column.invisible));

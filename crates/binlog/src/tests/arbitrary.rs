@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::dump::{DumpFormat, Dumper, info};
 use crate::event::{
-    ChecksumAlgorithm, EventBody, EventHeader, EventType, Fragments, Heartbeat, MAGIC, MariaGtid, MariaGtidList,
-    PayloadLimits, QueryEvent, Rotate, RowsEvent, StatusVar, TableMap, whole_event,
+    ChecksumAlgorithm, Dialect, EventBody, EventHeader, EventType, Fragments, Heartbeat, MAGIC, MariaGtid,
+    MariaGtidList, PayloadLimits, QueryEvent, Rotate, RowsEvent, StatusVar, TableMap, whole_event,
 };
 
 /// What a compressed block or the events of a payload may take here.
@@ -48,7 +48,11 @@ fn decode_inside(body: &EventBody<'_>) {
     match body {
         EventBody::Query(query) => drop(StatusVar::decode_all(query.status)),
         EventBody::ExecuteLoadQuery(load) => drop(StatusVar::decode_all(load.query.status)),
-        EventBody::TableMap(event) => drop(TableMap::of(event)),
+        EventBody::TableMap(event) => {
+            for dialect in [Dialect::Mysql, Dialect::Maria] {
+                let _ = TableMap::of(event, dialect);
+            }
+        }
         EventBody::Rows(rows) => rows_inside(rows, &map),
         EventBody::PartialUpdateRows(rows) => {
             for row in rows.rows(&map) {

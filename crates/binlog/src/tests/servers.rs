@@ -5,9 +5,9 @@ use super::golden::check;
 use super::*;
 use crate::dump::{DumpFormat, DumpOptions, Dumper, dump_file};
 use crate::event::{
-    ChecksumAlgorithm, CompressedBlock, EventBody, EventHeader, EventType, ExtraRowInfo, FLAG_BINLOG_IN_USE, JsonDiff,
-    MAGIC, MariaGtidExtra, PayloadCompression, PayloadLimits, QueryEvent, RowsEvent, StatusVar, TableMap,
-    TransactionPayload, UserData,
+    ChecksumAlgorithm, CompressedBlock, Dialect, EventBody, EventHeader, EventType, ExtraRowInfo, FLAG_BINLOG_IN_USE,
+    JsonDiff, MAGIC, MariaGtidExtra, PayloadCompression, PayloadLimits, QueryEvent, RowsEvent, StatusVar, TableMap,
+    TableMapEvent, TransactionPayload, UserData,
 };
 
 /// Every file, but for the encrypted one.
@@ -96,7 +96,7 @@ fn written_again_the_inner_parts_are_the_same() {
             EventBody::Query(query) => status_is_the_same(query),
             EventBody::ExecuteLoadQuery(load) => status_is_the_same(&load.query),
             EventBody::MariaCompressedQuery(query) => status_is_the_same(&query.head),
-            EventBody::TableMap(map) => drop(tables.insert(map.table_id, TableMap::of(map).unwrap())),
+            EventBody::TableMap(map) => drop(tables.insert(map.table_id, table_of(name, map))),
             EventBody::Rows(rows) => rows_are_the_same(rows, &tables[&rows.table_id]),
             EventBody::MariaCompressedRows(compressed) => {
                 let rows = compressed.rows(BLOCK_SIZE_MAX).unwrap();
@@ -109,6 +109,63 @@ fn written_again_the_inner_parts_are_the_same() {
             }
             _ => {}
         });
+    }
+}
+
+fn table_of(file: &str, map: &TableMapEvent<'_>) -> TableMap {
+    let dialect = if file.starts_with("maria") { Dialect::Maria } else { Dialect::Mysql };
+    TableMap::of(map, dialect).unwrap()
+}
+
+/// Which columns count among those with a character set is not the same: MySQL counts vectors, MariaDB geometries.
+#[test]
+fn character_sets_are_those_of_their_columns() {
+    for (name, in_mysql) in [("mysql97-rows", true), ("maria118-rows", false)] {
+        let mut found = 0;
+        each_event(name, |_, body| {
+            let EventBody::TableMap(event) = body else { return };
+            if event.table != b"mixed" {
+                return;
+            }
+            found += 1;
+            let ids: Vec<Option<u32>> = table_of(name, event).columns.iter().map(|column| column.collation).collect();
+            // Of MariaDB a vector is a VARBINARY, and JSON a text.
+            let (geometry, json) = if in_mysql { (None, None) } else { (Some(63), Some(46)) };
+            let [latin1, german, ascii, bin, binary] = [8, 31, 11, 46, 63].map(Some);
+            let expected = [None, latin1, geometry, bin, binary, german, json, ascii, binary, bin];
+            assert_eq!(ids, expected, "{name}");
+        });
+        assert_eq!(found, 2, "{name}");
+    }
+}
+
+/// Geometry types, dimensions of vectors, invisible columns, prefixes of keys.
+#[test]
+fn all_metadata_is_told() {
+    let mut tables = std::collections::BTreeMap::new();
+    each_event("mysql97-rows", |_, body| {
+        if let EventBody::TableMap(event) = body {
+            let map = table_of("mysql97-rows", event);
+            // The first one: later ones have minimal metadata.
+            tables.entry(map.table.clone()).or_insert(map);
+        }
+    });
+    let geometries: Vec<Option<u64>> = tables["others"].columns.iter().map(|column| column.geometry_type).collect();
+    assert_eq!(geometries[3..8], [1, 0, 2, 6, 7].map(Some));
+    let dimensions: Vec<Option<u64>> = tables["others"].columns.iter().map(|column| column.vector_dimensions).collect();
+    assert_eq!(dimensions[7..], [None, Some(3), Some(2048)]);
+    let hidden: Vec<&str> =
+        tables["times"].columns.iter().filter(|c| c.invisible).filter_map(|c| c.name.as_deref()).collect();
+    assert_eq!(hidden, ["hidden"]);
+    assert_eq!(tables["texts"].primary_key, [(1, 20), (0, 0)]);
+    let members: Vec<&[String]> = tables["texts"].columns[8..10].iter().map(|column| &column.members[..]).collect();
+    assert_eq!(members, [["x", "y", "grün"], ["p", "q", "r"]]);
+    assert!(tables["keyless"].has_generated_primary_key());
+    // Written again by what was understood, they say the same.
+    for map in tables.values() {
+        let mut body = Vec::new();
+        map.encode_body(&mut body);
+        assert_eq!(TableMap::decode(&body).as_ref(), Ok(map));
     }
 }
 
@@ -184,7 +241,7 @@ fn some_things_that_they_say() {
     assert!(extras.iter().any(|extra| extra.engines.is_some()) && extras.iter().all(|extra| extra.thread_id.is_some()));
     let mut map = None;
     each_event("mysql97-rows", |_, body| match body {
-        EventBody::TableMap(event) => map = Some(TableMap::of(event).unwrap()),
+        EventBody::TableMap(event) => map = Some(table_of("mysql97-rows", event)),
         EventBody::PartialUpdateRows(rows) => {
             let map = map.as_ref().unwrap();
             for row in rows.rows(map) {
