@@ -264,7 +264,7 @@ fn rows(dumper: &Dumper, rows: &RowsEvent<'_>, form: &str, out: &mut String) -> 
         RowsKind::Delete => ("Delete_rows", "DELETE FROM"),
     };
     let version = if rows.version == RowsVersion::V1 { "_v1" } else { "" };
-    let flags = if rows.flags & rows_flags::STATEMENT_END != 0 { " flags: STMT_END_F" } else { "" };
+    let flags = flags_text(rows.flags);
     line(out, format_args!("{name}{form}{version}: table id {}{flags}", rows.table_id));
     if !rows.extra.is_empty() {
         let parts: Vec<String> = rows.extra_info()?.iter().map(|part| format!("{part:?}")).collect();
@@ -286,10 +286,24 @@ fn rows(dumper: &Dumper, rows: &RowsEvent<'_>, form: &str, out: &mut String) -> 
     Ok(())
 }
 
+/// Flags of a rows event by the names that the servers' tools have for them.
+fn flags_text(flags: u16) -> String {
+    let names = [
+        (rows_flags::STATEMENT_END, "STMT_END_F"),
+        (rows_flags::NO_FOREIGN_KEY_CHECKS, "NO_FOREIGN_KEY_CHECKS_F"),
+        (rows_flags::NO_UNIQUE_CHECKS, "RELAXED_UNIQUE_CHECKS_F"),
+        (rows_flags::COMPLETE_ROWS, "COMPLETE_ROWS_F"),
+        (rows_flags::SQL_FOREIGN_KEYS, "USE_SQL_FOREIGN_KEY_F"),
+        (rows_flags::NO_CHECK_CONSTRAINTS, "NO_CHECK_CONSTRAINT_CHECKS_F"),
+    ];
+    let set: Vec<&str> = names.iter().filter(|(flag, _)| flags & flag != 0).map(|&(_, name)| name).collect();
+    if set.is_empty() { String::new() } else { format!(" flags: {}", set.join(" ")) }
+}
+
 /// As an UPDATE, and behind each row what its documents' diffs are.
 fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut String) -> Result<(), DecodeError> {
     let update = &rows.update;
-    let flags = if update.flags & rows_flags::STATEMENT_END != 0 { " flags: STMT_END_F" } else { "" };
+    let flags = flags_text(update.flags);
     line(out, format_args!("Update_rows_partial: table id {}{flags}", update.table_id));
     let table = dumper.table(update)?;
     for row in rows.rows(table) {

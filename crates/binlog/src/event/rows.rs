@@ -22,8 +22,10 @@ pub mod rows_flags {
     pub const NO_UNIQUE_CHECKS: u16 = 4;
     /// All columns are present.
     pub const COMPLETE_ROWS: u16 = 8;
+    /// Foreign keys were checked above the engine, so what cascades did is in the log as rows (MySQL 9.7, always).
+    pub const SQL_FOREIGN_KEYS: u16 = 16;
     /// `check_constraint_checks = 0` (MariaDB).
-    pub const NO_CHECK_CONSTRAINTS: u16 = 16;
+    pub const NO_CHECK_CONSTRAINTS: u16 = 128;
 }
 
 /// What is done with the rows.
