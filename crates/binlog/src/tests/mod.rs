@@ -3,6 +3,7 @@
 mod arbitrary;
 mod golden;
 mod oracle;
+mod refused;
 mod round_trip;
 mod servers;
 
