@@ -176,10 +176,12 @@ fn a_page_that_cannot_be_read() {
     let client = faulty.server.client();
     let whole = "SELECT COUNT(*), SUM(LENGTH(s)) FROM d.t";
     let before = client.query(whole).unwrap();
-    for (rules, says) in [("pread data.ctr 3 1 5", "os error 5"), ("pread data.ctr 3 1 flip", "checksum")] {
+    // A single read that fails may be one ahead of the scan, which is made good by the scan's own.
+    for (rules, says) in [("pread data.ctr 3 -1 5", "os error 5"), ("pread data.ctr 3 -1 flip", "checksum")] {
         faulty.faults(rules);
         let error = client.query(whole).unwrap_err();
         assert!(error.contains("data.ctr") && error.contains(says), "{rules}: {error}");
+        faulty.faults("");
         assert_eq!(client.query("SELECT COUNT(*) FROM d.other").unwrap(), "2\n");
         assert_eq!(client.query(whole).unwrap(), before, "{rules}: it was a passing fault");
     }
