@@ -24,6 +24,7 @@ use bytes::Bytes;
 use io::ThreadTurn;
 use store::Direction;
 
+use crate::bulk::{EntrySorter, Sorted};
 use crate::catalog::{
     Build, Catalog, CatalogChange, DdlText, Planned, SYSTEM_INDEX, Table, locked_tables, plan, row_changes,
 };
@@ -31,6 +32,7 @@ use crate::core::{Core, Payload};
 use crate::engine::Engine;
 use crate::error::{DuplicateKey, EngineError, Result};
 use crate::gate::Passage;
+use crate::large::{LargeWrites, RunFile, Runs};
 use crate::lock::{LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::memtable::stamp::{Stamp, VersionStamp};
@@ -212,6 +214,7 @@ impl Core {
         let source = build.from.indexes[0].id;
         let turn = ThreadTurn::default();
         let mut position = Bound::Unbounded;
+        let mut sorter = Building::default();
         loop {
             self.wait_for_room(cancel).await?;
             cancel.check()?;
@@ -220,10 +223,10 @@ impl Core {
                 Merged::new(layers, source, position.clone(), Bound::Unbounded, Direction::Forward, Selector::Newest);
             let mut left = BUILD_CHUNK_ROWS;
             while left > 0 {
-                let Some(found) = rows.next().await? else { return Ok(()) };
+                let Some(found) = rows.next().await? else { return self.finish_build(sorter, cancel).await };
                 position = Bound::Excluded(Bytes::copy_from_slice(&found.key));
                 if let Some(row) = found.value {
-                    self.build_row(build, &row).await?;
+                    self.build_row(build, &row, &mut sorter).await?;
                     turn.pass(&*self.env.clock).await;
                     left -= 1;
                 }
@@ -231,7 +234,7 @@ impl Core {
         }
     }
 
-    async fn build_row(self: &Arc<Self>, build: &Build, old: &Bytes) -> Result<()> {
+    async fn build_row(self: &Arc<Self>, build: &Build, old: &Bytes, building: &mut Building) -> Result<()> {
         let row = match &build.mapper {
             Some(mapper) => mapper(old)?,
             None => old.clone(),
@@ -239,23 +242,62 @@ impl Core {
         let table = &build.to;
         // ALTER may have added the counted column, or made another one of it.
         table.saw_auto_increment(&row)?;
-        let mut entries = Vec::with_capacity(build.indexes.len());
         for &number in &build.indexes {
-            let entry = match number {
-                0 => (table.codec.clustered_key(&row)?, row.clone()),
-                _ => table.codec.secondary_entry(number, &row)?,
-            };
-            if number == 0 && self.get_newest(table.indexes[0].id, &entry.0).await?.is_some() {
-                return Err(duplicate(table, 0, &row, entry.0));
+            if number > 0 {
+                building.entries.add(table, number, &row)?;
+                continue;
             }
-            EngineError::check_key(&entry.0)?;
-            entries.push((table.indexes[number].id, entry));
+            let key = table.codec.clustered_key(&row)?;
+            if self.get_newest(table.indexes[0].id, &key).await?.is_some() {
+                return Err(duplicate(table, 0, &row, key));
+            }
+            EngineError::check_key(&key)?;
+            self.guard()
+                .memtable()
+                .install(table.indexes[0].id, &key, Some(row.clone()), UNSEEN, || self.views.floor());
         }
-        let guard = self.guard();
-        for (index, (key, value)) in entries {
-            guard.memtable().install(index, &key, Some(value), UNSEEN, || self.views.floor());
+        if building.entries.bytes() < self.build_memory() {
+            return Ok(());
+        }
+        let file = match &building.file {
+            Some(file) => file,
+            None => building.file.insert(RunFile::create(&self.env).await?),
+        };
+        building.entries.put_away(file, &mut building.runs).await
+    }
+
+    /// Few entries go to the memtable, in their order; many are merged into the trees from their runs before anybody reads them.
+    async fn finish_build(self: &Arc<Self>, mut building: Building, cancel: &Cancel) -> Result<()> {
+        let Some(file) = building.file.take() else {
+            return self.install_entries(building.entries.take(), cancel).await;
+        };
+        if building.entries.bytes() > 0 {
+            building.entries.put_away(&file, &mut building.runs).await?;
+        }
+        self.wait_for_large(true, cancel).await?;
+        self.guard().memtable().attach(LargeWrites { runs: building.runs, stamp: UNSEEN });
+        self.wait_for_built(cancel).await
+    }
+
+    async fn install_entries(&self, sorted: Vec<(IndexId, Arc<Sorted>)>, cancel: &Cancel) -> Result<()> {
+        let turn = ThreadTurn::default();
+        for (index, entries) in sorted {
+            for (number, (key, value)) in entries.entries().enumerate() {
+                if number % BUILD_CHUNK_ROWS == 0 {
+                    self.wait_for_room(cancel).await?;
+                    turn.pass(&*self.env.clock).await;
+                }
+                // The value of its own: the rest of the entries goes before it.
+                let value = Bytes::copy_from_slice(&value);
+                self.guard().memtable().install(index, &key, Some(value), UNSEEN, || self.views.floor());
+            }
         }
         Ok(())
+    }
+
+    /// What entries may take in memory before they are sorted: little, because that holds the thread up.
+    fn build_memory(&self) -> usize {
+        (self.options.memtable_bytes / 16).clamp(64 << 10, 16 << 20)
     }
 
     async fn get_newest(&self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
@@ -294,6 +336,14 @@ impl Core {
         encoded.gtid = options.gtid;
         Ok(encoded)
     }
+}
+
+/// Entries of secondary indexes, on their way.
+#[derive(Default)]
+struct Building {
+    entries: EntrySorter,
+    file: Option<Arc<RunFile>>,
+    runs: Runs,
 }
 
 /// Indexes that were built and that no catalog has; dropped like this they are rubbish.

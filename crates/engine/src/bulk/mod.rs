@@ -17,6 +17,7 @@
 //!   checkpoint, falls into it; therefore of each key only the newest version is kept.
 
 mod batches;
+mod build;
 mod cursor;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ use crate::memtable::stamp::VersionStamp;
 use crate::memtable::{Key, Memtable};
 
 pub(crate) use batches::Batches;
+pub(crate) use build::EntrySorter;
 pub(crate) use cursor::{BulkCursor, BulkVersion};
 
 /// In place of a value's length: the entry is removed.

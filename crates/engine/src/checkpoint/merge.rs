@@ -20,6 +20,8 @@ use crate::memtable::{IndexTree, Key, Memtable};
 const BATCH_CHANGES: usize = 256;
 /// The same in bytes, where they come from files.
 const BATCH_BYTES: usize = 1 << 20;
+/// Of entries in an index that is still being built: they belong to every step.
+const BUILT: CommitNumber = CommitNumber(0);
 /// Keys looked at under one lock, at most.
 const BATCH_KEYS: usize = 4096;
 
@@ -226,14 +228,16 @@ fn bulk_between(memtable: &Memtable, after: CommitNumber, upto: CommitNumber) ->
     batches
 }
 
-/// The large transactions in `(after, upto]`.
+/// The large transactions in `(after, upto]`, and entries of number 0 that a statement has built.
 fn large_between(
     memtable: &Memtable,
     after: CommitNumber,
     upto: CommitNumber,
 ) -> Vec<(Arc<LargeWrites>, CommitNumber)> {
     let numbered = |large: &Arc<LargeWrites>| match large.stamp.state() {
-        StampState::Committed(number) if number > after && number <= upto => Some((large.clone(), number)),
+        StampState::Committed(number) if (number > after || number == BUILT) && number <= upto => {
+            Some((large.clone(), number))
+        }
         _ => None,
     };
     memtable.large().iter().filter_map(numbered).collect()
@@ -241,8 +245,11 @@ fn large_between(
 
 /// Copies the versions above `upto` into a newer memtable.
 pub(super) fn copy_leftovers(frozen: &Memtable, upto: CommitNumber, newer: &Memtable) {
-    for (large, _) in large_between(frozen, upto, CommitNumber(u64::MAX)) {
-        newer.attach_shared(&large);
+    for (large, number) in large_between(frozen, upto, CommitNumber(u64::MAX)) {
+        // What was built is in the trees already.
+        if number != BUILT {
+            newer.attach_shared(&large);
+        }
     }
     for batch in bulk_between(frozen, upto, CommitNumber(u64::MAX)) {
         newer.attach_bulk(batch);

@@ -17,6 +17,7 @@ use crate::commit::{Barrier, CommitError};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
+use crate::memtable::stamp::StampState;
 use crate::view::{Layers, Mark, ViewSlot};
 
 /// How long views that are older than the checkpoint may still end by themselves before they get trees of their own.
@@ -297,6 +298,24 @@ impl Core {
     /// Ready when one more large transaction may join the memtables; see [`Core::wait_until`].
     pub(crate) async fn wait_for_large(&self, of_session: bool, cancel: &Cancel) -> Result<()> {
         self.wait_until(|| self.has_room_for_large(), of_session, cancel).await
+    }
+
+    /// Ready when what a statement has built beside the memtables is in the trees.
+    pub(crate) async fn wait_for_built(&self, cancel: &Cancel) -> Result<()> {
+        let has_built = || {
+            let layers = self.views.layers();
+            let mut large =
+                layers.memtables.iter().flat_map(|memtable| memtable.large().iter().cloned().collect::<Vec<_>>());
+            large.any(|large| large.stamp.state() == StampState::Committed(CommitNumber(0)))
+        };
+        let is_done = || {
+            let is_done = !has_built();
+            if !is_done {
+                self.checkpoints.want();
+            }
+            is_done
+        };
+        self.wait_until(is_done, true, cancel).await
     }
 
     /// Ready when the active memtable may grow; an error if no checkpoint can make room because the disk is full.

@@ -17,14 +17,22 @@ impl Filter {
         Filter { bits: vec![0; (keys * BITS_PER_KEY).div_ceil(64).max(1)] }
     }
 
+    /// One that says nothing of any key.
+    pub(super) fn none() -> Self {
+        Filter { bits: Vec::new() }
+    }
+
     pub(super) fn add(&mut self, key: &[u8]) {
+        if self.bits.is_empty() {
+            return;
+        }
         for bit in positions(key, self.bits.len()) {
             self.bits[bit / 64] |= 1 << (bit % 64);
         }
     }
 
     pub(super) fn may_have(&self, key: &[u8]) -> bool {
-        positions(key, self.bits.len()).all(|bit| self.bits[bit / 64] >> (bit % 64) & 1 == 1)
+        self.bits.is_empty() || positions(key, self.bits.len()).all(|bit| self.bits[bit / 64] >> (bit % 64) & 1 == 1)
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

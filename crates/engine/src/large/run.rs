@@ -298,15 +298,18 @@ impl RunWriter {
 
     /// What follows is of this index, about so many keys. Indexes come ascending, each once, and have a key at least.
     pub(crate) fn begin_index(&mut self, index: IndexId, keys: usize) {
+        self.begin(index, Filter::new(keys));
+    }
+
+    /// The same of an index that is only read from its beginning to its end.
+    pub(crate) fn begin_unfiltered(&mut self, index: IndexId) {
+        self.begin(index, Filter::none());
+    }
+
+    fn begin(&mut self, index: IndexId, filter: Filter) {
         self.close_block();
         debug_assert!(self.run.indexes.last().is_none_or(|before| before.index < index), "indexes ascend");
-        self.run.indexes.push(RunIndex {
-            index,
-            blocks: Vec::new(),
-            last: Key::new(&[]),
-            filter: Filter::new(keys),
-            entries: 0,
-        });
+        self.run.indexes.push(RunIndex { index, blocks: Vec::new(), last: Key::new(&[]), filter, entries: 0 });
     }
 
     /// The next key of the index, ascending.

@@ -20,6 +20,7 @@ mod faults;
 mod fixture;
 mod freeze;
 mod full;
+mod index_build;
 mod large;
 mod model;
 mod open_transactions;
