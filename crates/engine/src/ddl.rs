@@ -4,6 +4,8 @@
 //! 2. Plan: the next catalog, or an error for the client.
 //! 3. Build the trees of new indexes, in chunks, each waiting for room in the memtable. The rows go into indexes that no
 //!    catalog has yet, under number 0, so that checkpoints take them along: nobody can read them before the catalog is there.
+//!    Entries of secondary indexes, which come in no order, are sorted first: in memory, or in runs in a temporary file
+//!    ([`crate::large`]) that are merged into the trees before anything goes on.
 //! 4. The statement and the catalog's rows take the way of every commit.
 //! 5. When the commit becomes visible, so does the catalog ([`DdlEffect`]), before the locks are let go.
 //!
