@@ -37,6 +37,7 @@ use crate::gate::Passage;
 use crate::large::{LargeWrites, RunFile, Runs};
 use crate::lock::{LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
+use crate::memtable::chain::BUILT;
 use crate::memtable::stamp::{Stamp, VersionStamp};
 use crate::options::{SessionHandle, TxnOptions};
 use crate::read::{Merged, NewestOr, Selector};
@@ -45,8 +46,8 @@ use crate::txn::Commit;
 
 /// Rows built between two looks at the room in the memtable.
 const BUILD_CHUNK_ROWS: usize = 512;
-/// Of versions in an index that no catalog has: below every number, so that it is in any checkpoint.
-const UNSEEN: VersionStamp = VersionStamp::Known(CommitNumber(0));
+/// Of versions in an index that no catalog has.
+const UNSEEN: VersionStamp = VersionStamp::Known(BUILT);
 /// How long the log waits for readers of a table that it changes, before it looks again.
 const APPLY_LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(3600);
 
@@ -281,7 +282,7 @@ impl Core {
         self.wait_for_built(cancel).await
     }
 
-    async fn install_entries(&self, sorted: Vec<(IndexId, Arc<Sorted>)>, cancel: &Cancel) -> Result<()> {
+    async fn install_entries(&self, sorted: Vec<(IndexId, Sorted)>, cancel: &Cancel) -> Result<()> {
         let turn = ThreadTurn::default();
         for (index, entries) in sorted {
             for (number, (key, value)) in entries.entries().enumerate() {

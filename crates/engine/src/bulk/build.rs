@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::{CommitNumber, IndexId};
+use base::IndexId;
 use bytes::Bytes;
 
 use super::{Slot, Sorted};
@@ -14,6 +14,7 @@ use crate::catalog::Table;
 use crate::error::{EngineError, Result};
 use crate::large::{RunFile, RunWriter, Runs};
 use crate::memtable::Key;
+use crate::memtable::chain::BUILT;
 
 /// See the module.
 #[derive(Default)]
@@ -44,11 +45,11 @@ impl EntrySorter {
     }
 
     /// Takes all of them, each index in its order; indexes ascend.
-    pub(crate) fn take(&mut self) -> Vec<(IndexId, Arc<Sorted>)> {
+    pub(crate) fn take(&mut self) -> Vec<(IndexId, Sorted)> {
         let arena = Bytes::from(std::mem::take(&mut self.arena));
         self.entries = 0;
         let slots = std::mem::take(&mut self.slots);
-        let sorted = |mut slots: Vec<Slot>| Arc::new(Sorted::new(CommitNumber(0), &mut slots, arena.clone()));
+        let sorted = |mut slots: Vec<Slot>| Sorted::new(BUILT, &mut slots, arena.clone());
         slots.into_iter().map(|(index, slots)| (index, sorted(slots))).collect()
     }
 

@@ -12,7 +12,7 @@ use super::room::Room;
 use crate::bulk::{Batch, BulkCursor, BulkVersion};
 use crate::error::{EngineError, Result};
 use crate::large::{LargeCursor, LargeWrites};
-use crate::memtable::chain::Version;
+use crate::memtable::chain::{BUILT, Version};
 use crate::memtable::stamp::StampState;
 use crate::memtable::{IndexTree, Key, Memtable};
 
@@ -20,8 +20,6 @@ use crate::memtable::{IndexTree, Key, Memtable};
 const BATCH_CHANGES: usize = 256;
 /// The same in bytes, where they come from files.
 const BATCH_BYTES: usize = 1 << 20;
-/// Of entries in an index that is still being built: they belong to every step.
-const BUILT: CommitNumber = CommitNumber(0);
 /// Keys looked at under one lock, at most.
 const BATCH_KEYS: usize = 4096;
 

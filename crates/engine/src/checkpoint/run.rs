@@ -16,7 +16,9 @@ use crate::catalog::SYSTEM_INDEX;
 use crate::commit::{Barrier, CommitError};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
+use crate::large::LargeWrites;
 use crate::memtable::Memtable;
+use crate::memtable::chain::BUILT;
 use crate::memtable::stamp::StampState;
 use crate::view::{Layers, Mark, ViewSlot};
 
@@ -302,18 +304,13 @@ impl Core {
 
     /// Ready when what a statement has built beside the memtables is in the trees.
     pub(crate) async fn wait_for_built(&self, cancel: &Cancel) -> Result<()> {
-        let has_built = || {
-            let layers = self.views.layers();
-            let mut large =
-                layers.memtables.iter().flat_map(|memtable| memtable.large().iter().cloned().collect::<Vec<_>>());
-            large.any(|large| large.stamp.state() == StampState::Committed(CommitNumber(0)))
-        };
+        let is_built = |large: &Arc<LargeWrites>| large.stamp.state() == StampState::Committed(BUILT);
         let is_done = || {
-            let is_done = !has_built();
-            if !is_done {
+            let is_left = self.views.layers().memtables.iter().any(|memtable| memtable.large().iter().any(is_built));
+            if is_left {
                 self.checkpoints.want();
             }
-            is_done
+            !is_left
         };
         self.wait_until(is_done, true, cancel).await
     }

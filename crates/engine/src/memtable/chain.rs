@@ -16,6 +16,9 @@ use bytes::Bytes;
 
 use super::stamp::{StampState, VersionStamp};
 
+/// Of versions in an index that is still being built: below every number of a commit, so that every merge takes them.
+pub(crate) const BUILT: CommitNumber = CommitNumber(0);
+
 /// Up to so many versions are looked through from the newest on.
 const LINEAR_SEARCH_MAX: usize = 16;
 
@@ -72,7 +75,7 @@ impl Chain {
     /// The newest version in `(after, upto]`, or one of number 0: what a merge takes.
     pub(crate) fn between(&self, after: CommitNumber, upto: CommitNumber) -> Option<&Version> {
         let version = self.visible(upto)?;
-        let is_wanted = |number| number > after || number == CommitNumber(0);
+        let is_wanted = |number| number > after || number == BUILT;
         matches!(version.stamp.state(), StampState::Committed(number) if is_wanted(number)).then_some(version)
     }
 

@@ -29,24 +29,20 @@ fn size_of(len: usize) -> Option<usize> {
 }
 
 /// Gives its memory back when the last that reads it lets go of it.
-struct Owned {
-    buf: IoBuf,
-    /// It was taken from here.
-    size: Option<usize>,
-}
+struct Owned(IoBuf);
 
 impl AsRef<[u8]> for Owned {
     fn as_ref(&self) -> &[u8] {
-        &self.buf
+        &self.0
     }
 }
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        let Some(size) = self.size else { return };
+        let Some(size) = size_of(self.0.len()) else { return };
         let spare = &mut SPARE.lock()[size];
         if (spare.len() + 1) * (PAGE_SIZE << size) <= SPARE_BYTES {
-            spare.push(std::mem::take(&mut self.buf));
+            spare.push(std::mem::take(&mut self.0));
         }
     }
 }
@@ -62,8 +58,7 @@ pub(crate) fn take(len: usize) -> IoBuf {
 
 /// What was [taken](take), as bytes that can be shared.
 pub(crate) fn share(buf: IoBuf) -> Bytes {
-    let size = size_of(buf.len());
-    Bytes::from_owner(Owned { buf, size })
+    Bytes::from_owner(Owned(buf))
 }
 
 /// A page's bytes in memory of their own.
