@@ -1,5 +1,6 @@
 //! The command line.
 
+mod allocator;
 mod checksum;
 mod cli;
 mod log_dump;
@@ -7,9 +8,6 @@ mod log_dump;
 use std::process::ExitCode;
 
 use clap::Parser;
-
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     // A buffer of some hundred KB would be cleared, and resident, in pieces of 2 MB: a third of recovery's time.

@@ -17,7 +17,7 @@ use store::{Change, Checkpoint, Compression, Direction, MergeOptions, Options, S
 
 /// The server's allocator.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const INDEX: IndexId = IndexId(1);
 const ROWS: u64 = 2_000_000;
