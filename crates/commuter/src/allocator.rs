@@ -9,12 +9,12 @@ use tikv_jemallocator::Jemalloc;
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-/// jemalloc's settings, zero-terminated; `_RJEM_MALLOC_CONF` in the environment goes before them. Freed memory is kept for a second
-/// in place of ten.
+/// jemalloc's settings, zero-terminated; `_RJEM_MALLOC_CONF` in the environment goes before them. Freed memory is kept for half a
+/// second in place of ten.
 #[expect(unsafe_code, reason = "jemalloc finds its settings by this symbol")]
 // SAFETY: nothing else has the name, and a reference to bytes is, first, the pointer that jemalloc reads.
 #[unsafe(export_name = "_rjem_malloc_conf")]
-static SETTINGS: &[u8] = b"background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0\0";
+static SETTINGS: &[u8] = b"background_thread:true,dirty_decay_ms:500,muzzy_decay_ms:0\0";
 
 #[cfg(test)]
 mod tests {

@@ -29,6 +29,15 @@ pub(crate) struct Version {
     pub(crate) value: Option<Bytes>,
 }
 
+impl Version {
+    /// What the value takes in memory: an allocator has four sizes between a power of two and the next, and steps of 16 up to 128.
+    pub(crate) fn value_bytes(&self) -> usize {
+        let len = self.value.as_ref().map_or(0, Bytes::len);
+        let step = (len.next_power_of_two() / 8).max(16);
+        len.next_multiple_of(step)
+    }
+}
+
 /// All versions of a key. Never empty but in the moment before the key is removed.
 #[derive(Clone, Debug)]
 pub(crate) enum Chain {
@@ -112,7 +121,7 @@ impl Chain {
         let Some(newest_needed) = newest_needed else { return Pruned::default() };
         let mut pruned = Pruned { versions: newest_needed, value_bytes: 0 };
         for version in versions.drain(..newest_needed) {
-            pruned.value_bytes += version.value.map_or(0, |value| value.len());
+            pruned.value_bytes += version.value_bytes();
         }
         pruned
     }
@@ -214,7 +223,7 @@ mod tests {
             chain.install(known(number, "b"));
         }
         chain.install(pending(&stamp, "c"));
-        assert_eq!(chain.prune(CommitNumber(7)), Pruned { versions: 2, value_bytes: 2 });
+        assert_eq!(chain.prune(CommitNumber(7)), Pruned { versions: 2, value_bytes: 32 });
         let numbers: Vec<_> = chain.versions().iter().map(|v| v.stamp.state()).collect();
         assert_eq!(
             numbers,

@@ -17,9 +17,10 @@ use super::key::Key;
 use super::stamp::{StampState, VersionStamp};
 use crate::read::Selector;
 
-/// What a key takes beside its bytes, and what a version takes beside its value: nodes are two thirds full.
-const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 3 / 2;
-const VERSION_OVERHEAD_BYTES: usize = size_of::<Version>() + 16;
+/// What a key takes beside its bytes: nodes are two thirds full, and the allocator rounds them up by a tenth.
+const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 5 / 3;
+/// What a version takes beside its value, with what counts the value's readers.
+const VERSION_OVERHEAD_BYTES: usize = size_of::<Version>() + 32;
 
 /// A chain is pruned when it has grown to this, or twice this, or four times this …: a hot row under a long read view, of
 /// which nothing can be pruned, is not looked through at each install.
@@ -49,7 +50,7 @@ impl IndexTree {
     /// Adds a version; the bytes by which the tree grew (or shrank, by pruning). `floor` is asked for only when the key has
     /// many versions.
     pub(crate) fn install(&self, key: &[u8], version: Version, floor: impl FnOnce() -> CommitNumber) -> isize {
-        let value_bytes = version.value.as_ref().map_or(0, Bytes::len);
+        let value_bytes = version.value_bytes();
         let mut grown = (VERSION_OVERHEAD_BYTES + value_bytes) as isize;
         let mut keys = self.keys.write();
         match keys.entry(Key::new(key)) {
@@ -84,7 +85,7 @@ impl IndexTree {
             return versions.into_iter().map(install).sum();
         }
         let bytes = |(key, version): &(Key, Version)| {
-            let value_bytes = version.value.as_ref().map_or(0, Bytes::len);
+            let value_bytes = version.value_bytes();
             KEY_OVERHEAD_BYTES + key.heap_bytes() + VERSION_OVERHEAD_BYTES + value_bytes
         };
         let grown: usize = versions.iter().map(bytes).sum();
