@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use interop::{Kind, Server, ServerOptions, run_tool};
+use interop::{Client, Kind, Peer, Server, ServerOptions, commuter_binary, run_tool};
 
 const SETUP: &str = "CREATE DATABASE d; USE d;\
     CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(300), n DECIMAL(12,3), b BLOB, d DATETIME(3), e ENUM('a','b'), u BIGINT UNSIGNED, f DOUBLE, k TIMESTAMP NULL);\
@@ -36,7 +36,7 @@ fn sealed_files_and_the_live_one() {
     }
     let text = from_server(&server, Kind::Mysql97, "mysqlbinlog", &[]);
     assert!(text.contains("in the live file"), "{text}");
-    let ours = Command::new(interop::commuter_binary().unwrap())
+    let ours = Command::new(commuter_binary().unwrap())
         .args(["log", "dump", "--verify-checksum"])
         .arg(server.folder().join(live))
         .output()
@@ -96,6 +96,78 @@ fn mariadb_reads_from_a_server_whose_version_it_knows() {
     server.client().query(SETUP).unwrap();
     let text = from_server(&server, Kind::Maria118, "mariadb-binlog", &["--skip-ssl"]);
     assert!(text.contains("in the live file"), "{text}");
+}
+
+fn log_dump(arguments: &[&str]) -> Vec<String> {
+    let output = Command::new(commuter_binary().unwrap())
+        .args(["log", "dump", "--format", "json"])
+        .args(arguments)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// Our dump of a server's log is our dump of its files, whoever the server is: by name, and all of it.
+fn dump_from(client: &Client, folder: &std::path::Path) {
+    let url = format!("mysql://root@127.0.0.1:{}", client.port());
+    let listed = client.query("SHOW BINARY LOGS").unwrap();
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split('\t').next()).collect();
+    let files: Vec<String> = names.iter().map(|name| folder.join(name).display().to_string()).collect();
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    // A file that is written to says so in its first event; MariaDB's dump thread says when the server was started there.
+    let comparable = |lines: Vec<String>| -> Vec<String> {
+        lines.into_iter().filter(|line| !line.contains(r#""type":"Format_desc""#)).collect()
+    };
+    let from_files = comparable(log_dump(&files));
+    assert!(from_files.iter().any(|line| line.contains("in the live file")), "{from_files:?}");
+    let by_name = comparable(log_dump(&[&["--source", &url, "--verify-checksum"], &names[..]].concat()));
+    assert_eq!(by_name, from_files, "{url}");
+    let all = comparable(log_dump(&["--source", &url]));
+    assert_eq!(all, from_files, "{url}");
+    // Of a table, of a part of the files.
+    let last = names[names.len() - 1];
+    let rows = log_dump(&["--source", &url, "--table", "d.t", last]);
+    assert!(rows.iter().any(|line| line.contains("in the live file")), "{rows:?}");
+    let others = log_dump(&["--source", &url, "--table", "d.other", last]);
+    assert!(!others.iter().any(|line| line.contains(r#""rows":"#)), "{others:?}");
+}
+
+#[test]
+fn our_dump_reads_from_every_server() {
+    let server = Server::start("log-dump", ServerOptions::default()).unwrap();
+    server.client().query(SETUP).unwrap();
+    dump_from(&server.client(), server.folder());
+    for kind in [Kind::Mysql97, Kind::Maria118] {
+        let peer = Peer::start(kind, "log-dump", Duration::ZERO, &[]).unwrap();
+        let setup = match kind {
+            Kind::Mysql97 => SETUP.to_owned(),
+            Kind::Maria118 => SETUP.replace("SET SESSION binlog_rows_query_log_events = 1", "DO 0"),
+        };
+        peer.client().query(&setup).unwrap();
+        dump_from(&peer.client(), &peer.folder());
+    }
+}
+
+#[test]
+fn our_dump_follows() {
+    let server = Server::start("log-dump-follow", ServerOptions::default()).unwrap();
+    server.client().query("CREATE DATABASE d; CREATE TABLE d.t (s VARCHAR(100) PRIMARY KEY)").unwrap();
+    let mut reader = Command::new("timeout")
+        .arg("30")
+        .arg(commuter_binary().unwrap())
+        .args(["log", "dump", "--source", &server.url(), "--follow"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(reader.stdout.take().unwrap()).lines().map_while(Result::ok);
+    for text in ["first", "second", "third"] {
+        server.client().query(&format!("INSERT INTO d.t (s) VALUES ('{text}'); FLUSH BINARY LOGS")).unwrap();
+        let wanted = format!("@1='{text}'");
+        assert!(lines.any(|line| line.contains(&wanted)), "the stream ended before '{text}'");
+    }
+    reader.kill().unwrap();
+    reader.wait().unwrap();
 }
 
 /// Sealing happens beside the commits; a sealed file is as long as its log.

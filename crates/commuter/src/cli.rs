@@ -105,17 +105,25 @@ enum LogCommand {
     Dump(LogDump),
 }
 
-/// Prints the events of log files with their rows, as `mysqlbinlog -vv` does; works on the live file too.
+/// Prints the events of log files, or of a server's log, with their rows, as `mysqlbinlog -vv` does; works on the live file too.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   commuter log dump data/binlog.000001
   commuter log dump --format json data/binlog.00000* | jq .
-  commuter log dump --verify-checksum data/binlog.000007 >/dev/null")]
+  commuter log dump --table shop.orders --start-datetime '2026-11-20 15:00:00' data/binlog.000007
+  commuter log dump --verify-checksum data/binlog.000007 >/dev/null
+  commuter log dump --source mysql://root@127.0.0.1:3306 --follow --format json | jq .")]
 pub(crate) struct LogDump {
-    /// Log files, in order
-    #[arg(required = true, value_name = "FILE")]
+    /// Log files, in order; with --source names of the server's, from the first one to the log's end if none is named
+    #[arg(required_unless_present = "source", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+    /// Read from this server (any MySQL, MariaDB or commuter; needs REPLICATION SLAVE)
+    #[arg(long, value_name = "URL")]
+    pub(crate) source: Option<ServerUrl>,
+    /// Wait at the log's end for more, and print that too
+    #[arg(long, requires = "source", visible_alias = "stop-never")]
+    pub(crate) follow: bool,
     /// Stop at the first event whose checksum is wrong
     #[arg(long)]
     pub(crate) verify_checksum: bool,
@@ -125,6 +133,24 @@ pub(crate) struct LogDump {
     /// Stop before the first event at or after this offset
     #[arg(long, value_name = "OFFSET")]
     pub(crate) stop_position: Option<u64>,
+    /// Transactions that begin at this time or later, in UTC as they are printed
+    #[arg(long, value_name = "'YYYY-MM-DD hh:mm:ss'", value_parser = log_dump::parse_time)]
+    pub(crate) start_datetime: Option<u32>,
+    /// Transactions that begin before this time
+    #[arg(long, value_name = "'YYYY-MM-DD hh:mm:ss'", value_parser = log_dump::parse_time)]
+    pub(crate) stop_datetime: Option<u32>,
+    /// Only transactions of this GTID set
+    #[arg(long, value_name = "SET", value_parser = log_dump::parse_gtids)]
+    pub(crate) include_gtids: Option<binlog::GtidSet>,
+    /// No transactions of this GTID set
+    #[arg(long, value_name = "SET", value_parser = log_dump::parse_gtids)]
+    pub(crate) exclude_gtids: Option<binlog::GtidSet>,
+    /// Rows of this database's tables, and statements in it or about it; may be given several times
+    #[arg(long = "database", short = 'd', value_name = "NAME")]
+    pub(crate) databases: Vec<String>,
+    /// Rows of this table, and statements in its database or about it; may be given several times
+    #[arg(long = "table", value_name = "DATABASE.TABLE", value_parser = log_dump::parse_table)]
+    pub(crate) tables: Vec<(String, String)>,
     /// How to print
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,

@@ -15,15 +15,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::SqlError;
+use binlog::event::ChecksumAlgorithm;
 use futures_lite::future::block_on;
 pub use server::url::{Protection, ServerUrl};
 use session::tls::ClientStream;
 use session::{Peer, Transport, tls};
 use thiserror::Error;
 use wire::client::{Credentials, ServerKey};
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK};
 
 const CONNECT_PATIENCE: Duration = Duration::from_secs(10);
 const READ_BYTES: usize = 64 << 10;
+/// The `server_id` of who follows a log to print it: a source ends an older stream of the same number.
+const FOLLOWING_SERVER_ID: u32 = u32::MAX - 1;
 
 /// Why a connection or a statement failed.
 #[derive(Debug, Error)]
@@ -137,6 +141,58 @@ impl Client {
     pub fn query_each(&mut self, sql: &str, each: impl FnMut(&[Option<&[u8]>]) + Send) -> Result<(), ClientError> {
         block_on(self.inner.query_rows(sql, each)).map_err(|error| ClientError::of(error, &self.address))?;
         Ok(())
+    }
+}
+
+/// A server's binary log, as it comes.
+pub struct LogStream {
+    client: Client,
+    checksum: ChecksumAlgorithm,
+}
+
+impl Client {
+    /// Asks for the server's log from a position of a file on; the first file if `file` is empty. It ends at the log's end, or, to
+    /// follow, waits there for more.
+    ///
+    /// # Errors
+    /// What the server refused, or that the connection broke.
+    pub fn stream_log(mut self, file: &str, position: u64, follow: bool) -> Result<LogStream, ClientError> {
+        // MariaDB's sources send what a client says that it knows; for others it is a variable like any.
+        let announce = "SET @mariadb_slave_capability = 4, @master_binlog_checksum = @@global.binlog_checksum, \
+                        @source_binlog_checksum = @@global.binlog_checksum";
+        self.query(announce)?;
+        let checksum = match self.query("SELECT @master_binlog_checksum")?.text(0, 0).to_uppercase().as_str() {
+            "CRC32" => ChecksumAlgorithm::Crc32,
+            _ => ChecksumAlgorithm::Off,
+        };
+        // Without a number of its own it is nobody's replica, and the source does not wait for it.
+        let (flags, server_id) = if follow { (0, FOLLOWING_SERVER_ID) } else { (DUMP_NON_BLOCK, 0) };
+        // To MariaDB's sources this bit says that the statements of rows are wanted.
+        let flags = flags | DUMP_HEARTBEAT_V2;
+        let dump = BinlogDump { flags, server_id, file: file.to_owned(), position, gtid_set: None };
+        block_on(self.inner.dump(&dump)).map_err(|error| ClientError::of(error, &self.address))?;
+        Ok(LogStream { client: self, checksum })
+    }
+}
+
+impl LogStream {
+    /// How events are protected before the log says it.
+    pub fn checksum(&self) -> ChecksumAlgorithm {
+        self.checksum
+    }
+
+    /// The next event; `None` at the log's end.
+    ///
+    /// # Errors
+    /// What the server says is wrong, or that the connection broke.
+    pub fn next_event(&mut self) -> Result<Option<&[u8]>, ClientError> {
+        let address = &self.client.address;
+        block_on(self.client.inner.next_event()).map_err(|error| ClientError::of(error, address))
+    }
+
+    /// Whether the next one is here already.
+    pub fn has_event(&mut self) -> bool {
+        self.client.inner.has_event()
     }
 }
 

@@ -1,12 +1,15 @@
-//! `commuter log dump`: events of log files, for people or as JSON.
+//! `commuter log dump`: events of log files, or of a server's log, for people or as JSON.
 
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use binlog::dump::{DumpFormat, DumpOptions, dump_file};
+use binlog::GtidSet;
+use binlog::dump::{DumpFilter, DumpFormat, DumpOptions, StreamDump, Streamed, dump_file};
+use commuter::client::{Client, ServerUrl};
+use types::temporal::{DateTime, calendar};
 
-use crate::cli::{self, CommandResult, LogDump};
+use crate::cli::{self, CommandError, CommandResult, LogDump};
 
 pub(crate) fn run(arguments: &LogDump) -> CommandResult {
     let options = DumpOptions {
@@ -17,31 +20,124 @@ pub(crate) fn run(arguments: &LogDump) -> CommandResult {
         verify_checksum: arguments.verify_checksum,
         start_position: arguments.start_position,
         stop_position: arguments.stop_position.unwrap_or(u64::MAX),
+        filter: filter(arguments),
     };
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     // Whoever reads our output may have seen enough (`| head`): that is no error.
     let mut enough = false;
-    let runtime = server::runtime(1)?;
-    let dumped = runtime.block_on(async {
-        let env = io::os::environment("/".into(), io::os::Offload::Threads(1), tokio::runtime::Handle::current())?;
-        for path in &arguments.files {
-            check_file(path)?;
-            let path = std::path::absolute(path)?;
-            let path = path.to_str().ok_or("the file's name is not UTF-8")?;
-            let write = |text: &str| {
-                let written = out.write_all(text.as_bytes());
-                enough = written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
-                written
-            };
-            dump_file(&env, path, options, write).await?;
-        }
-        out.flush()?;
-        Ok::<(), Box<dyn std::error::Error>>(())
-    });
+    let mut write = |text: &str| {
+        // An empty text is for what is written to be seen.
+        let written = if text.is_empty() { out.flush() } else { out.write_all(text.as_bytes()) };
+        enough |= written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
+        written
+    };
+    let dumped = match &arguments.source {
+        Some(source) => from_server(source, arguments, &options, &mut write),
+        None => from_files(&arguments.files, &options, &mut write),
+    };
+    let dumped = dumped.and_then(|()| Ok(write("")?));
     match dumped {
         Err(error) if !enough => Err(error),
         _ => Ok(ExitCode::SUCCESS),
     }
+}
+
+type Sink<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<()>;
+
+fn from_files(files: &[PathBuf], options: &DumpOptions, write: Sink<'_>) -> Result<(), CommandError> {
+    let runtime = server::runtime(1)?;
+    runtime.block_on(async {
+        let env = io::os::environment("/".into(), io::os::Offload::Threads(1), tokio::runtime::Handle::current())?;
+        for path in files {
+            check_file(path)?;
+            let path = std::path::absolute(path)?;
+            let path = path.to_str().ok_or("the file's name is not UTF-8")?;
+            dump_file(&env, path, options, &mut *write).await?;
+        }
+        Ok(())
+    })
+}
+
+/// The files that are named, each up to its end, or all from the first one on; then, to follow, whatever comes.
+fn from_server(
+    source: &ServerUrl,
+    arguments: &LogDump,
+    options: &DumpOptions,
+    write: Sink<'_>,
+) -> Result<(), CommandError> {
+    let names: Vec<String> = arguments.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
+    let Some((last, before)) = names.split_last() else {
+        return stream(source, "", Until::End { follow: arguments.follow }, options, write);
+    };
+    for name in before {
+        stream(source, name, Until::NextFile, options, write)?;
+    }
+    let until = if arguments.follow { Until::End { follow: true } } else { Until::NextFile };
+    stream(source, last, until, options, write)
+}
+
+/// Where a server's log is not read any further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Until {
+    NextFile,
+    End { follow: bool },
+}
+
+fn stream(
+    source: &ServerUrl,
+    file: &str,
+    until: Until,
+    options: &DumpOptions,
+    write: Sink<'_>,
+) -> Result<(), CommandError> {
+    const MAGIC_BYTES: u64 = 4;
+    let follow = until == Until::End { follow: true };
+    let mut events = Client::connect(source, None)?.stream_log(file, MAGIC_BYTES, follow)?;
+    let mut dump = StreamDump::begin(options, events.checksum(), write)?;
+    while let Some(event) = events.next_event()? {
+        match dump.event(event, options.stop_position, write)? {
+            Streamed::NextFile if until == Until::NextFile => break,
+            Streamed::Stop => break,
+            _ => {}
+        }
+        if follow && !events.has_event() {
+            write("")?;
+        }
+    }
+    Ok(dump.end(write)?)
+}
+
+fn filter(arguments: &LogDump) -> DumpFilter {
+    DumpFilter {
+        from: arguments.start_datetime,
+        until: arguments.stop_datetime,
+        include_gtids: arguments.include_gtids.clone(),
+        exclude_gtids: arguments.exclude_gtids.clone().unwrap_or_default(),
+        databases: arguments.databases.clone(),
+        tables: arguments.tables.clone(),
+    }
+}
+
+/// `YYYY-MM-DD hh:mm:ss` in UTC, as the dump prints times: seconds since 1970.
+pub(crate) fn parse_time(text: &str) -> Result<u32, String> {
+    let is_real =
+        |time: &DateTime| calendar::is_real(time.date) && time.hour < 24 && time.minute < 60 && time.second < 60;
+    let time = DateTime::from_canonical(text).filter(is_real);
+    let seconds = time.and_then(|time| u32::try_from(calendar::to_unix_seconds(time)).ok());
+    seconds.ok_or_else(|| format!("'{text}' is no time such as '2026-11-20 15:00:00' (UTC)"))
+}
+
+/// `database.table`
+pub(crate) fn parse_table(text: &str) -> Result<(String, String), String> {
+    match text.split_once('.') {
+        Some((database, table)) if !database.is_empty() && !table.is_empty() => Ok((database.into(), table.into())),
+        _ => Err(format!("'{text}' is no DATABASE.TABLE")),
+    }
+}
+
+/// A set of GTIDs.
+pub(crate) fn parse_gtids(text: &str) -> Result<GtidSet, String> {
+    text.parse().map_err(|_| format!("'{text}' is no GTID set such as '3E11FA47-71CA-11E1-9E33-C80AA9429562:1-5'"))
 }
 
 /// Says what is wrong with a name before anything is printed.

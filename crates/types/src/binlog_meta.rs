@@ -26,6 +26,8 @@ pub mod type_code {
     pub const DATETIME2: u8 = 18;
     pub const TIME2: u8 = 19;
     pub const BOOL: u8 = 244;
+    /// VECTOR of MySQL 9, which no table has here.
+    pub const VECTOR: u8 = 242;
     pub const JSON: u8 = 245;
     pub const NEWDECIMAL: u8 = 246;
     pub const ENUM: u8 = 247;

@@ -2,13 +2,13 @@
 
 use io::{Env, OpenOptions};
 
-use super::{DumpFormat, Dumper};
+use super::{DumpFilter, DumpFormat, Dumper};
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::event::{ChecksumAlgorithm, ENCRYPTED_MAGIC, EventType, FormatDescription, HEADER_SIZE, MAGIC, RawEvent};
 use crate::log::{LogOptions, Window, check_header};
 
 /// What to show, and how.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct DumpOptions {
     /// Text or JSON.
     pub format: DumpFormat,
@@ -18,6 +18,8 @@ pub struct DumpOptions {
     pub start_position: u64,
     /// The first event at or behind this offset is not shown any more.
     pub stop_position: u64,
+    /// Of what is between the two.
+    pub filter: DumpFilter,
 }
 
 impl Default for DumpOptions {
@@ -27,6 +29,7 @@ impl Default for DumpOptions {
             verify_checksum: false,
             start_position: MAGIC.len() as u64,
             stop_position: u64::MAX,
+            filter: DumpFilter::default(),
         }
     }
 }
@@ -35,7 +38,7 @@ impl Default for DumpOptions {
 pub async fn dump_file(
     env: &Env,
     path: &str,
-    options: DumpOptions,
+    options: &DumpOptions,
     mut sink: impl FnMut(&str) -> std::io::Result<()>,
 ) -> Result<()> {
     let failed = |operation, error| BinlogError::io(operation, path, &error);
@@ -49,13 +52,9 @@ pub async fn dump_file(
     if !magic.starts_with(&MAGIC) {
         return Err(BinlogError::corrupt(path, 0, "this is not a binary log"));
     }
-    let mut dumper = Dumper::new(options.format);
-    let mut checksum = ChecksumAlgorithm::Crc32;
+    let mut printer = Printer::new(options);
+    printer.begin(&mut sink)?;
     let mut at = MAGIC.len() as u64;
-    let mut out = String::new();
-    if options.format == DumpFormat::Text {
-        out.push_str("DELIMITER /*!*/;\n");
-    }
     while at < len.min(options.stop_position) {
         let bytes = window.at(at, HEADER_SIZE).await?;
         if bytes.iter().take(HEADER_SIZE).all(|&b| b == 0) {
@@ -64,38 +63,89 @@ pub async fn dump_file(
         let damaged = |reason: DecodeError| BinlogError::corrupt(path, at, reason);
         let header = check_header(bytes, at, &LogOptions::default()).map_err(damaged)?;
         let bytes = window.at(at, header.event_length as usize).await?;
-        let event = RawEvent::first_of(bytes, checksum).map_err(damaged)?;
-        if event.header.event_type == EventType::FORMAT_DESCRIPTION {
-            checksum = FormatDescription::decode(&event).map_err(damaged)?.checksum;
-        }
-        if options.verify_checksum {
-            event.verify().map_err(damaged)?;
-        }
-        let is_wanted = at >= options.start_position || event.header.event_type == EventType::FORMAT_DESCRIPTION;
-        // Rows further on may need the maps of tables before the start.
-        if is_wanted {
-            dumper.event(at, &event, &mut out).map_err(damaged)?;
-        } else if event.header.event_type == EventType::TABLE_MAP {
-            dumper.event(at, &event, &mut String::new()).map_err(damaged)?;
-        }
-        sink(&out).map_err(|error| BinlogError::io("write", "output", &error))?;
-        out.clear();
-        if is_wanted {
-            let mut written = Ok(());
-            let inner = dumper.inner_events(at, &event, |text| {
-                written = sink(text);
-                written.is_ok()
-            });
-            written.map_err(|error| BinlogError::io("write", "output", &error))?;
-            inner.map_err(damaged)?;
-        }
-        if event.header.event_type == EventType::MARIA_START_ENCRYPTION {
-            return Err(BinlogError::Encrypted(path.to_owned()));
-        }
+        printer.event(path, at, bytes, &mut sink)?;
         at += u64::from(header.event_length);
     }
-    if options.format == DumpFormat::Text {
-        out.push_str("DELIMITER ;\n# End of log file\n");
+    printer.end(&mut sink)
+}
+
+/// What a dump is written to, in pieces.
+pub(super) type Sink<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<()>;
+
+/// A dump of one file or stream.
+pub(super) struct Printer<'a> {
+    options: &'a DumpOptions,
+    dumper: Dumper,
+    checksum: ChecksumAlgorithm,
+    out: String,
+}
+
+impl<'a> Printer<'a> {
+    pub(super) fn new(options: &'a DumpOptions) -> Self {
+        let dumper = Dumper::with_filter(options.format, options.filter.clone());
+        Printer { options, dumper, checksum: ChecksumAlgorithm::Crc32, out: String::new() }
     }
-    sink(&out).map_err(|error| BinlogError::io("write", "output", &error))
+
+    /// How events are protected until a FORMAT_DESCRIPTION says it.
+    pub(super) fn set_checksum(&mut self, checksum: ChecksumAlgorithm) {
+        self.checksum = checksum;
+    }
+
+    pub(super) fn checksum(&self) -> ChecksumAlgorithm {
+        self.checksum
+    }
+
+    pub(super) fn begin(&mut self, sink: Sink<'_>) -> Result<()> {
+        let is_text = self.options.format == DumpFormat::Text;
+        write(sink, if is_text { "DELIMITER /*!*/;\n" } else { "" })
+    }
+
+    pub(super) fn end(&mut self, sink: Sink<'_>) -> Result<()> {
+        let is_text = self.options.format == DumpFormat::Text;
+        write(sink, if is_text { "DELIMITER ;\n# End of log file\n" } else { "" })
+    }
+
+    /// Shows an event at an offset of a file, if it is wanted.
+    pub(super) fn event(&mut self, file: &str, at: u64, bytes: &[u8], sink: Sink<'_>) -> Result<()> {
+        let damaged = |reason: DecodeError| BinlogError::corrupt(file, at, reason);
+        let event = RawEvent::first_of(bytes, self.checksum).map_err(damaged)?;
+        let event_type = event.header.event_type;
+        if event_type == EventType::FORMAT_DESCRIPTION {
+            self.checksum = FormatDescription::decode(&event).map_err(damaged)?.checksum;
+        }
+        if self.options.verify_checksum {
+            event.verify().map_err(damaged)?;
+        }
+        let is_wanted = at >= self.options.start_position || event_type == EventType::FORMAT_DESCRIPTION;
+        if is_wanted {
+            self.out.clear();
+            self.dumper.event(at, &event, &mut self.out).map_err(damaged)?;
+            write(sink, &self.out)?;
+            self.inner_events(at, &event, sink)?.map_err(damaged)?;
+        } else if event_type == EventType::TABLE_MAP {
+            // Rows further on may need the maps of tables before the start.
+            self.dumper.event(at, &event, &mut String::new()).map_err(damaged)?;
+        }
+        if event_type == EventType::MARIA_START_ENCRYPTION {
+            return Err(BinlogError::Encrypted(file.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The outer result is that of writing.
+    fn inner_events(&mut self, at: u64, event: &RawEvent<'_>, sink: Sink<'_>) -> Result<Result<(), DecodeError>> {
+        let mut written = Ok(());
+        let inner = self.dumper.inner_events(at, event, |text| {
+            written = write(sink, text);
+            written.is_ok()
+        });
+        written.map(|()| inner)
+    }
+}
+
+fn write(sink: Sink<'_>, text: &str) -> Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    sink(text).map_err(|error| BinlogError::io("write", "output", &error))
 }

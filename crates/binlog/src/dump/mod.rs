@@ -2,14 +2,19 @@
 //! object per line.
 
 mod file;
+mod filter;
 mod json;
 mod others;
+mod stream;
 mod text;
 mod value;
 
 use std::collections::HashMap;
 
 pub use file::{DumpOptions, dump_file};
+pub use filter::DumpFilter;
+use filter::Selector;
+pub use stream::{StreamDump, Streamed};
 
 use crate::error::DecodeError;
 use crate::event::{
@@ -36,6 +41,7 @@ pub struct Dumper {
     tables: HashMap<u64, TableMap>,
     schema: Vec<u8>,
     file: FormatDescription,
+    selector: Selector,
 }
 
 /// The most that a compressed statement, or the rows of a compressed event, may take: the largest packet of a server.
@@ -44,13 +50,24 @@ const INFLATED_SIZE_MAX: usize = 1 << 30;
 impl Dumper {
     /// For the events of one file or stream, in order.
     pub fn new(format: DumpFormat) -> Self {
+        Dumper::with_filter(format, DumpFilter::default())
+    }
+
+    /// The same, of what is wanted.
+    pub fn with_filter(format: DumpFormat, filter: DumpFilter) -> Self {
         let file = FormatDescription::new("", 0);
-        Dumper { format, tables: HashMap::new(), schema: Vec::new(), file }
+        Dumper { format, tables: HashMap::new(), schema: Vec::new(), file, selector: Selector::new(filter) }
     }
 
     /// Appends what is to be shown of an event that begins at `position`. Of a TRANSACTION_PAYLOAD that is the event itself;
     /// [`Dumper::inner_events`] shows what is inside.
     pub fn event(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+        self.remember(event)?;
+        if self.selector.wants(event)? { self.show(position, event, out) } else { Ok(()) }
+    }
+
+    /// Rows further on need what it says of their tables.
+    fn remember(&mut self, event: &RawEvent<'_>) -> Result<(), DecodeError> {
         match event.header.event_type {
             EventType::TABLE_MAP => {
                 let map = TableMap::of(&TableMapEvent::decode(event.body())?, self.file.dialect())?;
@@ -59,6 +76,10 @@ impl Dumper {
             EventType::FORMAT_DESCRIPTION => self.file = FormatDescription::decode(event)?,
             _ => {}
         }
+        Ok(())
+    }
+
+    fn show(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
         match self.format {
             DumpFormat::Text => text::event(self, position, event, out),
             DumpFormat::Json => json::event(self, position, event, out),
@@ -73,7 +94,7 @@ impl Dumper {
         event: &RawEvent<'_>,
         mut flush: impl FnMut(&str) -> bool,
     ) -> Result<(), DecodeError> {
-        if event.header.event_type != EventType::TRANSACTION_PAYLOAD {
+        if event.header.event_type != EventType::TRANSACTION_PAYLOAD || !self.selector.in_wanted_transaction() {
             return Ok(());
         }
         let payload = TransactionPayload::decode(event.body())?;
@@ -81,7 +102,10 @@ impl Dumper {
         let mut out = String::new();
         while let Some(inner) = events.next_event()? {
             out.clear();
-            self.event(position, &inner, &mut out)?;
+            self.remember(&inner)?;
+            if self.selector.wants_inner(&inner)? {
+                self.show(position, &inner, &mut out)?;
+            }
             if !flush(&out) {
                 return Ok(());
             }

@@ -234,7 +234,7 @@ fn decimal(bytes: &[u8], precision: u8, scale: u8) -> Result<String, DecodeError
 
 /// The type's name in a comment, as `mysqlbinlog -vv` prints it.
 pub(crate) fn type_name(column: &ColumnMeta) -> String {
-    use crate::event::{VARCHAR_COMPRESSED, VECTOR};
+    use crate::event::VARCHAR_COMPRESSED;
     use column_type::*;
     let meta = column.meta;
     match column.type_code {

@@ -53,8 +53,8 @@ pub use payload::{PayloadCompression, PayloadEvents, PayloadLimits, TransactionP
 pub use query::{QueryContext, QueryEvent};
 pub use rows::{ExtraRowInfo, Images, RowsEvent, RowsKind, RowsVersion, rows_flags};
 pub use status::{StatusVar, StatusVars};
+pub(crate) use table_map::VARCHAR_COMPRESSED;
 pub use table_map::{ColumnMeta, TableMap, TableName, column_type};
-pub(crate) use table_map::{VARCHAR_COMPRESSED, VECTOR};
 pub use table_meta::{DefaultCharset, MetadataField, TableMapEvent};
 pub use variables::{IntVar, RandSeeds, UserData, UserValue, UserVar};
 pub use xa::{XaPrepare, Xid};

@@ -16,8 +16,6 @@ use crate::error::DecodeError;
 
 pub use types::binlog_meta::type_code as column_type;
 
-/// MySQL's type for vectors, unknown to `types`.
-pub(crate) const VECTOR: u8 = 242;
 /// MariaDB's compressed columns.
 const BLOB_COMPRESSED: u8 = 140;
 pub(crate) const VARCHAR_COMPRESSED: u8 = 141;
@@ -131,7 +129,7 @@ impl ColumnMeta {
     /// Counts in the character sets of columns: strings, and by dialect what is stored as they are.
     fn has_charset(&self, dialect: Dialect) -> bool {
         let is_stored_alike = match dialect {
-            Dialect::Mysql => self.type_code == VECTOR,
+            Dialect::Mysql => self.type_code == column_type::VECTOR,
             Dialect::Maria => self.type_code == column_type::GEOMETRY,
         };
         self.is_string() || is_stored_alike
@@ -299,7 +297,7 @@ impl TableMap {
                 each(types, geometries, |column, id| column.geometry_type = Some(*id))?;
             }
             MetadataField::VectorDimensions(dimensions) => {
-                let vectors = columns.filter(|column| column.type_code == VECTOR);
+                let vectors = columns.filter(|column| column.type_code == column_type::VECTOR);
                 each(dimensions, vectors, |column, count| column.vector_dimensions = Some(*count))?;
             }
             MetadataField::PrimaryKey(columns) => {

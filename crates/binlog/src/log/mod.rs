@@ -36,7 +36,7 @@ mod scan;
 mod segment;
 mod space;
 mod tail;
-mod tracker;
+pub(crate) mod tracker;
 mod unsynced;
 mod writer;
 
@@ -180,6 +180,16 @@ impl BinaryLog {
         candidates
             .find(|(_, info)| info.previous_gtids.is_subset_of(gtids))
             .map(|(&number, _)| LogPosition::new(number, crate::event::MAGIC.len() as u64))
+    }
+
+    /// The newest file with fewer than `count` GTIDs before it, or the oldest one with as many; `None` if that was purged.
+    pub fn file_behind(&self, count: u64) -> Option<u64> {
+        let durable_end = self.durable_end();
+        let files = self.files.lock();
+        let mut listed = files.by_number.range(..=durable_end.file);
+        let before = listed.clone().rev().find(|(_, info)| info.previous_gtids.count() < count);
+        let found = before.or_else(|| listed.next().filter(|(_, info)| info.previous_gtids.count() == count));
+        found.map(|(&number, _)| number)
     }
 
     /// The first event of the last transaction, or other event between transactions, in the last file; `None` in a log

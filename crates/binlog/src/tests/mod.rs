@@ -1,6 +1,7 @@
 //! Formats: golden files, arbitrary bytes, and another implementation's opinion.
 
 mod arbitrary;
+mod filter;
 mod golden;
 mod oracle;
 mod refused;

@@ -366,7 +366,7 @@ fn encrypted_files_say_so() {
                 shown.push_str(text);
                 Ok(())
             };
-            dump_file(&env, name, DumpOptions::default(), sink).await
+            dump_file(&env, name, &DumpOptions::default(), sink).await
         };
         let error = machine.run(run).unwrap().unwrap_err();
         assert!(matches!(&error, BinlogError::Encrypted(file) if file == name), "{error}");
