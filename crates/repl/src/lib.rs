@@ -17,7 +17,7 @@ pub mod follower;
 pub mod source;
 
 pub use follower::{Follower, SourceSettings};
-pub use source::DumpServer;
+pub use source::{DumpServer, MariaPosition};
 
 #[cfg(test)]
 mod tests;

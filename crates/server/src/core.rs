@@ -246,7 +246,8 @@ fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOpt
     let end = end.clone();
     EngineOptions {
         server_id: ServerId(number("server_id") as u32),
-        server_version: globals.named("version").as_str().to_owned(),
+        // What clients are told may be another: the log says by whose rules it was written.
+        server_version: crate::VERSION.to_owned(),
         page_cache_bytes: number("innodb_buffer_pool_size") as usize,
         memtable_bytes: number("memtable_size") as usize,
         checkpoint_log_bytes: number("checkpoint_log_size"),

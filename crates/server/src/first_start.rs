@@ -25,7 +25,9 @@ pub(crate) async fn make_root(
     let is_half_done = !is_new && engine.visible().0 == CommitNumber(1);
     if is_new {
         let (plugin, hash) = method(engine, options);
-        let sql = format!("CREATE USER 'root'@'localhost' IDENTIFIED WITH '{plugin}' AS {}", quoted(&hash));
+        // A MySQL that follows this server from its beginning has its own root.
+        let sql =
+            format!("CREATE USER IF NOT EXISTS 'root'@'localhost' IDENTIFIED WITH '{plugin}' AS {}", quoted(&hash));
         execute(engine, planner, sql).await.map_err(ServerError::FirstStart)?;
     }
     if is_new || is_half_done {

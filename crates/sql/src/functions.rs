@@ -11,9 +11,23 @@ use crate::services::Services;
 pub(crate) async fn call(services: &dyn Services, function: &str, args: Vec<Value>) -> Result<Value, SqlError> {
     match function {
         "wait_for_executed_gtid_set" => wait_for_gtids(services, &args).await,
+        "binlog_gtid_pos" => binlog_gtid_pos(services, &args).await,
         "master_gtid_wait" => wait_for_gtids(services, &args).await,
         name => Err(SqlError::not_supported(format!("{}()", name.to_uppercase()))),
     }
+}
+
+/// BINLOG_GTID_POS(file, position): MariaDB's name of what is before a position; NULL if there is no such position.
+async fn binlog_gtid_pos(services: &dyn Services, args: &[Value]) -> Result<Value, SqlError> {
+    let mut texts = args.iter().map(|value| {
+        let mut text = Vec::new();
+        value.write_text(types::value::NOT_FIXED, &mut text);
+        (!matches!(value, Value::Null)).then(|| String::from_utf8_lossy(&text).into_owned())
+    });
+    let (Some(Some(file)), Some(Some(position))) = (texts.next(), texts.next()) else { return Ok(Value::Null) };
+    let Ok(position) = position.trim().parse() else { return Ok(Value::Null) };
+    let found = services.binlog_gtid_pos(&file, position).await?;
+    Ok(found.map_or(Value::Null, |text| Value::str(&text)))
 }
 
 /// WAIT_FOR_EXECUTED_GTID_SET(set [, timeout]): 0 when they are there, 1 when the time is over.

@@ -80,6 +80,10 @@ pub trait Services: Send + Sync {
     /// Ready when everything in `set` has been applied here (`true`), or the time is over (`false`).
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>>;
 
+    /// The last transaction before a position of the binary log as MariaDB names it (`0-1-17`), empty if there is none; `None` if
+    /// there is no such position. The position must be between two transactions.
+    fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>>;
+
     /// Begins a clean shutdown.
     fn shutdown(&self);
 

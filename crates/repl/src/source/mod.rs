@@ -5,9 +5,10 @@
 //! with a heartbeat now and then. With GTIDs it begins in the newest file that can hold what the replica lacks, and
 //! leaves out what the replica has.
 //!
-//! A client in MariaDB's dialect is one that has set `@mariadb_slave_capability`; it may follow by file and position, as
-//! it would a MySQL.
+//! A client in MariaDB's dialect is one that has set `@mariadb_slave_capability`. A replica among them (one that has registered, or
+//! follows by GTIDs) gets the log in that dialect, see [`maria`]; tools that copy files get the files.
 
+mod maria;
 mod replicas;
 mod start;
 mod stream;
@@ -26,7 +27,11 @@ use sql::services::ReplicaHost;
 use types::Value;
 use wire::replication::{DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK, RegisterReplica};
 
+pub use maria::MariaPosition;
 use replicas::Replicas;
+
+/// From here on a MariaDB replica knows MariaDB's GTIDs.
+const MARIA_CAPABILITY_GTID: u64 = 4;
 
 /// Serves replicas from one log.
 pub struct DumpServer {
@@ -69,6 +74,10 @@ pub(crate) struct Wishes {
     pub(crate) heartbeat_period: Option<Duration>,
     pub(crate) checksum: Checksum,
     pub(crate) is_maria: bool,
+    /// It is to be sent MariaDB's events.
+    pub(crate) in_maria_dialect: bool,
+    /// MariaDB's replicas only: it wants the statements of row events.
+    pub(crate) annotations: bool,
     pub(crate) uuid: String,
 }
 
@@ -132,7 +141,10 @@ impl DumpService for DumpServer {
 
 impl Wishes {
     fn of(request: &DumpRequest) -> Self {
-        let is_maria = request.variable(&["mariadb_slave_capability"]).is_some();
+        let capability = request.variable(&["mariadb_slave_capability"]);
+        let is_maria = capability.is_some();
+        let knows_gtids = capability.and_then(number).is_some_and(|capability| capability >= MARIA_CAPABILITY_GTID);
+        let is_replica = request.replica.is_some() || request.variable(&["slave_connect_state"]).is_some();
         let flags = request.dump.flags;
         let period = request.variable(&["source_heartbeat_period", "master_heartbeat_period"]).and_then(number);
         Wishes {
@@ -142,6 +154,8 @@ impl Wishes {
             heartbeat_period: period.filter(|&nanos| nanos > 0).map(Duration::from_nanos),
             checksum: Checksum::of(request.variable(&["source_binlog_checksum", "master_binlog_checksum"])),
             is_maria,
+            in_maria_dialect: knows_gtids && is_replica,
+            annotations: is_maria && flags & DUMP_HEARTBEAT_V2 != 0,
             uuid: request.variable(&["replica_uuid", "slave_uuid"]).and_then(text).unwrap_or_default(),
         }
     }

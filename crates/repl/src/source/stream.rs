@@ -7,17 +7,18 @@ use binlog::event::{
     CHECKSUM_SIZE, EventHeader, FLAG_BINLOG_IN_USE, Frame, HEADER_SIZE, Heartbeat, MAGIC, Rotate, encode_heartbeat,
     whole_event,
 };
-use binlog::{BinaryLog, BinlogError, EventType, GtidEvent, GtidSet, LogEvent, LogReader, Pin};
+use binlog::{BinaryLog, BinlogError, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent, LogReader, Pin};
 use futures_lite::future;
 use session::dump::{DumpRequest, EventStream};
 
+use super::maria::{Maria, MariaPosition, Rendered};
 use super::start::{self, Start};
 use super::{Checksum, End, Wishes, fatal};
 
 /// So many bytes are gathered before they are sent, unless the log's end comes first.
 const SEND_SIZE: usize = 128 << 10;
 /// Offset of `created` in the body of a FORMAT_DESCRIPTION.
-const CREATED_OFFSET: usize = HEADER_SIZE + 2 + 50;
+const CREATED_OFFSET: usize = 2 + 50;
 
 /// Streams until the end, an error, or for ever.
 pub(super) async fn run(
@@ -28,6 +29,7 @@ pub(super) async fn run(
     stream: &mut dyn EventStream,
 ) -> Result<(), SqlError> {
     let start = start::find(log, request, wishes)?;
+    let maria = dialect(log, wishes, &start).await?;
     let pin = log.pin(&format!("the replica with server id {}", request.dump.server_id), start.at);
     let mut sender = Sender {
         log: log.clone(),
@@ -38,11 +40,27 @@ pub(super) async fn run(
         reader: log.reader(LogPosition::new(start.at.file, 0)),
         file: 0,
         has: start.has.clone(),
+        maria,
         skipping: false,
         has_format: false,
     };
     sender.begin(&start).await?;
     sender.go_on().await
+}
+
+/// What makes MariaDB's events of ours, for a replica that is to have them.
+async fn dialect(log: &Arc<BinaryLog>, wishes: &Wishes, start: &Start) -> Result<Option<Maria>, SqlError> {
+    if !wishes.in_maria_dialect {
+        return Ok(None);
+    }
+    if let Some(has) = start.behind {
+        return Ok(Some(Maria::new(wishes.annotations, has)));
+    }
+    if start.at.offset <= MAGIC.len() as u64 {
+        return Ok(Some(Maria::new(wishes.annotations, None)));
+    }
+    let position = MariaPosition::at(log, start.at).await.map_err(reading)?;
+    Ok(Some(Maria::behind(wishes.annotations, position)))
 }
 
 struct Sender<'a> {
@@ -55,6 +73,8 @@ struct Sender<'a> {
     /// The file that the client was told of.
     file: u64,
     has: Option<GtidSet>,
+    /// It is sent in MariaDB's dialect.
+    maria: Option<Maria>,
     /// Inside of a transaction that the client has.
     skipping: bool,
     /// The client has a FORMAT_DESCRIPTION, which says that everything behind it has a checksum.
@@ -74,7 +94,9 @@ impl Sender<'_> {
         }
         let first = self.reader.next_event().await.map_err(reading)?;
         let format = first.ok_or_else(|| fatal("the log file has no first event"))?;
-        self.send_format(&format, start.at.offset > MAGIC.len() as u64);
+        let is_in_the_middle =
+            start.at.offset > MAGIC.len() as u64 || self.maria.as_ref().is_some_and(Maria::begins_in_the_middle);
+        self.send_format(&format, is_in_the_middle)?;
         if start.at.offset > format.end.offset {
             self.reader = self.log.reader(start.at);
         } else if start.at.offset > MAGIC.len() as u64 && start.at.offset < format.end.offset {
@@ -100,7 +122,9 @@ impl Sender<'_> {
                 self.pin.set(event.start);
             }
             if event.header.event_type == EventType::FORMAT_DESCRIPTION {
-                self.send_format(&event, false);
+                self.send_format(&event, false)?;
+            } else if self.maria.is_some() {
+                self.send_rendered(&event)?;
             } else if !self.is_skipped(&event)? {
                 self.stream.event(&[&event.bytes]);
             }
@@ -153,6 +177,20 @@ impl Sender<'_> {
         Ok(self.skipping)
     }
 
+    fn send_rendered(&mut self, event: &LogEvent) -> Result<(), SqlError> {
+        let rendered = self.maria.as_mut().map_or(Ok(Rendered::AsIs), |maria| maria.event(event))?;
+        match rendered {
+            Rendered::Nothing => {}
+            Rendered::AsIs => self.stream.event(&[&event.bytes]),
+            Rendered::Instead(bytes) => self.stream.event(&[&bytes]),
+            Rendered::Before(bytes) => {
+                self.stream.event(&[&bytes]);
+                self.stream.event(&[&event.bytes]);
+            }
+        }
+        Ok(())
+    }
+
     fn server_id(&self) -> u32 {
         self.log.options().server_id.0
     }
@@ -176,19 +214,23 @@ impl Sender<'_> {
 
     /// A file that is read is not in use to its reader. Where the stream begins in the middle, the event has no position
     /// in it, and does not say that the server has started: the replica keeps its temporary tables.
-    fn send_format(&mut self, event: &LogEvent, is_in_the_middle: bool) {
-        let mut bytes = event.bytes.to_vec();
+    fn send_format(&mut self, event: &LogEvent, is_in_the_middle: bool) -> Result<(), SqlError> {
+        let mut body = match self.maria {
+            None => event.raw().body().to_vec(),
+            Some(_) => Maria::format_body(FormatDescription::decode(&event.raw()).map_err(BinlogError::from)?),
+        };
         if is_in_the_middle {
-            bytes[CREATED_OFFSET..CREATED_OFFSET + 4].fill(0);
+            body[CREATED_OFFSET..CREATED_OFFSET + 4].fill(0);
         }
         let EventHeader { timestamp, server_id, flags, .. } = event.header;
         let frame = Frame { timestamp, server_id, flags: flags & !FLAG_BINLOG_IN_USE };
-        let body = &bytes[HEADER_SIZE..bytes.len() - CHECKSUM_SIZE];
-        // An event that ends at 0 begins its own length before it, modulo 4 GiB.
-        let offset = if is_in_the_middle { (1 << 32) - bytes.len() as u64 } else { event.start.offset };
-        let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, offset, body);
+        // What it begins with is its own length before its end, modulo 4 GiB.
+        let end = if is_in_the_middle { 0 } else { event.end.offset };
+        let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
+        let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, (1 << 32) + end - len, &body);
         self.stream.event(&[&sent]);
         self.has_format = true;
+        Ok(())
     }
 }
 

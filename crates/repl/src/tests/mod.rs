@@ -3,6 +3,7 @@
 mod dump;
 mod fake;
 mod follow;
+mod maria;
 
 use std::sync::Arc;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use base::{LogPosition, SqlError, UnixMicros, codes};
 use binlog::{BinaryLog, BinlogError, GtidSet};
 use engine::{CHECKPOINT_PIN, Engine};
+use repl::MariaPosition;
 use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
 use sql::settings::Globals;
 
@@ -23,6 +24,21 @@ pub(crate) fn status(engine: &Engine) -> BinaryLogStatus {
         position: end.offset,
         executed_gtid_set: log.gtid_executed().to_string(),
     }
+}
+
+/// BINLOG_GTID_POS
+pub(crate) async fn maria_position(
+    log: &Arc<BinaryLog>,
+    file: &str,
+    position: u64,
+) -> Result<Option<String>, SqlError> {
+    let number = log.file_number(file);
+    let Some(found) = log.files().into_iter().find(|found| Some(found.number) == number && position <= found.size)
+    else {
+        return Ok(None);
+    };
+    let position = MariaPosition::at(log, LogPosition::new(found.number, position)).await?;
+    Ok(Some(position.map(|position| position.to_string()).unwrap_or_default()))
 }
 
 /// PURGE BINARY LOGS

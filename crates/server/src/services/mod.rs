@@ -225,6 +225,11 @@ impl Services for ServerServices {
         Box::pin(async move { logs::wait_for_gtids(&self.parts.engine, &set, timeout).await })
     }
 
+    fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
+        let file = file.to_owned();
+        Box::pin(async move { logs::maria_position(self.parts.engine.log(), &file, position).await })
+    }
+
     fn shutdown(&self) {
         self.parts.end.ask();
     }

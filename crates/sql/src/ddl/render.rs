@@ -13,6 +13,11 @@ use crate::account::{Account, Level, Privilege, Privileges};
 use crate::expr::hex_text;
 use crate::parse::ast::{AlterTable, AuthSecret, UserSpec};
 
+/// An invisible column as MySQL shows it.
+const INVISIBLE: &str = " /*!80023 INVISIBLE */";
+/// The same for every server that executes the log: each of the two reads what is not a comment for it.
+const INVISIBLE_IN_LOG: &str = " /*!80023 INVISIBLE */ /*M!100303 INVISIBLE */";
+
 /// `` `name` ``
 pub(crate) fn quote_identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
@@ -58,7 +63,7 @@ fn collate_unless_default(collation: types::CollationId) -> String {
 /// SHOW CREATE TABLE. `next_auto_increment` is the counter; it is shown from 2 on.
 pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_generated: bool) -> String {
     let mut text = format!("CREATE TABLE {} (\n", quote_identifier(&def.name));
-    body(&mut text, def, show_generated);
+    body(&mut text, def, show_generated, INVISIBLE);
     let _ = write!(text, "\n) ENGINE={}", def.engine_name);
     let counted = def.columns.iter().any(|column| column.auto_increment)
         && (show_generated || !def.generated_pk || def.counted_pk().is_some());
@@ -72,7 +77,7 @@ pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_genera
 /// CREATE TABLE as the log has it: with everything that was made up, without a counter that nobody set.
 pub(super) fn create_table_for_log(def: &TableDef) -> String {
     let mut text = format!("CREATE TABLE {}.{} (\n", quote_identifier(&def.schema), quote_identifier(&def.name));
-    body(&mut text, def, true);
+    body(&mut text, def, true, INVISIBLE_IN_LOG);
     let _ = write!(text, "\n) ENGINE={}", def.engine_name);
     if def.auto_increment_start > 0 {
         let _ = write!(text, " AUTO_INCREMENT={}", def.auto_increment_start);
@@ -81,11 +86,11 @@ pub(super) fn create_table_for_log(def: &TableDef) -> String {
     text
 }
 
-fn body(text: &mut String, def: &TableDef, show_generated: bool) {
+fn body(text: &mut String, def: &TableDef, show_generated: bool, invisible: &str) {
     let hidden =
         |column: &ColumnDef| def.generated_pk && !show_generated && column.name == types::schema::GENERATED_PK_COLUMN;
-    let columns =
-        def.columns.iter().filter(|column| !hidden(column)).map(|column| format!("  {}", column_text(column, def)));
+    let columns = def.columns.iter().filter(|column| !hidden(column));
+    let columns = columns.map(|column| format!("  {}", column_text(column, def, invisible)));
     let indexes = def.indexes.iter().enumerate();
     let indexes = indexes.filter(|(place, _)| show_generated || !def.generated_pk || *place > 0);
     let indexes = indexes.map(|(_, index)| format!("  {}", index_text(index, def)));
@@ -110,7 +115,7 @@ fn collate_equals(collation: types::CollationId) -> String {
     collate_unless_default(collation).replace(" COLLATE ", " COLLATE=")
 }
 
-fn column_text(column: &ColumnDef, def: &TableDef) -> String {
+fn column_text(column: &ColumnDef, def: &TableDef, invisible: &str) -> String {
     let mut text = format!("{} {}", quote_identifier(&column.name), column.type_text());
     if column.ty.has_charset() && column.collation != def.collation {
         let (charset, collation) = (column.collation.charset().name(), column.collation.name());
@@ -137,7 +142,7 @@ fn column_text(column: &ColumnDef, def: &TableDef) -> String {
         text.push_str(" AUTO_INCREMENT");
     }
     if column.invisible {
-        text.push_str(" /*!80023 INVISIBLE */");
+        text.push_str(invisible);
     }
     if !column.comment.is_empty() {
         let _ = write!(text, " COMMENT {}", quote_string(&column.comment));
@@ -213,7 +218,7 @@ pub(super) fn add_generated_pk(alter: &AlterTable, def: &TableDef) -> Option<Str
             "ALTER TABLE {}.{} DROP PRIMARY KEY, ADD COLUMN {} FIRST, ADD PRIMARY KEY (`my_row_id`)",
             quote_identifier(&def.schema),
             quote_identifier(&def.name),
-            column_text(&def.columns[0], def),
+            column_text(&def.columns[0], def, INVISIBLE_IN_LOG),
         )
     })
 }

@@ -14,10 +14,9 @@ pub(super) const ALL: &[Setting] = &[
         "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
          says that it holds.",
     ),
-    session("gtid_domain_id", U32, "0")
+    both("gtid_domain_id", U32, "0")
         .read_only()
-        .understood()
-        .doc("MariaDB's domain; this server speaks MySQL's identifiers."),
+        .doc("The domain of this log's transactions for MariaDB's replicas. Always 0: there is one order."),
     fixed("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect. Always OFF."),
     both("pseudo_replica_mode", BOOL, "OFF")
         .alias(&["pseudo_slave_mode"])

@@ -130,7 +130,10 @@ pub(super) const ALL: &[Setting] = &[
     fixed("thread_handling", TEXT, "tasks").understood().doc("A session is a task."),
     fixed("thread_stack", U64, "0").understood().doc("A session is a task."),
     fixed("tmpdir", TEXT, "/tmp").understood().doc("There are no temporary files outside datadir."),
-    fixed("version", TEXT, "").doc("The version that clients are told: MySQL's that is spoken, and this program's."),
+    fixed("version", TEXT, "").doc(
+        "The version that clients are told: MySQL's that is spoken, and this program's. May be another, as with MariaDB: its \
+         replicas follow by GTIDs where it begins with 10 or more (`11.8.0-commuter`), and by position where it does not.",
+    ),
     fixed("version_comment", TEXT, "commuter").doc("The program's name."),
     fixed("version_compile_machine", TEXT, "x86_64").doc("The machine that the program was built for."),
     fixed("version_compile_os", TEXT, "Linux").doc("The system that the program was built for."),

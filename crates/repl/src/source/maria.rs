@@ -1,0 +1,353 @@
+//! The log in MariaDB's dialect, for a MariaDB replica.
+//!
+//! ```text
+//! in the log                       in the stream
+//! FORMAT_DESCRIPTION               the same, with MariaDB's types in its list
+//! PREVIOUS_GTIDS                   GTID_LIST
+//! GTID, QUERY 'BEGIN'              MariaDB's GTID, transactional
+//! GTID, QUERY of a schema change   MariaDB's GTID, standalone; the QUERY
+//! ROWS_QUERY                       ANNOTATE_ROWS if the replica wants them
+//! IGNORABLE                        nothing
+//! everything else                  as it is; an error if MariaDB cannot read it
+//! ```
+//! MariaDB's GTIDs are a domain, a server and a number. Our log is one order of transactions, so it is one domain, and a transaction's
+//! number is how many GTIDs the log holds up to it: the same on each server that has this log, a source or its followers, whichever
+//! servers its transactions were born on. So a replica may be moved from one of them to another.
+//!
+//! # Invariants
+//! - Numbers ascend, and a GTID names one transaction for as long as there is the log: what was purged counts too.
+//! - A replica that names another transaction by its last GTID than this log does is refused; nothing is sent to it.
+//! - Events end where they end in the log, so that a position means the same in both dialects. The version in the
+//!   FORMAT_DESCRIPTION stays that of a MySQL: the bits of `sql_mode` and the like are MySQL's.
+//! - Transactions with the same commit id depend on nothing between them: all began before the first of them was committed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use base::{LogPosition, SqlError};
+use binlog::event::{
+    CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MAGIC, MariaGtid,
+    MariaGtidList, QueryEvent, RowsKind, TableMap, column_type, decode_rows_query, whole_event,
+};
+use binlog::{
+    BinaryLog, BinlogError, DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent,
+};
+
+use super::fatal;
+
+/// All transactions are in MariaDB's default domain.
+const DOMAIN: u32 = 0;
+
+/// In the GTID: no event ends the group but its only statement.
+const STANDALONE: u8 = 1;
+/// In the GTID: it can be rolled back.
+const TRANSACTIONAL: u8 = 4;
+/// In the GTID: nothing was said against running it in parallel.
+const ALLOW_PARALLEL: u8 = 8;
+/// In the GTID: a schema change.
+const DDL: u8 = 32;
+
+/// What types 43 to 171 have in front of their variable part, as MariaDB's FORMAT_DESCRIPTION says it: nothing up to 159.
+const LATER_LENGTHS: [u8; 12] = [0, 4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10];
+/// The first type of [`LATER_LENGTHS`].
+const FIRST_MARIA_TYPE: usize = EventType::MARIA_ANNOTATE_ROWS.0 as usize;
+
+/// A place in the log as MariaDB names it: the last transaction before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MariaPosition {
+    /// Where the transaction was born.
+    pub server_id: u32,
+    /// Its number; never 0.
+    pub number: u64,
+}
+
+impl fmt::Display for MariaPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{DOMAIN}-{}-{}", self.server_id, self.number)
+    }
+}
+
+impl MariaPosition {
+    /// Of a replica's list `domain-server-number, …` what is of our domain; `None` if there is nothing. Other domains are those of
+    /// the replica's other sources.
+    pub(super) fn of_list(text: &str) -> Result<Option<Self>, SqlError> {
+        let mut found = None;
+        for gtid in text.split(',').map(str::trim).filter(|gtid| !gtid.is_empty()) {
+            let bad = || fatal(format!("Replica sent a malformed GTID position: '{text}'"));
+            let mut numbers = gtid.split('-').map(str::parse::<u64>);
+            let (Some(Ok(domain)), Some(Ok(server)), Some(Ok(number)), None) =
+                (numbers.next(), numbers.next(), numbers.next(), numbers.next())
+            else {
+                return Err(bad());
+            };
+            let server_id = u32::try_from(server).map_err(|_| bad())?;
+            if domain == u64::from(DOMAIN) && number > 0 {
+                found = Some(MariaPosition { server_id, number });
+            }
+        }
+        Ok(found)
+    }
+
+    /// What is before a position of the log, which must be between two transactions; `None` at the log's beginning. Reads the file up
+    /// to there.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    pub async fn at(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Option<Self>, BinlogError> {
+        let mut found = last_in_file(log, at).await?;
+        let mut file = at.file;
+        // No transaction in this file: who bore the last one is in an earlier one, if that is still there.
+        while let Some((number, None)) = found {
+            file = match log.files().iter().rev().find(|other| other.number < file) {
+                Some(earlier) if number > 0 => earlier.number,
+                _ => break,
+            };
+            let before = last_in_file(log, LogPosition::new(file, u64::MAX)).await?;
+            found = Some((number, before.and_then(|(_, server_id)| server_id)));
+        }
+        let own = log.options().server_id.0;
+        let position = |(number, server_id): (u64, Option<u32>)| {
+            (number > 0).then(|| MariaPosition { server_id: server_id.unwrap_or(own), number })
+        };
+        Ok(found.and_then(position))
+    }
+}
+
+/// How many GTIDs there are before a position, and where the last of them was born if it is in the same file. `None` for an
+/// empty file.
+async fn last_in_file(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Option<(u64, Option<u32>)>, BinlogError> {
+    let end = at.min(log.durable_end());
+    let mut reader = log.reader(LogPosition::new(at.file, 0)).without_verification();
+    let mut found = None;
+    // What is before the file is known by its second event, wherever in it the position is.
+    while found.is_none() || reader.position() < end {
+        let Some(event) = reader.next_event().await? else { break };
+        if event.start.file != at.file || (found.is_some() && event.end > end) {
+            break;
+        }
+        match event.header.event_type {
+            EventType::PREVIOUS_GTIDS => found = Some((GtidSet::decode(event.raw().body())?.count(), None)),
+            EventType::GTID => found = Some((found.map_or(0, |(n, _)| n) + 1, Some(event.header.server_id))),
+            _ => {}
+        }
+    }
+    Ok(found)
+}
+
+/// What is sent in place of an event.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Rendered {
+    /// The event as it is.
+    AsIs,
+    Nothing,
+    Instead(Vec<u8>),
+    /// This, then the event as it is.
+    Before(Vec<u8>),
+}
+
+/// A GTID whose transaction has not shown yet what it is.
+struct Begun {
+    header: EventHeader,
+    gtid: GtidEvent,
+    file: u64,
+    end: LogPosition,
+}
+
+/// Transactions that may be applied side by side.
+struct Group {
+    file: u64,
+    /// The first one's sequence number.
+    first: i64,
+    commit_id: u64,
+}
+
+/// One stream in MariaDB's dialect.
+pub(super) struct Maria {
+    wants_annotations: bool,
+    /// GTIDs in the log up to the last one that was read.
+    number: u64,
+    /// The last transaction that was read.
+    last_server_id: Option<u32>,
+    /// The last one that the replica has, until it was read.
+    has: Option<MariaPosition>,
+    /// Inside of a transaction that the replica has.
+    skipping: bool,
+    begun: Option<Begun>,
+    group: Option<Group>,
+}
+
+impl Maria {
+    /// For a stream from the beginning of a file on; all up to `has` is left out.
+    pub(super) fn new(wants_annotations: bool, has: Option<MariaPosition>) -> Self {
+        Maria { wants_annotations, number: 0, last_server_id: None, has, skipping: false, begun: None, group: None }
+    }
+
+    /// For one from behind a transaction on, in the middle of a file.
+    pub(super) fn behind(wants_annotations: bool, position: Option<MariaPosition>) -> Self {
+        let mut this = Maria::new(wants_annotations, None);
+        this.number = position.map_or(0, |position| position.number);
+        this.last_server_id = position.map(|position| position.server_id);
+        this
+    }
+
+    /// Whether the stream leaves out what its first file begins with.
+    pub(super) fn begins_in_the_middle(&self) -> bool {
+        self.has.is_some()
+    }
+
+    /// The body of a FORMAT_DESCRIPTION with MariaDB's types.
+    pub(super) fn format_body(mut format: FormatDescription) -> Vec<u8> {
+        format.post_header_lengths.resize(FIRST_MARIA_TYPE - 1, 0);
+        format.post_header_lengths.extend_from_slice(&LATER_LENGTHS);
+        // Its own entry: the length of what is in front of the checksum's algorithm.
+        let own = 2 + 50 + 4 + 1 + format.post_header_lengths.len();
+        format.post_header_lengths[usize::from(EventType::FORMAT_DESCRIPTION.0) - 1] = own as u8;
+        let mut body = Vec::new();
+        format.encode_body(&mut body);
+        body
+    }
+
+    /// Takes the next event of the log, in its order.
+    pub(super) fn event(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
+        let event_type = event.header.event_type;
+        match event_type {
+            EventType::PREVIOUS_GTIDS => return self.begin_file(event),
+            EventType::GTID => return self.begin_transaction(event),
+            EventType::ROTATE | EventType::STOP => self.skipping = false,
+            _ if self.skipping => return Ok(Rendered::Nothing),
+            EventType::QUERY if self.begun.is_some() => return self.begin_group(event),
+            EventType::ROWS_QUERY => return self.annotation(event),
+            EventType::TABLE_MAP => check_types(event)?,
+            EventType::QUERY | EventType::XID => {}
+            _ if RowsKind::of(event_type).is_some() => {}
+            _ if event.header.flags & FLAG_IGNORABLE != 0 => return Ok(Rendered::Nothing),
+            other => return Err(fatal(format!("MariaDB has no equal of an event of type {}", other.name()))),
+        }
+        Ok(Rendered::AsIs)
+    }
+
+    fn begin_file(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
+        self.skipping = false;
+        self.group = None;
+        self.number = GtidSet::decode(event.raw().body()).map_err(damaged)?.count();
+        let server_id = self.last_server_id.unwrap_or(event.header.server_id);
+        let gtids = if self.number > 0 { vec![(DOMAIN, server_id, self.number)] } else { Vec::new() };
+        let mut body = Vec::new();
+        MariaGtidList { flags: 0, gtids }.encode_body(&mut body);
+        Ok(Rendered::Instead(ending_at(EventType::MARIA_GTID_LIST, frame(&event.header, 0), event.end, &body)))
+    }
+
+    fn begin_transaction(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
+        let gtid = GtidEvent::decode(EventType::GTID, event.raw().body()).map_err(damaged)?;
+        self.number += 1;
+        self.last_server_id = Some(event.header.server_id);
+        if let Some(has) = self.has {
+            self.skipping = self.number <= has.number;
+            if self.number == has.number && event.header.server_id != has.server_id {
+                return Err(unknown_gtid(has));
+            }
+            if !self.skipping {
+                self.has = None;
+            }
+        }
+        if !self.skipping {
+            self.begun = Some(Begun { header: event.header, gtid, file: event.start.file, end: event.end });
+        }
+        Ok(Rendered::Nothing)
+    }
+
+    /// The first QUERY behind a GTID: `BEGIN`, or a statement that is alone.
+    fn begin_group(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
+        let Some(begun) = self.begun.take() else { return Ok(Rendered::AsIs) };
+        let raw = event.raw();
+        let is_transaction = QueryEvent::decode(raw.body()).map_err(damaged)?.begins_transaction();
+        self.join_group(&begun, is_transaction);
+        let kind = if is_transaction { TRANSACTIONAL } else { STANDALONE | DDL };
+        let gtid = MariaGtid {
+            seq_no: self.number,
+            domain_id: DOMAIN,
+            flags: kind | ALLOW_PARALLEL,
+            commit_id: self.group.as_ref().map(|group| group.commit_id),
+            ..MariaGtid::default()
+        };
+        let mut body = Vec::new();
+        gtid.encode_body(&mut body);
+        let end = if is_transaction { event.end } else { begun.end };
+        let bytes = ending_at(EventType::MARIA_GTID, frame(&begun.header, FLAG_SUPPRESS_USE), end, &body);
+        Ok(if is_transaction { Rendered::Instead(bytes) } else { Rendered::Before(bytes) })
+    }
+
+    /// Transactions that all began before the first of them was committed have the same commit id.
+    fn join_group(&mut self, begun: &Begun, is_transaction: bool) {
+        let Begun { gtid, file, .. } = begun;
+        if !is_transaction || gtid.sequence_number <= 0 {
+            self.group = None;
+            return;
+        }
+        let fits = |group: &Group| group.file == *file && gtid.last_committed < group.first;
+        if !self.group.as_ref().is_some_and(fits) {
+            self.group = Some(Group { file: *file, first: gtid.sequence_number, commit_id: self.number });
+        }
+    }
+
+    fn annotation(&self, event: &LogEvent) -> Result<Rendered, SqlError> {
+        if !self.wants_annotations {
+            return Ok(Rendered::Nothing);
+        }
+        let text = decode_rows_query(event.raw().body()).map_err(damaged)?;
+        let frame = frame(&event.header, 0);
+        Ok(Rendered::Instead(ending_at(EventType::MARIA_ANNOTATE_ROWS, frame, event.end, text)))
+    }
+}
+
+fn frame(header: &EventHeader, flags: u16) -> Frame {
+    Frame { timestamp: header.timestamp, server_id: header.server_id, flags: flags & !FLAG_ARTIFICIAL }
+}
+
+/// An event of another length than the one it stands for, ending where that ends.
+fn ending_at(event_type: EventType, frame: Frame, end: LogPosition, body: &[u8]) -> Vec<u8> {
+    let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
+    // Positions in events are modulo 4 GiB, so this is the length before `end` wherever that is.
+    whole_event(event_type, frame, (1 << 32) + end.offset - len, body)
+}
+
+/// Columns that MariaDB's tables cannot have.
+fn check_types(event: &LogEvent) -> Result<(), SqlError> {
+    let map = TableMap::decode(event.raw().body()).map_err(damaged)?;
+    let unknown = [(column_type::JSON, "JSON"), (column_type::VECTOR, "VECTOR")];
+    let found = unknown.iter().find(|(code, _)| map.columns.iter().any(|column| column.type_code == *code));
+    match found {
+        None => Ok(()),
+        Some((_, name)) => Err(fatal(format!(
+            "table '{}.{}' has a column of type {name}, which MariaDB has no equal of in its log",
+            map.schema, map.table
+        ))),
+    }
+}
+
+/// Where the stream to a replica that has everything up to `has` begins: a file's beginning.
+pub(super) fn find(log: &BinaryLog, has: Option<MariaPosition>) -> Result<LogPosition, SqlError> {
+    let number = has.map_or(0, |has| has.number);
+    if let Some(has) = has.filter(|has| has.number > log.gtid_executed().count()) {
+        return Err(unknown_gtid(has));
+    }
+    let file = log.file_behind(number).ok_or_else(|| {
+        fatal(
+            "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and \
+             required binlog files have been purged.",
+        )
+    })?;
+    Ok(LogPosition::new(file, MAGIC.len() as u64))
+}
+
+fn unknown_gtid(gtid: MariaPosition) -> SqlError {
+    fatal(format!(
+        "Error: connecting slave requested to start from GTID {gtid}, which is not in the master's binlog. Since the \
+         master's binlog contains GTIDs with higher sequence numbers, it probably means that the slave has diverged due to \
+         executing extra erroneous transactions"
+    ))
+}
+
+fn damaged(error: DecodeError) -> SqlError {
+    fatal(format!("bogus data in log event; {error}"))
+}

@@ -1,0 +1,217 @@
+//! What MariaDB's replicas get.
+
+use binlog::event::{ChecksumAlgorithm, MariaGtid, MariaGtidList};
+use binlog::{EventType, FormatDescription, GtidSet, RawEvent};
+use io::sim::SimMachine;
+use session::Registry;
+use session::dump::{DumpRequest, DumpService};
+use types::Value;
+
+use super::dump::{Kept, headers, request};
+use super::*;
+use crate::{DumpServer, MariaPosition};
+
+/// Transactions of rows, of which each says up to which one everything had been committed when it began.
+async fn write_rows(writer: &mut LogWriter, began_after: &[u64]) {
+    let log = writer.log().clone();
+    let first = log.gtid_executed().count() + 1;
+    for (number, &after) in (first..).zip(began_after) {
+        let options = EncoderOptions { server_id: 1, ..EncoderOptions::default() };
+        let mut encoder = TransactionEncoder::begin(options, QueryContext::default());
+        encoder.rows_query(&format!("statement {number}"));
+        let transaction = encoder.finish().unwrap();
+        let reservation = log.reserve(transaction.max_size()).await.unwrap();
+        let stamp = PlaceStamp {
+            commit_number: CommitNumber(number),
+            last_committed: CommitNumber(after),
+            commit_time: log.env().clock.now(),
+        };
+        writer.place(&transaction, &stamp, reservation);
+    }
+    writer.flush(IoMode::Offload).await.unwrap();
+}
+
+/// As a MariaDB replica asks that has `state`.
+fn replica(state: &str) -> DumpRequest {
+    let mut request = request("", 4);
+    request.variables.push(("mariadb_slave_capability".into(), Value::Int(4)));
+    request.variables.push(("slave_connect_state".into(), Value::str(state)));
+    request
+}
+
+/// Ten schema changes, then seven transactions of rows; `purged` of them count as executed elsewhere.
+fn dump(request: DumpRequest, kept: &mut Kept, purged: &str) -> Result<(), SqlError> {
+    let machine = SimMachine::new(1);
+    machine
+        .run(async {
+            let (log, mut writer) = source_log(&machine.env()).await;
+            write(&mut writer, 10).await;
+            write_rows(&mut writer, &[10, 10, 11, 10, 14, 14, 16]).await;
+            let purged: GtidSet = purged.parse().unwrap();
+            if !purged.is_empty() {
+                writer.add_purged(&purged).await.unwrap();
+                write(&mut writer, 2).await;
+            }
+            let server = DumpServer::new(log, Registry::new(machine.env().clock));
+            server.dump(request, kept).await
+        })
+        .unwrap()
+}
+
+fn raw(bytes: &[u8]) -> RawEvent<'_> {
+    let event = RawEvent::first_of(bytes, ChecksumAlgorithm::Crc32).unwrap();
+    event.verify().unwrap();
+    event
+}
+
+fn gtids(kept: &Kept) -> Vec<MariaGtid> {
+    let events = kept.events.iter().map(|bytes| raw(bytes));
+    events
+        .filter(|event| event.header.event_type == EventType::MARIA_GTID)
+        .map(|event| MariaGtid::decode(event.body()).unwrap())
+        .collect()
+}
+
+fn numbers(kept: &Kept) -> Vec<u64> {
+    gtids(kept).iter().map(|gtid| gtid.seq_no).collect()
+}
+
+#[test]
+fn from_the_first_transaction() {
+    let mut kept = Kept::default();
+    dump(replica(""), &mut kept, "").unwrap();
+    let types: Vec<EventType> = headers(&kept).iter().map(|header| header.event_type).collect();
+    let begin = [EventType::ROTATE, EventType::FORMAT_DESCRIPTION, EventType::MARIA_GTID_LIST];
+    assert_eq!(types[..5], [&begin[..], &[EventType::MARIA_GTID, EventType::QUERY]].concat());
+    let format = FormatDescription::decode(&raw(&kept.events[1])).unwrap();
+    assert_eq!(format.post_header_lengths.len(), 171);
+    assert_eq!(format.post_header_length(EventType::MARIA_GTID), 19);
+    assert!(!format.is_maria(), "statements in it have MySQL's modes");
+    assert_eq!(MariaGtidList::decode(raw(&kept.events[2]).body()).unwrap(), MariaGtidList::default());
+    assert_eq!(numbers(&kept), (1..=17).collect::<Vec<_>>());
+    // A transaction is GTID and XID; who wants no annotations gets none.
+    let pairs = types.windows(2).filter(|pair| *pair == [EventType::MARIA_GTID, EventType::XID]);
+    assert_eq!(pairs.count(), 7);
+    let foreign = [EventType::GTID, EventType::PREVIOUS_GTIDS, EventType::ROWS_QUERY, EventType::MARIA_ANNOTATE_ROWS];
+    assert!(!types.iter().any(|event_type| foreign.contains(event_type)), "{types:?}");
+}
+
+#[test]
+fn flags_and_commit_ids_say_what_may_run_in_parallel() {
+    let mut kept = Kept::default();
+    dump(replica("0-1-9"), &mut kept, "").unwrap();
+    let told: Vec<_> = gtids(&kept).iter().map(|gtid| (gtid.seq_no, gtid.flags, gtid.commit_id)).collect();
+    // 11 to 14 depend on nothing between them; 13 began behind 11, so it does not belong to them.
+    let [standalone, transaction] = [1 | 8 | 32, 2 | 4 | 8];
+    assert_eq!(told[0], (10, standalone, None));
+    let ids: Vec<_> =
+        told[1..].iter().map(|&(number, flags, id)| (number, flags == transaction, id.unwrap())).collect();
+    let expected = [(11, 11), (12, 11), (13, 13), (14, 13), (15, 15), (16, 15), (17, 17)];
+    assert_eq!(ids, expected.map(|(number, id)| (number, true, id)));
+}
+
+#[test]
+fn positions_are_those_of_the_log() {
+    let (mut mysql, mut maria) = (Kept::default(), Kept::default());
+    dump(request("", 4), &mut mysql, "").unwrap();
+    dump(replica(""), &mut maria, "").unwrap();
+    let ends = |kept: &Kept, wanted: &[EventType]| -> Vec<u32> {
+        let wanted = headers(kept).into_iter().filter(|header| wanted.contains(&header.event_type));
+        wanted.map(|header| header.next_position).collect()
+    };
+    let everywhere = [EventType::FORMAT_DESCRIPTION, EventType::XID, EventType::ROTATE];
+    assert_eq!(ends(&mysql, &everywhere), ends(&maria, &everywhere));
+    assert_eq!(ends(&mysql, &[EventType::PREVIOUS_GTIDS]), ends(&maria, &[EventType::MARIA_GTID_LIST]));
+    // BEGIN is where the GTID ends.
+    assert_eq!(ends(&mysql, &[EventType::QUERY])[10..], ends(&maria, &[EventType::MARIA_GTID])[10..]);
+    assert_eq!(ends(&mysql, &[EventType::GTID])[..10], ends(&maria, &[EventType::MARIA_GTID])[..10]);
+}
+
+#[test]
+fn goes_on_behind_what_the_replica_has() {
+    for number in 1..=17 {
+        let mut kept = Kept::default();
+        dump(replica(&format!("7-3-99, 0-1-{number}")), &mut kept, "").unwrap();
+        assert_eq!(numbers(&kept), (number + 1..=17).collect::<Vec<_>>());
+        assert_eq!(headers(&kept)[1].next_position, 0, "the replica keeps its temporary tables");
+    }
+}
+
+#[test]
+fn by_position() {
+    let mut whole = Kept::default();
+    dump(request("", 4), &mut whole, "").unwrap();
+    let middle = headers(&whole).iter().filter(|h| h.event_type == EventType::QUERY).nth(2).unwrap().next_position;
+    let mut from_there = replica("");
+    from_there.variables.retain(|(name, _)| name != "slave_connect_state");
+    from_there.dump.file = "binlog.000001".into();
+    from_there.dump.position = middle.into();
+    // A tool that copies files is no replica.
+    let mut tool = Kept::default();
+    dump(from_there.clone(), &mut tool, "").unwrap();
+    assert!(numbers(&tool).is_empty());
+    from_there.replica = Some(Default::default());
+    let mut kept = Kept::default();
+    dump(from_there, &mut kept, "").unwrap();
+    assert_eq!(numbers(&kept), (4..=17).collect::<Vec<_>>());
+}
+
+#[test]
+fn annotations_for_who_wants_them() {
+    let mut request = replica("0-1-16");
+    request.dump.flags |= wire::replication::DUMP_HEARTBEAT_V2;
+    let mut kept = Kept::default();
+    dump(request, &mut kept, "").unwrap();
+    let found: Vec<_> = kept
+        .events
+        .iter()
+        .map(|bytes| raw(bytes))
+        .filter(|e| e.header.event_type == EventType::MARIA_ANNOTATE_ROWS)
+        .collect();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].body(), b"statement 17");
+}
+
+#[test]
+fn what_was_executed_elsewhere_counts() {
+    let mut kept = Kept::default();
+    dump(replica("0-1-15"), &mut kept, "22222222-2222-2222-2222-222222222222:1-100").unwrap();
+    assert_eq!(numbers(&kept), [16, 17, 118, 119]);
+}
+
+#[test]
+fn another_history_is_refused() {
+    for (state, words) in [
+        ("0-1-18", "which is not in the master's binlog"),
+        ("0-2-5", "which is not in the master's binlog"),
+        ("0-1", "malformed GTID position"),
+        ("x", "malformed GTID position"),
+    ] {
+        let error = dump(replica(state), &mut Kept::default(), "").unwrap_err();
+        assert_eq!(error.code, 1236, "{error}");
+        assert!(error.message.contains(words), "{state}: {error}");
+    }
+}
+
+#[test]
+fn a_position_has_a_name() {
+    let machine = SimMachine::new(1);
+    machine
+        .run(async {
+            let (log, mut writer) = source_log(&machine.env()).await;
+            let name = async |at| MariaPosition::at(&log, at).await.unwrap().map(|position| position.to_string());
+            assert_eq!(name(log.durable_end()).await, None);
+            write(&mut writer, 40).await;
+            let end = log.durable_end();
+            assert!(end.file > 2);
+            assert_eq!(name(end).await.as_deref(), Some("0-1-40"));
+            // At the beginning of a file it is the last one of the file before.
+            for file in 2..=end.file {
+                let at_begin = name(LogPosition::new(file, 4)).await;
+                let behind_head = name(LogPosition::new(file, 200)).await;
+                assert_eq!(at_begin, behind_head);
+                assert!(at_begin.unwrap().starts_with("0-1-"));
+            }
+        })
+        .unwrap();
+}

@@ -1,0 +1,298 @@
+//! Real MySQL and MariaDB servers as replicas of ours, with their own statements.
+
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use interop::{Client, Connection, Kind, Peer, Result, Server, ServerOptions, gtid_executed, run_tool, until};
+
+/// Everyday statements of all kinds that a log has.
+const EVERYDAY: &str = r"
+CREATE DATABASE d;
+USE d;
+CREATE TABLE parent (id INT PRIMARY KEY, n INT);
+CREATE TABLE child (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES parent (id) ON DELETE CASCADE ON UPDATE CASCADE);
+INSERT INTO parent VALUES (1,1), (2,2), (3,3);
+INSERT INTO child VALUES (1,1), (2,1), (3,2);
+DELETE FROM parent WHERE id = 1;
+UPDATE parent SET id = 20 WHERE id = 2;
+CREATE TABLE no_key (a INT, s VARCHAR(20));
+INSERT INTO no_key VALUES (1,'a'), (1,'a'), (2,'b');
+UPDATE no_key SET s = 'c' WHERE a = 2;
+DELETE FROM no_key WHERE a = 1 LIMIT 1;
+CREATE TABLE types (id INT PRIMARY KEY, t1 TINYINT, t2 SMALLINT UNSIGNED, t3 MEDIUMINT, t4 BIGINT UNSIGNED, f FLOAT, d DOUBLE,
+  de DECIMAL(30,10), c CHAR(10), vc VARCHAR(300) CHARACTER SET latin1, vb VARBINARY(20), bi BINARY(5), tx TEXT, lt LONGTEXT,
+  bl LONGBLOB, da DATE, ti TIME(6), dt DATETIME(6), ts TIMESTAMP(3) NULL, y YEAR, en ENUM('x','y','z'), se SET('p','q','r'), b BIT(10));
+INSERT INTO types VALUES (1, -1, 65535, -8388608, 18446744073709551615, 1.5, 2.5e300, 12345678901234567890.0123456789, 'abc', 'äöü',
+  x'00ff', x'0102', 'text', REPEAT('long', 10000), REPEAT('bl', 5000), '2024-02-29', '-838:59:59', '9999-12-31 23:59:59.999999',
+  '2026-11-23 01:02:03.456', 2155, 'z', 'p,r', b'1010101010');
+INSERT INTO types (id) VALUES (2);
+UPDATE types SET vc = 'x', tx = NULL WHERE id = 1;
+ALTER TABLE types ADD COLUMN z INT NOT NULL DEFAULT 5 FIRST, ADD KEY (t1);
+CREATE TABLE selected AS SELECT id, z FROM types;
+CREATE TABLE alike LIKE types;
+RENAME TABLE alike TO renamed;
+TRUNCATE TABLE renamed;
+CREATE INDEX i ON parent (n);
+BEGIN; INSERT INTO parent VALUES (100,1); SAVEPOINT s; INSERT INTO parent VALUES (101,1); ROLLBACK TO s; INSERT INTO parent VALUES (102,1); COMMIT;
+FLUSH BINARY LOGS;
+INSERT INTO parent SELECT id + 1000, n FROM parent;
+INSERT INTO parent VALUES (3,1) ON DUPLICATE KEY UPDATE n = n + 1;
+REPLACE INTO parent VALUES (1003,2);
+CREATE TABLE gone (id INT PRIMARY KEY);
+DROP TABLE gone;
+CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(50));
+INSERT INTO counted (s) VALUES ('one'), ('two');
+";
+
+/// What every table of the database holds, as a client prints it.
+fn contents(client: &Client) -> String {
+    let tables = "SELECT table_name FROM information_schema.tables WHERE table_schema = 'd' ORDER BY table_name";
+    let names = client.query(tables).unwrap();
+    let queries: Vec<String> =
+        names.lines().map(|name| format!("SELECT '{name}'; SELECT * FROM d.{name} ORDER BY 1, 2;")).collect();
+    client.query(&format!("SET NAMES utf8mb4; {}", queries.concat())).unwrap()
+}
+
+#[track_caller]
+fn assert_same(source: &Client, replica: &Client) {
+    let (ours, theirs) = (contents(source), contents(replica));
+    for (ours, theirs) in ours.lines().zip(theirs.lines()) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(ours.len(), theirs.len());
+    assert!(ours.contains("counted"), "{ours}");
+}
+
+/// Small concurrent transactions, by so many clients.
+fn write_beside_each_other(port: u16, clients: i64) {
+    std::thread::scope(|scope| {
+        for client in 0..clients {
+            scope.spawn(move || {
+                let mut connection = Connection::open(port, "d").unwrap();
+                for n in 0..100 {
+                    let sql = format!("INSERT INTO counted (s) VALUES ('{client} {n}')");
+                    connection.succeed(&sql).unwrap();
+                }
+            });
+        }
+    });
+}
+
+fn start_source(name: &str, settings: &[&str]) -> Server {
+    Server::start(name, ServerOptions::with_settings(settings)).unwrap()
+}
+
+/// Ready when a MySQL has all that the source has.
+#[track_caller]
+fn wait_for_mysql(source: &Server, replica: &Peer) {
+    let executed = gtid_executed(&source.client()).unwrap();
+    let client = replica.client();
+    let waited = client.query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")).unwrap();
+    assert_eq!(waited.trim(), "0", "{}", client.query("SHOW REPLICA STATUS\\G").unwrap_or_default());
+}
+
+fn mysql_follows(source: &Server, replica: &Peer, from: &str) {
+    let change = format!(
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', {from}, \
+         GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=100; START REPLICA",
+        source.port()
+    );
+    replica.client().query(&change).unwrap();
+}
+
+#[test]
+fn mysql_by_gtids_from_the_first_transaction() {
+    let mut source = start_source("real-mysql", &[]);
+    source.client().query(EVERYDAY).unwrap();
+    let mut replica = Peer::start(Kind::Mysql97, "real", Duration::ZERO, &["--replica-parallel-workers=4"]).unwrap();
+    replica.client().query("RESET BINARY LOGS AND GTIDS").unwrap();
+    mysql_follows(&source, &replica, "SOURCE_AUTO_POSITION=1");
+    write_beside_each_other(source.port(), 8);
+    wait_for_mysql(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+
+    // Either of them dies, and nothing is lost or done twice.
+    source.kill();
+    source.restart().unwrap();
+    write_beside_each_other(source.port(), 2);
+    replica.kill();
+    write_beside_each_other(source.port(), 2);
+    source.client().query("FLUSH BINARY LOGS; DELETE FROM d.counted WHERE id % 3 = 0").unwrap();
+    replica.restart().unwrap();
+    wait_for_mysql(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+    let status = |column| replica.client().column("SHOW REPLICA STATUS", column).unwrap();
+    assert_eq!((status("Replica_IO_Running"), status("Replica_SQL_Running")), ("Yes".to_owned(), "Yes".to_owned()));
+}
+
+#[test]
+fn mysql_by_position() {
+    let source = start_source("real-mysql-position", &[]);
+    source.client().query(EVERYDAY).unwrap();
+    let replica = Peer::start(Kind::Mysql97, "real-position", Duration::ZERO, &[]).unwrap();
+    let from = "SOURCE_AUTO_POSITION=0, SOURCE_LOG_FILE='binlog.000001', SOURCE_LOG_POS=4";
+    mysql_follows(&source, &replica, from);
+    write_beside_each_other(source.port(), 4);
+    wait_for_mysql(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+}
+
+/// A MariaDB that knows the accounts of ours.
+fn start_mariadb(name: &str) -> Peer {
+    let arguments = ["--slave-parallel-threads=4", "--slave-parallel-mode=conservative", "--log-slave-updates"];
+    let peer = Peer::start(Kind::Maria118, name, Duration::ZERO, &arguments).unwrap();
+    // Our accounts have caching_sha2_password, which MariaDB's server learns by a plugin.
+    peer.client().query("INSTALL SONAME 'auth_mysql_sha2'").unwrap();
+    peer
+}
+
+fn mariadb_follows(source: &Server, replica: &Peer, from: &str) {
+    let change = format!(
+        "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={}, MASTER_USER='root', {from}, \
+         MASTER_CONNECT_RETRY=1, MASTER_SSL_VERIFY_SERVER_CERT=0; START SLAVE",
+        source.port()
+    );
+    replica.client().query(&change).unwrap();
+}
+
+/// Where the source is, by MariaDB's name.
+fn maria_position(source: &Server) -> String {
+    let client = source.client();
+    let status = |column| client.column("SHOW BINARY LOG STATUS", column).unwrap();
+    let (file, position) = (status("File"), status("Position"));
+    client.query(&format!("SELECT BINLOG_GTID_POS('{file}', {position})")).unwrap().trim().to_owned()
+}
+
+/// Ready when a MariaDB has all that the source has.
+#[track_caller]
+fn wait_for_mariadb(source: &Server, replica: &Peer) {
+    let position = maria_position(source);
+    let client = replica.client();
+    let waited = client.query(&format!("SELECT MASTER_GTID_WAIT('{position}', 60)")).unwrap();
+    assert_eq!(waited.trim(), "0", "{position}: {}", client.query("SHOW SLAVE STATUS\\G").unwrap_or_default());
+    assert_eq!(client.query("SELECT @@gtid_slave_pos").unwrap().trim(), position);
+}
+
+/// MariaDB takes the version that it is told for whether there can be GTIDs.
+const VERSION_WITH_GTIDS: &str = "version=11.8.0-commuter";
+
+#[test]
+fn mariadb_by_gtids_from_one_source_to_another() {
+    let mut source = start_source("real-maria", &[VERSION_WITH_GTIDS]);
+    source.client().query(EVERYDAY).unwrap();
+    let mut replica = start_mariadb("real");
+    mariadb_follows(&source, &replica, "MASTER_USE_GTID=slave_pos");
+    write_beside_each_other(source.port(), 8);
+    wait_for_mariadb(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+    assert_eq!(replica.client().column("SHOW SLAVE STATUS", "Using_Gtid").unwrap(), "Slave_Pos");
+    // What ran beside each other at the source did here too.
+    let number = |name: &str| replica.client().status(name).unwrap();
+    let (groups, commits) = (number("Binlog_group_commits"), number("Binlog_commits"));
+    assert!(groups < commits, "{groups} {commits}");
+
+    source.kill();
+    source.restart().unwrap();
+    write_beside_each_other(source.port(), 2);
+    replica.kill();
+    source.client().query("FLUSH BINARY LOGS; DELETE FROM d.counted WHERE id % 3 = 0").unwrap();
+    replica.restart().unwrap();
+    wait_for_mariadb(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+
+    // A follower has the same log, so the same names.
+    let mut options = ServerOptions::with_settings([VERSION_WITH_GTIDS]);
+    options.arguments.extend(["--follow".to_owned(), source.url()]);
+    let follower = Server::start("real-maria-follower", options).unwrap();
+    source.wait_until_in_step(&follower).unwrap();
+    replica.client().query("STOP SLAVE").unwrap();
+    mariadb_follows(&follower, &replica, "MASTER_USE_GTID=slave_pos");
+    write_beside_each_other(source.port(), 2);
+    wait_for_mariadb(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+
+    // A history of its own is refused.
+    replica.client().query("STOP SLAVE; SET GLOBAL gtid_slave_pos = '0-77-5'; START SLAVE").unwrap();
+    until("the refusal", || {
+        let error = replica.client().column("SHOW SLAVE STATUS", "Last_IO_Error").unwrap_or_default();
+        error.contains("not in the master's binlog")
+    });
+}
+
+#[test]
+fn mariadb_by_position() {
+    let source = start_source("real-maria-position", &[]);
+    source.client().query(EVERYDAY).unwrap();
+    let replica = start_mariadb("real-position");
+    mariadb_follows(&source, &replica, "MASTER_LOG_FILE='binlog.000001', MASTER_LOG_POS=4, MASTER_USE_GTID=no");
+    write_beside_each_other(source.port(), 4);
+    wait_for_mariadb(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+}
+
+/// Runs `dump` while others write, then gives what it gave.
+fn dump_beside_writers(source: &Server, dump: impl FnOnce() -> Result<String>) -> String {
+    let end = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut connection = Connection::open(source.port(), "d").unwrap();
+            let mut written = 0;
+            while !end.load(Ordering::SeqCst) {
+                connection.succeed("INSERT INTO counted (s) VALUES ('beside')").unwrap();
+                written += 1;
+            }
+            written
+        });
+        let text = dump();
+        end.store(true, Ordering::SeqCst);
+        assert!(writer.join().unwrap() > 0);
+        text.unwrap()
+    })
+}
+
+fn load(replica: &Peer, dump: &str) {
+    let printed = replica.client().script("", dump).unwrap();
+    assert!(!printed.contains("ERROR"), "{printed}");
+}
+
+#[test]
+fn mysql_begins_with_a_dump() {
+    let source = start_source("real-mysql-dump", &[]);
+    source.client().query(EVERYDAY).unwrap();
+    let port = format!("-P{}", source.port());
+    let dump = dump_beside_writers(&source, || {
+        let options = ["--no-defaults", "-h127.0.0.1", "-uroot", &port, "--get-server-public-key", "--source-data"];
+        let what = ["--single-transaction", "--set-gtid-purged=ON", "--hex-blob", "--databases", "d"];
+        run_tool(Kind::Mysql97, "mysqldump", &[&options[..], &what[..]].concat())
+    });
+    let replica = Peer::start(Kind::Mysql97, "real-dump", Duration::ZERO, &[]).unwrap();
+    replica.client().query("RESET BINARY LOGS AND GTIDS").unwrap();
+    load(&replica, &dump);
+    mysql_follows(&source, &replica, "SOURCE_AUTO_POSITION=1");
+    write_beside_each_other(source.port(), 2);
+    wait_for_mysql(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+}
+
+#[test]
+fn mariadb_begins_with_a_dump() {
+    let source = start_source("real-maria-dump", &[VERSION_WITH_GTIDS]);
+    source.client().query(EVERYDAY).unwrap();
+    // SHOW CREATE TABLE is MySQL's, so MariaDB sees the generated column of a table that came by a dump.
+    source.client().query("DROP TABLE d.no_key, d.selected").unwrap();
+    let port = format!("-P{}", source.port());
+    let dump = dump_beside_writers(&source, || {
+        let mut tool = Command::new("mariadb-dump");
+        tool.args(["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot", &port, "--single-transaction"]);
+        let output = tool.args(["--master-data", "--gtid", "--hex-blob", "--databases", "d"]).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.success() { Ok(text) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    });
+    let replica = start_mariadb("real-dump");
+    load(&replica, &dump);
+    mariadb_follows(&source, &replica, "MASTER_USE_GTID=slave_pos");
+    write_beside_each_other(source.port(), 2);
+    wait_for_mariadb(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+}
