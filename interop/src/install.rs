@@ -81,7 +81,7 @@ pub(crate) fn jdbc_folder() -> PathBuf {
     peers_home().join("jdbc")
 }
 
-/// Installs both peers, sysbench, the `mariadb` client, the Python clients and the JDBC drivers. About two minutes and 1.5 GB where
+/// Installs both peers, sysbench, mydumper, the `mariadb` client, the Python clients and the JDBC drivers. About two minutes and 1.5 GB where
 /// nothing is there yet.
 ///
 /// # Errors
@@ -108,6 +108,7 @@ fn host_packages() -> Result<()> {
         ("debootstrap", "debootstrap"),
         ("mariadb", "mariadb-client"),
         ("sysbench", "sysbench"),
+        ("mydumper", "mydumper"),
         ("cc", "gcc"),
         ("python3", "python3"),
         ("javac", "default-jdk-headless"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use interop::{Client, Connection, Kind, Peer, Result, Server, ServerOptions, gtid_executed, run_tool, until};
 
-/// Everyday statements of all kinds that a log has.
+/// Everyday statements of all kinds that a log has; transactions that get a file of the log of their own among them.
 const EVERYDAY: &str = r"
 CREATE DATABASE d;
 USE d;
@@ -41,6 +41,10 @@ INSERT INTO parent VALUES (3,1) ON DUPLICATE KEY UPDATE n = n + 1;
 REPLACE INTO parent VALUES (1003,2);
 CREATE TABLE gone (id INT PRIMARY KEY);
 DROP TABLE gone;
+CREATE TABLE big (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(1000));
+INSERT INTO big (s) VALUES (REPEAT('b', 1000)), (REPEAT('i', 1000)), (REPEAT('g', 1000)), (REPEAT('!', 1000));
+INSERT INTO big (s) SELECT a.s FROM big a, big b, big c, big d, big e;
+UPDATE big SET s = CONCAT('x', SUBSTR(s, 2)) WHERE id % 2 = 0;
 CREATE TABLE counted (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(50));
 INSERT INTO counted (s) VALUES ('one'), ('two');
 ";
@@ -80,7 +84,8 @@ fn write_beside_each_other(port: u16, clients: i64) {
 }
 
 fn start_source(name: &str, settings: &[&str]) -> Server {
-    Server::start(name, ServerOptions::with_settings(settings)).unwrap()
+    let small_cache = "binlog_cache_size=65536";
+    Server::start(name, ServerOptions::with_settings([&[small_cache], settings].concat())).unwrap()
 }
 
 /// Ready when a MySQL has all that the source has.
@@ -275,6 +280,37 @@ fn mysql_begins_with_a_dump() {
     assert_same(&source.client(), &replica.client());
 }
 
+/// mydumper's threads read one snapshot, and its metadata says which.
+#[test]
+fn mysql_begins_with_a_dump_by_many_threads() {
+    let source = start_source("real-mydumper", &[]);
+    source.client().query(EVERYDAY).unwrap();
+    let replica = Peer::start(Kind::Mysql97, "real-mydumper", Duration::ZERO, &[]).unwrap();
+    let folder = source.folder().with_extension("dump");
+    let _ = std::fs::remove_dir_all(&folder);
+    let (port, out) = (source.port().to_string(), folder.display().to_string());
+    let metadata = dump_beside_writers(&source, || {
+        let options = ["-h", "127.0.0.1", "-P", &port, "-u", "root", "-B", "d", "-o", &out, "--trx-consistency-only"];
+        run_here("mydumper", &options)?;
+        std::fs::read_to_string(folder.join("metadata")).map_err(|error| error.to_string())
+    });
+    let gtids = metadata.lines().find_map(|line| line.trim().strip_prefix("GTID:")).unwrap();
+    replica.client().query("RESET BINARY LOGS AND GTIDS").unwrap();
+    run_here("myloader", &["-h", "127.0.0.1", "-P", &replica.port().to_string(), "-u", "root", "-d", &out]).unwrap();
+    replica.client().query(&format!("SET GLOBAL gtid_purged = '{gtids}'")).unwrap();
+    mysql_follows(&source, &replica, "SOURCE_AUTO_POSITION=1");
+    write_beside_each_other(source.port(), 2);
+    wait_for_mysql(&source, &replica);
+    assert_same(&source.client(), &replica.client());
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+fn run_here(program: &str, arguments: &[&str]) -> Result<String> {
+    let output = Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
+}
+
 #[test]
 fn mariadb_begins_with_a_dump() {
     let source = start_source("real-maria-dump", &[VERSION_WITH_GTIDS]);
@@ -283,11 +319,9 @@ fn mariadb_begins_with_a_dump() {
     source.client().query("DROP TABLE d.no_key, d.selected").unwrap();
     let port = format!("-P{}", source.port());
     let dump = dump_beside_writers(&source, || {
-        let mut tool = Command::new("mariadb-dump");
-        tool.args(["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot", &port, "--single-transaction"]);
-        let output = tool.args(["--master-data", "--gtid", "--hex-blob", "--databases", "d"]).output().unwrap();
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        if output.status.success() { Ok(text) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+        let options = ["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot", &port, "--single-transaction"];
+        let what = ["--master-data", "--gtid", "--hex-blob", "--databases", "d"];
+        run_here("mariadb-dump", &[&options[..], &what[..]].concat())
     });
     let replica = start_mariadb("real-dump");
     load(&replica, &dump);

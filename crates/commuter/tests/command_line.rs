@@ -172,6 +172,7 @@ fn settings_that_are_wrong() {
     let data = folder.path("data");
     let set = |assignment: &str| serve(&data, &["--set", assignment]);
     assert_says(&set("sync_binlgo=1"), &["sync_binlgo", "did you mean 'sync_binlog'"]);
+    assert_says(&set("version=commuter"), &["'version' must begin with a number", "'commuter'"]);
     assert_says(&set("sync_binlog=often"), &["'sync_binlog'", "'often'", "0 to 4294967295"]);
     assert_says(&set("autocommit=maybe"), &["'autocommit'", "ON, OFF"]);
     assert_says(&set("innodb_buffer_pool_size=4X"), &["innodb_buffer_pool_size", "'4X'"]);

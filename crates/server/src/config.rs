@@ -69,8 +69,12 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
     }
     let datadir = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
     configure("datadir", &with_slash(&datadir))?;
-    if globals.named("version").as_str().is_empty() {
+    let version = globals.named("version");
+    if version.as_str().is_empty() {
         configure("version", VERSION)?;
+    } else if !version.as_str().starts_with(|first: char| first.is_ascii_digit()) {
+        let message = format!("'version' must begin with a number, as clients expect it, not '{}'", version.as_str());
+        return Err(ServerError::Setting(message));
     }
     if let Ok(name) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
         configure("hostname", name.trim())?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{LogPosition, SqlError};
 use binlog::event::{
     CHECKSUM_SIZE, EventHeader, FLAG_BINLOG_IN_USE, Frame, HEADER_SIZE, Heartbeat, MAGIC, Rotate, encode_heartbeat,
-    whole_event,
+    encode_maria_heartbeat, whole_event,
 };
 use binlog::{BinaryLog, BinlogError, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent, LogReader, Pin};
 use futures_lite::future;
@@ -208,7 +208,11 @@ impl Sender<'_> {
 
     fn send_heartbeat(&mut self, at: LogPosition) {
         let heartbeat = Heartbeat { file: self.log.file_name(at.file), position: at.offset };
-        let bytes = encode_heartbeat(&heartbeat, self.server_id(), self.wishes.heartbeat_v2, self.with_checksum());
+        let (server_id, with_checksum) = (self.server_id(), self.with_checksum());
+        let bytes = match self.wishes.is_maria {
+            true => encode_maria_heartbeat(&heartbeat, server_id, with_checksum),
+            false => encode_heartbeat(&heartbeat, server_id, self.wishes.heartbeat_v2, with_checksum),
+        };
         self.stream.event(&[&bytes]);
     }
 
