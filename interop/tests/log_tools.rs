@@ -125,6 +125,12 @@ fn dump_from(client: &Client, folder: &std::path::Path) {
     assert_eq!(by_name, from_files, "{url}");
     let all = comparable(log_dump(&["--source", &url]));
     assert_eq!(all, from_files, "{url}");
+    // From a position of the first file on.
+    let second = |lines: &[String]| -> String { lines.iter().find(|line| line.contains(r#""sql":"#)).unwrap().clone() };
+    let position = second(&from_files).split(r#""position":"#).nth(1).unwrap().split(',').next().unwrap().to_owned();
+    let part = comparable(log_dump(&["--source", &url, "--start-position", &position]));
+    assert_eq!(part, comparable(log_dump(&[&["--start-position", &position], &files[..]].concat())), "{url}");
+    assert!(part.len() < from_files.len() && part[0] == second(&from_files), "{part:?}");
     // Of a table, of a part of the files.
     let last = names[names.len() - 1];
     let rows = log_dump(&["--source", &url, "--table", "d.t", last]);

@@ -127,10 +127,10 @@ pub(crate) struct LogDump {
     /// Stop at the first event whose checksum is wrong
     #[arg(long)]
     pub(crate) verify_checksum: bool,
-    /// Begin with the event at this offset
+    /// Begin with the event at this offset of the first file
     #[arg(long, default_value_t = 4, value_name = "OFFSET")]
     pub(crate) start_position: u64,
-    /// Stop before the first event at or after this offset
+    /// Stop before the first event at or after this offset of the last file
     #[arg(long, value_name = "OFFSET")]
     pub(crate) stop_position: Option<u64>,
     /// Transactions that begin at this time or later, in UTC as they are printed

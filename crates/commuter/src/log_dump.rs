@@ -48,14 +48,25 @@ fn from_files(files: &[PathBuf], options: &DumpOptions, write: Sink<'_>) -> Resu
     let runtime = server::runtime(1)?;
     runtime.block_on(async {
         let env = io::os::environment("/".into(), io::os::Offload::Threads(1), tokio::runtime::Handle::current())?;
-        for path in files {
+        for (number, path) in files.iter().enumerate() {
             check_file(path)?;
             let path = std::path::absolute(path)?;
             let path = path.to_str().ok_or("the file's name is not UTF-8")?;
-            dump_file(&env, path, options, &mut *write).await?;
+            let options = of_file(options, number == 0, number + 1 == files.len());
+            dump_file(&env, path, &options, &mut *write).await?;
         }
         Ok(())
     })
+}
+
+/// The position to start with is in the first file, that to stop at in the last.
+fn of_file(options: &DumpOptions, is_first: bool, is_last: bool) -> DumpOptions {
+    let all = DumpOptions::default();
+    DumpOptions {
+        start_position: if is_first { options.start_position } else { all.start_position },
+        stop_position: if is_last { options.stop_position } else { all.stop_position },
+        ..options.clone()
+    }
 }
 
 /// The files that are named, each up to its end, or all from the first one on; then, to follow, whatever comes.
@@ -66,14 +77,18 @@ fn from_server(
     write: Sink<'_>,
 ) -> Result<(), CommandError> {
     let names: Vec<String> = arguments.files.iter().map(|file| file.to_string_lossy().into_owned()).collect();
-    let Some((last, before)) = names.split_last() else {
-        return stream(source, "", Until::End { follow: arguments.follow }, options, write);
-    };
-    for name in before {
-        stream(source, name, Until::NextFile, options, write)?;
+    if (names.is_empty() || arguments.follow) && arguments.stop_position.is_some() {
+        return Err("--stop-position is one in the last file that is named, and there is none to end with".into());
     }
-    let until = if arguments.follow { Until::End { follow: true } } else { Until::NextFile };
-    stream(source, last, until, options, write)
+    if names.is_empty() {
+        return stream(source, "", Until::End { follow: arguments.follow }, options, write);
+    }
+    for (number, name) in names.iter().enumerate() {
+        let is_last = number + 1 == names.len();
+        let until = if is_last && arguments.follow { Until::End { follow: true } } else { Until::NextFile };
+        stream(source, name, until, &of_file(options, number == 0, is_last), write)?;
+    }
+    Ok(())
 }
 
 /// Where a server's log is not read any further.

@@ -75,6 +75,7 @@ pub(super) type Sink<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<()>;
 /// A dump of one file or stream.
 pub(super) struct Printer<'a> {
     options: &'a DumpOptions,
+    start_position: u64,
     dumper: Dumper,
     checksum: ChecksumAlgorithm,
     out: String,
@@ -83,12 +84,23 @@ pub(super) struct Printer<'a> {
 impl<'a> Printer<'a> {
     pub(super) fn new(options: &'a DumpOptions) -> Self {
         let dumper = Dumper::with_filter(options.format, options.filter.clone());
-        Printer { options, dumper, checksum: ChecksumAlgorithm::Crc32, out: String::new() }
+        Printer {
+            options,
+            start_position: options.start_position,
+            dumper,
+            checksum: ChecksumAlgorithm::Crc32,
+            out: String::new(),
+        }
     }
 
     /// How events are protected until a FORMAT_DESCRIPTION says it.
     pub(super) fn set_checksum(&mut self, checksum: ChecksumAlgorithm) {
         self.checksum = checksum;
+    }
+
+    /// A file of which everything is wanted.
+    pub(super) fn next_file(&mut self) {
+        self.start_position = 0;
     }
 
     pub(super) fn checksum(&self) -> ChecksumAlgorithm {
@@ -116,7 +128,7 @@ impl<'a> Printer<'a> {
         if self.options.verify_checksum {
             event.verify().map_err(damaged)?;
         }
-        let is_wanted = at >= self.options.start_position || event_type == EventType::FORMAT_DESCRIPTION;
+        let is_wanted = at >= self.start_position || event_type == EventType::FORMAT_DESCRIPTION;
         if is_wanted {
             self.out.clear();
             self.dumper.event(at, &event, &mut self.out).map_err(damaged)?;

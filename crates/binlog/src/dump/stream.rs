@@ -41,7 +41,8 @@ impl<'a> StreamDump<'a> {
         &self.file
     }
 
-    /// Takes the next event. Heartbeats and other events that are not the log's are left out.
+    /// Takes the next event. Heartbeats and other events that are not the log's are left out. The position to start with is one
+    /// of the first file, that to stop at one of each.
     ///
     /// # Errors
     /// When it is none, or `sink` fails.
@@ -56,6 +57,9 @@ impl<'a> StreamDump<'a> {
                 let to = Rotate::decode(event.body()).map_err(damaged)?;
                 let is_next = !self.file.is_empty() && to.file != self.file;
                 (self.file, self.at) = (to.file, to.position);
+                if is_next {
+                    self.printer.next_file();
+                }
                 return Ok(if is_next { Streamed::NextFile } else { Streamed::On });
             }
             // Of a stream that begins in the middle of a file.
