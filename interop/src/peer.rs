@@ -12,7 +12,7 @@ use crate::{Client, Kind, Result, free_port, shim_path};
 
 const START_PATIENCE: Duration = Duration::from_secs(300);
 
-/// A running peer; dropping it kills it.
+/// A running peer; dropping it kills it, and removes its data unless a test has failed.
 pub struct Peer {
     kind: Kind,
     name: String,
@@ -114,9 +114,13 @@ impl Peer {
     }
 }
 
+/// A peer's data takes two gigabytes, so it goes, unless somebody may want to see what a test did with it.
 impl Drop for Peer {
     fn drop(&mut self) {
         self.kill();
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(self.folder());
+        }
     }
 }
 
