@@ -27,6 +27,7 @@ impl Worker<'_> {
                 break;
             }
             let commit_number = CommitNumber(batch.first.0 + points.len() as u64);
+            self.decoder.keep_source_position(&self.shared.engine, commit_number);
             add_rows(&mut self.writes, commit_number, (transaction.start, content.memory()), &rows)?;
             let gtid = transaction.head().map_err(|reason| bad(transaction.start, reason))?.gtid;
             points.push(PublishPoint { commit_number, end: transaction.end, gtid });

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::{CommitNumber, LogPosition};
 use binlog::event::QueryEvent;
-use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent};
+use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent, SourcePosition};
 use engine::gate::Passing;
 use engine::{DdlText, Engine, PublishPoint};
 use event_listener::Event;
@@ -111,8 +111,11 @@ impl Coordinator {
         let size = transaction.bytes.len() as u64;
         let commit_time = transaction.gtid_event.as_ref().map_or(0, |event| event.immediate_commit_time.0);
         self.stats.took(size, commit_time);
-        if let Some(text) = schema_change(&transaction).map_err(|error| self.named(error))? {
+        if let Some((text, position)) = schema_change(&transaction).map_err(|error| self.named(error))? {
             self.settle().await?;
+            if let Some(position) = position {
+                self.shared.engine.install_source_position(self.next, position);
+            }
             return self.change_schema(&transaction, text).await.map(|()| true);
         }
         self.taken.push(transaction);
@@ -152,6 +155,7 @@ impl Coordinator {
             let piece = event.into_piece();
             let mut rows = Vec::new();
             decoder.rows_of(piece.start, piece.events(), &mut rows)?;
+            decoder.keep_source_position(&engine, self.next);
             if rows.iter().any(|(event, _)| !event.is_full()) {
                 return Ok(Taken::NotRows);
             }
@@ -265,7 +269,7 @@ fn point(number: CommitNumber, transaction: &LogTransaction) -> PublishPoint {
 }
 
 /// The text, if the transaction is a statement and not rows.
-fn schema_change(transaction: &LogTransaction) -> Result<Option<DdlText>> {
+fn schema_change(transaction: &LogTransaction) -> Result<Option<(DdlText, Option<SourcePosition>)>> {
     if transaction.gtid_event.as_ref().is_some_and(|event| !event.may_have_statements) {
         return Ok(None);
     }
@@ -274,7 +278,14 @@ fn schema_change(transaction: &LogTransaction) -> Result<Option<DdlText>> {
     let mut events = transaction
         .events()
         .filter(|event| event.as_ref().map_or(true, |event| !event.header.event_type.begins_transaction()));
-    let Some(event) = events.next().transpose().map_err(bad)? else { return Ok(None) };
+    let mut position = None;
+    let event = loop {
+        let Some(event) = events.next().transpose().map_err(bad)? else { return Ok(None) };
+        match event.header.event_type {
+            EventType::IGNORABLE => position = SourcePosition::decode(event.body()).map_err(bad)?,
+            _ => break event,
+        }
+    };
     if event.header.event_type != EventType::QUERY {
         return Ok(None);
     }
@@ -287,7 +298,8 @@ fn schema_change(transaction: &LogTransaction) -> Result<Option<DdlText>> {
         String::from_utf8(bytes.to_vec())
             .map_err(|_| ApplyError::Event { at, reason: "a statement that is not UTF-8".to_owned() })
     };
-    Ok(Some(DdlText { sql: text(query.sql)?, context: context_of(&event, &query, text(query.schema)?) }))
+    let change = DdlText { sql: text(query.sql)?, context: context_of(&event, &query, text(query.schema)?) };
+    Ok(Some((change, position)))
 }
 
 /// The session as the event describes it.

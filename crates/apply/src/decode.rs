@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use base::{CommitNumber, LogPosition};
 use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap};
-use binlog::{EventIter, EventType, LogTransaction, RawEvent};
+use binlog::{EventIter, EventType, LogTransaction, RawEvent, SourcePosition};
 use bytes::Bytes;
-use engine::{Catalog, RowChange, Table};
+use engine::{Catalog, Engine, RowChange, Table};
 
 use crate::error::{ApplyError, Result};
 
@@ -28,6 +28,8 @@ pub(crate) struct Decoder {
     catalog: Option<Arc<Catalog>>,
     /// By the number in their TABLE_MAP.
     tables: HashMap<u64, Arc<MappedTable>>,
+    /// Where the transaction that was decoded last ends in the log of its source.
+    source_position: Option<SourcePosition>,
 }
 
 impl Decoder {
@@ -47,6 +49,7 @@ impl Decoder {
         rows: &mut Vec<TableRows<'a>>,
     ) -> Result<()> {
         let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
+        self.source_position = None;
         for event in events {
             let event = event.map_err(bad)?;
             event.verify().map_err(bad)?;
@@ -69,14 +72,21 @@ impl Decoder {
                 | EventType::GTID_TAGGED
                 | EventType::ANONYMOUS_GTID
                 | EventType::ROWS_QUERY
-                | EventType::IGNORABLE
                 | EventType::XID => {}
+                EventType::IGNORABLE => self.source_position = SourcePosition::decode(event.body()).map_err(bad)?,
                 other => {
                     return Err(ApplyError::NotSupported { at, what: format!("an event of type {}", other.name()) });
                 }
             }
         }
         Ok(())
+    }
+
+    /// Remembers, with the transaction that was decoded last, where it ends in the log of its source.
+    pub(crate) fn keep_source_position(&mut self, engine: &Engine, number: CommitNumber) {
+        if let Some(position) = self.source_position.take() {
+            engine.install_source_position(number, position);
+        }
     }
 
     fn map_table(&mut self, event: &RawEvent<'_>, at: LogPosition) -> Result<()> {

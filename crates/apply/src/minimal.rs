@@ -86,8 +86,11 @@ impl Completion {
         if parts.iter().any(|part| columns[part.column].is_none()) {
             return Err(self.bad("the primary key is not in the image of the row before"));
         }
-        // The others do not matter to the key.
-        columns.iter_mut().filter(|column| column.is_none()).for_each(|column| *column = Some(None));
+        // What the others are does not matter to the key, but where they are does: columns that cannot be NULL have their bytes.
+        for (column, kind) in columns.iter_mut().zip(&mapped.map.columns).filter(|(column, _)| column.is_none()) {
+            let len = kind.value_len(&ZEROS).map_err(|error| self.bad(error))?;
+            *column = Some(ZEROS.get(..len));
+        }
         let row = join(&columns).ok_or_else(|| self.bad("an empty image"))?;
         mapped.table.codec.clustered_key(&row).map_err(|error| self.bad(error))
     }
@@ -135,6 +138,9 @@ impl Completion {
         Ok(columns)
     }
 }
+
+/// A value of any type: 0, or nothing.
+const ZEROS: [u8; 64] = [0; 64];
 
 fn bit(bitmap: &[u8], at: usize) -> bool {
     bitmap.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)

@@ -138,6 +138,7 @@ impl Worker<'_> {
         for (transaction, number) in transactions.iter().zip((first.0..).map(CommitNumber)) {
             rows.clear();
             self.decoder.rows_of(transaction.start, transaction.events(), &mut rows)?;
+            self.decoder.keep_source_position(&self.shared.engine, number);
             if rows.iter().all(|(event, _)| event.is_full()) {
                 self.stage(batch, transaction, number, &rows).await?;
             } else {

@@ -76,6 +76,7 @@ pub mod codes {
     pub const ERROR_ON_READ: Code = (1024, "HY000");
     pub const ERROR_ON_WRITE: Code = (1026, "HY000");
     pub const ILLEGAL_HA: Code = (1031, "HY000");
+    pub const KEY_NOT_FOUND: Code = (1032, "HY000");
     pub const CON_COUNT_ERROR: Code = (1040, "08004");
     pub const OUT_OF_RESOURCES: Code = (1041, "08004");
     pub const HANDSHAKE_ERROR: Code = (1043, "08S01");
@@ -184,7 +185,6 @@ pub mod codes {
     pub const CANT_USE_OPTION_HERE: Code = (1234, "42000");
     pub const NOT_SUPPORTED_YET: Code = (1235, "42000");
     pub const SOURCE_FATAL_ERROR_READING_BINLOG: Code = (1236, "HY000");
-    pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");
     pub const INCORRECT_GLOBAL_LOCAL_VAR: Code = (1238, "HY000");
     pub const WRONG_FK_DEF: Code = (1239, "42000");
     pub const OPERAND_COLUMNS: Code = (1241, "21000");
@@ -252,17 +252,29 @@ pub mod codes {
     pub const DROP_INDEX_FK: Code = (1553, "HY000");
     pub const CANT_CHANGE_TX_CHARACTERISTICS: Code = (1568, "25001");
     pub const WRONG_PARAMCOUNT_TO_NATIVE_FCT: Code = (1582, "42000");
+    pub const REPLICA_INCIDENT: Code = (1590, "HY000");
+    pub const REPLICA_RELAY_LOG_READ_FAILURE: Code = (1594, "HY000");
+    pub const NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT: Code = (1609, "HY000");
+    pub const REPLICA_CORRUPT_EVENT: Code = (1610, "HY000");
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");
     pub const TOO_LONG_TABLE_COMMENT: Code = (1628, "HY000");
     pub const TOO_LONG_FIELD_COMMENT: Code = (1629, "HY000");
+    pub const REPLICA_CONVERSION_FAILED: Code = (1677, "HY000");
     pub const WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT: Code = (1681, "HY000");
     pub const TOO_LONG_INDEX_COMMENT: Code = (1688, "HY000");
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const TRUNCATE_ILLEGAL_FK: Code = (1701, "42000");
+    pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");
     pub const FOREIGN_DUPLICATE_KEY: Code = (1761, "23000");
     pub const VARIABLE_NOT_SETTABLE_IN_TRANSACTION: Code = (1766, "HY000");
     pub const MALFORMED_GTID_SET_SPECIFICATION: Code = (1772, "HY000");
+    pub const MALFORMED_GTID_SPECIFICATION: Code = (1774, "HY000");
     pub const GNO_EXHAUSTED: Code = (1775, "HY000");
+    pub const BAD_REPLICA_AUTO_POSITION: Code = (1776, "HY000");
+    pub const CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET: Code = (1778, "HY000");
+    pub const CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON: Code = (1782, "HY000");
+    pub const GTID_UNSAFE_CREATE_SELECT: Code = (1786, "HY000");
+    pub const CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: Code = (1790, "HY000");
     pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
     pub const FK_CANNOT_OPEN_PARENT: Code = (1824, "HY000");
@@ -273,9 +285,11 @@ pub mod codes {
     pub const FK_COLUMN_NOT_NULL: Code = (1830, "HY000");
     pub const MALFORMED_PACKET: Code = (1835, "HY000");
     pub const GTID_NEXT_CANT_BE_SET: Code = (1836, "HY000");
+    pub const GTID_NEXT_TYPE_UNDEFINED_GTID: Code = (1837, "HY000");
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
+    pub const INCONSISTENT_ERROR: Code = (3002, "HY000");
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
@@ -284,6 +298,7 @@ pub mod codes {
     pub const USER_LOCK_WRONG_NAME: Code = (3057, "42000");
     pub const USER_LOCK_DEADLOCK: Code = (3058, "HY000");
     pub const FIELD_IN_ORDER_NOT_SELECT: Code = (3065, "HY000");
+    pub const REPLICA_CHANNEL_MUST_STOP: Code = (3081, "HY000");
     pub const ACCOUNT_HAS_BEEN_LOCKED: Code = (3118, "HY000");
     pub const SECURE_TRANSPORT_REQUIRED: Code = (3159, "HY000");
     pub const USER_DOES_NOT_EXIST: Code = (3162, "HY000");
@@ -299,11 +314,11 @@ pub mod codes {
     pub const TABLE_WITHOUT_PK: Code = (3750, "HY000");
     pub const FK_INCOMPATIBLE_COLUMNS: Code = (3780, "HY000");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
+    pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");
-    pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
 }
 

@@ -122,6 +122,22 @@ pub struct Gtid {
     pub gno: u64,
 }
 
+impl FromStr for Gtid {
+    type Err = ParseGtidError;
+
+    /// `uuid:number`; blanks around both are MySQL's.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (uuid, gno) = text.split_once(':').ok_or(ParseGtidError)?;
+        let uuid = uuid.trim().parse().map_err(|_| ParseGtidError)?;
+        let gno = gno.trim().parse().map_err(|_| ParseGtidError)?;
+        if gno == 0 || gno >= i64::MAX as u64 { Err(ParseGtidError) } else { Ok(Gtid { uuid, gno }) }
+    }
+}
+
+/// The text is not a GTID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParseGtidError;
+
 impl fmt::Display for Gtid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.uuid, self.gno)

@@ -10,7 +10,9 @@ pub mod leb128;
 
 pub use cancel::{Cancel, Cancelled};
 pub use error::{ErrorClass, SqlError, codes};
-pub use ids::{CommitNumber, ConnectionId, Gtid, IndexId, LogPosition, PageNumber, ServerId, TableId, Uuid};
+pub use ids::{
+    CommitNumber, ConnectionId, Gtid, IndexId, LogPosition, PageNumber, ParseGtidError, ServerId, TableId, Uuid,
+};
 
 /// Milliseconds, microseconds and the like are always `std::time::Duration`; a point in time is microseconds
 /// since 1970-01-01 UTC in this type.

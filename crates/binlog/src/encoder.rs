@@ -17,6 +17,7 @@ use base::{Gtid, UnixMicros};
 use types::schema::TableDef;
 
 use crate::LargeEvents;
+use crate::SourcePosition;
 use crate::cursor::{bit, put_lenenc};
 use crate::error::{BinlogError, Result};
 use crate::event::{self, EventHeader, EventType, Frame, GtidEvent, QueryContext, RowsKind, TableMap, rows_flags};
@@ -58,6 +59,17 @@ impl Default for EncoderOptions {
     }
 }
 
+/// Of a transaction that comes from another server: what its events go on saying of that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// `server_id` of the server where it was born, so that it is known when it comes back there.
+    pub server_id: u32,
+    /// When it was committed there; `None` if its log does not say.
+    pub commit_time: Option<UnixMicros>,
+    /// Version of that server, as 90704; 999999 if its log does not say.
+    pub server_version: u32,
+}
+
 /// A transaction ready for its place in the log.
 #[derive(Clone, Debug, Default)]
 pub struct EncodedTransaction {
@@ -67,8 +79,8 @@ pub struct EncodedTransaction {
     pub gtid: Option<Gtid>,
     /// It is a statement (DDL), not rows.
     pub is_statement: bool,
-    /// When it was first committed, if that was elsewhere.
-    pub original_commit_time: Option<UnixMicros>,
+    /// Where it was born, if that was elsewhere.
+    pub origin: Option<Origin>,
     /// Hashes of the keys that it wrote, for `last_committed`.
     pub writeset: Vec<u64>,
     /// `writeset` does not say all that it depends on: it depends on everything before it.
@@ -213,14 +225,20 @@ impl TransactionEncoder {
         TransactionEncoder { options, context, out, open: None, mapped: None }
     }
 
-    /// A transaction that is one statement: DDL. `schemas` are the databases that it changes.
+    /// A transaction that is one statement: DDL. `schemas` are the databases that it changes; `position` is where it ends in the log
+    /// of its source, if it comes from one.
     pub fn ddl(
         options: &EncoderOptions,
         context: &QueryContext,
         sql: &str,
         schemas: &[&str],
+        position: Option<&SourcePosition>,
     ) -> Result<EncodedTransaction> {
         let mut events = Vec::new();
+        if let Some(position) = position {
+            let frame = Frame { timestamp: context.timestamp, server_id: options.server_id, flags: 0 };
+            position.encode(&mut events, frame);
+        }
         context.encode(&mut events, options.server_id, sql.as_bytes(), schemas);
         check_size(events.len(), options.max_transaction_size)?;
         Ok(EncodedTransaction { events, is_statement: true, depends_on_all: true, ..Default::default() })
@@ -281,6 +299,13 @@ impl TransactionEncoder {
     /// Bytes so far.
     pub fn size(&self) -> usize {
         self.out.len()
+    }
+
+    /// Where the transaction ends in the log of its source.
+    pub fn source_position(&mut self, position: &SourcePosition) {
+        self.end_statement();
+        let frame = self.frame();
+        position.encode(&mut self.out, frame);
     }
 
     /// Ends the transaction: XID, whose number is filled in when it is placed.

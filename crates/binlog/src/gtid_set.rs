@@ -73,6 +73,20 @@ impl GtidSet {
         })
     }
 
+    /// Adds one that may have a tag.
+    pub fn add_tagged(&mut self, gtid: Gtid, tag: &str) {
+        let intervals = self.sources.entry((gtid.uuid, tag.to_owned())).or_default();
+        add_interval(intervals, (gtid.gno, gtid.gno));
+    }
+
+    /// As [`GtidSet::contains`], of one that may have a tag.
+    pub fn contains_tagged(&self, gtid: Gtid, tag: &str) -> bool {
+        self.sources.get(&(gtid.uuid, tag.to_owned())).is_some_and(|intervals| {
+            let at = intervals.partition_point(|&(_, last)| last < gtid.gno);
+            intervals.get(at).is_some_and(|&(first, _)| first <= gtid.gno)
+        })
+    }
+
     /// The highest number of a server, 0 if it has none.
     pub fn last_of(&self, uuid: Uuid) -> u64 {
         self.sources.get(&(uuid, String::new())).and_then(|intervals| intervals.last()).map_or(0, |&(_, last)| last)

@@ -9,7 +9,8 @@
 //! | [`dump`] | events as text, as `mysqlbinlog -vv` prints them, and as JSON |
 //! | [`encoder`] | the session's side: a transaction's events, complete but for their place |
 //! | [`event`] | the bytes of each kind of event that a MySQL or MariaDB writes, to read and to write |
-//! | [`gtid_set`] | sets of GTIDs |
+//! | [`SourcePosition`] | where a replica is in a source's log that has no GTIDs |
+//! | [`gtid_set`], [`MariaGtidName`] | sets of GTIDs; MariaDB's GTIDs among them |
 //!
 //! Knows no table's contents: rows are images that `types` or a TABLE_MAP can take apart.
 //!
@@ -26,8 +27,10 @@ mod error;
 pub mod event;
 pub mod gtid_set;
 pub mod log;
+mod maria_gtid;
+mod source_position;
 
-pub use encoder::{EncodedTransaction, EncoderOptions, RowImage, TableEncoder, TransactionEncoder};
+pub use encoder::{EncodedTransaction, EncoderOptions, Origin, RowImage, TableEncoder, TransactionEncoder};
 pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
 pub use gtid_set::{GNO_MAX, GtidSet};
@@ -36,6 +39,8 @@ pub use log::{
     LogReader, LogReceiver, LogSlice, LogTransaction, LogWriter, Next, OpenAs, Opened, Pin, PlaceStamp, Placed, Purged,
     RecoveryReport, Reservation, SyncMethod,
 };
+pub use maria_gtid::MariaGtidName;
+pub use source_position::SourcePosition;
 
 #[cfg(test)]
 mod tests;

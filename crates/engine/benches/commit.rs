@@ -129,7 +129,7 @@ async fn open(env: &Env) -> Pipeline<NoEngine> {
 
 fn transaction(row: u64) -> EncodedTransaction {
     let sql = "x".repeat(480);
-    let made = TransactionEncoder::ddl(&EncoderOptions::default(), &QueryContext::default(), &sql, &[]);
+    let made = TransactionEncoder::ddl(&EncoderOptions::default(), &QueryContext::default(), &sql, &[], None);
     let hash = xxhash_rust::xxh64::xxh64(&row.to_le_bytes(), 0);
     EncodedTransaction { writeset: vec![hash], depends_on_all: false, ..made.unwrap() }
 }

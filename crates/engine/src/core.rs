@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use base::{Cancel, CommitNumber, LogPosition, Uuid};
-use binlog::{BinaryLog, LogWriter};
+use binlog::{BinaryLog, LogWriter, SourcePosition};
 use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
@@ -21,10 +21,12 @@ use crate::ddl::DdlEffect;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
 use crate::gate::{CommitGate, Passage, Passing};
+use crate::gtid_owners::GtidOwners;
 use crate::lock::{LockManager, LockOwner};
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
 use crate::options::EngineOptions;
+use crate::source_position::{PendingPositions, named_position};
 use crate::state_at::AwaitedStates;
 use crate::tunables::Tunables;
 use crate::turn::Turn;
@@ -44,12 +46,16 @@ pub(crate) struct Core {
     pub(crate) planner: Arc<dyn DdlPlanner>,
     /// The state after the last transaction that has its place (a session's) or is published (`apply`'s).
     pub(crate) order: Mutex<Mark>,
+    /// Positions in sources' logs, of transactions that are installed and not published.
+    pub(crate) positions: PendingPositions,
     /// DDL statements run one after the other.
     pub(crate) ddl: Arc<Turn>,
     /// Of DDL statements that have their place and are not visible yet, in log order.
     pub(crate) effects: Mutex<VecDeque<(CommitNumber, DdlEffect)>>,
     pub(crate) checkpoints: Checkpoints,
     pub(crate) gate: Arc<CommitGate>,
+    /// Who commits a GTID of their choice.
+    pub(crate) gtid_owners: GtidOwners,
     /// The log is not this server's to write; see [`crate::role`].
     pub(crate) is_follower: AtomicBool,
     /// The log's writer, while neither the pipeline nor a follower has it.
@@ -77,6 +83,15 @@ pub struct Payload {
     pub(crate) ddl: Option<Box<DdlEffect>>,
     /// Of a large transaction: they go when its versions are numbered.
     pub(crate) locks: Option<LockOwner>,
+    /// Where it ends in the log of its source.
+    pub(crate) position: Option<SourcePosition>,
+}
+
+impl Payload {
+    /// Of versions in a memtable that is guarded.
+    pub(crate) fn new(guard: Guard, position: Option<SourcePosition>) -> Self {
+        Payload { stamp: Stamp::new(), guard: Some(guard), ddl: None, locks: None, position }
+    }
 }
 
 impl Drop for Payload {
@@ -116,6 +131,7 @@ impl CommitEnv for CommitHooks {
             order.commit_number = place.commit_number;
             order.position = place.end;
             order.gtids.add(place.gtid);
+            order.positions.extend(payload.position.take().map(named_position));
         }
         payload.stamp.commit(place.commit_number);
         payload.guard = None;
@@ -177,6 +193,8 @@ impl Core {
             effects: Mutex::default(),
             checkpoints: parts.checkpoints,
             gate: Arc::default(),
+            gtid_owners: GtidOwners::default(),
+            positions: PendingPositions::default(),
             is_follower,
             writer: Mutex::new(Some(parts.writer)),
             commits: ArcSwapOption::empty(),

@@ -116,7 +116,9 @@ impl Engine {
             let stamp = VersionStamp::Shared(stamp.clone());
             guard.memtable().install(SYSTEM_INDEX, key, value.clone(), stamp, || core.views.floor());
         }
-        let payload = Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)), locks: None };
+        let position = options.source_position.clone();
+        let payload =
+            Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)), locks: None, position };
         let place = pipeline.enqueue(encoded, reservation, payload).await?;
         Ok(Commit { place: Some(place) })
     }
@@ -333,10 +335,18 @@ impl Core {
     }
 
     fn encode_ddl(&self, text: DdlText, schemas: &[String], options: &TxnOptions) -> Result<EncodedTransaction> {
-        let encoder_options = EncoderOptions { server_id: self.options.server_id.0, ..EncoderOptions::default() };
+        let server_id = options.origin.map_or(self.options.server_id.0, |origin| origin.server_id);
+        let encoder_options = EncoderOptions { server_id, ..EncoderOptions::default() };
         let schemas: Vec<&str> = schemas.iter().map(String::as_str).collect();
-        let mut encoded = TransactionEncoder::ddl(&encoder_options, &text.context, &text.sql, &schemas)?;
+        let mut encoded = TransactionEncoder::ddl(
+            &encoder_options,
+            &text.context,
+            &text.sql,
+            &schemas,
+            options.source_position.as_ref(),
+        )?;
         encoded.gtid = options.gtid;
+        encoded.origin = options.origin;
         Ok(encoded)
     }
 }

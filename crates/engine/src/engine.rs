@@ -75,6 +75,7 @@ impl Engine {
                 .gtid_executed
                 .parse()
                 .map_err(|error| EngineError::Corrupt(format!("meta data: gtid_executed: {error}")))?,
+            positions: meta.source_positions.clone(),
         };
         let log_options = LogOptions {
             server_id: options.server_id,

@@ -203,6 +203,7 @@ impl Core {
                 order.gtids.add(gtid);
             }
         }
+        order.positions.extend(self.positions.take_up_to(last.commit_number));
         drop(order);
         self.publish(last.commit_number, last.end);
     }

@@ -18,8 +18,10 @@
 //! | `ddl` | a new catalog, and the trees that it needs |
 //! | `install` | rows of a log whose order is known: recovery, followers |
 //! | `bulk` | the same for many transactions at once, where nobody reads yet |
+//! | `source_position` | where the state is in the logs of sources without GTIDs |
 //! | `role` | source or follower, and a log that begins anew |
 //! | `state_at` | the state at a position of the log that is yet to come |
+//! | `gtid_owners` | who is about to commit which GTID that was chosen |
 //! | [`gate`] | what every commit passes, and what can be held shut |
 //! | `storage_engine` | [`StorageEngine`]: what it takes to be a state along the log |
 //! | [`lock`] | row, gap, table and name locks |
@@ -35,6 +37,7 @@ mod engine;
 mod error;
 mod foreign_key;
 pub mod gate;
+mod gtid_owners;
 mod install;
 mod large;
 pub mod lock;
@@ -43,6 +46,7 @@ mod options;
 mod read;
 mod rebuild;
 mod role;
+mod source_position;
 mod state_at;
 mod storage_engine;
 #[cfg(test)]
@@ -60,6 +64,7 @@ pub use catalog::{
 pub use commit::{CommitSettings, Place};
 pub use engine::{CHECKPOINT_PIN, Engine};
 pub use error::{DuplicateKey, EngineError, Result};
+pub use gtid_owners::OwnedGtid;
 pub use install::{LargeInstall, PublishPoint, RowChange};
 pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;
@@ -68,4 +73,6 @@ pub use state_at::StateAt;
 pub use storage_engine::StorageEngine;
 pub use store::RowSum;
 pub use tunables::Tunables;
-pub use txn::{Commit, Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode, Savepoint, Scan, Transaction};
+pub use txn::{
+    Commit, Direction, Entry, KeyRange, LockStrength, LockWait, Pending, ReadMode, Savepoint, Scan, Transaction,
+};

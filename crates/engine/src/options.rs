@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Cancel, ConnectionId, Gtid, ServerId};
-use binlog::{LogOptions, QueryContext, SyncMethod};
+use binlog::{LogOptions, Origin, QueryContext, SourcePosition, SyncMethod};
 
 use crate::lock::LockOwner;
 
@@ -136,8 +136,12 @@ pub struct TxnOptions {
     pub unchecked: bool,
     /// `unique_checks=0`, told to replicas in the flags of rows events.
     pub relaxed_unique_checks: bool,
-    /// `gtid_next`, if not AUTOMATIC.
+    /// `gtid_next`, if not AUTOMATIC. A transaction that has one is in the log even if it writes nothing.
     pub gtid: Option<Gtid>,
+    /// Where it was born, if it comes from another server.
+    pub origin: Option<Origin>,
+    /// Where it ends in the log of the server that it comes from, if that is to be remembered.
+    pub source_position: Option<SourcePosition>,
     /// The session's LOCK TABLES, which do not stand in its own way.
     pub under: Option<Arc<LockOwner>>,
 }
@@ -156,6 +160,8 @@ impl TxnOptions {
             unchecked: false,
             relaxed_unique_checks: false,
             gtid: None,
+            origin: None,
+            source_position: None,
             under: None,
         }
     }

@@ -34,6 +34,7 @@ use parking_lot::Mutex;
 use store::Roots;
 
 use crate::memtable::Memtable;
+use crate::source_position::SourcePositions;
 
 /// A state: which transactions, where in the log, by which GTIDs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub(crate) struct Mark {
     pub(crate) position: LogPosition,
     /// `gtid_executed`
     pub(crate) gtids: GtidSet,
+    /// Where transactions of it end in the logs of sources without GTIDs, by name.
+    pub(crate) positions: SourcePositions,
 }
 
 /// A state in pieces; see the module.

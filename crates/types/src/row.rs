@@ -102,6 +102,11 @@ impl RowLayout {
         Ok(())
     }
 
+    /// Appends the bytes of one column's value, which is not NULL: a part of a row that is put together from others' bytes.
+    pub fn encode_column(&self, column: usize, value: &Value, out: &mut Vec<u8>) -> Result<(), TypeError> {
+        self.encode_value(column, value, out)
+    }
+
     fn encode_value(&self, column: usize, value: &Value, out: &mut Vec<u8>) -> Result<(), TypeError> {
         let codec = &self.columns[column].codec;
         codec.encode(value, out).ok_or_else(|| TypeError::WrongValue {

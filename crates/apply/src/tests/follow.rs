@@ -102,7 +102,7 @@ fn what_cannot_be_applied_stops_it_and_says_why() {
             let mut writer = engine.take_writer().unwrap();
             let text = "nonsense from elsewhere";
             let transaction =
-                binlog::TransactionEncoder::ddl(&Default::default(), &Default::default(), text, &[]).unwrap();
+                binlog::TransactionEncoder::ddl(&Default::default(), &Default::default(), text, &[], None).unwrap();
             let reservation = engine.log().reserve(transaction.max_size()).await.unwrap();
             let number = engine.visible().0.next();
             let stamp = binlog::PlaceStamp {

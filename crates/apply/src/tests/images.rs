@@ -46,3 +46,51 @@ fn minimal_images_are_completed_from_what_is_there() {
         })
         .unwrap();
 }
+
+/// `d.behind (n BIGINT NOT NULL, id BIGINT PRIMARY KEY, note …)`: where the key is depends on a column that minimal images lack.
+fn key_behind_another() -> String {
+    let text = table_sql("behind");
+    let mut def: types::TableDef = serde_json::from_str(text.strip_prefix("table ").unwrap()).unwrap();
+    def.columns.swap(0, 1);
+    def.columns[0].nullable = false;
+    def.indexes[0].parts[0].column = 1;
+    def.indexes[1].parts[0].column = 0;
+    format!("table {}", serde_json::to_string(&def).unwrap())
+}
+
+#[test]
+fn minimal_images_of_a_key_behind_other_columns() {
+    let machine = machine(6);
+    let behind_row = |table: &Table, n: i64, id: i64| {
+        let values = [Value::Int(n), Value::Int(id), Value::Str(Bytes::from_static(b"note"))];
+        types::RowLayout::new(&table.def).encode(&values).unwrap()
+    };
+    machine
+        .run(async {
+            let (engine, _) = open_source(machine.env()).await.unwrap();
+            make_tables(&engine).await.unwrap();
+            ddl(&engine, &key_behind_another()).await.unwrap();
+            let behind = table(&engine, "behind");
+            let minimal = TxnOptions { row_image: RowImage::Minimal, ..TxnOptions::new(SessionHandle::internal()) };
+            let mut txn = engine.begin(minimal.clone());
+            for id in [1, 2] {
+                txn.insert(&behind, behind_row(&behind, 10 * id, id)).await.unwrap();
+            }
+            txn.commit().await.unwrap();
+            let mut txn = engine.begin(minimal);
+            txn.update(&behind, &behind_row(&behind, 10, 1), behind_row(&behind, 11, 1)).await.unwrap();
+            txn.delete(&behind, &behind_row(&behind, 20, 2)).await.unwrap();
+            txn.commit().await.unwrap();
+        })
+        .unwrap();
+    machine.kill();
+    machine
+        .run(async {
+            let (engine, _) = open(machine.env(), options()).await.unwrap();
+            let behind = table(&engine, "behind");
+            let rows = entries(&mut begin(&engine), &behind, 0).await;
+            let rows: Vec<Bytes> = rows.into_iter().map(|(_, row)| row).collect();
+            assert_eq!(rows, [behind_row(&behind, 11, 1)]);
+        })
+        .unwrap();
+}

@@ -304,7 +304,7 @@ impl LogWriter {
         let mut gtid_event = Vec::new();
         // Nobody has a place in this file before it, and whoever is before it is in another file.
         let numbers = (gtid, 0, 1);
-        let own_frame = Frame { timestamp: events.timestamp, ..frame };
+        let own_frame = Frame { timestamp: events.timestamp, server_id: self.server_id_of(transaction), ..frame };
         self.gtid_event(transaction, stamp, numbers).encode(&mut gtid_event, own_frame, events.size());
         let gtid_at = events.events_at as usize - gtid_event.len();
         let padding = Frame { flags: FLAG_IGNORABLE, ..frame };

@@ -83,6 +83,8 @@ pub struct BinaryLog {
     options: LogOptions,
     /// `max_binlog_size`, which may change.
     max_file_bytes: AtomicU64,
+    /// The highest number of this server's own GTIDs that somebody chose; see [`BinaryLog::choose_number`].
+    chosen_number: AtomicU64,
     files: Mutex<Files>,
     durable: Mutex<Durable>,
     durable_event: Event,
@@ -107,6 +109,12 @@ impl BinaryLog {
     /// Settings that it was opened with.
     pub fn options(&self) -> &LogOptions {
         &self.options
+    }
+
+    /// Somebody is about to commit a GTID of this server that they chose: transactions that get their GTID from here on get higher
+    /// numbers.
+    pub fn choose_number(&self, number: u64) {
+        self.chosen_number.fetch_max(number, Ordering::SeqCst);
     }
 
     /// Size in bytes at which a file is the last one's predecessor: [`LogOptions::max_binlog_size`] or what was set since.

@@ -113,6 +113,7 @@ impl BinaryLog {
             closed: AtomicBool::new(false),
             failed: OnceLock::new(),
             on_failure: OnceLock::new(),
+            chosen_number: AtomicU64::new(0),
             max_file_bytes: AtomicU64::new(options.max_binlog_size),
             env,
             options,

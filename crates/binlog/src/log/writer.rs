@@ -192,7 +192,7 @@ impl LogWriter {
         let head = self.gtid_event(transaction, stamp, (gtid, last_committed, sequence_number));
         let others = &transaction.events;
         let timestamp = others.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        let frame = Frame { timestamp, server_id: self.log.options.server_id.0, flags: 0 };
+        let frame = Frame { timestamp, server_id: self.server_id_of(transaction), flags: 0 };
         self.scratch.clear();
         head.encode(&mut self.scratch, frame, others.len() as u64);
         let group_at = self.group.buf.len();
@@ -206,6 +206,10 @@ impl LogWriter {
         Placed { gtid, start, end: self.position(), last_committed, sequence_number }
     }
 
+    pub(super) fn server_id_of(&self, transaction: &EncodedTransaction) -> u32 {
+        transaction.origin.map_or(self.log.options.server_id.0, |origin| origin.server_id)
+    }
+
     /// The head of a transaction whose GTID, last_committed and sequence_number are known.
     pub(super) fn gtid_event(
         &self,
@@ -213,6 +217,7 @@ impl LogWriter {
         stamp: &PlaceStamp,
         (gtid, last_committed, sequence_number): (Gtid, u64, u64),
     ) -> GtidEvent {
+        let origin = transaction.origin;
         GtidEvent {
             gtid: Some(gtid),
             tag: String::new(),
@@ -220,17 +225,20 @@ impl LogWriter {
             last_committed: last_committed as i64,
             sequence_number: sequence_number as i64,
             immediate_commit_time: stamp.commit_time,
-            original_commit_time: transaction.original_commit_time.unwrap_or(stamp.commit_time),
+            original_commit_time: origin.and_then(|origin| origin.commit_time).unwrap_or(stamp.commit_time),
             transaction_length: 0,
             immediate_server_version: self.server_version,
-            original_server_version: self.server_version,
+            original_server_version: origin.map_or(self.server_version, |origin| origin.server_version),
             commit_group_ticket: None,
         }
     }
 
     pub(super) fn take_gtid(&mut self, chosen: Option<Gtid>) -> Gtid {
         let uuid = self.log.options.server_uuid;
-        let gtid = chosen.unwrap_or(Gtid { uuid, gno: self.next_gno });
+        let gtid = chosen.unwrap_or_else(|| {
+            let chosen_number = self.log.chosen_number.load(std::sync::atomic::Ordering::SeqCst);
+            Gtid { uuid, gno: self.next_gno.max(chosen_number + 1) }
+        });
         if gtid.uuid == uuid {
             self.next_gno = self.next_gno.max(gtid.gno + 1);
         }

@@ -139,7 +139,7 @@ pub(crate) fn transaction(row_image: RowImage) -> EncodedTransaction {
 }
 
 pub(crate) fn ddl(sql: &str) -> EncodedTransaction {
-    TransactionEncoder::ddl(&EncoderOptions::default(), &context(), sql, &["test"]).unwrap()
+    TransactionEncoder::ddl(&EncoderOptions::default(), &context(), sql, &["test"], None).unwrap()
 }
 
 pub(crate) fn options() -> LogOptions {

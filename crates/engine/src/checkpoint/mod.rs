@@ -44,6 +44,7 @@ use store::Compression;
 
 use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
+use crate::source_position::SourcePositions;
 use crate::turn::Turn;
 use crate::view::Mark;
 
@@ -62,6 +63,9 @@ pub(crate) struct Meta {
     pub(crate) server_uuid: String,
     /// GTIDs of everything in the checkpoint.
     pub(crate) gtid_executed: String,
+    /// Positions in the logs of sources without GTIDs, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) source_positions: SourcePositions,
     /// Bytes of log a second that the last recovery applied, of those that had enough to do to tell.
     #[serde(default)]
     pub(crate) recovery_rate: Option<u64>,

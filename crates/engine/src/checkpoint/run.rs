@@ -241,6 +241,7 @@ impl Core {
         Meta {
             server_uuid: self.server_uuid.to_string(),
             gtid_executed: mark.gtids.to_string(),
+            source_positions: mark.positions.clone(),
             recovery_rate: self.checkpoints.shown_recovery_rate(),
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
         }

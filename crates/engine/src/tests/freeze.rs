@@ -73,8 +73,11 @@ fn a_slow_installer_is_waited_for_and_not_lost() {
         }
         let pipeline = engine.commits().unwrap();
         let reservation = pipeline.reserve(encoded.max_size()).await.unwrap();
-        let ticket =
-            pipeline.enqueue(encoded, reservation, Payload { stamp, guard: Some(guard), ddl: None, locks: None });
+        let ticket = pipeline.enqueue(
+            encoded,
+            reservation,
+            Payload { stamp, guard: Some(guard), ddl: None, locks: None, position: None },
+        );
         let last = ticket.await.unwrap().commit_number;
         let (at, _) = checkpoint.await.unwrap();
         assert!(at < last, "the checkpoint is before the first that began after the freeze");

@@ -18,10 +18,10 @@ use super::spill::Finished;
 use super::write_set::key_hash;
 use super::{Commit, Step, Transaction, WriteSet};
 use crate::catalog::Table;
-use crate::commit::Barrier;
+use crate::commit::{Barrier, Ticket};
 use crate::core::{Core, Payload};
 use crate::error::{EngineError, Result};
-use crate::gate::Passage;
+use crate::gate::{Passage, Passing};
 use crate::large::LargeWrites;
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, VersionStamp};
@@ -37,19 +37,25 @@ impl Transaction {
     /// Commits; ready when everybody can see it and it is as durable as `sync_binlog` asks. A future that is dropped before
     /// that may have committed or not. An error of class Io says that nobody knows before the restart; all others that nothing was
     /// committed.
-    pub async fn commit(mut self) -> Result<Commit> {
+    pub async fn commit(self) -> Result<Commit> {
+        self.enqueue().await?.ended().await
+    }
+
+    /// The first half of [`Transaction::commit`]: ready when the transaction has its place in the order of commits. Whoever comes
+    /// next can lock and read what it wrote, and commits after it.
+    pub async fn enqueue(mut self) -> Result<Pending> {
         self.check_active()?;
-        if self.writes.is_empty() {
+        if self.writes.is_empty() && self.options.gtid.is_none() {
             self.wait_for_what_was_read().await?;
-            return Ok(Commit { place: None });
+            return Ok(Pending::nothing());
         }
         let core = self.core().clone();
         core.check_commits()?;
         let (cancel, most) = (&self.options.session.cancel, self.options.commit_wait_timeout);
-        let _passing = core.pass_gate(Passage::Transaction, cancel, most).await?;
+        let passing = core.pass_gate(Passage::Transaction, cancel, most).await?;
         core.check_commits()?;
         if self.writes.is_large() {
-            return self.commit_large(&core).await;
+            return self.enqueue_large(&core, passing).await;
         }
         let mut encoded = encode(&core, &self.options, &self.writes).await?;
         match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
@@ -60,7 +66,7 @@ impl Transaction {
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(encoded.max_size()).await?;
         // Dropped from here on, with this future, it takes the versions back before `self` lets the locks go.
-        let payload = Payload { stamp: Stamp::new(), guard: Some(core.guard()), ddl: None, locks: None };
+        let payload = Payload::new(core.guard(), self.options.source_position.take());
         install(&core, &self.writes, &payload).await;
         core.env.step().await;
         let ticket = pipeline.enqueue(encoded, reservation, payload);
@@ -69,12 +75,11 @@ impl Transaction {
         self.locks.release_all();
         self.view = None;
         drop(self);
-        let place = ticket.await?;
-        Ok(Commit { place: Some(place) })
+        Ok(Pending::new(ticket, passing))
     }
 
     /// The same for what did not stay in memory: it becomes a file of the log, and its runs join the memtable as they are.
-    async fn commit_large(mut self, core: &Arc<Core>) -> Result<Commit> {
+    async fn enqueue_large(mut self, core: &Arc<Core>, passing: Passing) -> Result<Pending> {
         let finished = self.writes.finish(core, &self.options).await?;
         let Finished { runs, events, rows } =
             finished.ok_or_else(|| EngineError::Bug("a large transaction without events".to_string()))?;
@@ -89,10 +94,12 @@ impl Transaction {
         // The locks go when it has its number: see `crate::large`.
         let locks = std::mem::replace(&mut self.locks, core.locks.owner());
         guard.memtable().attach(large);
-        let payload = Payload { stamp, guard: Some(guard), ddl: None, locks: Some(locks) };
+        let position = self.options.source_position.take();
+        let payload = Payload { stamp, guard: Some(guard), ddl: None, locks: Some(locks), position };
         core.env.step().await;
         let encoded = EncodedTransaction {
             gtid: self.options.gtid,
+            origin: self.options.origin,
             depends_on_all: true,
             large: Some(Arc::new(events)),
             ..EncodedTransaction::default()
@@ -100,10 +107,8 @@ impl Transaction {
         let ticket = pipeline.enqueue(encoded, reservation, payload);
         tell_rows(rows);
         drop(self);
-        let place = ticket.await?;
         // Until it is in the trees every read looks at its runs.
-        core.checkpoints.want();
-        Ok(Commit { place: Some(place) })
+        Ok(Pending { wants_checkpoint: Some(core.clone()), ..Pending::new(ticket, passing) })
     }
 
     /// What a locking read has seen may not be published yet: a client must not be told of a commit that depends on
@@ -118,6 +123,37 @@ impl Transaction {
     }
 }
 
+/// A transaction on its way: it has its place in the order of commits.
+pub struct Pending {
+    /// `None` if it wrote nothing.
+    ticket: Option<Ticket>,
+    /// Whoever wants commits to stand still waits for it.
+    _passing: Option<Passing>,
+    /// Whose checkpoint is to come soon after it.
+    wants_checkpoint: Option<Arc<Core>>,
+}
+
+impl Pending {
+    fn nothing() -> Self {
+        Pending { ticket: None, _passing: None, wants_checkpoint: None }
+    }
+
+    fn new(ticket: Ticket, passing: Passing) -> Self {
+        Pending { ticket: Some(ticket), _passing: Some(passing), wants_checkpoint: None }
+    }
+
+    /// Ready when everybody can see it and it is as durable as `sync_binlog` asks. The log may wait for this to be polled.
+    /// Errors are as those of [`Transaction::commit`].
+    pub async fn ended(self) -> Result<Commit> {
+        let Some(ticket) = self.ticket else { return Ok(Commit { place: None }) };
+        let place = ticket.await?;
+        if let Some(core) = self.wants_checkpoint {
+            core.checkpoints.want();
+        }
+        Ok(Commit { place: Some(place) })
+    }
+}
+
 /// How a transaction's rows are encoded.
 pub(super) fn encoder_options(core: &Core, options: &TxnOptions) -> EncoderOptions {
     let mut flags = 0;
@@ -128,7 +164,7 @@ pub(super) fn encoder_options(core: &Core, options: &TxnOptions) -> EncoderOptio
         flags |= rows_flags::NO_UNIQUE_CHECKS;
     }
     EncoderOptions {
-        server_id: core.options.server_id.0,
+        server_id: options.origin.map_or(core.options.server_id.0, |origin| origin.server_id),
         row_image: match options.row_image {
             RowImage::Full => binlog::RowImage::Full,
             RowImage::Minimal => binlog::RowImage::Minimal,
@@ -160,8 +196,12 @@ async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<
         }
         step.encode(&mut encoder, &mut text)?;
     }
+    if let Some(position) = &options.source_position {
+        encoder.source_position(position);
+    }
     let mut encoded = encoder.finish()?;
     encoded.gtid = options.gtid;
+    encoded.origin = options.origin;
     match writeset(writes)? {
         Some(hashes) => encoded.writeset = hashes,
         None => encoded.depends_on_all = true,

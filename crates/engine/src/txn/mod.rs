@@ -53,6 +53,7 @@ use crate::memtable::Key;
 use crate::options::{Isolation, SessionHandle, TxnOptions};
 use crate::view::ReadView;
 
+pub use commit::Pending;
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
 pub use scan::Scan;
 pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet};

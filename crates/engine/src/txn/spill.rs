@@ -174,7 +174,10 @@ impl WriteSet {
     pub(super) async fn finish(&mut self, core: &Arc<Core>, options: &TxnOptions) -> Result<Option<Finished>> {
         self.spill(core, options, None).await?;
         let Some(spilled) = self.spilled.take() else { return Ok(None) };
-        let Spilled { runs, parts, mut events, encoder, .. } = *spilled;
+        let Spilled { runs, parts, mut events, mut encoder, .. } = *spilled;
+        if let Some(position) = &options.source_position {
+            encoder.source_position(position);
+        }
         let xid = encoder.finish()?.events;
         events.finish(xid).await.map_err(spill_error)?;
         let rows = parts.into_iter().flat_map(|part| part.rows).collect();

@@ -40,7 +40,7 @@ pub(super) async fn write(writer: &mut LogWriter, count: u64) {
     for number in first..first + count {
         let sql = format!("statement {number} {}", "x".repeat((number * 37 % 300) as usize));
         let options = EncoderOptions::default();
-        let transaction = TransactionEncoder::ddl(&options, &QueryContext::default(), &sql, &["test"]).unwrap();
+        let transaction = TransactionEncoder::ddl(&options, &QueryContext::default(), &sql, &["test"], None).unwrap();
         let reservation = log.reserve(transaction.max_size()).await.unwrap();
         let stamp = PlaceStamp {
             commit_number: CommitNumber(number),

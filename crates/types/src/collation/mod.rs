@@ -170,7 +170,20 @@ pub fn by_name(name: &str) -> Option<CollationId> {
         Some(rest) => format!("utf8mb4_{rest}"),
         None => name,
     };
+    let name = maria_equal(&name).unwrap_or(&name);
     ALL.iter().find(|info| info.name == name).map(|info| info.id)
+}
+
+/// Ours in place of MariaDB's collations by the Unicode algorithm of version 14: what they take for equal is equal here too, but for
+/// characters of later versions, and blanks at the end.
+fn maria_equal(name: &str) -> Option<&'static str> {
+    let rest = name.strip_prefix("utf8mb4_uca1400_").or_else(|| name.strip_prefix("uca1400_"))?;
+    match rest.strip_prefix("nopad_").unwrap_or(rest) {
+        "ai_ci" => Some("utf8mb4_0900_ai_ci"),
+        "as_ci" => Some("utf8mb4_0900_as_ci"),
+        "as_cs" => Some("utf8mb4_0900_as_cs"),
+        _ => None,
+    }
 }
 
 /// The collation of that number, as clients give it in their handshake.
@@ -179,6 +192,13 @@ pub fn by_id(id: u16) -> Option<CollationId> {
         33 => 45,
         83 => 46,
         192 => 224,
+        // MariaDB's utf8mb3_uca1400_… and utf8mb4_uca1400_… without a language.
+        2048..=2055 | 2304..=2311 => match id % 4 {
+            0 => 255,
+            2 => 305,
+            3 => 278,
+            _ => id,
+        },
         other => other,
     };
     ALL.iter().find(|info| info.id.0 == id).map(|info| info.id)

@@ -33,7 +33,7 @@ pub(super) async fn open(env: &Env, open_as: OpenAs) -> Result<Opened> {
 }
 
 pub(super) fn statement(sql: &str) -> EncodedTransaction {
-    TransactionEncoder::ddl(&EncoderOptions::default(), &QueryContext::default(), sql, &["test"]).unwrap()
+    TransactionEncoder::ddl(&EncoderOptions::default(), &QueryContext::default(), sql, &["test"], None).unwrap()
 }
 
 /// Places a statement; not yet durable.

@@ -101,7 +101,7 @@ pub(super) async fn open(env: Env, options: LogOptions, last: u64) -> Result<Ben
 /// A transaction of some size that changed one row.
 pub(super) fn transaction(row: u64, size: usize) -> EncodedTransaction {
     let sql = format!("/* {row} {} */", "x".repeat(size));
-    let made = TransactionEncoder::ddl(&EncoderOptions::default(), &QueryContext::default(), &sql, &[]);
+    let made = TransactionEncoder::ddl(&EncoderOptions::default(), &QueryContext::default(), &sql, &[], None);
     EncodedTransaction { writeset: vec![row], depends_on_all: false, is_statement: false, ..made.unwrap() }
 }
 

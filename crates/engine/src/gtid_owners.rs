@@ -1,0 +1,97 @@
+//! Whoever has chosen a GTID (`gtid_next`, a replica) owns it until its transaction has ended: a second one with the same GTID
+//! waits, and then finds it executed or may try itself.
+//!
+//! # Invariant
+//! - No GTID is in the log twice: who owns one has seen, while it owned it, that it was not executed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use base::{Cancel, Gtid};
+use event_listener::Event;
+use futures_lite::future;
+use parking_lot::Mutex;
+
+use crate::commit::Barrier;
+use crate::core::Core;
+use crate::engine::Engine;
+use crate::error::{EngineError, Result};
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct GtidOwners {
+    owned: Mutex<HashSet<Gtid>>,
+    released: Event,
+}
+
+/// A GTID that nobody else commits until this is dropped.
+pub struct OwnedGtid {
+    gtid: Gtid,
+    core: Arc<Core>,
+}
+
+impl OwnedGtid {
+    /// Which one it is.
+    pub fn gtid(&self) -> Gtid {
+        self.gtid
+    }
+}
+
+impl std::fmt::Debug for OwnedGtid {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OwnedGtid({})", self.gtid)
+    }
+}
+
+impl Drop for OwnedGtid {
+    fn drop(&mut self) {
+        self.core.gtid_owners.owned.lock().remove(&self.gtid);
+        self.core.gtid_owners.released.notify(usize::MAX);
+    }
+}
+
+impl Engine {
+    /// Waits until nobody owns a GTID, and owns it then; `None` if it is executed.
+    pub async fn own_gtid(&self, gtid: Gtid, cancel: &Cancel) -> Result<Option<OwnedGtid>> {
+        let core = self.core();
+        loop {
+            let released = core.gtid_owners.released.listen();
+            if core.gtid_owners.owned.lock().insert(gtid) {
+                let owned = OwnedGtid { gtid, core: core.clone() };
+                self.keep_number(gtid).await?;
+                return Ok((!self.has_executed(gtid)).then_some(owned));
+            }
+            let released = async {
+                released.await;
+                Ok(())
+            };
+            future::or(released, async { Err(cancel.cancelled().await) }).await.map_err(EngineError::Cancelled)?;
+        }
+    }
+
+    /// A number of this server's own that was chosen is given to nobody else.
+    async fn keep_number(&self, gtid: Gtid) -> Result<()> {
+        let core = self.core();
+        if gtid.uuid != core.server_uuid || self.has_executed(gtid) {
+            return Ok(());
+        }
+        core.log.choose_number(gtid.gno);
+        // Whoever was being placed meanwhile may have got just this one; then it is executed behind the barrier.
+        if let Some(pipeline) = self.commits() {
+            pipeline.barrier(Barrier::Published).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether a GTID has its place in the log, or is of a state that was taken from elsewhere.
+    pub fn has_executed(&self, gtid: Gtid) -> bool {
+        self.core().order.lock().gtids.contains(gtid) || self.core().log.has_executed(gtid)
+    }
+
+    /// The GTIDs that somebody is about to commit, in order (`gtid_owned`).
+    pub fn owned_gtids(&self) -> Vec<Gtid> {
+        let mut owned: Vec<Gtid> = self.core().gtid_owners.owned.lock().iter().copied().collect();
+        owned.sort_unstable();
+        owned
+    }
+}
