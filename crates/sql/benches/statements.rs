@@ -153,6 +153,7 @@ impl Bench {
             client_found_rows: false,
             foreign_key_checks: true,
             auto_increment: (1, 1),
+            insert_id: None,
             select_limit: None,
             turn: Default::default(),
             found_rows: 0,

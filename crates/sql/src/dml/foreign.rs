@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use base::{SqlError, TableId, codes};
 use bytes::Bytes;
-use engine::{Direction, EngineError, KeyRange, ReadMode, Savepoint, Table, TableMode};
+use engine::{Catalog, Direction, EngineError, KeyRange, ReadMode, Savepoint, Table, TableMode};
 use io::BoxFuture;
 use types::{ForeignKeyDef, ReferentialAction, Value};
 
@@ -85,22 +85,33 @@ struct Change {
 
 impl ForeignKeys {
     /// For a statement that inserts rows into a table and, if `changes`, also updates or deletes some. `None` if no foreign key
-    /// has to do with that.
-    pub(crate) fn of(binder: &mut Binder<'_>, table: &Arc<Table>, changes: bool) -> Option<Self> {
+    /// has to do with that. The statement is to lock [`ForeignKeys::tables`].
+    pub(crate) fn of(catalog: &Catalog, table: &Arc<Table>, changes: bool) -> Option<Self> {
         let mut keys = ForeignKeys { nodes: Vec::new(), cascaded: HashSet::new() };
         let mut pending = vec![keys.node(table)];
         while let Some(node) = pending.pop() {
-            keys.add_parents(binder, node);
+            keys.add_parents(catalog, node);
             if changes {
-                pending.extend(keys.add_children(binder, node));
+                pending.extend(keys.add_children(catalog, node));
             }
         }
         let root = &keys.nodes[0];
         if root.parents.is_empty() && root.children.is_empty() {
             return None;
         }
-        keys.nodes.iter().for_each(|node| binder.lock_table(&node.table, TableMode::IntentExclusive));
         Some(keys)
+    }
+
+    /// The same while a statement is planned, which locks the tables.
+    pub(crate) fn planned(binder: &mut Binder<'_>, table: &Arc<Table>, changes: bool) -> Option<Self> {
+        let keys = ForeignKeys::of(binder.context.catalog, table, changes)?;
+        keys.tables().for_each(|table| binder.lock_table(table, TableMode::IntentExclusive));
+        Some(keys)
+    }
+
+    /// All tables that may be read or written because of the foreign keys, the statement's own among them.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.nodes.iter().map(|node| &node.table)
     }
 
     /// The node of a table.
@@ -112,20 +123,20 @@ impl ForeignKeys {
         })
     }
 
-    fn add_parents(&mut self, binder: &Binder<'_>, node: usize) {
+    fn add_parents(&mut self, catalog: &Catalog, node: usize) {
         let def = self.nodes[node].table.def.clone();
         for key in &def.foreign_keys {
-            let parent = binder.context.catalog.table(&key.parent_schema, &key.parent_table);
+            let parent = catalog.table(&key.parent_schema, &key.parent_table);
             let target = parent.and_then(|parent| Some((self.node(parent), unique_index(&parent.def, key)?)));
             self.nodes[node].parents.push(Parent { key: key.clone(), target });
         }
     }
 
     /// Gives the children whose own rows may be changed, the first time that they come up.
-    fn add_children(&mut self, binder: &Binder<'_>, node: usize) -> Vec<usize> {
+    fn add_children(&mut self, catalog: &Catalog, node: usize) -> Vec<usize> {
         let def = self.nodes[node].table.def.clone();
         let mut changed = Vec::new();
-        for child in binder.context.catalog.children_of(&def.schema, &def.name) {
+        for child in catalog.children_of(&def.schema, &def.name) {
             for key in child.def.foreign_keys.iter().filter(|key| key.refers_to(&def.schema, &def.name)) {
                 let columns: Option<Vec<usize>> =
                     key.parent_columns.iter().map(|column| def.column_index(column)).collect();

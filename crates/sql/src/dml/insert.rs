@@ -250,7 +250,7 @@ impl InsertPlan {
         &self,
         progress: &mut Progress,
         rows_left: u64,
-        context: &ExecContext<'_>,
+        context: &mut ExecContext<'_>,
     ) -> Result<Option<u64>, SqlError> {
         let counted_pk = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]);
         let Some(column) = self.auto_increment.or(counted_pk) else { return Ok(None) };
@@ -267,7 +267,10 @@ impl InsertPlan {
         }
         let (increment, offset) = context.auto_increment;
         if progress.reserved.1 == 0 {
-            let first = self.table.auto_increment().next(rows_left, increment, offset);
+            let first = match context.insert_id.take() {
+                Some(first) => first,
+                None => self.table.auto_increment().next(rows_left, increment, offset),
+            };
             progress.reserved = (first, rows_left);
         }
         let number = progress.reserved.0;

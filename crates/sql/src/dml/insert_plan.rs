@@ -101,7 +101,7 @@ pub(crate) async fn plan_insert<'a>(
     if let Some(counted) = table.def.counted_pk() {
         defaults[counted] = DefaultValue::AutoIncrement;
     }
-    let foreign = ForeignKeys::of(binder, &table, insert.replace_into || on_duplicate.is_some());
+    let foreign = ForeignKeys::planned(binder, &table, insert.replace_into || on_duplicate.is_some());
     Ok(InsertPlan {
         foreign,
         columns,

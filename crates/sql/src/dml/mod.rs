@@ -15,8 +15,9 @@ mod insert;
 mod insert_plan;
 mod update;
 
-pub(crate) use assign::default_expr;
+pub(crate) use assign::{DefaultValue, default_expr};
 pub(crate) use delete::{DeletePlan, plan_delete};
+pub(crate) use foreign::{ForeignKeys, delete_row, is_violation, update_row};
 pub(crate) use insert_plan::{InsertPlan, InsertSource, plan_insert};
 pub(crate) use update::{UpdatePlan, plan_update};
 
@@ -27,7 +28,6 @@ use bytes::Bytes;
 use engine::{ReadMode, Table};
 
 use crate::bind::Binder;
-use crate::dml::foreign::ForeignKeys;
 use crate::exec::ExecContext;
 use crate::exec::batch::RowBatch;
 use crate::exec::spill::{ReadPosition, RowStore};
@@ -82,7 +82,7 @@ pub(crate) struct Target {
 
 impl Target {
     fn new(binder: &mut Binder<'_>, table: Arc<Table>, image_slot: usize) -> Self {
-        let foreign = ForeignKeys::of(binder, &table, true);
+        let foreign = ForeignKeys::planned(binder, &table, true);
         Target { table, image_slot, foreign }
     }
 

@@ -63,6 +63,8 @@ pub struct ExecContext<'a> {
     pub foreign_key_checks: bool,
     /// `auto_increment_increment` and `auto_increment_offset`
     pub auto_increment: (u64, u64),
+    /// `insert_id`: the first number that AUTO_INCREMENT makes in the statement, if that was said.
+    pub insert_id: Option<u64>,
     /// `sql_select_limit`, for a query that has no LIMIT.
     pub select_limit: Option<u64>,
     /// Its turn on the thread that runs it.

@@ -15,6 +15,13 @@ pub(super) struct AccountCache {
 impl Session {
     /// The account that the session logged in to, with its privileges now; one without any if it was dropped.
     pub(crate) fn account(&mut self) -> Arc<Account> {
+        if self.is_applier {
+            if self.account.version.is_none() {
+                let account = Account::root(&self.client.account, "", "");
+                self.account = AccountCache { version: Some(0), account: Arc::new(account) };
+            }
+            return self.account.account.clone();
+        }
         let catalog = self.catalog();
         if self.account.version != Some(catalog.version()) {
             let name = &self.client.account;

@@ -34,7 +34,10 @@ impl Session {
         // The implicit commit comes before anything can fail for the definition itself.
         self.commit().await?;
         self.check_writable()?;
-        let affected_rows = self.define_in_turn(&ddl, text).await?;
+        let defined = self.define_in_turn(&ddl, text).await;
+        self.gtid_ended();
+        self.source_position = None;
+        let affected_rows = defined?;
         self.after_definition(&ddl);
         self.info.row_count = affected_rows as i64;
         let info = match ddl {
@@ -74,6 +77,7 @@ impl Session {
         let PlannedDdl { change, log_text, affected_rows } = planned?;
         if !changes_anything(&change) {
             // Nothing to do and nothing to log: a replica would have nothing to do either.
+            self.commit_nothing().await?;
             return Ok(affected_rows);
         }
         let logged = DdlText { sql: log_text.unwrap_or_else(|| text.to_string()), context: self.query_context() };
@@ -153,7 +157,10 @@ impl Session {
         self.commit().await?;
         let catalog = self.catalog();
         let schema = create.name.schema.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
-        if catalog.table(&schema, &create.name.name).is_some() {
+        let is_there = catalog.table(&schema, &create.name.name).is_some();
+        // What an earlier attempt of the applier has left, which was interrupted between the table and its rows, is empty.
+        let is_left_over = is_there && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
+        if is_there && !is_left_over {
             // An error, or with IF NOT EXISTS nothing at all.
             return self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
         }
@@ -171,7 +178,11 @@ impl Session {
         let crate::parse::ast::Statement::Ddl(definition) = &reparsed.statement else {
             return Err(SqlError::unknown("CREATE TABLE … SELECT gave no definition"));
         };
-        self.define(definition, &text).await?;
+        // The table is a transaction by itself; a GTID that was chosen is that of the rows.
+        let gtid = std::mem::take(&mut self.next_gtid);
+        let defined = if is_left_over { Ok(Outcome::default()) } else { self.define(definition, &text).await };
+        self.next_gtid = gtid;
+        defined?;
         match self.fill_table(create, &columns, query, parsed).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => {

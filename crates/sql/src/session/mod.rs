@@ -6,6 +6,7 @@
 //!                                  ├─ SET, PREPARE, BEGIN …                                    (set, prepared, transaction)
 //!                                  ├─ SHOW                                                     (crate::show)
 //!                                  └─ administration                                           (admin)
+//!   rows events of another server's log ── as statements of the transaction                     (replay)
 //! ```
 //!
 //! # Invariants
@@ -21,10 +22,13 @@ mod counters;
 mod cursor;
 mod definition;
 mod diagnostics;
+mod gtid;
 mod host;
 mod maintenance;
 mod prepared;
 mod privileges;
+mod replay;
+mod replicated;
 mod rows;
 mod run;
 mod set;
@@ -37,7 +41,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{LogPosition, SqlError, UnixMicros};
-use binlog::QueryContext;
+use binlog::{Origin, QueryContext, SourcePosition};
 use engine::{Catalog, Engine, SessionHandle};
 use io::Env;
 
@@ -46,9 +50,12 @@ pub use self::counters::AllCounters;
 use self::counters::{Counter, Counters};
 pub use self::cursor::Cursor;
 use self::diagnostics::Diagnostics;
+use self::gtid::NextGtid;
+pub use self::gtid::PendingCommit;
 pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
 pub use self::prepared::Prepared;
+pub use self::replicated::ReplicatedStatement;
 use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;
@@ -56,6 +63,7 @@ use crate::ddl;
 use crate::expr::{SessionInfo, Warnings};
 use crate::parse::ast::{TableName, UserName};
 use crate::parse::{self, ParseContext};
+use crate::replay::ReplayTables;
 use crate::result::{ResultColumn, StatusFlags};
 use crate::services::Services;
 use crate::settings::{Globals, SessionSettings, SettingValue};
@@ -108,6 +116,16 @@ pub struct Session {
     /// Declared before `locked`, so that it is dropped first.
     transaction: TransactionState,
     locked: LockedTables,
+    /// `gtid_next`
+    next_gtid: NextGtid,
+    /// Where its transactions were born.
+    origin: Option<Origin>,
+    /// Where the next definition ends in the log that it comes from.
+    source_position: Option<SourcePosition>,
+    /// It does what another server's log says: it may do everything, on a server that is read-only as well.
+    is_applier: bool,
+    /// What the session was last made to be for a statement of another server's log; see [`replicated`].
+    replicated: replicated::LastContext,
     /// Released after the transaction.
     user_locks: HeldLocks,
     prepared: HashMap<String, Prepared>,
@@ -119,6 +137,8 @@ pub struct Session {
     pub(crate) now: UnixMicros,
     /// Counters of this session for SHOW STATUS.
     pub(crate) counters: Counters,
+    /// Tables of another server's log whose rows are applied here.
+    replay: ReplayTables,
 }
 
 impl Session {
@@ -137,14 +157,34 @@ impl Session {
             account: AccountCache::default(),
             transaction: TransactionState::default(),
             locked: LockedTables::default(),
+            next_gtid: NextGtid::default(),
+            origin: None,
+            source_position: None,
+            is_applier: false,
+            replicated: Default::default(),
             prepared: HashMap::new(),
             snapshot_position: None,
             log_context: QueryContext::default(),
             now: UnixMicros(0),
             counters: Counters::default(),
+            replay: ReplayTables::default(),
         };
         session.begin_as(None);
         session
+    }
+
+    /// A session that does what another server's log says.
+    pub fn applier(shared: Arc<Shared>, handle: Arc<SessionHandle>) -> Self {
+        let nobody = UserName { user: "system user".to_owned(), host: String::new() };
+        let client = Client {
+            user: nobody.user.clone(),
+            host: String::new(),
+            account: nobody,
+            found_rows: false,
+            interactive: false,
+            collation: types::CollationId::DEFAULT.0,
+        };
+        Session { is_applier: true, ..Session::new(shared, handle, client) }
     }
 
     /// For KILL and for the end of the connection.
@@ -250,6 +290,7 @@ impl Session {
     fn begin_as(&mut self, database: Option<String>) {
         self.transaction = TransactionState::default();
         self.locked = LockedTables::default();
+        self.next_gtid = NextGtid::default();
         self.user_locks.release_all();
         self.prepared.clear();
         self.diagnostics = Diagnostics::default();

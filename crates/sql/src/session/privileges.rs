@@ -88,7 +88,10 @@ impl Session {
             return Err(engine::EngineError::ReadOnlyTransaction.into());
         }
         let globals = &self.shared.globals;
-        if !globals.read_only() || !globals.super_read_only() && self.may_write_in_spite_of_read_only() {
+        if self.is_applier
+            || !globals.read_only()
+            || !globals.super_read_only() && self.may_write_in_spite_of_read_only()
+        {
             return Ok(());
         }
         self.check_server_writable()

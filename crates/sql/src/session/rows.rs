@@ -13,6 +13,7 @@ use crate::expr::{EvalContext, ExprType, Watch, build};
 use crate::parse::ast::Statement;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
 use crate::result::{Outcome, ResultSink};
+use crate::settings::SettingValue;
 use crate::virtual_table::VirtualTables;
 
 /// How often a statement is planned anew because a table changed between its plan and its first lock.
@@ -114,9 +115,14 @@ impl Session {
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
         open.transaction.start_statement();
         self.renew_options(&mut open.transaction, plan.writes());
-        if !open.explicit && !plan.writes() && open.isolation == Isolation::Serializable {
-            // A read that is a transaction by itself sees one state, which is serializable without locks.
-            open.transaction.options_mut().isolation = Isolation::RepeatableRead;
+        if !open.explicit && !plan.writes() {
+            let options = open.transaction.options_mut();
+            // A read that is a transaction by itself is not the one that gtid_next means.
+            options.gtid = None;
+            if open.isolation == Isolation::Serializable {
+                // It sees one state, which is serializable without locks.
+                options.isolation = Isolation::RepeatableRead;
+            }
         }
         if plan.writes() && self.settings.hot.binlog_rows_query_log_events {
             open.transaction.set_query_text(statement.text.trim_start());
@@ -125,6 +131,7 @@ impl Session {
         if !open.transaction.is_active() {
             // A deadlock: the whole transaction is gone.
             drop(open);
+            self.gtid_ended();
             return result.and(Err(EngineError::RolledBack.into()));
         }
         match result {
@@ -134,6 +141,8 @@ impl Session {
             }
             Ok(outcome) => {
                 self.count(Counter::HandlerCommit);
+                // A read that is a transaction by itself is none of gtid_next's.
+                let _owned = if plan.writes() { self.gtid_ended() } else { None };
                 open.transaction.commit().await?;
                 Ok(outcome)
             }
@@ -141,6 +150,8 @@ impl Session {
                 open.transaction.rollback_statement();
                 if open.explicit {
                     self.put_transaction(open);
+                } else if plan.writes() {
+                    self.gtid_ended();
                 }
                 Err(error)
             }
@@ -181,6 +192,7 @@ impl Session {
             client_found_rows: self.client.found_rows,
             foreign_key_checks: hot.foreign_key_checks,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
+            insert_id: hot.insert_id,
             select_limit: match statement.statement {
                 Statement::Query(query) if query.limit_clause.is_none() && query.fetch.is_none() => {
                     Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
@@ -192,6 +204,10 @@ impl Session {
         };
         let outcome = crate::exec::execute(plan, &mut context, sink).await;
         let found_rows = context.found_rows;
+        let uses_insert_id = hot.insert_id.is_some() && context.insert_id.is_none();
+        if uses_insert_id {
+            self.store("insert_id", SettingValue::UInt(0));
+        }
         let outcome = outcome?;
         if outcome.has_rows {
             self.info.found_rows = found_rows;
@@ -220,10 +236,10 @@ impl Session {
 }
 
 /// Functions that wait for something of the server.
-struct Waiting<'a> {
-    shared: &'a Shared,
-    user_locks: &'a HeldLocks,
-    cancel: &'a base::Cancel,
+pub(super) struct Waiting<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) user_locks: &'a HeldLocks,
+    pub(super) cancel: &'a base::Cancel,
 }
 
 impl WaitingFunctions for Waiting<'_> {

@@ -4,6 +4,7 @@ use base::{SqlError, UnixMicros};
 
 use super::Session;
 use super::counters::Counter;
+use super::gtid::GtidCheck;
 use super::prepared::rows_of;
 use crate::ddl::no_database;
 use crate::expr::WarningLevel;
@@ -94,6 +95,9 @@ impl Session {
         }
         if let Some(counter) = Counter::of(statement) {
             self.count(counter);
+        }
+        if self.check_gtid(statement)? == GtidCheck::LeaveOut {
+            return Ok(Outcome::default());
         }
         match statement {
             Statement::Query(_)

@@ -212,10 +212,7 @@ impl Session {
                 return Ok(());
             }
             "sql_log_bin" if !value.as_bool() => return Err(SqlError::not_supported("SET sql_log_bin = 0")),
-            "insert_id" => return Err(SqlError::not_supported("SET insert_id")),
-            "gtid_next" if !value.as_str().eq_ignore_ascii_case("AUTOMATIC") => {
-                return Err(SqlError::not_supported(format!("gtid_next = '{value}'")));
-            }
+            "gtid_next" => self.set_gtid_next(value.as_str()).await?,
             _ => {}
         }
         if let Some((other, value)) = charsets::paired(name, &value) {

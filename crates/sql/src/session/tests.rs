@@ -6,6 +6,11 @@ fn transactions() {
 }
 
 #[test]
+fn chosen_gtids() {
+    crate::testing::golden("golden/session_gtid_next.txt");
+}
+
+#[test]
 fn settings() {
     crate::testing::golden("golden/session_set.txt");
 }

@@ -58,7 +58,14 @@ impl Session {
         }
     }
 
-    fn begin_transaction(&mut self, explicit: bool, read_only: Option<bool>) {
+    /// Begins a transaction that stays open, for rows of another server's log, if there is none.
+    pub(super) fn transaction_for_replay(&mut self) {
+        if self.transaction.open.is_none() {
+            self.begin_transaction(true, Some(false));
+        }
+    }
+
+    pub(super) fn begin_transaction(&mut self, explicit: bool, read_only: Option<bool>) {
         let hot = &self.settings.hot;
         let isolation = self.transaction.next_isolation.take().unwrap_or(hot.isolation);
         let next_read_only = self.transaction.next_read_only.take();
@@ -76,6 +83,8 @@ impl Session {
             row_image: hot.binlog_row_image,
             relaxed_unique_checks: !hot.unique_checks,
             context: self.log_context.clone(),
+            gtid: self.owned_gtid(),
+            origin: self.origin,
             under: self.locked.owner.clone(),
             ..TxnOptions::new(self.handle.clone())
         };
@@ -126,15 +135,11 @@ impl Session {
 
     /// Commits what is open. An error means that nothing of it was committed.
     pub(crate) async fn commit(&mut self) -> Result<(), SqlError> {
-        self.snapshot_position = None;
-        if let Some(open) = self.transaction.open.take() {
-            if !open.transaction.is_active() {
-                return Err(engine::EngineError::RolledBack.into());
-            }
-            self.count(Counter::HandlerCommit);
-            open.transaction.commit().await?;
+        if self.transaction.open.is_none() {
+            self.snapshot_position = None;
+            return Ok(());
         }
-        Ok(())
+        self.enqueue_commit().await?.ended().await
     }
 
     /// Rolls back what is open.
@@ -143,6 +148,7 @@ impl Session {
         if let Some(open) = self.transaction.open.take() {
             self.count(Counter::HandlerRollback);
             open.transaction.rollback();
+            self.gtid_ended();
         }
     }
 
@@ -156,7 +162,8 @@ impl Session {
             }
             TransactionStatement::Commit(completion) => {
                 let before = self.characteristics();
-                self.commit().await?;
+                // COMMIT ends what gtid_next began, even if it is nothing.
+                self.enqueue_commit().await?.ended().await?;
                 self.complete(*completion, before)?;
             }
             TransactionStatement::Rollback(completion) => {
@@ -247,6 +254,15 @@ impl Session {
     pub(super) fn ddl_options(&self) -> TxnOptions {
         let lock_wait_timeout = self.settings.hot.lock_wait_timeout;
         let under = self.locked.owner.clone();
-        TxnOptions { lock_wait_timeout, under, ..TxnOptions::new(Arc::clone(&self.handle)) }
+        let (gtid, origin) = (self.owned_gtid(), self.origin);
+        let source_position = self.source_position.clone();
+        TxnOptions {
+            lock_wait_timeout,
+            under,
+            gtid,
+            origin,
+            source_position,
+            ..TxnOptions::new(Arc::clone(&self.handle))
+        }
     }
 }

@@ -35,6 +35,8 @@ pub struct Hot {
     pub lock_wait_timeout: Duration,
     pub auto_increment_increment: u64,
     pub auto_increment_offset: u64,
+    /// For the next statement that makes numbers; `None` if nothing was said.
+    pub insert_id: Option<u64>,
     pub div_precision_increment: u8,
     pub group_concat_max_len: u64,
     pub default_week_format: u8,
@@ -128,6 +130,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         lock_wait_timeout: seconds("lock_wait_timeout"),
         auto_increment_increment: number("auto_increment_increment"),
         auto_increment_offset: number("auto_increment_offset"),
+        insert_id: Some(number("insert_id")).filter(|id| *id > 0),
         div_precision_increment: number("div_precision_increment") as u8,
         group_concat_max_len: number("group_concat_max_len"),
         default_week_format: number("default_week_format") as u8,

@@ -120,6 +120,7 @@ impl Fixture {
             client_found_rows: false,
             foreign_key_checks: true,
             auto_increment: (1, 1),
+            insert_id: None,
             select_limit: None,
             turn: Default::default(),
             found_rows: 0,

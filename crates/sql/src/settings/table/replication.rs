@@ -4,10 +4,14 @@ use super::*;
 
 const MODE: Kind = Kind::Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"]);
 
+const TYPE_CONVERSIONS: &[&str] = &["ALL_LOSSY", "ALL_NON_LOSSY", "ALL_SIGNED", "ALL_UNSIGNED"];
+
 pub(super) const ALL: &[Setting] = &[
     fixed("enforce_gtid_consistency", Kind::Enum(&["OFF", "ON", "WARN"]), "ON").doc("Always ON."),
     fixed("gtid_executed", TEXT, "").doc("All transactions that were ever committed here."),
-    session("gtid_next", TEXT, "AUTOMATIC").doc("The identifier of the next transaction. Only AUTOMATIC."),
+    session("gtid_next", TEXT, "AUTOMATIC").doc(
+        "The identifier of the next transaction: AUTOMATIC, or UUID:NUMBER. What is executed already is left out.",
+    ),
     fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
     session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
     global("gtid_purged", TEXT, "").doc(
@@ -27,6 +31,10 @@ pub(super) const ALL: &[Setting] = &[
     fixed("relay_log", TEXT, "")
         .understood()
         .doc("A follower's own log is the copy of its source's; there is no relay log."),
+    global("replica_exec_mode", Kind::Enum(&["STRICT", "IDEMPOTENT"]), "STRICT").alias(&["slave_exec_mode"]).doc(
+        "Rows of another server's log: STRICT, a row that is not there (1032) or has another's key (1062) is an error. IDEMPOTENT, \
+         the first is left out, and a new row takes the other's place.",
+    ),
     fixed("replica_preserve_commit_order", BOOL, "ON")
         .alias(&["slave_preserve_commit_order"])
         .doc("Whether what is applied becomes visible in the source's order. Always ON."),
@@ -52,6 +60,11 @@ pub(super) const ALL: &[Setting] = &[
         .understood()
         .doc("The protocol is not compressed."),
     fixed("replica_allow_higher_version_source", BOOL, "ON").understood().doc("Asked for by newer replicas."),
+    global("replica_type_conversions", Kind::Set(TYPE_CONVERSIONS), "").alias(&["slave_type_conversions"]).doc(
+        "What values of another server's log may become in columns of other types: those that hold all of them (ALL_NON_LOSSY), \
+         those that may not (ALL_LOSSY). Of ALL_SIGNED and ALL_UNSIGNED one says what integers are of which the log does not; \
+         else they are as here. Wider CHAR, VARCHAR, TEXT and the like, and dates and times as of MySQL 5.5, need no setting.",
+    ),
     global("rpl_semi_sync_replica_enabled", BOOL, "OFF")
         .alias(&["rpl_semi_sync_slave_enabled"])
         .read_only()

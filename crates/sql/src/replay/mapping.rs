@@ -1,0 +1,248 @@
+//! [`MappedTable`]: a table of a source's log, and the one that it is here. Made once per table.
+
+use std::sync::Arc;
+
+use base::SqlError;
+use binlog::event::TableMap;
+use engine::{Catalog, Table, TableMode, Transaction};
+use types::schema::{GENERATED_PK_COLUMN, same_name};
+use types::{ColumnDef, Value};
+
+use super::convert::Convert;
+use super::form::{Form, Modes, cannot_convert};
+use super::image::{RowWriter, Slot, bit};
+use crate::bind::Binder;
+use crate::bind::scope::no_such_table;
+use crate::dml::{DefaultValue, ForeignKeys};
+use crate::exec::ExecContext;
+use crate::expr::Strictness;
+use crate::expr::convert::implicit_default;
+use crate::plan::PlanContext;
+
+/// A table of a source's log, and the one that it is here.
+#[derive(Debug)]
+pub(crate) struct MappedTable {
+    catalog_version: u64,
+    modes: Modes,
+    pub(super) map: TableMap,
+    pub(super) table: Arc<Table>,
+    pub(super) foreign: Option<ForeignKeys>,
+    /// The table, and those of its foreign keys, in the order in which they are locked.
+    locks: Vec<Arc<Table>>,
+    /// Our columns.
+    pub(super) columns: Vec<MappedColumn>,
+    /// Images of all columns are rows of ours, if their values pass the checks of `checked`.
+    pub(super) is_same: bool,
+    /// Columns of which something has to be looked at.
+    checked: Vec<usize>,
+}
+
+/// A column of ours.
+#[derive(Debug)]
+pub(super) struct MappedColumn {
+    /// Which of the log's it is; `None` if only this server has it.
+    pub(super) source: Option<usize>,
+    convert: Convert,
+    default: Fill,
+    /// Bytes of the zero of its type, for what has to have some.
+    zero: Vec<u8>,
+}
+
+/// What a column gets that a new row of the log does not have.
+#[derive(Debug)]
+enum Fill {
+    Null,
+    Bytes(Vec<u8>),
+    Computed(DefaultValue),
+    /// The next number of the table's counter.
+    Counted,
+    Impossible(SqlError),
+}
+
+/// What takes the place of columns that an image does not have.
+#[derive(Clone, Copy)]
+pub(super) enum Rest<'a> {
+    /// Their defaults.
+    Defaults,
+    /// Anything: they are not looked at.
+    Zeros,
+    /// What they are in this row, taken apart.
+    Old(&'a [u8], &'a [Slot]),
+}
+
+impl MappedTable {
+    /// Finds a table of a log here: 1146 if it is not there, 1677 if its columns cannot be brought into ours.
+    pub(crate) fn new(map: &TableMap, context: &PlanContext<'_>, modes: Modes) -> Result<Self, SqlError> {
+        let table = context.catalog.table(&map.schema, &map.table);
+        let table = table.ok_or_else(|| no_such_table(&map.schema, &map.table))?.clone();
+        let foreign = ForeignKeys::of(context.catalog, &table, true);
+        let mut locks = vec![table.clone()];
+        locks.extend(foreign.iter().flat_map(ForeignKeys::tables).cloned());
+        // In the order of their ids, as statements lock them.
+        locks.sort_by_key(|table| table.id());
+        locks.dedup_by_key(|table| table.id());
+        let shift = usize::from(lacks_generated_key(map, &table));
+        let binder = Binder::new(context);
+        let mapped = |number: usize| MappedColumn::new(map, &table, number, shift, &binder, modes);
+        let columns = (0..table.def.columns.len()).map(mapped).collect::<Result<Vec<_>, _>>()?;
+        let is_same = shift == 0
+            && map.columns.len() == columns.len()
+            && columns.iter().all(|column| column.source.is_some() && column.convert.is_same_form());
+        let checked = (0..columns.len()).filter(|&number| columns[number].convert.is_checked()).collect();
+        let catalog_version = context.catalog.version();
+        Ok(MappedTable { catalog_version, modes, map: map.clone(), table, foreign, locks, columns, is_same, checked })
+    }
+
+    /// Whether it is what a TABLE_MAP means now.
+    pub(crate) fn holds(&self, map: &TableMap, catalog: &Catalog, modes: Modes) -> bool {
+        self.catalog_version == catalog.version() && self.modes == modes && self.map == *map
+    }
+
+    /// Locks the table to be written, with those of its foreign keys if they count.
+    pub(super) async fn lock(&self, transaction: &mut Transaction, with_foreign: bool) -> Result<(), SqlError> {
+        for table in self.locks.iter().filter(|table| with_foreign || Arc::ptr_eq(table, &self.table)) {
+            transaction.lock_table(table, TableMode::IntentExclusive).await?;
+        }
+        Ok(())
+    }
+
+    /// Our columns that images with these columns have.
+    pub(super) fn columns_in(&self, present: &[u8]) -> Vec<usize> {
+        let is_in = |number: &usize| self.columns[*number].source.is_some_and(|source| bit(present, source));
+        (0..self.columns.len()).filter(is_in).collect()
+    }
+
+    /// Whether an image of all columns is a row of ours as it is.
+    pub(super) fn is_row(&self, image: &[u8], slots: &[Slot]) -> bool {
+        let keeps = |&number: &usize| match slots[number] {
+            Slot::At(start, end) => self.columns[number].convert.keeps(&image[start..end]),
+            _ => true,
+        };
+        let is_null_at = |(slot, column): (&Slot, &ColumnDef)| *slot == Slot::Null && !column.nullable;
+        let has_wrong_null = || slots.iter().zip(&self.table.def.columns).any(is_null_at);
+        self.is_same
+            && self.checked.iter().all(keeps)
+            && !has_wrong_null()
+            && self.table.codec.row.verify(image).is_ok()
+    }
+
+    /// Makes a row of ours of an image, whose slots are given.
+    pub(super) fn write_row(
+        &self,
+        (image, slots): (&[u8], &[Slot]),
+        rest: Rest<'_>,
+        row_number: u64,
+        context: &ExecContext<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SqlError> {
+        let mut row = RowWriter::new(out, self.columns.len());
+        for (number, column) in self.columns.iter().enumerate() {
+            let def = &self.table.def.columns[number];
+            let slot = column.source.map_or(Slot::Absent, |source| slots[source]);
+            match (slot, rest) {
+                (Slot::At(start, end), _) => row.write(|out| {
+                    let value = &image[start..end];
+                    let appended = column.convert.append(value, &self.table, number, out);
+                    appended.map_err(|refused| refused.error(def, row_number))
+                })?,
+                (Slot::Null, _) if def.nullable => row.null(),
+                // NULL where there can be none becomes the default, as in MySQL, or zero.
+                (Slot::Null, _) => row.bytes(match &column.default {
+                    Fill::Bytes(bytes) => bytes,
+                    _ => &column.zero,
+                }),
+                (Slot::Absent, Rest::Zeros) => row.bytes(&column.zero),
+                (Slot::Absent, Rest::Old(old, slots)) => match slots[number] {
+                    Slot::At(start, end) => row.bytes(&old[start..end]),
+                    _ => row.null(),
+                },
+                (Slot::Absent, Rest::Defaults) => self.write_default(number, row_number, context, &mut row)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_default(
+        &self,
+        number: usize,
+        row_number: u64,
+        context: &ExecContext<'_>,
+        row: &mut RowWriter<'_>,
+    ) -> Result<(), SqlError> {
+        let def = &self.table.def.columns[number];
+        let value = match &self.columns[number].default {
+            Fill::Null => Value::Null,
+            Fill::Bytes(bytes) => {
+                row.bytes(bytes);
+                return Ok(());
+            }
+            Fill::Computed(default) => default.value(def, Strictness::Lenient, row_number, &context.eval)?,
+            Fill::Counted => {
+                let (increment, offset) = context.auto_increment;
+                let next = self.table.auto_increment().next(1, increment, offset);
+                crate::expr::convert_for_column(Value::UInt(next), def, Strictness::Strict, row_number, &context.eval)?
+            }
+            Fill::Impossible(error) => return Err(error.clone()),
+        };
+        if value.is_null() && def.nullable {
+            row.null();
+            return Ok(());
+        }
+        row.write(|out| Ok(self.table.codec.row.encode_column(number, &value, out)?))
+    }
+}
+
+/// Whether our table has a generated primary key, and the source's has none: a MySQL that makes none, or a MariaDB.
+fn lacks_generated_key(map: &TableMap, table: &Table) -> bool {
+    let first_is_it = || {
+        let name = map.columns.first().and_then(|column| column.name.as_deref());
+        name.is_some_and(|name| same_name(name, GENERATED_PK_COLUMN))
+    };
+    table.def.generated_pk && !map.has_generated_primary_key() && !first_is_it()
+}
+
+impl MappedColumn {
+    fn new(
+        map: &TableMap,
+        table: &Table,
+        number: usize,
+        shift: usize,
+        binder: &Binder<'_>,
+        modes: Modes,
+    ) -> Result<Self, SqlError> {
+        let def = &table.def.columns[number];
+        let source = number.checked_sub(shift).filter(|&source| source < map.columns.len());
+        let mut convert = Convert::Copy;
+        if let Some(source) = source {
+            let meta = &map.columns[source];
+            let forms = Form::of(meta).zip(Form::of(&table.encoder.map().columns[number]));
+            let allowed = forms.filter(|(from, to)| from.may_become(*to, modes));
+            let (from, to) = allowed.ok_or_else(|| cannot_convert(map, table, source, number))?;
+            convert = Convert::new(meta, from, to, def, modes);
+        }
+        let mut zero = Vec::new();
+        table.codec.row.encode_column(number, &implicit_default(def), &mut zero)?;
+        let default = match table.def.counted_pk() == Some(number) {
+            true => Fill::Counted,
+            false => Fill::of(binder, table, number, &zero),
+        };
+        Ok(MappedColumn { source, convert, default, zero })
+    }
+}
+
+impl Fill {
+    fn of(binder: &Binder<'_>, table: &Table, number: usize, zero: &[u8]) -> Fill {
+        let mut bytes = Vec::new();
+        match DefaultValue::of(binder, &table.def.columns[number]) {
+            Ok(DefaultValue::Stored(Value::Null)) => Fill::Null,
+            Ok(DefaultValue::Stored(value)) => match table.codec.row.encode_column(number, &value, &mut bytes) {
+                Ok(()) => Fill::Bytes(bytes),
+                Err(error) => Fill::Impossible(error.into()),
+            },
+            Ok(DefaultValue::AutoIncrement) => Fill::Counted,
+            Ok(DefaultValue::Missing) => Fill::Bytes(zero.to_vec()),
+            Ok(computed) => Fill::Computed(computed),
+            Err(error) => Fill::Impossible(error),
+        }
+    }
+}

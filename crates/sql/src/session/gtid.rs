@@ -1,0 +1,214 @@
+//! `gtid_next`: a session that says which GTID its next transaction has, and a replica, which says where it comes from as well.
+//!
+//! ```text
+//!   SET gtid_next = 'uuid:7' ──┬─ not executed: owned ── a transaction, commits with it ──► used
+//!                              └─ executed: changes are left out, without an error  ──────► used
+//!   used: changes are refused (1837) until gtid_next is set again
+//! ```
+//! A transaction that commits under an owned GTID is in the log even if it changes nothing: so a replica knows that it has it.
+
+use base::{Gtid, SqlError, codes};
+use binlog::{Origin, SourcePosition};
+use engine::{OwnedGtid, Pending};
+
+use super::Session;
+use super::counters::Counter;
+use crate::parse::ast::{Statement, TransactionStatement};
+
+/// What was said of the next transaction's GTID.
+#[derive(Debug, Default)]
+pub(super) enum NextGtid {
+    /// The log gives one.
+    #[default]
+    Automatic,
+    /// This one, which nobody else can commit meanwhile.
+    Owned(OwnedGtid),
+    /// This one, which is executed: what the session would change is there already.
+    Executed(Gtid),
+    /// The transaction that had it has ended.
+    Used(Gtid),
+}
+
+/// Whether a statement is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GtidCheck {
+    /// It is.
+    Run,
+    /// Its transaction was executed before.
+    LeaveOut,
+}
+
+/// A transaction that has its place in the order of commits; see [`engine::Pending`].
+pub struct PendingCommit {
+    pending: Option<Pending>,
+    /// Nobody else may begin with it before the outcome is known.
+    _owned: Option<OwnedGtid>,
+}
+
+impl PendingCommit {
+    /// Ready when it is as durable as a commit.
+    pub async fn ended(self) -> Result<(), SqlError> {
+        if let Some(pending) = self.pending {
+            pending.ended().await?;
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// `SET gtid_next`
+    pub(super) async fn set_gtid_next(&mut self, value: &str) -> Result<(), SqlError> {
+        if let NextGtid::Owned(owned) = &self.next_gtid {
+            let message = format!(
+                "@@SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is \
+                 released on COMMIT or ROLLBACK.",
+                owned.gtid()
+            );
+            return Err(SqlError::new(codes::CANT_SET_GTID_NEXT_WHEN_OWNING_GTID, message));
+        }
+        let value = value.trim();
+        if value.eq_ignore_ascii_case("AUTOMATIC") {
+            self.next_gtid = NextGtid::Automatic;
+            return Ok(());
+        }
+        if value.eq_ignore_ascii_case("ANONYMOUS") {
+            let message = "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
+            return Err(SqlError::new(codes::CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON, message));
+        }
+        let gtid: Gtid = value.parse().map_err(|_| {
+            let message = format!("Malformed GTID specification '{value}'.");
+            SqlError::new(codes::MALFORMED_GTID_SPECIFICATION, message)
+        })?;
+        self.begin_gtid(gtid).await.map(drop)
+    }
+
+    /// The next transaction has this GTID; false if it is executed already, so that its changes are left out.
+    pub async fn begin_gtid(&mut self, gtid: Gtid) -> Result<bool, SqlError> {
+        // What is owned is let go first: nobody waits for itself.
+        self.next_gtid = NextGtid::Automatic;
+        let owned = self.shared.engine.own_gtid(gtid, &self.handle.cancel).await?;
+        let is_new = owned.is_some();
+        self.next_gtid = owned.map_or(NextGtid::Executed(gtid), NextGtid::Owned);
+        Ok(is_new)
+    }
+
+    /// Where the transactions of this session were born, if they are another server's; from the next one on.
+    pub fn set_origin(&mut self, origin: Option<Origin>) {
+        self.origin = origin;
+    }
+
+    /// Where the transaction that is open, or else the next definition, ends in the log that it comes from.
+    pub fn set_source_position(&mut self, position: Option<SourcePosition>) {
+        match self.transaction.open_mut() {
+            Some(open) => open.transaction.options_mut().source_position = position,
+            None => self.source_position = position,
+        }
+    }
+
+    /// The GTID of the transaction that is begun.
+    pub(super) fn owned_gtid(&self) -> Option<Gtid> {
+        match &self.next_gtid {
+            NextGtid::Owned(owned) => Some(owned.gtid()),
+            _ => None,
+        }
+    }
+
+    /// A transaction, or a definition, has ended.
+    pub(super) fn gtid_ended(&mut self) -> Option<OwnedGtid> {
+        match std::mem::take(&mut self.next_gtid) {
+            NextGtid::Owned(owned) => {
+                self.next_gtid = NextGtid::Used(owned.gtid());
+                Some(owned)
+            }
+            NextGtid::Executed(gtid) => {
+                self.next_gtid = NextGtid::Used(gtid);
+                None
+            }
+            other => {
+                self.next_gtid = other;
+                None
+            }
+        }
+    }
+
+    /// Whether a statement is to be run under `gtid_next`.
+    pub(super) fn check_gtid(&mut self, statement: &Statement) -> Result<GtidCheck, SqlError> {
+        let changes = matches!(
+            statement,
+            Statement::Insert(_)
+                | Statement::Update(_)
+                | Statement::Delete(_)
+                | Statement::Ddl(_)
+                | Statement::CreateTableSelect(..)
+        );
+        let begins = matches!(statement, Statement::Transaction(TransactionStatement::Begin { .. }));
+        match &self.next_gtid {
+            NextGtid::Automatic => Ok(GtidCheck::Run),
+            NextGtid::Owned(owned) => self.check_under(owned.gtid(), statement).map(|()| GtidCheck::Run),
+            NextGtid::Executed(_) if changes => {
+                if !self.in_transaction() {
+                    self.gtid_ended();
+                }
+                Ok(GtidCheck::LeaveOut)
+            }
+            NextGtid::Used(gtid) if changes || begins => {
+                let message = format!(
+                    "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a \
+                     COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current \
+                     @@SESSION.GTID_NEXT is '{gtid}'."
+                );
+                Err(SqlError::new(codes::GTID_NEXT_TYPE_UNDEFINED_GTID, message))
+            }
+            NextGtid::Executed(_) | NextGtid::Used(_) => Ok(GtidCheck::Run),
+        }
+    }
+
+    /// One GTID is one transaction: nothing may commit on the way.
+    fn check_under(&self, gtid: Gtid, statement: &Statement) -> Result<(), SqlError> {
+        if matches!(statement, Statement::CreateTableSelect(..)) && !self.is_applier {
+            let message = "Statement violates GTID consistency: CREATE TABLE ... SELECT.";
+            return Err(SqlError::new(codes::GTID_UNSAFE_CREATE_SELECT, message));
+        }
+        let commits = matches!(
+            statement,
+            Statement::Ddl(_) | Statement::LockTables(_) | Statement::Transaction(TransactionStatement::Begin { .. })
+        );
+        if commits && self.in_transaction() {
+            let message = format!(
+                "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == '{gtid}'."
+            );
+            return Err(SqlError::new(codes::CANT_DO_IMPLICIT_COMMIT_IN_TRX_WHEN_GTID_NEXT_IS_SET, message));
+        }
+        Ok(())
+    }
+
+    /// A definition that changed nothing, under a GTID: the log says that it was executed.
+    pub(super) async fn commit_nothing(&mut self) -> Result<(), SqlError> {
+        if self.owned_gtid().is_none() {
+            return Ok(());
+        }
+        let options = self.ddl_options();
+        self.source_position = None;
+        let _owned = self.gtid_ended();
+        self.shared.engine.begin(options).commit().await?;
+        Ok(())
+    }
+
+    /// The first half of a commit: what is open has its place, and whoever comes next sees it. For a replica, which need not wait for
+    /// one transaction's sync before it executes the next.
+    pub async fn enqueue_commit(&mut self) -> Result<PendingCommit, SqlError> {
+        self.snapshot_position = None;
+        if self.transaction.open().is_none() && self.owned_gtid().is_some() {
+            self.begin_transaction(true, None);
+        }
+        let open = self.take_transaction();
+        let owned = self.gtid_ended();
+        let Some(open) = open else { return Ok(PendingCommit { pending: None, _owned: owned }) };
+        if !open.transaction.is_active() {
+            return Err(engine::EngineError::RolledBack.into());
+        }
+        self.count(Counter::HandlerCommit);
+        let pending = open.transaction.enqueue().await?;
+        Ok(PendingCommit { pending: Some(pending), _owned: owned })
+    }
+}

@@ -1,0 +1,121 @@
+//! Rows of another server's log, applied in the session's transaction.
+//!
+//! A rows event is one statement of the transaction: it takes effect whole or not at all, and only a deadlock ends the
+//! transaction. Neither privileges nor `read_only` are asked: who applies a log has been asked before.
+
+use base::{SqlError, UnixMicros, codes};
+use binlog::event::{RowsEvent, TableMap, rows_flags};
+use engine::EngineError;
+
+use super::Session;
+use super::rows::Waiting;
+use super::transaction::Open;
+use crate::exec::ExecContext;
+use crate::expr::{EvalContext, Warnings, Watch};
+use crate::plan::PlanContext;
+use crate::replay::{ExecMode, MappedTable, Modes, apply_event};
+use crate::virtual_table::NoVirtualTables;
+
+/// How often an event is begun anew because its table changed before it was locked.
+const ATTEMPTS_MAX: usize = 10;
+
+impl Session {
+    /// Applies a rows event in the transaction that is open; begins one, explicit, if none is. Never commits.
+    ///
+    /// An error undoes all rows of the event; after a deadlock there is no transaction any more.
+    pub async fn apply_rows(&mut self, map: &TableMap, event: &RowsEvent<'_>) -> Result<(), SqlError> {
+        for _ in 0..ATTEMPTS_MAX {
+            let catalog = self.catalog();
+            let modes = Modes::parse(self.shared.globals.named("replica_type_conversions").as_str());
+            let mapped = match self.replay.get(map, &catalog, modes) {
+                Some(mapped) => mapped,
+                None => {
+                    let mapped = self.map_table(map, modes)?;
+                    self.replay.put(mapped)
+                }
+            };
+            match self.apply_mapped(&mapped, event).await {
+                Err(error)
+                    if error.code == codes::TABLE_DEF_CHANGED.0 && !mapped.holds(map, &self.catalog(), modes) => {}
+                result => return result,
+            }
+        }
+        Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
+    }
+
+    fn map_table(&self, map: &TableMap, modes: Modes) -> Result<MappedTable, SqlError> {
+        let (catalog, host) = (self.catalog(), self.host());
+        let warnings = Warnings::default();
+        let context = PlanContext {
+            catalog: &catalog,
+            database: Some(&map.schema),
+            session: &self.info,
+            host: &host,
+            virtual_tables: &NoVirtualTables,
+            engine: &self.shared.engine,
+            transaction: None,
+            text: "",
+            param_count: 0,
+            param_types: &[],
+            warnings: &warnings,
+        };
+        MappedTable::new(map, &context, modes)
+    }
+
+    async fn apply_mapped(&mut self, mapped: &MappedTable, event: &RowsEvent<'_>) -> Result<(), SqlError> {
+        self.handle.cancel.next_statement();
+        self.transaction_for_replay();
+        let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
+        open.transaction.start_statement();
+        self.renew_options(&mut open.transaction, false);
+        open.transaction.options_mut().relaxed_unique_checks = event.flags & rows_flags::NO_UNIQUE_CHECKS != 0;
+        let result = self.apply_in(mapped, event, &mut open).await;
+        if !open.transaction.is_active() {
+            // A deadlock: the whole transaction is gone.
+            drop(open);
+            return result.and(Err(EngineError::RolledBack.into()));
+        }
+        if result.is_err() {
+            open.transaction.rollback_statement();
+        }
+        self.put_transaction(open);
+        result
+    }
+
+    async fn apply_in(&self, mapped: &MappedTable, event: &RowsEvent<'_>, open: &mut Open) -> Result<(), SqlError> {
+        let host = self.host();
+        let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
+        let hot = &self.settings.hot;
+        let clock = &*self.shared.env.clock;
+        let warnings = Warnings::default();
+        let mut context = ExecContext {
+            engine: &self.shared.engine,
+            transaction: &mut open.transaction,
+            eval: EvalContext {
+                params: &[],
+                session: &self.info,
+                host: &host,
+                now: hot.timestamp.map_or_else(|| clock.now(), UnixMicros),
+                warnings: &warnings,
+                strict: false,
+                watch: Some(Watch { cancel: &self.handle.cancel, clock, deadline: None }),
+                inserts: false,
+            },
+            env: &self.shared.env,
+            limits: hot.limits,
+            waiting: &waiting,
+            client_found_rows: false,
+            foreign_key_checks: true,
+            auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
+            insert_id: None,
+            select_limit: None,
+            turn: Default::default(),
+            found_rows: 0,
+        };
+        let mode = match self.shared.globals.named("replica_exec_mode").as_str() {
+            "IDEMPOTENT" => ExecMode::Idempotent,
+            _ => ExecMode::Strict,
+        };
+        apply_event(mapped, event, mode, &mut context).await
+    }
+}

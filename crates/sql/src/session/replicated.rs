@@ -1,0 +1,261 @@
+//! Statements of another server's log, with everything of the session there that they depend on.
+//!
+//! A QUERY event says it in its status variables; events in front of it say what AUTO_INCREMENT, LAST_INSERT_ID, RAND and user variables
+//! were. The session becomes what the other one was, as far as that is not so already.
+//!
+//! # Invariants
+//! - What a statement needs and this server does not have (a character set, a mode) is an error that names it; nothing was done then.
+//! - A statement that failed at its source has to fail here, with the same error; any other outcome is an error.
+
+use base::{SqlError, UnixMicros, codes};
+use binlog::event::{QueryEvent, StatusVars};
+use types::{CollationId, Value};
+
+use super::Session;
+use super::gtid::NextGtid;
+use crate::ddl::quote_identifier;
+use crate::expr::SqlMode;
+use crate::expr::build::type_of_value;
+use crate::expr::context::RandomState;
+use crate::parse::ast::{Ddl, Statement};
+use crate::result::Collected;
+use crate::settings::{SettingValue, sql_mode};
+
+/// Bits of `flags2`.
+const AUTO_IS_NULL: u32 = 1 << 14;
+const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
+/// Modes above these are not the same in MariaDB.
+const COMMON_SQL_MODES: u64 = (1 << 32) - 1;
+/// Errors of statements that somebody ended: how far they came nobody knows.
+const INTERRUPTED: [u16; 3] = [codes::QUERY_INTERRUPTED.0, codes::SERVER_SHUTDOWN.0, codes::CONNECTION_KILLED.0];
+
+/// A statement as an event has it.
+#[derive(Clone, Copy, Debug)]
+pub struct ReplicatedStatement<'a> {
+    /// The event.
+    pub event: QueryEvent<'a>,
+    /// The statement: the event's, or what was compressed there.
+    pub sql: &'a [u8],
+    /// Of the event's header, seconds since 1970.
+    pub timestamp: u32,
+    /// The source is a MariaDB.
+    pub is_maria: bool,
+}
+
+/// See [`super::Session`].
+#[derive(Debug, Default)]
+pub(super) struct LastContext {
+    status: Vec<u8>,
+    schema: Vec<u8>,
+    is_valid: bool,
+}
+
+impl Session {
+    /// What the next statement was to know: the value of LAST_INSERT_ID().
+    pub fn set_replicated_last_insert_id(&mut self, value: u64) {
+        self.info.last_insert_id = value;
+    }
+
+    /// The first value that AUTO_INCREMENT makes in the next statement.
+    pub fn set_insert_id(&mut self, value: u64) {
+        self.store("insert_id", SettingValue::UInt(value));
+    }
+
+    /// Where RAND() goes on.
+    pub fn set_random_seeds(&mut self, seeds: [u64; 2]) {
+        let [seed1, seed2] = seeds.map(|seed| seed as u32);
+        *self.info.random.lock() = Some(RandomState { seed1, seed2 });
+    }
+
+    /// `@name`; a text in its own collation.
+    pub fn set_user_variable(&mut self, name: &str, value: Value, collation: CollationId) {
+        let ty = type_of_value(&value, collation);
+        self.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
+    }
+
+    /// Begins a transaction whose changes and end come as events.
+    pub fn begin_replicated(&mut self) {
+        self.begin_transaction(true, Some(false));
+    }
+
+    /// Rolls back what is open; the GTID, if there is one, was not executed.
+    pub fn roll_back_replicated(&mut self) {
+        self.rollback();
+        self.next_gtid = NextGtid::Automatic;
+    }
+
+    /// Undoes what the transaction has changed; it stays open.
+    pub fn undo_replicated(&mut self) {
+        // Not a rollback: the GTID is still to be committed.
+        self.take_transaction();
+        self.begin_replicated();
+    }
+
+    /// Runs a CREATE TABLE whose rows follow in the same transaction of the source (CREATE TABLE … SELECT). Here it is a transaction by
+    /// itself, with a GTID of this server; the rows' has the source's. A table that is there already and empty is what an earlier
+    /// attempt has left.
+    ///
+    /// # Errors
+    /// The statement's own.
+    pub async fn create_before_rows(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
+        let text = self.become_source(statement)?;
+        let text = text.strip_suffix(b" START TRANSACTION").unwrap_or(&text);
+        self.take_transaction();
+        let gtid = std::mem::take(&mut self.next_gtid);
+        let mut result = self.query(text, &mut Collected::default()).await.map(drop);
+        if let Err(error) = &result
+            && error.code == codes::TABLE_EXISTS_ERROR.0
+            && self.is_empty_table(text).await?
+        {
+            result = Ok(());
+        }
+        self.next_gtid = gtid;
+        self.begin_replicated();
+        result
+    }
+
+    /// Whether the table that a CREATE TABLE names has no row.
+    async fn is_empty_table(&mut self, create: &[u8]) -> Result<bool, SqlError> {
+        let text = String::from_utf8_lossy(create);
+        let parsed = crate::parse::parse_one(&text, &self.parse_context())?;
+        let Statement::Ddl(Ddl::CreateTable(create)) = parsed.statement else { return Ok(false) };
+        let schema = self.schema_of(&create.name)?;
+        self.is_empty(&schema, &create.name.name).await
+    }
+
+    /// Whether a table has no row.
+    pub(super) async fn is_empty(&mut self, schema: &str, table: &str) -> Result<bool, SqlError> {
+        let (schema, table) = (quote_identifier(schema), quote_identifier(table));
+        let mut rows = Collected::default();
+        let query = format!("SELECT 1 FROM {schema}.{table} LIMIT 1");
+        Box::pin(self.query(query.as_bytes(), &mut rows)).await?;
+        Ok(rows.rows.is_empty())
+    }
+
+    /// The next transaction gets a GTID of this server.
+    pub fn begin_automatic_gtid(&mut self) {
+        self.next_gtid = NextGtid::Automatic;
+    }
+
+    /// Runs a statement as it was run at its source. One that is a transaction by itself is committed when this returns.
+    ///
+    /// # Errors
+    /// The statement's own, or 3002 if it had another outcome there. What it has changed is undone.
+    pub async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
+        let text = self.become_source(statement)?;
+        let outcome = self.query(&text, &mut Collected::default()).await;
+        if self.settings.hot.insert_id.is_some() {
+            self.store("insert_id", SettingValue::UInt(0));
+        }
+        match (statement.event.error_code, outcome) {
+            (0, Ok(_)) => {}
+            (0, Err(error)) => return Err(error),
+            (expected, _) if INTERRUPTED.contains(&expected) => {
+                let message = format!(
+                    "Query partially completed on the source (error on source: {expected}) and was aborted. There is a \
+                     chance that your source is inconsistent at this point."
+                );
+                return Err(SqlError::new(codes::INCONSISTENT_ERROR, message));
+            }
+            (expected, Err(error)) if error.code == expected => {}
+            (expected, outcome) => {
+                let (code, text) =
+                    outcome.err().map_or((0, "no error".to_owned()), |error| (error.code, error.message));
+                let message = format!(
+                    "Query caused different errors on source and replica. Error on source: message (format)='' error \
+                     code={expected}; Error on replica: actual message='{text}', error code={code}."
+                );
+                return Err(SqlError::new(codes::INCONSISTENT_ERROR, message));
+            }
+        }
+        // One that has changed nothing is executed all the same.
+        if self.in_transaction() { Ok(()) } else { self.commit_nothing().await }
+    }
+
+    /// Makes the session what it was at the source; gives the statement in UTF-8.
+    fn become_source(&mut self, statement: &ReplicatedStatement<'_>) -> Result<Vec<u8>, SqlError> {
+        let event = &statement.event;
+        let status = event.status();
+        let last = &self.replicated;
+        if !last.is_valid || last.status != event.status || last.schema != event.schema {
+            self.replicated.is_valid = false;
+            self.take_status(&status, statement.is_maria)?;
+            let schema = String::from_utf8_lossy(event.schema);
+            self.info.database = (!schema.is_empty()).then(|| schema.into_owned());
+            self.settings_changed();
+            self.database_changed();
+            self.replicated =
+                LastContext { status: event.status.to_vec(), schema: event.schema.to_vec(), is_valid: true };
+        }
+        let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));
+        self.store("timestamp", SettingValue::Double(micros as f64 / 1e6));
+        self.now = UnixMicros(micros);
+        let client = status.charsets.map(|[client, ..]| client);
+        utf8_of(statement.sql, client)
+    }
+
+    fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {
+        if let Some(flags) = status.flags2 {
+            self.store("foreign_key_checks", SettingValue::Bool(flags & NO_FOREIGN_KEY_CHECKS == 0));
+            self.store("unique_checks", SettingValue::Bool(flags & RELAXED_UNIQUE_CHECKS == 0));
+            self.store("sql_auto_is_null", SettingValue::Bool(flags & AUTO_IS_NULL != 0));
+        }
+        if let Some(bits) = status.sql_mode {
+            let bits = if is_maria { bits & COMMON_SQL_MODES } else { bits };
+            self.store("sql_mode", SettingValue::text(sql_mode::words(SqlMode(bits))));
+        }
+        if let Some([client, connection, server]) = status.charsets {
+            if let Some(client) = types::collation::by_id(client) {
+                self.store("character_set_client", SettingValue::text(client.charset().name()));
+            }
+            self.store("collation_connection", SettingValue::text(known_collation(connection)?.name()));
+            self.store("collation_server", SettingValue::text(known_collation(server)?.name()));
+        }
+        if let Some(collation) = status.default_collation_for_utf8mb4 {
+            self.store("default_collation_for_utf8mb4", SettingValue::text(known_collation(collation)?.name()));
+        }
+        let (increment, offset) = status.auto_increment.unwrap_or((1, 1));
+        self.store("auto_increment_increment", SettingValue::UInt(increment.into()));
+        self.store("auto_increment_offset", SettingValue::UInt(offset.into()));
+        if let Some(zone) = &status.time_zone {
+            if zone != "SYSTEM" && crate::settings::time_zone(zone).is_none() {
+                return Err(SqlError::new(
+                    codes::UNKNOWN_TIME_ZONE,
+                    format!("Unknown or incorrect time zone: '{zone}'"),
+                ));
+            }
+            self.store("time_zone", SettingValue::text(zone.clone()));
+        }
+        if status.lc_time_names.is_some_and(|number| number != 0) {
+            return Err(SqlError::not_supported("a statement with lc_time_names other than en_US"));
+        }
+        if let Some(on) = status.explicit_defaults_for_timestamp {
+            self.store("explicit_defaults_for_timestamp", SettingValue::Bool(on));
+        }
+        Ok(())
+    }
+}
+
+fn known_collation(id: u16) -> Result<CollationId, SqlError> {
+    types::collation::by_id(id).ok_or_else(|| {
+        let message = format!("Unknown collation: '#{id}', which a statement of the source depends on");
+        SqlError::new(codes::UNKNOWN_COLLATION, message)
+    })
+}
+
+/// A statement's text; one in a character set that is not known may have ASCII only.
+fn utf8_of(sql: &[u8], client: Option<u16>) -> Result<Vec<u8>, SqlError> {
+    let charset = client.and_then(types::collation::by_id).map(CollationId::charset);
+    match charset {
+        Some(charset) => Ok(charset.decode(sql).into_owned()),
+        None if sql.is_ascii() || client.is_none() => Ok(sql.to_vec()),
+        None => Err(SqlError::new(
+            codes::UNKNOWN_CHARACTER_SET,
+            format!(
+                "Unknown character set of collation #{}, in which a statement of the source is",
+                client.unwrap_or(0)
+            ),
+        )),
+    }
+}
