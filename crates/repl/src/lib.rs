@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`source`] | the dump thread: streams the log to replicas, ours and MySQL's and MariaDB's, and to their tools |
 //! | [`follower`] | copies a source's log into ours, byte for byte, and lets `apply` install it |
+//! | [`replica`] | executes the log of a MySQL or MariaDB in sessions of this server, into its own log |
 //!
 //! A follower's log *is* its source's log: same file names, same bytes. So it serves replicas of its own from it as the
 //! source would, needs no relay log beside it, and a position means the same on all of them.
@@ -14,9 +15,11 @@
 //! - What the receiver has announced as durable is synced, once per batch.
 
 pub mod follower;
+pub mod replica;
 pub mod source;
 
 pub use follower::{Follower, SourceSettings};
+pub use replica::{Replica, SourceKind};
 pub use source::{DumpServer, MariaPosition};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use engine::{Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
-use repl::{DumpServer, Follower};
+use repl::{DumpServer, Follower, Replica};
 use session::{Registry, Shared};
 use sql::exec::{TEMPORARY_DIRECTORY, remove_stale_files};
 use sql::settings::Globals;
@@ -125,6 +125,7 @@ impl Core {
             globals: globals.clone(),
             registry: registry.clone(),
             end: end.clone(),
+            replica: Replica::new(follower.clone()),
             follower,
             dump,
             role: tokio::sync::Mutex::default(),
@@ -165,7 +166,12 @@ impl Core {
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
     pub async fn start_following(&self, options: &ServeOptions) -> Result<(), ServerError> {
         let sql = &self.shared.sql;
-        replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await
+        replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await?;
+        if replication::executes(self.services.follower()) {
+            let started = self.services.start_executing(&replication::BOTH_THREADS);
+            started.map_err(|error| ServerError::Replication(error.message))?;
+        }
+        Ok(())
     }
 
     /// Ready when this server is to end: it was asked to (SHUTDOWN), or cannot go on; why, if it cannot.
@@ -182,6 +188,11 @@ impl Core {
     /// The server's side of following.
     pub fn follower(&self) -> &Arc<Follower> {
         self.services.follower()
+    }
+
+    /// What executes the log of a MySQL or MariaDB.
+    pub fn replica(&self) -> &Arc<Replica> {
+        self.services.replica()
     }
 
     /// Ends all connections: clients first, then the replicas' streams, each when it has sent all that the clients were told is
@@ -216,6 +227,7 @@ impl Core {
         if let Some(why) = self.end.failure() {
             return Err(ServerError::Failed(why));
         }
+        self.services.replica().shut_down().await;
         self.services.follower().shut_down().await;
         self.shared.sql.engine.close().await?;
         Ok(())

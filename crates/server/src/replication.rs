@@ -198,6 +198,15 @@ fn source_of(url: &ServerUrl) -> Result<ChangeSource, ServerError> {
     })
 }
 
+/// START REPLICA without more words.
+pub(crate) const BOTH_THREADS: StartReplica =
+    StartReplica { receiver: true, applier: true, user: None, password: None, until: None, channel: String::new() };
+
+/// Whether this server goes on executing another server's log.
+pub(crate) fn executes(follower: &Follower) -> bool {
+    follower.source().is_some_and(|source| source.executing && !source.following && !source.host.is_empty())
+}
+
 /// Begins to follow, where this server does.
 pub(crate) async fn start(
     engine: &Engine,
@@ -213,6 +222,5 @@ pub(crate) async fn start(
         return Ok(());
     }
     become_follower(engine, globals).await.map_err(failed)?;
-    let both = StartReplica { receiver: true, applier: true, ..StartReplica::default() };
-    follower.start(&both).await.map_err(failed)
+    follower.start(&BOTH_THREADS).await.map_err(failed)
 }

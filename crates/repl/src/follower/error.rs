@@ -61,7 +61,7 @@ impl ReceiveError {
 
     /// Whether trying again may help: the connection, or a disk that has no room or could not prepare a file. Not if the log
     /// has failed.
-    pub(super) fn may_pass(&self, log: &binlog::BinaryLog) -> bool {
+    pub(crate) fn may_pass(&self, log: &binlog::BinaryLog) -> bool {
         match self {
             ReceiveError::Connection { .. } | ReceiveError::Garbled(_) => true,
             ReceiveError::Log(error) => {
@@ -112,18 +112,18 @@ const AUTH_PLUGIN_ERR: u16 = 2061;
 
 impl ReceiveError {
     /// The connection was lost, or the source is silent.
-    pub(super) fn lost(source_name: &str, reason: String) -> Self {
+    pub(crate) fn lost(source_name: &str, reason: String) -> Self {
         ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: SERVER_LOST }
     }
 
     /// There is no connection.
-    pub(super) fn unreachable(source_name: &str, error: &std::io::Error) -> Self {
+    pub(crate) fn unreachable(source_name: &str, error: &std::io::Error) -> Self {
         let reason = format!("Can't connect to the server ({error})");
         ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: CONN_HOST_ERROR }
     }
 
     /// The password cannot be sent so that nobody reads it.
-    pub(super) fn unprotected(source_name: &str, reason: String) -> Self {
+    pub(crate) fn unprotected(source_name: &str, reason: String) -> Self {
         ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: AUTH_PLUGIN_ERR }
     }
 }

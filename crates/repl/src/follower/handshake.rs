@@ -15,7 +15,7 @@ use super::error::{ReceiveError, of_client};
 use super::settings::{SourceSettings, read};
 
 /// A connection to a source.
-pub(super) type SourceClient = Client<ClientStream<StreamTransport>>;
+pub(crate) type SourceClient = Client<ClientStream<StreamTransport>>;
 
 /// Who we are.
 #[derive(Clone, Debug)]
@@ -32,17 +32,17 @@ pub struct Identity {
 
 /// What the source said about itself.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SourceFacts {
-    pub(super) server_id: u32,
-    pub(super) uuid: String,
+pub(crate) struct SourceFacts {
+    pub(crate) server_id: u32,
+    pub(crate) uuid: String,
     /// Seconds that our clock is ahead of its clock.
-    pub(super) clock_difference: i64,
+    pub(crate) clock_difference: i64,
     /// The end of its log and its GTIDs, for messages; empty if it did not say.
-    pub(super) log_status: String,
+    pub(crate) log_status: String,
 }
 
 /// Connects, and does all that comes before the dump.
-pub(super) async fn connect(
+pub(crate) async fn connect(
     env: &Env,
     settings: &SourceSettings,
     identity: &Identity,
@@ -54,7 +54,7 @@ pub(super) async fn connect(
 }
 
 /// Connects, and no more; `program` is what the source shows of its client.
-pub(super) async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result<SourceClient, ReceiveError> {
+pub(crate) async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result<SourceClient, ReceiveError> {
     let name = format!("{settings:?}");
     let lost = |error| of_client(&name, error);
     let mode = settings.tls_mode();
@@ -111,6 +111,32 @@ async fn introduce(
     identity: &Identity,
     lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
 ) -> Result<SourceFacts, ReceiveError> {
+    let mut facts = meet(env, client, settings, identity, lost).await?;
+    let algorithm = ask(client, "SELECT @source_binlog_checksum").await.map_err(lost)?.unwrap_or_default();
+    if !algorithm.eq_ignore_ascii_case("CRC32") {
+        return Err(ReceiveError::Unfit(format!(
+            "the source's log has checksum '{algorithm}'; a copy needs events with CRC32"
+        )));
+    }
+    let gtid_mode = ask(client, "SELECT @@GLOBAL.GTID_MODE").await.map_err(lost)?.unwrap_or_default();
+    if gtid_mode != "ON" {
+        return Err(ReceiveError::Unfit(format!("the source has GTID_MODE = {gtid_mode}; only ON can be followed")));
+    }
+    exchange_uuids(client, identity, &mut facts, lost).await?;
+    facts.log_status = log_status(client).await.map_err(lost)?;
+    register(client, identity, lost).await?;
+    Ok(facts)
+}
+
+/// What is asked of any source first: its clock, its number, how often it is to say that it is there; and it is told that we know
+/// checksums.
+pub(crate) async fn meet(
+    env: &Env,
+    client: &mut SourceClient,
+    settings: &SourceSettings,
+    identity: &Identity,
+    lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
+) -> Result<SourceFacts, ReceiveError> {
     let their_time = ask(client, "SELECT UNIX_TIMESTAMP()").await.map_err(lost)?;
     let our_time = (env.clock.now().0 / 1_000_000) as i64;
     let clock_difference = their_time.and_then(|text| text.parse().ok()).map_or(0, |theirs: i64| our_time - theirs);
@@ -127,37 +153,45 @@ async fn introduce(
     let checksum = "SET @master_binlog_checksum = @@global.binlog_checksum, \
                     @source_binlog_checksum = @@global.binlog_checksum";
     ask(client, checksum).await.map_err(lost)?;
-    let algorithm = ask(client, "SELECT @source_binlog_checksum").await.map_err(lost)?.unwrap_or_default();
-    if !algorithm.eq_ignore_ascii_case("CRC32") {
+    Ok(SourceFacts { server_id, clock_difference, ..SourceFacts::default() })
+}
+
+/// MySQL's servers, and ours, know each other by their UUIDs.
+pub(crate) async fn exchange_uuids(
+    client: &mut SourceClient,
+    identity: &Identity,
+    facts: &mut SourceFacts,
+    lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
+) -> Result<(), ReceiveError> {
+    facts.uuid = ask(client, "SELECT @@GLOBAL.SERVER_UUID").await.map_err(lost)?.unwrap_or_default();
+    if facts.uuid.eq_ignore_ascii_case(&identity.server_uuid.to_string()) {
         return Err(ReceiveError::Unfit(format!(
-            "the source's log has checksum '{algorithm}'; a copy needs events with CRC32"
-        )));
-    }
-    let gtid_mode = ask(client, "SELECT @@GLOBAL.GTID_MODE").await.map_err(lost)?.unwrap_or_default();
-    if gtid_mode != "ON" {
-        return Err(ReceiveError::Unfit(format!("the source has GTID_MODE = {gtid_mode}; only ON can be followed")));
-    }
-    let uuid = ask(client, "SELECT @@GLOBAL.SERVER_UUID").await.map_err(lost)?.unwrap_or_default();
-    if uuid.eq_ignore_ascii_case(&identity.server_uuid.to_string()) {
-        return Err(ReceiveError::Unfit(format!(
-            "source and replica have equal server UUIDs ({uuid}); these must be different for replication to work"
+            "source and replica have equal server UUIDs ({}); these must be different for replication to work",
+            facts.uuid
         )));
     }
     let ours = identity.server_uuid;
     ask(client, &format!("SET @slave_uuid = '{ours}', @replica_uuid = '{ours}'")).await.map_err(lost)?;
-    let log_status = log_status(client).await.map_err(lost)?;
+    Ok(())
+}
+
+/// Lets the source list us among its replicas.
+pub(crate) async fn register(
+    client: &mut SourceClient,
+    identity: &Identity,
+    lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
+) -> Result<(), ReceiveError> {
     let register = RegisterReplica {
         server_id: identity.server_id,
         host: identity.report_host.clone(),
         user: String::new(),
         port: identity.report_port,
     };
-    client.register(&register).await.map_err(lost)?;
-    Ok(SourceFacts { server_id, uuid, clock_difference, log_status })
+    client.register(&register).await.map_err(lost)
 }
 
 /// The first value of the answer.
-async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>, ClientError> {
+pub(crate) async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>, ClientError> {
     Ok(client.query(sql).await?.first().map(str::to_owned))
 }
 

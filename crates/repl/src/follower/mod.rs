@@ -19,11 +19,11 @@
 
 mod compare;
 mod copier;
-mod error;
-mod handshake;
-mod receiver;
+pub(crate) mod error;
+pub(crate) mod handshake;
+pub(crate) mod receiver;
 mod settings;
-mod status;
+pub(crate) mod status;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,6 +39,8 @@ use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 use sql::services::ReplicaStatusRow;
+
+use crate::replica::SourceKind;
 
 pub use compare::{Comparer, Comparison};
 pub use error::ReceiveError;
@@ -97,7 +99,7 @@ impl Follower {
         self.net_timeout_seconds.store(seconds, Ordering::Relaxed);
     }
 
-    fn net_timeout(&self) -> Duration {
+    pub(crate) fn net_timeout(&self) -> Duration {
         Duration::from_secs(self.net_timeout_seconds.load(Ordering::Relaxed))
     }
 
@@ -125,7 +127,9 @@ impl Follower {
 
     async fn change(&self, change: &ChangeSource, following: bool) -> Result<(), SqlError> {
         self.check_stopped()?;
-        self.check_position(change)?;
+        if self.engine.is_follower() {
+            self.check_position(change)?;
+        }
         let mut settings = self.source().unwrap_or_default();
         settings.change(change)?;
         settings.following = following;
@@ -171,6 +175,7 @@ impl Follower {
             return Ok(());
         };
         settings.following = following;
+        settings.executing &= !following;
         self.keep(settings).await
     }
 
@@ -187,6 +192,33 @@ impl Follower {
         }
         self.applier.stop().await;
         Ok(())
+    }
+
+    /// Keeps what the source is.
+    pub(crate) async fn keep_kind(&self, kind: SourceKind) -> Result<(), SqlError> {
+        match self.source().filter(|settings| settings.kind != Some(kind)) {
+            Some(settings) => self.keep(SourceSettings { kind: Some(kind), ..settings }).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps whether this server is to execute its source's log after its next start.
+    pub async fn set_executing(&self, executing: bool) -> Result<(), SqlError> {
+        match self.source().filter(|settings| settings.executing != executing) {
+            Some(settings) => self.keep(SourceSettings { executing, ..settings }).await,
+            None => Ok(()),
+        }
+    }
+
+    /// `RESET REPLICA` of what is executed: it begins where it was told to begin.
+    pub async fn begin_anew(&self) -> Result<(), SqlError> {
+        match self.source() {
+            Some(settings) => {
+                let beginnings = settings.beginnings + 1;
+                self.keep(SourceSettings { beginnings, ..settings }).await
+            }
+            None => Ok(()),
+        }
     }
 
     async fn keep(&self, settings: SourceSettings) -> Result<(), SqlError> {
@@ -351,11 +383,15 @@ impl Follower {
         Ok(())
     }
 
-    fn env(&self) -> &Env {
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn env(&self) -> &Env {
         self.engine.env()
     }
 
-    fn identity(&self) -> &Identity {
+    pub(crate) fn identity(&self) -> &Identity {
         &self.identity
     }
 

@@ -21,7 +21,7 @@ const BATCH_SIZE: usize = 8 << 20;
 const GARBLED_MAX: u32 = 5;
 
 /// Attempts that do not wait for `SOURCE_CONNECT_RETRY`; each waits twice as long as the one before.
-const QUICK_ATTEMPTS: u64 = 8;
+pub(crate) const QUICK_ATTEMPTS: u64 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 
 /// Runs until told to stop or until an error that trying again does not help. Gives the log back.
@@ -69,7 +69,7 @@ pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogR
 
 /// A source that restarts is back in a moment: the first attempts follow one another quickly. They do not count in
 /// `SOURCE_RETRY_COUNT`.
-fn pause_before(attempts: u64, connect_retry: Duration) -> Duration {
+pub(crate) fn pause_before(attempts: u64, connect_retry: Duration) -> Duration {
     match attempts {
         0..=QUICK_ATTEMPTS => connect_retry.min(FIRST_PAUSE * (1 << attempts)),
         _ => connect_retry,
@@ -174,7 +174,7 @@ async fn stream(
 }
 
 /// For `Last_IO_Error_Timestamp`: `YYMMDD hh:mm:ss` in UTC.
-pub(super) fn short_time(at: UnixMicros) -> String {
+pub(crate) fn short_time(at: UnixMicros) -> String {
     let text = types::temporal::calendar::from_unix_micros(at.0 as i64).map(|at| {
         let mut text = Vec::new();
         at.write_text(0, &mut text);

@@ -13,6 +13,8 @@ use session::tls;
 use sql::parse::ast::ChangeSource;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::replica::SourceKind;
+
 /// Name of the file.
 const FILE: &str = "source.json";
 /// The largest such file that is read.
@@ -40,8 +42,18 @@ pub struct SourceSettings {
     pub heartbeat_period_seconds: f64,
     /// It was started, and this server was not made a source since: it goes on with that at the next start.
     pub following: bool,
-    /// SOURCE_AUTO_POSITION; shown only: a copy of a log has but one position.
+    /// It was started to execute a MySQL's or MariaDB's log, or does not know yet whose log it is: it goes on at the next start.
+    pub executing: bool,
+    /// What the source is, once that was seen.
+    pub kind: Option<SourceKind>,
+    /// SOURCE_AUTO_POSITION: go on by GTIDs. A copy of a log has but one position.
     pub auto_position: bool,
+    /// SOURCE_LOG_FILE: where to begin without GTIDs; empty for the source's first file.
+    pub log_file: String,
+    /// SOURCE_LOG_POS
+    pub log_position: u64,
+    /// Counts how often it was said where to begin: what was executed before does not say where to go on then.
+    pub beginnings: u64,
     /// SOURCE_SSL
     pub ssl: bool,
     /// SOURCE_SSL_CA; a path that is not absolute is one in the data directory, as with the other files.
@@ -69,7 +81,12 @@ impl Default for SourceSettings {
             retry_count: 10,
             heartbeat_period_seconds: 30.0,
             following: false,
+            executing: false,
+            kind: None,
             auto_position: true,
+            log_file: String::new(),
+            log_position: 4,
+            beginnings: 0,
             ssl: false,
             ssl_ca: String::new(),
             ssl_cert: String::new(),
@@ -116,6 +133,34 @@ impl SourceSettings {
     /// How often the source is to say that it is there.
     pub fn heartbeat_period(&self) -> Duration {
         Duration::try_from_secs_f64(self.heartbeat_period_seconds).unwrap_or_default()
+    }
+
+    /// Under which its positions are remembered in this server's log.
+    pub fn position_name(&self) -> String {
+        format!("{}:{}", self.channel(), self.beginnings)
+    }
+
+    /// FOR CHANNEL; there is one, without a name.
+    fn channel(&self) -> &str {
+        ""
+    }
+
+    /// Where to begin. A file and a position are not for GTIDs.
+    fn change_position(&mut self, change: &ChangeSource) -> Result<(), SqlError> {
+        let names_position = change.log_file.is_some() || change.log_position.is_some();
+        if names_position && change.auto_position == Some(true) {
+            let message = "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be set when \
+                           SOURCE_AUTO_POSITION is active.";
+            return Err(SqlError::new(codes::BAD_REPLICA_AUTO_POSITION, message));
+        }
+        set(&mut self.auto_position, &change.auto_position);
+        if names_position {
+            self.auto_position = false;
+            set(&mut self.log_file, &change.log_file);
+            self.log_position = change.log_position.unwrap_or(4).max(4);
+            self.beginnings += 1;
+        }
+        Ok(())
     }
 
     /// What was kept; `None` if this server was never told to follow.
@@ -181,12 +226,15 @@ impl SourceSettings {
         if host_changes && change.port.is_none() {
             self.port = SourceSettings::default().port;
         }
+        if host_changes || change.port.is_some_and(|port| port != self.port) {
+            self.kind = None;
+        }
         set(&mut self.port, &change.port);
         set(&mut self.user, &change.user);
         set(&mut self.password, &change.password);
         set(&mut self.connect_retry_seconds, &change.connect_retry_seconds);
         set(&mut self.retry_count, &change.retry_count);
-        set(&mut self.auto_position, &change.auto_position);
+        self.change_position(change)?;
         set(&mut self.ssl, &change.ssl);
         set(&mut self.ssl_ca, &change.ssl_ca);
         set(&mut self.ssl_cert, &change.ssl_cert);

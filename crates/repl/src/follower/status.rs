@@ -37,7 +37,7 @@ pub enum IoState {
 }
 
 impl IoState {
-    fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             IoState::None => "",
             IoState::Connecting => "Connecting to source",
@@ -71,7 +71,7 @@ pub struct ReceiverStatus {
 }
 
 impl ReceiverStatus {
-    pub(super) fn connected(&mut self, facts: &SourceFacts) {
+    pub(crate) fn connected(&mut self, facts: &SourceFacts) {
         self.source_server_id = facts.server_id;
         self.source_uuid = facts.uuid.clone();
         self.clock_difference = facts.clock_difference;
@@ -81,13 +81,13 @@ impl ReceiverStatus {
 }
 
 /// Everything a line of the status is made of.
-pub(super) struct Line<'a> {
-    pub(super) settings: &'a SourceSettings,
-    pub(super) receiver: &'a ReceiverStatus,
-    pub(super) applier: &'a ApplierStatus,
-    pub(super) log: &'a binlog::BinaryLog,
-    pub(super) executed: String,
-    pub(super) now: UnixMicros,
+pub(crate) struct Line<'a> {
+    pub(crate) settings: &'a SourceSettings,
+    pub(crate) receiver: &'a ReceiverStatus,
+    pub(crate) applier: &'a ApplierStatus,
+    pub(crate) log: &'a binlog::BinaryLog,
+    pub(crate) executed: String,
+    pub(crate) now: UnixMicros,
 }
 
 impl Line<'_> {
@@ -105,7 +105,7 @@ impl Line<'_> {
         Some(((self.now.0 / 1_000_000) as i64 - committed).max(0) as u64)
     }
 
-    pub(super) fn row(&self) -> ReplicaStatusRow {
+    pub(crate) fn row(&self) -> ReplicaStatusRow {
         let (settings, receiver, applier) = (self.settings, self.receiver, self.applier);
         let name = |at: LogPosition| if at.file == 0 { String::new() } else { self.log.file_name(at.file) };
         let io_error = receiver.error.as_ref();
@@ -115,11 +115,6 @@ impl Line<'_> {
         let (last_code, last_text) =
             if sql_code != 0 { (sql_code, sql_text.clone()) } else { (io_code, io_text.clone()) };
         let io_time = io_error.map(|(_, at)| short_time(*at)).unwrap_or_default();
-        let running = match receiver.running {
-            Running::No => "No",
-            Running::Connecting => "Connecting",
-            Running::Yes => "Yes",
-        };
         let applier_state = match (applier.is_running, applier.position >= applier.log_end) {
             (false, _) => "",
             (true, true) => "Replica has read all relay log; waiting for more updates",
@@ -134,7 +129,7 @@ impl Line<'_> {
         // The log is the copy: there is no relay log beside it.
         row.text("Relay_Log_File", &name(applier.position)).number("Relay_Log_Pos", applier.position.offset);
         row.text("Relay_Source_Log_File", &name(applier.position));
-        row.text("Replica_IO_Running", running);
+        row.text("Replica_IO_Running", receiver.running.text());
         row.text("Replica_SQL_Running", yes_or_no(applier.is_running));
         row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
         row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
@@ -142,10 +137,7 @@ impl Line<'_> {
         row.number("Exec_Source_Log_Pos", applier.position.offset);
         row.number("Relay_Log_Space", self.log.files().iter().map(|file| file.size).sum::<u64>());
         row.text("Until_Condition", "None").empty(&["Until_Log_File"]).number("Until_Log_Pos", 0u64);
-        row.text("Source_SSL_Allowed", yes_or_no(settings.ssl)).text("Source_SSL_CA_File", &settings.ssl_ca);
-        row.empty(&["Source_SSL_CA_Path"]).text("Source_SSL_Cert", &settings.ssl_cert).empty(&["Source_SSL_Cipher"]);
-        row.text("Source_SSL_Key", &settings.ssl_key).optional("Seconds_Behind_Source", self.seconds_behind());
-        row.text("Source_SSL_Verify_Server_Cert", yes_or_no(settings.ssl_verify_server_cert));
+        row.ssl(settings, self.seconds_behind());
         row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
         row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
         row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", receiver.source_server_id);
@@ -157,37 +149,61 @@ impl Line<'_> {
         row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
         row.text("Retrieved_Gtid_Set", &self.log.gtid_executed().to_string());
         row.text("Executed_Gtid_Set", &self.executed).number("Auto_Position", u8::from(settings.auto_position));
-        row.empty(&["Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version"]);
-        row.text("Source_public_key_path", &settings.public_key_path);
-        row.number("Get_Source_public_key", u8::from(settings.get_public_key)).empty(&["Network_Namespace"]);
-        ReplicaStatusRow(row.0)
+        row.last(settings)
     }
 }
 
-fn yes_or_no(yes: bool) -> &'static str {
+impl Running {
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Running::No => "No",
+            Running::Connecting => "Connecting",
+            Running::Yes => "Yes",
+        }
+    }
+}
+
+pub(crate) fn yes_or_no(yes: bool) -> &'static str {
     if yes { "Yes" } else { "No" }
 }
 
+/// The columns so far, in their order.
 #[derive(Default)]
-struct Row(Vec<(&'static str, Option<String>)>);
+pub(crate) struct Row(Vec<(&'static str, Option<String>)>);
 
 impl Row {
-    fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
+    /// How the connection is protected, and the lag, which MySQL has among them.
+    pub(crate) fn ssl(&mut self, settings: &SourceSettings, seconds_behind: Option<u64>) {
+        self.text("Source_SSL_Allowed", yes_or_no(settings.ssl)).text("Source_SSL_CA_File", &settings.ssl_ca);
+        self.empty(&["Source_SSL_CA_Path"]).text("Source_SSL_Cert", &settings.ssl_cert).empty(&["Source_SSL_Cipher"]);
+        self.text("Source_SSL_Key", &settings.ssl_key).optional("Seconds_Behind_Source", seconds_behind);
+        self.text("Source_SSL_Verify_Server_Cert", yes_or_no(settings.ssl_verify_server_cert));
+    }
+
+    /// The last columns.
+    pub(crate) fn last(mut self, settings: &SourceSettings) -> ReplicaStatusRow {
+        self.empty(&["Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version"]);
+        self.text("Source_public_key_path", &settings.public_key_path);
+        self.number("Get_Source_public_key", u8::from(settings.get_public_key)).empty(&["Network_Namespace"]);
+        ReplicaStatusRow(self.0)
+    }
+
+    pub(crate) fn text(&mut self, name: &'static str, value: &str) -> &mut Self {
         self.0.push((name, Some(value.to_owned())));
         self
     }
 
-    fn number(&mut self, name: &'static str, value: impl Into<u64>) -> &mut Self {
+    pub(crate) fn number(&mut self, name: &'static str, value: impl Into<u64>) -> &mut Self {
         self.0.push((name, Some(value.into().to_string())));
         self
     }
 
-    fn optional(&mut self, name: &'static str, value: Option<u64>) -> &mut Self {
+    pub(crate) fn optional(&mut self, name: &'static str, value: Option<u64>) -> &mut Self {
         self.0.push((name, value.map(|value| value.to_string())));
         self
     }
 
-    fn empty(&mut self, names: &[&'static str]) -> &mut Self {
+    pub(crate) fn empty(&mut self, names: &[&'static str]) -> &mut Self {
         self.0.extend(names.iter().map(|&name| (name, Some(String::new()))));
         self
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::{Cancelled, ConnectionId, SqlError, codes};
 use engine::Engine;
 use io::BoxFuture;
-use repl::{DumpServer, Follower};
+use repl::{DumpServer, Follower, Replica, SourceKind};
 use session::{Registry, Shared};
 use sql::Services;
 use sql::parse::ast::{ChangeSource, FlushTarget, StartReplica, StopReplica};
@@ -32,6 +32,7 @@ pub(crate) struct ServerServices {
     parts: Parts,
     /// Set once everything is wired; weak, because it holds this.
     shared: OnceLock<Weak<Shared>>,
+    this: Weak<Self>,
 }
 
 /// What it speaks for.
@@ -40,6 +41,7 @@ pub(crate) struct Parts {
     pub(crate) globals: Arc<Globals>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) follower: Arc<Follower>,
+    pub(crate) replica: Arc<Replica>,
     pub(crate) dump: Arc<DumpServer>,
     pub(crate) end: Arc<End>,
     /// Held by who makes the server a follower or a source, or removes its log.
@@ -48,11 +50,15 @@ pub(crate) struct Parts {
 
 impl ServerServices {
     pub(crate) fn new(parts: Parts) -> Arc<Self> {
-        Arc::new(ServerServices { parts, shared: OnceLock::new() })
+        Arc::new_cyclic(|this| ServerServices { parts, shared: OnceLock::new(), this: this.clone() })
     }
 
     pub(crate) fn follower(&self) -> &Arc<Follower> {
         &self.parts.follower
+    }
+
+    pub(crate) fn replica(&self) -> &Arc<Replica> {
+        &self.parts.replica
     }
 
     pub(crate) fn dump(&self) -> &Arc<DumpServer> {
@@ -62,6 +68,31 @@ impl ServerServices {
     /// Until it is dropped, nobody makes the server a follower or a source, or removes its log.
     pub(crate) async fn keep_role(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.parts.role.lock().await
+    }
+
+    /// Starts the replica that executes another server's log. A source that turns out to be one of ours is followed instead.
+    pub(crate) fn start_executing(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
+        let Some(shared) = self.shared() else { return Ok(()) };
+        let (services, start_again) = (Arc::downgrade(self), start.clone());
+        let copy = move || {
+            let Some(services) = services.upgrade() else { return };
+            let start = start_again.clone();
+            let env = services.parts.engine.env().clone();
+            let follow = async move {
+                services.replica().shut_down().await;
+                if let Err(error) = services.follow(&start).await {
+                    tracing::error!("the source is a commuter server, and cannot be followed: {}", error.message);
+                }
+            };
+            env.spawner.spawn("begin-to-follow", Box::pin(follow));
+        };
+        self.parts.replica.start(start, &shared.sql, Arc::new(copy))
+    }
+
+    async fn follow(&self, start: &StartReplica) -> Result<(), SqlError> {
+        let _role = self.parts.role.lock().await;
+        replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
+        self.follower().start(start).await
     }
 
     pub(crate) fn set_shared(&self, shared: &Arc<Shared>) {
@@ -196,28 +227,47 @@ impl Services for ServerServices {
     }
 
     fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move { self.follower().change_source(&change).await })
+        Box::pin(async move {
+            self.replica().check_stopped()?;
+            self.follower().change_source(&change).await
+        })
     }
 
     fn start_replica(&self, start: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
         Box::pin(async move {
             self.follower().check_start(&start)?;
-            let _role = self.parts.role.lock().await;
-            replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
-            self.follower().start(&start).await
+            if self.parts.engine.is_follower() {
+                return self.follow(&start).await;
+            }
+            match self.replica().kind_of_source().await {
+                Some(SourceKind::Commuter) => self.follow(&start).await,
+                _ => {
+                    self.follower().set_executing(true).await?;
+                    let this = self.this.upgrade().ok_or_else(|| SqlError::unknown("the server is being closed"))?;
+                    this.start_executing(&start)
+                }
+            }
         })
     }
 
     fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move { self.follower().stop(&stop).await })
+        Box::pin(async move {
+            self.replica().stop(&stop).await?;
+            self.follower().stop(&stop).await
+        })
     }
 
     fn reset_replica(&self, all: bool, _: String) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(self.follower().reset(all))
+        Box::pin(async move {
+            self.replica().check_stopped()?;
+            self.replica().reset();
+            self.follower().begin_anew().await?;
+            self.follower().reset(all).await
+        })
     }
 
     fn replica_status(&self) -> Vec<ReplicaStatusRow> {
-        self.follower().status()
+        if self.replica().is_in_use() { self.replica().status() } else { self.follower().status() }
     }
 
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {

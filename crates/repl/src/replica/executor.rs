@@ -1,0 +1,408 @@
+//! Executes the events of another server's log in a session of this one.
+//!
+//! ```text
+//! GTID …          the next transaction has this GTID here too; if it is executed already, all of it is left out
+//! BEGIN           a transaction begins
+//! TABLE_MAP, rows applied to the tables as they are here
+//! QUERY           run, as what the events in front of it say
+//! XID, COMMIT     its place in our log is taken; the sync is waited for by another
+//! ```
+//! # Invariants
+//! - A source's transaction is one of ours, or (a schema change with rows, CREATE TABLE … SELECT) two of which the last one has its GTID.
+//! - What is not understood, or not here, is an error before anything of its transaction is committed.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base::{Gtid, SqlError, UnixMicros, codes};
+use binlog::event::{
+    ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid, PayloadLimits,
+    QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar,
+};
+use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
+use bytes::Bytes;
+use sql::session::{ReplicatedStatement, Session};
+use types::decimal::Decimal;
+use types::{CollationId, Value};
+
+use super::commits::{Commits, Executed};
+
+/// Bytes that a compressed event may unfold to.
+const INFLATED_MAX: usize = 1 << 30;
+/// Version of a server whose log does not say it.
+const UNKNOWN_VERSION: u32 = 999_999;
+
+/// See the module.
+pub(super) struct Executor {
+    session: Session,
+    commits: Arc<Commits>,
+    /// Under which our log says how far it is, without GTIDs.
+    position_name: Option<String>,
+    format: FormatDescription,
+    /// By number in their TABLE_MAP.
+    tables: HashMap<u64, TableMap>,
+    file: String,
+    /// Behind the event that is executed.
+    offset: u64,
+    group: Group,
+}
+
+/// A transaction of the source, between its GTID and its end.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Group {
+    /// Its GTID as the source writes it; empty if it has none.
+    name: String,
+    commit_time: UnixMicros,
+    /// Executed before, so it is left out.
+    is_skipped: bool,
+    /// It was begun, and an event will end it.
+    is_open: bool,
+    /// MariaDB's, which are begun by their GTID.
+    is_maria: bool,
+}
+
+/// Why the executor cannot go on.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct ExecuteError {
+    /// MySQL's number.
+    pub code: u16,
+    /// Which transaction, where, and why.
+    pub message: String,
+    /// Beginning the transaction again may help.
+    pub may_pass: bool,
+}
+
+impl Executor {
+    /// Begins between two transactions. `position_name` is given where there are no GTIDs.
+    pub(super) fn new(session: Session, commits: Arc<Commits>, position_name: Option<String>) -> Self {
+        Executor {
+            session,
+            commits,
+            position_name,
+            format: FormatDescription::new("", 0),
+            tables: HashMap::new(),
+            file: String::new(),
+            offset: 0,
+            group: Group::default(),
+        }
+    }
+
+    /// A connection begins: what was begun and not ended comes again.
+    pub(super) fn begin(&mut self, announced: ChecksumAlgorithm) {
+        self.abandon();
+        self.format.checksum = announced;
+        self.tables.clear();
+    }
+
+    /// Undoes what has no end yet.
+    pub(super) fn abandon(&mut self) {
+        self.session.roll_back_replicated();
+        self.group = Group::default();
+    }
+
+    /// Executes an event, as it was received.
+    pub(super) async fn event(&mut self, bytes: &[u8]) -> Result<(), ExecuteError> {
+        let result = self.received(bytes).await;
+        result.map_err(|error| self.named(&error))
+    }
+
+    fn named(&self, error: &SqlError) -> ExecuteError {
+        let (file, offset) = (&self.file, self.offset);
+        let transaction = if self.group.name.is_empty() { "ANONYMOUS" } else { &self.group.name };
+        ExecuteError {
+            code: error.code,
+            message: format!(
+                "Replica failed executing transaction '{transaction}' at source log {file}, end_log_pos {offset}; {}",
+                error.message
+            ),
+            may_pass: [codes::LOCK_DEADLOCK.0, codes::LOCK_WAIT_TIMEOUT.0].contains(&error.code),
+        }
+    }
+
+    async fn received(&mut self, bytes: &[u8]) -> Result<(), SqlError> {
+        let event = RawEvent::first_of(bytes, self.format.checksum).map_err(malformed)?;
+        if event.header.next_position > 0 {
+            self.offset = event.header.next_position.into();
+        }
+        self.execute(&event).await
+    }
+
+    async fn execute(&mut self, event: &RawEvent<'_>) -> Result<(), SqlError> {
+        let body = EventBody::decode(event, &self.format).map_err(malformed)?;
+        match body {
+            EventBody::FormatDescription(format) => {
+                self.format = format;
+                Ok(())
+            }
+            EventBody::Rotate(to) => {
+                self.file = to.file;
+                self.tables.clear();
+                Ok(())
+            }
+            EventBody::Gtid(gtid) => self.begin_mysql(event, &gtid).await,
+            EventBody::MariaGtid(gtid) => self.begin_maria(event, &gtid).await,
+            EventBody::MariaStartEncryption(_)
+            | EventBody::PreviousGtids(_)
+            | EventBody::MariaGtidList(_)
+            | EventBody::MariaBinlogCheckpoint(_)
+            | EventBody::Stop
+            | EventBody::Heartbeat(..)
+            | EventBody::ViewChange(_)
+            | EventBody::TransactionContext(_) => Ok(()),
+            _ if self.group.is_skipped => Ok(()),
+            body => self.execute_in_group(event, body).await,
+        }
+    }
+
+    async fn execute_in_group(&mut self, event: &RawEvent<'_>, body: EventBody<'_>) -> Result<(), SqlError> {
+        match body {
+            EventBody::TransactionPayload(payload) => Box::pin(self.unpack(&payload)).await,
+            EventBody::Query(query) => self.query(event, query, query.sql).await,
+            EventBody::MariaCompressedQuery(query) => self.compressed_query(event, &query).await,
+            EventBody::TableMap(map) => self.map_table(&map),
+            EventBody::Rows(rows) => self.rows(&rows).await,
+            EventBody::MariaCompressedRows(rows) => {
+                let bytes = rows.rows(INFLATED_MAX).map_err(malformed)?;
+                self.rows(&rows.with_rows(&bytes)).await
+            }
+            EventBody::Xid(_) => self.commit().await,
+            EventBody::IntVar(variable) => {
+                match variable.kind {
+                    IntVar::INSERT_ID => self.session.set_insert_id(variable.value),
+                    _ => self.session.set_replicated_last_insert_id(variable.value),
+                }
+                Ok(())
+            }
+            EventBody::Rand(seeds) => {
+                self.session.set_random_seeds(seeds.seeds);
+                Ok(())
+            }
+            EventBody::UserVar(variable) => self.user_variable(&variable),
+            EventBody::RowsQuery(_) | EventBody::MariaAnnotateRows(_) | EventBody::Ignorable(_) => Ok(()),
+            EventBody::Incident(incident) => {
+                let why = String::from_utf8_lossy(incident.message).into_owned();
+                Err(SqlError::new(
+                    codes::REPLICA_INCIDENT,
+                    format!("The incident LOST_EVENTS occurred on the source. Message: {why}"),
+                ))
+            }
+            _ if event.header.flags & FLAG_IGNORABLE != 0 => Ok(()),
+            _ => {
+                Err(SqlError::not_supported(format!("an event of type {} of a source", event.header.event_type.name())))
+            }
+        }
+    }
+
+    /// GTID, ANONYMOUS_GTID
+    async fn begin_mysql(&mut self, event: &RawEvent<'_>, gtid: &GtidEvent) -> Result<(), SqlError> {
+        self.end_unended()?;
+        if !gtid.tag.is_empty() {
+            return Err(SqlError::not_supported(format!("a transaction whose GTID has a tag ('{}')", gtid.tag)));
+        }
+        let known_time = Some(gtid.original_commit_time).filter(|time| time.0 > 0);
+        let origin = Origin {
+            server_id: event.header.server_id,
+            commit_time: known_time,
+            server_version: gtid.original_server_version,
+        };
+        let name = gtid.gtid.map(|gtid| gtid.to_string()).unwrap_or_default();
+        let group = Group { name, commit_time: commit_time(event, known_time), ..Group::default() };
+        self.begin_group(group, origin, gtid.gtid).await
+    }
+
+    async fn begin_maria(&mut self, event: &RawEvent<'_>, gtid: &MariaGtid) -> Result<(), SqlError> {
+        self.end_unended()?;
+        if gtid.xid.is_some() {
+            return Err(SqlError::not_supported("an XA transaction of a source"));
+        }
+        if gtid.extra.alter.is_some() {
+            return Err(SqlError::not_supported("an ALTER TABLE in two phases (binlog_alter_two_phase) of a source"));
+        }
+        let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
+        let name = MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no };
+        let origin = Origin { server_id, commit_time: None, server_version: UNKNOWN_VERSION };
+        let group =
+            Group { name: name.to_string(), commit_time: commit_time(event, None), is_maria: true, ..Group::default() };
+        self.begin_group(group, origin, Some(name.gtid())).await?;
+        if !gtid.is_standalone() {
+            self.open_group();
+        }
+        Ok(())
+    }
+
+    async fn begin_group(&mut self, group: Group, origin: Origin, gtid: Option<Gtid>) -> Result<(), SqlError> {
+        self.group = group;
+        self.session.set_origin(Some(origin));
+        match gtid {
+            Some(gtid) => self.group.is_skipped = !self.session.begin_gtid(gtid).await?,
+            None => self.session.begin_automatic_gtid(),
+        }
+        Ok(())
+    }
+
+    /// A transaction begins where another has no end.
+    fn end_unended(&self) -> Result<(), SqlError> {
+        if self.group.is_open && !self.group.is_skipped {
+            let message = "Relay log read failure: a transaction of the source begins inside another".to_owned();
+            return Err(SqlError::new(codes::REPLICA_RELAY_LOG_READ_FAILURE, message));
+        }
+        Ok(())
+    }
+
+    fn open_group(&mut self) {
+        self.group.is_open = true;
+        if !self.group.is_skipped {
+            self.session.begin_replicated();
+        }
+    }
+
+    /// The transaction takes its place in our log.
+    async fn commit(&mut self) -> Result<(), SqlError> {
+        self.session.set_source_position(self.position());
+        let pending = self.session.enqueue_commit().await?;
+        self.ended(Some(pending)).await
+    }
+
+    /// What the transaction is to remember of where it ends, where there are no GTIDs to say it.
+    fn position(&self) -> Option<SourcePosition> {
+        let name = self.position_name.clone()?;
+        Some(SourcePosition { name, file: self.file.clone(), offset: self.offset })
+    }
+
+    async fn ended(&mut self, pending: Option<sql::session::PendingCommit>) -> Result<(), SqlError> {
+        let commit_time = self.group.commit_time;
+        self.group = Group::default();
+        self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
+    }
+
+    /// A transaction in one compressed event.
+    async fn unpack(&mut self, payload: &TransactionPayload<'_>) -> Result<(), SqlError> {
+        let mut events = payload.events(PayloadLimits::default()).map_err(malformed)?;
+        let checksum = std::mem::replace(&mut self.format.checksum, ChecksumAlgorithm::Off);
+        let mut result = Ok(());
+        while result.is_ok() {
+            result = match events.next_event() {
+                Ok(Some(event)) => self.execute(&event).await,
+                Ok(None) => break,
+                Err(error) => Err(malformed(error)),
+            };
+        }
+        self.format.checksum = checksum;
+        result
+    }
+
+    async fn compressed_query(&mut self, event: &RawEvent<'_>, query: &CompressedQuery<'_>) -> Result<(), SqlError> {
+        let sql = query.sql(INFLATED_MAX).map_err(malformed)?;
+        self.query(event, query.head, &sql).await
+    }
+
+    async fn query(&mut self, event: &RawEvent<'_>, query: QueryEvent<'_>, sql: &[u8]) -> Result<(), SqlError> {
+        if sql == b"BEGIN" {
+            self.open_group();
+            return Ok(());
+        }
+        if self.group.is_open && sql.eq_ignore_ascii_case(b"COMMIT") {
+            return self.commit().await;
+        }
+        if self.group.is_open && sql.eq_ignore_ascii_case(b"ROLLBACK") {
+            // Tables without transactions were changed at the source; what is left of that here is nothing.
+            return self.roll_back().await;
+        }
+        if sql.starts_with(b"XA ") {
+            return Err(SqlError::not_supported("an XA transaction of a source"));
+        }
+        if !self.group.is_open {
+            self.session.set_source_position(self.position());
+        }
+        let is_maria = self.format.is_maria();
+        let statement = ReplicatedStatement { event: query, sql, timestamp: event.header.timestamp, is_maria };
+        // Unlike rows, a statement reads what can be seen: what has its place only is not there yet.
+        self.commits.idle().await?;
+        let ran = match self.group.is_open && creates_table(sql) {
+            true => self.session.create_before_rows(&statement).await,
+            false => self.session.run_replicated(&statement).await,
+        };
+        ran.map_err(|error| of_statement(&error, &query, sql))?;
+        if self.group.is_open { Ok(()) } else { self.ended(None).await }
+    }
+
+    /// The transaction changed nothing; with a GTID it is executed all the same.
+    async fn roll_back(&mut self) -> Result<(), SqlError> {
+        self.session.undo_replicated();
+        self.commit().await
+    }
+
+    fn map_table(&mut self, event: &TableMapEvent<'_>) -> Result<(), SqlError> {
+        let dialect = if self.format.is_maria() { Dialect::Maria } else { Dialect::Mysql };
+        let map = TableMap::of(event, dialect).map_err(malformed)?;
+        self.tables.insert(map.table_id, map);
+        Ok(())
+    }
+
+    async fn rows(&mut self, event: &RowsEvent<'_>) -> Result<(), SqlError> {
+        let Some(map) = self.tables.get(&event.table_id) else {
+            let message = format!("rows of table number {} without a TABLE_MAP", event.table_id);
+            return Err(malformed(DecodeError(message)));
+        };
+        self.session.apply_rows(map, event).await
+    }
+
+    fn user_variable(&mut self, variable: &UserVar<'_>) -> Result<(), SqlError> {
+        let name = String::from_utf8_lossy(variable.name);
+        let (value, collation) = value_of(variable)?;
+        self.session.set_user_variable(&name, value, collation);
+        Ok(())
+    }
+}
+
+/// When it was committed at its source: to the microsecond, or as its event's header says.
+fn commit_time(event: &RawEvent<'_>, known: Option<UnixMicros>) -> UnixMicros {
+    known.unwrap_or(UnixMicros(u64::from(event.header.timestamp) * 1_000_000))
+}
+
+fn malformed(error: DecodeError) -> SqlError {
+    let message = format!("Relay log read failure: Could not parse an event of the source: {error}");
+    SqlError::new(codes::REPLICA_RELAY_LOG_READ_FAILURE, message)
+}
+
+/// In a transaction: CREATE TABLE … SELECT.
+fn creates_table(sql: &[u8]) -> bool {
+    let words = |words: &[u8]| sql.get(..words.len()).is_some_and(|start| start.eq_ignore_ascii_case(words));
+    words(b"CREATE TABLE") || words(b"CREATE OR REPLACE TABLE")
+}
+
+/// As MySQL's applier says it.
+fn of_statement(error: &SqlError, query: &QueryEvent<'_>, sql: &[u8]) -> SqlError {
+    const SHOWN: usize = 1024;
+    let text = String::from_utf8_lossy(&sql[..sql.len().min(SHOWN)]);
+    let database = String::from_utf8_lossy(query.schema);
+    let message = format!("Error '{}' on query. Default database: '{database}'. Query: '{text}'", error.message);
+    SqlError { message, ..error.clone() }
+}
+
+/// The value of a user's variable, and its collation.
+fn value_of(variable: &UserVar<'_>) -> Result<(Value, CollationId), SqlError> {
+    let Some(value) = &variable.value else { return Ok((Value::Null, CollationId::DEFAULT)) };
+    let number = match value.data {
+        UserData::String(bytes) => {
+            let collation = types::collation::by_id(value.collation as u16).ok_or_else(|| {
+                let name = String::from_utf8_lossy(variable.name);
+                let message = format!("Unknown collation: '#{}' of the user variable @{name}", value.collation);
+                SqlError::new(codes::UNKNOWN_COLLATION, message)
+            })?;
+            let text = Bytes::from(collation.charset().decode(bytes).into_owned());
+            let is_binary = collation == CollationId::BINARY;
+            return Ok((if is_binary { Value::Bytes(text) } else { Value::Str(text) }, collation));
+        }
+        UserData::Real(number) => Value::Double(number),
+        UserData::Int(number) if value.is_unsigned() => Value::UInt(number as u64),
+        UserData::Int(number) => Value::Int(number),
+        UserData::Decimal { precision, scale, bytes } => {
+            let bad = || malformed(DecodeError("USER_VAR: a malformed DECIMAL".to_owned()));
+            Value::Decimal(Decimal::read_binary(bytes, precision, scale).ok_or_else(bad)?)
+        }
+        UserData::Row(_) => return Err(SqlError::not_supported("a user variable that is a row")),
+    };
+    Ok((number, CollationId::DEFAULT))
+}

@@ -1,0 +1,358 @@
+//! Replica of a MySQL or a MariaDB: its log is executed in a session of this server, into this server's own log.
+//!
+//! ```text
+//!   source ──stream──► receiver ──► queue ──► executor ──► session ──► commit queue ──► our log
+//!                     (connects)             (a thread)                    └── commits: waits for their syncs
+//! ```
+//! A follower ([`crate::follower`]) is a copy of its source; this is a server of its own, which may have other sources of transactions
+//! and tables that its source does not have. Transactions keep their GTIDs; MariaDB's are kept as [`binlog::MariaGtidName`] says. What
+//! is executed is known from our own log alone: its set of GTIDs, or, without GTIDs, the source's position that each transaction
+//! carries ([`binlog::SourcePosition`]). So nothing is lost or done twice, whenever this server is killed.
+//!
+//! There is no relay log: a source's events are here when they are executed. What is queued is bounded, so a source waits for a slow
+//! replica at the connection.
+//!
+//! # Invariants
+//! - A connection is asked for what is behind the last transaction that has its place in our log, and only when nothing is under way.
+//! - An error of execution stops the replica at the beginning of the transaction that it names.
+
+mod commits;
+mod executor;
+mod queue;
+mod receiver;
+mod source;
+mod status;
+
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use base::{SqlError, UnixMicros, codes};
+use binlog::GtidSet;
+use engine::{Engine, SessionHandle};
+use event_listener::Event;
+use futures_lite::future;
+use io::Env;
+use parking_lot::Mutex;
+use sql::parse::ast::{StartReplica, StopReplica};
+use sql::services::ReplicaStatusRow;
+use sql::session::{Session, Shared};
+
+use self::commits::{Commits, Executed};
+pub use self::executor::ExecuteError;
+use self::executor::Executor;
+use self::queue::{EventQueue, Item};
+pub use self::source::SourceKind;
+use crate::follower::error::ReceiveError;
+use crate::follower::status::{IoState, Running};
+use crate::follower::{Follower, SourceSettings};
+
+/// What the server does when a source turns out to be one of ours, whose log is to be copied.
+pub type CopyHook = Arc<dyn Fn() + Send + Sync>;
+
+/// A place in a source's log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Place {
+    file: String,
+    offset: u64,
+}
+
+#[derive(Default)]
+struct State {
+    /// Parts that run: receiver, executor, commits.
+    parts: usize,
+    stop: bool,
+    /// It was started since the server was.
+    was_started: bool,
+    kind: Option<SourceKind>,
+    io_state: IoState,
+    io_running: Running,
+    io_error: Option<(ReceiveError, UnixMicros)>,
+    source_server_id: u32,
+    source_uuid: String,
+    clock_difference: i64,
+    /// Behind the last event that was received.
+    received: Place,
+    /// Transactions of which the beginning was received.
+    retrieved: GtidSet,
+    sql_error: Option<(ExecuteError, UnixMicros)>,
+    /// Behind the last transaction that is durable here.
+    executed: Place,
+    /// When that was committed at its source.
+    last_commit_time: UnixMicros,
+    /// While it runs.
+    run: Weak<Run>,
+}
+
+impl State {
+    /// Nothing is left to do of what was received.
+    fn is_idle(&self) -> bool {
+        self.run.upgrade().is_none_or(|run| run.queue.is_empty() && run.commits.is_idle())
+    }
+}
+
+/// A server's executing replica.
+pub struct Replica {
+    follower: Arc<Follower>,
+    state: Mutex<State>,
+    changed: Event,
+    transactions: AtomicUsize,
+    retries: AtomicU32,
+}
+
+/// One start of the replica, from START to STOP.
+struct Run {
+    replica: Arc<Replica>,
+    engine: Arc<Engine>,
+    queue: EventQueue,
+    commits: Arc<Commits>,
+    copy: CopyHook,
+}
+
+/// So long START REPLICA waits to see what the source is; the receiver sees it later otherwise.
+const PROBE_TIME: Duration = Duration::from_secs(3);
+
+/// How often a transaction is begun again after a deadlock or a timeout (`replica_transaction_retries`).
+const RETRIES_MAX: u32 = 10;
+
+impl Replica {
+    /// Not started yet. `follower` keeps the source's settings.
+    pub fn new(follower: Arc<Follower>) -> Arc<Self> {
+        Arc::new(Replica {
+            follower,
+            state: Mutex::default(),
+            changed: Event::new(),
+            transactions: AtomicUsize::new(0),
+            retries: AtomicU32::new(0),
+        })
+    }
+
+    /// Whether it runs, or one of its halves has not stopped yet.
+    pub fn is_running(&self) -> bool {
+        self.state.lock().parts > 0
+    }
+
+    /// Whether SHOW REPLICA STATUS is to speak of it, and not of a follower.
+    pub fn is_in_use(&self) -> bool {
+        self.state.lock().was_started
+    }
+
+    /// Transactions executed since the server started.
+    pub fn transactions(&self) -> usize {
+        self.transactions.load(Ordering::Relaxed)
+    }
+
+    /// Connects once, if it is not known yet, to see what the source is; `None` if it cannot be reached.
+    pub async fn kind_of_source(&self) -> Option<SourceKind> {
+        let settings = self.follower.source()?;
+        if settings.kind.is_some() {
+            return settings.kind;
+        }
+        let env = self.follower.env();
+        let late = async {
+            env.clock.sleep(PROBE_TIME).await;
+            None
+        };
+        let connect = async { source::connect(env, &settings).await.ok() };
+        let (client, kind) = future::or(connect, late).await?;
+        // The connection has said what it was made for.
+        let _ = client.quit().await;
+        Some(kind)
+    }
+
+    /// `START REPLICA`, on a server that is a source of its own. `copy` is called if the server turns out to be one of ours.
+    pub fn start(self: &Arc<Self>, start: &StartReplica, shared: &Arc<Shared>, copy: CopyHook) -> Result<(), SqlError> {
+        if start.receiver != start.applier {
+            return Err(SqlError::not_supported("START REPLICA of one of the two threads: there is no relay log"));
+        }
+        {
+            let mut state = self.state.lock();
+            if state.parts > 0 {
+                return Ok(());
+            }
+            *state = State {
+                parts: 3,
+                was_started: true,
+                io_running: Running::Connecting,
+                executed: std::mem::take(&mut state.executed),
+                retrieved: std::mem::take(&mut state.retrieved),
+                ..State::default()
+            };
+        }
+        let handle = SessionHandle::internal();
+        let session = Session::applier(shared.clone(), handle);
+        let run = Arc::new(Run {
+            replica: self.clone(),
+            engine: shared.engine.clone(),
+            queue: EventQueue::default(),
+            commits: Arc::default(),
+            copy,
+        });
+        self.state.lock().run = Arc::downgrade(&run);
+        let spawner = &shared.env.spawner;
+        let (receiver, executor, commits) = (run.clone(), run.clone(), run);
+        spawner.spawn("replica-receiver", Box::pin(async move { receiver.receive().await }));
+        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session).await }));
+        spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
+        Ok(())
+    }
+
+    /// `STOP REPLICA`; ready when it has stopped. What is in the middle of a transaction is undone, and comes again.
+    pub async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
+        if self.is_running() && stop.receiver != stop.applier {
+            return Err(SqlError::not_supported("STOP REPLICA of one of the two threads: there is no relay log"));
+        }
+        self.shut_down().await;
+        Ok(())
+    }
+
+    /// The same.
+    pub async fn shut_down(&self) {
+        self.state.lock().stop = true;
+        self.changed.notify(usize::MAX);
+        loop {
+            let changed = self.changed.listen();
+            if self.state.lock().parts == 0 {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// 3081 while it runs.
+    pub fn check_stopped(&self) -> Result<(), SqlError> {
+        if !self.is_running() {
+            return Ok(());
+        }
+        let message = "This operation cannot be performed with running replication threads; run STOP REPLICA FOR CHANNEL '' \
+                       first";
+        Err(SqlError::new(codes::REPLICA_CHANNEL_MUST_STOP, message))
+    }
+
+    /// `RESET REPLICA`: what was received and said is forgotten.
+    pub fn reset(&self) {
+        let mut state = self.state.lock();
+        if state.parts == 0 {
+            *state = State::default();
+        }
+    }
+
+    /// `SHOW REPLICA STATUS`
+    pub fn status(&self) -> Vec<ReplicaStatusRow> {
+        let Some(settings) = self.follower.source() else { return Vec::new() };
+        vec![status::row(&settings, &self.state.lock(), self.follower.engine(), self.follower.env().clock.now())]
+    }
+
+    /// The receiver's error, if it has stopped with one or tries again.
+    pub fn receive_error(&self) -> Option<ReceiveError> {
+        self.state.lock().io_error.as_ref().map(|(error, _)| error.clone())
+    }
+
+    /// The error that has stopped the executor.
+    pub fn execute_error(&self) -> Option<ExecuteError> {
+        self.state.lock().sql_error.as_ref().map(|(error, _)| error.clone())
+    }
+
+    fn settings(&self) -> SourceSettings {
+        self.follower.source().unwrap_or_default()
+    }
+
+    /// `Err` when it is to stop; never ready before.
+    async fn stop_asked(&self) -> ReceiveError {
+        loop {
+            let changed = self.changed.listen();
+            if self.state.lock().stop {
+                return ReceiveError::Stopped;
+            }
+            changed.await;
+        }
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.lock());
+        self.changed.notify(usize::MAX);
+    }
+}
+
+impl Run {
+    fn env(&self) -> &Env {
+        self.engine.env()
+    }
+
+    /// A part has ended.
+    fn ended(&self) {
+        self.replica.change(|state| state.parts -= 1);
+    }
+
+    /// The receiver's task.
+    async fn receive(self: Arc<Self>) {
+        let result = receiver::run(&self).await;
+        self.queue.close();
+        if let Err(error) = &result {
+            tracing::error!("the replica's receiver stops: {error}");
+            let at = self.env().clock.now();
+            self.replica.change(|state| state.io_error = Some((error.clone(), at)));
+        }
+        self.replica.change(|state| {
+            state.io_running = Running::No;
+            state.io_state = IoState::None;
+        });
+        self.ended();
+    }
+
+    /// The executor's thread.
+    async fn execute(self: Arc<Self>, session: Session) {
+        let settings = self.replica.settings();
+        let position_name = (!settings.auto_position).then(|| settings.position_name());
+        let mut executor = Executor::new(session, self.commits.clone(), position_name);
+        while let Some(item) = self.queue.pop().await {
+            let result = match item {
+                Item::Begin(checksum) => {
+                    executor.begin(checksum);
+                    Ok(())
+                }
+                Item::Event(bytes) => executor.event(&bytes).await,
+            };
+            if let Err(error) = result
+                && !self.may_go_on(&mut executor, &error)
+            {
+                break;
+            }
+            self.env().step().await;
+        }
+        self.queue.close();
+        executor.abandon();
+        self.commits.close();
+        self.ended();
+    }
+
+    /// Whether the transaction can be begun again.
+    fn may_go_on(&self, executor: &mut Executor, error: &ExecuteError) -> bool {
+        executor.abandon();
+        let retries = self.replica.retries.fetch_add(1, Ordering::Relaxed);
+        if error.may_pass && retries < RETRIES_MAX {
+            tracing::warn!("replica: {error}; attempt {} begins", retries + 2);
+            self.queue.start_over();
+            return true;
+        }
+        tracing::error!("the replica stops: {error}");
+        let at = self.env().clock.now();
+        self.replica.change(|state| state.sql_error = Some((error.clone(), at)));
+        false
+    }
+
+    /// The task that waits for syncs.
+    async fn commit(self: Arc<Self>) {
+        self.commits.run(|executed| self.tell(executed)).await;
+        self.ended();
+    }
+
+    fn tell(&self, executed: &Executed) {
+        self.replica.transactions.fetch_add(1, Ordering::Relaxed);
+        self.replica.retries.store(0, Ordering::Relaxed);
+        self.replica.change(|state| {
+            state.executed = Place { file: executed.file.clone(), offset: executed.offset };
+            state.last_commit_time = executed.commit_time;
+        });
+    }
+}

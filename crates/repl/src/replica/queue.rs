@@ -1,0 +1,197 @@
+//! Events on their way from the receiver to the executor: bounded in bytes, so that a source is read as fast as it is executed.
+//!
+//! The executor can say that what is queued is of no use any more (it has to go back to the beginning of a transaction): it begins a
+//! new *generation*, and whoever puts in something of an older one is told.
+
+use std::collections::VecDeque;
+
+use binlog::event::ChecksumAlgorithm;
+use event_listener::Event;
+use parking_lot::Mutex;
+
+/// What is queued at most, in bytes of events; one event more may be in it.
+const BYTES_MAX: usize = 16 << 20;
+
+/// What a receiver says.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    /// A connection begins, whose events are protected so until they say it themselves: what was begun and has no end will not be
+    /// continued.
+    Begin(ChecksumAlgorithm),
+    /// An event, as it was received.
+    Event(Vec<u8>),
+}
+
+/// Why nothing can be put in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// The executor has ended.
+    Closed,
+    /// The executor wants to go back.
+    Stale,
+}
+
+#[derive(Default)]
+struct State {
+    items: VecDeque<Item>,
+    bytes: usize,
+    generation: u64,
+    /// The executor works on an item that it has taken.
+    is_busy: bool,
+    is_closed: bool,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(super) struct EventQueue {
+    state: Mutex<State>,
+    changed: Event,
+}
+
+impl EventQueue {
+    /// What is put in from now on must be of this generation.
+    pub(super) fn generation(&self) -> u64 {
+        self.state.lock().generation
+    }
+
+    /// Puts something in; waits for room.
+    pub(super) async fn push(&self, generation: u64, item: Item) -> Result<(), Refused> {
+        loop {
+            let changed = self.changed.listen();
+            {
+                let mut state = self.state.lock();
+                if state.is_closed {
+                    return Err(Refused::Closed);
+                }
+                if state.generation != generation {
+                    return Err(Refused::Stale);
+                }
+                if state.bytes < BYTES_MAX {
+                    if let Item::Event(bytes) = &item {
+                        state.bytes += bytes.len();
+                    }
+                    state.items.push_back(item);
+                    drop(state);
+                    self.changed.notify(usize::MAX);
+                    return Ok(());
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Takes the next item, which ends the work on the one before; `None` when it is closed.
+    pub(super) async fn pop(&self) -> Option<Item> {
+        loop {
+            let changed = self.changed.listen();
+            {
+                let mut state = self.state.lock();
+                let was_busy = std::mem::replace(&mut state.is_busy, false);
+                let was_full = state.bytes >= BYTES_MAX;
+                if state.is_closed {
+                    return None;
+                }
+                if let Some(item) = state.items.pop_front() {
+                    if let Item::Event(bytes) = &item {
+                        state.bytes -= bytes.len();
+                    }
+                    state.is_busy = true;
+                    let tells = was_full && state.bytes < BYTES_MAX;
+                    drop(state);
+                    if tells {
+                        self.changed.notify(usize::MAX);
+                    }
+                    return Some(item);
+                }
+                if was_busy {
+                    drop(state);
+                    self.changed.notify(usize::MAX);
+                    // Who waits for the work's end was just told; a notification of our own may be for us.
+                    continue;
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Whether nothing is queued.
+    pub(super) fn is_empty(&self) -> bool {
+        let state = self.state.lock();
+        state.items.is_empty() && !state.is_busy
+    }
+
+    /// Waits until everything that was put in is worked off.
+    pub(super) async fn idle(&self) -> Result<(), Refused> {
+        loop {
+            let changed = self.changed.listen();
+            {
+                let state = self.state.lock();
+                if state.is_closed {
+                    return Err(Refused::Closed);
+                }
+                if state.items.is_empty() && !state.is_busy {
+                    return Ok(());
+                }
+            }
+            changed.await;
+        }
+    }
+
+    /// Ready when it is closed.
+    pub(super) async fn closed(&self) {
+        loop {
+            let changed = self.changed.listen();
+            if self.state.lock().is_closed {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// What is queued goes; the receiver is to begin again.
+    pub(super) fn start_over(&self) {
+        let mut state = self.state.lock();
+        state.items.clear();
+        state.bytes = 0;
+        state.generation += 1;
+        drop(state);
+        self.changed.notify(usize::MAX);
+    }
+
+    /// Nothing goes in or out any more.
+    pub(super) fn close(&self) {
+        let mut state = self.state.lock();
+        state.items.clear();
+        state.bytes = 0;
+        state.is_closed = true;
+        drop(state);
+        self.changed.notify(usize::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_lite::future::{block_on, poll_once};
+
+    use super::*;
+
+    #[test]
+    fn is_bounded_and_can_start_over() {
+        let queue = EventQueue::default();
+        let large = || Item::Event(vec![0; BYTES_MAX]);
+        block_on(queue.push(0, large())).unwrap();
+        assert_eq!(block_on(poll_once(queue.push(0, Item::Begin(ChecksumAlgorithm::Crc32)))), None, "no room");
+        assert_eq!(block_on(queue.pop()), Some(large()));
+        assert_eq!(block_on(poll_once(queue.idle())), None, "being worked on");
+        block_on(queue.push(0, Item::Begin(ChecksumAlgorithm::Crc32))).unwrap();
+        queue.start_over();
+        assert_eq!(block_on(queue.push(0, Item::Begin(ChecksumAlgorithm::Crc32))), Err(Refused::Stale));
+        assert_eq!(block_on(poll_once(queue.pop())), None);
+        assert!(queue.is_empty());
+        block_on(queue.idle()).unwrap();
+        block_on(queue.push(queue.generation(), Item::Begin(ChecksumAlgorithm::Crc32))).unwrap();
+        queue.close();
+        assert_eq!(block_on(queue.pop()), None);
+        assert_eq!(block_on(queue.push(1, Item::Begin(ChecksumAlgorithm::Crc32))), Err(Refused::Closed));
+    }
+}

@@ -1,0 +1,212 @@
+//! The receiver's task: connect, see what the source is, hand on its events; again when the connection is lost, until told to stop.
+
+use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
+use binlog::{FormatDescription, GtidEvent, MariaGtidName, RawEvent};
+use futures_lite::future;
+
+use super::queue::{Item, Refused};
+use super::source::{self, SourceKind, Start};
+use super::{Place, Run};
+use crate::follower::SourceSettings;
+use crate::follower::error::{ReceiveError, of_client};
+use crate::follower::handshake::SourceClient;
+use crate::follower::receiver::{QUICK_ATTEMPTS, pause_before};
+use crate::follower::status::{IoState, Running};
+
+/// Why a connection has ended.
+enum Ended {
+    /// The executor goes back to the beginning of a transaction.
+    StartOver,
+    /// The executor has stopped, with an error of its own.
+    Closed,
+    /// The source is one of ours.
+    IsOurs,
+    Failed(ReceiveError),
+}
+
+impl From<ReceiveError> for Ended {
+    fn from(error: ReceiveError) -> Self {
+        Ended::Failed(error)
+    }
+}
+
+impl From<Refused> for Ended {
+    fn from(refused: Refused) -> Self {
+        match refused {
+            Refused::Closed => Ended::Closed,
+            Refused::Stale => Ended::StartOver,
+        }
+    }
+}
+
+/// Runs until told to stop or until an error that trying again does not help.
+pub(super) async fn run(run: &Run) -> Result<(), ReceiveError> {
+    let replica = &run.replica;
+    let mut attempts = 0;
+    loop {
+        let mut settings = replica.settings();
+        // Silence that is no sign of a loss has to be shorter than the one that is.
+        let heartbeat_max = replica.follower.net_timeout().as_secs_f64() / 2.0;
+        settings.heartbeat_period_seconds = settings.heartbeat_period_seconds.min(heartbeat_max);
+        replica.change(|state| {
+            state.io_state = IoState::Connecting;
+            state.io_running = Running::Connecting;
+        });
+        let error = match connect_and_stream(run, &settings, &mut attempts).await {
+            Ended::StartOver => continue,
+            Ended::Closed | Ended::Failed(ReceiveError::Stopped) => return Ok(()),
+            Ended::IsOurs => {
+                (run.copy)();
+                return Ok(());
+            }
+            Ended::Failed(error) if error.may_pass(run.engine.log()) => error,
+            Ended::Failed(error) => return Err(error),
+        };
+        attempts += 1;
+        let wait = pause_before(attempts, settings.connect_retry());
+        tracing::warn!("replica: {error}; attempt {attempts}, the next one in {wait:?}");
+        let at = run.env().clock.now();
+        replica.change(|state| {
+            state.io_error = Some((error.clone(), at));
+            state.io_state = IoState::WaitingToReconnect;
+        });
+        if settings.retry_count > 0 && attempts > QUICK_ATTEMPTS + settings.retry_count {
+            return Err(error);
+        }
+        let pause = async {
+            run.env().clock.sleep(wait).await;
+            true
+        };
+        let stop = async {
+            replica.stop_asked().await;
+            false
+        };
+        if !future::or(pause, stop).await {
+            return Ok(());
+        }
+    }
+}
+
+async fn connect_and_stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Ended {
+    let stop = async { Ended::Failed(run.replica.stop_asked().await) };
+    let stream = async {
+        match stream(run, settings, attempts).await {
+            Ok(never) => match never {},
+            Err(ended) => ended,
+        }
+    };
+    let closed = async {
+        run.queue.closed().await;
+        Ended::Closed
+    };
+    future::or(stop, future::or(closed, stream)).await
+}
+
+/// Never: a connection's only ends are errors.
+enum Never {}
+
+async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Result<Never, Ended> {
+    let replica = &run.replica;
+    let connect = async { source::connect(run.env(), settings).await };
+    let (mut client, kind) = future::or(connect, silence(run, settings)).await?;
+    if kind == SourceKind::Commuter && settings.kind.is_none() {
+        return Err(Ended::IsOurs);
+    }
+    replica.follower.keep_kind(kind).await.map_err(|error| ReceiveError::Unfit(error.message))?;
+    // What is still under way was not executed yet, and would come again.
+    let generation = run.queue.generation();
+    run.queue.idle().await?;
+    run.commits.idle().await.map_err(|error| ReceiveError::Unfit(error.message))?;
+    let start = start_of(run, settings, kind);
+    let identity = replica.follower.identity().clone();
+    let begin = async { source::begin(run.env(), &mut client, kind, settings, &identity, &start).await };
+    let (facts, checksum) = future::or(begin, silence(run, settings)).await?;
+    replica.change(|state| {
+        state.kind = Some(kind);
+        state.source_server_id = facts.server_id;
+        state.source_uuid = facts.uuid.clone();
+        state.clock_difference = facts.clock_difference;
+        state.io_error = None;
+        state.io_state = IoState::WaitingForEvents;
+        state.io_running = Running::Yes;
+    });
+    run.queue.push(generation, Item::Begin(checksum)).await?;
+    let mut reader = Reader { checksum, place: Place::default() };
+    loop {
+        let event = next_event(run, settings, &mut client).await?;
+        *attempts = 0;
+        let is_wanted = reader.look_at(run, &event).map_err(ReceiveError::from)?;
+        if is_wanted {
+            run.queue.push(generation, Item::Event(event)).await?;
+        }
+    }
+}
+
+/// Where to go on.
+fn start_of(run: &Run, settings: &SourceSettings, kind: SourceKind) -> Start {
+    if settings.auto_position {
+        return Start::by_gtids(kind, run.engine.gtid_executed());
+    }
+    match run.engine.source_position(&settings.position_name()) {
+        Some(position) => Start::Position { file: position.file, offset: position.offset },
+        None => Start::Position { file: settings.log_file.clone(), offset: settings.log_position.max(4) },
+    }
+}
+
+async fn silence<T>(run: &Run, settings: &SourceSettings) -> Result<T, ReceiveError> {
+    let most = run.replica.follower.net_timeout();
+    run.env().clock.sleep(most).await;
+    Err(ReceiveError::lost(&format!("{settings:?}"), format!("nothing was heard of it for {} seconds", most.as_secs())))
+}
+
+async fn next_event(run: &Run, settings: &SourceSettings, client: &mut SourceClient) -> Result<Vec<u8>, ReceiveError> {
+    let name = format!("{settings:?}");
+    let next = async {
+        let event = client.next_event().await.map_err(|error| of_client(&name, error))?;
+        event.map(<[u8]>::to_vec).ok_or_else(|| ReceiveError::lost(&name, "the source ended the stream".to_owned()))
+    };
+    future::or(next, silence(run, settings)).await
+}
+
+/// What the receiver itself reads of events.
+struct Reader {
+    checksum: ChecksumAlgorithm,
+    place: Place,
+}
+
+impl Reader {
+    /// Verifies an event, and whether the executor needs it.
+    fn look_at(&mut self, run: &Run, bytes: &[u8]) -> Result<bool, binlog::DecodeError> {
+        let event = RawEvent::first_of(bytes, self.checksum)?;
+        let header = event.header;
+        if self.checksum == ChecksumAlgorithm::Crc32 {
+            event.verify()?;
+        }
+        let mut retrieved = None;
+        match header.event_type {
+            EventType::HEARTBEAT | EventType::HEARTBEAT_V2 => return Ok(false),
+            EventType::FORMAT_DESCRIPTION => self.checksum = FormatDescription::decode(&event)?.checksum,
+            EventType::ROTATE => {
+                let to = Rotate::decode(event.body())?;
+                self.place = Place { file: to.file, offset: to.position };
+            }
+            EventType::GTID => retrieved = GtidEvent::decode(header.event_type, event.body())?.gtid,
+            EventType::MARIA_GTID => {
+                let gtid = MariaGtid::decode(event.body())?;
+                let (domain_id, server_id, seq_no) = (gtid.domain_id, header.server_id, gtid.seq_no);
+                retrieved = Some(MariaGtidName { domain_id, server_id, seq_no }.gtid());
+            }
+            _ => {}
+        }
+        if header.next_position > 0 && header.flags & FLAG_ARTIFICIAL == 0 && header.event_type != EventType::ROTATE {
+            self.place.offset = header.next_position.into();
+        }
+        let place = self.place.clone();
+        let mut state = run.replica.state.lock();
+        state.received = place;
+        if let Some(gtid) = retrieved {
+            state.retrieved.add(gtid);
+        }
+        Ok(true)
+    }
+}

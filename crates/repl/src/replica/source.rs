@@ -1,0 +1,133 @@
+//! What a source is, and what it is told before its log is asked for.
+
+use binlog::event::ChecksumAlgorithm;
+use binlog::{GtidSet, MariaGtidName};
+use io::Env;
+use serde::{Deserialize, Serialize};
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2};
+
+use crate::follower::SourceSettings;
+use crate::follower::error::{ReceiveError, of_client};
+use crate::follower::handshake::{Identity, SourceClient, SourceFacts, ask, exchange_uuids, meet, open, register};
+
+/// `version_comment` of our own servers.
+const OWN_COMMENT: &str = "commuter";
+/// What MariaDB's replicas of today say that they understand: GTIDs.
+const MARIA_CAPABILITY: u32 = 4;
+
+/// Whose server a source is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SourceKind {
+    /// One of ours: its log can be copied.
+    Commuter,
+    /// MySQL, or what speaks its dialect.
+    Mysql,
+    /// MariaDB.
+    Maria,
+}
+
+/// Where a stream begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Start {
+    /// Whatever is not in the set.
+    Gtids(GtidSet),
+    /// Behind the last transaction of each domain.
+    MariaGtids(String),
+    /// There. An empty name is the source's first file.
+    Position { file: String, offset: u64 },
+}
+
+impl Start {
+    /// Where to go on with GTIDs, from what is executed here.
+    pub(super) fn by_gtids(kind: SourceKind, executed: GtidSet) -> Self {
+        match kind {
+            SourceKind::Maria => Start::MariaGtids(MariaGtidName::position_text(&executed)),
+            SourceKind::Mysql | SourceKind::Commuter => Start::Gtids(executed),
+        }
+    }
+}
+
+/// Connects, and asks what the server is.
+pub(super) async fn connect(env: &Env, settings: &SourceSettings) -> Result<(SourceClient, SourceKind), ReceiveError> {
+    let name = format!("{settings:?}");
+    let mut client = open(env, settings, "commuter-replica").await?;
+    let comment = ask(&mut client, "SELECT @@version_comment").await.map_err(|error| of_client(&name, error))?;
+    let kind = if comment.as_deref() == Some(OWN_COMMENT) {
+        SourceKind::Commuter
+    } else if client.server_version().to_ascii_lowercase().contains("mariadb") {
+        SourceKind::Maria
+    } else {
+        SourceKind::Mysql
+    };
+    Ok((client, kind))
+}
+
+/// Introduces us, and asks for the log; how its events are protected.
+pub(super) async fn begin(
+    env: &Env,
+    client: &mut SourceClient,
+    kind: SourceKind,
+    settings: &SourceSettings,
+    identity: &Identity,
+    start: &Start,
+) -> Result<(SourceFacts, ChecksumAlgorithm), ReceiveError> {
+    let name = format!("{settings:?}");
+    let lost = |error| of_client(&name, error);
+    let mut facts = meet(env, client, settings, identity, &lost).await?;
+    let checksum = ask(client, "SELECT @source_binlog_checksum").await.map_err(lost)?.unwrap_or_default();
+    let checksum =
+        if checksum.eq_ignore_ascii_case("CRC32") { ChecksumAlgorithm::Crc32 } else { ChecksumAlgorithm::Off };
+    match kind {
+        SourceKind::Maria => introduce_to_maria(client, start).await.map_err(lost)?,
+        SourceKind::Mysql | SourceKind::Commuter => {
+            check_gtid_mode(client, start, &name).await?;
+            exchange_uuids(client, identity, &mut facts, &lost).await?;
+        }
+    }
+    register(client, identity, &lost).await?;
+    let dump = dump_of(kind, identity.server_id, start)?;
+    client.dump(&dump).await.map_err(lost)?;
+    Ok((facts, checksum))
+}
+
+async fn check_gtid_mode(client: &mut SourceClient, start: &Start, name: &str) -> Result<(), ReceiveError> {
+    let mode = ask(client, "SELECT @@GLOBAL.GTID_MODE").await.map_err(|error| of_client(name, error))?;
+    let mode = mode.unwrap_or_default();
+    if matches!(start, Start::Gtids(_)) && mode != "ON" {
+        return Err(ReceiveError::Unfit(format!(
+            "The replication receiver thread cannot start in AUTO_POSITION mode: the source has GTID_MODE = {mode} instead \
+             of ON. Use SOURCE_LOG_FILE and SOURCE_LOG_POS"
+        )));
+    }
+    Ok(())
+}
+
+async fn introduce_to_maria(client: &mut SourceClient, start: &Start) -> Result<(), session::client::ClientError> {
+    ask(client, &format!("SET @mariadb_slave_capability = {MARIA_CAPABILITY}")).await?;
+    if let Start::MariaGtids(position) = start {
+        ask(client, &format!("SET @slave_connect_state = '{position}'")).await?;
+        // A position that the source does not know is an error, never a place near it.
+        ask(client, "SET @slave_gtid_strict_mode = 1").await?;
+        ask(client, "SET @slave_gtid_ignore_duplicates = 0").await?;
+    }
+    Ok(())
+}
+
+fn dump_of(kind: SourceKind, server_id: u32, start: &Start) -> Result<BinlogDump, ReceiveError> {
+    let flags = if kind == SourceKind::Maria { 0 } else { DUMP_HEARTBEAT_V2 };
+    let dump = BinlogDump { flags, server_id, position: 4, ..BinlogDump::default() };
+    Ok(match start {
+        Start::Gtids(executed) => {
+            let mut gtid_set = Vec::new();
+            executed.encode(&mut gtid_set);
+            BinlogDump { gtid_set: Some(gtid_set), ..dump }
+        }
+        Start::MariaGtids(_) => dump,
+        Start::Position { file, offset } if *offset > u64::from(u32::MAX) => {
+            let why = format!("{file}:{offset} is past 4 GiB, which this protocol cannot ask for");
+            return Err(ReceiveError::Unfit(why));
+        }
+        Start::Position { file, offset } => BinlogDump { file: file.clone(), position: *offset, ..dump },
+    })
+}

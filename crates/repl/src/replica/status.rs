@@ -1,0 +1,70 @@
+//! `SHOW REPLICA STATUS` of a replica that executes, in MySQL's columns.
+
+use base::{LogPosition, UnixMicros};
+use engine::Engine;
+use sql::services::ReplicaStatusRow;
+
+use super::State;
+use crate::follower::SourceSettings;
+use crate::follower::receiver::short_time;
+use crate::follower::status::{Row, Running, yes_or_no};
+
+/// Seconds between the commit of the newest transaction that is executed, on its source, and now; 0 when nothing is left to do;
+/// unknown when it does not run. What the clocks differed by when the connection was made does not count.
+fn seconds_behind(state: &State, now: UnixMicros) -> Option<u64> {
+    if state.parts == 0 || state.io_running != Running::Yes {
+        return None;
+    }
+    if state.is_idle() {
+        return Some(0);
+    }
+    let committed = (state.last_commit_time.0 / 1_000_000) as i64 + state.clock_difference;
+    Some(((now.0 / 1_000_000) as i64 - committed).max(0) as u64)
+}
+
+/// The line.
+pub(super) fn row(settings: &SourceSettings, state: &State, engine: &Engine, now: UnixMicros) -> ReplicaStatusRow {
+    let (io_code, io_text) =
+        state.io_error.as_ref().map_or((0, String::new()), |(error, _)| (error.code(), error.to_string()));
+    let (sql_code, sql_text) =
+        state.sql_error.as_ref().map_or((0, String::new()), |(error, _)| (error.code, error.message.clone()));
+    let time = |at: Option<UnixMicros>| at.map(short_time).unwrap_or_default();
+    let (last_code, last_text) = if sql_code != 0 { (sql_code, &sql_text) } else { (io_code, &io_text) };
+    let is_executing = state.parts > 0 && state.sql_error.is_none();
+    let own = engine.log().durable_end();
+    let own_file = if own == LogPosition::default() { String::new() } else { engine.log().file_name(own.file) };
+    let mut row = Row::default();
+    row.text("Replica_IO_State", state.io_state.text());
+    row.text("Source_Host", &settings.host).text("Source_User", &settings.user);
+    row.number("Source_Port", settings.port).number("Connect_Retry", settings.connect_retry_seconds);
+    row.text("Source_Log_File", &state.received.file).number("Read_Source_Log_Pos", state.received.offset);
+    // There is no relay log; what is executed is in our own.
+    row.text("Relay_Log_File", &own_file).number("Relay_Log_Pos", own.offset);
+    row.text("Relay_Source_Log_File", &state.executed.file);
+    row.text("Replica_IO_Running", state.io_running.text()).text("Replica_SQL_Running", yes_or_no(is_executing));
+    row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
+    row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
+    row.number("Last_Errno", last_code).text("Last_Error", last_text).number("Skip_Counter", 0u64);
+    row.number("Exec_Source_Log_Pos", state.executed.offset).number("Relay_Log_Space", 0u64);
+    row.text("Until_Condition", "None").empty(&["Until_Log_File"]).number("Until_Log_Pos", 0u64);
+    row.ssl(settings, seconds_behind(state, now));
+    row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
+    row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
+    row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", state.source_server_id);
+    row.text("Source_UUID", &state.source_uuid).text("Source_Info_File", "source.json");
+    row.number("SQL_Delay", 0u64).optional("SQL_Remaining_Delay", None);
+    let doing = match (is_executing, state.is_idle()) {
+        (false, _) => "",
+        (true, true) => "Replica has read all relay log; waiting for more updates",
+        (true, false) => "Executing events of the source",
+    };
+    row.text("Replica_SQL_Running_State", doing);
+    row.number("Source_Retry_Count", settings.retry_count).empty(&["Source_Bind"]);
+    row.text("Last_IO_Error_Timestamp", &time(state.io_error.as_ref().map(|(_, at)| *at)));
+    row.text("Last_SQL_Error_Timestamp", &time(state.sql_error.as_ref().map(|(_, at)| *at)));
+    row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
+    row.text("Retrieved_Gtid_Set", &state.retrieved.to_string());
+    row.text("Executed_Gtid_Set", &engine.gtid_executed().to_string());
+    row.number("Auto_Position", u8::from(settings.auto_position));
+    row.last(settings)
+}
