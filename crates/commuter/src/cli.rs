@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use commuter::demo::DemoArguments;
 use server::url::ServerUrl;
-use server::{ServeOptions, VERSION};
+use server::{RelayArguments, ServeOptions, VERSION};
 
 use crate::{checksum, log_dump};
 
@@ -19,6 +19,9 @@ pub(crate) type CommandResult = Result<ExitCode, CommandError>;
 /// root's password at the first start.
 const ROOT_PASSWORD_VARIABLE: &str = "COMMUTER_ROOT_PASSWORD";
 
+/// The password of a relay's account.
+const RELAY_PASSWORD_VARIABLE: &str = "COMMUTER_RELAY_PASSWORD";
+
 /// A MySQL-protocol database whose binary log is its only write-ahead log.
 #[derive(Parser)]
 #[command(name = "commuter", version = VERSION, arg_required_else_help = true, after_help = "\
@@ -27,7 +30,8 @@ Examples:
   commuter serve --datadir data --initialize-insecure
   mariadb --skip-ssl -h 127.0.0.1 -u root
   commuter log dump data/binlog.000001
-  commuter checksum mysql://root@127.0.0.1:3306 mysql://root@127.0.0.1:3307")]
+  commuter checksum mysql://root@127.0.0.1:3306 mysql://root@127.0.0.1:3307
+  commuter relay --source mysql://repl:secret@127.0.0.1:3306 --datadir copy --port 3307")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -43,6 +47,7 @@ enum Command {
         command: LogCommand,
     },
     Checksum(Checksum),
+    Relay(Relay),
     /// Shows it: a source and a follower under load, the source killed in the middle, and the proof that nothing is lost.
     Demo(DemoArguments),
     /// Lists all settings, with types, defaults and meanings.
@@ -98,6 +103,53 @@ struct Serve {
     /// At the first start, let root in from loopback with an empty password
     #[arg(long)]
     initialize_insecure: bool,
+}
+
+/// Keeps the binary log of a MySQL or MariaDB server, byte for byte, and serves any number of its replicas; runs in the foreground.
+///
+/// The folder gets the source's files, under their names. Replicas of the source's own kind, and tools such as mysqlbinlog, are served
+/// from it at the source's names, positions and GTIDs, whether the source is there or not. There is one account, for all of them.
+/// Without a password the relay listens on loopback only.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  commuter relay --source mysql://repl:secret@127.0.0.1:3306 --datadir copy --port 3307
+  COMMUTER_RELAY_PASSWORD=secret commuter relay --source mysql://repl:secret@db:3306 --datadir copy --bind 0.0.0.0
+  commuter relay --source mysql://repl:secret@db:3306 --datadir copy --expire-seconds 604800 --space-limit 107374182400")]
+struct Relay {
+    /// The server whose log it is (any MySQL or MariaDB; needs REPLICATION SLAVE)
+    #[arg(long, value_name = "mysql://USER:PASSWORD@HOST:PORT")]
+    source: ServerUrl,
+    /// Where the files are
+    #[arg(long, value_name = "DIR")]
+    datadir: PathBuf,
+    /// TCP port
+    #[arg(long, default_value_t = 3306)]
+    port: u16,
+    /// Address to listen on
+    #[arg(long, default_value = "127.0.0.1", value_name = "ADDRESS")]
+    bind: String,
+    /// This relay's number among servers; made up once if it is not given
+    #[arg(long, value_name = "N")]
+    server_id: Option<u32>,
+    /// The account that replicas and tools use
+    #[arg(long, default_value = "root", value_name = "NAME")]
+    user: String,
+    /// A file with its password in the first line [default: COMMUTER_RELAY_PASSWORD, or none]
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// In an empty folder: the source's file to begin with, in place of its first one
+    #[arg(long, value_name = "NAME")]
+    start_file: Option<String>,
+    /// Remove a file so many seconds after the source has closed it
+    #[arg(long, value_name = "SECONDS")]
+    expire_seconds: Option<u64>,
+    /// Remove the oldest files while all together have more bytes
+    #[arg(long, value_name = "BYTES")]
+    space_limit: Option<u64>,
+    /// Let in at most so many clients
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    max_connections: usize,
 }
 
 #[derive(Subcommand)]
@@ -209,6 +261,10 @@ impl Cli {
             }
             Command::Log { command: LogCommand::Dump(dump) } => log_dump::run(&dump),
             Command::Checksum(checksum) => checksum::run(&checksum),
+            Command::Relay(relay) => {
+                server::relay(&relay.arguments()?)?;
+                Ok(ExitCode::SUCCESS)
+            }
             Command::Demo(arguments) => {
                 commuter::demo::run(&arguments)?;
                 Ok(ExitCode::SUCCESS)
@@ -240,6 +296,31 @@ impl Serve {
             initialize_insecure: self.initialize_insecure,
             root_password: std::env::var(ROOT_PASSWORD_VARIABLE).ok().filter(|password| !password.is_empty()),
         }
+    }
+}
+
+impl Relay {
+    fn arguments(self) -> Result<RelayArguments, CommandError> {
+        let password = match &self.password_file {
+            Some(path) => {
+                let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+                text.lines().next().unwrap_or_default().to_owned()
+            }
+            None => std::env::var(RELAY_PASSWORD_VARIABLE).unwrap_or_default(),
+        };
+        Ok(RelayArguments {
+            source: self.source,
+            datadir: self.datadir,
+            port: self.port,
+            bind: self.bind,
+            server_id: self.server_id,
+            user: self.user,
+            password,
+            start_file: self.start_file,
+            expire_seconds: self.expire_seconds,
+            space_limit: self.space_limit,
+            max_connections: self.max_connections,
+        })
     }
 }
 

@@ -58,6 +58,14 @@ pub enum ServerError {
     /// A statement of the first start failed.
     #[error("first start: {0}")]
     FirstStart(SqlError),
+    /// The folder of a relay cannot be used.
+    #[error("{}: {error}", folder.display())]
+    Relay {
+        /// Where the source's files are.
+        folder: PathBuf,
+        /// What is wrong in it.
+        error: binlog::BinlogError,
+    },
     /// The server had to stop (a failed sync, damaged data).
     #[error("the server had to stop: {0}")]
     Failed(String),
@@ -78,6 +86,7 @@ impl ServerError {
             ServerError::Io { .. } | ServerError::Failed(_) => ErrorClass::Io,
             ServerError::Engine(error) | ServerError::Data { error, .. } => error.class(),
             ServerError::Recovery(error) => error.class(),
+            ServerError::Relay { error, .. } => error.class(),
             _ => ErrorClass::User,
         }
     }

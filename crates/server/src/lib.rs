@@ -19,6 +19,7 @@ mod error;
 mod first_start;
 mod listen;
 mod logging;
+mod relay;
 mod replication;
 mod runtime;
 mod serve;
@@ -29,6 +30,7 @@ mod tests;
 mod tls;
 pub mod url;
 
+pub use self::relay::{RelayArguments, relay};
 pub use config::{ServeOptions, VERSION, settings};
 pub use core::Core;
 pub use error::ServerError;

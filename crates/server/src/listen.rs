@@ -89,15 +89,20 @@ pub(crate) async fn bind_unix(path: &Path) -> Result<UnixListener, ServerError> 
 
 /// Accepts TCP connections for ever.
 pub(crate) async fn serve_tcp(listener: TcpListener, shared: Arc<Shared>, tls: Option<TlsAcceptor>) {
+    accept_each(listener, tls, |socket| start(&shared, socket)).await;
+}
+
+/// The same, for whoever makes something of them.
+pub(crate) async fn accept_each(listener: TcpListener, tls: Option<TlsAcceptor>, start: impl Fn(Socket)) {
     loop {
         match listener.accept().await {
-            Ok((stream, address)) => accept_tcp(stream, address, &shared, tls.clone()),
+            Ok((stream, address)) => start(of_tcp(stream, address, tls.clone())),
             Err(error) => pause_after(&error).await,
         }
     }
 }
 
-fn accept_tcp(stream: TcpStream, address: SocketAddr, shared: &Arc<Shared>, tls: Option<TlsAcceptor>) {
+fn of_tcp(stream: TcpStream, address: SocketAddr, tls: Option<TlsAcceptor>) -> Socket {
     // Answers are written whole, so there is nothing to wait for; a socket that refuses this works all the same.
     let _ = stream.set_nodelay(true);
     let peer = Peer {
@@ -106,7 +111,7 @@ fn accept_tcp(stream: TcpStream, address: SocketAddr, shared: &Arc<Shared>, tls:
         can_start_tls: tls.is_some(),
         ..Peer::default()
     };
-    start(shared, Socket::tcp(stream, peer, tls));
+    Socket::tcp(stream, peer, tls)
 }
 
 /// Accepts connections of the Unix socket for ever.

@@ -19,7 +19,7 @@ use crate::{runtime, services, start_logging, tls};
 /// The socket's name in the data directory if no other was set.
 const SOCKET_FILE: &str = "commuter.sock";
 /// How long what is left on the runtime may take to end.
-const LEFTOVERS_TIME: Duration = Duration::from_millis(5);
+pub(crate) const LEFTOVERS_TIME: Duration = Duration::from_millis(5);
 /// How often connections that were idle for too long, or are without their client, are looked for.
 const IDLE_STEP: Duration = Duration::from_secs(1);
 
@@ -62,14 +62,14 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
 
 /// The signals that ask a process to end. Once there is one of these, a signal has no other effect: a second SIGTERM does
 /// not break the shutdown off.
-struct Signals {
+pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
     _hangup: Signal,
 }
 
 impl Signals {
-    fn new() -> std::io::Result<Self> {
+    pub(crate) fn new() -> std::io::Result<Self> {
         Ok(Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -79,7 +79,7 @@ impl Signals {
     }
 
     /// Ready when one of them has come; its name.
-    async fn terminate(&mut self) -> &'static str {
+    pub(crate) async fn terminate(&mut self) -> &'static str {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
@@ -215,7 +215,7 @@ impl Server {
 /// Files that are made from here on are nobody else's business, and each connection is a file descriptor: the usual soft
 /// limit of 1024 is for programs with few.
 #[expect(unsafe_code, reason = "umask and setrlimit have no wrappers in std")]
-fn prepare_process() {
+pub(crate) fn prepare_process() {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: umask takes a number and cannot fail; the other two get a valid pointer to a struct that lives across
     // them. Nothing else of ours is touched.
