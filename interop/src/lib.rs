@@ -9,6 +9,7 @@
 mod client;
 mod connection;
 mod crowd;
+pub mod everyday;
 mod follow;
 mod held;
 mod install;
@@ -17,6 +18,7 @@ mod peer;
 mod process;
 pub mod random_sql;
 mod raw;
+mod relay;
 mod server;
 
 pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, jdbc, python, run_tool};
@@ -29,6 +31,7 @@ pub use kill::kill_loop;
 pub use peer::Peer;
 pub use process::{forget_peak, free_port, peak_kib, resident_kib, thread_count, until, workspace_root};
 pub use raw::Raw;
+pub use relay::Relay;
 pub use server::{Server, ServerOptions, commuter_binary};
 pub use wire::column::OwnedColumn as Column;
 

@@ -1,0 +1,132 @@
+//! Our relay as a process.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::install::peers_data;
+use crate::process::{signal, wait_for_end};
+use crate::{Client, Result, commuter_binary, free_port};
+
+const START_PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running `commuter relay`; dropping it kills it, and removes its files unless a test has failed.
+pub struct Relay {
+    folder: PathBuf,
+    source_port: u16,
+    port: u16,
+    arguments: Vec<String>,
+    child: Child,
+}
+
+impl Relay {
+    /// Starts a relay of the server on that port, in an empty folder.
+    ///
+    /// # Errors
+    /// When it does not come up; with its log.
+    pub fn start(name: &str, source_port: u16, arguments: &[&str]) -> Result<Relay> {
+        let folder = peers_data().join(format!("commuter-relay-{name}"));
+        let _ = fs::remove_dir_all(&folder);
+        let _ = fs::remove_file(folder.with_extension("log"));
+        let port = free_port();
+        let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        let child = spawn(&folder, source_port, port, &arguments)?;
+        let mut relay = Relay { folder, source_port, port, arguments, child };
+        relay.wait_until_up()?;
+        Ok(relay)
+    }
+
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// SIGTERM; waits for the end.
+    ///
+    /// # Errors
+    /// When it ends with a failure, or not.
+    pub fn stop(&mut self) -> Result<()> {
+        signal(&self.child, libc::SIGTERM);
+        let status = wait_for_end(&mut self.child, Duration::from_secs(30))?;
+        if status.success() { Ok(()) } else { Err(format!("{status}\n{}", self.log())) }
+    }
+
+    /// Starts it again on its files, as a relay of the server on that port.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn restart_for(&mut self, source_port: u16) -> Result<()> {
+        self.source_port = source_port;
+        self.restart()
+    }
+
+    /// Starts it again on its files.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn restart(&mut self) -> Result<()> {
+        self.child = spawn(&self.folder, self.source_port, self.port, &self.arguments)?;
+        self.wait_until_up()
+    }
+
+    /// A client's view of it.
+    pub fn client(&self) -> Client {
+        Client::tcp(self.port)
+    }
+
+    /// Its TCP port on 127.0.0.1.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What it has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.folder.with_extension("log")).unwrap_or_default()
+    }
+
+    fn wait_until_up(&mut self) -> Result<()> {
+        let start = Instant::now();
+        while start.elapsed() < START_PATIENCE {
+            if self.client().query("SELECT @@server_id").is_ok() {
+                return Ok(());
+            }
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Err(format!("the relay ended with {status}:\n{}", self.log()));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Err(format!("the relay does not answer:\n{}", self.log()))
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.kill();
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+        }
+    }
+}
+
+fn spawn(folder: &Path, source_port: u16, port: u16, arguments: &Vec<String>) -> Result<Child> {
+    let log = fs::OpenOptions::new().create(true).append(true).open(folder.with_extension("log"));
+    let log = log.map_err(|error| error.to_string())?;
+    let mut command = Command::new(commuter_binary()?);
+    command.args(["relay", "--source", &format!("mysql://root@127.0.0.1:{source_port}"), "--datadir"]).arg(folder);
+    command.args(["--port", &port.to_string(), "--server-id", &port.to_string()]).args(arguments);
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().map_err(|error| format!("commuter relay: {error}"))
+}

@@ -1,0 +1,197 @@
+//! Real MySQL and MariaDB servers as sources of ours, which executes their logs into its own.
+
+use std::time::Duration;
+
+use interop::everyday::{EVERYDAY, assert_same, contents, write_beside_each_other};
+use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, gtid_executed, until};
+
+/// A column of SHOW REPLICA STATUS.
+fn status(replica: &Server, column: &str) -> String {
+    let mut connection = Connection::open(replica.port(), "").unwrap();
+    let Answer::Rows { columns, rows, .. } = connection.succeed("SHOW REPLICA STATUS").unwrap() else {
+        panic!("no rows")
+    };
+    let at = columns.iter().position(|known| known.name == column).expect(column);
+    String::from_utf8(rows[0][at].clone().unwrap_or_default()).unwrap()
+}
+
+fn follows(replica: &Server, source: &Peer, from: &str) {
+    let change = format!(
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', {from} \
+         GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=100; START REPLICA",
+        source.port()
+    );
+    replica.client().query(&change).unwrap();
+}
+
+fn start(name: &str) -> Server {
+    Server::start(name, ServerOptions::default()).unwrap()
+}
+
+/// Ready when a row that is written at the source now is there.
+#[track_caller]
+fn catch_up(source: &Client, replica: &Server) {
+    source.query("CREATE TABLE IF NOT EXISTS d.marks (id INT AUTO_INCREMENT PRIMARY KEY, n INT); INSERT INTO d.marks (n) VALUES (1)").unwrap();
+    let last = source.query("SELECT MAX(id) FROM d.marks").unwrap();
+    let client = replica.client();
+    let arrived = || {
+        let error = status(replica, "Last_SQL_Error");
+        assert_eq!(error, "");
+        client.query("SELECT MAX(id) FROM d.marks").is_ok_and(|found| found == last)
+    };
+    until("the replica has what its source has", arrived);
+}
+
+/// Everyday statements, writers beside each other, and deaths of both servers.
+fn follow_through_deaths(kind: Kind, name: &str, arguments: &[&str], from: &str) {
+    let mut source = Peer::start(kind, name, Duration::ZERO, arguments).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    let mut replica = start(name);
+    follows(&replica, &source, from);
+    write_beside_each_other(source.port(), 8);
+    catch_up(&source.client(), &replica);
+    assert_same(&source.client(), &replica.client());
+
+    for round in 0..3 {
+        std::thread::scope(|scope| {
+            let port = source.port();
+            scope.spawn(move || write_beside_each_other(port, 4));
+            std::thread::sleep(Duration::from_millis(50 + 70 * round));
+            replica.kill();
+            replica.restart().unwrap();
+        });
+    }
+    catch_up(&source.client(), &replica);
+    assert_same(&source.client(), &replica.client());
+
+    source.kill();
+    source.restart().unwrap();
+    source.client().query("INSERT INTO d.counted (s) VALUES ('after the death of the source')").unwrap();
+    catch_up(&source.client(), &replica);
+    assert_same(&source.client(), &replica.client());
+}
+
+#[test]
+fn mysql_by_gtids() {
+    follow_through_deaths(Kind::Mysql97, "source-gtid", &[], "SOURCE_AUTO_POSITION=1,");
+}
+
+#[test]
+fn mysql_without_gtids() {
+    let without = ["--gtid-mode=OFF", "--enforce-gtid-consistency=OFF"];
+    follow_through_deaths(
+        Kind::Mysql97,
+        "source-position",
+        &without,
+        "SOURCE_LOG_FILE='bin.000001', SOURCE_LOG_POS=4,",
+    );
+}
+
+#[test]
+fn mysql_with_minimal_images_compressed() {
+    let small = ["--binlog-row-image=MINIMAL", "--binlog-transaction-compression=ON", "--binlog-row-metadata=FULL"];
+    follow_through_deaths(Kind::Mysql97, "source-minimal", &small, "SOURCE_AUTO_POSITION=1,");
+}
+
+#[test]
+fn mysql_by_statements() {
+    let format = ["--binlog-format=STATEMENT"];
+    follow_through_deaths(Kind::Mysql97, "source-statement", &format, "SOURCE_AUTO_POSITION=1,");
+}
+
+#[test]
+fn maria_by_gtids() {
+    follow_through_deaths(Kind::Maria118, "source-gtid", &[], "");
+}
+
+#[test]
+fn maria_by_position() {
+    follow_through_deaths(Kind::Maria118, "source-position", &[], "SOURCE_LOG_FILE='bin.000001', SOURCE_LOG_POS=4,");
+}
+
+#[test]
+fn maria_by_mixed_statements_compressed() {
+    let format = ["--binlog-format=MIXED", "--log-bin-compress=ON", "--log-bin-compress-min-len=10"];
+    follow_through_deaths(Kind::Maria118, "source-mixed", &format, "");
+}
+
+#[test]
+fn a_maria_behind_us_has_a_mysql_replica() {
+    let source = Peer::start(Kind::Maria118, "bridge", Duration::ZERO, &[]).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    let bridge = start("bridge");
+    follows(&bridge, &source, "");
+    let replica = Peer::start(Kind::Mysql97, "bridge", Duration::ZERO, &[]).unwrap();
+    replica.client().query("RESET BINARY LOGS AND GTIDS").unwrap();
+    let change = format!(
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', SOURCE_AUTO_POSITION=1, \
+         GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1; START REPLICA",
+        bridge.port()
+    );
+    replica.client().query(&change).unwrap();
+    write_beside_each_other(source.port(), 4);
+    catch_up(&source.client(), &bridge);
+    let executed = gtid_executed(&bridge.client()).unwrap();
+    let waited = replica.client().query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")).unwrap();
+    assert_eq!(waited.trim(), "0", "{}", replica.client().query("SHOW REPLICA STATUS\\G").unwrap_or_default());
+    assert_same(&source.client(), &bridge.client());
+    assert_same(&source.client(), &replica.client());
+    // MariaDB's GTIDs are MySQL's there, one to one.
+    let position = source.client().query("SELECT @@gtid_binlog_pos").unwrap();
+    let number = position.trim().rsplit('-').next().unwrap();
+    assert!(executed.contains(&format!("4d617269-6144-4200-0000-0000{:08x}:1-{number}", source.port())), "{executed}");
+}
+
+#[test]
+fn an_error_stops_it_and_a_skipped_gtid_goes_on() {
+    let source = Peer::start(Kind::Mysql97, "skip", Duration::ZERO, &[]).unwrap();
+    source
+        .client()
+        .query("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, n INT); INSERT INTO d.t VALUES (1,1)")
+        .unwrap();
+    let replica = start("skip");
+    follows(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    catch_up(&source.client(), &replica);
+    // What we cannot do is named, and nothing of it is done.
+    source.client().query("CREATE VIEW d.v AS SELECT 1").unwrap();
+    source.client().query("INSERT INTO d.t VALUES (2,2)").unwrap();
+    let client = replica.client();
+    until("the replica stops", || status(&replica, "Replica_SQL_Running") == "No");
+    assert_eq!(status(&replica, "Last_SQL_Errno"), "1235");
+    assert!(status(&replica, "Last_SQL_Error").contains("VIEW `d`.`v`"), "{}", status(&replica, "Last_SQL_Error"));
+    assert_eq!(client.query("SELECT COUNT(*) FROM d.t").unwrap().trim(), "1");
+    let failed = status(&replica, "Last_SQL_Error");
+    let gtid = failed.split('\'').nth(1).unwrap();
+    client.query(&format!("SET gtid_next='{gtid}'; BEGIN; COMMIT; SET gtid_next=AUTOMATIC; START REPLICA")).unwrap();
+    catch_up(&source.client(), &replica);
+    assert_eq!(client.query("SELECT COUNT(*) FROM d.t").unwrap().trim(), "2");
+    let has = client.query(&format!("SELECT GTID_SUBSET('{gtid}', @@gtid_executed)")).unwrap();
+    assert_eq!(has.trim(), "1");
+}
+
+#[test]
+fn writers_here_do_not_end_it() {
+    let source = Peer::start(Kind::Mysql97, "own", Duration::ZERO, &[]).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    let replica = start("own");
+    follows(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    catch_up(&source.client(), &replica);
+    replica
+        .client()
+        .query("CREATE DATABASE own; CREATE TABLE own.t (id INT PRIMARY KEY AUTO_INCREMENT, n INT)")
+        .unwrap();
+    // A session that holds a row for longer than the replica waits at once, and deadlocks.
+    let mut holder = Connection::open(replica.port(), "d").unwrap();
+    holder.succeed("BEGIN").unwrap();
+    holder.succeed("UPDATE parent SET n = n WHERE id = 3").unwrap();
+    source.client().query("UPDATE d.parent SET n = 77 WHERE id = 3").unwrap();
+    write_beside_each_other(source.port(), 2);
+    std::thread::sleep(Duration::from_millis(300));
+    holder.succeed("ROLLBACK").unwrap();
+    for n in 0..50 {
+        replica.client().query(&format!("INSERT INTO own.t (n) VALUES ({n})")).unwrap();
+    }
+    catch_up(&source.client(), &replica);
+    assert_same(&source.client(), &replica.client());
+    assert!(contents(&replica.client()).contains("77"));
+}
