@@ -1,6 +1,8 @@
 //! What servers do every day, for tests in which one follows another, of whatever kind both are.
 
-use crate::{Client, Connection};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{Client, Connection, Result};
 
 /// Everyday statements of all kinds that a log has; transactions that get a file of the log of their own among them.
 pub const EVERYDAY: &str = r"
@@ -88,4 +90,27 @@ pub fn write_beside_each_other(port: u16, clients: i64) {
             });
         }
     });
+}
+
+/// Runs `dump` while somebody writes, then gives what it gave.
+///
+/// # Panics
+/// When the server or the tool fails.
+pub fn dump_beside_writers(port: u16, dump: impl FnOnce() -> Result<String>) -> String {
+    let end = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut connection = Connection::open(port, "d").expect("the server lets writers in");
+            let mut written = 0;
+            while !end.load(Ordering::SeqCst) {
+                connection.succeed("INSERT INTO counted (s) VALUES ('beside')").expect("the server writes");
+                written += 1;
+            }
+            written
+        });
+        let text = dump();
+        end.store(true, Ordering::SeqCst);
+        assert!(writer.join().expect("the writer ends") > 0);
+        text.expect("the tool dumps")
+    })
 }

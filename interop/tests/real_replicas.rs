@@ -1,11 +1,10 @@
 //! Real MySQL and MariaDB servers as replicas of ours, with their own statements.
 
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use interop::everyday::{EVERYDAY, assert_same, write_beside_each_other};
-use interop::{Connection, Kind, Peer, Result, Server, ServerOptions, gtid_executed, run_tool, until};
+use interop::everyday::{EVERYDAY, assert_same, dump_beside_writers, write_beside_each_other};
+use interop::{Kind, Peer, Result, Server, ServerOptions, gtid_executed, run_tool, until};
 
 fn start_source(name: &str, settings: &[&str]) -> Server {
     let small_cache = "binlog_cache_size=65536";
@@ -160,26 +159,6 @@ fn mariadb_by_position() {
     assert_same(&source.client(), &replica.client());
 }
 
-/// Runs `dump` while others write, then gives what it gave.
-fn dump_beside_writers(source: &Server, dump: impl FnOnce() -> Result<String>) -> String {
-    let end = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            let mut connection = Connection::open(source.port(), "d").unwrap();
-            let mut written = 0;
-            while !end.load(Ordering::SeqCst) {
-                connection.succeed("INSERT INTO counted (s) VALUES ('beside')").unwrap();
-                written += 1;
-            }
-            written
-        });
-        let text = dump();
-        end.store(true, Ordering::SeqCst);
-        assert!(writer.join().unwrap() > 0);
-        text.unwrap()
-    })
-}
-
 fn load(replica: &Peer, dump: &str) {
     let printed = replica.client().script("", dump).unwrap();
     assert!(!printed.contains("ERROR"), "{printed}");
@@ -190,7 +169,7 @@ fn mysql_begins_with_a_dump() {
     let source = start_source("real-mysql-dump", &[]);
     source.client().query(EVERYDAY).unwrap();
     let port = format!("-P{}", source.port());
-    let dump = dump_beside_writers(&source, || {
+    let dump = dump_beside_writers(source.port(), || {
         let options = ["--no-defaults", "-h127.0.0.1", "-uroot", &port, "--get-server-public-key", "--source-data"];
         let what = ["--single-transaction", "--set-gtid-purged=ON", "--hex-blob", "--databases", "d"];
         run_tool(Kind::Mysql97, "mysqldump", &[&options[..], &what[..]].concat())
@@ -213,7 +192,7 @@ fn mysql_begins_with_a_dump_by_many_threads() {
     let folder = source.folder().with_extension("dump");
     let _ = std::fs::remove_dir_all(&folder);
     let (port, out) = (source.port().to_string(), folder.display().to_string());
-    let metadata = dump_beside_writers(&source, || {
+    let metadata = dump_beside_writers(source.port(), || {
         let options = ["-h", "127.0.0.1", "-P", &port, "-u", "root", "-B", "d", "-o", &out, "--trx-consistency-only"];
         run_here("mydumper", &options)?;
         std::fs::read_to_string(folder.join("metadata")).map_err(|error| error.to_string())
@@ -242,7 +221,7 @@ fn mariadb_begins_with_a_dump() {
     // SHOW CREATE TABLE is MySQL's, so MariaDB sees the generated column of a table that came by a dump.
     source.client().query("DROP TABLE d.no_key, d.selected").unwrap();
     let port = format!("-P{}", source.port());
-    let dump = dump_beside_writers(&source, || {
+    let dump = dump_beside_writers(source.port(), || {
         let options = ["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot", &port, "--single-transaction"];
         let what = ["--master-data", "--gtid", "--hex-blob", "--databases", "d"];
         run_here("mariadb-dump", &[&options[..], &what[..]].concat())

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use interop::everyday::{EVERYDAY, assert_same, contents, write_beside_each_other};
-use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, gtid_executed, until};
+use interop::everyday::{EVERYDAY, assert_same, contents, dump_beside_writers, write_beside_each_other};
+use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, gtid_executed, run_tool, until};
 
 /// A column of SHOW REPLICA STATUS.
 fn status(replica: &Server, column: &str) -> String {
@@ -194,4 +194,51 @@ fn writers_here_do_not_end_it() {
     catch_up(&source.client(), &replica);
     assert_same(&source.client(), &replica.client());
     assert!(contents(&replica.client()).contains("77"));
+}
+
+fn load(replica: &Server, dump: &str) {
+    let printed = replica.client().script("", dump).unwrap();
+    assert!(!printed.contains("ERROR"), "{printed}");
+}
+
+#[test]
+fn begins_with_a_dump_of_a_mysql() {
+    let source = Peer::start(Kind::Mysql97, "dumped", Duration::ZERO, &[]).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    let port = format!("-P{}", source.port());
+    let dump = dump_beside_writers(source.port(), || {
+        let options = ["--no-defaults", "-h127.0.0.1", "-uroot", &port, "--get-server-public-key"];
+        let what = ["--single-transaction", "--set-gtid-purged=ON", "--hex-blob", "--databases", "d"];
+        run_tool(Kind::Mysql97, "mysqldump", &[&options[..], &what[..]].concat())
+    });
+    let replica = start("dumped");
+    // Here every change is in the log.
+    let dump: String =
+        dump.lines().filter(|line| !line.contains("SQL_LOG_BIN")).map(|line| format!("{line}\n")).collect();
+    load(&replica, &dump);
+    follows(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    write_beside_each_other(source.port(), 2);
+    catch_up(&source.client(), &replica);
+    assert_same(&source.client(), &replica.client());
+}
+
+#[test]
+fn begins_with_a_dump_of_a_maria() {
+    let source = Peer::start(Kind::Maria118, "dumped", Duration::ZERO, &[]).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    let port = format!("-P{}", source.port());
+    let dump = dump_beside_writers(source.port(), || {
+        let options = ["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot", &port, "--single-transaction"];
+        let what = ["--master-data", "--gtid", "--hex-blob", "--databases", "d"];
+        run_tool(Kind::Maria118, "mariadb-dump", &[&options[..], &what[..]].concat())
+    });
+    let replica = start("dumped-maria");
+    load(&replica, &dump);
+    follows(&replica, &source, "");
+    write_beside_each_other(source.port(), 2);
+    catch_up(&source.client(), &replica);
+    assert_same(&source.client(), &replica.client());
+    // What is executed cannot be taken back.
+    let refused = replica.client().query("STOP REPLICA; SET GLOBAL gtid_slave_pos = '0-1-1'").unwrap_err();
+    assert!(refused.contains("is executed here"), "{refused}");
 }

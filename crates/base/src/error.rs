@@ -288,6 +288,7 @@ pub mod codes {
     pub const GTID_NEXT_TYPE_UNDEFINED_GTID: Code = (1837, "HY000");
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
+    pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
     pub const INCONSISTENT_ERROR: Code = (3002, "HY000");
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");

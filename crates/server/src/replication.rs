@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use apply::ApplyOptions;
 use base::{SqlError, codes};
-use binlog::{GNO_MAX, GtidSet};
+use binlog::{GNO_MAX, GtidSet, MariaGtidName};
 use engine::{Engine, EngineError};
 use io::Env;
 use repl::follower::Identity;
@@ -158,6 +158,35 @@ pub(crate) async fn set_gtid_purged(engine: &Engine, globals: &Globals, value: &
         if !set.is_disjoint(executed) {
             return Err(refused("the added gtid set must not overlap with @@GLOBAL.GTID_EXECUTED"));
         }
+        Ok(set)
+    };
+    Ok(engine.add_purged_gtids(commit_settings(globals), change).await?)
+}
+
+/// `SET GLOBAL gtid_slave_pos`: everything up to these GTIDs of a MariaDB is here, by a dump that was loaded. What is executed
+/// cannot be taken back.
+pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value: &str) -> Result<(), SqlError> {
+    let executed = MariaGtidName::position(&engine.gtid_executed());
+    let mut names = Vec::new();
+    for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
+        let name: MariaGtidName = text
+            .parse()
+            .map_err(|_| SqlError::new(codes::INCORRECT_GTID_STATE, format!("Could not parse GTID list '{value}'")))?;
+        names.push(name);
+    }
+    let is_behind = |known: &MariaGtidName| {
+        !names.iter().any(|name| name.domain_id == known.domain_id && name.seq_no >= known.seq_no)
+    };
+    if let Some(known) = executed.iter().find(|known| is_behind(known)) {
+        let message = format!(
+            "gtid_slave_pos cannot be set to '{value}': {known} is executed here. RESET BINARY LOGS AND GTIDS forgets it"
+        );
+        return Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, message));
+    }
+    let change = |executed: &GtidSet, _: &GtidSet| {
+        let mut set = GtidSet::new();
+        names.iter().for_each(|name| set.add_range(name.uuid(), 1, name.seq_no));
+        set.subtract(executed);
         Ok(set)
     };
     Ok(engine.add_purged_gtids(commit_settings(globals), change).await?)

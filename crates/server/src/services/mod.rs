@@ -137,6 +137,13 @@ impl Services for ServerServices {
     fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
         settings::apply(&self.parts.engine, name, value);
         replication::apply_setting(self.follower(), name, value);
+        if name == "gtid_slave_pos" {
+            return Box::pin(async {
+                self.replica().check_stopped()?;
+                let _role = self.parts.role.lock().await;
+                replication::set_gtid_slave_pos(&self.parts.engine, &self.parts.globals, value.as_str()).await
+            });
+        }
         if name == "gtid_purged" {
             return Box::pin(async {
                 let _role = self.parts.role.lock().await;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use binlog::MariaGtidName;
 use engine::CommitSettings;
 use engine::Engine;
 use sql::settings::{Globals, SettingValue};
@@ -68,6 +69,7 @@ pub(crate) fn apply_at_start(engine: &Engine, globals: &Globals) {
 pub(crate) fn computed(engine: &Engine, name: &str) -> Option<SettingValue> {
     match name {
         "gtid_executed" => Some(SettingValue::text(engine.gtid_executed().to_string())),
+        "gtid_slave_pos" => Some(SettingValue::text(MariaGtidName::position_text(&engine.gtid_executed()))),
         "gtid_purged" => Some(SettingValue::text(engine.log().gtid_purged().to_string())),
         _ => None,
     }

@@ -1,6 +1,6 @@
 //! One statement, from its bytes to its outcome.
 
-use base::{SqlError, UnixMicros};
+use base::{SqlError, UnixMicros, codes};
 
 use super::Session;
 use super::counters::Counter;
@@ -21,6 +21,11 @@ impl Session {
         self.begin_statement(&text);
         let result = match parse_one(&text, &self.parse_context()) {
             Ok(parsed) => self.run_parsed(&parsed, sink).await,
+            // Comments alone are a statement that does nothing, as in MySQL: clients that keep comments send those of dumps.
+            Err(error) if error.code == codes::EMPTY_QUERY.0 && !is_blank(&text) => {
+                self.forget_diagnostics();
+                Ok(Outcome::default())
+            }
             Err(error) => {
                 self.forget_diagnostics();
                 Err(error)
@@ -177,6 +182,11 @@ impl Session {
         self.store("character_set_database", crate::settings::SettingValue::text(charset));
         self.log_context = self.make_log_context();
     }
+}
+
+/// Whether a text without a statement has no comments either.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || c == ';')
 }
 
 /// `SELECT @@warning_count` and the like must not forget what they ask for.

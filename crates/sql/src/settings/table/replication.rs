@@ -18,6 +18,9 @@ pub(super) const ALL: &[Setting] = &[
         "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
          says that it holds.",
     ),
+    global("gtid_slave_pos", TEXT, "").doc(
+        "The last transaction of each domain of MariaDB sources that is executed here. Set to what a dump that is loaded says that it holds.",
+    ),
     both("gtid_domain_id", U32, "0")
         .read_only()
         .doc("The domain of this log's transactions for MariaDB's replicas. Always 0: there is one order."),
