@@ -187,6 +187,11 @@ fn writers_here_do_not_end_it() {
     source.client().query("UPDATE d.parent SET n = 77 WHERE id = 3").unwrap();
     write_beside_each_other(source.port(), 2);
     std::thread::sleep(Duration::from_millis(300));
+    // It is stopped in the middle, and begins again there.
+    replica.client().query("STOP REPLICA").unwrap();
+    assert_eq!(status(&replica, "Last_SQL_Error"), "");
+    replica.client().query("START REPLICA").unwrap();
+    std::thread::sleep(Duration::from_millis(300));
     holder.succeed("ROLLBACK").unwrap();
     for n in 0..50 {
         replica.client().query(&format!("INSERT INTO own.t (n) VALUES ({n})")).unwrap();

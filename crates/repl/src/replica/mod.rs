@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{SqlError, UnixMicros, codes};
+use base::{Cancelled, SqlError, UnixMicros, codes};
 use binlog::GtidSet;
 use engine::{Engine, SessionHandle};
 use event_listener::Event;
@@ -106,6 +106,8 @@ struct Run {
     engine: Arc<Engine>,
     queue: EventQueue,
     commits: Arc<Commits>,
+    /// The executor's session.
+    handle: Arc<SessionHandle>,
     copy: CopyHook,
 }
 
@@ -180,12 +182,13 @@ impl Replica {
             };
         }
         let handle = SessionHandle::internal();
-        let session = Session::applier(shared.clone(), handle);
+        let session = Session::applier(shared.clone(), handle.clone());
         let run = Arc::new(Run {
             replica: self.clone(),
             engine: shared.engine.clone(),
             queue: EventQueue::default(),
             commits: Arc::default(),
+            handle,
             copy,
         });
         self.state.lock().run = Arc::downgrade(&run);
@@ -288,6 +291,8 @@ impl Run {
     async fn receive(self: Arc<Self>) {
         let result = receiver::run(&self).await;
         self.queue.close();
+        // It may be waiting for somebody's row.
+        self.handle.cancel.cancel(Cancelled::Connection);
         if let Err(error) = &result {
             tracing::error!("the replica's receiver stops: {error}");
             let at = self.env().clock.now();
@@ -329,6 +334,10 @@ impl Run {
     /// Whether the transaction can be begun again.
     fn may_go_on(&self, executor: &mut Executor, error: &ExecuteError) -> bool {
         executor.abandon();
+        if self.queue.is_closed() {
+            // What was interrupted comes again.
+            return false;
+        }
         let retries = self.replica.retries.fetch_add(1, Ordering::Relaxed);
         if error.may_pass && retries < RETRIES_MAX {
             tracing::warn!("replica: {error}; attempt {} begins", retries + 2);

@@ -137,6 +137,11 @@ impl EventQueue {
         }
     }
 
+    /// Whether nothing goes in or out any more.
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.lock().is_closed
+    }
+
     /// Ready when it is closed.
     pub(super) async fn closed(&self) {
         loop {
