@@ -2,6 +2,7 @@
 
 mod follow;
 mod images;
+mod positions;
 mod recovery;
 
 use std::ops::Bound;
