@@ -79,7 +79,6 @@ impl ServerServices {
             let start = start_again.clone();
             let env = services.parts.engine.env().clone();
             let follow = async move {
-                services.replica().shut_down().await;
                 if let Err(error) = services.follow(&start).await {
                     tracing::error!("the source is a commuter server, and cannot be followed: {}", error.message);
                 }
@@ -90,6 +89,9 @@ impl ServerServices {
     }
 
     async fn follow(&self, start: &StartReplica) -> Result<(), SqlError> {
+        // It may have been started before the source could be seen; from here on the status is the follower's.
+        self.replica().shut_down().await;
+        self.replica().reset();
         let _role = self.parts.role.lock().await;
         replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
         self.follower().start(start).await
