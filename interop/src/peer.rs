@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ impl Peer {
         let name = format!("{}-{name}", kind.name());
         let folder = peers_data().join(&name);
         let _ = fs::remove_dir_all(&folder);
-        initialise(kind, &folder)?;
+        initialise(kind, &name)?;
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let port = free_port();
         let child = spawn(kind, &name, port, slow_sync, &arguments)?;
@@ -120,11 +120,24 @@ impl Drop for Peer {
         self.kill();
         if !std::thread::panicking() {
             let _ = fs::remove_dir_all(self.folder());
+            let _ = fs::remove_dir_all(temporary(&self.name));
         }
     }
 }
 
-fn initialise(kind: Kind, folder: &Path) -> Result<()> {
+/// Where it keeps temporary files: a folder of its own, because a server that starts removes every temporary
+/// table that it finds there, also one that another server is using. Not in the data folder, which has to be empty
+/// at first and whose folders are databases.
+fn temporary(name: &str) -> PathBuf {
+    peers_data().join(format!("{name}.tmp"))
+}
+
+fn initialise(kind: Kind, name: &str) -> Result<()> {
+    let folder = &peers_data().join(name);
+    let temporary = temporary(name);
+    let _ = fs::remove_dir_all(&temporary);
+    fs::create_dir_all(&temporary).map_err(|error| error.to_string())?;
+    let temporary = format!("--tmpdir={}", temporary.display());
     let mut command = Command::new("chroot");
     command.arg(kind.root());
     let datadir = format!("--datadir={}", folder.display());
@@ -133,10 +146,11 @@ fn initialise(kind: Kind, folder: &Path) -> Result<()> {
             "--secure-file-priv=NULL",
             "--innodb-redo-log-capacity=2G",
             &datadir,
+            &temporary,
         ]),
         Kind::Maria118 => {
             fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-            command.args(["mariadb-install-db", "--no-defaults", "--user=root", &datadir]).args([
+            command.args(["mariadb-install-db", "--no-defaults", "--user=root", &datadir, &temporary]).args([
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",
                 "--force",
@@ -180,6 +194,7 @@ fn spawn(kind: Kind, name: &str, port: u16, slow_sync: Duration, arguments: &Vec
         .args(["--innodb-flush-method=O_DIRECT", "--innodb-buffer-pool-size=2G", "--max-connections=1000"])
         .arg("--skip-name-resolve")
         .arg(format!("--datadir={}", folder.display()))
+        .arg(format!("--tmpdir={}", temporary(name).display()))
         .arg(format!("--socket={}", at("sock")))
         .arg(format!("--pid-file={}", at("pid")))
         .arg(format!("--log-error={}", at("error.log")))
