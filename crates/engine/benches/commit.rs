@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use base::{CommitNumber, LogPosition};
 use binlog::{BinaryLog, EncodedTransaction, EncoderOptions, LogOptions, OpenAs, QueryContext, TransactionEncoder};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use engine::commit::{CommitEnv, CommitError, CommitSettings, HistogramSnapshot, Pipeline, Place};
+use engine::commit::{CommitEnv, CommitError, CommitSettings, HistogramSnapshot, Pipeline, Place, SemiSync};
 use io::os::{Offload, environment};
 use io::{BoxFuture, Disk, Env, File, IoBuf, IoMode, LockGuard, OpenOptions};
 
@@ -122,7 +122,14 @@ async fn open(env: &Env) -> Pipeline<NoEngine> {
     let options = LogOptions { max_binlog_size: 256 << 20, fill_ahead: 256 << 20, ..LogOptions::default() };
     let opened = BinaryLog::open(env.clone(), options, OpenAs::Source, LogPosition::default()).await.unwrap();
     let last = Place::at(CommitNumber(0), opened.writer.position());
-    let pipeline = Pipeline::new(NoEngine, env.clone(), opened.writer, last, CommitSettings::default());
+    let pipeline = Pipeline::new(
+        NoEngine,
+        env.clone(),
+        opened.writer,
+        last,
+        CommitSettings::default(),
+        SemiSync::new(env.clone()),
+    );
     env.spawner.spawn_thread("log", Box::pin(pipeline.clone().run()));
     pipeline
 }

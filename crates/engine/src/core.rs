@@ -16,7 +16,7 @@ use store::Store;
 
 use crate::catalog::{Catalog, DdlPlanner};
 use crate::checkpoint::Checkpoints;
-use crate::commit::{CommitEnv, CommitError, Pipeline, Place};
+use crate::commit::{CommitEnv, CommitError, Pipeline, Place, SemiSync};
 use crate::ddl::DdlEffect;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
@@ -62,6 +62,8 @@ pub(crate) struct Core {
     pub(crate) writer: Mutex<Option<LogWriter>>,
     /// Takes commits of sessions; none before recovery is done, on a follower, and after the end.
     pub(crate) commits: ArcSwapOption<CommitPipeline>,
+    /// Holds commits until replicas have them, where that is asked for.
+    pub(crate) semi_sync: Arc<SemiSync>,
     /// Transactions that did not stay in memory (`Binlog_cache_disk_use`).
     pub(crate) large_transactions: AtomicU64,
     /// Who waits for a state; see [`crate::state_at`].
@@ -178,6 +180,7 @@ impl Core {
         // A source is one until its own log is applied.
         let is_follower = AtomicBool::new(true);
         Core {
+            semi_sync: SemiSync::new(parts.env.clone()),
             env: parts.env,
             tunables: Tunables::new(&parts.options),
             options: parts.options,

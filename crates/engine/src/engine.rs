@@ -22,7 +22,7 @@ use store::{Checkpoint, Direction, Roots, Store};
 
 use crate::catalog::{Catalog, DdlPlanner, SYSTEM_INDEX, Table, load};
 use crate::checkpoint::{Checkpoints, Meta, run};
-use crate::commit::{Barrier, CommitSettings, Pipeline, Place};
+use crate::commit::{Barrier, CommitSettings, Pipeline, Place, SemiSync};
 use crate::core::{CommitHooks, CommitPipeline, Core, CoreParts};
 use crate::error::{EngineError, Result};
 use crate::large::remove_stale;
@@ -295,7 +295,7 @@ impl Engine {
         let mark = self.core.ordered();
         let hooks = CommitHooks(Arc::downgrade(&self.core));
         let last = Place::at(mark.commit_number, mark.position);
-        let pipeline = Pipeline::new(hooks, self.core.env.clone(), writer, last, settings);
+        let pipeline = Pipeline::new(hooks, self.core.env.clone(), writer, last, settings, self.core.semi_sync.clone());
         self.core.env.spawner.spawn_thread("log", Box::pin(pipeline.clone().run()));
         self.core.commits.store(Some(Arc::new(pipeline)));
         self.core.is_follower.store(false, Ordering::SeqCst);
@@ -320,6 +320,11 @@ impl Engine {
     /// The commit pipeline, for its settings and counters; none before [`Engine::start_commits`].
     pub fn commits(&self) -> Option<Arc<CommitPipeline>> {
         self.core.commits.load_full()
+    }
+
+    /// Whether commits wait for replicas; its settings outlive the pipeline.
+    pub fn semi_sync(&self) -> &Arc<SemiSync> {
+        &self.core.semi_sync
     }
 
     /// The log goes on in a new file (`FLUSH BINARY LOGS`), which is there when this returns.

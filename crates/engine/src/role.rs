@@ -149,6 +149,7 @@ impl Engine {
             order.clone()
         };
         core.views.publish(mark.commit_number, mark.position);
+        core.semi_sync.forget_positions();
         let checkpoint = Checkpoint {
             commit_number: mark.commit_number,
             log_position: mark.position,

@@ -21,7 +21,7 @@ use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::first_start;
 use crate::replication;
-use crate::services::{Parts, ServerServices, apply_at_start, commit_settings};
+use crate::services::{Parts, ServerServices, apply_at_start, commit_settings, start_semi_sync};
 
 /// An open database: data directory, engine, what sessions share.
 pub struct Core {
@@ -119,7 +119,7 @@ impl Core {
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let registry = Registry::new(env.clock.clone());
         let follower = replication::open(&engine, &globals, apply_options(&globals)).await?;
-        let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone()));
+        let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone(), engine.semi_sync().clone()));
         let parts = Parts {
             engine: engine.clone(),
             globals: globals.clone(),
@@ -155,12 +155,15 @@ impl Core {
         configure(globals, "super_read_only", "ON")?;
         apply::recover(engine, apply_options(globals)).await?;
         if engine.options().follower {
+            start_semi_sync(engine, globals);
             return Ok(());
         }
         engine.start_commits(commit_settings(globals))?;
         let restored = replication::set_read_only(globals, read_only, super_read_only);
         restored.map_err(|error| ServerError::Setting(error.message))?;
-        first_start::make_root(engine, &sql::ddl::Planner, options).await
+        first_start::make_root(engine, &sql::ddl::Planner, options).await?;
+        start_semi_sync(engine, globals);
+        Ok(())
     }
 
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.

@@ -54,7 +54,12 @@ pub(crate) async fn open(
     };
     let opened = Follower::open(engine.clone(), identity, apply).await;
     let follower = opened.map_err(|error| ServerError::Replication(error.message))?;
-    for name in ["replica_checksum_interval", "replica_net_timeout", "replica_stop_on_checksum_difference"] {
+    for name in [
+        "replica_checksum_interval",
+        "replica_net_timeout",
+        "replica_stop_on_checksum_difference",
+        "rpl_semi_sync_replica_enabled",
+    ] {
         apply_setting(&follower, name, &globals.named(name));
     }
     Ok(follower)
@@ -66,6 +71,7 @@ pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValu
         "replica_checksum_interval" => follower.comparer().set_interval(Duration::from_secs(value.as_u64())),
         "replica_net_timeout" => follower.set_net_timeout(value.as_u64()),
         "replica_parallel_workers" => follower.set_workers(value.as_u64() as usize),
+        "rpl_semi_sync_replica_enabled" => follower.set_semi_sync(value.as_bool()),
         "replica_stop_on_checksum_difference" => follower.comparer().set_stops_applier(value.as_bool()),
         _ => {}
     }

@@ -9,7 +9,7 @@ use base::{ErrorClass, SqlError};
 use io::Random;
 use wire::client::{ClientLogin, Credentials, Step};
 use wire::column::OwnedColumn;
-use wire::replication::{BinlogDump, StreamPacket, decode_stream};
+use wire::replication::{self, BinlogDump, SemiSyncAck, StreamPacket, decode_semi_sync, decode_stream};
 use wire::reply::{self, Done};
 use wire::{PacketReader, PacketWriter, WireError, codec, command, frame, row};
 
@@ -73,6 +73,19 @@ pub struct Client<T> {
     writer: PacketWriter,
     capabilities: u32,
     server_version: String,
+    semi_sync: SemiSync,
+}
+
+/// Whether the stream's events have the header of semi-synchronous replication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SemiSync {
+    No,
+    /// We have asked for it; the first packet shows it: an event that begins it has no time, so its first byte is 0.
+    Asked,
+    /// They have; and whether the last event is to be acknowledged.
+    Yes {
+        asks: bool,
+    },
 }
 
 /// What a client keeps of its buffers: room for a full read and a half-read packet.
@@ -91,6 +104,7 @@ impl<T: Transport> Client<T> {
             writer: PacketWriter::new(),
             capabilities: 0,
             server_version: String::new(),
+            semi_sync: SemiSync::No,
         };
         let protected = client.transport.peer().protected;
         let mut login = ClientLogin::new(credentials, protected);
@@ -188,10 +202,66 @@ impl<T: Transport> Client<T> {
     /// The next event of the log; `None` where the server says that it has no more. Dropping the future loses nothing.
     pub async fn next_event(&mut self) -> Result<Option<&[u8]>, ClientError> {
         let packet = self.read_packet().await?;
-        match decode_stream(&self.reader.buffer()[packet])? {
-            StreamPacket::Event(event) => Ok(Some(event)),
-            StreamPacket::End => Ok(None),
+        if let StreamPacket::Event(&[first, ..]) = decode_stream(&self.reader.buffer()[packet.clone()])?
+            && self.semi_sync == SemiSync::Asked
+        {
+            let is_semi_sync = first == replication::SEMI_SYNC;
+            self.semi_sync = if is_semi_sync { SemiSync::Yes { asks: false } } else { SemiSync::No };
         }
+        let StreamPacket::Event(event) = decode_stream(&self.reader.buffer()[packet.clone()])? else {
+            return Ok(None);
+        };
+        if let SemiSync::Yes { .. } = self.semi_sync {
+            let asks = decode_semi_sync(event)?.0;
+            self.semi_sync = SemiSync::Yes { asks };
+            if asks {
+                // Both sides begin to count anew: with the acknowledgement.
+                self.reader.set_sequence(1);
+            }
+            return Ok(Some(decode_semi_sync(&self.reader.buffer()[packet][1..])?.1));
+        }
+        Ok(Some(&self.reader.buffer()[packet][1..]))
+    }
+
+    /// Tells the server that we acknowledge what it asks for, if it can ask. Before [`Client::dump`].
+    ///
+    /// # Errors
+    /// As [`Client::query`].
+    pub async fn offer_semi_sync(&mut self) -> Result<(), ClientError> {
+        for variable in ["rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"] {
+            match self.query(&format!("SELECT @@global.{variable}")).await {
+                Ok(_) => {
+                    self.query("SET @rpl_semi_sync_replica = 1, @rpl_semi_sync_slave = 1").await?;
+                    self.semi_sync = SemiSync::Asked;
+                    return Ok(());
+                }
+                Err(error) if error.refused().is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the stream is one that asks for acknowledgements.
+    pub fn is_semi_sync(&self) -> bool {
+        matches!(self.semi_sync, SemiSync::Yes { .. })
+    }
+
+    /// Whether the last event is to be acknowledged.
+    pub fn asks_for_acknowledgement(&self) -> bool {
+        self.semi_sync == SemiSync::Yes { asks: true }
+    }
+
+    /// Says that everything up to there is synced.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub async fn acknowledge(&mut self, ack: &SemiSyncAck) -> Result<(), ClientError> {
+        self.writer.set_sequence(0);
+        self.writer.packet(|out| ack.encode(out));
+        self.transport.write_all(self.writer.bytes()).await?;
+        self.writer.sent(BUFFER_KEPT);
+        Ok(())
     }
 
     /// Whether a whole event is here already, so that [`Client::next_event`] need not wait.

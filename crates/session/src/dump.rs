@@ -48,14 +48,21 @@ pub trait EventStream: Send {
     /// Appends one event, given in pieces.
     fn event(&mut self, pieces: &[&[u8]]);
 
+    /// Appends one event with the header of semi-synchronous replication: whether it is to be acknowledged.
+    fn semi_sync_event(&mut self, event: &[u8], asks: bool);
+
+    /// A packet that the client has sent; `None` if there is no whole one. Does not wait.
+    fn said(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SqlError>>;
+
     /// Bytes that wait to be sent.
     fn buffered(&self) -> usize;
 
     /// Sends what waits.
     fn flush(&mut self) -> BoxFuture<'_, Result<(), SqlError>>;
 
-    /// Waits for `what`; an error if the client goes or is killed meanwhile.
-    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), SqlError>>;
+    /// Waits for `what`, or until the client says something: whether it was the first. An error if the client goes or is
+    /// killed meanwhile.
+    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<bool, SqlError>>;
 }
 
 impl<T: Transport> EventStream for Link<T> {
@@ -66,6 +73,21 @@ impl<T: Transport> EventStream for Link<T> {
         });
     }
 
+    fn semi_sync_event(&mut self, event: &[u8], asks: bool) {
+        self.writer.packet(|out| {
+            out.extend_from_slice(&[replication::EVENT, replication::SEMI_SYNC, asks.into()]);
+            out.extend_from_slice(event);
+        });
+        if asks {
+            // Both sides begin to count anew: 0 is the acknowledgement.
+            self.writer.set_sequence(1);
+        }
+    }
+
+    fn said(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SqlError>> {
+        Box::pin(async { self.said_meanwhile().await.map_err(SqlError::from) })
+    }
+
     fn buffered(&self) -> usize {
         self.writer.len()
     }
@@ -74,7 +96,7 @@ impl<T: Transport> EventStream for Link<T> {
         Box::pin(async { self.send().await.map_err(SqlError::from) })
     }
 
-    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), SqlError>> {
+    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async { self.wait_for(what).await.map_err(SqlError::from) })
     }
 }

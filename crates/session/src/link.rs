@@ -214,23 +214,31 @@ impl<T: Transport> Link<T> {
         self.writer.sent(BUFFER_KEPT_IDLE);
     }
 
-    /// Waits for `what`; `Err` if the client has gone or was killed meanwhile. What the client sends is kept.
-    pub(crate) async fn wait_for(&mut self, what: BoxFuture<'_, ()>) -> Result<(), Ended> {
-        let watch = async {
-            loop {
-                if self.read().await? == 0 {
-                    return Err(Ended::Closed);
-                }
+    /// Waits for `what`, or until the client has sent something, which is kept: whether it was the first. `Err` if the client has
+    /// gone or was killed meanwhile.
+    pub(crate) async fn wait_for(&mut self, what: BoxFuture<'_, ()>) -> Result<bool, Ended> {
+        let said = async {
+            match self.read().await? {
+                0 => Err(Ended::Closed),
+                _ => Ok(false),
             }
         };
-        or(
-            async {
-                what.await;
-                Ok(())
-            },
-            watch,
-        )
-        .await
+        let done = async {
+            what.await;
+            Ok(true)
+        };
+        or(done, said).await
+    }
+
+    /// The next packet of a client that says something by itself, each with sequence number 0, if it is here.
+    pub(crate) async fn said_meanwhile(&mut self) -> Result<Option<Vec<u8>>, Ended> {
+        self.reader.set_sequence(0);
+        if !self.reader.has_packet() && poll_once(self.read()).await.transpose()? == Some(0) {
+            return Err(Ended::Closed);
+        }
+        let packet = self.reader.next_packet()?.map(|packet| self.reader.buffer()[packet].to_vec());
+        self.reader.release(BUFFER_KEPT_IDLE);
+        Ok(packet)
     }
 }
 

@@ -131,6 +131,48 @@ pub enum StreamPacket<'a> {
     End,
 }
 
+/// Reads what is in front of an event under semi-synchronous replication: whether it is to be acknowledged; then the event.
+pub fn decode_semi_sync(packet: &[u8]) -> Result<(bool, &[u8]), WireError> {
+    match packet {
+        [SEMI_SYNC, asks @ (0 | 1), event @ ..] => Ok((*asks == 1, event)),
+        _ => Err(WireError::Malformed("the header of an event under semi-synchronous replication")),
+    }
+}
+
+/// A replica's acknowledgement: it has synced everything up to here.
+///
+/// ```text
+/// 0xef | position: u64 | name of the file: the rest
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SemiSyncAck {
+    /// Behind the event that asked for it; in full, although events give it modulo 4 GiB.
+    pub position: u64,
+    /// In the source's log.
+    pub file: String,
+}
+
+impl SemiSyncAck {
+    /// Reads the whole packet.
+    pub fn decode(packet: &[u8]) -> Result<Self, WireError> {
+        let malformed = || WireError::Malformed("an acknowledgement of semi-synchronous replication");
+        let (magic, rest) = packet.split_first().ok_or_else(malformed)?;
+        let (position, file) = rest.split_first_chunk::<8>().ok_or_else(malformed)?;
+        if *magic != SEMI_SYNC || file.is_empty() {
+            return Err(malformed());
+        }
+        let file = file.strip_suffix(&[0]).unwrap_or(file);
+        Ok(SemiSyncAck { position: u64::from_le_bytes(*position), file: crate::codec::text(file) })
+    }
+
+    /// Appends the whole packet.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.push(SEMI_SYNC);
+        out.extend_from_slice(&self.position.to_le_bytes());
+        out.extend_from_slice(self.file.as_bytes());
+    }
+}
+
 /// Reads a packet of the stream; the source's error becomes [`WireError::Refused`].
 pub fn decode_stream(packet: &[u8]) -> Result<StreamPacket<'_>, WireError> {
     match packet.split_first() {
@@ -164,6 +206,18 @@ mod tests {
         packet.clear();
         gtid.encode(&mut packet);
         assert_eq!(BinlogDump::decode_gtid(&packet[1..]), Ok(gtid));
+    }
+
+    #[test]
+    fn acknowledgements() {
+        let ack = SemiSyncAck { position: 1 << 33, file: "binlog.000002".into() };
+        let mut packet = Vec::new();
+        ack.encode(&mut packet);
+        assert_eq!(SemiSyncAck::decode(&packet), Ok(ack));
+        assert!(SemiSyncAck::decode(&packet[..9]).is_err());
+        assert!(SemiSyncAck::decode(&[0; 20]).is_err());
+        assert_eq!(decode_semi_sync(&[SEMI_SYNC, 1, 7]), Ok((true, &[7u8][..])));
+        assert!(decode_semi_sync(&[SEMI_SYNC, 2, 7]).is_err());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use wire::column::OwnedColumn;
 use wire::command::Command;
 use wire::handshake::{AuthSwitch, FirstAnswer, Greeting, Login};
 use wire::params::{ParamType, decode_params};
-use wire::replication::{BinlogDump, RegisterReplica, decode_stream};
+use wire::replication::{BinlogDump, RegisterReplica, SemiSyncAck, decode_semi_sync, decode_stream};
 use wire::{PacketReader, PacketWriter, reply, row};
 
 fn any_packet() -> impl Strategy<Value = Vec<u8>> {
@@ -32,6 +32,8 @@ proptest! {
         let _ = BinlogDump::decode(&packet);
         let _ = BinlogDump::decode_gtid(&packet);
         let _ = decode_stream(&packet);
+        let _ = decode_semi_sync(&packet);
+        let _ = SemiSyncAck::decode(&packet);
         if let Ok(row) = row::decode_text(&packet, usize::from(capabilities as u16)) {
             prop_assert!(row.len() <= packet.len().max(usize::from(capabilities as u16)));
         }

@@ -43,6 +43,7 @@
 mod history;
 mod pipeline;
 mod round;
+mod semi_sync;
 mod settings;
 mod signal;
 mod stats;
@@ -57,6 +58,7 @@ use base::{CommitNumber, ErrorClass, Gtid, LogPosition, SqlError, UnixMicros, Uu
 use binlog::BinlogError;
 
 pub use self::pipeline::{Barrier, Pipeline};
+pub use self::semi_sync::{OnTimeout, SemiSync, SemiSyncStatus};
 pub use self::settings::{CommitSettings, Overlap};
 pub use self::stats::{CommitStats, Histogram, HistogramSnapshot};
 pub use self::ticket::Ticket;
@@ -123,6 +125,12 @@ pub enum CommitError {
     /// A write or sync of the log failed. Whether the transaction is in the log will be known after a restart.
     #[error("The binary log failed, the server has to be restarted: {0}")]
     LogFailed(Arc<str>),
+    /// It is in the log, synced, and the server ends before a replica has acknowledged it: it will be there after a restart.
+    #[error(
+        "Server shutdown in progress; the transaction is in the log and no replica has acknowledged it: it becomes visible \
+         with the next start"
+    )]
+    Unacknowledged,
 }
 
 impl CommitError {
@@ -130,7 +138,7 @@ impl CommitError {
     pub fn class(&self) -> ErrorClass {
         match self {
             CommitError::Full(_) => ErrorClass::Full,
-            CommitError::Stopped => ErrorClass::Cancelled,
+            CommitError::Stopped | CommitError::Unacknowledged => ErrorClass::Cancelled,
             CommitError::LogFailed(_) => ErrorClass::Io,
         }
     }
@@ -151,7 +159,7 @@ impl From<CommitError> for SqlError {
     fn from(error: CommitError) -> Self {
         let code = match error {
             CommitError::Full(_) => codes::DISK_FULL,
-            CommitError::Stopped => codes::SERVER_SHUTDOWN,
+            CommitError::Stopped | CommitError::Unacknowledged => codes::SERVER_SHUTDOWN,
             CommitError::LogFailed(_) => codes::ERROR_ON_WRITE,
         };
         SqlError::new(code, error.to_string())

@@ -11,7 +11,8 @@ use io::{BoxFuture, Env};
 use parking_lot::Mutex;
 
 use super::history::WritesetHistory;
-use super::round::Round;
+use super::round::{Member, Round, tell};
+use super::semi_sync::SemiSync;
 use super::settings::CommitSettings;
 use super::signal::Signal;
 use super::stats::CommitStats;
@@ -74,6 +75,7 @@ pub(super) struct Shared<E: CommitEnv> {
     failure: OnceLock<CommitError>,
     pub(super) settings: CommitSettings,
     pub(super) stats: CommitStats,
+    pub(super) semi_sync: Arc<SemiSync>,
 }
 
 /// The commit pipeline of one log. A cheap handle.
@@ -90,7 +92,15 @@ impl<E: CommitEnv> Clone for Pipeline<E> {
 impl<E: CommitEnv> Pipeline<E> {
     /// A pipeline that goes on after `last`, the last transaction in the log (for its number and end; see
     /// [`Place::at`]). Run [`Pipeline::run`] on a thread of its own.
-    pub fn new(env: E, machine: Env, writer: LogWriter, last: Place, settings: CommitSettings) -> Self {
+    pub fn new(
+        env: E,
+        machine: Env,
+        writer: LogWriter,
+        last: Place,
+        settings: CommitSettings,
+        semi_sync: Arc<SemiSync>,
+    ) -> Self {
+        semi_sync.open();
         let log = writer.log().clone();
         let pen = Pen {
             writer,
@@ -116,6 +126,7 @@ impl<E: CommitEnv> Pipeline<E> {
             failure: OnceLock::new(),
             settings,
             stats: CommitStats::default(),
+            semi_sync,
         };
         Pipeline { shared: Arc::new(shared) }
     }
@@ -170,6 +181,7 @@ impl<E: CommitEnv> Pipeline<E> {
     /// `None` if the log has failed or the pipeline was closed before.
     pub async fn close(&self) -> Option<LogWriter> {
         self.shared.is_closed.store(true, Ordering::SeqCst);
+        self.shared.semi_sync.close();
         let _ = self.barrier_before_end().await;
         let pen = loop {
             let returned = self.shared.pen_returned.listen();
@@ -237,6 +249,11 @@ impl<E: CommitEnv> Pipeline<E> {
     /// Counters.
     pub fn stats(&self) -> &CommitStats {
         &self.shared.stats
+    }
+
+    /// Holds commits until replicas have them.
+    pub fn semi_sync(&self) -> &Arc<SemiSync> {
+        &self.shared.semi_sync
     }
 
     /// The log that it writes.
@@ -344,9 +361,41 @@ impl<E: CommitEnv> Shared<E> {
             self.env.failed(&failure);
         }
         self.refuse_queued();
+        self.semi_sync.refuse(&failure);
         self.pen_returned.notify(usize::MAX);
         self.signal.wake();
         failure
+    }
+
+    /// What is as durable as it was asked to be becomes visible: now, or when replicas have it too.
+    pub(super) fn publish(self: &Arc<Self>, commits: u64, last: Place, members: Vec<Member>) {
+        if !self.semi_sync.concerns_commits() {
+            return self.show(commits, &last, members);
+        }
+        let shared = self.clone();
+        let publish = move |outcome: Result<(), CommitError>| match outcome {
+            Ok(()) => shared.show(commits, &last, members),
+            Err(error) => tell(members, &Err(error)),
+        };
+        self.semi_sync.pass(last.end, commits, Box::new(publish));
+    }
+
+    fn show(&self, commits: u64, last: &Place, members: Vec<Member>) {
+        if commits > 0 {
+            self.env.commit_ordered(last);
+        }
+        let in_order = self.settings.order_commits() || members.len() <= 1;
+        let tell_all = move || members.into_iter().for_each(|(teller, place)| teller.tell(Ok(place)));
+        if in_order {
+            tell_all();
+        } else {
+            let machine = self.machine.clone();
+            let tell_later = async move {
+                machine.step().await;
+                tell_all();
+            };
+            self.machine.spawner.spawn("commit-wake", Box::pin(tell_later));
+        }
     }
 }
 

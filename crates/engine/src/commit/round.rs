@@ -23,7 +23,7 @@ use super::{CommitEnv, CommitError, Place};
 const GROUP_BYTES_MAX: usize = 16 << 20;
 
 /// Somebody to be told when everything up to a place is published.
-type Member = (Teller, Place);
+pub(super) type Member = (Teller, Place);
 
 /// What was taken from the queue for a group.
 struct Taken {
@@ -277,7 +277,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             self.pen.groups_since_sync = 0;
             self.pen.writer.recycle(group);
         }
-        self.tell_published(members);
+        self.shared.publish(0, self.pen.last, members);
         Ok(())
     }
 
@@ -392,10 +392,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let shared = self.shared;
         self.count(&group, &done, active);
         shared.log.make_durable(&group);
-        if done.commits > 0 {
-            shared.env.commit_ordered(&done.last);
-        }
-        self.tell_published(done.members);
+        shared.publish(done.commits, done.last, done.members);
         if let Some(before) = self.pen.unsynced.take() {
             self.pen.writer.recycle(before);
         }
@@ -435,21 +432,6 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let is_alone = is_alone && settings.sync_delay() == Duration::ZERO;
         self.shared.may_be_alone.store(is_alone, std::sync::atomic::Ordering::Relaxed);
     }
-
-    fn tell_published(&self, members: Vec<Member>) {
-        let in_order = self.shared.settings.order_commits() || members.len() <= 1;
-        let tell_all = move || members.into_iter().for_each(|(teller, place)| teller.tell(Ok(place)));
-        if in_order {
-            tell_all();
-        } else {
-            let machine = self.shared.machine.clone();
-            let tell_later = async move {
-                machine.step().await;
-                tell_all();
-            };
-            self.shared.machine.spawner.spawn("commit-wake", Box::pin(tell_later));
-        }
-    }
 }
 
 fn place_of(stamp: &PlaceStamp, placed: &binlog::Placed) -> Place {
@@ -472,6 +454,6 @@ async fn store(mut group: Group, sync: bool, durable_write: bool, mode: IoMode) 
     (group, result)
 }
 
-fn tell(members: Vec<Member>, outcome: &Result<Place, CommitError>) {
+pub(super) fn tell(members: Vec<Member>, outcome: &Result<Place, CommitError>) {
     members.into_iter().for_each(|(teller, _)| teller.tell(outcome.clone()));
 }

@@ -68,6 +68,11 @@ impl Copier {
         Ok(Received::Event)
     }
 
+    /// Behind the last event: everything before it is here, if not synced yet.
+    pub(super) fn position(&self) -> LogPosition {
+        self.comparing.as_ref().map_or_else(|| self.receiver.position(), LogReader::position)
+    }
+
     /// Whether everything that was here before was seen to be the source's too.
     pub(super) fn is_compared(&self) -> bool {
         self.comparing.is_none()

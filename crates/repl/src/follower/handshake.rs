@@ -41,15 +41,19 @@ pub(crate) struct SourceFacts {
     pub(crate) log_status: String,
 }
 
-/// Connects, and does all that comes before the dump.
+/// Connects, and does all that comes before the dump; with `semi_sync` it offers to acknowledge.
 pub(crate) async fn connect(
     env: &Env,
     settings: &SourceSettings,
     identity: &Identity,
+    semi_sync: bool,
 ) -> Result<(SourceClient, SourceFacts), ReceiveError> {
     let mut client = open(env, settings, "commuter-receiver").await?;
     let name = format!("{settings:?}");
     let facts = introduce(env, &mut client, settings, identity, &|error| of_client(&name, error)).await?;
+    if semi_sync {
+        client.offer_semi_sync().await.map_err(|error| of_client(&name, error))?;
+    }
     Ok((client, facts))
 }
 

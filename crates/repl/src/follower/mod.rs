@@ -26,7 +26,7 @@ mod settings;
 pub(crate) mod status;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use apply::{Applier, ApplyOptions};
@@ -70,6 +70,8 @@ pub struct Follower {
     comparer: Comparer,
     identity: Identity,
     net_timeout_seconds: AtomicU64,
+    semi_sync: AtomicBool,
+    acknowledges: AtomicBool,
     state: Mutex<State>,
     changed: Event,
 }
@@ -88,6 +90,8 @@ impl Follower {
             comparer: Comparer::default(),
             identity,
             net_timeout_seconds: AtomicU64::new(NET_TIMEOUT_SECONDS),
+            semi_sync: AtomicBool::new(false),
+            acknowledges: AtomicBool::new(false),
             state: Mutex::new(state),
             changed: Event::new(),
         }))
@@ -101,6 +105,24 @@ impl Follower {
 
     pub(crate) fn net_timeout(&self) -> Duration {
         Duration::from_secs(self.net_timeout_seconds.load(Ordering::Relaxed))
+    }
+
+    /// `rpl_semi_sync_replica_enabled`: whether we acknowledge to the source what we have synced. From the next connection on.
+    pub fn set_semi_sync(&self, on: bool) {
+        self.semi_sync.store(on, Ordering::Relaxed);
+    }
+
+    /// `Rpl_semi_sync_replica_status`: whether the source is one that asks for acknowledgements, and gets them.
+    pub fn acknowledges(&self) -> bool {
+        self.acknowledges.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_acknowledges(&self, on: bool) {
+        self.acknowledges.store(on, Ordering::Relaxed);
+    }
+
+    pub(crate) fn semi_sync(&self) -> bool {
+        self.semi_sync.load(Ordering::Relaxed)
     }
 
     /// `replica_parallel_workers`, from the next start of the applier on.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use base::{LogPosition, UnixMicros};
 use binlog::LogReceiver;
 use futures_lite::future;
-use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2};
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, SemiSyncAck};
 
 use super::Follower;
 use super::copier::{Copier, Received, our_end};
@@ -87,7 +87,7 @@ async fn connect_and_copy(
         return (receiver, Err(error.into()));
     }
     let identity = follower.identity().clone();
-    let connect = handshake::connect(follower.env(), settings, &identity);
+    let connect = handshake::connect(follower.env(), settings, &identity, follower.semi_sync());
     let silence = async { Err(silent(follower, settings).await) };
     let stop = async { Err(follower.stop_asked().await.err().unwrap_or(ReceiveError::Stopped)) };
     let (mut client, facts) = match future::or(connect, future::or(stop, silence)).await {
@@ -101,6 +101,7 @@ async fn connect_and_copy(
     };
     let mut copier = Copier::new(receiver, start);
     let result = stream(follower, settings, &mut client, &mut copier, start, attempts).await;
+    follower.set_acknowledges(false);
     let result = explain(result, &facts, copier.receiver.log());
     // What came whole is kept; a transaction that came in part is asked for again.
     let kept = copier.receiver.forget_partial().await;
@@ -151,6 +152,7 @@ async fn stream(
     let dump = BinlogDump { flags: DUMP_HEARTBEAT_V2, server_id, file, position, gtid_set: None };
     client.dump(&dump).await.map_err(|error| of_client(&name, error))?;
     follower.set_io_state(IoState::WaitingForEvents, Running::Yes);
+    let mut asked = false;
     loop {
         let next = async { client.next_event().await.map_err(|error| of_client(&name, error)) };
         let silence = async { Err(silent(follower, settings).await) };
@@ -159,6 +161,8 @@ async fn stream(
             return Err(ReceiveError::lost(&name, "the source ended the stream".to_owned()));
         };
         let received = copier.event(event).await?;
+        asked |= client.asks_for_acknowledgement();
+        follower.set_acknowledges(client.is_semi_sync());
         if let Received::Heartbeat(_) = received {
             follower.heartbeat();
         }
@@ -169,6 +173,12 @@ async fn stream(
         if !client.has_event() || copier.receiver.unflushed() >= BATCH_SIZE {
             copier.receiver.flush().await?;
             follower.received(copier.receiver.flushed());
+            if std::mem::take(&mut asked) {
+                let position = copier.position();
+                let ack =
+                    SemiSyncAck { position: position.offset, file: copier.receiver.log().file_name(position.file) };
+                client.acknowledge(&ack).await.map_err(|error| of_client(&name, error))?;
+            }
         }
     }
 }

@@ -16,6 +16,7 @@
 //! - A connection is asked for what is behind the last transaction that has its place in our log, and only when nothing is under way.
 //! - An error of execution stops the replica at the beginning of the transaction that it names.
 
+mod acks;
 mod commits;
 mod executor;
 mod queue;
@@ -38,6 +39,7 @@ use sql::parse::ast::{StartReplica, StopReplica};
 use sql::services::ReplicaStatusRow;
 use sql::session::{Session, Shared};
 
+use self::acks::Acks;
 use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
@@ -106,6 +108,7 @@ struct Run {
     engine: Arc<Engine>,
     queue: EventQueue,
     commits: Arc<Commits>,
+    acks: Acks,
     /// The executor's session.
     handle: Arc<SessionHandle>,
     copy: CopyHook,
@@ -188,6 +191,7 @@ impl Replica {
             engine: shared.engine.clone(),
             queue: EventQueue::default(),
             commits: Arc::default(),
+            acks: Acks::default(),
             handle,
             copy,
         });
@@ -359,6 +363,7 @@ impl Run {
     fn tell(&self, executed: &Executed) {
         self.replica.transactions.fetch_add(1, Ordering::Relaxed);
         self.replica.retries.store(0, Ordering::Relaxed);
+        self.acks.durable(&executed.file, executed.offset);
         self.replica.change(|state| {
             state.executed = Place { file: executed.file.clone(), offset: executed.offset };
             state.last_commit_time = executed.commit_time;

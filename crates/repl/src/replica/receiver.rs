@@ -3,6 +3,7 @@
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
 use binlog::{FormatDescription, GtidEvent, MariaGtidName, RawEvent};
 use futures_lite::future;
+use wire::replication::SemiSyncAck;
 
 use super::queue::{Item, Refused};
 use super::source::{self, SourceKind, Start};
@@ -52,7 +53,9 @@ pub(super) async fn run(run: &Run) -> Result<(), ReceiveError> {
             state.io_state = IoState::Connecting;
             state.io_running = Running::Connecting;
         });
-        let error = match connect_and_stream(run, &settings, &mut attempts).await {
+        let ended = connect_and_stream(run, &settings, &mut attempts).await;
+        replica.follower.set_acknowledges(false);
+        let error = match ended {
             Ended::StartOver => continue,
             Ended::Closed | Ended::Failed(ReceiveError::Stopped) => return Ok(()),
             Ended::IsOurs => {
@@ -119,6 +122,12 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
     run.commits.idle().await.map_err(|error| ReceiveError::Unfit(error.message))?;
     let start = start_of(run, settings, kind);
     let identity = replica.follower.identity().clone();
+    if replica.follower.semi_sync() {
+        let name = format!("{settings:?}");
+        let offer = async { client.offer_semi_sync().await.map_err(|error| of_client(&name, error)) };
+        future::or(offer, silence(run, settings)).await?;
+    }
+    run.acks.begin();
     let begin = async { source::begin(run.env(), &mut client, kind, settings, &identity, &start).await };
     let (facts, checksum) = future::or(begin, silence(run, settings)).await?;
     replica.change(|state| {
@@ -136,6 +145,10 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         let event = next_event(run, settings, &mut client).await?;
         *attempts = 0;
         let is_wanted = reader.look_at(run, &event).map_err(ReceiveError::from)?;
+        replica.follower.set_acknowledges(client.is_semi_sync());
+        if client.asks_for_acknowledgement() {
+            run.acks.asked(reader.place.clone());
+        }
         if is_wanted {
             run.queue.push(generation, Item::Event(event)).await?;
         }
@@ -159,13 +172,31 @@ async fn silence<T>(run: &Run, settings: &SourceSettings) -> Result<T, ReceiveEr
     Err(ReceiveError::lost(&format!("{settings:?}"), format!("nothing was heard of it for {} seconds", most.as_secs())))
 }
 
+/// The next event; meanwhile the source is told what is durable here, if it asks.
 async fn next_event(run: &Run, settings: &SourceSettings, client: &mut SourceClient) -> Result<Vec<u8>, ReceiveError> {
     let name = format!("{settings:?}");
-    let next = async {
-        let event = client.next_event().await.map_err(|error| of_client(&name, error))?;
-        event.map(<[u8]>::to_vec).ok_or_else(|| ReceiveError::lost(&name, "the source ended the stream".to_owned()))
-    };
-    future::or(next, silence(run, settings)).await
+    loop {
+        let next = async {
+            let event = client.next_event().await.map_err(|error| of_client(&name, error))?;
+            let event = event.map(<[u8]>::to_vec);
+            event.map(Heard::Event).ok_or_else(|| ReceiveError::lost(&name, "the source ended the stream".to_owned()))
+        };
+        let durable = async { Ok(Heard::Durable(run.acks.next().await)) };
+        match future::or(durable, future::or(next, silence(run, settings))).await? {
+            Heard::Event(event) => return Ok(event),
+            Heard::Durable(Place { file, offset }) => {
+                let ack = SemiSyncAck { position: offset, file };
+                client.acknowledge(&ack).await.map_err(|error| of_client(&name, error))?;
+            }
+        }
+    }
+}
+
+/// What the receiver waits for.
+enum Heard {
+    Event(Vec<u8>),
+    /// Of our own commits.
+    Durable(Place),
 }
 
 /// What the receiver itself reads of events.

@@ -190,6 +190,11 @@ impl Maria {
         this
     }
 
+    /// Whether what comes is of a transaction that the replica has.
+    pub(super) fn is_skipping(&self) -> bool {
+        self.skipping
+    }
+
     /// Whether the stream leaves out what its first file begins with.
     pub(super) fn begins_in_the_middle(&self) -> bool {
         self.has.is_some()

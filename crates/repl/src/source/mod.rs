@@ -7,7 +7,10 @@
 //!
 //! A client in MariaDB's dialect is one that has set `@mariadb_slave_capability`. A replica among them (one that has registered, or
 //! follows by GTIDs) gets the log in that dialect, see [`maria`]; tools that copy files get the files.
+//!
+//! A replica that has set `@rpl_semi_sync_replica` acknowledges what it has, see [`acks`].
 
+mod acks;
 mod maria;
 mod replicas;
 mod start;
@@ -19,6 +22,7 @@ use std::time::Duration;
 
 use base::{SqlError, codes};
 use binlog::BinaryLog;
+use engine::commit::SemiSync;
 use event_listener::Event;
 use io::BoxFuture;
 use session::Registry;
@@ -27,6 +31,7 @@ use sql::services::ReplicaHost;
 use types::Value;
 use wire::replication::{DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK, RegisterReplica};
 
+use acks::Acks;
 pub use maria::MariaPosition;
 use replicas::Replicas;
 
@@ -39,6 +44,8 @@ pub struct DumpServer {
     registry: Arc<Registry>,
     replicas: Replicas,
     end: End,
+    /// Told what replicas acknowledge.
+    semi_sync: Arc<SemiSync>,
 }
 
 /// Whether the streams are to end.
@@ -79,6 +86,8 @@ pub(crate) struct Wishes {
     /// MariaDB's replicas only: it wants the statements of row events.
     pub(crate) annotations: bool,
     pub(crate) uuid: String,
+    /// It acknowledges what it has.
+    pub(crate) semi_sync: bool,
 }
 
 /// What a client said about checksums.
@@ -93,9 +102,10 @@ pub(crate) enum Checksum {
 }
 
 impl DumpServer {
-    /// For a log; `registry` knows the connections, of which older ones of a replica are ended.
-    pub fn new(log: Arc<BinaryLog>, registry: Arc<Registry>) -> Self {
-        DumpServer { log, registry, replicas: Replicas::default(), end: End::default() }
+    /// For a log; `registry` knows the connections, of which older ones of a replica are ended; `semi_sync` waits for what replicas
+    /// acknowledge.
+    pub fn new(log: Arc<BinaryLog>, registry: Arc<Registry>, semi_sync: Arc<SemiSync>) -> Self {
+        DumpServer { log, registry, replicas: Replicas::default(), end: End::default(), semi_sync }
     }
 
     /// From here on a stream ends when it has come to the log's end.
@@ -129,7 +139,8 @@ impl DumpService for DumpServer {
                 tracing::info!("a new dump of the same replica ends connection {older}");
                 let _ = self.registry.kill(older, base::Cancelled::Connection);
             }
-            let result = stream::run(&self.log, &request, &wishes, &self.end, stream).await;
+            let acks = wishes.semi_sync.then(|| Acks::new(&self.semi_sync, &self.log, request.connection));
+            let result = stream::run(&self.log, &request, &wishes, &self.end, acks, stream).await;
             self.replicas.remove(request.connection);
             if let Err(error) = &result {
                 tracing::info!("dump of connection {} ends: {error}", request.connection);
@@ -156,6 +167,10 @@ impl Wishes {
             is_maria,
             in_maria_dialect: knows_gtids && is_replica,
             annotations: is_maria && flags & DUMP_HEARTBEAT_V2 != 0,
+            semi_sync: request
+                .variable(&["rpl_semi_sync_replica", "rpl_semi_sync_slave"])
+                .and_then(number)
+                .is_some_and(|on| on > 0),
             uuid: request.variable(&["replica_uuid", "slave_uuid"]).and_then(text).unwrap_or_default(),
         }
     }

@@ -11,6 +11,7 @@ use binlog::{BinaryLog, BinlogError, EventType, FormatDescription, GtidEvent, Gt
 use futures_lite::future;
 use session::dump::{DumpRequest, EventStream};
 
+use super::acks::Acks;
 use super::maria::{Maria, MariaPosition, Rendered};
 use super::start::{self, Start};
 use super::{Checksum, End, Wishes, fatal};
@@ -26,6 +27,7 @@ pub(super) async fn run(
     request: &DumpRequest,
     wishes: &Wishes,
     end: &End,
+    acks: Option<Acks>,
     stream: &mut dyn EventStream,
 ) -> Result<(), SqlError> {
     let start = start::find(log, request, wishes)?;
@@ -35,6 +37,7 @@ pub(super) async fn run(
         log: log.clone(),
         wishes,
         end,
+        acks,
         stream,
         pin,
         reader: log.reader(LogPosition::new(start.at.file, 0)),
@@ -42,6 +45,7 @@ pub(super) async fn run(
         has: start.has.clone(),
         maria,
         skipping: false,
+        skipped_to: None,
         has_format: false,
     };
     sender.begin(&start).await?;
@@ -67,6 +71,8 @@ struct Sender<'a> {
     log: Arc<BinaryLog>,
     wishes: &'a Wishes,
     end: &'a End,
+    /// Of a semi-synchronous replica.
+    acks: Option<Acks>,
     stream: &'a mut dyn EventStream,
     pin: Pin,
     reader: LogReader,
@@ -77,6 +83,8 @@ struct Sender<'a> {
     maria: Option<Maria>,
     /// Inside of a transaction that the client has.
     skipping: bool,
+    /// The client has not heard of what ends here.
+    skipped_to: Option<LogPosition>,
     /// The client has a FORMAT_DESCRIPTION, which says that everything behind it has a checksum.
     has_format: bool,
 }
@@ -109,7 +117,9 @@ impl Sender<'_> {
         loop {
             let Some(event) = self.reader.next_event().await.map_err(reading)? else {
                 self.pin.set(self.reader.position());
+                self.say_what_was_skipped();
                 self.stream.flush().await?;
+                self.listen().await?;
                 let is_over = self.end.is_asked() && self.log.durable_end() <= self.reader.position();
                 if self.wishes.non_blocking || is_over {
                     return Ok(());
@@ -125,11 +135,16 @@ impl Sender<'_> {
                 self.send_format(&event, false)?;
             } else if self.maria.is_some() {
                 self.send_rendered(&event)?;
-            } else if !self.is_skipped(&event)? {
-                self.stream.event(&[&event.bytes]);
+            } else if self.is_skipped(&event)? {
+                self.skipped(&event);
+                self.skipped_to = Some(event.end);
+            } else {
+                self.say_what_was_skipped();
+                self.send(&event.bytes, Some(event.end));
             }
             if self.stream.buffered() >= SEND_SIZE {
                 self.stream.flush().await?;
+                self.listen().await?;
             }
         }
     }
@@ -152,7 +167,11 @@ impl Sender<'_> {
                     None => future::pending().await,
                 }
             };
-            self.stream.wait(Box::pin(future::or(more, future::or(beat, self.end.asked())))).await?;
+            let is_done = self.stream.wait(Box::pin(future::or(more, future::or(beat, self.end.asked())))).await?;
+            if !is_done {
+                self.listen().await?;
+                continue;
+            }
             if let Some(error) = failed {
                 return Err(error.into());
             }
@@ -162,6 +181,43 @@ impl Sender<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Sends an event; `end` is where it ends in the log, if it is there.
+    fn send(&mut self, event: &[u8], end: Option<LogPosition>) {
+        match &mut self.acks {
+            None => self.stream.event(&[event]),
+            Some(acks) => {
+                let asks = end.is_some_and(|end| acks.asks(end));
+                self.stream.semi_sync_event(event, asks);
+            }
+        }
+    }
+
+    fn skipped(&mut self, event: &LogEvent) {
+        if let Some(acks) = &mut self.acks {
+            acks.skipped(event.end);
+        }
+    }
+
+    /// MySQL's replicas count their position by the events that they get; a heartbeat tells them of those that they did not.
+    fn say_what_was_skipped(&mut self) {
+        if let Some(at) = self.skipped_to.take()
+            && self.wishes.heartbeat_period.is_some()
+        {
+            self.send_heartbeat(at);
+        }
+    }
+
+    /// Takes what the client has said meanwhile.
+    async fn listen(&mut self) -> Result<(), SqlError> {
+        match &mut self.acks {
+            Some(acks) => acks.take(self.stream).await,
+            None => {
+                while self.stream.said().await?.is_some() {}
+                Ok(())
+            }
+        }
     }
 
     /// Whether the event is of a transaction that the client has.
@@ -180,12 +236,13 @@ impl Sender<'_> {
     fn send_rendered(&mut self, event: &LogEvent) -> Result<(), SqlError> {
         let rendered = self.maria.as_mut().map_or(Ok(Rendered::AsIs), |maria| maria.event(event))?;
         match rendered {
+            Rendered::Nothing if self.maria.as_ref().is_some_and(Maria::is_skipping) => self.skipped(event),
             Rendered::Nothing => {}
-            Rendered::AsIs => self.stream.event(&[&event.bytes]),
-            Rendered::Instead(bytes) => self.stream.event(&[&bytes]),
+            Rendered::AsIs => self.send(&event.bytes, Some(event.end)),
+            Rendered::Instead(bytes) => self.send(&bytes, Some(event.end)),
             Rendered::Before(bytes) => {
-                self.stream.event(&[&bytes]);
-                self.stream.event(&[&event.bytes]);
+                self.send(&bytes, None);
+                self.send(&event.bytes, Some(event.end));
             }
         }
         Ok(())
@@ -202,7 +259,8 @@ impl Sender<'_> {
     fn send_rotate(&mut self, to: LogPosition) {
         let file = self.log.file_name(to.file);
         let rotate = Rotate { position: to.offset.max(MAGIC.len() as u64), file };
-        self.stream.event(&[&rotate.fake(self.server_id(), self.with_checksum())]);
+        let rotate = rotate.fake(self.server_id(), self.with_checksum());
+        self.send(&rotate, None);
         self.file = to.file;
     }
 
@@ -213,7 +271,7 @@ impl Sender<'_> {
             true => encode_maria_heartbeat(&heartbeat, server_id, with_checksum),
             false => encode_heartbeat(&heartbeat, server_id, self.wishes.heartbeat_v2, with_checksum),
         };
-        self.stream.event(&[&bytes]);
+        self.send(&bytes, None);
     }
 
     /// A file that is read is not in use to its reader. Where the stream begins in the middle, the event has no position
@@ -232,7 +290,7 @@ impl Sender<'_> {
         let end = if is_in_the_middle { 0 } else { event.end.offset };
         let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
         let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, (1 << 32) + end - len, &body);
-        self.stream.event(&[&sent]);
+        self.send(&sent, None);
         self.has_format = true;
         Ok(())
     }

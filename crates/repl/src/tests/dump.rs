@@ -1,13 +1,16 @@
 //! What clients other than our own get.
 
+use std::collections::VecDeque;
+
 use binlog::event::{ChecksumAlgorithm, EventHeader, FormatDescription, Heartbeat, Rotate};
 use binlog::{EventType, GtidEvent, GtidSet, RawEvent};
+use engine::commit::SemiSync;
 use io::BoxFuture;
 use io::sim::SimMachine;
 use session::Registry;
 use session::dump::{DumpRequest, DumpService, EventStream};
 use types::Value;
-use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK};
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK, SemiSyncAck};
 
 use super::*;
 use crate::DumpServer;
@@ -17,11 +20,24 @@ use crate::DumpServer;
 pub(super) struct Kept {
     pub(super) events: Vec<Vec<u8>>,
     pub(super) waits: usize,
+    /// Which of the events ask to be acknowledged.
+    pub(super) asked: Vec<usize>,
+    /// What the client says.
+    pub(super) says: VecDeque<Vec<u8>>,
 }
 
 impl EventStream for Kept {
     fn event(&mut self, pieces: &[&[u8]]) {
         self.events.push(pieces.concat());
+    }
+
+    fn semi_sync_event(&mut self, event: &[u8], asks: bool) {
+        self.events.push(event.to_vec());
+        self.asked.extend(asks.then(|| self.events.len() - 1));
+    }
+
+    fn said(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SqlError>> {
+        Box::pin(async { Ok(self.says.pop_front()) })
     }
 
     fn buffered(&self) -> usize {
@@ -32,14 +48,14 @@ impl EventStream for Kept {
         Box::pin(async { Ok(()) })
     }
 
-    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), SqlError>> {
+    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async move {
             if self.waits == 0 {
                 return Err(SqlError::unknown("the client has gone"));
             }
             self.waits -= 1;
             what.await;
-            Ok(())
+            Ok(true)
         })
     }
 }
@@ -66,7 +82,7 @@ fn dump_with(request: DumpRequest, kept: &mut Kept, purged: &GtidSet) -> (Result
         if !purged.is_empty() {
             writer.add_purged(purged).await.unwrap();
         }
-        let server = DumpServer::new(log.clone(), Registry::new(machine.env().clock));
+        let server = DumpServer::new(log.clone(), Registry::new(machine.env().clock), SemiSync::new(machine.env()));
         (server.dump(request, kept).await, log)
     };
     machine.run(run).unwrap()
@@ -140,6 +156,58 @@ fn by_gtids() {
     let error = dump(request, &mut kept).0.unwrap_err();
     assert_eq!(error.code, 1236);
     assert!(error.message.starts_with("Replica has more GTIDs than the source has"), "{error}");
+}
+
+/// MySQL's replicas know where they are by what they get.
+#[test]
+fn a_heartbeat_tells_of_what_is_left_out() {
+    let mut request = request("", 4);
+    request.variables.push(("source_heartbeat_period".into(), Value::Int(1_000_000_000)));
+    let mut set = GtidSet::new();
+    set.add_range(Uuid([0x11; 16]), 3, 4);
+    set.add_range(Uuid([0x11; 16]), 40, 40);
+    let mut bytes = Vec::new();
+    set.encode(&mut bytes);
+    request.dump.gtid_set = Some(bytes);
+    let mut kept = Kept::default();
+    let (result, log) = dump(request, &mut kept);
+    result.unwrap();
+    let mut at = 0;
+    let mut beats = 0;
+    for (header, event) in headers(&kept).into_iter().zip(&kept.events) {
+        if header.event_type == EventType::HEARTBEAT {
+            let event = RawEvent::first_of(event, ChecksumAlgorithm::Crc32).unwrap();
+            at = Heartbeat::decode(&event).unwrap().position;
+            beats += 1;
+        } else if header.event_type == EventType::ROTATE && header.next_position == 0 {
+            at = 4;
+        } else {
+            assert_eq!(u64::from(header.next_position - header.event_length), at, "{header:?}");
+            at = header.next_position.into();
+        }
+    }
+    assert_eq!((at, beats), (log.durable_end().offset, 2));
+}
+
+/// The last event of what is durable asks; acknowledgements of what was sent are taken, others end the stream.
+#[test]
+fn semi_synchronous_replicas() {
+    let mut request = request("", 4);
+    request.variables.push(("rpl_semi_sync_slave".into(), Value::Int(1)));
+    let mut kept = Kept::default();
+    let (result, log) = dump(request.clone(), &mut kept);
+    result.unwrap();
+    assert_eq!(kept.asked, [kept.events.len() - 1], "one for all that was durable");
+    let end = log.durable_end();
+    for (position, is_known) in [(end.offset, true), (end.offset + 1, false)] {
+        let mut packet = Vec::new();
+        SemiSyncAck { position, file: log.file_name(end.file) }.encode(&mut packet);
+        let mut kept = Kept { says: [packet].into(), ..Kept::default() };
+        let (result, _) = dump(request.clone(), &mut kept);
+        assert_eq!(result.is_ok(), is_known, "{result:?}");
+    }
+    let mut kept = Kept { says: [vec![1]].into(), ..Kept::default() };
+    assert_eq!(dump(request, &mut kept).0.unwrap_err().code, 1236);
 }
 
 /// What is in no file is needed from the replica, also if there are files from before it was added.

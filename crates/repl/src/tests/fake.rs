@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base::{ConnectionId, SqlError};
 use binlog::BinaryLog;
+use engine::commit::SemiSync;
 use futures_lite::future;
 use io::{BoxFuture, Env, Stream};
 use session::Registry;
@@ -24,7 +25,7 @@ const CAPABILITIES: u32 = capability::CLIENT & !capability::DEPRECATE_EOF;
 
 /// Serves a log on `port` until the machine stops.
 pub(super) fn serve(env: &Env, log: &Arc<BinaryLog>, port: u16) -> Arc<DumpServer> {
-    let server = Arc::new(DumpServer::new(log.clone(), Registry::new(env.clock.clone())));
+    let server = Arc::new(DumpServer::new(log.clone(), Registry::new(env.clock.clone()), SemiSync::new(env.clone())));
     let (env, dump, log) = (env.clone(), server.clone(), log.clone());
     let accept = {
         let env = env.clone();
@@ -185,24 +186,50 @@ impl EventStream for Connection {
         });
     }
 
+    fn semi_sync_event(&mut self, event: &[u8], asks: bool) {
+        self.writer.packet(|out| {
+            out.extend_from_slice(&[0, 0xef, asks.into()]);
+            out.extend_from_slice(event);
+        });
+        if asks {
+            self.writer.set_sequence(1);
+        }
+    }
+
+    fn said(&mut self) -> BoxFuture<'_, Result<Option<Vec<u8>>, SqlError>> {
+        Box::pin(async {
+            if !self.reader.has_packet() {
+                let _ = future::poll_once(self.stream.read(self.reader.buffer(), 1 << 16)).await;
+            }
+            self.reader.set_sequence(0);
+            let packet = self.reader.next_packet().map_err(SqlError::unknown)?;
+            Ok(packet.map(|range| self.reader.buffer()[range].to_vec()))
+        })
+    }
+
     fn buffered(&self) -> usize {
         self.writer.len()
     }
 
     fn flush(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async { self.send().await.map_err(SqlError::unknown) })
+        Box::pin(async {
+            self.stream.write_all(self.writer.bytes()).await.map_err(SqlError::unknown)?;
+            self.writer.sent(0);
+            Ok(())
+        })
     }
 
-    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<(), SqlError>> {
-        let gone = async {
-            let mut ignored = Vec::new();
-            while self.stream.read(&mut ignored, 100).await.is_ok_and(|len| len > 0) {}
-            Err(SqlError::unknown("the client has gone"))
+    fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<bool, SqlError>> {
+        let said = async {
+            match self.stream.read(self.reader.buffer(), 1 << 16).await {
+                Ok(len) if len > 0 => Ok(false),
+                _ => Err(SqlError::unknown("the client has gone")),
+            }
         };
         let what = async {
             what.await;
-            Ok(())
+            Ok(true)
         };
-        Box::pin(future::or(what, gone))
+        Box::pin(future::or(what, said))
     }
 }

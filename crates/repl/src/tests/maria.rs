@@ -2,6 +2,7 @@
 
 use binlog::event::{ChecksumAlgorithm, MariaGtid, MariaGtidList};
 use binlog::{EventType, FormatDescription, GtidSet, RawEvent};
+use engine::commit::SemiSync;
 use io::sim::SimMachine;
 use session::Registry;
 use session::dump::{DumpRequest, DumpService};
@@ -52,7 +53,7 @@ fn dump(request: DumpRequest, kept: &mut Kept, purged: &str) -> Result<(), SqlEr
                 writer.add_purged(&purged).await.unwrap();
                 write(&mut writer, 2).await;
             }
-            let server = DumpServer::new(log, Registry::new(machine.env().clock));
+            let server = DumpServer::new(log, Registry::new(machine.env().clock), SemiSync::new(machine.env()));
             server.dump(request, kept).await
         })
         .unwrap()

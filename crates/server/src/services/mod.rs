@@ -25,7 +25,7 @@ use crate::core::End;
 use crate::replication;
 
 pub(crate) use logs::purge_automatically;
-pub(crate) use settings::{apply_at_start, commit_settings};
+pub(crate) use settings::{apply_at_start, commit_settings, start_semi_sync};
 
 /// The server's side of [`Services`].
 pub(crate) struct ServerServices {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use binlog::MariaGtidName;
 use engine::CommitSettings;
 use engine::Engine;
+use engine::commit::{OnTimeout, SemiSync};
 use sql::settings::{Globals, SettingValue};
 
 /// Those of the commit pipeline.
@@ -40,6 +41,7 @@ pub(crate) fn apply(engine: &Engine, name: &str, value: &SettingValue) {
         "recovery_target_time" => tunables.set_recovery_target(Duration::from_secs(number)),
         _ => {}
     }
+    set_semi_sync(engine.semi_sync(), name, value);
     if let Some(pipeline) = engine.commits() {
         set_commit(pipeline.settings(), name, value);
     }
@@ -58,11 +60,39 @@ fn set_commit(settings: &CommitSettings, name: &str, value: &SettingValue) {
     }
 }
 
+fn set_semi_sync(semi_sync: &SemiSync, name: &str, value: &SettingValue) {
+    let number = value.as_u64();
+    match name {
+        SEMI_SYNC => semi_sync.set_enabled(value.as_bool()),
+        "rpl_semi_sync_source_timeout" => semi_sync.set_timeout(Duration::from_millis(number)),
+        "rpl_semi_sync_source_timeout_action" => {
+            semi_sync.set_on_timeout(if value.as_str() == "WAIT" { OnTimeout::Wait } else { OnTimeout::GoOn });
+        }
+        "rpl_semi_sync_source_wait_for_replica_count" => semi_sync.set_wait_count(number as usize),
+        "rpl_semi_sync_source_wait_no_replica" => semi_sync.set_waits_for_replicas(value.as_bool()),
+        _ => {}
+    }
+}
+
+const SEMI_SYNC: &str = "rpl_semi_sync_source_enabled";
+
 /// Those that the engine is not opened with.
 pub(crate) fn apply_at_start(engine: &Engine, globals: &Globals) {
-    for name in ["checkpoint_write_rate", "innodb_deadlock_detect"] {
+    for name in [
+        "checkpoint_write_rate",
+        "innodb_deadlock_detect",
+        "rpl_semi_sync_source_timeout",
+        "rpl_semi_sync_source_timeout_action",
+        "rpl_semi_sync_source_wait_for_replica_count",
+        "rpl_semi_sync_source_wait_no_replica",
+    ] {
         apply(engine, name, &globals.named(name));
     }
+}
+
+/// Commits wait for replicas from here on, if they are to. Not before replicas can connect: the first start commits accounts.
+pub(crate) fn start_semi_sync(engine: &Engine, globals: &Globals) {
+    apply(engine, SEMI_SYNC, &globals.named(SEMI_SYNC));
 }
 
 /// Values that are asked of the engine.

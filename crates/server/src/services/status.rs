@@ -28,6 +28,7 @@ pub(crate) fn lines(engine: &Engine, follower: &Follower, shared: Option<&Shared
     store(&mut lines, engine);
     memory(&mut lines, engine);
     comparisons(&mut lines, follower);
+    semi_sync(&mut lines, engine, follower);
     lines.sort();
     lines
 }
@@ -105,6 +106,26 @@ fn comparisons(lines: &mut Lines, follower: &Follower) {
     add(lines, "Replica_checksum_differing_tables", last.names());
     let position = if last.count == 0 { String::new() } else { last.position.to_string() };
     add(lines, "Replica_checksum_position", position);
+}
+
+/// Under MySQL's names, and MariaDB's.
+fn semi_sync(lines: &mut Lines, engine: &Engine, follower: &Follower) {
+    let status = engine.semi_sync().status();
+    let on_off = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
+    let wait_micros = status.wait_time.as_micros();
+    for (source, replica) in [("source", "replica"), ("master", "slave")] {
+        let mut add_source = |name: &str, value: String| add(lines, &format!("Rpl_semi_sync_{source}_{name}"), value);
+        add_source("clients", status.clients.to_string());
+        add_source("no_times", status.timeouts.to_string());
+        add_source("no_tx", status.unacknowledged.to_string());
+        add_source("status", on_off(status.in_force));
+        add_source("tx_avg_wait_time", (wait_micros / u128::from(status.waits.max(1))).to_string());
+        add_source("tx_wait_time", wait_micros.to_string());
+        add_source("tx_waits", status.waits.to_string());
+        add_source("wait_sessions", status.waiting.to_string());
+        add_source("yes_tx", status.acknowledged.to_string());
+        add(lines, &format!("Rpl_semi_sync_{replica}_status"), on_off(follower.acknowledges()));
+    }
 }
 
 fn memory(lines: &mut Lines, engine: &Engine) {

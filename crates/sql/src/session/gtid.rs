@@ -10,6 +10,7 @@
 use base::{Gtid, SqlError, codes};
 use binlog::{Origin, SourcePosition};
 use engine::{OwnedGtid, Pending};
+use futures_lite::future;
 
 use super::Session;
 use super::counters::Counter;
@@ -55,7 +56,31 @@ impl PendingCommit {
     }
 }
 
+/// What a session is told that is killed while its commit waits for a replica.
+fn killed_while_waiting() -> SqlError {
+    let message = "Query execution was interrupted while the commit was waiting for a replica; the transaction has its place in the \
+                   log, and becomes visible when a replica has acknowledged it";
+    SqlError::new(codes::QUERY_INTERRUPTED, message)
+}
+
 impl Session {
+    /// Waits until what has its place is as durable as asked for, and visible. A sync is short, so nobody is killed in it; the
+    /// wait for a replica may be long.
+    pub(super) async fn wait_for_commit<T, E: Into<SqlError>>(
+        &self,
+        ended: impl Future<Output = Result<T, E>>,
+    ) -> Result<(), SqlError> {
+        let ended = async { ended.await.map(drop).map_err(E::into) };
+        if !self.shared.engine.semi_sync().concerns_commits() {
+            return ended.await;
+        }
+        let killed = async {
+            self.handle.cancel.cancelled().await;
+            Err(killed_while_waiting())
+        };
+        future::or(ended, killed).await
+    }
+
     /// `SET gtid_next`
     pub(super) async fn set_gtid_next(&mut self, value: &str) -> Result<(), SqlError> {
         if let NextGtid::Owned(owned) = &self.next_gtid {

@@ -143,7 +143,8 @@ impl Session {
                 self.count(Counter::HandlerCommit);
                 // A read that is a transaction by itself is none of gtid_next's.
                 let _owned = if plan.writes() { self.gtid_ended() } else { None };
-                open.transaction.commit().await?;
+                let pending = open.transaction.enqueue().await?;
+                self.wait_for_commit(pending.ended()).await?;
                 Ok(outcome)
             }
             Err(error) => {

@@ -139,7 +139,8 @@ impl Session {
             self.snapshot_position = None;
             return Ok(());
         }
-        self.enqueue_commit().await?.ended().await
+        let pending = self.enqueue_commit().await?;
+        self.wait_for_commit(pending.ended()).await
     }
 
     /// Rolls back what is open.
@@ -163,7 +164,8 @@ impl Session {
             TransactionStatement::Commit(completion) => {
                 let before = self.characteristics();
                 // COMMIT ends what gtid_next began, even if it is nothing.
-                self.enqueue_commit().await?.ended().await?;
+                let pending = self.enqueue_commit().await?;
+                self.wait_for_commit(pending.ended()).await?;
                 self.complete(*completion, before)?;
             }
             TransactionStatement::Rollback(completion) => {

@@ -4,6 +4,7 @@ mod faults;
 mod groups;
 mod many;
 mod order;
+mod semi_sync;
 mod unsynced;
 
 use std::future::Future;
@@ -93,7 +94,8 @@ pub(super) async fn open(env: Env, options: LogOptions, last: u64) -> Result<Ben
     let last = Place::at(CommitNumber(last), opened.writer.position());
     witness.0.lock().published = last.commit_number;
     let settings = CommitSettings::default();
-    let pipeline = Pipeline::new(witness.clone(), env.clone(), opened.writer, last, settings);
+    let pipeline =
+        Pipeline::new(witness.clone(), env.clone(), opened.writer, last, settings, SemiSync::new(env.clone()));
     env.spawner.spawn_thread("log", Box::pin(pipeline.clone().run()));
     Ok(Bench { env, pipeline, witness })
 }

@@ -68,20 +68,29 @@ pub(super) const ALL: &[Setting] = &[
          those that may not (ALL_LOSSY). Of ALL_SIGNED and ALL_UNSIGNED one says what integers are of which the log does not; \
          else they are as here. Wider CHAR, VARCHAR, TEXT and the like, and dates and times as of MySQL 5.5, need no setting.",
     ),
-    global("rpl_semi_sync_replica_enabled", BOOL, "OFF")
-        .alias(&["rpl_semi_sync_slave_enabled"])
-        .read_only()
-        .understood()
-        .doc("Semi-synchronous replication; OFF."),
-    global("rpl_semi_sync_source_enabled", BOOL, "OFF")
-        .alias(&["rpl_semi_sync_master_enabled"])
-        .read_only()
-        .understood()
-        .doc("Semi-synchronous replication; OFF."),
+    global("rpl_semi_sync_replica_enabled", BOOL, "OFF").alias(&["rpl_semi_sync_slave_enabled"]).doc(
+        "Whether this server, as a replica, acknowledges to a semi-synchronous source what is synced here. Counts from the next connection \
+         to the source on.",
+    ),
+    global("rpl_semi_sync_source_enabled", BOOL, "OFF").alias(&["rpl_semi_sync_master_enabled"]).doc(
+        "Whether commits become visible, and are answered, only when replicas have acknowledged that they have them on disk.",
+    ),
     global("rpl_semi_sync_source_timeout", U32, "10000")
         .alias(&["rpl_semi_sync_master_timeout"])
-        .understood()
-        .doc("Semi-synchronous replication is OFF."),
+        .doc("Milliseconds that a commit waits for replicas; then rpl_semi_sync_source_timeout_action says what is done."),
+    global("rpl_semi_sync_source_timeout_action", Kind::Enum(&["ASYNC", "WAIT"]), "ASYNC").doc(
+        "ASYNC: commits do not wait any more until replicas have caught up, as in MySQL and MariaDB. WAIT: they go on waiting, and the \
+         server's log says so; nothing becomes visible that replicas do not have.",
+    ),
+    global("rpl_semi_sync_source_wait_for_replica_count", uint(1, 65_535), "1")
+        .alias(&["rpl_semi_sync_master_wait_for_slave_count"])
+        .doc("So many replicas have to acknowledge a commit."),
+    global("rpl_semi_sync_source_wait_no_replica", BOOL, "ON")
+        .alias(&["rpl_semi_sync_master_wait_no_slave"])
+        .doc("Whether commits wait also while fewer replicas are connected than have to acknowledge."),
+    fixed("rpl_semi_sync_source_wait_point", Kind::Enum(&["AFTER_SYNC"]), "AFTER_SYNC")
+        .alias(&["rpl_semi_sync_master_wait_point"])
+        .doc("Where commits wait: behind the sync, before anybody sees them."),
     global("server_id", uint(0, u32::MAX as u64), "1")
         .alias(&["server-id"])
         .read_only()
