@@ -45,7 +45,8 @@ impl Transaction {
     /// next can lock and read what it wrote, and commits after it.
     pub async fn enqueue(mut self) -> Result<Pending> {
         self.check_active()?;
-        if self.writes.is_empty() && self.options.gtid.is_none() {
+        // What has a name, or a place in another log, is executed also if it does nothing.
+        if self.writes.is_empty() && self.options.gtid.is_none() && self.options.source_position.is_none() {
             self.wait_for_what_was_read().await?;
             return Ok(Pending::nothing());
         }

@@ -160,9 +160,6 @@ impl Follower {
 
     /// Whether `START REPLICA` can be done as it was said.
     pub fn check_start(&self, start: &StartReplica) -> Result<(), SqlError> {
-        if start.until.is_some() {
-            return Err(SqlError::not_supported("START REPLICA UNTIL"));
-        }
         if start.user.is_some() || start.password.is_some() {
             return Err(SqlError::not_supported("START REPLICA with an account (CHANGE REPLICATION SOURCE TO has it)"));
         }
@@ -177,6 +174,9 @@ impl Follower {
     /// `START REPLICA`, on an engine that is a follower.
     pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
         self.check_start(start)?;
+        if start.until.is_some() {
+            return Err(SqlError::not_supported("START REPLICA UNTIL for a source that is a commuter server"));
+        }
         if !self.engine.is_follower() {
             let message = "This server is a source: its log takes events of its own.";
             return Err(SqlError::new(codes::BAD_REPLICA, message));

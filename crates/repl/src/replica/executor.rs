@@ -26,6 +26,7 @@ use types::decimal::Decimal;
 use types::{CollationId, Value};
 
 use super::commits::{Commits, Executed};
+use super::until::Until;
 
 /// Bytes that a compressed event may unfold to.
 const INFLATED_MAX: usize = 1 << 30;
@@ -45,6 +46,12 @@ pub(super) struct Executor {
     /// Behind the event that is executed.
     offset: u64,
     group: Group,
+    until: Option<Until>,
+    /// What [`Executor::is_at_the_end`] says.
+    is_at_the_end: bool,
+    /// Events to leave out yet (`sql_replica_skip_counter`).
+    skip: u64,
+    has_skipped: bool,
 }
 
 /// A transaction of the source, between its GTID and its end.
@@ -53,12 +60,21 @@ struct Group {
     /// Its GTID as the source writes it; empty if it has none.
     name: String,
     commit_time: UnixMicros,
-    /// Executed before, so it is left out.
+    gtid: Option<Gtid>,
+    /// It is left out: it was executed before, or see `by_counter`.
     is_skipped: bool,
+    /// It is left out because an administrator said so, and becomes a transaction that does nothing.
+    by_counter: bool,
     /// It was begun, and an event will end it.
     is_open: bool,
     /// MariaDB's, which are begun by their GTID.
     is_maria: bool,
+}
+
+impl Group {
+    fn shown_name(&self) -> &str {
+        if self.name.is_empty() { "ANONYMOUS" } else { &self.name }
+    }
 }
 
 /// Why the executor cannot go on.
@@ -74,8 +90,16 @@ pub struct ExecuteError {
 }
 
 impl Executor {
-    /// Begins between two transactions. `position_name` is given where there are no GTIDs.
-    pub(super) fn new(session: Session, commits: Arc<Commits>, position_name: Option<String>) -> Self {
+    /// Begins between two transactions. `position_name` is given where there are no GTIDs. Transactions that have any of the next
+    /// `skip` events are left out.
+    pub(super) fn new(
+        session: Session,
+        commits: Arc<Commits>,
+        position_name: Option<String>,
+        until: Option<Until>,
+        skip: u64,
+    ) -> Self {
+        let is_at_the_end = until.as_ref().is_some_and(|until| until.is_reached("", 0));
         Executor {
             session,
             commits,
@@ -85,7 +109,21 @@ impl Executor {
             file: String::new(),
             offset: 0,
             group: Group::default(),
+            until,
+            is_at_the_end,
+            skip,
+            has_skipped: false,
         }
+    }
+
+    /// Whether it has come to where START REPLICA UNTIL says; nothing is open then.
+    pub(super) fn is_at_the_end(&self) -> bool {
+        self.is_at_the_end
+    }
+
+    /// What is left to skip, if that has changed.
+    pub(super) fn skipped_meanwhile(&mut self) -> Option<u64> {
+        std::mem::take(&mut self.has_skipped).then_some(self.skip)
     }
 
     /// A connection begins: what was begun and not ended comes again.
@@ -109,7 +147,7 @@ impl Executor {
 
     fn named(&self, error: &SqlError) -> ExecuteError {
         let (file, offset) = (&self.file, self.offset);
-        let transaction = if self.group.name.is_empty() { "ANONYMOUS" } else { &self.group.name };
+        let transaction = self.group.shown_name();
         ExecuteError {
             code: error.code,
             message: format!(
@@ -129,6 +167,9 @@ impl Executor {
     }
 
     async fn execute(&mut self, event: &RawEvent<'_>) -> Result<(), SqlError> {
+        if self.is_at_the_end {
+            return Ok(());
+        }
         let body = EventBody::decode(event, &self.format).map_err(malformed)?;
         match body {
             EventBody::FormatDescription(format) => {
@@ -138,6 +179,7 @@ impl Executor {
             EventBody::Rotate(to) => {
                 self.file = to.file;
                 self.tables.clear();
+                self.look_at_until(to.position);
                 Ok(())
             }
             EventBody::Gtid(gtid) => self.begin_mysql(event, &gtid).await,
@@ -150,7 +192,8 @@ impl Executor {
             | EventBody::Heartbeat(..)
             | EventBody::ViewChange(_)
             | EventBody::TransactionContext(_) => Ok(()),
-            _ if self.group.is_skipped => Ok(()),
+            body if self.group.by_counter => self.leave_out(&body).await,
+            _ if self.group.is_skipped => self.executed_before(&body),
             body => self.execute_in_group(event, body).await,
         }
     }
@@ -232,13 +275,74 @@ impl Executor {
     }
 
     async fn begin_group(&mut self, group: Group, origin: Origin, gtid: Option<Gtid>) -> Result<(), SqlError> {
-        self.group = group;
+        if gtid.is_some_and(|gtid| self.until.as_ref().is_some_and(|until| until.stops_before(gtid))) {
+            self.is_at_the_end = true;
+            return Ok(());
+        }
+        self.group = Group { gtid, ..group };
         self.session.set_origin(Some(origin));
         match gtid {
             Some(gtid) => self.group.is_skipped = !self.session.begin_gtid(gtid).await?,
             None => self.session.begin_automatic_gtid(),
         }
+        if self.skip > 0 && !self.group.is_skipped {
+            (self.group.is_skipped, self.group.by_counter) = (true, true);
+            self.skip_event();
+        }
         Ok(())
+    }
+
+    /// One event less to leave out. The last one counts when its transaction ends, which is left out as a whole.
+    fn skip_event(&mut self) {
+        if self.skip > 1 {
+            (self.skip, self.has_skipped) = (self.skip - 1, true);
+        }
+    }
+
+    /// An event of a transaction that is left out because an administrator says so. With its end, it is executed.
+    async fn leave_out(&mut self, body: &EventBody<'_>) -> Result<(), SqlError> {
+        self.skip_event();
+        if !self.ends_group(body) {
+            return Ok(());
+        }
+        (self.skip, self.has_skipped) = (self.skip - 1, true);
+        (self.group.is_skipped, self.group.by_counter) = (false, false);
+        tracing::warn!("replica: {} is left out, as sql_replica_skip_counter says", self.group.shown_name());
+        self.roll_back().await
+    }
+
+    /// An event of a transaction that was executed before.
+    fn executed_before(&mut self, body: &EventBody<'_>) -> Result<(), SqlError> {
+        if self.ends_group(body) {
+            self.group.is_open = false;
+            self.look_at_until(self.offset);
+        }
+        Ok(())
+    }
+
+    /// Whether the transaction ends with this event, which is not executed.
+    fn ends_group(&mut self, body: &EventBody<'_>) -> bool {
+        match body {
+            EventBody::Xid(_) | EventBody::TransactionPayload(_) => true,
+            EventBody::MariaCompressedQuery(_) => !self.group.is_open,
+            EventBody::Query(query) if query.sql == b"BEGIN" => {
+                self.group.is_open = true;
+                false
+            }
+            EventBody::Query(query) if self.group.is_open => {
+                query.sql.eq_ignore_ascii_case(b"COMMIT") || query.sql.eq_ignore_ascii_case(b"ROLLBACK")
+            }
+            EventBody::Query(_) => true,
+            _ => false,
+        }
+    }
+
+    /// Between two transactions: whether this is where to stop.
+    fn look_at_until(&mut self, offset: u64) {
+        if let Some(until) = &mut self.until {
+            self.group.gtid.take().into_iter().for_each(|gtid| until.executed(gtid));
+            self.is_at_the_end |= !self.group.is_open && until.is_reached(&self.file, offset);
+        }
     }
 
     /// A transaction begins where another has no end.
@@ -272,6 +376,8 @@ impl Executor {
 
     async fn ended(&mut self, pending: Option<sql::session::PendingCommit>) -> Result<(), SqlError> {
         let commit_time = self.group.commit_time;
+        self.group.is_open = false;
+        self.look_at_until(self.offset);
         self.group = Group::default();
         self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
     }

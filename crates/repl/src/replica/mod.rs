@@ -23,6 +23,7 @@ mod queue;
 mod receiver;
 mod source;
 mod status;
+mod until;
 
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -38,6 +39,7 @@ use parking_lot::Mutex;
 use sql::parse::ast::{StartReplica, StopReplica};
 use sql::services::ReplicaStatusRow;
 use sql::session::{Session, Shared};
+use sql::settings::Globals;
 
 use self::acks::Acks;
 use self::commits::{Commits, Executed};
@@ -45,6 +47,7 @@ pub use self::executor::ExecuteError;
 use self::executor::Executor;
 use self::queue::{EventQueue, Item};
 pub use self::source::SourceKind;
+use self::until::Until;
 use crate::follower::error::ReceiveError;
 use crate::follower::status::{IoState, Running};
 use crate::follower::{Follower, SourceSettings};
@@ -82,6 +85,8 @@ struct State {
     executed: Place,
     /// When that was committed at its source.
     last_commit_time: UnixMicros,
+    /// UNTIL of the last START.
+    until: Option<Until>,
     /// While it runs.
     run: Weak<Run>,
 }
@@ -111,11 +116,15 @@ struct Run {
     acks: Acks,
     /// The executor's session.
     handle: Arc<SessionHandle>,
+    /// For `sql_replica_skip_counter`.
+    globals: Arc<Globals>,
     copy: CopyHook,
 }
 
 /// So long START REPLICA waits to see what the source is; the receiver sees it later otherwise.
 const PROBE_TIME: Duration = Duration::from_secs(3);
+
+const SKIP_COUNTER: &str = "sql_replica_skip_counter";
 
 /// How often a transaction is begun again after a deadlock or a timeout (`replica_transaction_retries`).
 const RETRIES_MAX: u32 = 10;
@@ -170,6 +179,7 @@ impl Replica {
         if start.receiver != start.applier {
             return Err(SqlError::not_supported("START REPLICA of one of the two threads: there is no relay log"));
         }
+        let until = start.until.as_ref().map(|until| Until::new(until, &shared.engine.gtid_executed())).transpose()?;
         {
             let mut state = self.state.lock();
             if state.parts > 0 {
@@ -177,6 +187,7 @@ impl Replica {
             }
             *state = State {
                 parts: 3,
+                until: until.clone(),
                 was_started: true,
                 io_running: Running::Connecting,
                 executed: std::mem::take(&mut state.executed),
@@ -193,13 +204,14 @@ impl Replica {
             commits: Arc::default(),
             acks: Acks::default(),
             handle,
+            globals: shared.globals.clone(),
             copy,
         });
         self.state.lock().run = Arc::downgrade(&run);
         let spawner = &shared.env.spawner;
         let (receiver, executor, commits) = (run.clone(), run.clone(), run);
         spawner.spawn("replica-receiver", Box::pin(async move { receiver.receive().await }));
-        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session).await }));
+        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session, until).await }));
         spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
         Ok(())
     }
@@ -247,7 +259,8 @@ impl Replica {
     /// `SHOW REPLICA STATUS`
     pub fn status(&self) -> Vec<ReplicaStatusRow> {
         let Some(settings) = self.follower.source() else { return Vec::new() };
-        vec![status::row(&settings, &self.state.lock(), self.follower.engine(), self.follower.env().clock.now())]
+        let skip = self.skip_counter();
+        vec![status::row(&settings, &self.state.lock(), self.follower.engine(), skip, self.follower.env().clock.now())]
     }
 
     /// The receiver's error, if it has stopped with one or tries again.
@@ -258,6 +271,12 @@ impl Replica {
     /// The error that has stopped the executor.
     pub fn execute_error(&self) -> Option<ExecuteError> {
         self.state.lock().sql_error.as_ref().map(|(error, _)| error.clone())
+    }
+
+    /// What is left of `sql_replica_skip_counter`, while it runs.
+    fn skip_counter(&self) -> u64 {
+        let run = self.state.lock().run.upgrade();
+        run.map_or(0, |run| run.globals.named(SKIP_COUNTER).as_u64())
     }
 
     fn settings(&self) -> SourceSettings {
@@ -310,11 +329,13 @@ impl Run {
     }
 
     /// The executor's thread.
-    async fn execute(self: Arc<Self>, session: Session) {
+    async fn execute(self: Arc<Self>, session: Session, until: Option<Until>) {
         let settings = self.replica.settings();
         let position_name = (!settings.auto_position).then(|| settings.position_name());
-        let mut executor = Executor::new(session, self.commits.clone(), position_name);
-        while let Some(item) = self.queue.pop().await {
+        let skip = self.globals.named(SKIP_COUNTER).as_u64();
+        let mut executor = Executor::new(session, self.commits.clone(), position_name, until, skip);
+        while !executor.is_at_the_end() {
+            let Some(item) = self.queue.pop().await else { break };
             let result = match item {
                 Item::Begin(checksum) => {
                     executor.begin(checksum);
@@ -322,6 +343,9 @@ impl Run {
                 }
                 Item::Event(bytes) => executor.event(&bytes).await,
             };
+            if let Some(left) = executor.skipped_meanwhile() {
+                self.show_skip_counter(left);
+            }
             if let Err(error) = result
                 && !self.may_go_on(&mut executor, &error)
             {
@@ -329,10 +353,19 @@ impl Run {
             }
             self.env().step().await;
         }
+        if executor.is_at_the_end() {
+            tracing::info!("the replica has come to where START REPLICA UNTIL said");
+        }
         self.queue.close();
         executor.abandon();
         self.commits.close();
         self.ended();
+    }
+
+    fn show_skip_counter(&self, left: u64) {
+        if let Err(error) = self.globals.configure(SKIP_COUNTER, &left.to_string()) {
+            tracing::error!("{SKIP_COUNTER}: {}", error.message);
+        }
     }
 
     /// Whether the transaction can be begun again.

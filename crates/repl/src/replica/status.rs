@@ -4,7 +4,8 @@ use base::{LogPosition, UnixMicros};
 use engine::Engine;
 use sql::services::ReplicaStatusRow;
 
-use super::State;
+use super::until::Until;
+use super::{Place, State};
 use crate::follower::SourceSettings;
 use crate::follower::receiver::short_time;
 use crate::follower::status::{Row, Running, yes_or_no};
@@ -23,7 +24,13 @@ fn seconds_behind(state: &State, now: UnixMicros) -> Option<u64> {
 }
 
 /// The line.
-pub(super) fn row(settings: &SourceSettings, state: &State, engine: &Engine, now: UnixMicros) -> ReplicaStatusRow {
+pub(super) fn row(
+    settings: &SourceSettings,
+    state: &State,
+    engine: &Engine,
+    skip: u64,
+    now: UnixMicros,
+) -> ReplicaStatusRow {
     let (io_code, io_text) =
         state.io_error.as_ref().map_or((0, String::new()), |(error, _)| (error.code(), error.to_string()));
     let (sql_code, sql_text) =
@@ -44,9 +51,11 @@ pub(super) fn row(settings: &SourceSettings, state: &State, engine: &Engine, now
     row.text("Replica_IO_Running", state.io_running.text()).text("Replica_SQL_Running", yes_or_no(is_executing));
     row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
     row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
-    row.number("Last_Errno", last_code).text("Last_Error", last_text).number("Skip_Counter", 0u64);
+    row.number("Last_Errno", last_code).text("Last_Error", last_text).number("Skip_Counter", skip);
     row.number("Exec_Source_Log_Pos", state.executed.offset).number("Relay_Log_Space", 0u64);
-    row.text("Until_Condition", "None").empty(&["Until_Log_File"]).number("Until_Log_Pos", 0u64);
+    let (condition, until) = state.until.as_ref().map_or(("None", Place::default()), Until::shown);
+    row.text("Until_Condition", condition);
+    row.text("Until_Log_File", &until.file).number("Until_Log_Pos", until.offset);
     row.ssl(settings, seconds_behind(state, now));
     row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
     row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);

@@ -146,6 +146,9 @@ impl Services for ServerServices {
                 replication::set_gtid_slave_pos(&self.parts.engine, &self.parts.globals, value.as_str()).await
             });
         }
+        if name == "sql_replica_skip_counter" {
+            return Box::pin(std::future::ready(self.replica().check_stopped()));
+        }
         if name == "gtid_purged" {
             return Box::pin(async {
                 let _role = self.parts.role.lock().await;

@@ -258,6 +258,10 @@ fn until(tokens: &mut Tokens<'_>) -> Parsed<ReplicaUntil> {
             ReplicaUntil::AfterGtids(set)
         });
     }
+    if tokens.accept("MASTER_GTID_POS") {
+        tokens.expect_token(&Token::Eq)?;
+        return Ok(ReplicaUntil::MariaGtids(tokens.string()?));
+    }
     let (mut file, mut position) = (None, None);
     tokens.comma_list(|tokens| {
         let option = tokens.expect_one(&["SOURCE_LOG_FILE", "MASTER_LOG_FILE", "SOURCE_LOG_POS", "MASTER_LOG_POS"])?;

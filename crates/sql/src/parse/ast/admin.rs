@@ -201,6 +201,8 @@ pub enum ReplicaUntil {
     BeforeGtids(String),
     /// SQL_AFTER_GTIDS.
     AfterGtids(String),
+    /// MASTER_GTID_POS, MariaDB's.
+    MariaGtids(String),
     /// SOURCE_LOG_FILE, SOURCE_LOG_POS.
     Position {
         /// File.

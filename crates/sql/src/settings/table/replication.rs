@@ -104,6 +104,10 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["slave_sql_verify_checksum"])
         .read_only()
         .doc("Whether checksums are verified before an event is applied. Always ON."),
+    global("sql_replica_skip_counter", U32, "0").alias(&["sql_slave_skip_counter"]).doc(
+        "Events of a MySQL or MariaDB source to leave out from the next START REPLICA on; a transaction is left out as a whole, and counts as executed. \
+         Goes down to 0 while that is done.",
+    ),
     global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
     session("sql_log_bin", BOOL, "ON").doc("Whether changes go to the log that replicas see. Only ON."),
 ];

@@ -1,0 +1,130 @@
+//! Where a replica of a real server stops, and what it leaves out: START REPLICA UNTIL, sql_replica_skip_counter.
+
+use std::time::Duration;
+
+use interop::{Client, Kind, Peer, Server, ServerOptions, until};
+
+fn change(replica: &Server, source: &Peer, from: &str) {
+    let change = format!(
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', {from} \
+         GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=100",
+        source.port()
+    );
+    replica.client().query(&change).unwrap();
+}
+
+fn status(replica: &Server, column: &str) -> String {
+    replica.client().column("SHOW REPLICA STATUS", column).unwrap()
+}
+
+/// Starts with a condition, and waits until that has stopped it.
+#[track_caller]
+fn run_until(replica: &Server, condition: &str) {
+    replica.client().query(&format!("START REPLICA UNTIL {condition}")).unwrap();
+    until("the replica stops", || status(replica, "Replica_SQL_Running") == "No");
+    assert_eq!(status(replica, "Last_SQL_Error"), "", "{condition}");
+}
+
+fn rows(replica: &Server) -> String {
+    replica.client().query("SELECT GROUP_CONCAT(id ORDER BY id) FROM d.t").unwrap().trim().to_owned()
+}
+
+fn insert(source: &Client, ids: std::ops::RangeInclusive<i64>) {
+    let statements: Vec<String> = ids.map(|id| format!("INSERT INTO d.t VALUES ({id}); ")).collect();
+    source.query(&statements.concat()).unwrap();
+}
+
+const SETUP: &str = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY)";
+
+#[test]
+fn mysql_until() {
+    let source = Peer::start(Kind::Mysql97, "until", Duration::ZERO, &[]).unwrap();
+    let client = source.client();
+    client.query(SETUP).unwrap();
+    insert(&client, 1..=8);
+    let uuid = client.query("SELECT @@server_uuid").unwrap().trim().to_owned();
+    let last: i64 = client.query("SELECT SUBSTRING_INDEX(@@gtid_executed, '-', -1)").unwrap().trim().parse().unwrap();
+    let gtid_of = |id: i64| format!("{uuid}:{}", last - 8 + id);
+    let replica = Server::start("until", ServerOptions::default()).unwrap();
+    change(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    run_until(&replica, &format!("SQL_BEFORE_GTIDS = '{}'", gtid_of(3)));
+    assert_eq!(rows(&replica), "1,2");
+    assert_eq!(status(&replica, "Until_Condition"), "SQL_BEFORE_GTIDS");
+    run_until(&replica, &format!("SQL_AFTER_GTIDS = '{}'", gtid_of(5)));
+    assert_eq!(rows(&replica), "1,2,3,4,5");
+    run_until(&replica, &format!("SQL_AFTER_GTIDS = '{}'", gtid_of(4)));
+    assert_eq!(rows(&replica), "1,2,3,4,5", "it was there already");
+    let error = replica.client().query("START REPLICA UNTIL SQL_AFTER_GTIDS = 'x'").unwrap_err();
+    assert!(error.contains("1772"), "{error}");
+
+    let position = |column| client.column("SHOW BINARY LOG STATUS", column).unwrap();
+    let (file, offset) = (position("File"), position("Position"));
+    client.query("FLUSH BINARY LOGS").unwrap();
+    insert(&client, 9..=9);
+    run_until(&replica, &format!("SOURCE_LOG_FILE = '{file}', SOURCE_LOG_POS = {offset}"));
+    assert_eq!(rows(&replica), "1,2,3,4,5,6,7,8");
+    replica.client().query("START REPLICA").unwrap();
+    until("the rest comes", || rows(&replica).ends_with(",9"));
+    assert_eq!(status(&replica, "Until_Condition"), "None");
+}
+
+#[test]
+fn maria_until() {
+    let source = Peer::start(Kind::Maria118, "until", Duration::ZERO, &[]).unwrap();
+    let client = source.client();
+    client.query(SETUP).unwrap();
+    insert(&client, 1..=3);
+    let position = client.query("SELECT @@gtid_binlog_pos").unwrap().trim().to_owned();
+    insert(&client, 4..=6);
+    let replica = Server::start("until-maria", ServerOptions::default()).unwrap();
+    change(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    run_until(&replica, &format!("MASTER_GTID_POS = '{position}'"));
+    assert_eq!(rows(&replica), "1,2,3");
+    assert_eq!(replica.client().query("SELECT @@gtid_slave_pos").unwrap().trim(), position);
+    replica.client().query("START REPLICA").unwrap();
+    until("the rest comes", || rows(&replica) == "1,2,3,4,5,6");
+}
+
+/// What is left out stays left out, whichever side is started again.
+fn skip(kind: Kind, name: &str, arguments: &[&str], from: &str) {
+    let source = Peer::start(kind, name, Duration::ZERO, arguments).unwrap();
+    let client = source.client();
+    client.query(SETUP).unwrap();
+    insert(&client, 1..=2);
+    let mut replica = Server::start(name, ServerOptions::default()).unwrap();
+    change(&replica, &source, from);
+    replica.client().query("START REPLICA").unwrap();
+    until("the first rows", || replica.client().query("SELECT 1 FROM d.t").is_ok() && rows(&replica) == "1,2");
+    let error = replica.client().query("SET GLOBAL sql_replica_skip_counter = 1").unwrap_err();
+    assert!(error.contains("running"), "{error}");
+
+    // A row, and a statement that we cannot do.
+    replica.client().query("INSERT INTO d.t VALUES (3)").unwrap();
+    insert(&client, 3..=3);
+    until("the replica stops", || status(&replica, "Last_SQL_Errno") == "1062");
+    replica.client().query("SET GLOBAL sql_slave_skip_counter = 1").unwrap();
+    client.query("INSERT INTO d.t VALUES (4)").unwrap();
+    replica.client().query("START REPLICA").unwrap();
+    until("it goes on", || rows(&replica) == "1,2,3,4");
+    assert_eq!(status(&replica, "Skip_Counter"), "0");
+    client.query("CREATE VIEW d.v AS SELECT 1; INSERT INTO d.t VALUES (5), (6)").unwrap();
+    until("the replica stops", || status(&replica, "Last_SQL_Errno") == "1235");
+    replica.client().query("SET GLOBAL sql_replica_skip_counter = 1; START REPLICA").unwrap();
+    until("it goes on", || rows(&replica) == "1,2,3,4,5,6");
+    replica.kill();
+    replica.restart().unwrap();
+    insert(&client, 7..=7);
+    until("nothing comes again", || rows(&replica) == "1,2,3,4,5,6,7");
+    assert_eq!(status(&replica, "Last_SQL_Error"), "");
+}
+
+#[test]
+fn mysql_by_position_skips() {
+    let without = ["--gtid-mode=OFF", "--enforce-gtid-consistency=OFF"];
+    skip(Kind::Mysql97, "skip-counter", &without, "SOURCE_LOG_FILE='bin.000001', SOURCE_LOG_POS=4,");
+}
+
+#[test]
+fn maria_by_gtids_skips() {
+    skip(Kind::Maria118, "skip-counter-maria", &[], "SOURCE_AUTO_POSITION=1,");
+}
