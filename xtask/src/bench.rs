@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
     for work in works {
         match work.action {
             Action::Sysbench { .. } => {}
-            Action::CatchUp => catch_up::run(work, arguments)?,
+            Action::CatchUp(source) => catch_up::run(work, source, arguments)?,
             Action::Recovery(updates) => recovery::run(work, updates, arguments)?,
             Action::Idle { connections, tls } => idle::run(work, connections, tls)?,
             Action::Crowd { connections, committing, refused } => {

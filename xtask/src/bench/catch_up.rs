@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use interop::{Client, Kind, Peer, Result, Server, Sysbench, gtid_executed};
 
+use super::report::cpu_time;
 use super::works::Work;
 use super::{BenchArguments, fill, load, our_options};
 
@@ -13,11 +14,12 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Numbers of workers tried for each peer.
 const WORKERS: [u32; 3] = [2, 8, 32];
 
-pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
+pub(crate) fn run(work: &Work, source: Option<Kind>, arguments: &BenchArguments) -> Result<()> {
     let mut best_peer: f64 = 0.0;
     let kinds = arguments.kinds();
     let ways = [(Kind::Maria118, false), (Kind::Maria118, true), (Kind::Mysql97, true)];
-    for (kind, with_log) in ways.into_iter().filter(|(kind, _)| kinds.contains(kind)) {
+    let is_asked = |kind: &Kind| kinds.contains(kind) && source.is_none_or(|source| source == *kind);
+    for (kind, with_log) in ways.into_iter().filter(|(kind, _)| is_asked(kind)) {
         for workers in WORKERS {
             let rate = of_peer(kind, workers, with_log)?;
             let log = if with_log { "with its binlog" } else { "without its binlog" };
@@ -25,7 +27,10 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
             best_peer = best_peer.max(rate);
         }
     }
-    let ours = of_ours(arguments)?;
+    let ours = match source {
+        None => of_ours(arguments)?,
+        Some(kind) => of_ours_behind(kind, arguments)?,
+    };
     println!(
         "{} | commuter: {ours:.0}/s | best peer: {best_peer:.0}/s | {:.2} ({})",
         work.name,
@@ -98,6 +103,43 @@ fn of_peer(kind: Kind, workers: u32, with_log: bool) -> Result<f64> {
     client.query(if kind == Kind::Mysql97 { "START REPLICA" } else { "START SLAVE" })?;
     peer_in_step(kind, &source.client(), &client)?;
     Ok(f64::from(UPDATES) / start.elapsed().as_secs_f64())
+}
+
+/// Our replica of a MySQL or MariaDB, whose log it executes.
+fn of_ours_behind(kind: Kind, arguments: &BenchArguments) -> Result<f64> {
+    let source = Peer::start(kind, "bench-source", Duration::ZERO, &[])?;
+    let replica = Server::start("bench-replica", our_options(arguments))?;
+    fill(&load(source.port(), "oltp_update_index", 8, 1))?;
+    let client = replica.client();
+    client.query(&format!(
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', \
+         SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA",
+        source.port()
+    ))?;
+    ours_in_step(kind, &source.client(), &client)?;
+    client.query("STOP REPLICA")?;
+    updates(source.port())?;
+    let (start, before) = (Instant::now(), cpu_time(replica.pid())?);
+    client.query("START REPLICA")?;
+    ours_in_step(kind, &source.client(), &client)?;
+    let (elapsed, used) = (start.elapsed().as_secs_f64(), cpu_time(replica.pid())? - before);
+    println!("    commuter: {:.1} us of CPU for each", used.as_secs_f64() * 1e6 / f64::from(UPDATES));
+    Ok(f64::from(UPDATES) / elapsed)
+}
+
+fn ours_in_step(kind: Kind, source: &Client, replica: &Client) -> Result<()> {
+    if kind == Kind::Mysql97 {
+        return in_step(source, replica);
+    }
+    let position = source.query("SELECT @@global.gtid_binlog_pos")?.trim().to_owned();
+    let start = Instant::now();
+    while replica.query("SELECT @@global.gtid_slave_pos")?.trim() != position {
+        if start.elapsed() > PATIENCE {
+            return Err(format!("the replica did not reach {position}"));
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Ok(())
 }
 
 fn peer_in_step(kind: Kind, source: &Client, replica: &Client) -> Result<()> {

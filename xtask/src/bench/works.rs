@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interop::workspace_root;
+use interop::{Kind, workspace_root};
 
 pub(crate) const TABLES: u32 = 4;
 pub(crate) const TABLE_SIZE: u32 = 100_000;
@@ -22,8 +22,8 @@ pub(crate) struct Work {
 pub(crate) enum Action {
     /// A sysbench script with this many clients.
     Sysbench { script: &'static str, threads: u32 },
-    /// How fast a replica applies what its source did while it was stopped.
-    CatchUp,
+    /// How fast a replica applies what its source did while it was stopped. Ours follows one of ours, or a server of the kind.
+    CatchUp(Option<Kind>),
     /// How long a server takes until it answers, after SIGKILL with much log since its last checkpoint.
     /// After so many updates.
     Recovery(u32),
@@ -87,7 +87,19 @@ pub(crate) const WORKS: &[Work] = &[
     sysbench("write_only_64", "oltp_write_only", 64, 0, 1.6),
     sysbench("point_select_64", "oltp_point_select", 64, 0, 1.1),
     sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
-    other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp, 6.0),
+    other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp(None), 6.0),
+    other(
+        "catch_up_mysql",
+        "the same of a MySQL source: our replica beside MySQL's",
+        Action::CatchUp(Some(Kind::Mysql97)),
+        3.0,
+    ),
+    other(
+        "catch_up_maria",
+        "the same of a MariaDB source: our replica beside MariaDB's",
+        Action::CatchUp(Some(Kind::Maria118)),
+        3.0,
+    ),
     other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", RECOVERY, 5.0),
     other("recovery_3g", "the same with 3 GB", RECOVERY_3G, 5.0),
     other("idle_10000", "memory of 10,000 idle connections; under 300 MB", IDLE, 0.0),
