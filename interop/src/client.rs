@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::install::jdbc_folder;
+use crate::install::java_folder;
 use crate::process::workspace_root;
 use crate::process::{checked, run};
 use crate::{Kind, Result, python_path};
@@ -121,7 +121,7 @@ pub fn run_tool(kind: Kind, program: &str, arguments: &[&str]) -> Result<String>
     run(Command::new("chroot").arg(kind.root()).arg(program).args(arguments))
 }
 
-/// Runs a Python script with PyMySQL and mysql-connector-python at hand.
+/// Runs a Python script with PyMySQL, mysql-connector-python and python-mysql-replication at hand.
 ///
 /// # Errors
 /// What it printed.
@@ -129,14 +129,14 @@ pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
     run(Command::new(python_path()).arg("-c").arg(script).args(arguments))
 }
 
-/// Runs `interop/java/Jdbc.java` with both JDBC drivers at hand.
+/// Runs a program of `interop/java` with both JDBC drivers, and a library that reads logs, at hand.
 ///
 /// # Errors
 /// What it printed.
-pub fn jdbc(arguments: &[&str]) -> Result<String> {
-    let drivers = jdbc_folder().join("*");
-    let program = workspace_root().join("interop/java/Jdbc.java");
-    run(Command::new("java").arg("-cp").arg(drivers).arg(program).args(arguments))
+pub fn java(program: &str, arguments: &[&str]) -> Result<String> {
+    let libraries = java_folder().join("*");
+    let source = workspace_root().join(format!("interop/java/{program}.java"));
+    run(Command::new("java").arg("-cp").arg(libraries).arg(source).args(arguments))
 }
 
 /// A run of real sysbench.

@@ -71,14 +71,14 @@ pub fn failing_path() -> PathBuf {
     peers_home().join("bin/failing.so")
 }
 
-/// The Python with PyMySQL and mysql-connector-python.
+/// The Python with PyMySQL, mysql-connector-python and python-mysql-replication.
 pub fn python_path() -> PathBuf {
     peers_home().join("python/bin/python")
 }
 
 /// Where the JDBC drivers are.
-pub(crate) fn jdbc_folder() -> PathBuf {
-    peers_home().join("jdbc")
+pub(crate) fn java_folder() -> PathBuf {
+    peers_home().join("java")
 }
 
 /// Installs both peers, sysbench, mydumper, the `mariadb` client, the Python clients and the JDBC drivers. About two minutes and 1.5 GB where
@@ -94,7 +94,7 @@ pub fn install_everything() -> Result<()> {
         install_root(kind)?;
     }
     install_python()?;
-    install_jdbc()?;
+    install_java()?;
     build_shims()
 }
 
@@ -170,7 +170,9 @@ fn mount_into(root: &Path) -> Result<()> {
 
 fn install_python() -> Result<()> {
     let python = python_path();
-    let works = Command::new(&python).args(["-c", "import pymysql, mysql.connector, cryptography"]).output();
+    let works = Command::new(&python)
+        .args(["-c", "import pymysql, mysql.connector, cryptography, pymysqlreplication"])
+        .output();
     if works.is_ok_and(|output| output.status.success()) {
         return Ok(());
     }
@@ -181,24 +183,27 @@ fn install_python() -> Result<()> {
         apt_install(&mut Command::new("apt-get"), &["python3-venv"])?;
         run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
     }
-    let packages = ["pymysql", "cryptography", "mysql-connector-python"];
+    let packages = ["pymysql", "cryptography", "mysql-connector-python", "mysql-replication"];
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages))
         .map(drop)
 }
 
-/// Connector/J of MySQL and of MariaDB.
-fn install_jdbc() -> Result<()> {
-    for (artifact, version) in
-        [("com.mysql:mysql-connector-j", "9.3.0"), ("org.mariadb.jdbc:mariadb-java-client", "3.5.3")]
-    {
+/// Connector/J of MySQL and of MariaDB, and what reads logs.
+fn install_java() -> Result<()> {
+    let artifacts = [
+        ("com.mysql:mysql-connector-j", "9.3.0"),
+        ("org.mariadb.jdbc:mariadb-java-client", "3.5.3"),
+        ("com.zendesk:mysql-binlog-connector-java", "0.30.1"),
+    ];
+    for (artifact, version) in artifacts {
         let name = artifact.rsplit(':').next().unwrap_or(artifact);
-        if jdbc_folder().join(format!("{name}-{version}.jar")).exists() {
+        if java_folder().join(format!("{name}-{version}.jar")).exists() {
             continue;
         }
         eprintln!("installing {name}");
         let mut maven = Command::new("mvn");
         maven.args(["-q", "-B", "dependency:copy"]).arg(format!("-Dartifact={artifact}:{version}"));
-        run(maven.arg(format!("-DoutputDirectory={}", jdbc_folder().display())))?;
+        run(maven.arg(format!("-DoutputDirectory={}", java_folder().display())))?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Real clients connect and work: `mariadb`, MySQL 9.7's `mysql`, PyMySQL, mysql-connector-python, the JDBC drivers of both.
 
-use interop::{Client, Kind, Server, ServerOptions, jdbc, python, run_tool};
+use interop::{Client, Kind, Server, ServerOptions, java, python, run_tool};
 
 fn server(name: &str) -> Server {
     Server::start(name, ServerOptions::default()).unwrap()
@@ -112,7 +112,7 @@ fn jdbc_drivers() {
     ];
     for (driver, options) in cases {
         let url = format!("jdbc:{driver}://127.0.0.1:{}/?{options}", server.port());
-        let output = jdbc(&[&url, "ada", "s3cret"]).unwrap_or_else(|error| panic!("{url}: {error}"));
+        let output = java("Jdbc", &[&url, "ada", "s3cret"]).unwrap_or_else(|error| panic!("{url}: {error}"));
         assert!(output.ends_with("ok\n"), "{url}: {output}");
     }
 }

@@ -1,0 +1,105 @@
+//! Libraries that programs read MySQL's log with read ours as they read MySQL's: python-mysql-replication and
+//! mysql-binlog-connector-java.
+
+use std::time::Duration;
+
+use interop::everyday::EVERYDAY;
+use interop::{Client, Kind, Peer, Server, ServerOptions, java, python};
+
+/// As MySQL: a table without a key has an invisible one, and GTIDs are kept. Each file is read whole.
+fn both(name: &str) -> (Peer, Server) {
+    let peer = Peer::start(
+        Kind::Mysql97,
+        name,
+        Duration::ZERO,
+        &["--sql-generate-invisible-primary-key=ON", "--binlog-row-metadata=FULL"],
+    )
+    .unwrap();
+    let ours = Server::start(name, ServerOptions::default()).unwrap();
+    for client in [peer.client(), ours.client()] {
+        client.query("RESET BINARY LOGS AND GTIDS").unwrap();
+        client.query(&format!("SET time_zone = '+00:00'; SET NAMES utf8mb4; {EVERYDAY}")).unwrap();
+        client.query("INSERT INTO d.types (z, id, c, bl) VALUES (7, 3, '', 'x'), (8, 4, 'ä', x'00')").unwrap();
+    }
+    (peer, ours)
+}
+
+fn first_file(client: &Client) -> String {
+    client.column("SHOW BINARY LOGS", "Log_name").unwrap()
+}
+
+/// Everything executed but the last `left` transactions of the server's own.
+fn executed_before(client: &Client, left: u64) -> (String, u64) {
+    let uuid = client.query("SELECT @@server_uuid").unwrap().trim().to_owned();
+    let executed = client.query("SELECT @@gtid_executed").unwrap();
+    let last: u64 = executed.trim().rsplit(['-', ':']).next().unwrap().parse().unwrap();
+    (format!("{uuid}:1-{}", last - left), last)
+}
+
+/// Lines of one kind.
+fn of_kind<'a>(text: &'a str, is_of_kind: impl Fn(&str) -> bool) -> Vec<&'a str> {
+    text.lines().filter(|line| is_of_kind(line)).collect()
+}
+
+/// Lines of one kind, in an order of their own: within a transaction MySQL logs the rows of a cascade before those that they follow from.
+fn in_order<'a>(text: &'a str, is_of_kind: impl Fn(&str) -> bool) -> Vec<&'a str> {
+    let mut lines = of_kind(text, is_of_kind);
+    lines.sort_unstable();
+    lines
+}
+
+#[track_caller]
+fn assert_same_lines(ours: &[&str], theirs: &[&str]) {
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(ours.len(), theirs.len());
+}
+
+const PYTHON: &str = include_str!("../python/read_log.py");
+
+#[test]
+fn python_mysql_replication() {
+    let (peer, ours) = both("read-by-python");
+    let read = |client: &Client, how: &str, start: &str| {
+        python(PYTHON, &[&client.port().to_string(), how, start]).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let whole = |client: &Client| read(client, "file", &first_file(client));
+    let (from_ours, from_theirs) = (whole(&ours.client()), whole(&peer.client()));
+    let is_row = |line: &str| line.starts_with("{\"row\"");
+    assert_same_lines(&in_order(&from_ours, is_row), &in_order(&from_theirs, is_row));
+    assert!(
+        from_ours.contains("\"vc\": \"äöü\"") || from_ours.contains("\\u00e4"),
+        "column names and text: {from_ours}"
+    );
+    // By GTIDs: what was not read yet, once each.
+    for client in [ours.client(), peer.client()] {
+        let (before, last) = executed_before(&client, 3);
+        let rest = read(&client, "gtids", &before);
+        let gtids = of_kind(&rest, |line| line.starts_with("{\"gtid\""));
+        assert_eq!(gtids.len(), 3, "{rest}");
+        assert!(gtids[2].contains(&format!(":{last}\"")), "{rest}");
+    }
+}
+
+#[test]
+fn mysql_binlog_connector_java() {
+    let (peer, ours) = both("read-by-java");
+    let read = |client: &Client, how: &str, start: &str| {
+        let end = |column| client.column("SHOW BINARY LOG STATUS", column).unwrap();
+        let arguments = [&client.port().to_string(), how, start, &end("File"), &end("Position")];
+        java("ReadLog", &arguments).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let whole = |client: &Client| read(client, "file", &first_file(client));
+    let (from_ours, from_theirs) = (whole(&ours.client()), whole(&peer.client()));
+    let is_row = |line: &str| ["write ", "update ", "delete "].iter().any(|kind| line.starts_with(kind));
+    assert_same_lines(&in_order(&from_ours, is_row), &in_order(&from_theirs, is_row));
+    assert!(from_ours.contains("map d.types [z, id, t1,"), "column names: {from_ours}");
+    for client in [ours.client(), peer.client()] {
+        let (before, last) = executed_before(&client, 3);
+        let rest = read(&client, "gtids", &before);
+        let gtids = of_kind(&rest, |line| line.starts_with("gtid "));
+        assert_eq!(gtids.len(), 3, "{rest}");
+        assert!(gtids[2].ends_with(&format!(":{last}")) && rest.trim_end().ends_with("end"), "{rest}");
+    }
+}
