@@ -67,10 +67,7 @@ impl GtidSet {
 
     /// Whether it is in the set.
     pub fn contains(&self, gtid: Gtid) -> bool {
-        self.sources.get(&(gtid.uuid, String::new())).is_some_and(|intervals| {
-            let at = intervals.partition_point(|&(_, last)| last < gtid.gno);
-            intervals.get(at).is_some_and(|&(first, _)| first <= gtid.gno)
-        })
+        self.contains_tagged(gtid, "")
     }
 
     /// Adds one that may have a tag.

@@ -108,14 +108,15 @@ struct Serve {
 /// Keeps the binary log of a MySQL or MariaDB server, byte for byte, and serves any number of its replicas; runs in the foreground.
 ///
 /// The folder gets the source's files, under their names. Replicas of the source's own kind, and tools such as mysqlbinlog, are served
-/// from it at the source's names, positions and GTIDs, whether the source is there or not. There is one account, for all of them.
-/// Without a password the relay listens on loopback only.
+/// from it at the source's names, positions and GTIDs, whether the source is there or not. After a failover it goes on with another
+/// source, by GTIDs. There is one account, for all clients; without a password only those on this machine are let in. How it is doing:
+/// SHOW REPLICA STATUS. More in docs/relay.md.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   commuter relay --source mysql://repl:secret@127.0.0.1:3306 --datadir copy --port 3307
   COMMUTER_RELAY_PASSWORD=secret commuter relay --source mysql://repl:secret@db:3306 --datadir copy --bind 0.0.0.0
-  commuter relay --source mysql://repl:secret@db:3306 --datadir copy --expire-seconds 604800 --space-limit 107374182400")]
+  commuter relay --source mysql://repl:secret@db:3306 --datadir copy --expire-seconds 604800 --space-limit 100G")]
 struct Relay {
     /// The server whose log it is (any MySQL or MariaDB; needs REPLICATION SLAVE)
     #[arg(long, value_name = "mysql://USER:PASSWORD@HOST:PORT")]
@@ -144,8 +145,8 @@ struct Relay {
     /// Remove a file so many seconds after the source has closed it
     #[arg(long, value_name = "SECONDS")]
     expire_seconds: Option<u64>,
-    /// Remove the oldest files while all together have more bytes
-    #[arg(long, value_name = "BYTES")]
+    /// Remove the oldest files while all together have more bytes; K, M, G and T may follow
+    #[arg(long, value_name = "BYTES", value_parser = parse_size)]
     space_limit: Option<u64>,
     /// Let in at most so many clients
     #[arg(long, default_value_t = 1000, value_name = "N")]
@@ -324,9 +325,33 @@ impl Relay {
     }
 }
 
+/// `100`, `64K`, `10G`: bytes.
+fn parse_size(text: &str) -> Result<u64, String> {
+    let shift = match text.bytes().last().map(|unit| unit.to_ascii_uppercase()) {
+        Some(b'K') => 10,
+        Some(b'M') => 20,
+        Some(b'G') => 30,
+        Some(b'T') => 40,
+        _ => 0,
+    };
+    let number = if shift > 0 { &text[..text.len() - 1] } else { text };
+    let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    bytes.ok_or_else(|| format!("'{text}' is no number of bytes such as 500M"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes() {
+        assert_eq!(parse_size("100"), Ok(100));
+        assert_eq!((parse_size("64K"), parse_size("2t")), (Ok(64 << 10), Ok(2 << 40)));
+        for bad in ["", "K", "1X", "-1", "1.5G", "1ü", "99999999999T"] {
+            assert!(parse_size(bad).is_err(), "{bad}");
+        }
+    }
+
     use clap::CommandFactory;
 
     #[test]

@@ -15,6 +15,15 @@ pub(crate) struct DataDir {
 /// Makes the directory if it is missing, and refuses one that holds somebody else's things. Nobody else may read it: it holds
 /// keys and data.
 pub(crate) fn create(path: &Path) -> Result<(), ServerError> {
+    create_for(path, &SIGNS, "data of commuter")
+}
+
+/// The same for a relay's files.
+pub(crate) fn create_for_relay(path: &Path) -> Result<(), ServerError> {
+    create_for(path, &[relay::store::LOCK_FILE], "log of a relay")
+}
+
+fn create_for(path: &Path, signs: &[&str], what: &str) -> Result<(), ServerError> {
     if path.exists() && !path.is_dir() {
         return Err(ServerError::NotOurs(format!("{} is not a directory", path.display())));
     }
@@ -22,13 +31,13 @@ pub(crate) fn create(path: &Path) -> Result<(), ServerError> {
     made.context(|| format!("cannot make the data directory {}", path.display()))?;
     let entries = fs::read_dir(path).context(|| format!("cannot read the data directory {}", path.display()))?;
     let names: Vec<String> = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    if names.iter().any(|name| SIGNS.contains(&name.as_str())) {
+    if names.iter().any(|name| signs.contains(&name.as_str())) {
         return Ok(());
     }
     match names.iter().find(|name| !is_welcome(name)) {
         None => Ok(()),
         Some(foreign) => Err(ServerError::NotOurs(format!(
-            "{} holds '{foreign}' and no data of commuter; name an empty or a new folder",
+            "{} holds '{foreign}' and no {what}; name an empty or a new folder",
             path.display()
         ))),
     }

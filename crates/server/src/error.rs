@@ -64,7 +64,7 @@ pub enum ServerError {
         /// Where the source's files are.
         folder: PathBuf,
         /// What is wrong in it.
-        error: binlog::BinlogError,
+        error: relay::OpenError,
     },
     /// The server had to stop (a failed sync, damaged data).
     #[error("the server had to stop: {0}")]

@@ -1,27 +1,29 @@
-//! A relay as a process: its folder, its listeners, its life until SIGTERM. What it does is crate `relay`'s.
+//! `commuter relay` as a process: its folder, its listeners, its life until SIGTERM. What it does is crate `relay`'s.
 
-use std::fs::DirBuilder;
+use std::io::IsTerminal;
 use std::net::IpAddr;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::relay::{Relay, RelayOptions, Source};
-use session::tls;
-use wire::client::{Credentials, ServerKey};
+use ::relay::{Limits, Relay, RelayOptions};
+use repl::SourceSettings;
+use tokio::net::TcpListener;
 
-use crate::config::{ServeOptions, settings};
-use crate::datadir::DataDir;
+use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
+use crate::replication::source_of;
 use crate::serve::{LEFTOVERS_TIME, Signals, prepare_process};
-use crate::url::{Protection, ServerUrl};
-use crate::{listen, runtime, start_logging, tls as server_tls};
+use crate::url::ServerUrl;
+use crate::{listen, runtime, start_logging, tls};
 
-/// What a folder of a database has in it.
-const SIGN_OF_A_DATABASE: &str = "data.ctr";
 /// Worker threads for files.
-const IO_THREADS: usize = 2;
+const IO_THREADS: usize = 4;
+/// How long connections may take to end at shutdown.
+const DRAIN_TIME: Duration = Duration::from_secs(1);
+const DRAIN_STEP: Duration = Duration::from_millis(5);
+/// How often a terminal is told how far the log is.
+const PROGRESS_STEP: Duration = Duration::from_secs(1);
 
 /// What the command line says.
 #[derive(Clone, Debug)]
@@ -34,23 +36,26 @@ pub struct RelayArguments {
     pub port: u16,
     /// Addresses, with commas between them.
     pub bind: String,
-    /// Our number among servers; made of our UUID if there is none.
+    /// Our number among servers; `None` for one that is made at the first start.
     pub server_id: Option<u32>,
     /// The account that replicas use.
     pub user: String,
-    /// Its password; empty for none.
+    /// Its password; empty for none, from this machine only.
     pub password: String,
-    /// The source's file that an empty folder begins with, in place of the first.
+    /// Of an empty folder: the source's file to begin with, in place of its first.
     pub start_file: Option<String>,
-    /// A file goes so long after it was closed.
+    /// A file goes so long after the source has left it.
     pub expire_seconds: Option<u64>,
-    /// The oldest files go while there are more bytes.
+    /// The oldest files go while all have more bytes.
     pub space_limit: Option<u64>,
     /// More clients are not let in.
     pub max_connections: usize,
 }
 
-/// Runs a relay until SIGTERM or SIGINT.
+/// Runs a relay until SIGTERM or SIGINT: the whole life of the process.
+///
+/// # Errors
+/// When the folder or the address cannot be had. What goes wrong with the source later is in `SHOW REPLICA STATUS`.
 pub fn relay(arguments: &RelayArguments) -> Result<(), ServerError> {
     start_logging();
     prepare_process();
@@ -63,40 +68,41 @@ pub fn relay(arguments: &RelayArguments) -> Result<(), ServerError> {
 
 async fn run(arguments: &RelayArguments) -> Result<(), ServerError> {
     let mut signals = Signals::new().context(|| "cannot handle signals".to_owned())?;
-    let folder = std::path::absolute(&arguments.datadir).context(|| arguments.datadir.display().to_string())?;
-    create(&folder)?;
-    let sockets = listen::bind_tcp(&arguments.bind, arguments.port).await?;
-    let port = match sockets.first() {
-        Some((address, socket)) => socket.local_addr().context(|| address.clone())?.port(),
-        None => return Err(ServerError::Setting(format!("'{}' is no address to listen on (--bind)", arguments.bind))),
-    };
-    let globals = settings(&ServeOptions { datadir: folder.clone(), ..ServeOptions::default() })?;
-    let acceptor = server_tls::acceptor(&DataDir::new(&folder), &globals)?;
-    let offload = io::os::Offload::Threads(IO_THREADS);
-    let env = io::os::environment(folder.clone(), offload, tokio::runtime::Handle::current())
-        .context(|| folder.display().to_string())?;
-    let relay = Relay::open(env, options(arguments, port)?).await;
-    let relay = relay.map_err(|error| ServerError::Relay { folder: folder.clone(), error })?;
-    for listener in listen::listen(sockets)? {
-        let (relay, acceptor) = (relay.clone(), acceptor.clone());
+    let (relay, listeners) = open(arguments).await?;
+    let tls = tls::own_acceptor(&DataDir::new(&arguments.datadir), "")?;
+    for listener in listeners {
+        let address = listener.local_addr().context(|| "cannot listen".to_owned())?;
+        tracing::info!("a relay of {:?} is ready on {address}", arguments.source);
+        let (relay, tls) = (relay.clone(), tls.clone());
         tokio::spawn(async move {
-            let start = |socket| drop(tokio::spawn(Arc::clone(&relay).serve(socket)));
-            listen::accept_each(listener, Some(acceptor), start).await;
+            let serve = |socket| drop(tokio::spawn(relay.clone().serve(socket)));
+            listen::accept_each(listener, Some(tls), serve).await;
         });
     }
-    tracing::info!("relay of {:?} is ready on {}:{port}", arguments.source, arguments.bind);
-    let failure = tokio::select! {
-        signal = signals.terminate() => {
-            tracing::info!("{signal}: shutting down");
-            relay.stop();
-            None
-        }
-        failure = relay.ended() => failure,
-    };
-    match failure {
-        Some(why) => Err(ServerError::Failed(why)),
-        None => Ok(()),
+    tokio::select! {
+        signal = signals.terminate() => tracing::info!("{signal}: shutting down"),
+        () = relay.run() => {}
+        () = show_progress(&relay) => {}
     }
+    drain(&relay).await;
+    tracing::info!("shut down");
+    Ok(())
+}
+
+/// Takes the addresses, then the folder; nobody is let in yet.
+async fn open(arguments: &RelayArguments) -> Result<(Arc<Relay>, Vec<TcpListener>), ServerError> {
+    let sockets = listen::bind_tcp(&arguments.bind, arguments.port).await?;
+    let folder = std::path::absolute(&arguments.datadir).context(|| arguments.datadir.display().to_string())?;
+    datadir::create_for_relay(&folder)?;
+    let handle = tokio::runtime::Handle::current();
+    let env = io::os::environment(folder.clone(), io::os::Offload::Threads(IO_THREADS), handle)
+        .context(|| folder.display().to_string())?;
+    let listeners = listen::listen(sockets)?;
+    let no_address = || ServerError::Setting(format!("'{}' is no address to listen on (--bind)", arguments.bind));
+    let port = listeners.first().ok_or_else(no_address)?.local_addr().context(|| "cannot listen".to_owned())?.port();
+    let relay = Relay::open(env, options(arguments, port)?).await;
+    let relay = relay.map_err(|error| ServerError::Relay { folder, error })?;
+    Ok((relay, listeners))
 }
 
 /// Who can connect can read everything that is in the log.
@@ -112,63 +118,43 @@ fn check_password(arguments: &RelayArguments) -> Result<(), ServerError> {
     Err(ServerError::Setting(format!("{text}, not on '{}'", arguments.bind)))
 }
 
-/// Makes the folder, and refuses that of a database.
-fn create(folder: &Path) -> Result<(), ServerError> {
-    if folder.join(SIGN_OF_A_DATABASE).exists() {
-        let text = format!("{} holds a database; a relay needs a folder of its own", folder.display());
-        return Err(ServerError::NotOurs(text));
-    }
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.context(|| format!("cannot make the folder {}", folder.display()))
-}
-
-fn options(arguments: &RelayArguments, port: u16) -> Result<RelayOptions, ServerError> {
+fn options(arguments: &RelayArguments, report_port: u16) -> Result<RelayOptions, ServerError> {
+    let mut source = SourceSettings::default();
+    let change = source_of("--source", &arguments.source)?;
+    source.change(&change).map_err(|error| ServerError::Setting(format!("--source: {}", error.message)))?;
+    let age = arguments.expire_seconds.map(Duration::from_secs);
     Ok(RelayOptions {
-        source: source(&arguments.source)?,
-        start_file: arguments.start_file.clone(),
+        source,
+        start_file: arguments.start_file.clone().unwrap_or_default(),
         server_id: arguments.server_id,
-        port,
         user: arguments.user.clone(),
         password: arguments.password.clone(),
-        max_connections: arguments.max_connections,
-        expire: arguments.expire_seconds.map(Duration::from_secs),
-        space_limit: arguments.space_limit,
+        limits: Limits { age, bytes: arguments.space_limit },
+        connections_max: arguments.max_connections,
+        report_host: String::new(),
+        report_port,
     })
 }
 
-fn source(url: &ServerUrl) -> Result<Source, ServerError> {
-    let protection = &url.protection;
-    let mode = protection.mode_or(tls::Mode::Preferred);
-    let config = match mode {
-        tls::Mode::Disabled => None,
-        _ => {
-            let (ca, cert, key) = (read(&protection.ca)?, read(&protection.cert)?, read(&protection.key)?);
-            Some(tls::config(mode, &tls::Pem { ca, cert, key }).map_err(ServerError::Tls)?)
+/// On a terminal a line that says how far the log is; never ready.
+async fn show_progress(relay: &Relay) {
+    let is_terminal = std::io::stderr().is_terminal();
+    let mut shown = String::new();
+    loop {
+        tokio::time::sleep(PROGRESS_STEP).await;
+        let status = relay.status().snapshot();
+        let line = format!("{}:{}, {} connections", status.file, status.position, relay.connection_count());
+        if is_terminal && line != shown {
+            eprint!("\r\x1b[K{line}");
+            shown = line;
         }
-    };
-    let credentials = Credentials {
-        user: url.user.clone(),
-        password: url.password.clone(),
-        attributes: vec![("program_name".to_owned(), "commuter-relay".to_owned())],
-        tls: mode.asks(),
-        server_key: server_key(protection)?,
-        ..Credentials::default()
-    };
-    Ok(Source { host: url.host.clone(), port: url.port, credentials, tls: config })
-}
-
-fn server_key(protection: &Protection) -> Result<ServerKey, ServerError> {
-    Ok(match String::from_utf8_lossy(&read(&protection.public_key_path)?) {
-        key if !key.is_empty() => ServerKey::Known(key.into_owned()),
-        _ if protection.get_public_key => ServerKey::Ask,
-        _ => ServerKey::Unknown,
-    })
-}
-
-/// A file; nothing if none is named.
-fn read(path: &Path) -> Result<Vec<u8>, ServerError> {
-    if path.as_os_str().is_empty() {
-        return Ok(Vec::new());
     }
-    std::fs::read(path).context(|| format!("cannot read {}", path.display()))
+}
+
+async fn drain(relay: &Relay) {
+    relay.end_connections();
+    let start = tokio::time::Instant::now();
+    while relay.connection_count() > 0 && start.elapsed() < DRAIN_TIME {
+        tokio::time::sleep(DRAIN_STEP).await;
+    }
 }

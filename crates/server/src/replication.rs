@@ -198,20 +198,21 @@ pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value
     Ok(engine.add_purged_gtids(commit_settings(globals), change).await?)
 }
 
-/// What `--follow` says, as the statement would. It says all there is, so that nothing of an earlier source is left.
-fn source_of(url: &ServerUrl) -> Result<ChangeSource, ServerError> {
+/// What `--follow` (or another `option`) says, as the statement would. It says all there is, so that nothing of an earlier source is
+/// left.
+pub(crate) fn source_of(option: &str, url: &ServerUrl) -> Result<ChangeSource, ServerError> {
     let protection = &url.protection;
     let mode = protection.mode_or(tls::Mode::Disabled);
     if mode == tls::Mode::Preferred {
-        let why = "--follow: ssl-mode=PREFERRED is not for replication, which does not fall back; REQUIRED or DISABLED";
-        return Err(ServerError::Setting(why.to_owned()));
+        let why = "ssl-mode=PREFERRED is not for replication, which does not fall back; REQUIRED or DISABLED";
+        return Err(ServerError::Setting(format!("{option}: {why}")));
     }
     // Files of the command line are where its user is, those of the statement in the data directory.
     let file = |path: &PathBuf| match path.as_os_str().is_empty() {
         true => Ok(Some(String::new())),
         false => std::path::absolute(path).map(|path| Some(path.display().to_string())),
     };
-    let file = |path| file(path).context(|| "--follow".to_owned());
+    let file = |path| file(path).context(|| option.to_owned());
     // REQUIRED looks at no certificate, so it is to have no authority that would be asked.
     let checks_ca = matches!(mode, tls::Mode::VerifyCa | tls::Mode::VerifyIdentity);
     Ok(ChangeSource {
@@ -251,7 +252,7 @@ pub(crate) async fn start(
 ) -> Result<(), ServerError> {
     let failed = |error: SqlError| ServerError::Replication(error.message);
     if let Some(url) = &options.follow {
-        follower.change_and_follow(&source_of(url)?).await.map_err(failed)?;
+        follower.change_and_follow(&source_of("--follow", url)?).await.map_err(failed)?;
     }
     if !engine.is_follower() {
         return Ok(());

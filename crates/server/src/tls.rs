@@ -21,26 +21,40 @@ const CA_FILE: &str = "ca.pem";
 const CERT_FILE: &str = "server-cert.pem";
 const KEY_FILE: &str = "server-key.pem";
 
-/// What TLS connections are accepted with.
+/// What TLS connections are accepted with, as the settings say.
 pub(crate) fn acceptor(datadir: &DataDir, globals: &Globals) -> Result<TlsAcceptor, ServerError> {
     let named = |setting: &str| globals.named(setting).as_str().to_owned();
-    let (cert_path, key_path) = (named("ssl_cert"), named("ssl_key"));
+    let hostname = named("hostname");
+    acceptor_of(datadir, &hostname, [&named("ssl_cert"), &named("ssl_key"), &named("ssl_ca")])
+}
+
+/// The same with a certificate of our own, which asks for none of the client.
+pub(crate) fn own_acceptor(datadir: &DataDir, hostname: &str) -> Result<TlsAcceptor, ServerError> {
+    acceptor_of(datadir, hostname, [CERT_FILE, KEY_FILE, ""])
+}
+
+/// With a certificate, its key and the authority that clients' certificates are checked with (empty for none), files of the folder.
+fn acceptor_of(
+    datadir: &DataDir,
+    hostname: &str,
+    [cert_path, key_path, authority]: [&str; 3],
+) -> Result<TlsAcceptor, ServerError> {
     let made_here = cert_path == CERT_FILE && key_path == KEY_FILE;
     if made_here && datadir.read(CERT_FILE)?.is_none() {
-        make_certificate(datadir, &named("hostname"))?;
+        make_certificate(datadir, hostname)?;
     }
-    let certificates = certificates(&datadir.file(&cert_path))?;
-    let key_path = datadir.file(&key_path);
+    let certificates = certificates(&datadir.file(cert_path))?;
+    let key_path = datadir.file(key_path);
     let key = PrivateKeyDer::from_pem_slice(&read(&key_path)?).map_err(|error| tls_error(&key_path, error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(|error| ServerError::Tls(error.to_string()))?;
-    let builder = match named("ssl_ca") {
-        authority if authority.is_empty() => builder.with_no_client_auth(),
+    let builder = match authority {
+        "" => builder.with_no_client_auth(),
         authority => {
             let mut roots = RootCertStore::empty();
-            roots.add_parsable_certificates(self::certificates(&datadir.file(&authority))?);
+            roots.add_parsable_certificates(self::certificates(&datadir.file(authority))?);
             let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
                 .allow_unauthenticated()
                 .build()

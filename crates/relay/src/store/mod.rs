@@ -1,171 +1,288 @@
-//! The files: a folder with the source's log files, byte for byte, under the source's names.
+//! The files: a source's log, byte for byte, under the source's names.
 //!
 //! ```text
-//! relay.index      the files' names, one a line, oldest first; replaced as a whole
-//! bin.000007 …     as the source wrote them, without the in-use flag
-//! relay.lock       held while a relay uses the folder
+//! relay.json            who the relay is, and whose log each generation is
+//! log.1/bin.000007      the first generation's files …
+//! log.1/bin.000008
+//! log.2/binlog.000003   … and those of the server that was switched to
 //! ```
-//! One [`Writer`] appends what the receiver gets; any number of [`Reader`]s read up to the durable end and wait there. A file is made
-//! and synced before the index names it, and leaves the index before it is removed.
+//! | module | what |
+//! |---|---|
+//! | `head` | what a file says of itself in its first two events |
+//! | `open` | what is there after a start or a crash; cuts the newest file back |
+//! | [`writer`] | appends, syncs in batches, publishes |
+//! | [`reader`], `window` | read events up to what is published |
+//! | `purge` | removes files from the front |
 //!
-//! The in-use flag of a FORMAT_DESCRIPTION is never set here: the source clears it when it closes a file, so the bytes are those of
-//! the closed file from the beginning. No checksum covers it.
+//! A file is *published* up to some size: those bytes are synced. Of the newest file that is the end of a transaction; when the
+//! source has gone on to another file it is all of it. There is no index: names end in numbers that ascend by one.
 //!
 //! # Invariants
-//! - Readers see synced bytes only, and of the last file only whole transactions. A file that another one follows is complete, and is
-//!   seen to its end.
-//! - What was synced is never written again. After a failed sync nothing is written at all.
-//! - A crash leaves at most a tail of the last file that was not announced; opening cuts it.
-//! - The last file is never purged, nor one that is read, nor one behind those.
+//! - A file's published size never goes back while the process runs, and after a crash all of it is there.
+//! - A file becomes part of the log with its first two events, synced, its name too; before that it is nobody's.
+//! - Bytes behind a published size are overwritten or cut before anything is published again.
 
-mod file;
+pub(crate) mod head;
 mod open;
 mod purge;
-mod reader;
-mod turn;
-mod writer;
+pub mod reader;
+mod window;
+pub mod writer;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use binlog::BinlogError;
-use binlog::event::MAGIC;
 use event_listener::Event;
-use io::{Env, IoBuf, LockGuard, OpenOptions};
+use io::{Env, LockGuard};
 use parking_lot::Mutex;
 
-pub(crate) use file::{FileReader, check_place};
-pub(crate) use purge::PurgePolicy;
-pub(crate) use reader::{Next, Reader};
-pub(crate) use writer::Writer;
+use crate::gtids::{Gtids, Kind, Name};
+use crate::kept::{Generation, Kept, Source};
 
-use crate::error::io_error;
-use crate::groups::Executed;
+pub use open::{LOCK_FILE, OpenError};
+pub use purge::Limits;
 
-const INDEX: &str = "relay.index";
-const INDEX_NEW: &str = "relay.index.new";
-const LOCK: &str = "relay.lock";
-
-/// One file, as others see it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoredFile {
-    /// Counted from the first file that was there when the store was opened.
-    pub(crate) number: u64,
-    pub(crate) name: Arc<str>,
-    /// Up to where it is durable, and can be read.
-    pub(crate) size: u64,
-    /// Seconds since 1970 when the source began it; 0 if nothing of it is here.
-    pub(crate) begun: u32,
+/// A file of the log; they ascend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileId {
+    /// Of which source.
+    pub generation: u32,
+    /// The number at the end of its name.
+    pub number: u64,
 }
 
-#[derive(Default)]
+/// A published file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileInfo {
+    /// Which one.
+    pub id: FileId,
+    /// As the source calls it.
+    pub name: String,
+    /// How much of it is published, in bytes.
+    pub size: u64,
+    /// Seconds since 1970 when the source began it.
+    pub began: u32,
+}
+
+impl FileInfo {
+    /// Where it is, in the relay's folder.
+    pub fn path(&self) -> String {
+        path(self.id, &self.name)
+    }
+}
+
+pub(crate) fn path(id: FileId, name: &str) -> String {
+    format!("{}/{name}", crate::kept::folder(id.generation))
+}
+
+/// What changes of the log with one batch.
+#[derive(Clone, Debug)]
+pub(crate) enum Note {
+    /// A file begins with this.
+    Head(Gtids),
+    /// A transaction.
+    Transaction(Name),
+}
+
 struct State {
-    files: VecDeque<StoredFile>,
-    executed: Executed,
-    /// What the last file's FORMAT_DESCRIPTION says.
-    version: String,
-    with_checksums: bool,
-    /// Readers, by the file they are in.
-    pins: BTreeMap<u64, u64>,
-    next_pin: u64,
+    kept: Kept,
+    files: VecDeque<FileInfo>,
+    /// What the log holds up to its published end.
+    gtids: Option<Gtids>,
+    /// Where the source can be asked for the newest file again so that something is left to compare.
+    compare_from: u64,
+    pins: BTreeMap<u64, FileId>,
+    last_pin: u64,
     failed: Option<String>,
 }
 
-/// The files, for all who read them.
-pub(crate) struct Store {
+/// All files of a relay.
+pub struct Store {
     env: Env,
     state: Mutex<State>,
     changed: Event,
-    /// Held by whoever writes the index.
-    index: turn::Turn,
     _lock: Box<dyn LockGuard>,
 }
 
-/// A source's file name that can be a file's name here.
-pub(crate) fn check_name(name: &str) -> Result<(), String> {
-    let is_ours = name.starts_with("relay.") || name.ends_with(".pem") || name.ends_with(".new");
-    let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\n', '\0']);
-    match is_plain && !is_ours && name.len() <= 255 {
-        true => Ok(()),
-        false => Err(format!("the source's log file '{name}' cannot be a file of that name here")),
+/// Keeps a file and those behind it from being purged.
+pub struct Pin {
+    store: Arc<Store>,
+    number: u64,
+}
+
+impl Pin {
+    /// From here on this file is needed, and those behind it.
+    pub fn set(&self, file: FileId) {
+        self.store.state.lock().pins.insert(self.number, file);
+    }
+}
+
+impl Drop for Pin {
+    fn drop(&mut self) {
+        self.store.state.lock().pins.remove(&self.number);
     }
 }
 
 impl Store {
-    /// All files, oldest first.
-    pub(crate) fn files(&self) -> Vec<StoredFile> {
+    /// The machine.
+    pub fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// What is remembered beside the files.
+    pub fn kept(&self) -> Kept {
+        self.state.lock().kept.clone()
+    }
+
+    /// The newest generation; `None` before the first connection to a source.
+    pub fn generation(&self) -> Option<Generation> {
+        self.state.lock().kept.generations.last().cloned()
+    }
+
+    /// A generation, by its number.
+    pub fn generation_of(&self, number: u32) -> Option<Generation> {
+        self.state.lock().kept.generations.iter().find(|generation| generation.number == number).cloned()
+    }
+
+    /// All published files, oldest first.
+    pub fn files(&self) -> Vec<FileInfo> {
         self.state.lock().files.iter().cloned().collect()
     }
 
-    /// The last file: its size is the end of the log.
-    pub(crate) fn last(&self) -> Option<StoredFile> {
-        self.state.lock().files.back().cloned()
-    }
-
-    /// A file by its name.
-    pub(crate) fn named(&self, name: &str) -> Option<StoredFile> {
-        self.state.lock().files.iter().find(|file| &*file.name == name).cloned()
-    }
-
-    /// All transactions up to the end of the log.
-    pub(crate) fn executed(&self) -> Executed {
-        self.state.lock().executed.clone()
-    }
-
-    /// The version of the server that wrote the last file; empty if there is none.
-    pub(crate) fn version(&self) -> String {
-        self.state.lock().version.clone()
-    }
-
-    /// Whether the last file has checksums; so it is taken if there is none.
-    pub(crate) fn with_checksums(&self) -> bool {
+    /// The files of the newest generation, oldest first: those whose names a replica may say.
+    pub fn newest_files(&self) -> Vec<FileInfo> {
         let state = self.state.lock();
-        state.version.is_empty() || state.with_checksums
+        let newest = state.kept.generations.last().map_or(0, |generation| generation.number);
+        state.files.iter().filter(|file| file.id.generation == newest).cloned().collect()
     }
 
-    /// Why nothing is written any more, if so.
-    pub(crate) fn failure(&self) -> Option<String> {
-        self.state.lock().failed.clone()
+    /// A file, if it is there.
+    pub fn file(&self, id: FileId) -> Option<FileInfo> {
+        self.state.lock().files.iter().find(|file| file.id == id).cloned()
     }
 
-    fn fail(&self, error: &BinlogError) {
+    /// The first file behind a place, whatever is purged of what was there.
+    pub fn file_after(&self, id: FileId) -> Option<FileInfo> {
+        self.state.lock().files.iter().find(|file| file.id > id).cloned()
+    }
+
+    /// The newest file of the newest generation, if it has any.
+    pub fn live(&self) -> Option<FileInfo> {
+        let state = self.state.lock();
+        let newest = state.kept.generations.last()?.number;
+        state.files.back().filter(|file| file.id.generation == newest).cloned()
+    }
+
+    /// What the log holds up to its published end, with all that was before its first file; `None` before anything was received.
+    pub fn gtids(&self) -> Option<Gtids> {
+        self.state.lock().gtids.clone()
+    }
+
+    /// Where the source can be asked to begin so that something of the newest file is compared: before its last transaction.
+    pub(crate) fn compare_from(&self) -> u64 {
+        self.state.lock().compare_from
+    }
+
+    /// The kind of the log, once it is known.
+    pub fn kind(&self) -> Option<Kind> {
+        self.generation().map(|generation| generation.source.kind)
+    }
+
+    /// Keeps this file, and those behind it, until the pin is dropped.
+    pub fn pin(self: &Arc<Self>, file: FileId) -> Pin {
+        let mut state = self.state.lock();
+        state.last_pin += 1;
+        let number = state.last_pin;
+        state.pins.insert(number, file);
+        Pin { store: self.clone(), number }
+    }
+
+    /// An error once a sync has failed: nothing may be received any more.
+    ///
+    /// # Errors
+    /// [`BinlogError::Failed`]
+    pub fn check(&self) -> Result<(), BinlogError> {
+        self.state.lock().failed.clone().map_or(Ok(()), |why| Err(BinlogError::Failed(why)))
+    }
+
+    pub(crate) fn fail(&self, error: &BinlogError) {
         self.state.lock().failed.get_or_insert_with(|| error.to_string());
+    }
+
+    /// Begins a generation for another source, or remembers what the same one says now.
+    ///
+    /// # Errors
+    /// When it cannot be kept; then nothing has changed.
+    pub async fn set_source(&self, source: &Source, is_another: bool) -> std::io::Result<()> {
+        let mut kept = self.kept();
+        let before = self.gtids().filter(|gtids| gtids.kind() == source.kind);
+        match kept.generations.last_mut() {
+            Some(newest) if !is_another && newest.source == *source => return Ok(()),
+            Some(newest) if !is_another => newest.source = source.clone(),
+            newest => {
+                let number = newest.map_or(0, |newest| newest.number) + 1;
+                let before = before.map(|gtids| gtids.whole()).unwrap_or_default();
+                kept.generations.push(Generation { number, source: source.clone(), before });
+            }
+        }
+        let newest = kept.generations.last().map(Generation::folder).unwrap_or_default();
+        self.env.disk.create_dir(&newest).await?;
+        self.env.disk.sync_dir("").await?;
+        kept.store(&self.env).await?;
+        self.state.lock().kept = kept;
+        Ok(())
+    }
+
+    /// Publishes a file up to `size`, and what the new bytes hold.
+    pub(crate) fn publish(&self, file: FileInfo, notes: &mut Vec<Note>, compare_from: u64) {
+        let mut state = self.state.lock();
+        state.compare_from = compare_from;
+        match state.files.back_mut() {
+            Some(newest) if newest.id == file.id => newest.size = file.size,
+            _ => state.files.push_back(file),
+        }
+        for note in notes.drain(..) {
+            match (note, &mut state.gtids) {
+                (Note::Head(gtids), known) => *known = Some(gtids),
+                (Note::Transaction(name), Some(gtids)) => gtids.add(&name),
+                // A file is published with its head, so there is one before any transaction.
+                (Note::Transaction(_), None) => {}
+            }
+        }
+        drop(state);
         self.changed.notify(usize::MAX);
     }
 
-    /// Ready when there is more behind a position, or another file.
-    pub(crate) async fn wait_past(&self, number: u64, offset: u64) {
+    /// Ready when there is more than `offset` of a file, or a file behind it.
+    pub async fn wait_past(&self, id: FileId, offset: u64) {
         loop {
             let changed = self.changed.listen();
-            if self.has_more(number, offset) {
+            let has_more = |files: &VecDeque<FileInfo>| match files.back() {
+                Some(newest) if newest.id == id => newest.size > offset,
+                newest => newest.is_some_and(|newest| newest.id > id),
+            };
+            if has_more(&self.state.lock().files) {
                 return;
             }
             changed.await;
         }
     }
+}
 
-    /// Whether a [`Reader`] at that position finds something: more of the file, or the beginning of the next one. A file that has a name
-    /// and nothing else yet is nothing to read.
-    pub(crate) fn has_more(&self, number: u64, offset: u64) -> bool {
-        let state = self.state.lock();
-        let begun = MAGIC.len() as u64;
-        state.files.iter().rev().take_while(|file| file.number >= number).any(|file| {
-            (file.number == number && file.size > offset) || (file.number == number + 1 && file.size > begun)
-        })
-    }
+/// The number at the end of a log file's name, and what is in front of it.
+pub(crate) fn split_name(name: &str) -> Option<(&str, u64)> {
+    let (base, digits) = name.rsplit_once('.')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // Names come from the source; one with a path in it would be a file elsewhere.
+    let is_plain = !base.is_empty() && !name.contains('/');
+    if is_number && is_plain { Some((base, digits.parse().ok()?)) } else { None }
+}
 
-    /// Replaces the index; durable when this returns.
-    async fn write_index(&self, names: &[Arc<str>]) -> Result<(), BinlogError> {
-        let text: String = names.iter().flat_map(|name| [name, "\n"]).collect();
-        let write = async {
-            let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
-            let file = self.env.disk.open(INDEX_NEW, options).await?;
-            file.set_len(0).await?;
-            file.write_at(0, IoBuf::copy_of(text.as_bytes())).await?;
-            file.sync().await?;
-            self.env.disk.rename(INDEX_NEW, INDEX).await?;
-            self.env.disk.sync_dir("").await
-        };
-        write.await.map_err(|error: std::io::Error| io_error("write", INDEX, &error))
-    }
+pub(crate) fn io_error(operation: &'static str, file: &str, error: &std::io::Error) -> BinlogError {
+    BinlogError::Io { operation, file: file.to_owned(), kind: error.kind(), message: error.to_string() }
+}
+
+pub(crate) fn corrupt(file: &str, offset: u64, reason: impl ToString) -> BinlogError {
+    BinlogError::Corrupt { file: file.to_owned(), offset, reason: reason.to_string() }
 }

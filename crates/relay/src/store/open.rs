@@ -1,189 +1,209 @@
-//! Opening: what is there, and where the last file ends after a crash.
+//! What is there after a start or a crash.
 //!
 //! | found | done |
 //! |---|---|
-//! | behind the last whole transaction of the last file: part of one, or bytes that are no event | cut there, and synced |
-//! | the last file without its first four bytes | begun again |
-//! | a file that the index does not name | nothing; it is made again when its turn comes |
-//! | the index names a file that is not there | error |
-//!
-//! Cutting loses nothing: it is a copy, and the source is asked for what is behind its end. How much was cut is logged.
+//! | a transaction in part, or bytes that are no event, at the end of the newest file | cut off, and synced: the source is asked for it again |
+//! | the same, with more behind it than can have been unsynced | the same, and a warning: that is damage |
+//! | the newest file without its first two events | removed: it was never published |
+//! | a number is missing between two files | error: a log does not go on behind a hole |
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::ErrorKind;
 use std::sync::Arc;
 
-use binlog::event::{ChecksumAlgorithm, MAGIC};
-use binlog::{BinlogError, EventType};
-use io::{Env, File, IoBuf, OpenOptions};
+use base::ErrorClass;
+use binlog::BinlogError;
+use binlog::event::MAGIC;
+use event_listener::Event;
+use io::{Env, File, OpenOptions};
 use parking_lot::Mutex;
 
-use super::writer::Current;
-use super::{FileReader, INDEX, LOCK, State, Store, StoredFile, Writer, check_name};
-use crate::error::{corrupt, io_error};
-use crate::groups::{Executed, Groups};
+use super::head::{self, Head};
+use super::window::Window;
+use super::writer::{ASKABLE_MAX, BATCH_SIZE};
+use super::{FileId, FileInfo, State, Store, corrupt, io_error, path, split_name};
+use crate::boundary::Boundary;
+use crate::gtids::{Gtids, Name};
+use crate::kept::{Generation, Kept, folder};
+
+/// Held while a relay runs, so that two do not write the same files.
+pub const LOCK_FILE: &str = "relay.lock";
+
+/// Why a folder cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another process has it.
+    #[error("another relay runs on this folder ({LOCK_FILE} is locked)")]
+    Locked,
+    /// What was kept beside the files.
+    #[error("{0}")]
+    Kept(std::io::Error),
+    /// The files.
+    #[error(transparent)]
+    Log(#[from] BinlogError),
+}
+
+impl OpenError {
+    /// What can be done about it.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            OpenError::Locked => ErrorClass::User,
+            OpenError::Kept(_) => ErrorClass::Io,
+            OpenError::Log(error) => error.class(),
+        }
+    }
+}
 
 impl Store {
-    /// Opens the folder, or begins one, and gives it back with its only writer.
+    /// Opens the folder that `env` is rooted at; an empty one is a relay that has received nothing.
     ///
     /// # Errors
-    /// When another relay has it, or it is damaged in a way that must not be mended silently.
-    pub(crate) async fn open(env: Env) -> Result<Writer, BinlogError> {
-        let lock = env.disk.lock(LOCK).await;
-        let lock = lock.map_err(|error| io_error("lock (does another relay use this folder?)", LOCK, &error))?;
+    /// [`OpenError`]
+    pub async fn open(env: Env) -> Result<Arc<Self>, OpenError> {
+        let lock = env.disk.lock(LOCK_FILE).await.map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => OpenError::Locked,
+            _ => OpenError::Kept(error),
+        })?;
+        let kept = Kept::load(&env).await.map_err(OpenError::Kept)?;
         let mut files = VecDeque::new();
-        for (number, name) in read_index(&env).await?.into_iter().enumerate() {
-            files.push_back(look_at(&env, number as u64, name).await?);
+        for generation in &kept.generations {
+            files.extend(list(&env, generation).await?);
         }
-        let mut state = State { files, ..State::default() };
-        let current = match state.files.back().cloned() {
-            Some(last) => Some(open_last(&env, &mut state, last.name).await?),
-            None => None,
+        let mut state = State {
+            kept,
+            files,
+            gtids: None,
+            compare_from: MAGIC.len() as u64,
+            pins: BTreeMap::new(),
+            last_pin: 0,
+            failed: None,
         };
-        let store = Store {
-            env,
-            state: Mutex::new(state),
-            changed: event_listener::Event::new(),
-            index: Default::default(),
-            _lock: lock,
+        while !cut_newest(&env, &mut state).await? {}
+        Ok(Arc::new(Store { env, state: Mutex::new(state), changed: Event::new(), _lock: lock }))
+    }
+}
+
+/// A generation's files in their order.
+async fn list(env: &Env, generation: &Generation) -> Result<Vec<FileInfo>, BinlogError> {
+    let folder = generation.folder();
+    let names = env.disk.list(&folder).await.map_err(|error| io_error("list", &folder, &error))?;
+    let numbered = |name: String| split_name(&name).map(|(_, number)| number).map(|number| (number, name));
+    let mut found: Vec<(u64, String)> = names.into_iter().filter_map(numbered).collect();
+    found.sort();
+    if let Some(pair) = found.windows(2).find(|pair| pair[0].0 + 1 != pair[1].0) {
+        let reason = format!("the next file is {}; what is between them is missing", pair[1].1);
+        return Err(corrupt(&format!("{folder}/{}", pair[0].1), 0, reason));
+    }
+    let mut files = Vec::new();
+    for (number, name) in found {
+        let id = FileId { generation: generation.number, number };
+        let path = path(id, &name);
+        let opened = env.disk.open(&path, OpenOptions::default()).await;
+        let file = opened.map_err(|error| io_error("open", &path, &error))?;
+        let size = file.len().await.map_err(|error| io_error("stat", &path, &error))?;
+        let began = match head::read(&file, &path, size).await {
+            Ok(Some(head)) => head.began,
+            // Of the newest this is looked at again; of others whoever reads them is told.
+            Ok(None) | Err(BinlogError::Corrupt { .. }) => 0,
+            Err(error) => return Err(error),
         };
-        Ok(Writer { store: Arc::new(store), current })
+        files.push(FileInfo { id, name, size, began });
     }
+    Ok(files)
 }
 
-/// Finds the end of the last file, and what the log holds up to there.
-async fn open_last(env: &Env, state: &mut State, name: Arc<str>) -> Result<Current, BinlogError> {
-    let mut scan = scan(env, name.clone()).await?;
-    if scan.size != scan.current.settled {
-        cut(&scan.current).await?;
-        let (settled, lost) = (scan.current.settled, scan.size.saturating_sub(scan.current.settled));
-        tracing::warn!(
-            "{name}: {lost} bytes behind the last whole transaction, at {settled}, were cut ({}); the source is asked for \
-             them again",
-            scan.reason
-        );
-    }
-    let current = &mut scan.current;
-    if let Some(last) = state.files.back_mut() {
-        last.size = current.settled;
-        last.begun = current.news.begun.take().unwrap_or(0);
-    }
-    match current.news.before.take() {
-        Some(before) => state.executed = before,
-        None => state.executed = executed_before(env, state).await?,
-    }
-    current.names.drain(..).for_each(|name| state.executed.add(&name));
-    if let Some(format) = current.news.format.take() {
-        state.with_checksums = format.checksum == ChecksumAlgorithm::Crc32;
-        state.version = format.server_version;
-    }
-    Ok(scan.current)
-}
-
-/// What the log holds up to the last file, which does not say it.
-async fn executed_before(env: &Env, state: &mut State) -> Result<Executed, BinlogError> {
-    let Some(earlier) = state.files.iter().rev().nth(1) else { return Ok(Executed::default()) };
-    let mut scan = scan(env, earlier.name.clone()).await?;
-    let mut executed = scan.current.news.before.take().unwrap_or_default();
-    scan.current.names.iter().for_each(|name| executed.add(name));
-    if let Some(format) = scan.current.news.format {
-        state.with_checksums = format.checksum == ChecksumAlgorithm::Crc32;
-        state.version = format.server_version;
-    }
-    Ok(executed)
-}
-
-async fn read_index(env: &Env) -> Result<Vec<Arc<str>>, BinlogError> {
-    let failed = |error: std::io::Error| io_error("read", INDEX, &error);
-    if !env.disk.exists(INDEX).await.map_err(failed)? {
-        return Ok(Vec::new());
-    }
-    let file = env.disk.open(INDEX, OpenOptions::default()).await.map_err(failed)?;
-    let len = file.len().await.map_err(failed)? as usize;
-    let bytes = file.read_at(0, IoBuf::zeroed(len)).await.map_err(failed)?;
-    let text = std::str::from_utf8(&bytes).map_err(|error| corrupt(INDEX, 0, error))?;
-    let mut names: Vec<Arc<str>> = Vec::new();
-    for name in text.lines() {
-        check_name(name).map_err(|why| corrupt(INDEX, 0, why))?;
-        if names.iter().any(|known| &**known == name) {
-            return Err(corrupt(INDEX, 0, format!("'{name}' twice")));
-        }
-        names.push(name.into());
-    }
-    Ok(names)
-}
-
-/// A file's size, and when it was begun.
-async fn look_at(env: &Env, number: u64, name: Arc<str>) -> Result<StoredFile, BinlogError> {
-    let failed = |error: std::io::Error| io_error("open", &name, &error);
-    let file = env.disk.open(&name, OpenOptions::default()).await.map_err(failed)?;
-    let size = file.len().await.map_err(failed)?;
-    let begun = match FileReader::new(name.clone(), file).next(size).await {
-        Ok(Some(event)) if event.header.event_type == EventType::FORMAT_DESCRIPTION => event.header.timestamp,
-        // Whoever reads it is told what is wrong with it; the others can be read.
-        _ => 0,
+/// Cuts the newest file of the log back to the end of its last transaction, and learns what the log holds. False if that file was
+/// removed because it was never begun, so that another one is the newest.
+async fn cut_newest(env: &Env, state: &mut State) -> Result<bool, BinlogError> {
+    let Some(newest) = state.files.back_mut() else {
+        // All files are purged, or there were none; what was in them counts.
+        let newest = state.kept.generations.last().filter(|newest| !newest.before.is_empty());
+        state.gtids = newest.map(Generation::gtids_before).transpose()?;
+        return Ok(true);
     };
-    Ok(StoredFile { number, name, size, begun })
-}
-
-/// What is in a file.
-pub(super) struct Scan {
-    /// At the end of its last whole transaction.
-    pub(super) current: Current,
-    /// How long the file is.
-    size: u64,
-    /// Why what is behind that is none.
-    reason: String,
-}
-
-/// Reads a file up to its end, or to the first bytes that are no event of it.
-pub(super) async fn scan(env: &Env, name: Arc<str>) -> Result<Scan, BinlogError> {
-    let failed = |error: std::io::Error| io_error("open", &name, &error);
+    let is_newest_generation = state.kept.generations.last().is_some_and(|last| last.number == newest.id.generation);
+    let path = newest.path();
     let options = OpenOptions { write: true, ..OpenOptions::default() };
-    let file = env.disk.open(&name, options).await.map_err(failed)?;
-    let mut size = file.len().await.map_err(failed)?;
-    if !has_magic(&*file, size).await.map_err(failed)? {
-        begin_again(&*file).await.map_err(failed)?;
-        size = MAGIC.len() as u64;
+    let file = env.disk.open(&path, options).await.map_err(|error| io_error("open", &path, &error))?;
+    let Some(head) = head_if_begun(&file, &path, newest.size).await? else {
+        tracing::info!("{path} was never begun; it is removed");
+        drop(file);
+        env.disk.remove(&path).await.map_err(|error| io_error("remove", &path, &error))?;
+        let folder = folder(newest.id.generation);
+        env.disk.sync_dir(&folder).await.map_err(|error| io_error("sync folder of", &path, &error))?;
+        state.files.pop_back();
+        return Ok(false);
+    };
+    let mut window = Window::new(file.clone(), path.clone());
+    let scanned = scan(&mut window, &head, newest.size).await?;
+    // The last file of a source that is not followed any more ends where that left it.
+    if scanned.end < newest.size && is_newest_generation {
+        if newest.size - scanned.whole_events_end > BATCH_SIZE as u64 {
+            let (at, cut) = (scanned.whole_events_end, newest.size - scanned.end);
+            tracing::warn!("{path} is damaged at {at} ({}); {cut} bytes are cut off and asked for again", scanned.why);
+        }
+        file.set_len(scanned.end).await.map_err(|error| io_error("cut", &path, &error))?;
+        file.sync().await.map_err(|error| io_error("sync", &path, &error))?;
     }
-    let mut reader = FileReader::new(name.clone(), file.clone());
-    let mut current = Current::new(name, file);
-    let mut reason = "it is part of a transaction".to_owned();
+    newest.size = scanned.end;
+    newest.began = head.began;
+    state.gtids = Some(scanned.gtids);
+    state.compare_from = scanned.compare_from;
+    Ok(true)
+}
+
+async fn head_if_begun(file: &Arc<dyn File>, path: &str, size: u64) -> Result<Option<Head>, BinlogError> {
+    match head::read(file, path, size).await {
+        Err(BinlogError::Corrupt { reason, .. }) => {
+            tracing::warn!("{path} does not begin as a log does: {reason}");
+            Ok(None)
+        }
+        head => head,
+    }
+}
+
+struct Scanned {
+    /// Behind the last whole transaction.
+    end: u64,
+    /// Behind the last event that is right.
+    whole_events_end: u64,
+    gtids: Gtids,
+    compare_from: u64,
+    /// Why it ends there.
+    why: String,
+}
+
+/// Reads a file to its end, or to the first bytes that are no event.
+async fn scan(window: &mut Window, head: &Head, size: u64) -> Result<Scanned, BinlogError> {
+    let mut scanned = Scanned {
+        end: head.end,
+        whole_events_end: head.end,
+        gtids: head.gtids.clone(),
+        compare_from: MAGIC.len() as u64,
+        why: "an event in part".to_owned(),
+    };
+    let (mut boundary, mut name, mut is_transaction) = (Boundary::default(), None, false);
     loop {
-        let at = reader.position();
-        let noted = match reader.next(size).await {
-            Ok(Some(event)) => current.note(&event, at).map_err(|error| error.to_string()),
-            Ok(None) => break,
-            Err(error @ BinlogError::Io { .. }) => return Err(error),
-            Err(error) => Err(error.to_string()),
+        let at = scanned.whole_events_end;
+        let length = match window.load(at, size, head.checksum).await {
+            Ok(Some(length)) => length,
+            Ok(None) => return Ok(scanned),
+            Err(BinlogError::Corrupt { reason, .. }) => return Ok(Scanned { why: reason, ..scanned }),
+            Err(error) => return Err(error),
         };
-        if let Err(why) = noted {
-            reason = why;
-            break;
+        let damaged = |error| corrupt(window.path(), at, error);
+        let event = window.event(at, length, head.checksum)?;
+        if event.header.event_type.begins_transaction() {
+            name = Name::of(&event).map_err(damaged)?;
+            is_transaction = true;
+        }
+        scanned.whole_events_end = at + length;
+        if boundary.event(&event).map_err(damaged)? {
+            if std::mem::take(&mut is_transaction) && scanned.end <= ASKABLE_MAX {
+                scanned.compare_from = scanned.end;
+            }
+            scanned.end = scanned.whole_events_end;
+            name.take().into_iter().for_each(|name| scanned.gtids.add(&name));
         }
     }
-    current.written = current.settled;
-    current.groups = Groups::default();
-    Ok(Scan { current, size, reason })
-}
-
-async fn has_magic(file: &dyn File, size: u64) -> std::io::Result<bool> {
-    if size < MAGIC.len() as u64 {
-        return Ok(false);
-    }
-    Ok(file.read_at(0, IoBuf::zeroed(MAGIC.len())).await?[..] == MAGIC)
-}
-
-async fn begin_again(file: &dyn File) -> std::io::Result<()> {
-    file.set_len(0).await?;
-    file.write_at(0, IoBuf::copy_of(&MAGIC)).await?;
-    file.sync().await
-}
-
-/// Cuts a file at the end of its last whole transaction; durable when this returns.
-pub(super) async fn cut(current: &Current) -> Result<(), BinlogError> {
-    let cut = async {
-        current.file.set_len(current.settled).await?;
-        current.file.sync().await
-    };
-    cut.await.map_err(|error| io_error("cut", &current.name, &error))
 }

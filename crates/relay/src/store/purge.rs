@@ -1,62 +1,60 @@
-//! Purge: the oldest files go, by age and by size.
+//! Removing files from the front of the log.
+//!
+//! Oldest first, so that a crash in between leaves no hole. The newest file is never removed, nor any that a replica is reading or
+//! has before it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use binlog::BinlogError;
 
-use super::{State, Store};
-use crate::error::io_error;
+use super::{FileInfo, Store, io_error};
+use crate::kept::folder;
 
-/// What is kept.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PurgePolicy {
-    /// A file goes so long after the source has closed it.
-    pub(crate) expire: Option<Duration>,
-    /// The oldest files go while all together are larger.
-    pub(crate) space: Option<u64>,
+/// What is kept of the log; nothing is purged for a limit that is not set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// A file is removed when it was left by the source so long ago.
+    pub age: Option<Duration>,
+    /// The oldest files are removed while all together have more bytes.
+    pub bytes: Option<u64>,
 }
 
 impl Store {
-    /// Removes what the policy does not keep; the names that went.
+    /// Removes what is beyond the limits. Gives the names of what was removed.
     ///
     /// # Errors
-    /// When the index cannot be written, or a file not removed: it is gone from the log nevertheless.
-    pub(crate) async fn purge(&self, policy: PurgePolicy) -> Result<Vec<Arc<str>>, BinlogError> {
-        let now = (self.env.clock.now().0 / 1_000_000) as u32;
-        let _index = self.index.take().await;
-        let (gone, left) = {
-            let mut state = self.state.lock();
-            let count = purgeable(&state, policy, now);
-            let gone: Vec<Arc<str>> = state.files.drain(..count).map(|file| file.name).collect();
-            (gone, state.files.iter().map(|file| file.name.clone()).collect::<Vec<_>>())
-        };
-        if gone.is_empty() {
-            return Ok(gone);
+    /// When a file cannot be removed; those before it are gone.
+    pub async fn purge(&self, limits: &Limits) -> Result<Vec<String>, BinlogError> {
+        let mut removed = Vec::new();
+        while let Some(file) = self.next_to_purge(limits) {
+            let path = file.path();
+            if let Err(error) = self.env.disk.remove(&path).await {
+                // It is still there, so the log still begins with it.
+                self.state.lock().files.push_front(file);
+                return Err(io_error("remove", &path, &error));
+            }
+            let folder = folder(file.id.generation);
+            self.env.disk.sync_dir(&folder).await.map_err(|error| io_error("sync folder of", &path, &error))?;
+            removed.push(file.name);
         }
-        self.write_index(&left).await?;
-        for name in &gone {
-            self.env.disk.remove(name).await.map_err(|error| io_error("remove", name, &error))?;
+        if let (Some(first), Some(last)) = (removed.first(), removed.last()) {
+            tracing::info!("purged {} files: {first} to {last}", removed.len());
         }
-        Ok(gone)
+        Ok(removed)
     }
-}
 
-/// How many of the oldest files may go.
-fn purgeable(state: &State, policy: PurgePolicy, now: u32) -> usize {
-    let first_read = state.pins.values().min().copied().unwrap_or(u64::MAX);
-    let mut left: u64 = state.files.iter().map(|file| file.size).sum();
-    let mut count = 0;
-    // What is behind a file says when that was closed.
-    for (file, following) in state.files.iter().zip(state.files.iter().skip(1)) {
-        let age = Duration::from_secs(now.saturating_sub(following.begun).into());
-        let is_old = following.begun > 0 && policy.expire.is_some_and(|expire| age >= expire);
-        let is_too_much = policy.space.is_some_and(|space| left > space);
-        if file.number >= first_read || !(is_old || is_too_much) {
-            break;
+    /// Takes the oldest file out of the log if it is to go.
+    fn next_to_purge(&self, limits: &Limits) -> Option<FileInfo> {
+        let now = self.env.clock.now().0 / 1_000_000;
+        let mut state = self.state.lock();
+        let (oldest, second) = (state.files.front()?, state.files.get(1)?);
+        if state.pins.values().any(|&pinned| pinned <= oldest.id) {
+            return None;
         }
-        left -= file.size;
-        count += 1;
+        // It was written to until the next one began.
+        let is_old = limits.age.is_some_and(|age| now.saturating_sub(second.began.into()) > age.as_secs());
+        let total: u64 = state.files.iter().map(|file| file.size).sum();
+        let is_too_much = limits.bytes.is_some_and(|bytes| total > bytes);
+        if is_old || is_too_much { state.files.pop_front() } else { None }
     }
-    count
 }

@@ -1,137 +1,120 @@
-//! Reading: durable bytes, file by file, and a mark that keeps the purge off.
+//! Reads the log event by event, up to what is published, through files and generations.
 
 use std::sync::Arc;
 
-use binlog::BinlogError;
-use binlog::event::{ChecksumAlgorithm, MAGIC};
+use binlog::event::MAGIC;
+use binlog::{BinlogError, RawEvent};
 use io::OpenOptions;
 
-use super::{FileReader, Store, StoredFile};
-use crate::error::{corrupt, io_error};
+use super::head::{self, Head};
+use super::window::Window;
+use super::{FileId, FileInfo, Store, io_error};
 
 /// What comes next.
-pub(crate) enum Next<'a> {
-    /// An event of the file.
-    Event(binlog::RawEvent<'a>),
-    /// The file is over: another one begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An event: [`Reader::event`].
+    Event,
+    /// Another file begins; its first event comes next.
     File,
-    /// There is no more yet.
+    /// Nothing more is published.
     End,
 }
 
-/// A reader at a place of the log.
-pub(crate) struct Reader {
+/// A place in the log, and the way on from there.
+pub struct Reader {
     store: Arc<Store>,
-    pin: u64,
-    number: u64,
-    name: Arc<str>,
-    file: FileReader,
-    format: Vec<u8>,
+    info: FileInfo,
+    window: Window,
+    head: Head,
+    /// Where the last event began, and how long it is.
+    last: (u64, u64),
+    /// Where the next one begins.
+    at: u64,
 }
 
 impl Reader {
-    /// At the beginning of a file. Its FORMAT_DESCRIPTION is read.
+    /// From an offset of a file on; one behind what is published is waited for.
     ///
     /// # Errors
-    /// When the file has gone, or cannot be read.
-    pub(crate) async fn open(store: &Arc<Store>, number: u64) -> Result<Self, BinlogError> {
-        let (stored, pin) = store.pin(number)?;
-        let opened = open_file(store, &stored).await;
-        match opened {
-            Ok((file, format)) => Ok(Reader { store: store.clone(), pin, number, name: stored.name, file, format }),
-            Err(error) => {
-                store.state.lock().pins.remove(&pin);
-                Err(error)
-            }
-        }
+    /// When the file is not there or cannot be read.
+    pub async fn open(store: &Arc<Store>, file: FileId, offset: u64) -> Result<Self, BinlogError> {
+        let gone = || BinlogError::NoSuchFile(format!("number {} of generation {}", file.number, file.generation));
+        let info = store.file(file).ok_or_else(gone)?;
+        let (window, head) = open(store, &info).await?;
+        let at = offset.max(MAGIC.len() as u64);
+        Ok(Reader { store: store.clone(), info, window, head, last: (at, 0), at })
     }
 
-    pub(crate) fn number(&self) -> u64 {
-        self.number
-    }
-
-    pub(crate) fn name(&self) -> &Arc<str> {
-        &self.name
+    /// The file that it is in.
+    pub fn file(&self) -> &FileInfo {
+        &self.info
     }
 
     /// Where the next event begins.
-    pub(crate) fn position(&self) -> u64 {
-        self.file.position()
+    pub fn position(&self) -> u64 {
+        self.at
     }
 
-    /// The file's FORMAT_DESCRIPTION.
-    pub(crate) fn format(&self) -> &[u8] {
-        &self.format
+    /// The beginning of the file.
+    pub(crate) fn head(&self) -> &Head {
+        &self.head
     }
 
-    pub(crate) fn checksum(&self) -> ChecksumAlgorithm {
-        self.file.checksum()
-    }
-
-    /// Goes to a position of this file.
-    pub(crate) fn seek(&mut self, offset: u64) {
-        self.file.seek(offset);
-    }
-
-    /// The next event. At a file's end the reader goes to the next file, behind its FORMAT_DESCRIPTION.
+    /// Goes on.
     ///
     /// # Errors
-    /// When a file cannot be read or is damaged.
-    pub(crate) async fn next(&mut self) -> Result<Next<'_>, BinlogError> {
-        let (end, following) = self.store.end_of(self.number)?;
-        if self.file.position() < end {
-            return match self.file.next(end).await? {
-                Some(event) => Ok(Next::Event(event)),
-                None => Ok(Next::End),
-            };
+    /// When a file is damaged, cannot be read, or was purged before it was reached.
+    pub async fn step(&mut self) -> Result<Step, BinlogError> {
+        // In this order: if there is a file behind this one, nothing is added to this one any more.
+        let next = self.store.file_after(self.info.id);
+        self.info.size = self.store.file(self.info.id).map_or(self.info.size, |info| info.size);
+        if let Some(length) = self.window.load(self.at, self.info.size, self.head.checksum).await? {
+            self.last = (self.at, length);
+            self.at += length;
+            return Ok(Step::Event);
         }
-        let Some(following) = following else { return Ok(Next::End) };
-        let (file, format) = open_file(&self.store, &following).await?;
-        self.number = following.number;
-        self.name = following.name;
-        self.file = file;
-        self.format = format;
-        self.store.state.lock().pins.insert(self.pin, self.number);
-        Ok(Next::File)
+        let Some(next) = next else { return Ok(Step::End) };
+        if self.at != self.info.size {
+            let reason = format!("the file ends at {}", self.info.size);
+            return Err(BinlogError::NoSuchPosition { file: self.info.name.clone(), offset: self.at, reason });
+        }
+        if next.id.generation == self.info.id.generation && next.id.number != self.info.id.number + 1 {
+            return Err(BinlogError::NoSuchFile(format!("the one behind {}, which was purged", self.info.name)));
+        }
+        (self.window, self.head) = open(&self.store, &next).await?;
+        (self.info, self.at) = (next, MAGIC.len() as u64);
+        Ok(Step::File)
+    }
+
+    /// The event that was found last.
+    ///
+    /// # Errors
+    /// When there was none.
+    pub fn event(&self) -> Result<RawEvent<'_>, BinlogError> {
+        let (at, length) = self.last;
+        self.window.event(at, length, self.head.checksum)
+    }
+
+    /// Ready when there may be more.
+    pub async fn wait(&self) {
+        self.store.wait_past(self.info.id, self.at).await;
     }
 }
 
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.store.state.lock().pins.remove(&self.pin);
-    }
+async fn open(store: &Store, info: &FileInfo) -> Result<(Window, Head), BinlogError> {
+    let path = info.path();
+    let opened = store.env().disk.open(&path, OpenOptions::default()).await;
+    let file = opened.map_err(|error| io_error("open", &path, &error))?;
+    let found = head::read(&file, &path, info.size).await?;
+    let head = found.ok_or_else(|| super::corrupt(&path, 0, "its first events are not there"))?;
+    Ok((Window::new(file, path), head))
 }
 
-async fn open_file(store: &Store, stored: &StoredFile) -> Result<(FileReader, Vec<u8>), BinlogError> {
-    let file = store.env.disk.open(&stored.name, OpenOptions::default()).await;
-    let file = file.map_err(|error| io_error("open", &stored.name, &error))?;
-    let mut reader = FileReader::new(stored.name.clone(), file);
-    let format = match reader.next(stored.size).await? {
-        Some(event) if event.header.event_type == binlog::EventType::FORMAT_DESCRIPTION => event.bytes.to_vec(),
-        _ => return Err(corrupt(&stored.name, MAGIC.len() as u64, "no FORMAT_DESCRIPTION")),
-    };
-    Ok((reader, format))
-}
-
-impl Store {
-    /// Keeps the purge off a file.
-    fn pin(&self, number: u64) -> Result<(StoredFile, u64), BinlogError> {
-        let mut state = self.state.lock();
-        let found = state.files.iter().find(|file| file.number == number).cloned();
-        let found = found.ok_or_else(|| BinlogError::NoSuchFile(format!("number {number}")))?;
-        let pin = state.next_pin;
-        state.next_pin += 1;
-        state.pins.insert(pin, number);
-        Ok((found, pin))
-    }
-
-    /// Up to where a file can be read, and the one behind it once that one has begun.
-    fn end_of(&self, number: u64) -> Result<(u64, Option<StoredFile>), BinlogError> {
-        let state = self.state.lock();
-        let at = state.files.iter().position(|file| file.number == number);
-        let at = at.ok_or_else(|| BinlogError::NoSuchFile(format!("number {number}")))?;
-        // A file of which nothing but its first bytes is here has nothing to read yet.
-        let following = state.files.get(at + 1).filter(|next| next.size > MAGIC.len() as u64);
-        Ok((state.files[at].size, following.cloned()))
-    }
+/// What a file says of itself.
+///
+/// # Errors
+/// When it cannot be read.
+pub(crate) async fn head_of(store: &Store, info: &FileInfo) -> Result<Head, BinlogError> {
+    open(store, info).await.map(|(_, head)| head)
 }

@@ -1,278 +1,325 @@
-//! Appending what the source sends.
+//! Appends a source's events to the newest file, and publishes what is synced.
+//!
+//! ```text
+//!   | published: whole transactions, synced | written, not synced | in the buffer |
+//! ```
+//! Bytes are written in pieces of some size and synced in batches: when nothing else waits to be received, or when a batch is full.
+//! One transaction may be longer than any batch; then it is synced in parts, and published at its end.
+//!
+//! # Invariants
+//! - What is published is synced, the file's name too.
+//! - When anything fails, [`Writer::go_back`] is next: the file is cut to what is published, and the source is asked again from there.
+//! - After a failed sync nothing is written any more.
 
 use std::sync::Arc;
 
-use binlog::event::{ChecksumAlgorithm, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, MAGIC};
-use binlog::{BinlogError, EventType, FormatDescription, RawEvent};
+use binlog::event::{ChecksumAlgorithm, MAGIC};
+use binlog::{BinlogError, DecodeError, EventType, FormatDescription, RawEvent};
 use io::{File, IoBuf, OpenOptions};
 
-use super::{Store, StoredFile, check_name, check_place};
-use crate::error::{RelayError, io_error};
-use crate::groups::{Executed, Groups, Name};
+use super::{FileId, FileInfo, Note, Store, head, io_error, path, split_name};
+use crate::boundary::Boundary;
+use crate::gtids::{Gtids, Name};
+use crate::kept::folder;
 
-/// The only one who writes.
-pub(crate) struct Writer {
-    pub(super) store: Arc<Store>,
-    pub(super) current: Option<Current>,
+/// So many bytes are received before they are synced, even if more are there already.
+pub const BATCH_SIZE: usize = 8 << 20;
+/// So many bytes are gathered before they are written.
+const WRITE_SIZE: usize = 1 << 20;
+/// The highest position that `COM_BINLOG_DUMP` can ask for.
+pub(crate) const ASKABLE_MAX: u64 = u32::MAX as u64;
+
+/// The one who appends.
+pub struct Writer {
+    store: Arc<Store>,
+    live: Option<Live>,
 }
 
-/// The last file.
-pub(super) struct Current {
-    pub(super) name: Arc<str>,
-    pub(super) file: Arc<dyn File>,
-    /// Up to here it is written and synced; part of a transaction may be in it.
-    pub(super) written: u64,
-    pub(super) buffer: IoBuf,
-    pub(super) checksum: ChecksumAlgorithm,
-    pub(super) groups: Groups,
-    /// The end of the last whole transaction.
-    pub(super) settled: u64,
-    /// Where the last transaction begins that is whole, or the first event of the file.
-    pub(super) last_begin: u64,
-    /// Where the one begins that is not.
-    pub(super) begun: u64,
-    /// Whole, and not announced.
-    pub(super) names: Vec<Name>,
-    pub(super) news: News,
-    /// A write failed: something of it may be in the file.
-    pub(super) is_broken: bool,
+/// The file that is being written.
+struct Live {
+    info: FileInfo,
+    file: Arc<dyn File>,
+    /// In the log, so that others know it.
+    is_published: bool,
+    buf: IoBuf,
+    /// Bytes in front of the buffer.
+    written: u64,
+    /// Of these, how many are synced.
+    synced: u64,
+    checksum: ChecksumAlgorithm,
+    head: HeadState,
+    boundary: Boundary,
+    /// Behind the last whole transaction.
+    whole_end: u64,
+    compare_from: u64,
+    /// The transaction that is being received.
+    name: Option<Name>,
+    is_transaction: bool,
+    /// What is to be published with the next sync.
+    notes: Vec<Note>,
 }
 
-/// What the file says of itself and of those before it, until it is announced.
-#[derive(Default)]
-pub(super) struct News {
-    pub(super) begun: Option<u32>,
-    pub(super) format: Option<FormatDescription>,
-    pub(super) before: Option<Executed>,
+/// How much of a file's head is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeadState {
+    Nothing,
+    Format,
+    Whole,
 }
 
-impl Current {
-    pub(super) fn new(name: Arc<str>, file: Arc<dyn File>) -> Self {
-        let start = MAGIC.len() as u64;
-        Current {
-            name,
-            file,
-            written: start,
-            buffer: IoBuf::new(),
-            checksum: ChecksumAlgorithm::Off,
-            groups: Groups::default(),
-            settled: start,
-            last_begin: start,
-            begun: start,
-            names: Vec::new(),
-            news: News::default(),
-            is_broken: false,
-        }
-    }
-
-    /// Takes note of an event at `offset`.
-    pub(super) fn note(&mut self, event: &RawEvent<'_>, offset: u64) -> Result<(), binlog::DecodeError> {
-        if event.header.event_type == EventType::FORMAT_DESCRIPTION {
-            let format = FormatDescription::decode(event)?;
-            self.checksum = format.checksum;
-            self.news.begun = Some(event.header.timestamp);
-            self.news.format = Some(format);
-        }
-        if let Some(before) = Executed::before_file(event)? {
-            self.news.before = Some(before);
-        }
-        let step = self.groups.event(event)?;
-        if step.begins {
-            if step.ended.is_some() {
-                self.settled = offset;
-                self.last_begin = self.begun;
-            }
-            self.begun = offset;
-        }
-        if step.settled {
-            self.settled = offset + event.bytes.len() as u64;
-            if step.ended.is_some() {
-                self.last_begin = self.begun;
-            }
-        }
-        self.names.extend(step.ended);
-        Ok(())
-    }
-
-    fn end(&self) -> u64 {
-        self.written + self.buffer.len() as u64
-    }
+fn malformed(reason: String) -> BinlogError {
+    BinlogError::Malformed(DecodeError(reason))
 }
 
 impl Writer {
-    pub(crate) fn store(&self) -> &Arc<Store> {
+    /// Goes on behind what is published. [`Writer::go_back`] comes first.
+    pub fn new(store: Arc<Store>) -> Self {
+        Writer { store, live: None }
+    }
+
+    /// The files.
+    pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
-    /// The last file and where the next event will begin in it.
-    pub(crate) fn position(&self) -> Option<(Arc<str>, u64)> {
-        self.current.as_ref().map(|current| (current.name.clone(), current.end()))
+    /// The name of the file that is written; empty if there is none yet.
+    pub fn file_name(&self) -> &str {
+        self.live.as_ref().map_or("", |live| &live.info.name)
     }
 
-    /// Where the last whole transaction begins: from there on a source is asked, to see that it has the same.
-    pub(crate) fn last_begin(&self) -> Option<(Arc<str>, u64)> {
-        self.current.as_ref().map(|current| (current.name.clone(), current.last_begin))
+    /// Where the next event goes, in bytes from the file's beginning.
+    pub fn end(&self) -> u64 {
+        self.live.as_ref().map_or(0, Live::end)
     }
 
-    /// How events of the last file are protected.
-    pub(crate) fn checksum(&self) -> ChecksumAlgorithm {
-        self.current.as_ref().map_or(ChecksumAlgorithm::Off, |current| current.checksum)
+    /// How the events of the file are protected.
+    pub fn checksum(&self) -> ChecksumAlgorithm {
+        self.live.as_ref().map_or(ChecksumAlgorithm::Crc32, |live| live.checksum)
     }
 
-    /// Bytes that wait for [`Writer::flush`].
-    pub(crate) fn unflushed(&self) -> usize {
-        self.current.as_ref().map_or(0, |current| current.buffer.len())
+    /// Bytes that were appended and are not synced.
+    pub fn unsynced(&self) -> usize {
+        self.live.as_ref().map_or(0, |live| (live.end() - live.synced) as usize)
     }
 
-    /// Takes one event. It is durable after [`Writer::flush`].
+    /// Forgets what is not published, and cuts the newest file there.
     ///
     /// # Errors
-    /// When it is not what can stand here: it was garbled, or something is missing before it.
-    pub(crate) fn append(&mut self, event: &RawEvent<'_>) -> Result<(), RelayError> {
-        let Some(current) = &mut self.current else {
-            return Err(RelayError::Garbled("an event before the name of its file".into()));
-        };
-        let offset = current.end();
-        check_place(event, offset).map_err(RelayError::Garbled)?;
-        let is_first = offset == MAGIC.len() as u64;
-        if is_first != (event.header.event_type == EventType::FORMAT_DESCRIPTION) {
-            return Err(RelayError::Garbled(format!("{:?} at offset {offset}", event.header.event_type)));
+    /// When that cannot be done; it is to be tried again before anything else.
+    pub async fn go_back(&mut self) -> Result<(), BinlogError> {
+        self.store.check()?;
+        let disk = self.store.env().disk.clone();
+        if let Some(Live { info, is_published: false, .. }) = &self.live {
+            let path = info.path();
+            disk.remove(&path).await.map_err(|error| io_error("remove", &path, &error))?;
         }
-        current.note(event, offset)?;
-        let at = current.buffer.len();
-        current.buffer.extend_from_slice(event.bytes);
-        if is_first {
-            current.buffer[at + FLAGS_OFFSET] &= !(FLAG_BINLOG_IN_USE as u8);
+        self.live = None;
+        let Some(info) = self.store.live() else { return Ok(()) };
+        let path = info.path();
+        let options = OpenOptions { write: true, ..OpenOptions::default() };
+        let file = disk.open(&path, options).await.map_err(|error| io_error("open", &path, &error))?;
+        let len = file.len().await.map_err(|error| io_error("stat", &path, &error))?;
+        if len != info.size {
+            file.set_len(info.size).await.map_err(|error| io_error("cut", &path, &error))?;
+        }
+        let found = head::read(&file, &path, info.size).await?;
+        let checksum = found.map_or(ChecksumAlgorithm::Crc32, |head| head.checksum);
+        let size = info.size;
+        self.live = Some(Live {
+            is_published: true,
+            written: size,
+            synced: size,
+            whole_end: size,
+            compare_from: self.store.compare_from(),
+            checksum,
+            head: HeadState::Whole,
+            ..Live::new(info, file)
+        });
+        Ok(())
+    }
+
+    /// Goes on with another file of the source's: the one that is written ends here, whatever it ends with.
+    ///
+    /// # Errors
+    /// When the name cannot be that of the next file, or something cannot be written.
+    pub async fn start_file(&mut self, name: &str) -> Result<(), BinlogError> {
+        self.store.check()?;
+        let is_no_name = || malformed(format!("'{name}' is no name of a log file"));
+        let (base, number) = split_name(name).ok_or_else(is_no_name)?;
+        if let Some(live) = &self.live {
+            let here = &live.info;
+            let fits = split_name(&here.name).is_some_and(|(own, _)| own == base) && here.id.number + 1 == number;
+            if !fits {
+                return Err(malformed(format!("the source goes on with {name}, this log is in {}", here.name)));
+            }
+        }
+        self.finish().await?;
+        let generation = self.store.generation().map_or(0, |generation| generation.number);
+        let id = FileId { generation, number };
+        let path = path(id, name);
+        let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
+        let opened = self.store.env().disk.open(&path, options).await;
+        let file = opened.map_err(|error| io_error("create", &path, &error))?;
+        file.set_len(0).await.map_err(|error| io_error("cut", &path, &error))?;
+        let mut live = Live::new(FileInfo { id, name: name.to_owned(), size: 0, began: 0 }, file);
+        live.buf.extend_from_slice(&MAGIC);
+        self.live = Some(live);
+        Ok(())
+    }
+
+    /// Publishes all of the file: the source has left it.
+    async fn finish(&mut self) -> Result<(), BinlogError> {
+        let Some(live) = &mut self.live else { return Ok(()) };
+        if live.head != HeadState::Whole {
+            return Err(malformed(format!("{} ends before its GTIDs", live.info.name)));
+        }
+        live.whole_end = live.end();
+        let name = live.name.take();
+        live.notes.extend(name.map(Note::Transaction));
+        self.flush().await?;
+        self.live = None;
+        Ok(())
+    }
+
+    /// Appends an event of the file that is written; it must be checked already. It is written and synced by [`Writer::flush`].
+    ///
+    /// # Errors
+    /// When it cannot be the next one, or what was gathered cannot be written.
+    pub async fn append(&mut self, event: &RawEvent<'_>) -> Result<(), BinlogError> {
+        let none = || malformed("an event before the name of its file".to_owned());
+        let live = self.live.as_mut().ok_or_else(none)?;
+        live.check_place(event)?;
+        live.begin(event)?;
+        live.buf.extend_from_slice(event.bytes);
+        live.end_transaction(event)?;
+        if live.buf.len() >= WRITE_SIZE {
+            live.write().await?;
         }
         Ok(())
     }
 
-    /// Makes all that was appended durable, and shows the whole transactions of it.
+    /// Writes and syncs what was appended, and publishes it up to the end of its last whole transaction.
     ///
     /// # Errors
-    /// When the disk is full: [`Writer::forget_partial`] makes it right again. A failed sync is final.
-    pub(crate) async fn flush(&mut self) -> Result<(), BinlogError> {
-        let Some(current) = &mut self.current else { return Ok(()) };
-        if let Some(why) = self.store.failure() {
-            return Err(BinlogError::Failed(why));
-        }
-        if !current.buffer.is_empty() {
-            let buffer = std::mem::take(&mut current.buffer);
-            let len = buffer.len() as u64;
-            current.is_broken = true;
-            let written = current.file.write_at(current.written, buffer).await;
-            let mut buffer = written.map_err(|error| io_error("write", &current.name, &error))?;
-            if let Err(error) = current.file.sync().await {
-                let error = io_error("sync", &current.name, &error);
+    /// When it cannot be; [`Writer::go_back`] is next. A failed sync is final.
+    pub async fn flush(&mut self) -> Result<(), BinlogError> {
+        self.store.check()?;
+        let Some(live) = &mut self.live else { return Ok(()) };
+        live.write().await?;
+        let path = live.info.path();
+        if live.synced < live.written {
+            if let Err(error) = live.file.sync().await {
+                let error = io_error("sync", &path, &error);
                 self.store.fail(&error);
                 return Err(error);
             }
-            buffer.clear();
-            current.buffer = buffer;
-            current.written += len;
-            current.is_broken = false;
+            live.synced = live.written;
         }
-        self.announce(false);
-        Ok(())
-    }
-
-    /// Shows readers what is durable: whole transactions, or everything if the file is over.
-    fn announce(&mut self, is_over: bool) {
-        let Some(current) = &mut self.current else { return };
-        let mut state = self.store.state.lock();
-        if let Some(before) = current.news.before.take() {
-            // The first file says what was before it; later ones repeat what is known.
-            if state.files.len() <= 1 {
-                state.executed = before;
-            }
-        }
-        for name in current.names.drain(..) {
-            state.executed.add(&name);
-        }
-        if let Some(format) = current.news.format.take() {
-            state.version = format.server_version;
-            state.with_checksums = format.checksum == ChecksumAlgorithm::Crc32;
-        }
-        if let Some(last) = state.files.back_mut() {
-            last.size = if is_over { current.written } else { current.settled.min(current.written).max(last.size) };
-            last.begun = current.news.begun.take().unwrap_or(last.begun);
-        }
-        drop(state);
-        self.store.changed.notify(usize::MAX);
-    }
-
-    /// Goes back to what is announced: what came behind it is asked for again.
-    ///
-    /// # Errors
-    /// When the file cannot be cut.
-    pub(crate) async fn forget_partial(&mut self) -> Result<(), BinlogError> {
-        let Some(current) = &mut self.current else { return Ok(()) };
-        if let Some(why) = self.store.failure() {
-            return Err(BinlogError::Failed(why));
-        }
-        let Some(last) = self.store.last() else { return Ok(()) };
-        let is_clean = current.buffer.is_empty() && current.written == last.size && !current.is_broken;
-        if is_clean {
+        if live.head != HeadState::Whole || live.whole_end == live.info.size {
             return Ok(());
         }
-        // What is here is taken from the disk again: nothing that was in memory counts.
-        let known = super::open::scan(&self.store.env, last.name.clone()).await?.current;
-        if let Err(error) = super::open::cut(&known).await {
-            self.store.fail(&error);
-            return Err(error);
+        if !live.is_published {
+            let folder = folder(live.info.id.generation);
+            let synced = self.store.env().disk.sync_dir(&folder).await;
+            synced.map_err(|error| io_error("sync folder of", &path, &error))?;
+            live.is_published = true;
         }
-        self.current = Some(known);
-        self.announce(false);
-        Ok(())
-    }
-
-    /// Begins a file, unless it is the one that is written already. The one before is complete with that.
-    ///
-    /// # Errors
-    /// When there was such a file before, its name cannot be one here, or the disk does not take it.
-    pub(crate) async fn start_file(&mut self, name: &str) -> Result<(), RelayError> {
-        if self.current.as_ref().is_some_and(|current| &*current.name == name) {
-            return Ok(());
-        }
-        check_name(name).map_err(RelayError::Unfit)?;
-        if self.store.named(name).is_some() {
-            let why = format!("the source goes on in '{name}', which is here already: it has begun its log anew");
-            return Err(RelayError::Unfit(format!("{why}. Begin with a new --datadir")));
-        }
-        self.flush().await?;
-        if self.current.as_ref().is_some_and(|current| current.written <= MAGIC.len() as u64) {
-            return Err(RelayError::Garbled("the end of a file in which there was nothing".into()));
-        }
-        let file = create(&self.store, name).await?;
-        let name: Arc<str> = name.into();
-        let store = self.store.clone();
-        let _index = store.index.take().await;
-        let mut names: Vec<_> = store.files().into_iter().map(|file| file.name).collect();
-        names.push(name.clone());
-        store.write_index(&names).await?;
-        self.announce(true);
-        let mut state = store.state.lock();
-        let number = state.files.back().map_or(0, |last| last.number + 1);
-        let stored = StoredFile { number, name: name.clone(), size: MAGIC.len() as u64, begun: 0 };
-        state.files.push_back(stored);
-        drop(state);
-        self.current = Some(Current::new(name, file));
-        store.changed.notify(usize::MAX);
+        live.info.size = live.whole_end;
+        self.store.publish(live.info.clone(), &mut live.notes, live.compare_from);
         Ok(())
     }
 }
 
-/// A file with nothing in it but its first four bytes; durable.
-async fn create(store: &Store, name: &str) -> Result<Arc<dyn File>, BinlogError> {
-    let make = async {
-        let options = OpenOptions { create: true, write: true, ..OpenOptions::default() };
-        let file = store.env.disk.open(name, options).await?;
-        // Left by a crash before the index named it.
-        file.set_len(0).await?;
-        file.write_at(0, IoBuf::copy_of(&MAGIC)).await?;
-        file.sync().await?;
-        store.env.disk.sync_dir("").await?;
-        Ok(file)
-    };
-    make.await.map_err(|error: std::io::Error| io_error("create", name, &error))
+impl Live {
+    fn new(info: FileInfo, file: Arc<dyn File>) -> Self {
+        Live {
+            info,
+            file,
+            is_published: false,
+            buf: IoBuf::new(),
+            written: 0,
+            synced: 0,
+            checksum: ChecksumAlgorithm::Crc32,
+            head: HeadState::Nothing,
+            boundary: Boundary::default(),
+            whole_end: 0,
+            compare_from: MAGIC.len() as u64,
+            name: None,
+            is_transaction: false,
+            notes: Vec::new(),
+        }
+    }
+
+    fn end(&self) -> u64 {
+        self.written + self.buf.len() as u64
+    }
+
+    /// An event says where it ends, modulo 4 GiB; MariaDB's inside of a group say nothing.
+    fn check_place(&self, event: &RawEvent<'_>) -> Result<(), BinlogError> {
+        let end = self.end() + event.bytes.len() as u64;
+        match event.header.next_position {
+            said if said == 0 || said == end as u32 => Ok(()),
+            said => Err(malformed(format!(
+                "{:?} in {} ends at {end} here, and says {said}; a log that its source encrypts cannot be relayed",
+                event.header.event_type, self.info.name
+            ))),
+        }
+    }
+
+    /// What is known once an event begins.
+    fn begin(&mut self, event: &RawEvent<'_>) -> Result<(), BinlogError> {
+        let event_type = event.header.event_type;
+        match self.head {
+            HeadState::Nothing => {
+                self.checksum = FormatDescription::decode(event)?.checksum;
+                self.info.began = event.header.timestamp;
+                self.head = HeadState::Format;
+            }
+            HeadState::Format => {
+                if event_type == EventType::MARIA_START_ENCRYPTION {
+                    return Err(BinlogError::Encrypted(self.info.name.clone()));
+                }
+                let other = || malformed(format!("{event_type:?} where the GTIDs of the files before must be"));
+                self.notes.push(Note::Head(Gtids::of_head(event)?.ok_or_else(other)?));
+                self.head = HeadState::Whole;
+            }
+            HeadState::Whole if event_type.begins_transaction() => {
+                self.name = Name::of(event)?;
+                self.is_transaction = true;
+            }
+            HeadState::Whole => {}
+        }
+        Ok(())
+    }
+
+    /// The event is in the buffer: is that the end of a transaction?
+    fn end_transaction(&mut self, event: &RawEvent<'_>) -> Result<(), BinlogError> {
+        if !self.boundary.event(event)? || self.head != HeadState::Whole {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.is_transaction) && self.whole_end <= ASKABLE_MAX {
+            self.compare_from = self.whole_end;
+        }
+        self.whole_end = self.end();
+        let name = self.name.take();
+        self.notes.extend(name.map(Note::Transaction));
+        Ok(())
+    }
+
+    async fn write(&mut self) -> Result<(), BinlogError> {
+        if self.buf.is_empty() {
+            return Ok(());
+        }
+        let buf = std::mem::take(&mut self.buf);
+        let len = buf.len() as u64;
+        let written = self.file.write_at(self.written, buf).await;
+        let mut buf = written.map_err(|error| io_error("write", &self.info.path(), &error))?;
+        self.written += len;
+        // Memory that only a long event needed is given back.
+        if len <= 2 * WRITE_SIZE as u64 {
+            buf.clear();
+            self.buf = buf;
+        }
+        Ok(())
+    }
 }

@@ -112,7 +112,7 @@ const AUTH_PLUGIN_ERR: u16 = 2061;
 
 impl ReceiveError {
     /// The connection was lost, or the source is silent.
-    pub(crate) fn lost(source_name: &str, reason: String) -> Self {
+    pub fn lost(source_name: &str, reason: String) -> Self {
         ReceiveError::Connection { source_name: source_name.to_owned(), reason, code: SERVER_LOST }
     }
 
@@ -129,7 +129,7 @@ impl ReceiveError {
 }
 
 /// Sorts a client's error: what the source said about its log is final, the rest may pass.
-pub(crate) fn of_client(source_name: &str, error: ClientError) -> ReceiveError {
+pub fn of_client(source_name: &str, error: ClientError) -> ReceiveError {
     let code = match &error {
         ClientError::Wire(WireError::Refused(refused)) => {
             if refused.code == codes::SOURCE_FATAL_ERROR_READING_BINLOG.0 {

@@ -1,4 +1,5 @@
-//! What a receiver asks and tells the source before the dump: what a MySQL replica does, in its order.
+//! What a receiver asks and tells the source before the dump: what a MySQL replica does, in its order. In steps, since who copies a
+//! log, who executes it and who relays it want different things of a source.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use super::error::{ReceiveError, of_client};
 use super::settings::{SourceSettings, read};
 
 /// A connection to a source.
-pub(crate) type SourceClient = Client<ClientStream<StreamTransport>>;
+pub type SourceClient = Client<ClientStream<StreamTransport>>;
 
 /// Who we are.
 #[derive(Clone, Debug)]
@@ -32,13 +33,15 @@ pub struct Identity {
 
 /// What the source said about itself.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SourceFacts {
-    pub(crate) server_id: u32,
-    pub(crate) uuid: String,
+pub struct SourceFacts {
+    /// `server_id`
+    pub server_id: u32,
+    /// `server_uuid`; empty for a MariaDB.
+    pub uuid: String,
     /// Seconds that our clock is ahead of its clock.
-    pub(crate) clock_difference: i64,
+    pub clock_difference: i64,
     /// The end of its log and its GTIDs, for messages; empty if it did not say.
-    pub(crate) log_status: String,
+    pub log_status: String,
 }
 
 /// Connects, and does all that comes before the dump; with `semi_sync` it offers to acknowledge.
@@ -58,7 +61,10 @@ pub(crate) async fn connect(
 }
 
 /// Connects, and no more; `program` is what the source shows of its client.
-pub(crate) async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result<SourceClient, ReceiveError> {
+///
+/// # Errors
+/// [`ReceiveError::Connection`] when there is no connection, or the source does not let us in.
+pub async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result<SourceClient, ReceiveError> {
     let name = format!("{settings:?}");
     let lost = |error| of_client(&name, error);
     let mode = settings.tls_mode();
@@ -134,7 +140,10 @@ async fn introduce(
 
 /// What is asked of any source first: its clock, its number, how often it is to say that it is there; and it is told that we know
 /// checksums.
-pub(crate) async fn meet(
+///
+/// # Errors
+/// [`ReceiveError::Unfit`] when it has our server id; else what `lost` makes of the client's error.
+pub async fn meet(
     env: &Env,
     client: &mut SourceClient,
     settings: &SourceSettings,
@@ -161,7 +170,10 @@ pub(crate) async fn meet(
 }
 
 /// MySQL's servers, and ours, know each other by their UUIDs.
-pub(crate) async fn exchange_uuids(
+///
+/// # Errors
+/// [`ReceiveError::Unfit`] when it has our UUID; else what `lost` makes of the client's error.
+pub async fn exchange_uuids(
     client: &mut SourceClient,
     identity: &Identity,
     facts: &mut SourceFacts,
@@ -180,7 +192,10 @@ pub(crate) async fn exchange_uuids(
 }
 
 /// Lets the source list us among its replicas.
-pub(crate) async fn register(
+///
+/// # Errors
+/// What `lost` makes of the client's error.
+pub async fn register(
     client: &mut SourceClient,
     identity: &Identity,
     lost: &(impl Fn(ClientError) -> ReceiveError + Sync),
@@ -194,19 +209,30 @@ pub(crate) async fn register(
     client.register(&register).await.map_err(lost)
 }
 
-/// The first value of the answer.
-pub(crate) async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>, ClientError> {
+/// The first value of the answer to a statement; `None` if that is NULL, or there is none.
+///
+/// # Errors
+/// When the source refuses the statement, or the connection is lost.
+pub async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>, ClientError> {
     Ok(client.query(sql).await?.first().map(str::to_owned))
 }
 
 /// `binlog.000003:1234 (GTIDs …)`, or nothing if the account may not know it.
-async fn log_status(client: &mut SourceClient) -> Result<String, ClientError> {
-    let result = match client.query("SHOW BINARY LOG STATUS").await {
-        Ok(result) => result,
-        Err(error) if error.refused().is_some() => return Ok(String::new()),
-        Err(error) => return Err(error),
-    };
-    let row = result.rows.first().cloned().unwrap_or_default();
-    let field = |i: usize| row.get(i).cloned().flatten().unwrap_or_default();
-    Ok(format!("{}:{} (GTIDs {})", field(0), field(1), field(4)))
+///
+/// # Errors
+/// When the connection is lost.
+pub async fn log_status(client: &mut SourceClient) -> Result<String, ClientError> {
+    // The second is what MariaDB and MySQL before 8.2 call it.
+    for statement in ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"] {
+        let result = match client.query(statement).await {
+            Ok(result) => result,
+            Err(error) if error.refused().is_some() => continue,
+            Err(error) => return Err(error),
+        };
+        let row = result.rows.first().cloned().unwrap_or_default();
+        let field = |i: usize| row.get(i).cloned().flatten().unwrap_or_default();
+        let gtids = if row.len() > 4 { format!(" (GTIDs {})", field(4)) } else { String::new() };
+        return Ok(format!("{}:{}{gtids}", field(0), field(1)));
+    }
+    Ok(String::new())
 }

@@ -20,7 +20,7 @@
 mod compare;
 mod copier;
 pub(crate) mod error;
-pub(crate) mod handshake;
+pub mod handshake;
 pub(crate) mod receiver;
 mod settings;
 pub(crate) mod status;
@@ -43,8 +43,9 @@ use sql::services::ReplicaStatusRow;
 use crate::replica::SourceKind;
 
 pub use compare::{Comparer, Comparison};
-pub use error::ReceiveError;
+pub use error::{ReceiveError, of_client};
 pub use handshake::Identity;
+pub use receiver::{pause_before, short_time};
 pub use settings::SourceSettings;
 pub use status::{IoState, ReceiverStatus, Running};
 

@@ -67,9 +67,9 @@ pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogR
     }
 }
 
-/// A source that restarts is back in a moment: the first attempts follow one another quickly. They do not count in
-/// `SOURCE_RETRY_COUNT`.
-pub(crate) fn pause_before(attempts: u64, connect_retry: Duration) -> Duration {
+/// How long to wait before an attempt, from 1 on. A source that restarts is back in a moment: the first attempts follow one another
+/// quickly. They do not count in `SOURCE_RETRY_COUNT`.
+pub fn pause_before(attempts: u64, connect_retry: Duration) -> Duration {
     match attempts {
         0..=QUICK_ATTEMPTS => connect_retry.min(FIRST_PAUSE * (1 << attempts)),
         _ => connect_retry,
@@ -184,7 +184,7 @@ async fn stream(
 }
 
 /// For `Last_IO_Error_Timestamp`: `YYMMDD hh:mm:ss` in UTC.
-pub(crate) fn short_time(at: UnixMicros) -> String {
+pub fn short_time(at: UnixMicros) -> String {
     let text = types::temporal::calendar::from_unix_micros(at.0 as i64).map(|at| {
         let mut text = Vec::new();
         at.write_text(0, &mut text);

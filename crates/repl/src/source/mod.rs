@@ -33,7 +33,7 @@ use wire::replication::{DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK, RegisterReplica};
 
 use acks::Acks;
 pub use maria::MariaPosition;
-use replicas::Replicas;
+pub use replicas::Replicas;
 
 /// From here on a MariaDB replica knows MariaDB's GTIDs.
 const MARIA_CAPABILITY_GTID: u64 = 4;
@@ -74,25 +74,30 @@ impl End {
 
 /// What a client said about how it wants the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wishes {
-    pub(crate) non_blocking: bool,
-    pub(crate) heartbeat_v2: bool,
+pub struct Wishes {
+    /// The stream ends at the log's end.
+    pub non_blocking: bool,
+    /// Heartbeats may be of version 2.
+    pub heartbeat_v2: bool,
     /// `None` for no heartbeats.
-    pub(crate) heartbeat_period: Option<Duration>,
-    pub(crate) checksum: Checksum,
-    pub(crate) is_maria: bool,
+    pub heartbeat_period: Option<Duration>,
+    /// What it said about checksums.
+    pub checksum: Checksum,
+    /// It is a MariaDB, or a tool that speaks as one.
+    pub is_maria: bool,
     /// It is to be sent MariaDB's events.
     pub(crate) in_maria_dialect: bool,
     /// MariaDB's replicas only: it wants the statements of row events.
-    pub(crate) annotations: bool,
-    pub(crate) uuid: String,
+    pub annotations: bool,
+    /// `server_uuid` of a MySQL replica; empty for others.
+    pub uuid: String,
     /// It acknowledges what it has.
     pub(crate) semi_sync: bool,
 }
 
 /// What a client said about checksums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Checksum {
+pub enum Checksum {
     /// Nothing: it does not know that they exist.
     Unknown,
     /// `NONE`: it knows them, and wants none on what the dump thread makes up.
@@ -151,7 +156,8 @@ impl DumpService for DumpServer {
 }
 
 impl Wishes {
-    fn of(request: &DumpRequest) -> Self {
+    /// As the request's flags and the session's user variables say it.
+    pub fn of(request: &DumpRequest) -> Self {
         let capability = request.variable(&["mariadb_slave_capability"]);
         let is_maria = capability.is_some();
         let knows_gtids = capability.and_then(number).is_some_and(|capability| capability >= MARIA_CAPABILITY_GTID);
@@ -187,7 +193,8 @@ impl Checksum {
     }
 }
 
-fn text(value: &Value) -> Option<String> {
+/// A user variable's value as text; `None` for NULL and what has no such text.
+pub fn text(value: &Value) -> Option<String> {
     match value {
         Value::Int(n) => Some(n.to_string()),
         Value::UInt(n) => Some(n.to_string()),
@@ -205,6 +212,6 @@ fn number(value: &Value) -> Option<u64> {
 }
 
 /// 1236, with MySQL's words where it has some: what makes a replica's receiver stop and tell its administrator.
-pub(crate) fn fatal(message: impl Into<String>) -> SqlError {
+pub fn fatal(message: impl Into<String>) -> SqlError {
     SqlError::new(codes::SOURCE_FATAL_ERROR_READING_BINLOG, message)
 }

@@ -18,23 +18,25 @@ struct Connected {
 
 /// Replicas by connection.
 #[derive(Default)]
-pub(super) struct Replicas(Mutex<BTreeMap<ConnectionId, Connected>>);
+pub struct Replicas(Mutex<BTreeMap<ConnectionId, Connected>>);
 
 impl Replicas {
-    pub(super) fn add(&self, connection: ConnectionId, replica: &RegisterReplica) {
+    /// A replica has said who it is.
+    pub fn add(&self, connection: ConnectionId, replica: &RegisterReplica) {
         let mut all = self.0.lock();
         let entry = all.entry(connection).or_default();
         entry.server_id = replica.server_id;
         entry.registered = Some(replica.clone());
     }
 
-    pub(super) fn remove(&self, connection: ConnectionId) {
+    /// Its connection has ended.
+    pub fn remove(&self, connection: ConnectionId) {
         self.0.lock().remove(&connection);
     }
 
     /// Notes a dump; the connections with an older one of the same replica, known by its uuid, or by its server id if
     /// neither has a uuid. Tools that read with id 0 are nobody's replica.
-    pub(super) fn begin_dump(&self, request: &DumpRequest, uuid: &str) -> Vec<ConnectionId> {
+    pub fn begin_dump(&self, request: &DumpRequest, uuid: &str) -> Vec<ConnectionId> {
         let mut all = self.0.lock();
         let server_id = request.dump.server_id;
         let is_same = |other: &Connected| match (uuid, other.uuid.as_str()) {
@@ -49,7 +51,8 @@ impl Replicas {
         older
     }
 
-    pub(super) fn list(&self, source_id: ServerId) -> Vec<ReplicaHost> {
+    /// The lines of `SHOW REPLICAS`, of the server with this id.
+    pub fn list(&self, source_id: ServerId) -> Vec<ReplicaHost> {
         let all = self.0.lock();
         let line = |replica: &Connected| {
             let registered = replica.registered.as_ref()?;

@@ -1,0 +1,306 @@
+//! The dump: the log's events to one replica, as they are.
+//!
+//! A stream is, for each file: an artificial ROTATE that names it; its FORMAT_DESCRIPTION (artificial too where the stream begins
+//! behind it); then the file's events. At the end of what is published it waits, with a heartbeat now and then. To a replica that
+//! follows by GTIDs what it has is not sent.
+//!
+//! Where one generation ends and the next begins, the next one's first file begins with transactions that the stream has sent already:
+//! what the generations before hold counts as what the replica has.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::SqlError;
+use binlog::event::{
+    CHECKSUM_SIZE, ChecksumAlgorithm, Frame, HEADER_SIZE, Heartbeat, MAGIC, Rotate, encode_heartbeat,
+    encode_maria_heartbeat, whole_event,
+};
+use binlog::{BinlogError, EventType, RawEvent};
+use futures_lite::future;
+use repl::source::{Checksum, Wishes, fatal};
+use session::Transport;
+use session::dump::DumpRequest;
+
+use super::link::{Ended, Link};
+use super::start::{self, Has, Start};
+use crate::gtids::{Gtids, Name};
+use crate::relay::Relay;
+use crate::store::reader::{Reader, Step};
+use crate::store::{FileId, Pin, Store};
+
+/// So many bytes are gathered before they are sent, unless the log's end comes first.
+const SEND_SIZE: usize = 128 << 10;
+/// Offset of `created` in the body of a FORMAT_DESCRIPTION.
+const CREATED_OFFSET: usize = 2 + 50;
+
+/// Why a stream ends: the replica is told, or it is gone.
+pub(crate) enum Failed {
+    Told(SqlError),
+    Gone(Ended),
+}
+
+impl From<SqlError> for Failed {
+    fn from(error: SqlError) -> Self {
+        Failed::Told(error)
+    }
+}
+
+impl From<Ended> for Failed {
+    fn from(ended: Ended) -> Self {
+        Failed::Gone(ended)
+    }
+}
+
+/// A reader's error as the replica gets it.
+pub(crate) fn reading(error: BinlogError) -> SqlError {
+    match error {
+        BinlogError::NoSuchFile(file) => fatal(format!("Could not open log file '{file}'")),
+        BinlogError::NoSuchPosition { .. } => fatal(error.to_string()),
+        other => fatal(format!("bogus data in log event; {other}")),
+    }
+}
+
+/// Streams until the end, an error, or for ever.
+pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link: &mut Link<T>) -> Result<(), Failed> {
+    let wishes = Wishes::of(request);
+    let store = relay.store().clone();
+    let start = start::find(&store, request, &wishes).await?;
+    let pin = store.pin(start.file);
+    let reader = Reader::open(&store, start.file, start.offset).await.map_err(reading)?;
+    let server_id = relay.identity().server_id;
+    let sent = store.env().clock.monotonic();
+    let has = start.has.clone();
+    let mut sender = Sender { store, wishes, link, pin, reader, server_id, has, skipping: false, checksum: None, sent };
+    sender.begin(&start).await?;
+    sender.go_on().await
+}
+
+struct Sender<'a, T> {
+    store: Arc<Store>,
+    wishes: Wishes,
+    link: &'a mut Link<T>,
+    pin: Pin,
+    reader: Reader,
+    server_id: u32,
+    /// Of MariaDB's GTIDs those that were not found yet: what is before them in their domains is left out.
+    has: Has,
+    /// Inside of a transaction that the client has.
+    skipping: bool,
+    /// What the client's last FORMAT_DESCRIPTION says of checksums; `None` before the first.
+    checksum: Option<ChecksumAlgorithm>,
+    /// When something was sent.
+    sent: Duration,
+}
+
+impl<T: Transport> Sender<'_, T> {
+    /// Up to the first event that is asked for.
+    async fn begin(&mut self, start: &Start) -> Result<(), Failed> {
+        self.send_rotate(start.offset);
+        if self.wishes.checksum == Checksum::Unknown && self.reader.head().checksum == ChecksumAlgorithm::Crc32 {
+            self.link.send().await?;
+            return Err(Failed::Told(fatal(
+                "Replica can not handle replication events with the checksum that source is configured to log; the first event \
+                 'FORMAT_DESCRIPTION' carries CRC32 (set @source_binlog_checksum before the dump)",
+            )));
+        }
+        let is_in_the_middle = start.offset > MAGIC.len() as u64;
+        if is_in_the_middle || matches!(&start.has, Has::Maria(has) if !has.is_empty()) {
+            self.send_artificial_format();
+            if !is_in_the_middle {
+                // The real one is left out.
+                self.reader.step().await.map_err(reading)?;
+            }
+        }
+        self.forget_found();
+        Ok(())
+    }
+
+    async fn go_on(&mut self) -> Result<(), Failed> {
+        loop {
+            match self.reader.step().await.map_err(reading)? {
+                Step::End => {
+                    self.flush().await?;
+                    if self.wishes.non_blocking {
+                        return Ok(());
+                    }
+                    self.wait().await?;
+                }
+                Step::File => self.begin_file()?,
+                Step::Event => self.send_event()?,
+            }
+            if self.link.writer.len() >= SEND_SIZE {
+                self.flush().await?;
+            } else if self.skipping {
+                self.beat_while_skipping().await?;
+            }
+        }
+    }
+
+    async fn flush(&mut self) -> Result<(), Failed> {
+        if !self.link.writer.is_empty() {
+            self.link.send().await?;
+            self.sent = self.store.env().clock.monotonic();
+        }
+        Ok(())
+    }
+
+    /// The reader has gone on to another file.
+    fn begin_file(&mut self) -> Result<(), Failed> {
+        let id = self.reader.file().id;
+        self.pin.set(id);
+        self.skipping = false;
+        self.send_rotate(MAGIC.len() as u64);
+        if is_first_of_generation(&self.store, id) {
+            self.add_generations_before(id)?;
+        }
+        self.forget_found();
+        Ok(())
+    }
+
+    /// What was sent of the generations before is not sent again.
+    fn add_generations_before(&mut self, id: FileId) -> Result<(), SqlError> {
+        let Some(generation) = self.store.generation_of(id.generation) else { return Ok(()) };
+        let bad = |error| fatal(format!("what the relay has kept of its generations: {error}"));
+        match (&mut self.has, generation.gtids_before().map_err(bad)?) {
+            (Has::Mysql(has), Gtids::Mysql(before)) => has.union(&before),
+            (Has::Maria(has), Gtids::Maria(before)) => {
+                for name in before.position() {
+                    // What is still looked for is farther on.
+                    if !has.iter().any(|other| other.domain_id == name.domain_id) {
+                        has.push(name);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A domain whose newest transaction before this file is what the replica has is sent from here on.
+    fn forget_found(&mut self) {
+        let (Has::Maria(has), Gtids::Maria(before)) = (&mut self.has, &self.reader.head().gtids) else { return };
+        has.retain(|name| before.newest(name.domain_id) != Some(*name));
+    }
+
+    fn send_event(&mut self) -> Result<(), Failed> {
+        let event = self.reader.event().map_err(reading)?;
+        let event_type = event.header.event_type;
+        if event_type == EventType::FORMAT_DESCRIPTION {
+            self.checksum = Some(self.reader.head().checksum);
+        }
+        if event_type.begins_transaction() {
+            let name = Name::of(&event).map_err(|error| reading(error.into()))?;
+            self.skipping = name.is_some_and(|name| is_had(&mut self.has, &name));
+        } else if ends_skipping(event_type) {
+            self.skipping = false;
+        }
+        let unwanted = event_type == EventType::MARIA_ANNOTATE_ROWS && !self.wishes.annotations;
+        if !self.skipping && !unwanted {
+            self.link.event(event.bytes);
+        }
+        Ok(())
+    }
+
+    /// Waits for more log, or sends a heartbeat.
+    async fn wait(&mut self) -> Result<(), Failed> {
+        let clock = self.store.env().clock.clone();
+        let period = self.wishes.heartbeat_period;
+        let mut is_silent = true;
+        let reader = &self.reader;
+        let more = async {
+            reader.wait().await;
+            is_silent = false;
+        };
+        let beat = async {
+            match period {
+                Some(period) => clock.sleep(period).await,
+                None => future::pending().await,
+            }
+        };
+        self.link.wait_for(Box::pin(future::or(more, beat))).await?;
+        if is_silent {
+            self.send_heartbeat();
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// A replica that has most of a long file is not to think that nobody is here.
+    async fn beat_while_skipping(&mut self) -> Result<(), Failed> {
+        let now = self.store.env().clock.monotonic();
+        if self.wishes.heartbeat_period.is_some_and(|period| now.saturating_sub(self.sent) >= period) {
+            self.send_heartbeat();
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    fn with_checksum(&self) -> bool {
+        match self.checksum {
+            Some(checksum) => checksum == ChecksumAlgorithm::Crc32,
+            None => self.wishes.checksum == Checksum::Crc32,
+        }
+    }
+
+    fn send_rotate(&mut self, position: u64) {
+        let rotate = Rotate { position, file: self.reader.file().name.clone() };
+        let bytes = rotate.fake(self.server_id, self.with_checksum());
+        self.link.event(&bytes);
+    }
+
+    fn send_heartbeat(&mut self) {
+        let heartbeat = Heartbeat { file: self.reader.file().name.clone(), position: self.reader.position() };
+        let (server_id, with_checksum) = (self.server_id, self.with_checksum());
+        let bytes = match self.wishes.is_maria {
+            true => encode_maria_heartbeat(&heartbeat, server_id, with_checksum),
+            false => encode_heartbeat(&heartbeat, server_id, self.wishes.heartbeat_v2, with_checksum),
+        };
+        self.link.event(&bytes);
+    }
+
+    /// Where the stream begins in the middle, the event has no position in it, and does not say that the server has started: the
+    /// replica keeps its temporary tables.
+    fn send_artificial_format(&mut self) {
+        let head = self.reader.head();
+        self.checksum = Some(head.checksum);
+        let Ok(event) = RawEvent::first_of(&head.format, ChecksumAlgorithm::Crc32) else { return };
+        let mut body = event.body().to_vec();
+        body[CREATED_OFFSET..CREATED_OFFSET + 4].fill(0);
+        let frame =
+            Frame { timestamp: event.header.timestamp, server_id: event.header.server_id, flags: event.header.flags };
+        let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
+        // What it begins with is its own length before 0, modulo 4 GiB.
+        let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, (1 << 32) - len, &body);
+        self.link.event(&sent);
+    }
+}
+
+/// Whether a file is the first of its generation that is still there.
+fn is_first_of_generation(store: &Store, id: FileId) -> bool {
+    store.files().iter().find(|file| file.id.generation == id.generation).is_some_and(|first| first.id == id)
+}
+
+fn ends_skipping(event_type: EventType) -> bool {
+    matches!(
+        event_type,
+        EventType::ROTATE
+            | EventType::STOP
+            | EventType::PREVIOUS_GTIDS
+            | EventType::MARIA_GTID_LIST
+            | EventType::FORMAT_DESCRIPTION
+            | EventType::MARIA_BINLOG_CHECKPOINT
+    )
+}
+
+/// Whether a transaction is one that the replica has. Of MariaDB's domains that is all up to the one that the replica named.
+fn is_had(has: &mut Has, name: &Name) -> bool {
+    match (has, name) {
+        (Has::Mysql(has), Name::Mysql(gtid, tag)) => has.contains_tagged(*gtid, tag),
+        (Has::Maria(has), Name::Maria(name)) => {
+            let is_pending = has.iter().any(|other| other.domain_id == name.domain_id);
+            has.retain(|other| other != name);
+            is_pending
+        }
+        _ => false,
+    }
+}

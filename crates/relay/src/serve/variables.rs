@@ -1,0 +1,116 @@
+//! Settings that replicas and tools ask for: the relay's own, then those of the source as it said them last.
+
+use base::{SqlError, codes};
+
+use crate::gtids::{Gtids, Kind};
+use crate::relay::Relay;
+
+/// Own settings that are as they are.
+const CONSTANT: [(&str, &str); 20] = [
+    ("autocommit", "ON"),
+    ("character_set_client", "utf8mb4"),
+    ("character_set_connection", "utf8mb4"),
+    ("character_set_results", "utf8mb4"),
+    ("collation_connection", "utf8mb4_general_ci"),
+    ("interactive_timeout", "28800"),
+    ("log_bin", "ON"),
+    ("log_replica_updates", "ON"),
+    ("log_slave_updates", "ON"),
+    ("net_read_timeout", "30"),
+    ("net_write_timeout", "60"),
+    ("read_only", "ON"),
+    ("rpl_semi_sync_master_enabled", "OFF"),
+    ("rpl_semi_sync_source_enabled", "OFF"),
+    ("skip_replication", "OFF"),
+    ("super_read_only", "ON"),
+    ("sync_binlog", "1"),
+    ("transaction_isolation", "REPEATABLE-READ"),
+    ("version_comment", "commuter relay"),
+    ("wait_timeout", "28800"),
+];
+/// Where ON is a word and not a number.
+const WORDS: [&str; 2] = ["gtid_mode", "enforce_gtid_consistency"];
+
+/// What `SELECT @@name` gives.
+///
+/// # Errors
+/// 1193 if there is no such setting here.
+pub(crate) fn selected(relay: &Relay, name: &str) -> Result<String, SqlError> {
+    let found = all(relay).into_iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    let unknown = || SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'"));
+    let value = found.ok_or_else(unknown)?;
+    Ok(match value.as_str() {
+        _ if WORDS.contains(&name) => value,
+        "ON" => "1".to_owned(),
+        "OFF" => "0".to_owned(),
+        _ => value,
+    })
+}
+
+/// All settings, as `SHOW VARIABLES` lists them.
+pub(crate) fn all(relay: &Relay) -> Vec<(String, String)> {
+    let identity = relay.identity();
+    let mut all: Vec<(String, String)> = CONSTANT.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+    let mut add = |name: &str, value: String| all.push((name.to_owned(), value));
+    add("server_id", identity.server_id.to_string());
+    add("server_uuid", identity.server_uuid.to_string());
+    add("hostname", identity.report_host.clone());
+    add("port", identity.report_port.to_string());
+    add("version", relay.version());
+    match relay.store().gtids() {
+        Some(gtids @ Gtids::Mysql(_)) => {
+            add("gtid_executed", gtids.to_string());
+            add("gtid_purged", relay.purged().unwrap_or_default());
+        }
+        Some(gtids @ Gtids::Maria(_)) => {
+            for name in ["gtid_binlog_pos", "gtid_current_pos", "gtid_slave_pos"] {
+                add(name, gtids.to_string());
+            }
+            add("gtid_binlog_state", gtids.whole());
+        }
+        None => {}
+    }
+    if let Some(generation) = relay.store().generation() {
+        add_of_source(&mut all, generation.source);
+    }
+    all.sort();
+    all
+}
+
+fn add_of_source(all: &mut Vec<(String, String)>, source: crate::kept::Source) {
+    let known: Vec<String> = all.iter().map(|(name, _)| name.clone()).collect();
+    all.extend(source.variables.into_iter().filter(|(name, _)| !known.contains(name)));
+    // A source that has no such setting is as one that has it off.
+    if source.kind == Kind::Mysql && !all.iter().any(|(name, _)| name == "gtid_mode") {
+        all.push(("gtid_mode".to_owned(), "OFF".to_owned()));
+    }
+}
+
+/// `LIKE`, without regard to case: `%` is anything, `_` a character, `\` takes the next as it is.
+pub(crate) fn matches_like(text: &str, pattern: &str) -> bool {
+    fn matches(text: &[u8], pattern: &[u8]) -> bool {
+        match (pattern, text) {
+            ([], _) => text.is_empty(),
+            ([b'%', rest @ ..], _) => (0..=text.len()).any(|skipped| matches(&text[skipped..], rest)),
+            ([b'_', rest @ ..], [_, after @ ..]) => matches(after, rest),
+            ([b'\\', wanted, rest @ ..] | [wanted, rest @ ..], [found, after @ ..]) => {
+                wanted.eq_ignore_ascii_case(found) && matches(after, rest)
+            }
+            (_, []) => false,
+        }
+    }
+    // Bounded, because each `%` may try all that follows.
+    pattern.matches('%').count() <= 4 && matches(text.as_bytes(), pattern.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn like() {
+        assert!(matches_like("server_id", "SERVER_ID") && matches_like("server_id", "server%"));
+        assert!(matches_like("server_id", "%\\_id") && matches_like("serverxid", "server_id"));
+        assert!(!matches_like("serverxid", "server\\_id") && !matches_like("server_id", "server"));
+    }
+}
