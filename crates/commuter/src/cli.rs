@@ -341,6 +341,8 @@ fn parse_size(text: &str) -> Result<u64, String> {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
@@ -351,8 +353,6 @@ mod tests {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
     }
-
-    use clap::CommandFactory;
 
     #[test]
     fn options_are_consistent() {

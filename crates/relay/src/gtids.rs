@@ -109,8 +109,14 @@ impl MariaState {
         })
     }
 
-    /// Whether the transaction can be one of this log: it holds no lower number of its server in its domain. Domains of which the log
-    /// has nothing are somebody else's.
+    /// Whether the transaction is farther on than all that the log has of its domain.
+    pub fn is_behind(&self, name: &MariaGtidName) -> bool {
+        let Some(domain) = self.domains.get(&name.domain_id) else { return true };
+        domain.by_server.values().all(|&number| number < name.seq_no)
+    }
+
+    /// Whether the transaction can be one of this log: it holds one of its server in its domain with a number that is not lower. Domains
+    /// of which the log has nothing are somebody else's.
     pub fn may_hold(&self, name: &MariaGtidName) -> bool {
         let Some(domain) = self.domains.get(&name.domain_id) else { return true };
         domain.by_server.get(&name.server_id).is_some_and(|&number| name.seq_no <= number)
@@ -130,9 +136,10 @@ impl MariaState {
         for (&domain, state) in &self.domains {
             let mut all: Vec<_> = state.by_server.iter().collect();
             all.sort_by_key(|(server, _)| **server == state.newest.0);
-            names.extend(all.into_iter().map(|(&server_id, &seq_no)| {
-                MariaGtidName { domain_id: domain, server_id, seq_no }.to_string()
-            }));
+            names.extend(
+                all.into_iter()
+                    .map(|(&server_id, &seq_no)| MariaGtidName { domain_id: domain, server_id, seq_no }.to_string()),
+            );
         }
         names.join(",")
     }
@@ -256,5 +263,8 @@ mod tests {
         let may_hold = |text| list.may_hold(&parse_maria(text).unwrap()[0]);
         assert!(may_hold("0-1-100") && may_hold("9-1-1"));
         assert!(!may_hold("0-2-106") && !may_hold("0-3-1"));
+        let is_behind = |text| list.is_behind(&parse_maria(text).unwrap()[0]);
+        assert!(is_behind("0-1-106") && is_behind("0-3-106") && is_behind("9-1-1"));
+        assert!(!is_behind("0-1-101") && !is_behind("0-2-105"));
     }
 }

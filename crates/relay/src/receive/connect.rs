@@ -94,7 +94,10 @@ pub(crate) async fn first_file(
     let event = match client.next_event().await.map_err(lost) {
         Err(ReceiveError::Refused(error)) => {
             // It may have it in a moment, as above.
-            return Err(ReceiveError::lost(&name, format!("this server cannot go on behind {ours}: {}", error.message)));
+            return Err(ReceiveError::lost(
+                &name,
+                format!("this server cannot go on behind {ours}: {}", error.message),
+            ));
         }
         event => event?,
     };

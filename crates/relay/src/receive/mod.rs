@@ -187,15 +187,16 @@ impl Receiver {
     /// Adds both sides to an error that says that the logs differ.
     fn explain(&self, result: Result<(), ReceiveError>, log_status: &str) -> Result<(), ReceiveError> {
         let theirs = if log_status.is_empty() { "(it did not say)".to_owned() } else { log_status.to_owned() };
+        let begin_anew = "to copy this source as it is now, begin with an empty folder (--datadir)";
         match result {
             Err(ReceiveError::NotAPrefix { ours, difference, .. }) => {
-                Err(ReceiveError::NotAPrefix { ours, theirs, difference })
+                Err(ReceiveError::NotAPrefix { ours, theirs, difference: format!("{difference}; {begin_anew}") })
             }
             // The source has no such file, no such position in it, or no event begins there.
             Err(ReceiveError::Refused(error)) if self.store().live().is_some() => Err(ReceiveError::NotAPrefix {
                 ours: copier::our_end(self.store()),
                 theirs,
-                difference: format!("the source says: {}", error.message),
+                difference: format!("the source says: {}; {begin_anew}", error.message),
             }),
             other => other,
         }

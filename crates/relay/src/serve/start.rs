@@ -3,7 +3,7 @@
 //! - **By file and position**: a file of the newest generation. A position behind what is published of the newest file is waited
 //!   for: a replica that comes from the source may be ahead of the relay for a moment.
 //! - **By MySQL's GTIDs**: the newest file of which the replica has all that was before it; what it has of the rest is left out.
-//! - **By MariaDB's GTIDs**: the same, by what the file's list says of each domain.
+//! - **By MariaDB's GTIDs**: the same, by what the file's list says of each domain. Here too who is ahead is waited for.
 
 use std::sync::Arc;
 
@@ -26,7 +26,15 @@ pub(crate) enum Has {
     /// These.
     Mysql(GtidSet),
     /// All up to these, a domain each.
-    Maria(Vec<MariaGtidName>),
+    Maria(Vec<Had>),
+}
+
+/// All up to this, in its domain; it was not found in the log yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Had {
+    pub(crate) name: MariaGtidName,
+    /// The log did not go so far when the stream began: the replica has been at the source, which is ahead of the relay.
+    pub(crate) is_ahead: bool,
 }
 
 /// A checked beginning.
@@ -96,22 +104,24 @@ async fn by_mysql(store: &Arc<Store>, bytes: &[u8]) -> Result<Start, SqlError> {
 
 async fn by_maria(store: &Arc<Store>, state: &str) -> Result<Start, SqlError> {
     let bad = |error| fatal(format!("Replica sent a malformed GTID position: {error}"));
-    let has = parse_maria(state).map_err(bad)?;
-    match store.gtids() {
-        Some(Gtids::Maria(ours)) => {
-            if let Some(unknown) = has.iter().find(|name| !ours.may_hold(name)) {
-                return Err(fatal(format!(
-                    "Error: connecting slave requested to start from GTID {unknown}, which is not in the relay's log"
-                )));
-            }
-        }
+    let position = parse_maria(state).map_err(bad)?;
+    let ours = match store.gtids() {
+        Some(Gtids::Maria(ours)) => ours,
         Some(Gtids::Mysql(_)) => return Err(other_kind("MariaDB")),
         None => return Err(unknown_file()),
+    };
+    let mut has = Vec::new();
+    for &name in &position {
+        let is_ahead = ours.is_behind(&name);
+        if !is_ahead && !ours.may_hold(&name) {
+            return Err(not_in_the_log(&name));
+        }
+        has.push(Had { name, is_ahead });
     }
     for file in store.files().iter().rev() {
         let Some(head) = head_if_there(store, file).await? else { continue };
         let Gtids::Maria(before) = head else { return Err(other_kind("MariaDB")) };
-        if before.is_before(&has) {
+        if before.is_before(&position) {
             return Ok(Start { file: file.id, offset: MAGIC.len() as u64, has: Has::Maria(has) });
         }
     }
@@ -119,6 +129,11 @@ async fn by_maria(store: &Arc<Store>, state: &str) -> Result<Start, SqlError> {
         "Could not find the GTID position that the replica asks for ({state}) in any file of the relay: what it lacks was purged, or \
          was before the relay's first file"
     )))
+}
+
+/// The replica has what this log has not, and will not have.
+pub(crate) fn not_in_the_log(name: &MariaGtidName) -> SqlError {
+    fatal(format!("Error: connecting slave requested to start from GTID {name}, which is not in the relay's log"))
 }
 
 /// What the files before one hold; `None` if it was purged meanwhile.

@@ -17,12 +17,13 @@ use binlog::event::{
 };
 use binlog::{BinlogError, EventType, RawEvent};
 use futures_lite::future;
+use io::ThreadTurn;
 use repl::source::{Checksum, Wishes, fatal};
 use session::Transport;
 use session::dump::DumpRequest;
 
 use super::link::{Ended, Link};
-use super::start::{self, Has, Start};
+use super::start::{self, Had, Has, Start, not_in_the_log};
 use crate::gtids::{Gtids, Name};
 use crate::relay::Relay;
 use crate::store::reader::{Reader, Step};
@@ -70,7 +71,20 @@ pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link
     let server_id = relay.identity().server_id;
     let sent = store.env().clock.monotonic();
     let has = start.has.clone();
-    let mut sender = Sender { store, wishes, link, pin, reader, server_id, has, skipping: false, checksum: None, sent };
+    let mut sender = Sender {
+        store,
+        wishes,
+        link,
+        pin,
+        reader,
+        server_id,
+        has,
+        generation: start.file.generation,
+        skipping: false,
+        checksum: None,
+        sent,
+        turn: ThreadTurn::default(),
+    };
     sender.begin(&start).await?;
     sender.go_on().await
 }
@@ -84,12 +98,15 @@ struct Sender<'a, T> {
     server_id: u32,
     /// Of MariaDB's GTIDs those that were not found yet: what is before them in their domains is left out.
     has: Has,
+    /// In which the stream began.
+    generation: u32,
     /// Inside of a transaction that the client has.
     skipping: bool,
     /// What the client's last FORMAT_DESCRIPTION says of checksums; `None` before the first.
     checksum: Option<ChecksumAlgorithm>,
     /// When something was sent.
     sent: Duration,
+    turn: ThreadTurn,
 }
 
 impl<T: Transport> Sender<'_, T> {
@@ -133,6 +150,8 @@ impl<T: Transport> Sender<'_, T> {
             } else if self.skipping {
                 self.beat_while_skipping().await?;
             }
+            // All may be in memory, and the client may take it as fast.
+            self.turn.pass(&*self.store.env().clock).await;
         }
     }
 
@@ -147,6 +166,14 @@ impl<T: Transport> Sender<'_, T> {
     /// The reader has gone on to another file.
     fn begin_file(&mut self) -> Result<(), Failed> {
         let id = self.reader.file().id;
+        // Who follows by positions would be sent again what both generations have, and go on with positions of another server.
+        if self.has == Has::Position && id.generation != self.generation {
+            return Err(Failed::Told(fatal(format!(
+                "the relay's source is another server from here on, with other files and positions; the next file is {}. Go on by GTIDs, \
+                 or find the new position",
+                self.reader.file().name
+            ))));
+        }
         self.pin.set(id);
         self.skipping = false;
         self.send_rotate(MAGIC.len() as u64);
@@ -166,8 +193,8 @@ impl<T: Transport> Sender<'_, T> {
             (Has::Maria(has), Gtids::Maria(before)) => {
                 for name in before.position() {
                     // What is still looked for is farther on.
-                    if !has.iter().any(|other| other.domain_id == name.domain_id) {
-                        has.push(name);
+                    if !has.iter().any(|had| had.name.domain_id == name.domain_id) {
+                        has.push(Had { name, is_ahead: false });
                     }
                 }
             }
@@ -179,7 +206,7 @@ impl<T: Transport> Sender<'_, T> {
     /// A domain whose newest transaction before this file is what the replica has is sent from here on.
     fn forget_found(&mut self) {
         let (Has::Maria(has), Gtids::Maria(before)) = (&mut self.has, &self.reader.head().gtids) else { return };
-        has.retain(|name| before.newest(name.domain_id) != Some(*name));
+        has.retain(|had| before.newest(had.name.domain_id) != Some(had.name));
     }
 
     fn send_event(&mut self) -> Result<(), Failed> {
@@ -190,7 +217,10 @@ impl<T: Transport> Sender<'_, T> {
         }
         if event_type.begins_transaction() {
             let name = Name::of(&event).map_err(|error| reading(error.into()))?;
-            self.skipping = name.is_some_and(|name| is_had(&mut self.has, &name));
+            self.skipping = match name {
+                Some(name) => is_had(&mut self.has, &name)?,
+                None => false,
+            };
         } else if ends_skipping(event_type) {
             self.skipping = false;
         }
@@ -293,14 +323,25 @@ fn ends_skipping(event_type: EventType) -> bool {
 }
 
 /// Whether a transaction is one that the replica has. Of MariaDB's domains that is all up to the one that the replica named.
-fn is_had(has: &mut Has, name: &Name) -> bool {
+///
+/// # Errors
+/// When that one should have come before this one: the replica's history is another.
+fn is_had(has: &mut Has, name: &Name) -> Result<bool, SqlError> {
     match (has, name) {
-        (Has::Mysql(has), Name::Mysql(gtid, tag)) => has.contains_tagged(*gtid, tag),
+        (Has::Mysql(has), Name::Mysql(gtid, tag)) => Ok(has.contains_tagged(*gtid, tag)),
         (Has::Maria(has), Name::Maria(name)) => {
-            let is_pending = has.iter().any(|other| other.domain_id == name.domain_id);
-            has.retain(|other| other != name);
-            is_pending
+            let Some(at) = has.iter().position(|had| had.name.domain_id == name.domain_id) else { return Ok(false) };
+            let had = has[at];
+            // Numbers ascend; those of several servers in one domain only if these are strict, but what was ahead of all is
+            // ahead of what comes before it.
+            if name.seq_no > had.name.seq_no && (name.server_id == had.name.server_id || had.is_ahead) {
+                return Err(not_in_the_log(&had.name));
+            }
+            if *name == had.name {
+                has.remove(at);
+            }
+            Ok(true)
         }
-        _ => false,
+        _ => Ok(false),
     }
 }

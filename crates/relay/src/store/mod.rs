@@ -12,6 +12,7 @@
 //! | `open` | what is there after a start or a crash; cuts the newest file back |
 //! | [`writer`] | appends, syncs in batches, publishes |
 //! | [`reader`], `window` | read events up to what is published |
+//! | `blocks` | what was read or received last, shared by all readers |
 //! | `purge` | removes files from the front |
 //!
 //! A file is *published* up to some size: those bytes are synced. Of the newest file that is the end of a transaction; when the
@@ -22,6 +23,7 @@
 //! - A file becomes part of the log with its first two events, synced, its name too; before that it is nobody's.
 //! - Bytes behind a published size are overwritten or cut before anything is published again.
 
+mod blocks;
 pub(crate) mod head;
 mod open;
 mod purge;
@@ -37,6 +39,7 @@ use event_listener::Event;
 use io::{Env, LockGuard};
 use parking_lot::Mutex;
 
+use self::blocks::Blocks;
 use crate::gtids::{Gtids, Kind, Name};
 use crate::kept::{Generation, Kept, Source};
 
@@ -102,6 +105,7 @@ pub struct Store {
     env: Env,
     state: Mutex<State>,
     changed: Event,
+    blocks: Arc<Blocks>,
     _lock: Box<dyn LockGuard>,
 }
 

@@ -13,9 +13,9 @@ use std::sync::Arc;
 
 use base::ErrorClass;
 use binlog::BinlogError;
-use binlog::event::MAGIC;
+use binlog::event::{ChecksumAlgorithm, MAGIC};
 use event_listener::Event;
-use io::{Env, File, OpenOptions};
+use io::{Env, OpenOptions};
 use parking_lot::Mutex;
 
 use super::head::{self, Head};
@@ -79,7 +79,8 @@ impl Store {
             failed: None,
         };
         while !cut_newest(&env, &mut state).await? {}
-        Ok(Arc::new(Store { env, state: Mutex::new(state), changed: Event::new(), _lock: lock }))
+        let (state, changed) = (Mutex::new(state), Event::new());
+        Ok(Arc::new(Store { env, state, changed, blocks: Arc::default(), _lock: lock }))
     }
 }
 
@@ -101,7 +102,7 @@ async fn list(env: &Env, generation: &Generation) -> Result<Vec<FileInfo>, Binlo
         let opened = env.disk.open(&path, OpenOptions::default()).await;
         let file = opened.map_err(|error| io_error("open", &path, &error))?;
         let size = file.len().await.map_err(|error| io_error("stat", &path, &error))?;
-        let began = match head::read(&file, &path, size).await {
+        let began = match head::read(&mut Window::new(file, path), size).await {
             Ok(Some(head)) => head.began,
             // Of the newest this is looked at again; of others whoever reads them is told.
             Ok(None) | Err(BinlogError::Corrupt { .. }) => 0,
@@ -125,16 +126,16 @@ async fn cut_newest(env: &Env, state: &mut State) -> Result<bool, BinlogError> {
     let path = newest.path();
     let options = OpenOptions { write: true, ..OpenOptions::default() };
     let file = env.disk.open(&path, options).await.map_err(|error| io_error("open", &path, &error))?;
-    let Some(head) = head_if_begun(&file, &path, newest.size).await? else {
+    let mut window = Window::new(file.clone(), path.clone());
+    let Some(head) = head_if_begun(&mut window, newest.size).await? else {
         tracing::info!("{path} was never begun; it is removed");
-        drop(file);
+        drop((file, window));
         env.disk.remove(&path).await.map_err(|error| io_error("remove", &path, &error))?;
         let folder = folder(newest.id.generation);
         env.disk.sync_dir(&folder).await.map_err(|error| io_error("sync folder of", &path, &error))?;
         state.files.pop_back();
         return Ok(false);
     };
-    let mut window = Window::new(file.clone(), path.clone());
     let scanned = scan(&mut window, &head, newest.size).await?;
     // The last file of a source that is not followed any more ends where that left it.
     if scanned.end < newest.size && is_newest_generation {
@@ -152,10 +153,10 @@ async fn cut_newest(env: &Env, state: &mut State) -> Result<bool, BinlogError> {
     Ok(true)
 }
 
-async fn head_if_begun(file: &Arc<dyn File>, path: &str, size: u64) -> Result<Option<Head>, BinlogError> {
-    match head::read(file, path, size).await {
+async fn head_if_begun(window: &mut Window, size: u64) -> Result<Option<Head>, BinlogError> {
+    match head::read(window, size).await {
         Err(BinlogError::Corrupt { reason, .. }) => {
-            tracing::warn!("{path} does not begin as a log does: {reason}");
+            tracing::warn!("{} does not begin as a log does: {reason}", window.path());
             Ok(None)
         }
         head => head,
@@ -183,12 +184,16 @@ async fn scan(window: &mut Window, head: &Head, size: u64) -> Result<Scanned, Bi
         why: "an event in part".to_owned(),
     };
     let (mut boundary, mut name, mut is_transaction) = (Boundary::default(), None, false);
+    let mut begins = Begins::default();
     loop {
         let at = scanned.whole_events_end;
         let length = match window.load(at, size, head.checksum).await {
             Ok(Some(length)) => length,
-            Ok(None) => return Ok(scanned),
-            Err(BinlogError::Corrupt { reason, .. }) => return Ok(Scanned { why: reason, ..scanned }),
+            Ok(None) => break,
+            Err(BinlogError::Corrupt { reason, .. }) => {
+                scanned.why = reason;
+                break;
+            }
             Err(error) => return Err(error),
         };
         let damaged = |error| corrupt(window.path(), at, error);
@@ -200,10 +205,43 @@ async fn scan(window: &mut Window, head: &Head, size: u64) -> Result<Scanned, Bi
         scanned.whole_events_end = at + length;
         if boundary.event(&event).map_err(damaged)? {
             if std::mem::take(&mut is_transaction) && scanned.end <= ASKABLE_MAX {
-                scanned.compare_from = scanned.end;
+                begins.add(scanned.end, length);
             }
             scanned.end = scanned.whole_events_end;
             name.take().into_iter().for_each(|name| scanned.gtids.add(&name));
         }
+    }
+    scanned.compare_from = begins.compare_from(head.checksum);
+    Ok(scanned)
+}
+
+/// Where the last transactions begin: as many as a batch may have.
+#[derive(Default)]
+struct Begins {
+    offsets: VecDeque<u64>,
+    last_event: u64,
+}
+
+impl Begins {
+    /// One that ends with an event of so many bytes.
+    fn add(&mut self, offset: u64, event: u64) {
+        self.last_event = event;
+        self.offsets.push_back(offset);
+        while self.offsets.get(1).is_some_and(|&second| self.is_synced(second)) {
+            self.offsets.pop_front();
+        }
+    }
+
+    /// Whether what is before it was synced, when the last of all was written.
+    fn is_synced(&self, offset: u64) -> bool {
+        let newest = self.offsets.back().copied().unwrap_or_default();
+        offset + BATCH_SIZE as u64 + self.last_event <= newest
+    }
+
+    /// From where on to compare with the source. Checksums tell what a crash has torn; where there are none, all is compared that may
+    /// not have been synced.
+    fn compare_from(&self, checksum: ChecksumAlgorithm) -> u64 {
+        let from = if checksum == ChecksumAlgorithm::Crc32 { self.offsets.back() } else { self.offsets.front() };
+        from.copied().unwrap_or(MAGIC.len() as u64)
     }
 }

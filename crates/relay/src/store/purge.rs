@@ -35,6 +35,7 @@ impl Store {
             }
             let folder = folder(file.id.generation);
             self.env.disk.sync_dir(&folder).await.map_err(|error| io_error("sync folder of", &path, &error))?;
+            self.blocks.forget(file.id);
             removed.push(file.name);
         }
         if let (Some(first), Some(last)) = (removed.first(), removed.last()) {
@@ -47,12 +48,13 @@ impl Store {
     fn next_to_purge(&self, limits: &Limits) -> Option<FileInfo> {
         let now = self.env.clock.now().0 / 1_000_000;
         let mut state = self.state.lock();
-        let (oldest, second) = (state.files.front()?, state.files.get(1)?);
+        let oldest = state.files.front().filter(|_| state.files.len() > 1)?;
         if state.pins.values().any(|&pinned| pinned <= oldest.id) {
             return None;
         }
-        // It was written to until the next one began.
-        let is_old = limits.age.is_some_and(|age| now.saturating_sub(second.began.into()) > age.as_secs());
+        // It was written to until the next one began; of a damaged one that is not known, so whatever began later says it.
+        let left = state.files.iter().skip(1).map(|file| u64::from(file.began)).find(|&began| began > 0);
+        let is_old = limits.age.is_some_and(|age| left.is_some_and(|left| now.saturating_sub(left) > age.as_secs()));
         let total: u64 = state.files.iter().map(|file| file.size).sum();
         let is_too_much = limits.bytes.is_some_and(|bytes| total > bytes);
         if is_old || is_too_much { state.files.pop_front() } else { None }

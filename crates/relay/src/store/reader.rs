@@ -106,9 +106,10 @@ async fn open(store: &Store, info: &FileInfo) -> Result<(Window, Head), BinlogEr
     let path = info.path();
     let opened = store.env().disk.open(&path, OpenOptions::default()).await;
     let file = opened.map_err(|error| io_error("open", &path, &error))?;
-    let found = head::read(&file, &path, info.size).await?;
-    let head = found.ok_or_else(|| super::corrupt(&path, 0, "its first events are not there"))?;
-    Ok((Window::new(file, path), head))
+    let mut window = Window::shared(file, path, store.blocks.clone(), info.id);
+    let found = head::read(&mut window, info.size).await?;
+    let head = found.ok_or_else(|| super::corrupt(window.path(), 0, "its first events are not there"))?;
+    Ok((window, head))
 }
 
 /// What a file says of itself.

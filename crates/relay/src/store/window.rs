@@ -1,4 +1,7 @@
-//! Reads a file event by event, a window of bytes at a time.
+//! Reads a file event by event.
+//!
+//! An event that lies in one block is looked at there, together with all who read it; one that goes over a block's end is put together
+//! in memory of the window's own.
 
 use std::sync::Arc;
 
@@ -6,23 +9,40 @@ use binlog::event::{ChecksumAlgorithm, HEADER_SIZE};
 use binlog::{BinlogError, EventHeader, RawEvent};
 use io::{File, IoBuf};
 
-use super::{corrupt, head, io_error};
+use super::blocks::{BLOCK_SIZE, Block, Blocks, SHARED_MAX};
+use super::{FileId, corrupt, head, io_error};
 
-/// Bytes read at once, unless an event is longer. Each replica has a window of its own, over pages that all share.
+/// Bytes that are read at once by who is alone, unless an event is longer.
 const READ_SIZE: usize = 128 << 10;
+
+/// What is in sight.
+enum View {
+    Own(IoBuf),
+    Shared(Block),
+}
 
 /// A window of a file.
 pub(crate) struct Window {
     file: Arc<dyn File>,
     path: String,
-    bytes: IoBuf,
-    /// Where in the file the window begins.
+    /// Shared with others who read the file; `None` for who is alone.
+    shared: Option<(Arc<Blocks>, FileId)>,
+    view: View,
+    /// Where in the file the view begins.
     at: u64,
+    /// Up to here it may be used: a shared block may have bytes behind what was published when it was taken, which may be others by now.
+    until: u64,
 }
 
 impl Window {
+    /// For who reads a file alone.
     pub(crate) fn new(file: Arc<dyn File>, path: String) -> Self {
-        Window { file, path, bytes: IoBuf::new(), at: 0 }
+        Window { file, path, shared: None, view: View::Own(IoBuf::new()), at: 0, until: 0 }
+    }
+
+    /// For one of many who read it.
+    pub(crate) fn shared(file: Arc<dyn File>, path: String, blocks: Arc<Blocks>, id: FileId) -> Self {
+        Window { shared: Some((blocks, id)), ..Window::new(file, path) }
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -39,17 +59,22 @@ impl Window {
         limit: u64,
         checksum: ChecksumAlgorithm,
     ) -> Result<Option<u64>, BinlogError> {
-        if !self.fill(offset, HEADER_SIZE, limit).await? {
-            return Ok(None);
-        }
-        let header = EventHeader::decode(self.slice(offset, HEADER_SIZE));
-        let length = header.map_err(|error| corrupt(&self.path, offset, error))?.event_length as usize;
-        if !self.fill(offset, length, limit).await? {
-            return Ok(None);
-        }
-        let event = self.event(offset, length as u64, checksum)?;
+        let Some(length) = self.load_unchecked(offset, limit).await? else { return Ok(None) };
+        let event = self.event(offset, length, checksum)?;
         head::verify(&event, checksum).map_err(|error| corrupt(&self.path, offset, error))?;
-        Ok(Some(length as u64))
+        Ok(Some(length))
+    }
+
+    /// The same without a look at the checksum, for who does not know yet whether there is one.
+    ///
+    /// # Errors
+    /// As with [`Window::load`].
+    pub(crate) async fn load_unchecked(&mut self, offset: u64, limit: u64) -> Result<Option<u64>, BinlogError> {
+        let Some(header) = self.bytes(offset, HEADER_SIZE, limit).await? else { return Ok(None) };
+        let header = EventHeader::decode(header);
+        let length = header.map_err(|error| corrupt(&self.path, offset, error))?.event_length;
+        let event = self.bytes(offset, length as usize, limit).await?;
+        Ok(event.map(|_| u64::from(length)))
     }
 
     /// An event that was loaded.
@@ -66,31 +91,87 @@ impl Window {
         RawEvent::first_of(bytes, checksum).map_err(|error| corrupt(&self.path, offset, error))
     }
 
-    fn slice(&self, offset: u64, length: usize) -> &[u8] {
-        let start = (offset - self.at) as usize;
-        &self.bytes[start..start + length]
+    /// Some bytes of the file; `None` if they are not all before `limit`.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) async fn bytes(&mut self, offset: u64, length: usize, limit: u64) -> Result<Option<&[u8]>, BinlogError> {
+        let end = offset + length as u64;
+        if end > limit {
+            return Ok(None);
+        }
+        if offset < self.at || end > self.until {
+            // What fails leaves nothing in sight.
+            self.until = 0;
+            let moved = self.go_to(offset, length, limit).await;
+            moved.map_err(|error| io_error("read", &self.path, &error))?;
+            self.until = limit.min(self.at + self.in_sight().len() as u64);
+        }
+        Ok(Some(self.slice(offset, length)))
     }
 
-    /// Whether so many bytes are there; then they are in the window.
-    async fn fill(&mut self, offset: u64, length: usize, limit: u64) -> Result<bool, BinlogError> {
-        if offset + length as u64 > limit {
-            return Ok(false);
+    fn in_sight(&self) -> &[u8] {
+        match &self.view {
+            View::Own(bytes) => bytes,
+            View::Shared(block) => block,
         }
-        let end = self.at + self.bytes.len() as u64;
-        if self.at <= offset && offset + length as u64 <= end {
-            return Ok(true);
-        }
+    }
+
+    fn slice(&self, offset: u64, length: usize) -> &[u8] {
+        let start = (offset - self.at) as usize;
+        &self.in_sight()[start..start + length]
+    }
+
+    async fn go_to(&mut self, offset: u64, length: usize, limit: u64) -> std::io::Result<()> {
         let room = usize::try_from(limit - offset).unwrap_or(usize::MAX);
-        let wanted = READ_SIZE.max(length).min(room);
-        let mut buf = std::mem::take(&mut self.bytes);
-        if buf.len() > 2 * wanted.max(READ_SIZE) {
-            // Memory that only a long event needed.
-            buf = IoBuf::new();
+        match &self.shared {
+            Some((blocks, id)) if length <= SHARED_MAX => {
+                let (blocks, id) = (blocks.clone(), *id);
+                self.go_to_blocks(&blocks, id, offset, length, limit).await
+            }
+            Some(_) => self.read(offset, length).await,
+            None => self.read(offset, READ_SIZE.max(length).min(room)).await,
         }
+    }
+
+    async fn read(&mut self, offset: u64, wanted: usize) -> std::io::Result<()> {
+        let old = std::mem::replace(&mut self.view, View::Own(IoBuf::new()));
+        // Memory that only a long event needed is given back.
+        let mut buf = match old {
+            View::Own(buf) if buf.len() <= 2 * wanted.max(READ_SIZE) => buf,
+            _ => IoBuf::new(),
+        };
         buf.resize(wanted);
-        let read = self.file.read_at(offset, buf).await;
-        self.bytes = read.map_err(|error| io_error("read", &self.path, &error))?;
+        self.view = View::Own(self.file.read_at(offset, buf).await?);
         self.at = offset;
-        Ok(true)
+        Ok(())
+    }
+
+    async fn go_to_blocks(
+        &mut self,
+        blocks: &Blocks,
+        id: FileId,
+        offset: u64,
+        length: usize,
+        limit: u64,
+    ) -> std::io::Result<()> {
+        let end = offset + length as u64;
+        let mut own = IoBuf::new();
+        let mut at = offset;
+        while at < end {
+            let number = at / BLOCK_SIZE;
+            let start = number * BLOCK_SIZE;
+            let needed = (end.min(start + BLOCK_SIZE) - start) as usize;
+            let published = (limit.min(start + BLOCK_SIZE) - start) as usize;
+            let block = blocks.get(id, number, needed, published, &self.file).await?;
+            if at == offset && start + needed as u64 == end {
+                (self.view, self.at) = (View::Shared(block), start);
+                return Ok(());
+            }
+            own.extend_from_slice(&block[(at - start) as usize..needed]);
+            at = start + needed as u64;
+        }
+        (self.view, self.at) = (View::Own(own), offset);
+        Ok(())
     }
 }

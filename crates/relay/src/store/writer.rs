@@ -17,6 +17,8 @@ use binlog::event::{ChecksumAlgorithm, MAGIC};
 use binlog::{BinlogError, DecodeError, EventType, FormatDescription, RawEvent};
 use io::{File, IoBuf, OpenOptions};
 
+use super::blocks::Blocks;
+use super::window::Window;
 use super::{FileId, FileInfo, Note, Store, head, io_error, path, split_name};
 use crate::boundary::Boundary;
 use crate::gtids::{Gtids, Name};
@@ -111,6 +113,7 @@ impl Writer {
         let disk = self.store.env().disk.clone();
         if let Some(Live { info, is_published: false, .. }) = &self.live {
             let path = info.path();
+            self.store.blocks.forget(info.id);
             disk.remove(&path).await.map_err(|error| io_error("remove", &path, &error))?;
         }
         self.live = None;
@@ -120,9 +123,16 @@ impl Writer {
         let file = disk.open(&path, options).await.map_err(|error| io_error("open", &path, &error))?;
         let len = file.len().await.map_err(|error| io_error("stat", &path, &error))?;
         if len != info.size {
+            self.store.blocks.cut(info.id, info.size);
             file.set_len(info.size).await.map_err(|error| io_error("cut", &path, &error))?;
+            // What was cut must not be there again after a crash: if another source is next, this is the file's end for ever.
+            if let Err(error) = file.sync().await {
+                let error = io_error("sync", &path, &error);
+                self.store.fail(&error);
+                return Err(error);
+            }
         }
-        let found = head::read(&file, &path, info.size).await?;
+        let found = head::read(&mut Window::new(file.clone(), path), info.size).await?;
         let checksum = found.map_or(ChecksumAlgorithm::Crc32, |head| head.checksum);
         let size = info.size;
         self.live = Some(Live {
@@ -193,7 +203,7 @@ impl Writer {
         live.buf.extend_from_slice(event.bytes);
         live.end_transaction(event)?;
         if live.buf.len() >= WRITE_SIZE {
-            live.write().await?;
+            live.write(&self.store.blocks).await?;
         }
         Ok(())
     }
@@ -205,7 +215,7 @@ impl Writer {
     pub async fn flush(&mut self) -> Result<(), BinlogError> {
         self.store.check()?;
         let Some(live) = &mut self.live else { return Ok(()) };
-        live.write().await?;
+        live.write(&self.store.blocks).await?;
         let path = live.info.path();
         if live.synced < live.written {
             if let Err(error) = live.file.sync().await {
@@ -306,7 +316,7 @@ impl Live {
         Ok(())
     }
 
-    async fn write(&mut self) -> Result<(), BinlogError> {
+    async fn write(&mut self, blocks: &Blocks) -> Result<(), BinlogError> {
         if self.buf.is_empty() {
             return Ok(());
         }
@@ -314,6 +324,7 @@ impl Live {
         let len = buf.len() as u64;
         let written = self.file.write_at(self.written, buf).await;
         let mut buf = written.map_err(|error| io_error("write", &self.info.path(), &error))?;
+        blocks.extend(self.info.id, self.written, &buf);
         self.written += len;
         // Memory that only a long event needed is given back.
         if len <= 2 * WRITE_SIZE as u64 {
