@@ -87,9 +87,14 @@ impl Relay {
         self.child.id()
     }
 
-    /// Where its files are.
-    pub fn folder(&self) -> &Path {
-        &self.folder
+    /// Where the files of its sources are: the first one's, the second one's, …
+    pub fn files(&self, generation: u32) -> PathBuf {
+        self.folder.join(format!("log.{generation}"))
+    }
+
+    /// A column of `SHOW REPLICA STATUS`; empty while it does not answer.
+    pub fn status(&self, column: &str) -> String {
+        self.client().column("SHOW REPLICA STATUS", column).unwrap_or_default()
     }
 
     /// What it has logged.

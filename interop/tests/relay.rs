@@ -1,10 +1,12 @@
-//! `commuter relay` between real servers: a source, replicas of its own kind, and tools.
+//! `commuter relay` between real servers: a source, replicas of its own kind, tools; kills, a source that is away, another source, purge.
 
+use std::fs;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use interop::{Connection, Kind, Peer, Relay, run_tool, until};
+use interop::{Client, Connection, Kind, Peer, Relay, commuter_binary, run_tool, until};
 
 const SETUP: &str = r"
 CREATE DATABASE d; USE d;
@@ -21,9 +23,67 @@ CREATE TABLE gone (a INT); DROP TABLE gone;
 FLUSH BINARY LOGS;
 INSERT INTO t (s) VALUES ('in the third file');
 ";
+/// Offset in a file of the byte with the flag that says that the file is live.
+const IN_USE_AT: usize = 4 + 17;
+
+/// What the two kinds call the same things.
+struct Names {
+    kind: Kind,
+    by_gtids: &'static str,
+    by_position: &'static str,
+    /// Forgets all of a server's own log, and what it has executed.
+    reset: &'static str,
+    stop: &'static str,
+    start: &'static str,
+    /// Makes a replica a server that follows nobody.
+    promote: &'static str,
+    /// What a former source has is what it has as a replica.
+    demote: &'static str,
+    executed: &'static str,
+    arguments: &'static [&'static str],
+}
+
+const MYSQL: Names = Names {
+    kind: Kind::Mysql97,
+    by_gtids: "SOURCE_AUTO_POSITION=1",
+    by_position: "SOURCE_AUTO_POSITION=0, SOURCE_LOG_FILE='bin.000001', SOURCE_LOG_POS=4",
+    reset: "RESET BINARY LOGS AND GTIDS",
+    stop: "STOP REPLICA",
+    start: "START REPLICA",
+    promote: "STOP REPLICA; RESET REPLICA ALL; FLUSH BINARY LOGS",
+    demote: "SELECT 1",
+    executed: "SELECT @@GLOBAL.gtid_executed",
+    arguments: &["--innodb-redo-log-capacity=128M"],
+};
+
+const MARIADB: Names = Names {
+    kind: Kind::Maria118,
+    by_gtids: "MASTER_USE_GTID=slave_pos",
+    by_position: "MASTER_LOG_FILE='bin.000001', MASTER_LOG_POS=4, MASTER_USE_GTID=no",
+    reset: "RESET MASTER",
+    stop: "STOP SLAVE",
+    start: "START SLAVE",
+    promote: "STOP SLAVE; RESET SLAVE ALL; FLUSH BINARY LOGS",
+    demote: "SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos",
+    executed: "SELECT @@GLOBAL.gtid_binlog_pos",
+    arguments: &["--innodb-log-file-size=96M", "--log-slave-updates"],
+};
+
+impl Names {
+    fn peer(&self, name: &str) -> Peer {
+        Peer::start(self.kind, name, Duration::ZERO, self.arguments).unwrap()
+    }
+
+    /// One that has nothing and whose log is empty.
+    fn fresh(&self, name: &str) -> Peer {
+        let peer = self.peer(name);
+        peer.client().query(self.reset).unwrap();
+        peer
+    }
+}
 
 /// The end of a server's log: file and position.
-fn end_of(client: &interop::Client, kind: Kind) -> String {
+fn end_of(client: &Client, kind: Kind) -> String {
     let sql = if kind == Kind::Mysql97 { "SHOW BINARY LOG STATUS" } else { "SHOW MASTER STATUS" };
     let text = client.query(sql).unwrap();
     text.split('\t').take(2).collect::<Vec<_>>().join(":")
@@ -32,34 +92,31 @@ fn end_of(client: &interop::Client, kind: Kind) -> String {
 #[track_caller]
 fn wait_for_relay(source: &Peer, relay: &Relay) {
     let end = end_of(&source.client(), source.kind());
-    let start = std::time::Instant::now();
+    let start = Instant::now();
     while end_of(&relay.client(), source.kind()) != end {
-        let status = || relay.client().query("SHOW REPLICA STATUS").unwrap_or_default();
-        assert!(start.elapsed() < Duration::from_secs(60), "{end}: {}\n{}", status(), relay.log());
+        let status = || relay.client().query("SHOW REPLICA STATUS\\G").unwrap_or_default();
+        assert!(start.elapsed() < Duration::from_secs(30), "{end}: {}\n{}", status(), relay.log());
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-fn files(client: &interop::Client) -> Vec<String> {
+fn files(client: &Client) -> Vec<String> {
     let text = client.query("SHOW BINARY LOGS").unwrap();
     text.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
 }
 
-/// All files but the last are the same to the byte; that one is a beginning of the source's, which has the in-use flag.
+/// All of the relay's files are the source's to the byte. But for one flag: the live file has it at the source, and with a MariaDB the
+/// file that was live when its server was killed keeps it for ever.
 #[track_caller]
-fn assert_same_files(source: &Peer, relay: &Relay) {
+fn assert_same_files(source: &Peer, relay: &Relay, generation: u32) {
     let (theirs, ours) = (files(&source.client()), files(&relay.client()));
-    assert_eq!(theirs, ours);
+    assert!(theirs.ends_with(&ours) && !ours.is_empty(), "{theirs:?}, {ours:?}");
     for (at, name) in ours.iter().enumerate() {
-        let copy = std::fs::read(relay.folder().join(name)).unwrap();
-        let mut original = std::fs::read(source.folder().join(name)).unwrap();
-        if at + 1 == ours.len() {
-            original[4 + 17] &= !1;
-            original.truncate(copy.len());
-        }
-        // A MariaDB that was killed leaves the flag in that file, and says nothing of it in its stream. Such a file has no end.
-        if source.kind() == Kind::Maria118 && !ends_with_rotate_or_stop(&original) {
-            original[4 + 17] &= !1;
+        let copy = fs::read(relay.files(generation).join(name)).unwrap();
+        let mut original = fs::read(source.folder().join(name)).unwrap();
+        let was_killed = source.kind() == Kind::Maria118 && !ends_with_rotate_or_stop(&original);
+        if at + 1 == ours.len() || was_killed {
+            original[IN_USE_AT] &= !1;
         }
         let differs = copy.iter().zip(&original).position(|(a, b)| a != b);
         assert!(copy == original, "{name}: {} bytes, the source {}, first at {differs:?}", copy.len(), original.len());
@@ -75,7 +132,8 @@ fn ends_with_rotate_or_stop(file: &[u8]) -> bool {
     matches!(last, 3 | 4)
 }
 
-fn follow(replica: &Peer, port: u16, from: &str) {
+fn follow(replica: &Peer, relay: &Relay, from: &str) {
+    let port = relay.port();
     let sql = match replica.kind() {
         Kind::Mysql97 => format!(
             "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', {from}, \
@@ -96,15 +154,20 @@ fn contents(peer: &Peer) -> String {
 }
 
 #[track_caller]
-fn wait_for_replica(source: &Peer, replica: &Peer, relay: &Relay) {
-    let (wanted, start) = (contents(source), std::time::Instant::now());
+fn wait_for_contents(wanted: &str, replica: &Peer, relay: &Relay) {
+    let start = Instant::now();
     assert!(!wanted.is_empty());
     while contents(replica) != wanted {
         let sql = if replica.kind() == Kind::Mysql97 { "SHOW REPLICA STATUS\\G" } else { "SHOW SLAVE STATUS\\G" };
         let status = || replica.client().query(sql).unwrap_or_default();
-        assert!(start.elapsed() < Duration::from_secs(90), "{wanted}: {}\n{}", status(), relay.log());
+        assert!(start.elapsed() < Duration::from_secs(30), "{wanted}: {}\n{}", status(), relay.log());
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+#[track_caller]
+fn wait_for_replica(source: &Peer, replica: &Peer, relay: &Relay) {
+    wait_for_contents(&contents(source), replica, relay);
 }
 
 /// Writes to the source while `what` is done.
@@ -129,9 +192,8 @@ fn beside_a_writer(source: &Peer, what: impl FnOnce()) {
 
 /// What a tool copies with `--raw` is what the relay has.
 fn assert_tool_copies(relay: &Relay, kind: Kind, program: &str, more: &[&str]) {
-    let folder = relay.folder().with_extension("raw");
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).unwrap();
+    let folder = relay.files(1).with_extension("raw");
+    fs::create_dir_all(&folder).unwrap();
     let (port, result) = (format!("-P{}", relay.port()), format!("--result-file={}/", folder.display()));
     let names = files(&relay.client());
     let mut arguments = vec!["--no-defaults", "-h127.0.0.1", "-uroot", &port, "-R", "--raw", &result];
@@ -139,37 +201,32 @@ fn assert_tool_copies(relay: &Relay, kind: Kind, program: &str, more: &[&str]) {
     arguments.extend(names.iter().map(String::as_str));
     run_tool(kind, program, &arguments).unwrap();
     for name in &names {
-        let read = |folder: &Path| std::fs::read(folder.join(name)).unwrap();
-        let (mut theirs, ours) = (read(&folder), read(relay.folder()));
-        theirs[4 + 17] &= !1;
+        let read = |folder: &Path| fs::read(folder.join(name)).unwrap();
+        let (mut theirs, ours) = (read(&folder), read(&relay.files(1)));
+        theirs[IN_USE_AT] &= !1;
         assert!(theirs == ours, "{name}: {} bytes, here {}", theirs.len(), ours.len());
     }
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
-struct Names {
-    /// How a replica follows by GTIDs, and by position.
-    gtids: &'static str,
-    position: &'static str,
-    reset: &'static str,
-}
-
-/// The whole life of a relay, with replicas of both ways to follow.
-fn life(kind: Kind, names: &Names, tool: impl Fn(&Relay)) {
-    let mut source = Peer::start(kind, "relayed-source", Duration::ZERO, &[]).unwrap();
+/// The whole life of a relay with one source, with replicas of both ways to follow.
+fn life(names: &Names, tool: impl Fn(&Relay)) {
+    let kind = names.kind;
+    let mut source = names.peer("relayed-source");
     source.client().query(SETUP).unwrap();
     let mut relay = Relay::start(kind.name(), source.port(), &[]).unwrap();
     wait_for_relay(&source, &relay);
-    assert_same_files(&source, &relay);
+    assert_same_files(&source, &relay, 1);
     tool(&relay);
+    let refused = relay.client().query("SELECT * FROM mysql.user").unwrap_err();
+    assert!(refused.contains("1235") && refused.contains("mysql.user"), "{refused}");
 
-    let by_gtids = Peer::start(kind, "relayed-gtids", Duration::ZERO, &[]).unwrap();
-    by_gtids.client().query(names.reset).unwrap();
-    follow(&by_gtids, relay.port(), names.gtids);
-    let by_position = Peer::start(kind, "relayed-position", Duration::ZERO, &[]).unwrap();
-    follow(&by_position, relay.port(), names.position);
+    let by_gtids = names.fresh("relayed-gtids");
+    follow(&by_gtids, &relay, names.by_gtids);
+    let by_position = names.peer("relayed-position");
+    follow(&by_position, &relay, names.by_position);
     wait_for_replica(&source, &by_gtids, &relay);
     wait_for_replica(&source, &by_position, &relay);
+    assert!(relay.client().query("SHOW REPLICAS").unwrap().contains(&by_gtids.port().to_string()));
 
     // The relay dies in the middle, more than once.
     beside_a_writer(&source, || {
@@ -181,12 +238,12 @@ fn life(kind: Kind, names: &Names, tool: impl Fn(&Relay)) {
         std::thread::sleep(Duration::from_millis(300));
     });
     wait_for_relay(&source, &relay);
-    assert_same_files(&source, &relay);
+    assert_same_files(&source, &relay, 1);
     wait_for_replica(&source, &by_gtids, &relay);
     wait_for_replica(&source, &by_position, &relay);
 
     // The source is restarted, and is away while a replica that was behind goes on.
-    by_gtids.client().query(if kind == Kind::Mysql97 { "STOP REPLICA" } else { "STOP SLAVE" }).unwrap();
+    by_gtids.client().query(names.stop).unwrap();
     source
         .client()
         .query("INSERT INTO d.t (s) VALUES ('before the end'); FLUSH BINARY LOGS; DELETE FROM d.t WHERE id % 7 = 0")
@@ -194,15 +251,14 @@ fn life(kind: Kind, names: &Names, tool: impl Fn(&Relay)) {
     wait_for_relay(&source, &relay);
     let wanted = contents(&source);
     source.stop().unwrap();
-    follow_again(&by_gtids);
-    until("what the source had", || contents(&by_gtids) == wanted);
-    let running = |relay: &Relay| relay.client().column("SHOW REPLICA STATUS", "Replica_IO_Running").unwrap();
-    until("the loss", || running(&relay) == "Connecting");
+    by_gtids.client().query(names.start).unwrap();
+    wait_for_contents(&wanted, &by_gtids, &relay);
+    until("the loss", || relay.status("Replica_IO_Running") == "Connecting");
     source.restart().unwrap();
     source.client().query("INSERT INTO d.t (s) VALUES ('again')").unwrap();
     wait_for_relay(&source, &relay);
-    assert_same_files(&source, &relay);
-    assert_eq!(running(&relay), "Yes");
+    assert_same_files(&source, &relay, 1);
+    assert_eq!((relay.status("Replica_IO_Running").as_str(), relay.status("Last_IO_Error").as_str()), ("Yes", ""));
     wait_for_replica(&source, &by_gtids, &relay);
     wait_for_replica(&source, &by_position, &relay);
 
@@ -216,49 +272,153 @@ fn life(kind: Kind, names: &Names, tool: impl Fn(&Relay)) {
     wait_for_relay(&source, &relay);
     wait_for_replica(&source, &by_gtids, &relay);
     wait_for_replica(&source, &by_position, &relay);
-    assert_same_files(&source, &relay);
-    another_source_is_refused(&source, &mut relay, by_position);
-}
-
-fn follow_again(replica: &Peer) {
-    replica.client().query(if replica.kind() == Kind::Mysql97 { "START REPLICA" } else { "START SLAVE" }).unwrap();
-}
-
-/// A server that has another log: the files stay as they are, and the error says why.
-fn another_source_is_refused(source: &Peer, relay: &mut Relay, other: Peer) {
-    let before = end_of(&relay.client(), source.kind());
-    relay.stop().unwrap();
-    relay.restart_for(other.port()).unwrap();
-    let status = |relay: &Relay, column| relay.client().column("SHOW REPLICA STATUS", column).unwrap();
-    until("the refusal", || status(relay, "Replica_IO_Running") == "No");
-    let error = status(relay, "Last_IO_Error");
-    assert!(error.contains("new --datadir"), "{error}");
-    assert_eq!(end_of(&relay.client(), source.kind()), before);
-    relay.stop().unwrap();
-    relay.restart_for(source.port()).unwrap();
-    source.client().query("INSERT INTO d.t (s) VALUES ('still here')").unwrap();
-    wait_for_relay(source, relay);
-    assert_same_files(source, relay);
+    assert_same_files(&source, &relay, 1);
+    assert_eq!(relay.status("Generation"), "1");
 }
 
 #[test]
 fn mysql() {
-    let names = Names {
-        gtids: "SOURCE_AUTO_POSITION=1",
-        position: "SOURCE_AUTO_POSITION=0, SOURCE_LOG_FILE='bin.000001', SOURCE_LOG_POS=4",
-        reset: "RESET BINARY LOGS AND GTIDS",
-    };
     let tool = |relay: &Relay| assert_tool_copies(relay, Kind::Mysql97, "mysqlbinlog", &["--get-server-public-key"]);
-    life(Kind::Mysql97, &names, tool);
+    life(&MYSQL, tool);
 }
 
 #[test]
 fn mariadb() {
-    let names = Names {
-        gtids: "MASTER_USE_GTID=slave_pos",
-        position: "MASTER_LOG_FILE='bin.000001', MASTER_LOG_POS=4, MASTER_USE_GTID=no",
-        reset: "RESET MASTER",
+    let tool = |relay: &Relay| {
+        assert_tool_copies(relay, Kind::Maria118, "mariadb-binlog", &["--skip-ssl"]);
+        let end = end_of(&relay.client(), Kind::Maria118);
+        let (file, position) = end.rsplit_once(':').unwrap();
+        let executed = relay.client().query(&format!("SELECT BINLOG_GTID_POS('{file}', {position})")).unwrap();
+        assert_eq!(executed, relay.client().query(MARIADB.executed).unwrap());
     };
-    let tool = |relay: &Relay| assert_tool_copies(relay, Kind::Maria118, "mariadb-binlog", &["--skip-ssl"]);
-    life(Kind::Maria118, &names, tool);
+    life(&MARIADB, tool);
+}
+
+/// The source is gone, a replica takes its place; its files and positions are others.
+fn switch(names: &Names) {
+    let kind = names.kind;
+    let source = names.peer("switch-first");
+    source.client().query(SETUP).unwrap();
+    let mut relay = Relay::start(&format!("switch-{}", kind.name()), source.port(), &[]).unwrap();
+    let promoted = names.fresh("switch-second");
+    let stays = names.fresh("switch-third");
+    follow(&promoted, &relay, names.by_gtids);
+    follow(&stays, &relay, names.by_gtids);
+    wait_for_replica(&source, &promoted, &relay);
+    source.client().query("INSERT INTO d.t (s) VALUES ('the last of the first')").unwrap();
+    wait_for_relay(&source, &relay);
+    wait_for_replica(&source, &promoted, &relay);
+
+    // A server that has none of it is not followed.
+    let stranger = names.fresh("switch-stranger");
+    relay.kill();
+    relay.restart_for(stranger.port()).unwrap();
+    until("the refusal", || {
+        let error = relay.status("Last_IO_Error");
+        error.contains("this server has not") || error.contains("this server cannot go on")
+    });
+    assert_eq!(relay.status("Generation"), "1");
+    drop(stranger);
+
+    promoted.client().query(names.promote).unwrap();
+    promoted.client().query("INSERT INTO d.t (s) VALUES ('the first of the second')").unwrap();
+    relay.kill();
+    relay.restart_for(promoted.port()).unwrap();
+    wait_for_relay(&promoted, &relay);
+    assert_eq!(relay.status("Generation"), "2");
+    assert_same_files(&promoted, &relay, 2);
+    assert_eq!(relay.client().query(names.executed).unwrap(), promoted.client().query(names.executed).unwrap());
+    wait_for_replica(&promoted, &stays, &relay);
+
+    // The former source becomes a replica; one from nothing goes through both generations.
+    source.client().query(names.demote).unwrap();
+    follow(&source, &relay, names.by_gtids);
+    wait_for_replica(&promoted, &source, &relay);
+    stays.client().query(&format!("{}; DROP DATABASE d", names.promote)).unwrap();
+    stays.client().query(names.reset).unwrap();
+    if kind == Kind::Maria118 {
+        stays.client().query("SET GLOBAL gtid_slave_pos = ''").unwrap();
+    }
+    follow(&stays, &relay, names.by_gtids);
+    promoted.client().query("INSERT INTO d.t (s) VALUES ('to all')").unwrap();
+    wait_for_replica(&promoted, &stays, &relay);
+    wait_for_replica(&promoted, &source, &relay);
+    wait_for_relay(&promoted, &relay);
+    assert_same_files(&promoted, &relay, 2);
+}
+
+#[test]
+fn mysql_with_another_source() {
+    switch(&MYSQL);
+}
+
+#[test]
+fn mariadb_with_another_source() {
+    switch(&MARIADB);
+}
+
+/// Bytes that a process has read with system calls, from the page cache or the disk; what comes from sockets is not among them.
+fn bytes_read(pid: u32) -> u64 {
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+fn bytes_of(folder: &Path) -> u64 {
+    fs::read_dir(folder).unwrap().map(|file| file.unwrap().metadata().unwrap().len()).sum()
+}
+
+/// And then most of it is purged, but nothing that somebody reads.
+#[test]
+fn fifty_readers_cost_one_read_and_what_is_beyond_the_limit_goes() {
+    let source = MYSQL.peer("relay-fifty");
+    source
+        .client()
+        .query("CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, s LONGTEXT)")
+        .unwrap();
+    for _ in 0..10 {
+        let sql = "INSERT INTO d.t (s) VALUES (REPEAT('x', 500000)), (REPEAT('y', 500000)), (REPEAT('z', 500000))";
+        source.client().query(&format!("{sql}; FLUSH BINARY LOGS")).unwrap();
+    }
+    let mut relay = Relay::start("fifty", source.port(), &[]).unwrap();
+    wait_for_relay(&source, &relay);
+    // So that nothing is left of what was received.
+    relay.stop().unwrap();
+    relay.restart().unwrap();
+    let (before, size) = (bytes_read(relay.pid()), bytes_of(&relay.files(1)));
+    let url = format!("mysql://root@127.0.0.1:{}", relay.port());
+    let start_reader = |_| -> Child {
+        let mut command = Command::new(commuter_binary().unwrap());
+        command.args(["log", "dump", "--verify-checksum", "--table", "d.none", "--source", &url]);
+        command.stdout(Stdio::null()).stderr(Stdio::inherit()).spawn().unwrap()
+    };
+    let readers: Vec<Child> = (0..50).map(start_reader).collect();
+    for mut reader in readers {
+        assert!(reader.wait().unwrap().success());
+    }
+    let read = bytes_read(relay.pid()) - before;
+    println!("50 readers of {size} bytes: {read} bytes read");
+    assert!(size > 10_000_000 && read <= size * 3 / 2, "{read} of {size}");
+
+    drop(relay);
+    let relay = Relay::start("fifty", source.port(), &["--space-limit", "4M"]).unwrap();
+    wait_for_relay(&source, &relay);
+    until("the purge", || bytes_of(&relay.files(1)) <= 4 << 20);
+    let purged = relay.client().query("SELECT @@GLOBAL.gtid_purged").unwrap();
+    assert!(purged.contains(":1-"), "{purged}");
+    let (ours, theirs) = (files(&relay.client()), files(&source.client()));
+    assert!(ours.len() < theirs.len() && theirs.ends_with(&ours), "{ours:?}, {theirs:?}");
+    assert_same_files(&source, &relay, 1);
+    // A replica that lacks what was purged is told so; one that has it goes on.
+    let replica = MYSQL.fresh("relay-purged");
+    follow(&replica, &relay, MYSQL.by_gtids);
+    let error = || replica.client().column("SHOW REPLICA STATUS", "Last_IO_Error").unwrap_or_default();
+    until("the refusal", || error().contains("purged required binary logs"));
+    replica
+        .client()
+        .query(&format!("STOP REPLICA; RESET BINARY LOGS AND GTIDS; SET GLOBAL gtid_purged='{}'", purged.trim()))
+        .unwrap();
+    replica.client().query("SET SESSION sql_log_bin=0; CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, s LONGTEXT)").unwrap();
+    replica.client().query("START REPLICA").unwrap();
+    let newest = source.client().query("SELECT MAX(id) FROM d.t").unwrap();
+    until("the newest row", || replica.client().query("SELECT MAX(id) FROM d.t").unwrap_or_default() == newest);
 }

@@ -110,15 +110,14 @@ impl Receiver {
         self.writer.go_back().await?;
         let connected = self.in_time(connect::connect(&self.env, &self.settings, &self.identity)).await?;
         self.status.connected(&connected);
-        let (file, position) = self.settle(&connected).await?;
+        let (file, position) = self.settle(&connected.source).await?;
         let Connected { mut client, log_status, .. } = connected;
         let result = self.stream(&mut client, &file, position, attempts).await;
         self.explain(result, &log_status)
     }
 
     /// Decides whose log this is, and where it goes on: a file's name, which is empty for the first, and a position.
-    async fn settle(&mut self, connected: &Connected) -> Result<(String, u64), ReceiveError> {
-        let source = &connected.source;
+    async fn settle(&mut self, source: &Source) -> Result<(String, u64), ReceiveError> {
         let (store, first) = (self.store().clone(), MAGIC.len() as u64);
         let kept = |error: std::io::Error| ReceiveError::Unfit(format!("cannot keep what the source says: {error}"));
         let Some(newest) = store.generation() else {

@@ -65,6 +65,10 @@ pub(crate) fn reading(error: BinlogError) -> SqlError {
 pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link: &mut Link<T>) -> Result<(), Failed> {
     let wishes = Wishes::of(request);
     let store = relay.store().clone();
+    if !wishes.non_blocking {
+        // Before the relay was at its source for the first time there is nothing to begin with.
+        link.wait_for(Box::pin(store.wait_past(FileId::default(), 0))).await?;
+    }
     let start = start::find(&store, request, &wishes).await?;
     let pin = store.pin(start.file);
     let reader = Reader::open(&store, start.file, start.offset).await.map_err(reading)?;

@@ -70,8 +70,13 @@ pub(crate) fn all(relay: &Relay) -> Vec<(String, String)> {
         }
         None => {}
     }
-    if let Some(generation) = relay.store().generation() {
-        add_of_source(&mut all, generation.source);
+    match relay.store().generation() {
+        Some(generation) => add_of_source(&mut all, generation.source),
+        // What a source has by default: its replicas may be here before it.
+        None => all.extend(
+            [("binlog_checksum", "CRC32"), ("gtid_mode", "ON")]
+                .map(|(name, value)| (name.to_owned(), value.to_owned())),
+        ),
     }
     all.sort();
     all

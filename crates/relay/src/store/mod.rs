@@ -23,7 +23,7 @@
 //! - A file becomes part of the log with its first two events, synced, its name too; before that it is nobody's.
 //! - Bytes behind a published size are overwritten or cut before anything is published again.
 
-mod blocks;
+pub(crate) mod blocks;
 pub(crate) mod head;
 mod open;
 mod purge;
