@@ -194,6 +194,24 @@ impl Gtids {
         }
     }
 
+    /// What another log lacks of this one, as text; empty if it has all. Of MariaDB's what it lacks is known by domain.
+    pub fn lacking_in(&self, other: &Gtids) -> String {
+        match (self, other) {
+            (Gtids::Mysql(ours), Gtids::Mysql(theirs)) => {
+                let mut lacks = ours.clone();
+                lacks.subtract(theirs);
+                lacks.to_string()
+            }
+            (Gtids::Maria(ours), Gtids::Maria(theirs)) => {
+                let has = |name: &MariaGtidName| theirs.newest(name.domain_id).is_some() && theirs.may_hold(name);
+                let lacks: Vec<String> =
+                    ours.position().filter(|name| !has(name)).map(|name| name.to_string()).collect();
+                lacks.join(",")
+            }
+            _ => self.to_string(),
+        }
+    }
+
     /// As [`Gtids::parse`] reads it: all of it, where `Display` shows MariaDB's position.
     pub fn whole(&self) -> String {
         match self {
@@ -249,6 +267,19 @@ mod tests {
         for bad in ["0-1", "0-1-2-3", "x", "0-4294967296-1"] {
             assert!(parse_maria(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_another_log_lacks() {
+        let lacks = |kind, ours: &str, theirs: &str| {
+            Gtids::parse(kind, ours).unwrap().lacking_in(&Gtids::parse(kind, theirs).unwrap())
+        };
+        assert_eq!(lacks(Kind::Maria, "0-1-7,3-1-4", "0-2-9,3-1-3"), "0-1-7,3-1-4");
+        assert_eq!(lacks(Kind::Maria, "0-1-7", "0-1-7,0-2-9,5-1-1"), "");
+        assert_eq!(lacks(Kind::Maria, "0-1-7", ""), "0-1-7");
+        let uuid = "3e11fa47-71ca-11e1-9e33-c80aa9429562";
+        assert_eq!(lacks(Kind::Mysql, &format!("{uuid}:1-7"), &format!("{uuid}:1-5")), format!("{uuid}:6-7"));
+        assert_eq!(lacks(Kind::Mysql, "", ""), "");
     }
 
     #[test]

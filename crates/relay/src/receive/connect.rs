@@ -1,6 +1,5 @@
 //! What is asked and told before the dump, as a replica of the source's kind does it.
 
-use binlog::GtidSet;
 use io::Env;
 use repl::SourceSettings;
 use repl::follower::handshake::{self, SourceClient, ask};
@@ -77,43 +76,37 @@ pub(crate) async fn first_file(
     let lost = |error| of_client(&name, error);
     let mut dump =
         BinlogDump { flags: 0, server_id: identity.server_id, file: String::new(), position: 4, gtid_set: None };
+    check_has_all(&mut client, &name, ours).await?;
     match ours {
         Gtids::Mysql(set) => {
-            check_has_all(&mut client, &name, set).await?;
             let mut bytes = Vec::new();
             set.encode(&mut bytes);
             dump.gtid_set = Some(bytes);
         }
-        // What it has not it refuses by itself.
         Gtids::Maria(_) => {
             ask(&mut client, &format!("SET @slave_connect_state = '{ours}'")).await.map_err(lost)?;
             ask(&mut client, "SET @slave_gtid_strict_mode = 1").await.map_err(lost)?;
         }
     }
     client.dump(&dump).await.map_err(lost)?;
-    let event = match client.next_event().await.map_err(lost) {
-        Err(ReceiveError::Refused(error)) => {
-            // It may have it in a moment, as above.
-            return Err(ReceiveError::lost(
-                &name,
-                format!("this server cannot go on behind {ours}: {}", error.message),
-            ));
-        }
-        event => event?,
-    };
+    let event = client.next_event().await.map_err(lost)?;
     let event = event.ok_or_else(|| ReceiveError::lost(&name, "the source ended the stream".to_owned()))?;
     Ok(first_rotate(event)?)
 }
 
 /// A new source must have all that is here, or the log would go on behind transactions that it never had. It may be that it has not
 /// yet what its own source has, so it is asked again.
-async fn check_has_all(client: &mut SourceClient, name: &str, ours: &GtidSet) -> Result<(), ReceiveError> {
-    let theirs = ask(client, "SELECT @@GLOBAL.gtid_executed").await.map_err(|error| of_client(name, error))?;
-    let theirs: GtidSet = theirs.unwrap_or_default().parse()?;
-    let mut lacks = ours.clone();
-    lacks.subtract(&theirs);
-    if lacks.is_empty() {
-        return Ok(());
+async fn check_has_all(client: &mut SourceClient, name: &str, ours: &Gtids) -> Result<(), ReceiveError> {
+    let question = match ours.kind() {
+        Kind::Mysql => "SELECT @@GLOBAL.gtid_executed",
+        Kind::Maria => "SELECT @@GLOBAL.gtid_binlog_state",
+    };
+    let theirs = ask(client, question).await.map_err(|error| of_client(name, error))?;
+    let theirs = Gtids::parse(ours.kind(), &theirs.unwrap_or_default())?;
+    match ours.lacking_in(&theirs).as_str() {
+        "" => Ok(()),
+        lacks => {
+            Err(ReceiveError::lost(name, format!("the relay holds transactions that this server has not: {lacks}")))
+        }
     }
-    Err(ReceiveError::lost(name, format!("the relay holds transactions that this server has not: {lacks}")))
 }

@@ -79,9 +79,16 @@ fn is_copy(machine: &SimMachine, log: &SourceLog, generation: u32) -> bool {
     })
 }
 
-async fn until(env: &Env, mut what: impl FnMut() -> bool) {
-    while !what() {
-        env.clock.sleep(Duration::from_millis(10)).await;
+#[track_caller]
+fn until(env: &Env, mut what: impl FnMut() -> bool) -> impl Future<Output = ()> {
+    let caller = std::panic::Location::caller();
+    let env = env.clone();
+    async move {
+        let begin = env.clock.monotonic();
+        while !what() {
+            assert!(env.clock.monotonic() - begin < Duration::from_secs(600), "never: {caller}");
+            env.clock.sleep(Duration::from_millis(10)).await;
+        }
     }
 }
 
@@ -201,7 +208,7 @@ fn a_copy_over_the_network_survives_crashes_and_lost_connections() {
 #[test]
 fn replicas_go_across_a_switch_of_the_source() {
     let mut crashes = 0;
-    for seed in 0..60 {
+    for seed in 0..24 {
         let kind = KINDS[seed as usize % 2];
         let log = SourceLog::filled(kind, ChecksumAlgorithm::Crc32, "a");
         assert_eq!(log.transactions, 18);
@@ -213,7 +220,7 @@ fn replicas_go_across_a_switch_of_the_source() {
         let mut live = Replica { kind, has: 0 };
         let mut is_switched = false;
         for attempt in 0.. {
-            second.crash_after(if attempt < 4 { 1 + world.below(150) } else { u64::MAX });
+            second.crash_after(if attempt < 4 { 1 + world.below(90) } else { u64::MAX });
             let (env, clients) = (second.env(), fourth.env());
             let run = async {
                 let relay = following(&env, "relay", "source").await;
@@ -232,6 +239,7 @@ fn replicas_go_across_a_switch_of_the_source() {
                 Ok(relay) => {
                     assert_eq!(relay.store().generation().unwrap().number, 2);
                     let mut fresh = Replica { kind, has: 0 };
+                    second.crash_after(u64::MAX);
                     world.run(fresh.follow(&clients, "relay", 30)).unwrap().unwrap();
                     break;
                 }
@@ -249,7 +257,7 @@ fn replicas_go_across_a_switch_of_the_source() {
         }
         world.end();
     }
-    assert!(crashes > 60, "only {crashes}");
+    assert!(crashes > 24, "only {crashes}");
 }
 
 #[test]
