@@ -24,7 +24,9 @@
 //! # Invariants
 //! - Only durable bytes are served, and of the file that is being written only whole transactions.
 //! - Nothing is appended before the last transaction here was seen to be the source's too ([`receive`]).
-//! - Memory does not grow with the log: a name and some numbers for each file, a window for each replica, one batch.
+//! - Memory does not grow with the log: a name and some numbers for each file, what was read or received last once for all replicas
+//!   (64 MiB), one batch, and for each replica what it is just sent.
+//! - Replicas that are near one another cost one read of the disk, those at the log's end none (`store::blocks`).
 //! - After a failed sync nothing is received any more; what was durable before is still served.
 
 mod boundary;

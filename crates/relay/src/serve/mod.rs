@@ -1,7 +1,7 @@
 //! A replica's or tool's connection: login, what is asked before a dump, the dump.
 //!
-//! One task for each connection, and one window of the log in memory. All read through the system's page cache, so a log that is
-//! sent to fifty replicas as it comes in is read from memory.
+//! One task for each connection. What it sends is taken from the blocks of the log that all share (`crate::store`), so fifty replicas
+//! cost as many reads of the disk as one.
 
 mod answer;
 pub(crate) mod link;
