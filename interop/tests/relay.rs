@@ -82,6 +82,11 @@ impl Names {
     }
 }
 
+/// All that a server's log holds; a MySQL breaks the line between servers.
+fn executed(client: &Client, names: &Names) -> String {
+    client.query(names.executed).unwrap().replace("\\n", "")
+}
+
 /// The end of a server's log: file and position.
 fn end_of(client: &Client, kind: Kind) -> String {
     let sql = if kind == Kind::Mysql97 { "SHOW BINARY LOG STATUS" } else { "SHOW MASTER STATUS" };
@@ -324,7 +329,7 @@ fn switch(names: &Names) {
     wait_for_relay(&promoted, &relay);
     assert_eq!(relay.status("Generation"), "2");
     assert_same_files(&promoted, &relay, 2);
-    assert_eq!(relay.client().query(names.executed).unwrap(), promoted.client().query(names.executed).unwrap());
+    assert_eq!(executed(&relay.client(), names), executed(&promoted.client(), names));
     wait_for_replica(&promoted, &stays, &relay);
 
     // The former source becomes a replica; one from nothing goes through both generations.
