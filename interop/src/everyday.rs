@@ -74,16 +74,22 @@ pub fn assert_same(source: &Client, replica: &Client) {
     assert!(ours.contains("counted"), "{ours}");
 }
 
+/// 100, or `COMMUTER_INTEROP_WRITES`.
+fn writes_of_each() -> i64 {
+    std::env::var("COMMUTER_INTEROP_WRITES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
+}
+
 /// Small concurrent transactions, by so many clients.
 ///
 /// # Panics
 /// When the server refuses one.
 pub fn write_beside_each_other(port: u16, clients: i64) {
+    let writes = writes_of_each();
     std::thread::scope(|scope| {
         for client in 0..clients {
             scope.spawn(move || {
                 let mut connection = Connection::open(port, "d").expect("the server lets writers in");
-                for n in 0..100 {
+                for n in 0..writes {
                     let sql = format!("INSERT INTO counted (s) VALUES ('{client} {n}')");
                     connection.succeed(&sql).expect("the server writes");
                 }

@@ -142,6 +142,42 @@ fn a_maria_behind_us_has_a_mysql_replica() {
     assert!(executed.contains(&format!("4d617269-6144-4200-0000-0000{:08x}:1-{number}", source.port())), "{executed}");
 }
 
+/// MySQL's transactions, GTIDs and rows, for a MariaDB that follows us by its own GTIDs, which MySQL's own log does not give it.
+#[test]
+fn a_mysql_behind_us_has_a_maria_replica() {
+    let source = Peer::start(Kind::Mysql97, "bridge-source-mysql", Duration::ZERO, &[]).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    let mut bridge =
+        Server::start("bridge-to-maria", ServerOptions::with_settings(["version=11.8.0-commuter"])).unwrap();
+    follows(&bridge, &source, "SOURCE_AUTO_POSITION=1,");
+    let arguments = ["--slave-parallel-threads=4", "--log-slave-updates"];
+    let mut end = Peer::start(Kind::Maria118, "bridge-end", Duration::ZERO, &arguments).unwrap();
+    let change = format!(
+        "INSTALL SONAME 'auth_mysql_sha2'; CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={}, MASTER_USER='root', \
+         MASTER_USE_GTID=slave_pos, MASTER_CONNECT_RETRY=1, MASTER_SSL_VERIFY_SERVER_CERT=0; START SLAVE",
+        bridge.port()
+    );
+    end.client().query(&change).unwrap();
+    std::thread::scope(|scope| {
+        let port = source.port();
+        scope.spawn(move || write_beside_each_other(port, 4));
+        bridge.kill();
+        bridge.restart().unwrap();
+        end.kill();
+        end.restart().unwrap();
+    });
+    catch_up(&source.client(), &bridge);
+    let last = source.client().query("SELECT MAX(id) FROM d.marks").unwrap();
+    let arrived = || end.client().query("SELECT MAX(id) FROM d.marks").is_ok_and(|found| found == last);
+    until("the end of the bridge has it", || {
+        let error = end.client().column("SHOW SLAVE STATUS", "Last_SQL_Error").unwrap_or_default();
+        assert_eq!(error, "");
+        arrived()
+    });
+    assert_same(&source.client(), &end.client());
+    assert_eq!(end.client().column("SHOW SLAVE STATUS", "Using_Gtid").unwrap(), "Slave_Pos");
+}
+
 #[test]
 fn an_error_stops_it_and_a_skipped_gtid_goes_on() {
     let source = Peer::start(Kind::Mysql97, "skip", Duration::ZERO, &[]).unwrap();

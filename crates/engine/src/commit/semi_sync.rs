@@ -116,8 +116,10 @@ pub struct SemiSyncStatus {
     pub waits: u64,
     /// See `waits`.
     pub wait_time: Duration,
-    /// Groups that are held (`_wait_sessions` counts their transactions).
+    /// Transactions that are held (`_wait_sessions`).
     pub waiting: u64,
+    /// What enough replicas have.
+    pub reached: LogPosition,
 }
 
 #[derive(Default)]
@@ -360,6 +362,7 @@ impl SemiSync {
             waits: read(&self.counters.waits),
             wait_time: Duration::from_micros(read(&self.counters.wait_micros)),
             waiting: state.held.iter().map(|held| held.transactions).sum(),
+            reached: state.reached,
         }
     }
 }

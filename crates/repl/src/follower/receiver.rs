@@ -152,7 +152,7 @@ async fn stream(
     let dump = BinlogDump { flags: DUMP_HEARTBEAT_V2, server_id, file, position, gtid_set: None };
     client.dump(&dump).await.map_err(|error| of_client(&name, error))?;
     follower.set_io_state(IoState::WaitingForEvents, Running::Yes);
-    let mut asked = false;
+    let mut asked = None;
     loop {
         let next = async { client.next_event().await.map_err(|error| of_client(&name, error)) };
         let silence = async { Err(silent(follower, settings).await) };
@@ -161,7 +161,9 @@ async fn stream(
             return Err(ReceiveError::lost(&name, "the source ended the stream".to_owned()));
         };
         let received = copier.event(event).await?;
-        asked |= client.asks_for_acknowledgement();
+        if client.asks_for_acknowledgement() {
+            asked = Some(copier.position());
+        }
         follower.set_acknowledges(client.is_semi_sync());
         if let Received::Heartbeat(_) = received {
             follower.heartbeat();
@@ -173,10 +175,10 @@ async fn stream(
         if !client.has_event() || copier.receiver.unflushed() >= BATCH_SIZE {
             copier.receiver.flush().await?;
             follower.received(copier.receiver.flushed());
-            if std::mem::take(&mut asked) {
-                let position = copier.position();
-                let ack =
-                    SemiSyncAck { position: position.offset, file: copier.receiver.log().file_name(position.file) };
+            // What was received behind it may be half a transaction, which is not synced.
+            if let Some(position) = asked.take() {
+                let file = copier.receiver.log().file_name(position.file);
+                let ack = SemiSyncAck { position: position.offset, file };
                 client.acknowledge(&ack).await.map_err(|error| of_client(&name, error))?;
             }
         }

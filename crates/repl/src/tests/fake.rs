@@ -25,7 +25,12 @@ const CAPABILITIES: u32 = capability::CLIENT & !capability::DEPRECATE_EOF;
 
 /// Serves a log on `port` until the machine stops.
 pub(super) fn serve(env: &Env, log: &Arc<BinaryLog>, port: u16) -> Arc<DumpServer> {
-    let server = Arc::new(DumpServer::new(log.clone(), Registry::new(env.clock.clone()), SemiSync::new(env.clone())));
+    serve_semi_sync(env, log, port, SemiSync::new(env.clone()))
+}
+
+/// The same; `semi_sync` is told what replicas acknowledge.
+pub(super) fn serve_semi_sync(env: &Env, log: &Arc<BinaryLog>, port: u16, semi_sync: Arc<SemiSync>) -> Arc<DumpServer> {
+    let server = Arc::new(DumpServer::new(log.clone(), Registry::new(env.clock.clone()), semi_sync));
     let (env, dump, log) = (env.clone(), server.clone(), log.clone());
     let accept = {
         let env = env.clone();

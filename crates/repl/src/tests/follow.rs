@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use apply::ApplyOptions;
 use engine::PublishPoint;
+use engine::commit::SemiSync;
 use io::sim::{SimMachine, SimWorld};
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 
@@ -67,6 +68,37 @@ async fn stopped(env: &Env, follower: &Follower) -> String {
         assert!(waited < Duration::from_secs(100), "{:?}", follower.receiver_status());
     }
     io_error(follower)
+}
+
+/// Each end of what was durable is acknowledged, and never more than the source has asked for: that would end the stream for good.
+#[test]
+fn acknowledges_what_it_has_synced() {
+    for seed in 0..40 {
+        let world = SimWorld::new(seed);
+        let (source, replica) = (world.machine(), world.machine());
+        let run = async {
+            let (log, mut writer) = source_log(&source.env()).await;
+            let semi_sync = SemiSync::new(source.env());
+            fake::serve_semi_sync(&source.env(), &log, 3306, semi_sync.clone());
+            let (_, follower) = follower(&replica.env()).await;
+            follower.set_semi_sync(true);
+            follower.start(&receiver_only()).await.unwrap();
+            let (env, begin) = (source.env(), source.env().clock.monotonic());
+            for _ in 0..30 {
+                write(&mut writer, 1 + world.below(5)).await;
+                env.clock.sleep(Duration::from_micros(world.below(3_000))).await;
+            }
+            while semi_sync.status().reached < log.durable_end() {
+                env.clock.sleep(Duration::from_millis(1)).await;
+                let waited = env.clock.monotonic() - begin;
+                assert!(waited < Duration::from_secs(60), "seed {seed}: {:?}", follower.receiver_status());
+            }
+            assert_eq!(io_error(&follower), "", "seed {seed}");
+            assert!(follower.acknowledges());
+        };
+        world.run(run).unwrap();
+        world.end();
+    }
 }
 
 #[test]
