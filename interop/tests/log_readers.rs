@@ -37,12 +37,12 @@ fn executed_before(client: &Client, left: u64) -> (String, u64) {
 }
 
 /// Lines of one kind.
-fn of_kind<'a>(text: &'a str, is_of_kind: impl Fn(&str) -> bool) -> Vec<&'a str> {
+fn of_kind(text: &str, is_of_kind: impl Fn(&str) -> bool) -> Vec<&str> {
     text.lines().filter(|line| is_of_kind(line)).collect()
 }
 
 /// Lines of one kind, in an order of their own: within a transaction MySQL logs the rows of a cascade before those that they follow from.
-fn in_order<'a>(text: &'a str, is_of_kind: impl Fn(&str) -> bool) -> Vec<&'a str> {
+fn in_order(text: &str, is_of_kind: impl Fn(&str) -> bool) -> Vec<&str> {
     let mut lines = of_kind(text, is_of_kind);
     lines.sort_unstable();
     lines
