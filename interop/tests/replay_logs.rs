@@ -196,7 +196,11 @@ fn every_log_into_every_server() {
         texts.push((own_short, "log dump --skip-gtids --skip-rows", vec![&ours, &mysql, &maria]));
         if source.name() != "maria118" {
             texts.push((tool(Kind::Mysql97, &["-v"], &files), "mysqlbinlog", vec![&ours, &mysql]));
-            texts.push((tool(Kind::Mysql97, &["--skip-gtids"], &files), "mysqlbinlog --skip-gtids", vec![&ours, &mysql]));
+            texts.push((
+                tool(Kind::Mysql97, &["--skip-gtids"], &files),
+                "mysqlbinlog --skip-gtids",
+                vec![&ours, &mysql],
+            ));
         } else {
             texts.push((tool(Kind::Maria118, &["-v"], &files), "mariadb-binlog", vec![&ours, &maria]));
         }
@@ -233,7 +237,10 @@ fn gtids_of_both_kinds() {
         assert_eq!(replay(client, &ours, text), "");
         assert_eq!(ours.client().query("SELECT COUNT(*) FROM d.t").unwrap(), "2\n");
     }
-    assert!(executed.iter().all(|set| *set == executed[0] && set.starts_with("4d617269-6144-4200-0000-0007")), "{executed:?}");
+    assert!(
+        executed.iter().all(|set| *set == executed[0] && set.starts_with("4d617269-6144-4200-0000-0007")),
+        "{executed:?}"
+    );
 }
 
 /// Of one table, and up to the middle of a transaction: what is printed is whole transactions.

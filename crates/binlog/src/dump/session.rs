@@ -83,7 +83,10 @@ impl SessionState {
 
     /// A statement that may have taken the default database away, so that it has to be named again.
     pub(super) fn executed(&mut self, sql: &[u8]) {
-        if sql.get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"DROP")) {
+        const START: usize = 32;
+        let start = sql[..sql.len().min(START)].to_ascii_uppercase();
+        let has = |word: &[u8]| start.windows(word.len()).any(|part| part == word);
+        if start.starts_with(b"DROP") && (has(b"DATABASE") || has(b"SCHEMA")) {
             self.schema.clear();
         }
     }

@@ -47,23 +47,23 @@ pub(super) fn event(
         }
         EventType::ROTATE => {
             let rotate = Rotate::decode(event.body())?;
-            line(out, format_args!("Rotate to {}  pos: {}", rotate.file, rotate.position));
+            comment(out, format_args!("Rotate to {}  pos: {}", rotate.file, rotate.position));
         }
         EventType::STOP => line(out, format_args!("Stop")),
         EventType::HEARTBEAT | EventType::HEARTBEAT_V2 => {
             let heartbeat = Heartbeat::decode(event)?;
-            line(out, format_args!("Heartbeat {} {}", heartbeat.file, heartbeat.position));
+            comment(out, format_args!("Heartbeat {} {}", heartbeat.file, heartbeat.position));
         }
         EventType::ROWS_QUERY => statement(out, "Rows_query", decode_rows_query(event.body())?),
         EventType::TABLE_MAP => {
             let map = TableMap::decode(event.body())?;
-            line(out, format_args!("Table_map: `{}`.`{}` mapped to number {}", map.schema, map.table, map.table_id));
+            comment(out, format_args!("Table_map: `{}`.`{}` mapped to number {}", map.schema, map.table, map.table_id));
             let generated = u8::from(map.has_generated_primary_key());
             line(out, format_args!("# has_generated_invisible_primary_key={generated}"));
         }
         EventType::MARIA_ANNOTATE_ROWS => statement(out, "Annotate_rows:", event.body()),
         EventType::MARIA_BINLOG_CHECKPOINT => {
-            line(out, format_args!("Binlog checkpoint {}", decode_binlog_checkpoint(event.body())?));
+            comment(out, format_args!("Binlog checkpoint {}", decode_binlog_checkpoint(event.body())?));
         }
         EventType::MARIA_GTID => maria_gtid(dumper, event, out)?,
         EventType::MARIA_GTID_LIST => line(out, format_args!("Gtid list [{}]", maria_list_text(event.body())?)),
@@ -99,14 +99,14 @@ fn other(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result
         EventBody::XaPrepare(prepare) => xa_prepare(dumper, &prepare, out),
         EventBody::ExecuteLoadQuery(load) => load_data(dumper, event, &load, out)?,
         EventBody::BeginLoadQuery(ref block) | EventBody::AppendBlock(ref block) => {
-            line(out, format_args!("{}: {text}", body.event_type().name()));
+            comment(out, format_args!("{}: {text}", body.event_type().name()));
             if is_sql {
                 let is_first = matches!(body, EventBody::BeginLoadQuery(_));
                 dumper.replay.block(block, is_first, dumper.sql.load_files.as_ref())?;
             }
         }
         EventBody::Incident(_) => {
-            line(out, format_args!("{}: {text}", body.event_type().name()));
+            comment(out, format_args!("{}: {text}", body.event_type().name()));
             // An error, on purpose: what follows may be wrong.
             line(out, format_args!("INCIDENT/*!*/;"));
         }
@@ -116,7 +116,7 @@ fn other(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result
         }
         body => {
             check_replayed(dumper, event, &body)?;
-            line(out, format_args!("{}: {text}", body.event_type().name()));
+            comment(out, format_args!("{}: {text}", body.event_type().name()));
         }
     }
     Ok(())
@@ -174,6 +174,11 @@ pub(super) fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{text}");
 }
 
+/// A line in which names of the log are: what is behind a line feed in one is no SQL.
+fn comment(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    line(out, format_args!("{}", text.to_string().replace('\n', "\n# ")));
+}
+
 /// `# at 4` and what is in the header.
 fn head(position: u64, event: &RawEvent<'_>, out: &mut Vec<u8>) {
     let header = &event.header;
@@ -200,7 +205,7 @@ fn format_description(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u
     let format = FormatDescription::decode(event)?;
     let created = short_time(event.header.timestamp);
     let startup = if format.created != 0 { " at startup" } else { "" };
-    line(out, format_args!("Start: binlog v 4, server v {} created {created}{startup}", format.server_version));
+    comment(out, format_args!("Start: binlog v 4, server v {} created {created}{startup}", format.server_version));
     if event.header.flags & crate::event::FLAG_BINLOG_IN_USE != 0 {
         line(out, format_args!("# Warning: this binlog is either in use or was not closed properly."));
     }
@@ -342,7 +347,7 @@ fn rows(
     let shown = !is_sql || !dumper.sql.skip_rows;
     for row in rows.images(table).take_while(|_| shown) {
         let (before, after) = row?;
-        line(out, format_args!("### {verb} `{}`.`{}`", table.schema, table.table));
+        comment(out, format_args!("### {verb} `{}`.`{}`", table.schema, table.table));
         if rows.kind != RowsKind::Write {
             line(out, format_args!("### WHERE"));
             image(table, rows.present, before, out)?;
@@ -380,7 +385,8 @@ fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut Vec<u8>
     let table = dumper.table(update)?;
     for row in rows.rows(table) {
         let row = row?;
-        line(out, format_args!("### UPDATE `{}`.`{}`\n### WHERE", table.schema, table.table));
+        comment(out, format_args!("### UPDATE `{}`.`{}`", table.schema, table.table));
+        line(out, format_args!("### WHERE"));
         image(table, update.present, row.before, out)?;
         line(out, format_args!("### SET"));
         image(table, update.present_after, row.after, out)?;

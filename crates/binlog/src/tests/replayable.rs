@@ -6,15 +6,13 @@ use super::servers::{FILES, read};
 use crate::dump::{DumpFilter, DumpFormat, Dumper, LoadFiles, SqlOptions};
 use crate::error::DecodeError;
 use crate::event::{
-    ChecksumAlgorithm, CompressedRows, EventIter, EventType, FormatDescription, Frame, MAGIC, PayloadLimits,
-    PartialUpdateRows, RawEvent, RowsEvent, RowsKind, RowsVersion, TableMap, TransactionPayload, rows_flags,
-    whole_event,
+    ChecksumAlgorithm, CompressedRows, EventIter, EventType, FormatDescription, Frame, MAGIC, PartialUpdateRows,
+    PayloadLimits, RawEvent, RowsEvent, RowsKind, RowsVersion, TableMap, TransactionPayload, rows_flags, whole_event,
 };
 
 fn dump(bytes: &[u8], filter: DumpFilter) -> Result<String, DecodeError> {
     let load_files = Some(LoadFiles { folder: "/folder".to_owned(), write: |_, _, _| Ok(()) });
-    let mut dumper =
-        Dumper::with_options(DumpFormat::Sql, filter, SqlOptions { load_files, ..SqlOptions::default() });
+    let mut dumper = Dumper::with_options(DumpFormat::Sql, filter, SqlOptions { load_files, ..SqlOptions::default() });
     let mut out = Vec::new();
     dumper.begin(&mut out);
     let mut at = MAGIC.len();
@@ -144,7 +142,8 @@ fn filters_leave_whole_transactions_and_no_context() {
 /// A log of one transaction whose only statement has so many events, the last of which may be missing.
 fn long_statement(events: usize, is_whole: bool) -> Vec<u8> {
     let golden = read("mysql97-gtids");
-    let parts: Vec<RawEvent<'_>> = EventIter::new(&golden[MAGIC.len()..], ChecksumAlgorithm::Crc32).map(Result::unwrap).collect();
+    let parts: Vec<RawEvent<'_>> =
+        EventIter::new(&golden[MAGIC.len()..], ChecksumAlgorithm::Crc32).map(Result::unwrap).collect();
     let of_type = |wanted: EventType| parts.iter().find(|event| event.header.event_type == wanted).unwrap();
     let map = TableMap::decode_name(of_type(EventType::TABLE_MAP).body()).unwrap();
     let begin = parts.iter().find(|event| event.body().ends_with(b"BEGIN")).unwrap();
