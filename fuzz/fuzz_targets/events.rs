@@ -8,8 +8,8 @@ use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     for checksum in [ChecksumAlgorithm::Off, ChecksumAlgorithm::Crc32] {
-        let mut dumps = [DumpFormat::Text, DumpFormat::Json].map(Dumper::new);
-        let (mut position, mut out) = (4, String::new());
+        let mut dumps = [DumpFormat::Sql, DumpFormat::Text, DumpFormat::Json].map(Dumper::new);
+        let (mut position, mut out) = (4, Vec::new());
         for event in EventIter::new(data, checksum) {
             let Ok(event) = event else { break };
             let _ = event.verify();

@@ -251,6 +251,7 @@ pub mod codes {
     pub const EVENT_DOES_NOT_EXIST: Code = (1539, "HY000");
     pub const DROP_INDEX_FK: Code = (1553, "HY000");
     pub const CANT_CHANGE_TX_CHARACTERISTICS: Code = (1568, "25001");
+    pub const BASE64_DECODE_ERROR: Code = (1575, "HY000");
     pub const WRONG_PARAMCOUNT_TO_NATIVE_FCT: Code = (1582, "42000");
     pub const REPLICA_INCIDENT: Code = (1590, "HY000");
     pub const REPLICA_RELAY_LOG_READ_FAILURE: Code = (1594, "HY000");
@@ -264,6 +265,7 @@ pub mod codes {
     pub const TOO_LONG_INDEX_COMMENT: Code = (1688, "HY000");
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const TRUNCATE_ILLEGAL_FK: Code = (1701, "42000");
+    pub const ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT: Code = (1730, "HY000");
     pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");
     pub const FOREIGN_DUPLICATE_KEY: Code = (1761, "23000");
     pub const VARIABLE_NOT_SETTABLE_IN_TRANSACTION: Code = (1766, "HY000");

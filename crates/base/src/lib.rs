@@ -3,6 +3,7 @@
 //! Knows nothing of files, time or tables. A number that means something has its own type here, so that a
 //! commit number cannot be taken for an offset.
 
+pub mod base64;
 mod cancel;
 mod error;
 mod ids;

@@ -158,13 +158,19 @@ enum LogCommand {
     Dump(LogDump),
 }
 
-/// Prints the events of log files, or of a server's log, with their rows, as `mysqlbinlog -vv` does; works on the live file too.
+/// Prints log files, or a server's log, as SQL that mysql or mariadb replay, with rows and all else as comments.
+///
+/// The same text is for MySQL, MariaDB and commuter, whichever of them wrote the log: rows are BINLOG statements, and what only one kind
+/// of server has (GTIDs, settings) is in comments that only that kind reads. Rows are readable beside each BINLOG, as `mysqlbinlog -vv`
+/// prints them. A filtered dump can be replayed too; a transaction that is wanted keeps its GTID, its beginning and its end.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  commuter log dump data/binlog.000001
+  commuter log dump data/binlog.000001 | less
+  commuter log dump --skip-rows data/binlog.00000* | mysql -h 127.0.0.1 -u root
+  commuter log dump --skip-gtids --table shop.orders data/binlog.000007 | mariadb -u root
+  commuter log dump --base64-output decode-rows --start-datetime '2026-11-20 15:00:00' data/binlog.000007
   commuter log dump --format json data/binlog.00000* | jq .
-  commuter log dump --table shop.orders --start-datetime '2026-11-20 15:00:00' data/binlog.000007
   commuter log dump --verify-checksum data/binlog.000007 >/dev/null
   commuter log dump --source mysql://root@127.0.0.1:3306 --follow --format json | jq .")]
 pub(crate) struct LogDump {
@@ -204,9 +210,30 @@ pub(crate) struct LogDump {
     /// Rows of this table, and statements in its database or about it; may be given several times
     #[arg(long = "table", value_name = "DATABASE.TABLE", value_parser = log_dump::parse_table)]
     pub(crate) tables: Vec<(String, String)>,
+    /// Text: auto prints BINLOG statements, decode-rows only what is readable (it cannot be replayed)
+    #[arg(long, value_enum, ignore_case = true, default_value_t = Base64Output::Auto)]
+    pub(crate) base64_output: Base64Output,
+    /// Text: no rows as comments beside BINLOG
+    #[arg(long)]
+    pub(crate) skip_rows: bool,
+    /// Text: no GTIDs; whoever replays it gives his own
+    #[arg(long)]
+    pub(crate) skip_gtids: bool,
+    /// Text: where the files of LOAD DATA statements go, for whoever replays them [default: the folder for temporary files]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) local_load: Option<PathBuf>,
     /// How to print
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
+}
+
+/// What a dump has in base 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Base64Output {
+    /// BINLOG statements.
+    Auto,
+    /// Nothing.
+    DecodeRows,
 }
 
 /// How a result is printed.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use binlog::GtidSet;
-use binlog::dump::{DumpFilter, DumpFormat, DumpOptions, StreamDump, Streamed, dump_file};
+use binlog::dump::{DumpFilter, DumpFormat, DumpOptions, LoadFiles, SqlOptions, StreamDump, Streamed, dump_file};
 use commuter::client::{Client, ServerUrl};
 use types::temporal::{DateTime, calendar};
 
@@ -13,9 +13,15 @@ use crate::cli::{self, CommandError, CommandResult, LogDump};
 
 pub(crate) fn run(arguments: &LogDump) -> CommandResult {
     let options = DumpOptions {
-        format: match arguments.format {
-            cli::OutputFormat::Text => DumpFormat::Text,
-            cli::OutputFormat::Json => DumpFormat::Json,
+        format: match (arguments.format, arguments.base64_output) {
+            (cli::OutputFormat::Json, _) => DumpFormat::Json,
+            (cli::OutputFormat::Text, cli::Base64Output::Auto) => DumpFormat::Sql,
+            (cli::OutputFormat::Text, cli::Base64Output::DecodeRows) => DumpFormat::Text,
+        },
+        sql: SqlOptions {
+            skip_gtids: arguments.skip_gtids,
+            skip_rows: arguments.skip_rows,
+            load_files: Some(load_files(arguments)?),
         },
         verify_checksum: arguments.verify_checksum,
         start_position: arguments.start_position,
@@ -25,9 +31,9 @@ pub(crate) fn run(arguments: &LogDump) -> CommandResult {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     // Whoever reads our output may have seen enough (`| head`): that is no error.
     let mut enough = false;
-    let mut write = |text: &str| {
+    let mut write = |text: &[u8]| {
         // An empty text is for what is written to be seen.
-        let written = if text.is_empty() { out.flush() } else { out.write_all(text.as_bytes()) };
+        let written = if text.is_empty() { out.flush() } else { out.write_all(text) };
         enough |= written.as_ref().is_err_and(|error| error.kind() == ErrorKind::BrokenPipe);
         written
     };
@@ -35,14 +41,27 @@ pub(crate) fn run(arguments: &LogDump) -> CommandResult {
         Some(source) => from_server(source, arguments, &options, &mut write),
         None => from_files(&arguments.files, &options, &mut write),
     };
-    let dumped = dumped.and_then(|()| Ok(write("")?));
+    let dumped = dumped.and_then(|()| Ok(write(b"")?));
     match dumped {
         Err(error) if !enough => Err(error),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
 
-type Sink<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<()>;
+/// Files are made only if there is a LOAD DATA in the log.
+fn load_files(arguments: &LogDump) -> Result<LoadFiles, CommandError> {
+    let folder = arguments.local_load.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = std::path::absolute(folder)?;
+    let folder = folder.to_str().ok_or("the name of the folder for LOAD DATA is not UTF-8")?.to_owned();
+    let write = |path: &str, is_new: bool, block: &[u8]| {
+        let mut options = std::fs::OpenOptions::new();
+        let file = if is_new { options.write(true).create_new(true) } else { options.append(true) };
+        file.open(path)?.write_all(block)
+    };
+    Ok(LoadFiles { folder, write })
+}
+
+type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> std::io::Result<()>;
 
 fn from_files(files: &[PathBuf], options: &DumpOptions, write: Sink<'_>) -> Result<(), CommandError> {
     let runtime = server::runtime(1)?;
@@ -116,7 +135,7 @@ fn stream(
             _ => {}
         }
         if follow && !events.has_event() {
-            write("")?;
+            write(b"")?;
         }
     }
     Ok(dump.end(write)?)

@@ -18,6 +18,15 @@ pub(crate) fn static_name(name: &str) -> Option<&'static str> {
     KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name)).copied()
 }
 
+/// The name of the character set that a collation of this number has.
+pub(crate) fn name_of_number(id: u16) -> Option<&'static str> {
+    match id {
+        11 | 65 => static_name("ascii"),
+        33 | 76 | 83 | 192..=215 | 223 | 2048..=2303 => static_name("utf8mb3"),
+        id => collation::by_id(id).map(|id| id.charset().name()),
+    }
+}
+
 /// The collation that a character set has by default.
 pub(crate) fn default_collation(charset: &str) -> Option<CollationId> {
     let name = match static_name(charset)? {

@@ -2,7 +2,7 @@
 
 use io::{Env, OpenOptions};
 
-use super::{DumpFilter, DumpFormat, Dumper};
+use super::{DumpFilter, DumpFormat, Dumper, SqlOptions};
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::event::{ChecksumAlgorithm, ENCRYPTED_MAGIC, EventType, FormatDescription, HEADER_SIZE, MAGIC, RawEvent};
 use crate::log::{LogOptions, Window, check_header};
@@ -10,8 +10,10 @@ use crate::log::{LogOptions, Window, check_header};
 /// What to show, and how.
 #[derive(Clone, Debug)]
 pub struct DumpOptions {
-    /// Text or JSON.
+    /// How events are shown.
     pub format: DumpFormat,
+    /// Of SQL.
+    pub sql: SqlOptions,
     /// A wrong checksum is an error.
     pub verify_checksum: bool,
     /// First event that is shown, by offset.
@@ -25,7 +27,8 @@ pub struct DumpOptions {
 impl Default for DumpOptions {
     fn default() -> Self {
         DumpOptions {
-            format: DumpFormat::Text,
+            format: DumpFormat::default(),
+            sql: SqlOptions::default(),
             verify_checksum: false,
             start_position: MAGIC.len() as u64,
             stop_position: u64::MAX,
@@ -39,7 +42,7 @@ pub async fn dump_file(
     env: &Env,
     path: &str,
     options: &DumpOptions,
-    mut sink: impl FnMut(&str) -> std::io::Result<()>,
+    mut sink: impl FnMut(&[u8]) -> std::io::Result<()>,
 ) -> Result<()> {
     let failed = |operation, error| BinlogError::io(operation, path, &error);
     let file = env.disk.open(path, OpenOptions::default()).await.map_err(|error| failed("open", error))?;
@@ -70,7 +73,7 @@ pub async fn dump_file(
 }
 
 /// What a dump is written to, in pieces.
-pub(super) type Sink<'a> = &'a mut dyn FnMut(&str) -> std::io::Result<()>;
+pub(super) type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> std::io::Result<()>;
 
 /// A dump of one file or stream.
 pub(super) struct Printer<'a> {
@@ -78,18 +81,18 @@ pub(super) struct Printer<'a> {
     start_position: u64,
     dumper: Dumper,
     checksum: ChecksumAlgorithm,
-    out: String,
+    out: Vec<u8>,
 }
 
 impl<'a> Printer<'a> {
     pub(super) fn new(options: &'a DumpOptions) -> Self {
-        let dumper = Dumper::with_filter(options.format, options.filter.clone());
+        let dumper = Dumper::with_options(options.format, options.filter.clone(), options.sql.clone());
         Printer {
             options,
             start_position: options.start_position,
             dumper,
             checksum: ChecksumAlgorithm::Crc32,
-            out: String::new(),
+            out: Vec::new(),
         }
     }
 
@@ -108,13 +111,15 @@ impl<'a> Printer<'a> {
     }
 
     pub(super) fn begin(&mut self, sink: Sink<'_>) -> Result<()> {
-        let is_text = self.options.format == DumpFormat::Text;
-        write(sink, if is_text { "DELIMITER /*!*/;\n" } else { "" })
+        self.out.clear();
+        self.dumper.begin(&mut self.out);
+        write(sink, &self.out)
     }
 
     pub(super) fn end(&mut self, sink: Sink<'_>) -> Result<()> {
-        let is_text = self.options.format == DumpFormat::Text;
-        write(sink, if is_text { "DELIMITER ;\n# End of log file\n" } else { "" })
+        self.out.clear();
+        self.dumper.end(&mut self.out);
+        write(sink, &self.out)
     }
 
     /// Shows an event at an offset of a file, if it is wanted.
@@ -136,7 +141,7 @@ impl<'a> Printer<'a> {
             self.inner_events(at, &event, sink)?.map_err(damaged)?;
         } else if event_type == EventType::TABLE_MAP {
             // Rows further on may need the maps of tables before the start.
-            self.dumper.event(at, &event, &mut String::new()).map_err(damaged)?;
+            self.dumper.event(at, &event, &mut Vec::new()).map_err(damaged)?;
         }
         if event_type == EventType::MARIA_START_ENCRYPTION {
             return Err(BinlogError::Encrypted(file.to_owned()));
@@ -155,7 +160,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-fn write(sink: Sink<'_>, text: &str) -> Result<()> {
+fn write(sink: Sink<'_>, text: &[u8]) -> Result<()> {
     if text.is_empty() {
         return Ok(());
     }

@@ -7,7 +7,9 @@
 use std::collections::HashMap;
 
 use crate::error::DecodeError;
-use crate::event::{CompressedQuery, CompressedRows, EventType, GtidEvent, QueryEvent, RawEvent, RowsKind, TableMap};
+use crate::event::{
+    CompressedQuery, CompressedRows, EventType, ExecuteLoadQuery, GtidEvent, QueryEvent, RawEvent, RowsKind, TableMap,
+};
 use crate::gtid_set::GtidSet;
 use crate::log::tracker::TransactionTracker;
 
@@ -121,6 +123,7 @@ impl Selector {
             }
             EventType::QUERY => self.wants_statement(&QueryEvent::decode(event.body())?),
             EventType::MARIA_QUERY_COMPRESSED => self.wants_statement(&CompressedQuery::decode(event.body())?.head),
+            EventType::EXECUTE_LOAD_QUERY => self.wants_statement(&ExecuteLoadQuery::decode(event.body())?.query),
             // The statement of rows whose tables are not known yet.
             EventType::ROWS_QUERY | EventType::MARIA_ANNOTATE_ROWS => false,
             _ if RowsKind::of(event_type).is_some()

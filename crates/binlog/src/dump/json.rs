@@ -15,7 +15,7 @@ pub(super) fn event(
     dumper: &mut Dumper,
     position: u64,
     event: &RawEvent<'_>,
-    out: &mut String,
+    out: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     let header = &event.header;
     let mut object = json!({
@@ -30,8 +30,8 @@ pub(super) fn event(
     if let (Some(object), Value::Object(fields)) = (object.as_object_mut(), fields(dumper, event)?) {
         object.extend(fields);
     }
-    out.push_str(&object.to_string());
-    out.push('\n');
+    out.extend_from_slice(object.to_string().as_bytes());
+    out.push(b'\n');
     Ok(())
 }
 

@@ -1,10 +1,13 @@
-//! Events for people and programs to read: text as `mysqlbinlog -vv --base64-output=decode-rows` prints it, or one JSON
-//! object per line.
+//! Events for servers to execute, and for people and programs to read: SQL with comments, as `mysqlbinlog -vv` prints it, the same
+//! without what is not readable, or one JSON object per line.
 
+mod charset;
 mod file;
 mod filter;
 mod json;
 mod others;
+mod replay;
+mod session;
 mod stream;
 mod text;
 mod value;
@@ -14,6 +17,9 @@ use std::collections::HashMap;
 pub use file::{DumpOptions, dump_file};
 pub use filter::DumpFilter;
 use filter::Selector;
+use replay::Replay;
+pub use replay::{LoadFiles, SqlOptions};
+use session::SessionState;
 pub use stream::{StreamDump, Streamed};
 
 use crate::error::DecodeError;
@@ -27,8 +33,10 @@ use crate::gtid_set::GtidSet;
 /// How events are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DumpFormat {
-    /// As `mysqlbinlog -vv`.
+    /// Statements that MySQL, MariaDB and commuter execute, and comments.
     #[default]
+    Sql,
+    /// As `mysqlbinlog -vv --base64-output=decode-rows`.
     Text,
     /// An object per line.
     Json,
@@ -38,8 +46,12 @@ pub enum DumpFormat {
 #[derive(Debug)]
 pub struct Dumper {
     format: DumpFormat,
+    sql: SqlOptions,
     tables: HashMap<u64, TableMap>,
-    schema: Vec<u8>,
+    session: SessionState,
+    replay: Replay,
+    /// What was set for the next statement, which may not be wanted.
+    context: Vec<u8>,
     file: FormatDescription,
     selector: Selector,
 }
@@ -50,20 +62,89 @@ const INFLATED_SIZE_MAX: usize = 1 << 30;
 impl Dumper {
     /// For the events of one file or stream, in order.
     pub fn new(format: DumpFormat) -> Self {
-        Dumper::with_filter(format, DumpFilter::default())
+        Dumper::with_options(format, DumpFilter::default(), SqlOptions::default())
     }
 
     /// The same, of what is wanted.
-    pub fn with_filter(format: DumpFormat, filter: DumpFilter) -> Self {
-        let file = FormatDescription::new("", 0);
-        Dumper { format, tables: HashMap::new(), schema: Vec::new(), file, selector: Selector::new(filter) }
+    pub fn with_options(format: DumpFormat, filter: DumpFilter, sql: SqlOptions) -> Self {
+        Dumper {
+            format,
+            sql,
+            tables: HashMap::new(),
+            session: SessionState::default(),
+            replay: Replay::default(),
+            context: Vec::new(),
+            file: FormatDescription::new("", 0),
+            selector: Selector::new(filter),
+        }
+    }
+
+    /// What stands in front of the first event.
+    pub fn begin(&self, out: &mut Vec<u8>) {
+        if self.format == DumpFormat::Json {
+            return;
+        }
+        if self.format == DumpFormat::Sql {
+            text::line(out, format_args!("/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;"));
+            text::line(out, format_args!("/*!50003 SET @OLD_COMPLETION_TYPE=@@COMPLETION_TYPE,COMPLETION_TYPE=0*/;"));
+        }
+        text::line(out, format_args!("DELIMITER /*!*/;"));
+    }
+
+    /// What stands behind the last event: a transaction that has no end there is rolled back.
+    pub fn end(&mut self, out: &mut Vec<u8>) {
+        if self.format == DumpFormat::Json {
+            return;
+        }
+        self.replay.flush(self.file.checksum, out);
+        if self.format == DumpFormat::Sql {
+            if std::mem::take(&mut self.replay.is_open) {
+                text::line(out, format_args!("ROLLBACK /* the log has no end of it here *//*!*/;"));
+            }
+            text::line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= 'AUTOMATIC'*//*!*/;"));
+        }
+        text::line(out, format_args!("DELIMITER ;\n# End of log file"));
+        if self.format == DumpFormat::Sql {
+            text::line(out, format_args!("/*!50003 SET COMPLETION_TYPE=@OLD_COMPLETION_TYPE*/;"));
+            text::line(out, format_args!("/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;"));
+        }
     }
 
     /// Appends what is to be shown of an event that begins at `position`. Of a TRANSACTION_PAYLOAD that is the event itself;
     /// [`Dumper::inner_events`] shows what is inside.
-    pub fn event(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+    pub fn event(&mut self, position: u64, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
         self.remember(event)?;
-        if self.selector.wants(event)? { self.show(position, event, out) } else { Ok(()) }
+        let is_wanted = self.selector.wants(event)?;
+        self.take(position, event, is_wanted, out)
+    }
+
+    fn take(
+        &mut self,
+        position: u64,
+        event: &RawEvent<'_>,
+        is_wanted: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), DecodeError> {
+        let event_type = event.header.event_type;
+        if self.format == DumpFormat::Json {
+            return if is_wanted { json::event(self, position, event, out) } else { Ok(()) };
+        }
+        if matches!(event_type, EventType::INTVAR | EventType::RAND | EventType::USER_VAR) {
+            let mut context = std::mem::take(&mut self.context);
+            let shown = if is_wanted { text::event(self, position, event, &mut context) } else { Ok(()) };
+            self.context = context;
+            return shown;
+        }
+        // Rows whose statement ends in a table that is not wanted, or not at all.
+        if !is_rows(event_type) && event_type != EventType::TABLE_MAP {
+            self.replay.flush(self.file.checksum, out);
+        }
+        if !is_wanted {
+            self.context.clear();
+            return Ok(());
+        }
+        out.append(&mut self.context);
+        text::event(self, position, event, out)
     }
 
     /// Rows further on need what it says of their tables.
@@ -71,6 +152,9 @@ impl Dumper {
         match event.header.event_type {
             EventType::TABLE_MAP => {
                 let map = TableMap::of(&TableMapEvent::decode(event.body())?, self.file.dialect())?;
+                if self.format == DumpFormat::Sql {
+                    self.replay.map(map.table_id, event);
+                }
                 self.tables.insert(map.table_id, map);
             }
             EventType::FORMAT_DESCRIPTION => self.file = FormatDescription::decode(event)?,
@@ -79,39 +163,31 @@ impl Dumper {
         Ok(())
     }
 
-    fn show(&mut self, position: u64, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
-        match self.format {
-            DumpFormat::Text => text::event(self, position, event, out),
-            DumpFormat::Json => json::event(self, position, event, out),
-        }
-    }
-
     /// Shows the events inside of a TRANSACTION_PAYLOAD at `position`, and nothing for others. A payload may hold far more
     /// than fits into memory, so `flush` gets each event's text, and says whether to go on.
     pub fn inner_events(
         &mut self,
         position: u64,
         event: &RawEvent<'_>,
-        mut flush: impl FnMut(&str) -> bool,
+        mut flush: impl FnMut(&[u8]) -> bool,
     ) -> Result<(), DecodeError> {
         if event.header.event_type != EventType::TRANSACTION_PAYLOAD || !self.selector.in_wanted_transaction() {
             return Ok(());
         }
         let payload = TransactionPayload::decode(event.body())?;
         let mut events = payload.events(PayloadLimits::default())?;
-        let mut out = String::new();
+        let mut out = Vec::new();
         while let Some(inner) = events.next_event()? {
             out.clear();
             self.remember(&inner)?;
-            if self.selector.wants_inner(&inner)? {
-                self.show(position, &inner, &mut out)?;
-            }
+            let is_wanted = self.selector.wants_inner(&inner)?;
+            self.take(position, &inner, is_wanted, &mut out)?;
             if !flush(&out) {
                 return Ok(());
             }
         }
-        if self.format == DumpFormat::Text {
-            flush("# End of compressed events\n");
+        if self.format != DumpFormat::Json {
+            flush(b"# End of compressed events\n");
         }
         Ok(())
     }
@@ -120,6 +196,12 @@ impl Dumper {
         let unknown = || DecodeError::new(format!("rows of table {} without a TABLE_MAP", rows.table_id));
         self.tables.get(&rows.table_id).ok_or_else(unknown)
     }
+}
+
+fn is_rows(event_type: EventType) -> bool {
+    RowsKind::of(event_type).is_some()
+        || CompressedRows::plain_type(event_type).is_some()
+        || event_type == EventType::PARTIAL_UPDATE_ROWS
 }
 
 /// The last column of `SHOW BINLOG EVENTS`.

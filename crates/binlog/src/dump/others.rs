@@ -1,5 +1,7 @@
 //! Events that are shown in a line: what `SHOW BINLOG EVENTS` says of them, and the text of a dump behind their name.
 
+use super::charset::{charset_name, collation_name, mysql_collation};
+use super::text::line;
 use super::value::{decimal_text, hex, quote};
 use crate::event::{EventBody, FileBlock, PayloadCompression, UserData, UserValue, UserVar};
 
@@ -75,6 +77,51 @@ pub(super) fn describe(body: &EventBody<'_>) -> String {
             format!("{} of {}, {} bytes", data.number, data.total, data.piece.len())
         }
         _ => String::new(),
+    }
+}
+
+/// The SET of a variable, such that it has the value, type and collation that it had.
+pub(super) fn set_user_variable(var: &UserVar<'_>, out: &mut Vec<u8>) {
+    let name = String::from_utf8_lossy(var.name).replace('`', "``");
+    line(out, format_args!("User_var"));
+    let set = |out: &mut Vec<u8>, value: &str| line(out, format_args!("SET @`{name}`:={value}/*!*/;"));
+    let Some(value) = &var.value else { return set(out, "NULL") };
+    let text = match value.data {
+        // With an exponent it is no DECIMAL.
+        UserData::Real(number) => format!("{number:e}"),
+        UserData::Int(number) if value.is_unsigned() => format!("CAST({} AS UNSIGNED)", number as u64),
+        UserData::Int(number) => number.to_string(),
+        UserData::Decimal { .. } => {
+            let digits = user_value(var);
+            // Without a point it would be an integer.
+            if digits.contains('.') { digits } else { format!("{digits}.") }
+        }
+        UserData::String(bytes) | UserData::Row(bytes) => return set_text(&name, bytes, value.collation, out),
+    };
+    set(out, &text);
+}
+
+fn set_text(name: &str, bytes: &[u8], collation: u32, out: &mut Vec<u8>) {
+    let id = u16::try_from(collation).unwrap_or(u16::MAX);
+    let literal = |id: u16| {
+        let (charset, collation) = (charset_name(id)?, collation_name(id)?);
+        Some(format!("SET @`{name}`:=_{charset} X'{}' COLLATE `{collation}`", hex(bytes)))
+    };
+    match (literal(mysql_collation(id)), literal(id)) {
+        (Some(mysql), _) if mysql_collation(id) == id => line(out, format_args!("{mysql}/*!*/;")),
+        (Some(mysql), Some(maria)) => {
+            line(out, format_args!("/*!50700 {mysql}*//*!*/;"));
+            line(out, format_args!("/*M!100500 {maria}*//*!*/;"));
+        }
+        // By its number: a server that does not know it says so.
+        _ => {
+            line(
+                out,
+                format_args!("SET @commuter_collation:=@@collation_connection, collation_connection={collation}/*!*/;"),
+            );
+            line(out, format_args!("SET @`{name}`:=CAST(X'{}' AS CHAR)/*!*/;", hex(bytes)));
+            line(out, format_args!("SET collation_connection=@commuter_collation/*!*/;"));
+        }
     }
 }
 

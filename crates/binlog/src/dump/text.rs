@@ -1,115 +1,186 @@
-//! Events as `mysqlbinlog -vv` prints them. Times are UTC.
+//! Events as `mysqlbinlog -vv` prints them: SQL, and in comments what they are and their rows. Times are UTC.
+//!
+//! [`DumpFormat::Sql`] is all of it, which servers execute; [`DumpFormat::Text`] leaves out BINLOG, and is for people.
 
-use std::fmt::Write as _;
+use std::io::Write as _;
 
 use super::value::{Shown, quote, type_name};
-use super::{Dumper, INFLATED_SIZE_MAX, civil, gtid_text, maria_gtid_text, maria_list_text, others};
+use super::{
+    DumpFormat, Dumper, INFLATED_SIZE_MAX, civil, gtid_text, maria_gtid_text, maria_list_text, others, replay,
+};
 use crate::cursor::bit;
 use crate::error::DecodeError;
 use crate::event::{
-    ColumnMeta, CompressedQuery, CompressedRows, EventBody, EventType, FormatDescription, GtidEvent, Heartbeat,
-    JsonDiff, PartialUpdateRows, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, RowsVersion, StatusVar, TableMap,
-    column_type, decode_binlog_checkpoint, decode_rows_query, decode_xid, rows_flags,
+    AlterPhase, ColumnMeta, CompressedQuery, CompressedRows, EventBody, EventType, ExecuteLoadQuery, FLAG_IGNORABLE,
+    FormatDescription, GtidEvent, Heartbeat, JsonDiff, MariaGtid, PartialUpdateRows, QueryEvent, RawEvent, Rotate,
+    RowsEvent, RowsKind, RowsVersion, TableMap, XaPrepare, column_type, decode_binlog_checkpoint, decode_rows_query,
+    decode_xid, rows_flags,
 };
 use crate::gtid_set::GtidSet;
+use crate::maria_gtid::MariaGtidName;
 
 pub(super) fn event(
     dumper: &mut Dumper,
     position: u64,
     event: &RawEvent<'_>,
-    out: &mut String,
+    out: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     head(position, event, out);
     let event_type = event.header.event_type;
     match event_type {
-        EventType::FORMAT_DESCRIPTION => format_description(event, out)?,
+        EventType::FORMAT_DESCRIPTION => format_description(dumper, event, out)?,
         EventType::PREVIOUS_GTIDS => {
             let gtids = GtidSet::decode(event.body())?;
             let text = if gtids.is_empty() { "[empty]".to_owned() } else { gtids.to_string().replace(',', ",\n# ") };
             line(out, format_args!("Previous-GTIDs\n# {text}"));
         }
-        EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => gtid(event, out)?,
+        EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => gtid(dumper, event, out)?,
         EventType::QUERY => query(dumper, event, &QueryEvent::decode(event.body())?, out)?,
         EventType::MARIA_QUERY_COMPRESSED => {
             let compressed = CompressedQuery::decode(event.body())?;
             let sql = compressed.sql(INFLATED_SIZE_MAX)?;
             query(dumper, event, &QueryEvent { sql: &sql, ..compressed.head }, out)?;
         }
-        EventType::XID => line(out, format_args!("Xid = {}\nCOMMIT/*!*/;", decode_xid(event.body())?)),
+        EventType::XID => {
+            dumper.replay.is_open = false;
+            line(out, format_args!("Xid = {}\nCOMMIT/*!*/;", decode_xid(event.body())?));
+        }
         EventType::ROTATE => {
             let rotate = Rotate::decode(event.body())?;
-            line(out, format_args!("Rotate to {}  pos: {}", rotate.file, rotate.position));
+            comment(out, format_args!("Rotate to {}  pos: {}", rotate.file, rotate.position));
         }
         EventType::STOP => line(out, format_args!("Stop")),
         EventType::HEARTBEAT | EventType::HEARTBEAT_V2 => {
             let heartbeat = Heartbeat::decode(event)?;
-            line(out, format_args!("Heartbeat {} {}", heartbeat.file, heartbeat.position));
+            comment(out, format_args!("Heartbeat {} {}", heartbeat.file, heartbeat.position));
         }
         EventType::ROWS_QUERY => statement(out, "Rows_query", decode_rows_query(event.body())?),
         EventType::TABLE_MAP => {
             let map = TableMap::decode(event.body())?;
-            line(out, format_args!("Table_map: `{}`.`{}` mapped to number {}", map.schema, map.table, map.table_id));
+            comment(out, format_args!("Table_map: `{}`.`{}` mapped to number {}", map.schema, map.table, map.table_id));
             let generated = u8::from(map.has_generated_primary_key());
             line(out, format_args!("# has_generated_invisible_primary_key={generated}"));
         }
         EventType::MARIA_ANNOTATE_ROWS => statement(out, "Annotate_rows:", event.body()),
         EventType::MARIA_BINLOG_CHECKPOINT => {
-            line(out, format_args!("Binlog checkpoint {}", decode_binlog_checkpoint(event.body())?));
+            comment(out, format_args!("Binlog checkpoint {}", decode_binlog_checkpoint(event.body())?));
         }
-        EventType::MARIA_GTID => {
-            let text = maria_gtid_text(event)?;
-            line(out, format_args!("{}", text.trim_start_matches("BEGIN ")));
-            if text.starts_with("BEGIN ") {
-                line(out, format_args!("START TRANSACTION\n/*!*/;"));
+        EventType::MARIA_GTID => maria_gtid(dumper, event, out)?,
+        EventType::MARIA_GTID_LIST => line(out, format_args!("Gtid list [{}]", maria_list_text(event.body())?)),
+        EventType::PARTIAL_UPDATE_ROWS => {
+            let partial = PartialUpdateRows::decode(event.body())?;
+            partial_rows(dumper, &partial, out)?;
+            if dumper.format == DumpFormat::Sql {
+                dumper.replay.other_rows(event, &partial.update, dumper.file.checksum, out);
             }
         }
-        EventType::MARIA_GTID_LIST => line(out, format_args!("Gtid list [{}]", maria_list_text(event.body())?)),
-        EventType::PARTIAL_UPDATE_ROWS => partial_rows(dumper, &PartialUpdateRows::decode(event.body())?, out)?,
         _ if RowsKind::of(event_type).is_some() => {
-            rows(dumper, &RowsEvent::decode(event_type, event.body())?, "", out)?
+            rows(dumper, event, &RowsEvent::decode(event_type, event.body())?, "", out)?
         }
         _ if CompressedRows::plain_type(event_type).is_some() => {
             let compressed = CompressedRows::decode(event_type, event.body())?;
             let inflated = compressed.rows(INFLATED_SIZE_MAX)?;
-            rows(dumper, &compressed.with_rows(&inflated), "_compressed", out)?;
+            rows(dumper, event, &compressed.with_rows(&inflated), "_compressed", out)?;
         }
         _ => other(dumper, event, out)?,
     }
     Ok(())
 }
 
-/// An event that is shown in a line.
-fn other(dumper: &Dumper, event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+/// An event that is shown in a line, or of a kind of its own.
+fn other(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let body = EventBody::decode(event, &dumper.file)?;
     let text = others::describe(&body);
+    let is_sql = dumper.format == DumpFormat::Sql;
     match body {
-        EventBody::IntVar(_) | EventBody::UserVar(_) => line(out, format_args!("SET {text}/*!*/;")),
-        EventBody::Rand(_) => line(out, format_args!("SET @@{}/*!*/;", text.replace(',', ", @@"))),
-        EventBody::ExecuteLoadQuery(load) => {
-            let QueryEvent { thread_id, exec_time, error_code, .. } = load.query;
-            line(
-                out,
-                format_args!(
-                    "Execute_load_query\tthread_id={thread_id}\texec_time={exec_time}\terror_code={error_code}"
-                ),
-            );
-            session(event, &load.query, out);
-            line(out, format_args!("{text}\n/*!*/;"));
+        EventBody::IntVar(_) => line(out, format_args!("Intvar\nSET {text}/*!*/;")),
+        EventBody::UserVar(var) => others::set_user_variable(&var, out),
+        EventBody::Rand(_) => line(out, format_args!("Rand\nSET @@{}/*!*/;", text.replace(',', ", @@"))),
+        EventBody::XaPrepare(prepare) => xa_prepare(dumper, &prepare, out),
+        EventBody::ExecuteLoadQuery(load) => load_data(dumper, event, &load, out)?,
+        EventBody::BeginLoadQuery(ref block) | EventBody::AppendBlock(ref block) => {
+            comment(out, format_args!("{}: {text}", body.event_type().name()));
+            if is_sql {
+                let is_first = matches!(body, EventBody::BeginLoadQuery(_));
+                dumper.replay.block(block, is_first, dumper.sql.load_files.as_ref())?;
+            }
+        }
+        EventBody::Incident(_) => {
+            comment(out, format_args!("{}: {text}", body.event_type().name()));
+            // An error, on purpose: what follows may be wrong.
+            line(out, format_args!("INCIDENT/*!*/;"));
         }
         EventBody::Unknown(event_type, bytes) => {
+            check_replayed(dumper, event, &body)?;
             line(out, format_args!("{}: {} bytes, not decoded", event_type.name(), bytes.len()));
         }
-        body => line(out, format_args!("{}: {text}", body.event_type().name())),
+        body => {
+            check_replayed(dumper, event, &body)?;
+            comment(out, format_args!("{}: {text}", body.event_type().name()));
+        }
     }
     Ok(())
 }
 
-fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+/// Whether an event that is shown as a comment changes nothing.
+fn check_replayed(dumper: &Dumper, event: &RawEvent<'_>, body: &EventBody<'_>) -> Result<(), DecodeError> {
+    let changes_nothing = matches!(
+        body,
+        EventBody::Ignorable(_)
+            | EventBody::DeleteFile(_)
+            | EventBody::SlavePosition(_)
+            | EventBody::TransactionContext(_)
+            | EventBody::ViewChange(_)
+            | EventBody::TransactionPayload(_)
+            | EventBody::LargeTransactionHeader(_)
+            | EventBody::MariaStartEncryption(_)
+    );
+    if dumper.format != DumpFormat::Sql || changes_nothing || event.header.flags & FLAG_IGNORABLE != 0 {
+        return Ok(());
+    }
+    let name = body.event_type().name();
+    Err(DecodeError::new(format!("an event of type {name} has no SQL; --base64-output=decode-rows shows it")))
+}
+
+fn xa_prepare(dumper: &mut Dumper, prepare: &XaPrepare, out: &mut Vec<u8>) {
+    dumper.replay.is_open = false;
+    let (verb, one_phase) = if prepare.one_phase { ("COMMIT", " ONE PHASE") } else { ("PREPARE", "") };
+    line(out, format_args!("XA_prepare\nXA {verb} {}{one_phase}\n/*!*/;", prepare.xid));
+}
+
+fn load_data(
+    dumper: &mut Dumper,
+    event: &RawEvent<'_>,
+    load: &ExecuteLoadQuery<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), DecodeError> {
+    let QueryEvent { thread_id, exec_time, error_code, .. } = load.query;
+    line(
+        out,
+        format_args!("Execute_load_query\tthread_id={thread_id}\texec_time={exec_time}\terror_code={error_code}"),
+    );
+    let is_maria = dumper.file.is_maria();
+    dumper.session.before(event, &load.query, is_maria, out)?;
+    if dumper.format == DumpFormat::Sql {
+        dumper.replay.load(load, out)?;
+    } else {
+        out.extend_from_slice(load.query.sql);
+    }
+    line(out, format_args!("\n/*!*/;"));
+    Ok(())
+}
+
+pub(super) fn line(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = writeln!(out, "{text}");
 }
 
+/// A line in which names of the log are: what is behind a line feed in one is no SQL.
+fn comment(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    line(out, format_args!("{}", text.to_string().replace('\n', "\n# ")));
+}
+
 /// `# at 4` and what is in the header.
-fn head(position: u64, event: &RawEvent<'_>, out: &mut String) {
+fn head(position: u64, event: &RawEvent<'_>, out: &mut Vec<u8>) {
     let header = &event.header;
     line(out, format_args!("# at {position}"));
     let _ = write!(
@@ -122,7 +193,7 @@ fn head(position: u64, event: &RawEvent<'_>, out: &mut String) {
     if let Some(checksum) = event.checksum() {
         let _ = write!(out, "CRC32 {checksum:#010x} ");
     }
-    out.push('\t');
+    out.push(b'\t');
 }
 
 fn short_time(timestamp: u32) -> String {
@@ -130,21 +201,29 @@ fn short_time(timestamp: u32) -> String {
     format!("{:02}{month:02}{day:02} {hour:2}:{minute:02}:{second:02}", year % 100)
 }
 
-fn format_description(event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+fn format_description(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let format = FormatDescription::decode(event)?;
     let created = short_time(event.header.timestamp);
     let startup = if format.created != 0 { " at startup" } else { "" };
-    line(out, format_args!("Start: binlog v 4, server v {} created {created}{startup}", format.server_version));
+    comment(out, format_args!("Start: binlog v 4, server v {} created {created}{startup}", format.server_version));
     if event.header.flags & crate::event::FLAG_BINLOG_IN_USE != 0 {
         line(out, format_args!("# Warning: this binlog is either in use or was not closed properly."));
     }
     if format.created != 0 {
+        dumper.replay.is_open = false;
         line(out, format_args!("ROLLBACK/*!*/;"));
+    }
+    if dumper.format == DumpFormat::Sql {
+        replay::format_description(event, &format, out);
+        if dumper.sql.skip_gtids {
+            // A MySQL waits for one behind a FORMAT_DESCRIPTION.
+            line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= 'AUTOMATIC'*//*!*/;"));
+        }
     }
     Ok(())
 }
 
-fn gtid(event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
+fn gtid(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
     let micros = |time: u64| {
         let [year, month, day, hour, minute, second] = civil((time / 1_000_000) as u32);
@@ -165,13 +244,44 @@ fn gtid(event: &RawEvent<'_>, out: &mut String) -> Result<(), DecodeError> {
     );
     line(out, format_args!("# original_commit_timestamp={original} ({})", micros(original)));
     line(out, format_args!("# immediate_commit_timestamp={immediate} ({})", micros(immediate)));
+    if dumper.sql.skip_gtids {
+        return Ok(());
+    }
     line(out, format_args!("/*!80001 SET @@session.original_commit_timestamp={original}*//*!*/;"));
     line(out, format_args!("/*!80014 SET @@session.original_server_version={}*//*!*/;", gtid.original_server_version));
     line(
         out,
         format_args!("/*!80014 SET @@session.immediate_server_version={}*//*!*/;", gtid.immediate_server_version),
     );
-    line(out, format_args!("SET @@SESSION.GTID_NEXT= '{}'/*!*/;", gtid_text(&gtid)));
+    match gtid.gtid.filter(|_| gtid.tag.is_empty()) {
+        Some(gtid) => dumper.replay.gtid(gtid, out),
+        None => line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= '{}'*//*!*/;", gtid_text(&gtid))),
+    }
+    Ok(())
+}
+
+/// MariaDB's GTID, which begins a transaction unless a statement alone follows.
+fn maria_gtid(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
+    let text = maria_gtid_text(event)?;
+    let gtid = MariaGtid::decode(event.body())?;
+    line(out, format_args!("{}", text.trim_start_matches("BEGIN ")));
+    if !dumper.sql.skip_gtids {
+        let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
+        dumper.replay.gtid(MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no }.gtid(), out);
+    }
+    match gtid.extra.alter {
+        // The ALTER is printed where it is committed.
+        Some(AlterPhase::Start | AlterPhase::Rollback(_)) => dumper.replay.skips_statement = true,
+        Some(AlterPhase::Commit(_)) | None => {}
+    }
+    if gtid.is_standalone() {
+        return Ok(());
+    }
+    dumper.replay.is_open = true;
+    match &gtid.xid {
+        Some(xid) => line(out, format_args!("XA START {xid}\n/*!*/;")),
+        None => line(out, format_args!("START TRANSACTION\n/*!*/;")),
+    }
     Ok(())
 }
 
@@ -179,85 +289,48 @@ fn query(
     dumper: &mut Dumper,
     event: &RawEvent<'_>,
     query: &QueryEvent<'_>,
-    out: &mut String,
+    out: &mut Vec<u8>,
 ) -> Result<(), DecodeError> {
     let QueryEvent { thread_id, exec_time, error_code, .. } = query;
     let xid = query.status().xid.map(|xid| format!("\tXid = {xid}")).unwrap_or_default();
     line(out, format_args!("Query\tthread_id={thread_id}\texec_time={exec_time}\terror_code={error_code}{xid}"));
-    let is_frame = query.begins_transaction() || query.ends_transaction();
-    if !is_frame && query.schema != dumper.schema {
-        dumper.schema = query.schema.to_vec();
-        if !query.schema.is_empty() {
-            line(out, format_args!("use `{}`/*!*/;", String::from_utf8_lossy(query.schema)));
-        }
+    if std::mem::take(&mut dumper.replay.skips_statement) {
+        commented(out, query.sql);
+        return Ok(());
     }
-    if is_frame {
-        timestamp(event, query, out);
+    if query.begins_transaction() || query.ends_transaction() {
+        dumper.replay.is_open = query.begins_transaction();
+        dumper.session.timestamp(event, query, out);
     } else {
-        session(event, query, out);
+        let is_maria = dumper.file.is_maria();
+        dumper.session.before(event, query, is_maria, out)?;
     }
-    line(out, format_args!("{}\n/*!*/;", String::from_utf8_lossy(query.sql)));
+    dumper.session.executed(query.sql);
+    out.extend_from_slice(query.sql);
+    line(out, format_args!("\n/*!*/;"));
     Ok(())
 }
 
-fn timestamp(event: &RawEvent<'_>, query: &QueryEvent<'_>, out: &mut String) {
-    let micros = query.status().microseconds.filter(|&micros| micros != 0).map(|micros| format!(".{micros:06}"));
-    line(out, format_args!("SET TIMESTAMP={}{}/*!*/;", event.header.timestamp, micros.unwrap_or_default()));
-}
-
-/// The session's state for a statement; only what is said of it.
-fn session(event: &RawEvent<'_>, query: &QueryEvent<'_>, out: &mut String) {
-    timestamp(event, query, out);
-    for var in StatusVar::decode_all(query.status) {
-        let text = match var {
-            StatusVar::Flags2(bits) => {
-                // Two of the bits say that something is off.
-                let [auto_is_null, not_autocommit, no_foreign_keys, relaxed_unique] =
-                    [14, 19, 26, 27].map(|bit| bits >> bit & 1);
-                format!(
-                    "foreign_key_checks={}, @@session.sql_auto_is_null={auto_is_null}, @@session.unique_checks={}, \
-                     @@session.autocommit={}",
-                    1 - no_foreign_keys,
-                    1 - relaxed_unique,
-                    1 - not_autocommit
-                )
-            }
-            StatusVar::SqlMode(mode) => format!("sql_mode={mode}"),
-            StatusVar::AutoIncrement(increment, offset) => {
-                format!("auto_increment_increment={increment}, @@session.auto_increment_offset={offset}")
-            }
-            StatusVar::Charsets([client, connection, server]) => format!(
-                "character_set_client={client},@@session.collation_connection={connection},\
-                 @@session.collation_server={server}"
-            ),
-            StatusVar::TimeZone(zone) => format!("time_zone='{}'", String::from_utf8_lossy(zone)),
-            StatusVar::LcTimeNames(number) => format!("lc_time_names={number}"),
-            StatusVar::CharsetDatabase(id) => format!("collation_database={id}"),
-            StatusVar::ExplicitDefaultsForTimestamp(on) => format!("explicit_defaults_for_timestamp={}", u8::from(on)),
-            StatusVar::DefaultCollationForUtf8mb4(id) => format!("default_collation_for_utf8mb4={id}"),
-            StatusVar::RequirePrimaryKey(on) => format!("sql_require_primary_key={on}"),
-            StatusVar::DefaultTableEncryption(on) => format!("default_table_encryption={on}"),
-            StatusVar::EnableCascadeTriggers(on) => format!("enable_cascade_triggers={on}"),
-            StatusVar::CharacterSetCollations(pairs) => {
-                let pairs: Vec<String> = pairs.iter().map(|(charset, id)| format!("{charset}={id}")).collect();
-                format!("character_set_collations='{}'", pairs.join(","))
-            }
-            // What is no setting: names for schedulers, parts of the time, numbers of transactions.
-            _ => continue,
-        };
-        line(out, format_args!("SET @@session.{text}/*!*/;"));
-    }
-}
-
 /// A statement as comments.
-fn statement(out: &mut String, name: &str, sql: &[u8]) {
+fn statement(out: &mut Vec<u8>, name: &str, sql: &[u8]) {
     line(out, format_args!("{name}"));
+    commented(out, sql);
+}
+
+fn commented(out: &mut Vec<u8>, sql: &[u8]) {
     for text in String::from_utf8_lossy(sql).lines() {
         line(out, format_args!("# {text}"));
     }
 }
 
-fn rows(dumper: &Dumper, rows: &RowsEvent<'_>, form: &str, out: &mut String) -> Result<(), DecodeError> {
+fn rows(
+    dumper: &mut Dumper,
+    event: &RawEvent<'_>,
+    rows: &RowsEvent<'_>,
+    form: &str,
+    out: &mut Vec<u8>,
+) -> Result<(), DecodeError> {
+    let is_sql = dumper.format == DumpFormat::Sql;
     let (name, verb) = match rows.kind {
         RowsKind::Write => ("Write_rows", "INSERT INTO"),
         RowsKind::Update => ("Update_rows", "UPDATE"),
@@ -271,9 +344,10 @@ fn rows(dumper: &Dumper, rows: &RowsEvent<'_>, form: &str, out: &mut String) -> 
         line(out, format_args!("# {}", parts.join(", ")));
     }
     let table = dumper.table(rows)?;
-    for row in rows.images(table) {
+    let shown = !is_sql || !dumper.sql.skip_rows;
+    for row in rows.images(table).take_while(|_| shown) {
         let (before, after) = row?;
-        line(out, format_args!("### {verb} `{}`.`{}`", table.schema, table.table));
+        comment(out, format_args!("### {verb} `{}`.`{}`", table.schema, table.table));
         if rows.kind != RowsKind::Write {
             line(out, format_args!("### WHERE"));
             image(table, rows.present, before, out)?;
@@ -282,6 +356,9 @@ fn rows(dumper: &Dumper, rows: &RowsEvent<'_>, form: &str, out: &mut String) -> 
             line(out, format_args!("### SET"));
             image(table, rows.present_after, after, out)?;
         }
+    }
+    if is_sql {
+        dumper.replay.rows(event, rows, dumper.file.checksum, out);
     }
     Ok(())
 }
@@ -301,14 +378,15 @@ fn flags_text(flags: u16) -> String {
 }
 
 /// As an UPDATE, and behind each row what its documents' diffs are.
-fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut String) -> Result<(), DecodeError> {
+fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let update = &rows.update;
     let flags = flags_text(update.flags);
     line(out, format_args!("Update_rows_partial: table id {}{flags}", update.table_id));
     let table = dumper.table(update)?;
     for row in rows.rows(table) {
         let row = row?;
-        line(out, format_args!("### UPDATE `{}`.`{}`\n### WHERE", table.schema, table.table));
+        comment(out, format_args!("### UPDATE `{}`.`{}`", table.schema, table.table));
+        line(out, format_args!("### WHERE"));
         image(table, update.present, row.before, out)?;
         line(out, format_args!("### SET"));
         image(table, update.present_after, row.after, out)?;
@@ -327,7 +405,7 @@ fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut String)
     Ok(())
 }
 
-fn image(table: &TableMap, present: &[u8], image: &[u8], out: &mut String) -> Result<(), DecodeError> {
+fn image(table: &TableMap, present: &[u8], image: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     for (column, value) in columns_of(table, present, image)? {
         let meta = &table.columns[column];
         line(

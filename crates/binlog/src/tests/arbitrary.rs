@@ -120,12 +120,12 @@ proptest! {
 
     #[test]
     fn changed_events_are_shown_or_refused(events in proptest::collection::vec(changed_events(), 1..8)) {
-        let mut dumpers = [Dumper::new(DumpFormat::Text), Dumper::new(DumpFormat::Json)];
+        let mut dumpers = [Dumper::new(DumpFormat::Sql), Dumper::new(DumpFormat::Json)];
         for bytes in events {
             let event = RawEvent::first_of(&bytes, ChecksumAlgorithm::Crc32).unwrap();
             decode_all(&event);
             for dumper in &mut dumpers {
-                let mut out = String::new();
+                let mut out = Vec::new();
                 let _ = dumper.event(4, &event, &mut out);
                 prop_assert!(out.len() < 1 << 20, "{} bytes of text for {} bytes", out.len(), bytes.len());
             }

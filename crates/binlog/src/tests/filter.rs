@@ -21,20 +21,20 @@ fn dump(name: &str, filter: DumpFilter) -> Vec<Value> {
     let machine = SimMachine::new(1);
     let env = machine.env();
     let bytes = read(name);
-    let mut shown = String::new();
+    let mut shown = Vec::new();
     let run = async {
         let writing = io::OpenOptions { create: true, write: true, ..Default::default() };
         let file = env.disk.open(name, writing).await.unwrap();
         file.write_at(0, io::IoBuf::copy_of(&bytes)).await.unwrap();
         let options = DumpOptions { format: DumpFormat::Json, filter, ..DumpOptions::default() };
-        let sink = |text: &str| {
-            shown.push_str(text);
+        let sink = |text: &[u8]| {
+            shown.extend_from_slice(text);
             Ok(())
         };
         dump_file(&env, name, &options, sink).await.unwrap();
     };
     machine.run(run).unwrap();
-    shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    String::from_utf8(shown).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn of_type<'a>(lines: &'a [Value], types: &[&str]) -> Vec<&'a Value> {

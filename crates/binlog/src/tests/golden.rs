@@ -32,10 +32,10 @@ fn hex_lines(bytes: &[u8], out: &mut String) {
 
 #[test]
 fn bytes_and_dumps() {
-    let (mut hex, mut text, mut json) = (String::new(), String::new(), String::new());
+    let (mut hex, mut text, mut json) = (String::new(), Vec::new(), Vec::new());
     for (name, bytes) in sample_files() {
         writeln!(hex, "{name}").unwrap();
-        let mut dumpers = [Dumper::new(DumpFormat::Text), Dumper::new(DumpFormat::Json)];
+        let mut dumpers = [Dumper::new(DumpFormat::Sql), Dumper::new(DumpFormat::Json)];
         let mut at = MAGIC.len();
         while at < bytes.len() {
             let event = RawEvent::first_of(&bytes[at..], ChecksumAlgorithm::Crc32).unwrap();
@@ -48,8 +48,8 @@ fn bytes_and_dumps() {
         }
     }
     check("events.hex", &hex);
-    check("dump.txt", &text);
-    check("dump.json", &json);
+    check("dump.txt", &String::from_utf8(text).unwrap());
+    check("dump.json", &String::from_utf8(json).unwrap());
 }
 
 #[test]

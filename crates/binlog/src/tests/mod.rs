@@ -5,6 +5,7 @@ mod filter;
 mod golden;
 mod oracle;
 mod refused;
+mod replayable;
 mod round_trip;
 mod servers;
 

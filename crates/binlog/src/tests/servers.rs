@@ -3,7 +3,7 @@
 
 use super::golden::check;
 use super::*;
-use crate::dump::{DumpFormat, DumpOptions, Dumper, dump_file};
+use crate::dump::{DumpFilter, DumpFormat, DumpOptions, Dumper, LoadFiles, SqlOptions, dump_file};
 use crate::event::{
     ChecksumAlgorithm, CompressedBlock, Dialect, EventBody, EventHeader, EventType, ExtraRowInfo, FLAG_BINLOG_IN_USE,
     JsonDiff, MAGIC, MariaGtidExtra, PayloadCompression, PayloadLimits, QueryEvent, RowsEvent, StatusVar, TableMap,
@@ -328,22 +328,29 @@ fn events_in(payload: &TransactionPayload<'_>, limits: PayloadLimits) -> Result<
 fn dumps() {
     for name in FILES {
         let bytes = read(name);
-        let mut dumpers = [Dumper::new(DumpFormat::Text), Dumper::new(DumpFormat::Json)];
-        let (mut text, mut json) = (String::new(), String::new());
+        let load_files = Some(LoadFiles { folder: "/folder".to_owned(), write: |_, _, _| Ok(()) });
+        let sql = SqlOptions { load_files, ..SqlOptions::default() };
+        let dumper = |format| Dumper::with_options(format, DumpFilter::default(), sql.clone());
+        let mut dumpers = [dumper(DumpFormat::Sql), dumper(DumpFormat::Text), dumper(DumpFormat::Json)];
+        let (mut text, mut readable, mut json) = (Vec::new(), Vec::new(), Vec::new());
+        dumpers[0].begin(&mut text);
         let mut at = MAGIC.len();
         while at < bytes.len() {
             let event = RawEvent::first_of(&bytes[at..], ChecksumAlgorithm::Crc32).unwrap();
-            for (dumper, out) in dumpers.iter_mut().zip([&mut text, &mut json]) {
+            for (dumper, out) in dumpers.iter_mut().zip([&mut text, &mut readable, &mut json]) {
                 dumper.event(at as u64, &event, out).unwrap();
-                let show = |text: &str| {
-                    out.push_str(text);
+                let show = |text: &[u8]| {
+                    out.extend_from_slice(text);
                     true
                 };
                 dumper.inner_events(at as u64, &event, show).unwrap();
             }
             at += event.bytes.len();
         }
+        dumpers[0].end(&mut text);
+        let [text, readable, json] = [text, readable, json].map(|text| String::from_utf8_lossy(&text).into_owned());
         assert!(!text.contains("not decoded"), "{name}");
+        assert!(!readable.contains("BINLOG '") && readable.contains("end_log_pos"), "{name}");
         check(&format!("{name}.txt"), &text);
         json.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
     }
@@ -357,19 +364,23 @@ fn encrypted_files_say_so() {
     for (name, bytes) in [("maria", maria), ("mysql", mysql)] {
         let machine = SimMachine::new(1);
         let env = machine.env();
-        let mut shown = String::new();
+        let mut shown = Vec::new();
         let run = async {
             let writing = io::OpenOptions { create: true, write: true, ..Default::default() };
             let file = env.disk.open(name, writing).await.unwrap();
             file.write_at(0, io::IoBuf::copy_of(&bytes)).await.unwrap();
-            let sink = |text: &str| {
-                shown.push_str(text);
+            let sink = |text: &[u8]| {
+                shown.extend_from_slice(text);
                 Ok(())
             };
             dump_file(&env, name, &DumpOptions::default(), sink).await
         };
         let error = machine.run(run).unwrap().unwrap_err();
         assert!(matches!(&error, BinlogError::Encrypted(file) if file == name), "{error}");
-        assert_eq!(shown.contains("Start_encryption: scheme: 1, key_version: 1"), name == "maria", "{shown}");
+        assert_eq!(
+            String::from_utf8_lossy(&shown).contains("Start_encryption: scheme: 1, key_version: 1"),
+            name == "maria",
+            "{shown:?}"
+        );
     }
 }

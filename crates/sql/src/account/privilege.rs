@@ -71,7 +71,7 @@ impl Privilege {
         known.or_else(|| match name.to_ascii_uppercase().as_str() {
             "REPLICATION REPLICA" => Some(Privilege::ReplicationReplica),
             "BINLOG MONITOR" => Some(Privilege::ReplicationClient),
-            "REPLICATION_APPLIER" | "REPLICATION SLAVE ADMIN" | "REPLICATION MASTER ADMIN" => {
+            "REPLICATION_APPLIER" | "BINLOG REPLAY" | "REPLICATION SLAVE ADMIN" | "REPLICATION MASTER ADMIN" => {
                 Some(Privilege::ReplicationAdmin)
             }
             "BINLOG ADMIN" => Some(Privilege::BinlogAdmin),

@@ -3,8 +3,8 @@
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    Admin, ChangeSource, ChannelName, FlushTarget, LockTable, PrepareSource, ReplicaUntil, StartReplica, Statement,
-    StopReplica, TableMaintenance,
+    Admin, BinlogEvents, ChangeSource, ChannelName, FlushTarget, LockTable, PrepareSource, ReplicaUntil, StartReplica,
+    Statement, StopReplica, TableMaintenance,
 };
 use super::error::ParseError;
 use super::tokens::Tokens;
@@ -20,6 +20,7 @@ pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
             tokens.expect("DEALLOCATE PREPARE")?;
             return Ok(Statement::Deallocate(tokens.identifier()?));
         }
+        "BINLOG" => return binlog(tokens),
         "LOCK" => return lock(tokens),
         "UNLOCK" => return unlock(tokens),
         "CHANGE" => change_source(tokens)?,
@@ -81,6 +82,23 @@ fn execute(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         })?;
     }
     Ok(Statement::Execute { name, using })
+}
+
+/// `@a` of `BINLOG @a, @b`.
+fn half(tokens: &mut Tokens<'_>) -> Parsed<String> {
+    let Some(variable) = tokens.peek_word().and_then(user_variable) else { return tokens.unexpected() };
+    tokens.next();
+    Ok(variable)
+}
+
+fn binlog(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("BINLOG")?;
+    if tokens.peek_word().and_then(user_variable).is_none() {
+        return Ok(Statement::Binlog(BinlogEvents::Text(tokens.string()?)));
+    }
+    let first = half(tokens)?;
+    tokens.expect_token(&Token::Comma)?;
+    Ok(Statement::Binlog(BinlogEvents::Halves(first, half(tokens)?)))
 }
 
 fn lock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

@@ -305,6 +305,8 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
     } else if tokens.accept("PASSWORD") {
         equals(tokens);
         tokens.string()?;
+    } else if tokens.accept("START TRANSACTION") {
+        options.rows_follow = true;
     } else if ["TABLESPACE", "DATA DIRECTORY", "INDEX DIRECTORY", "UNION", "CONNECTION", "SECONDARY_ENGINE"]
         .iter()
         .any(|w| tokens.next_are(w))

@@ -11,9 +11,10 @@ use std::ops::Range;
 
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
+use super::ParseContext;
 use super::dialect::DIV;
 use super::error::ParseError;
-use super::{ParseContext, VERSION};
+use super::raw::version_comment;
 use crate::expr::SqlMode;
 
 /// The tokens of one statement.
@@ -181,15 +182,12 @@ impl<'a> Lexer<'a> {
     }
 
     fn open_comment(&mut self) -> Result<(), ParseError> {
-        if self.peek(2) == b'!' && !self.in_version_comment {
-            let digits = self.bytes[self.at + 3..].iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
-            let version = self.text[self.at + 3..self.at + 3 + digits].parse().unwrap_or(0);
-            // Five or six digits are a version; fewer belong to the text.
-            if digits < 5 || version <= VERSION {
-                self.at += 3 + if digits < 5 { 0 } else { digits };
-                self.in_version_comment = true;
-                return Ok(());
-            }
+        if !self.in_version_comment
+            && let Some(length) = version_comment(&self.bytes[self.at + 2..])
+        {
+            self.at += 2 + length;
+            self.in_version_comment = true;
+            return Ok(());
         }
         let start = self.at;
         let rest = &self.text[self.at + 2..];

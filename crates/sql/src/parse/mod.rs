@@ -64,6 +64,10 @@ pub struct ParseContext {
 /// The version that `/*!50700 … */` is compared with.
 pub const VERSION: u32 = 80400;
 
+/// The version that `/*M!100001 … */` is compared with: mariadb-binlog puts settings of its log in such comments. Later ones are in
+/// dumps, and say what is MariaDB's alone.
+const MARIA_VERSION: u32 = 100_101;
+
 /// A statement with its text.
 #[derive(Clone, Debug)]
 pub struct ParsedStatement {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::VERSION;
+use super::{MARIA_VERSION, VERSION};
 use crate::expr::SqlMode;
 
 /// The length of the first statement with its `;`, or `None` if only space, comments and empty statements are left.
@@ -100,8 +100,10 @@ impl Scan<'_> {
             [b'#', ..] => (line(rest), Piece::Space),
             [b'-', b'-'] => (2, Piece::Space),
             [b'-', b'-', next, ..] if next <= b' ' => (line(rest), Piece::Space),
-            [b'/', b'*', b'!', ..] if is_read(&rest[3..]) => (3, Piece::Other),
-            [b'/', b'*', ..] => (comment(rest), Piece::Space),
+            [b'/', b'*', ref after @ ..] => match version_comment(after) {
+                Some(length) => (2 + length, Piece::Other),
+                None => (comment(rest), Piece::Space),
+            },
             [byte, ..] if byte <= b' ' => (1, Piece::Space),
             _ => {
                 let special =
@@ -130,11 +132,29 @@ impl Scan<'_> {
     }
 }
 
-/// Whether what follows `/*!` is read, and not a comment for newer versions.
-fn is_read(after: &[u8]) -> bool {
-    let digits: Vec<u8> = after.iter().copied().take(6).take_while(u8::is_ascii_digit).collect();
-    let version = String::from_utf8_lossy(&digits).parse().unwrap_or(0);
-    digits.len() < 5 || version <= VERSION
+/// How long the beginning of a comment is behind its `/*`, if what follows is read: `!`, `!50700`, `M!100001`. `None` for other comments,
+/// and for those that are for newer versions.
+///
+/// Read too are those in which MariaDB's mysqlbinlog puts events of a log, whatever their version: what is in a log is done, or refused.
+pub(super) fn version_comment(after: &[u8]) -> Option<usize> {
+    let (prefix, known, rest) = match after {
+        [b'!', rest @ ..] => (1, VERSION, rest),
+        [b'M', b'!', rest @ ..] => (2, MARIA_VERSION, rest),
+        _ => return None,
+    };
+    let digits = rest.iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
+    // Five or six digits are a version; fewer belong to the text.
+    if digits < 5 {
+        return (prefix == 1).then_some(prefix);
+    }
+    let version = String::from_utf8_lossy(&rest[..digits]).parse().unwrap_or(u32::MAX);
+    (version <= known || is_binlog(&rest[digits..])).then_some(prefix + digits)
+}
+
+fn is_binlog(text: &[u8]) -> bool {
+    const WORD: &[u8] = b"BINLOG ";
+    let text = text.trim_ascii_start();
+    text.get(..WORD.len()).is_some_and(|word| word.eq_ignore_ascii_case(WORD))
 }
 
 fn line(rest: &[u8]) -> usize {
@@ -165,6 +185,9 @@ mod tests {
         assert_eq!(split(" ; /* c; */ ; "), Vec::<&str>::new());
         assert_eq!(split("/*!50000 a; */"), ["/*!50000 a;", " */"]);
         assert_eq!(split("/*!99999 a; */ b"), ["/*!99999 a; */ b"]);
+        assert_eq!(split("/*M!100001 a; */"), ["/*M!100001 a;", " */"]);
+        assert_eq!(split("/*M!100616 a; */ /*M! a; */ b"), ["/*M!100616 a; */ /*M! a; */ b"]);
+        assert_eq!(split("/*!100600 BINLOG 'a;'; */"), ["/*!100600 BINLOG 'a;';", " */"]);
         assert_eq!(split("'open; a"), ["'open; a"]);
     }
 

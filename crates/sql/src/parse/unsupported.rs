@@ -18,7 +18,6 @@ const STATEMENTS: &[&str] = &[
     "INSTALL",
     "UNINSTALL",
     "CLONE",
-    "BINLOG",
     "HELP",
     "SIGNAL",
     "RESIGNAL",

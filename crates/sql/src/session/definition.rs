@@ -13,8 +13,8 @@ use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
 use crate::parse::ParsedStatement;
 use crate::parse::ast::{
-    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, TableName,
-    UserName, UserSpec,
+    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, Statement,
+    TableName, UserName, UserSpec,
 };
 use crate::result::{Collected, Outcome};
 
@@ -192,6 +192,37 @@ impl Session {
                 Err(error)
             }
         }
+    }
+
+    /// Whether a statement of a log that is executed is a CREATE TABLE, in a transaction in which rows of the table come next.
+    pub(super) fn rows_follow(&self, statement: &Statement) -> bool {
+        let Statement::Ddl(Ddl::CreateTable(create)) = statement else { return false };
+        let replays = || self.settings.named("pseudo_replica_mode").as_bool();
+        !self.is_applier && (create.options.rows_follow || self.in_transaction() && replays())
+    }
+
+    /// Such a CREATE TABLE. Here it is a transaction by itself, with a GTID of this server; the rows' is the one that was chosen.
+    pub(super) async fn define_before_rows(&mut self, statement: &Statement, text: &str) -> Result<Outcome, SqlError> {
+        let Statement::Ddl(definition) = statement else { return Ok(Outcome::default()) };
+        if !self.settings.named("pseudo_replica_mode").as_bool() {
+            return Err(SqlError::not_supported("CREATE TABLE … START TRANSACTION without pseudo_replica_mode"));
+        }
+        if self.transaction.open().is_some_and(|open| open.transaction.has_writes()) {
+            return Err(SqlError::not_supported("CREATE TABLE behind rows of the same transaction"));
+        }
+        const SUFFIX: &str = "START TRANSACTION";
+        let at = text.len().saturating_sub(SUFFIX.len());
+        let has_suffix = text.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(SUFFIX));
+        let text = if has_suffix { text[..at].trim_end() } else { text };
+        let was_open = self.in_transaction();
+        self.take_transaction();
+        let (gtid, origin) = (std::mem::take(&mut self.next_gtid), self.origin);
+        let result = self.define(definition, text).await;
+        (self.next_gtid, self.origin) = (gtid, origin);
+        if was_open {
+            self.begin_transaction(true, None);
+        }
+        result
     }
 
     async fn fill_table(

@@ -56,6 +56,15 @@ impl PendingCommit {
     }
 }
 
+/// 1837.
+fn is_used(gtid: Gtid) -> SqlError {
+    let message = format!(
+        "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a COMMIT or ROLLBACK. \
+         Please check GTID_NEXT variable manual page for detailed explanation. Current @@SESSION.GTID_NEXT is '{gtid}'."
+    );
+    SqlError::new(codes::GTID_NEXT_TYPE_UNDEFINED_GTID, message)
+}
+
 /// What a session is told that is killed while its commit waits for a replica.
 fn killed_while_waiting() -> SqlError {
     let message = "Query execution was interrupted while the commit was waiting for a replica; the transaction has its place in the \
@@ -140,6 +149,7 @@ impl Session {
 
     /// A transaction, or a definition, has ended.
     pub(super) fn gtid_ended(&mut self) -> Option<OwnedGtid> {
+        self.forget_origin();
         match std::mem::take(&mut self.next_gtid) {
             NextGtid::Owned(owned) => {
                 self.next_gtid = NextGtid::Used(owned.gtid());
@@ -176,15 +186,22 @@ impl Session {
                 }
                 Ok(GtidCheck::LeaveOut)
             }
-            NextGtid::Used(gtid) if changes || begins => {
-                let message = format!(
-                    "When @@SESSION.GTID_NEXT is set to a GTID, you must explicitly set it to a different value after a \
-                     COMMIT or ROLLBACK. Please check GTID_NEXT variable manual page for detailed explanation. Current \
-                     @@SESSION.GTID_NEXT is '{gtid}'."
-                );
-                Err(SqlError::new(codes::GTID_NEXT_TYPE_UNDEFINED_GTID, message))
-            }
+            NextGtid::Used(gtid) if changes || begins => Err(is_used(*gtid)),
             NextGtid::Executed(_) | NextGtid::Used(_) => Ok(GtidCheck::Run),
+        }
+    }
+
+    /// The same for rows of a log (BINLOG).
+    pub(super) fn check_gtid_of_rows(&mut self) -> Result<GtidCheck, SqlError> {
+        match &self.next_gtid {
+            NextGtid::Automatic | NextGtid::Owned(_) => Ok(GtidCheck::Run),
+            NextGtid::Used(gtid) => Err(is_used(*gtid)),
+            NextGtid::Executed(_) => {
+                if !self.in_transaction() {
+                    self.gtid_ended();
+                }
+                Ok(GtidCheck::LeaveOut)
+            }
         }
     }
 
@@ -198,7 +215,7 @@ impl Session {
             statement,
             Statement::Ddl(_) | Statement::LockTables(_) | Statement::Transaction(TransactionStatement::Begin { .. })
         );
-        if commits && self.in_transaction() {
+        if commits && self.in_transaction() && !self.rows_follow(statement) {
             let message = format!(
                 "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == '{gtid}'."
             );

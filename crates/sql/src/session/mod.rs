@@ -6,7 +6,7 @@
 //!                                  ├─ SET, PREPARE, BEGIN …                                    (set, prepared, transaction)
 //!                                  ├─ SHOW                                                     (crate::show)
 //!                                  └─ administration                                           (admin)
-//!   rows events of another server's log ── as statements of the transaction                     (replay)
+//!   rows events of another server's log ── as statements of the transaction                     (replay, binlog_statement)
 //! ```
 //!
 //! # Invariants
@@ -17,6 +17,7 @@
 
 mod account;
 mod admin;
+mod binlog_statement;
 mod checksum;
 mod counters;
 mod cursor;
@@ -24,6 +25,7 @@ mod definition;
 mod diagnostics;
 mod gtid;
 mod host;
+mod log_settings;
 mod maintenance;
 mod prepared;
 mod privileges;
@@ -139,6 +141,10 @@ pub struct Session {
     pub(crate) counters: Counters,
     /// Tables of another server's log whose rows are applied here.
     replay: ReplayTables,
+    /// What it says of where its transactions come from.
+    identity: log_settings::Identity,
+    /// What BINLOG is in the middle of.
+    binlog: binlog_statement::BinlogState,
 }
 
 impl Session {
@@ -168,6 +174,8 @@ impl Session {
             now: UnixMicros(0),
             counters: Counters::default(),
             replay: ReplayTables::default(),
+            identity: Default::default(),
+            binlog: Default::default(),
         };
         session.begin_as(None);
         session
@@ -297,6 +305,9 @@ impl Session {
         self.warnings.take();
         self.account = AccountCache::default();
         self.snapshot_position = None;
+        self.binlog = Default::default();
+        self.identity = Default::default();
+        self.origin = None;
         self.settings = SessionSettings::new(self.shared.globals.snapshot());
         let client = &self.client;
         self.info = SessionInfo {

@@ -139,7 +139,9 @@ impl Session {
 /// As in MySQL.
 fn can_be_prepared(statement: &Statement) -> bool {
     match statement {
-        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) => false,
+        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) | Statement::Binlog(_) => {
+            false
+        }
         Statement::Admin(Admin::Tables { what, .. }) => *what != TableMaintenance::Check,
         _ => true,
     }

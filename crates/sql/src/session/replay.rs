@@ -112,7 +112,11 @@ impl Session {
             turn: Default::default(),
             found_rows: 0,
         };
-        let mode = match self.shared.globals.named("replica_exec_mode").as_str() {
+        let mode = match self.is_applier {
+            true => self.shared.globals.named("replica_exec_mode"),
+            false => self.settings.named("rbr_exec_mode").clone(),
+        };
+        let mode = match mode.as_str() {
             "IDEMPOTENT" => ExecMode::Idempotent,
             _ => ExecMode::Strict,
         };

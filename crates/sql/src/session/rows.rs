@@ -229,7 +229,7 @@ impl Session {
     }
 
     /// Ends a transaction that was begun for a statement which then never ran.
-    fn end_single(&mut self) {
+    pub(super) fn end_single(&mut self) {
         if !self.in_transaction() {
             self.take_transaction();
         }

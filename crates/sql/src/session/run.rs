@@ -13,6 +13,7 @@ use crate::parse::ast::{Show, Statement};
 use crate::parse::{ParsedStatement, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
+use crate::settings::SettingValue;
 
 impl Session {
     /// Runs one statement (what follows a `;` is an error).
@@ -125,6 +126,7 @@ impl Session {
         match &parsed.statement {
             Statement::Set(items) => self.set(items).await,
             Statement::Show(show) => crate::show::show(self, show, sink).await,
+            statement if self.rows_follow(statement) => self.define_before_rows(statement, parsed.trimmed()).await,
             Statement::Ddl(ddl) => self.define(ddl, parsed.trimmed()).await,
             Statement::CreateTableSelect(create, query) => self.create_table_select(create, query, parsed).await,
             Statement::Transaction(statement) => self.transaction_statement(statement).await,
@@ -137,6 +139,7 @@ impl Session {
             Statement::Prepare { name, from } => self.prepare_named(name, from).await,
             Statement::Execute { name, using } => self.execute_named(name, using, sink).await,
             Statement::Deallocate(name) => self.deallocate(name),
+            Statement::Binlog(events) => self.binlog(events).await,
             Statement::Admin(admin) => self.administer(admin, sink).await,
             Statement::Query(_)
             | Statement::Insert(_)
@@ -171,16 +174,24 @@ impl Session {
 
     /// `character_set_database` and `collation_database`.
     pub(super) fn database_changed(&mut self) {
+        let collation = self.collation_of_database();
+        let charset =
+            types::collation::by_name(collation.as_str()).map_or("utf8mb4", |collation| collation.charset().name());
+        self.store("collation_database", collation);
+        self.store("character_set_database", SettingValue::text(charset));
+        self.log_context = self.make_log_context();
+    }
+}
+
+impl Session {
+    /// Of the default database, or else of new ones.
+    pub(super) fn collation_of_database(&self) -> SettingValue {
         let catalog = self.catalog();
         let database = self.info.database.as_deref().and_then(|name| catalog.database(name));
-        let collation = match database {
-            Some(database) => database.collation.name().to_string(),
-            None => self.settings.named("collation_server").as_str().to_string(),
-        };
-        let charset = types::collation::by_name(&collation).map_or("utf8mb4", |collation| collation.charset().name());
-        self.store("collation_database", crate::settings::SettingValue::text(collation));
-        self.store("character_set_database", crate::settings::SettingValue::text(charset));
-        self.log_context = self.make_log_context();
+        match database {
+            Some(database) => SettingValue::text(database.collation.name()),
+            None => self.settings.named("collation_server").clone(),
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use sqlparser::ast as sql;
 use types::Value;
 
 use super::Session;
+use super::log_settings::IdentityPart;
 use super::rows::RowStatement;
 use crate::account::Privilege;
 use crate::charsets;
@@ -18,6 +19,10 @@ use crate::parse::parse_one;
 use crate::plan::PlanKind;
 use crate::result::{Collected, Outcome};
 use crate::settings::{self, Kind, Scope, Setting, SettingId, SettingValue, sql_mode};
+
+/// Who may say where a transaction comes from. The last two may set everything that is restricted.
+const OF_LOGS: &[Privilege] =
+    &[Privilege::ReplicationAdmin, Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin];
 
 /// An item that was checked.
 enum Checked<'a> {
@@ -31,6 +36,7 @@ enum Checked<'a> {
     /// `SET @@transaction_isolation = …`: for the next transaction.
     NextIsolation(Isolation),
     NextReadOnly(bool),
+    Identity(IdentityPart, u32),
 }
 
 impl Session {
@@ -49,6 +55,7 @@ impl Session {
                 Checked::Setting { id, global: false, value } => self.set_session(id, value).await?,
                 Checked::NextIsolation(isolation) => self.set_next(Some(isolation), None)?,
                 Checked::NextReadOnly(read_only) => self.set_next(None, Some(read_only))?,
+                Checked::Identity(part, number) => self.set_identity(part, number),
             }
         }
         self.settings_changed();
@@ -83,11 +90,15 @@ impl Session {
     ) -> Result<Checked<'static>, SqlError> {
         let id = settings::find_or_suggest(name)?;
         let setting = id.setting();
+        if let Some(part) = IdentityPart::of(scope, name) {
+            return self.check_identity(part, setting, value).await;
+        }
         let global = check_scope(setting, scope)?;
         self.check_may_set(setting, global)?;
         let value = match value {
             Some(expr) => {
                 let value = self.setting_value(setting, expr).await?;
+                let value = self.by_number(setting, value)?;
                 let checked = setting.check(&value)?;
                 if checked.adjusted {
                     let message = format!("Truncated incorrect {} value: '{value}'", setting.name);
@@ -99,10 +110,13 @@ impl Session {
                 let message = format!("Variable '{}' doesn't have a default value", setting.name);
                 return Err(SqlError::new(codes::NO_DEFAULT, message));
             }
+            // What a database has, not the server.
+            None if setting.name == "collation_database" && !global => self.collation_of_database(),
             None if global || setting.scope == Scope::Session => setting.parse(setting.default)?,
             None => self.shared.globals.get(id),
         };
         let value = normalise(setting, value);
+        self.check_supported(setting, &value)?;
         if scope == SetScope::Default && setting.name == "transaction_isolation" {
             return Ok(Checked::NextIsolation(settings::isolation_of(value.as_str())));
         }
@@ -119,11 +133,12 @@ impl Session {
                 let message = "The system variable gtid_purged cannot be set when there is an ongoing transaction.";
                 return Err(SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message));
             }
-        } else if matches!(setting.name, "sql_log_bin" | "gtid_next") {
-            self.check_global(&[Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin])?;
+        } else if matches!(setting.name, "original_commit_timestamp" | "original_server_version") {
+            self.check_global(OF_LOGS)?;
+        } else if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no") {
+            self.check_global(if setting.name == "sql_log_bin" { &OF_LOGS[1..] } else { OF_LOGS })?;
             if self.in_transaction() {
-                let message = format!("Cannot modify @@session.{} inside a transaction", setting.name);
-                return Err(SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message));
+                return Err(not_in_a_transaction(setting));
             }
         } else if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
             let message =
@@ -131,6 +146,24 @@ impl Session {
             return Err(SqlError::new(codes::VARIABLE_IS_READONLY, message));
         }
         Ok(())
+    }
+
+    /// `SET @@session.server_id` and the like.
+    async fn check_identity(
+        &mut self,
+        part: IdentityPart,
+        setting: &Setting,
+        value: Option<&sql::Expr>,
+    ) -> Result<Checked<'static>, SqlError> {
+        self.check_global(OF_LOGS)?;
+        if self.in_transaction() {
+            return Err(not_in_a_transaction(setting));
+        }
+        let number = match value {
+            Some(expr) => setting.check(&self.setting_value(setting, expr).await?)?.value.as_u64(),
+            None => self.shared.globals.named(setting.name).as_u64(),
+        };
+        Ok(Checked::Identity(part, number as u32))
     }
 
     /// The value of an expression for a setting; a bare word is text (`SET sql_mode = ANSI`).
@@ -213,6 +246,17 @@ impl Session {
             }
             "sql_log_bin" if !value.as_bool() => return Err(SqlError::not_supported("SET sql_log_bin = 0")),
             "gtid_next" => self.set_gtid_next(value.as_str()).await?,
+            "gtid_seq_no" => return self.set_gtid_seq_no(value.as_u64()).await,
+            "original_commit_timestamp" | "original_server_version" => {
+                self.settings.set(id, value);
+                self.origin_changed();
+                return Ok(());
+            }
+            "rand_seed1" | "rand_seed2" => {
+                self.set_random_seed(name, value.as_u64());
+                return Ok(());
+            }
+            "character_set_collations" => self.set_character_set_collations(value.as_str())?,
             _ => {}
         }
         if let Some((other, value)) = charsets::paired(name, &value) {
@@ -279,6 +323,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+fn not_in_a_transaction(setting: &Setting) -> SqlError {
+    let message = format!("Cannot modify @@session.{} inside a transaction", setting.name);
+    SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message)
 }
 
 trait OrDefault {

@@ -11,6 +11,11 @@ fn chosen_gtids() {
 }
 
 #[test]
+fn events_of_logs() {
+    crate::testing::golden("golden/session_binlog.txt");
+}
+
+#[test]
 fn settings() {
     crate::testing::golden("golden/session_set.txt");
 }

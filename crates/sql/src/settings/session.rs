@@ -199,6 +199,21 @@ pub(super) fn check_name(setting: &Setting, name: &str) -> Result<SettingValue, 
     }
 }
 
+/// The character set, or collation, of a collation's number.
+pub(super) fn name_of_number(setting: &Setting, number: &SettingValue) -> Result<SettingValue, SqlError> {
+    let id = u16::try_from(number.as_u64()).ok();
+    match setting.kind {
+        Kind::CharacterSet => match id.and_then(charsets::name_of_number) {
+            Some(name) => Ok(SettingValue::text(name)),
+            None => Err(charsets::unknown_charset(&number.to_string())),
+        },
+        _ => match id.and_then(types::collation::by_id) {
+            Some(id) => Ok(SettingValue::text(id.name())),
+            None => Err(charsets::unknown_collation(&number.to_string())),
+        },
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

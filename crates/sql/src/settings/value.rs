@@ -179,6 +179,10 @@ impl Setting {
                 // Results as they are, without conversion.
                 SettingValue::Null if self.name == "character_set_results" => checked(SettingValue::Null),
                 SettingValue::Null => Err(self.wrong_value(value)),
+                // The number of a collation, as logs have it.
+                SettingValue::Int(_) | SettingValue::UInt(_) if self.kind != Kind::TimeZone => {
+                    super::session::name_of_number(self, value).and_then(checked)
+                }
                 _ => Err(self.wrong_type()),
             },
         }

@@ -1,6 +1,6 @@
 //! Functions that write strings and numbers as other strings: digits, base 64, addresses, checksums.
 
-use base::{SqlError, codes};
+use base::{SqlError, base64, codes};
 use types::{Value, collation, number};
 
 use super::{Args, FunctionInfo, int, line, own_text, some, uint};
@@ -31,8 +31,6 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     }),
     line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.text(0)?)) as u64))),
 ];
-
-const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.
 fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -72,49 +70,15 @@ fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
-    const LINE: usize = 76;
     let bytes = some!(args.text(0)?);
-    let mut out = Vec::with_capacity(bytes.len() * 3 / 2 + 4);
-    let mut column = 0;
-    for chunk in bytes.chunks(3) {
-        if column == LINE {
-            out.push(b'\n');
-            column = 0;
-        }
-        let bits = chunk.iter().fold(0u32, |n, &byte| n << 8 | byte as u32) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let digit = BASE64[(bits >> (18 - 6 * place)) as usize & 63];
-            out.push(if place > chunk.len() { b'=' } else { digit });
-        }
-        column += 4;
-    }
+    let mut out = Vec::new();
+    base64::encode_lines(&bytes, &mut out);
     Ok(args.string(out))
 }
 
 fn from_base64(args: &Args<'_>) -> Result<Value, SqlError> {
     let text = some!(args.text(0)?);
-    let (mut out, mut bits, mut digits, mut padding) = (Vec::new(), 0u32, 0, 0);
-    for &byte in text.iter().filter(|byte| !byte.is_ascii_whitespace()) {
-        let digit = match byte {
-            b'=' => {
-                padding += 1;
-                0
-            }
-            _ if padding > 0 => return Ok(Value::Null),
-            _ => some!(BASE64.iter().position(|&digit| digit == byte)) as u32,
-        };
-        bits = bits << 6 | digit;
-        digits += 1;
-        if digits == 4 {
-            out.extend_from_slice(&bits.to_be_bytes()[1..]);
-            (bits, digits) = (0, 0);
-        }
-    }
-    if digits != 0 || padding > 2 {
-        return Ok(Value::Null);
-    }
-    out.truncate(out.len().saturating_sub(padding));
-    Ok(Value::Bytes(out.into()))
+    Ok(base64::decode(&text).map_or(Value::Null, |bytes| Value::Bytes(bytes.into())))
 }
 
 fn in_base(args: &Args<'_>, base: u64) -> Result<Value, SqlError> {

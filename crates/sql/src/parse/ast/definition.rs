@@ -273,6 +273,8 @@ pub struct TableOptions {
     /// COMPRESSION, and options that are recorded and shown but change nothing, as `SHOW CREATE TABLE` prints them:
     /// `ROW_FORMAT=DYNAMIC`. The value DEFAULT takes one away.
     pub recorded: Vec<(String, String)>,
+    /// START TRANSACTION: rows follow, as a MySQL logs CREATE TABLE … SELECT.
+    pub rows_follow: bool,
 }
 
 /// ALTER TABLE.

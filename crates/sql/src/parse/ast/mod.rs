@@ -69,8 +69,19 @@ pub enum Statement {
     },
     /// DEALLOCATE PREPARE.
     Deallocate(String),
+    /// BINLOG: events of a log.
+    Binlog(BinlogEvents),
     /// Everything else that an administrator says.
     Admin(Admin),
+}
+
+/// Where BINLOG has its events from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BinlogEvents {
+    /// From its text, in base 64.
+    Text(String),
+    /// From two user variables (names without `@`) that hold the two halves of such a text. MariaDB's, for what is too long for a packet.
+    Halves(String, String),
 }
 
 /// A table with or without its database.

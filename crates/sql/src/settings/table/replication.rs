@@ -13,6 +13,10 @@ pub(super) const ALL: &[Setting] = &[
         "The identifier of the next transaction: AUTOMATIC, or UUID:NUMBER. What is executed already is left out.",
     ),
     fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
+    session("gtid_seq_no", U64, "0").doc(
+        "Set by mariadb-binlog's output: the number of the next transaction's GTID, with session values of gtid_domain_id and server_id. \
+         0 for what gtid_next says.",
+    ),
     session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
     global("gtid_purged", TEXT, "").doc(
         "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
@@ -24,12 +28,19 @@ pub(super) const ALL: &[Setting] = &[
     both("gtid_domain_id", U32, "0")
         .read_only()
         .doc("The domain of this log's transactions for MariaDB's replicas. Always 0: there is one order."),
+    session("immediate_server_version", U32, "999999").understood().doc("Set by mysqlbinlog's output."),
     fixed("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect. Always OFF."),
-    both("pseudo_replica_mode", BOOL, "OFF")
-        .alias(&["pseudo_slave_mode"])
-        .understood()
-        .doc("Set by mysqlbinlog's output."),
+    session("original_commit_timestamp", U64, "36028797018963968").doc(
+        "When the next transaction was committed first, in microseconds since 1970; the default for now. Set by mysqlbinlog's output.",
+    ),
+    session("original_server_version", U32, "999999")
+        .doc("The version of the server where the next transaction was committed first. Set by mysqlbinlog's output."),
+    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).doc(
+        "Whether the session executes a log that mysqlbinlog prints: what its statements depend on and is not supported here is an \
+         error (1235), and a CREATE TABLE whose rows follow in the same transaction leaves it open.",
+    ),
     session("pseudo_thread_id", U32, "0").understood().doc("Set by mysqlbinlog's output."),
+    session("rbr_exec_mode", Kind::Enum(&["STRICT", "IDEMPOTENT"]), "STRICT").doc("replica_exec_mode for BINLOG."),
     global("read_only", BOOL, "OFF").doc("Whether accounts without CONNECTION_ADMIN may change data (1290)."),
     fixed("relay_log", TEXT, "")
         .understood()
@@ -109,5 +120,7 @@ pub(super) const ALL: &[Setting] = &[
          Goes down to 0 while that is done.",
     ),
     global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
+    both("skip_parallel_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output."),
+    both("skip_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output. Replicas get all changes."),
     session("sql_log_bin", BOOL, "ON").doc("Whether changes go to the log that replicas see. Only ON."),
 ];

@@ -89,6 +89,7 @@ pub(super) const ALL: &[Setting] = &[
         .understood()
         .doc("Statements are not logged."),
     both("low_priority_updates", BOOL, "OFF").understood().doc("MyISAM's."),
+    both("max_delayed_threads", uint(0, 16384), "20").understood().doc("INSERT DELAYED is INSERT."),
     both("max_heap_table_size", U64, "16777216").understood().doc("There are no MEMORY tables."),
     both("max_length_for_sort_data", U32, "4096").understood().doc("Sorting decides for itself."),
     both("max_seeks_for_key", U64, "18446744073709551615").understood().doc("The planner decides for itself."),

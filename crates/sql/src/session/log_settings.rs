@@ -1,0 +1,198 @@
+//! SET of what the output of mysqlbinlog and mariadb-binlog sets: GTIDs of both kinds, where a transaction was born, seeds; and what is
+//! refused there, because a statement would do something else here than where it was logged.
+
+use base::{SqlError, UnixMicros, codes};
+use binlog::{MariaGtidName, Origin};
+
+use super::Session;
+use super::gtid::NextGtid;
+use crate::expr::SqlMode;
+use crate::expr::context::RandomState;
+use crate::parse::ast::SetScope;
+use crate::settings::{Setting, SettingValue};
+
+/// `original_commit_timestamp` of a transaction that is born here.
+const NO_TIME: u64 = 1 << 55;
+/// The version of a server that nobody knows.
+const NO_VERSION: u64 = 999_999;
+
+/// MariaDB's modes of which the bits are above those that both have.
+mod maria_mode {
+    pub(super) const COMMON: u64 = (1 << 32) - 1;
+    pub(super) const ORACLE: u64 = 1 << 9;
+    pub(super) const EMPTY_STRING_IS_NULL: u64 = 1 << 32;
+    pub(super) const SIMULTANEOUS_ASSIGNMENT: u64 = 1 << 33;
+    pub(super) const TIME_ROUND_FRACTIONAL: u64 = 1 << 34;
+    /// Bits of modes that both have, or that change nothing of what a log's statements do.
+    pub(super) const KNOWN: u64 = COMMON | TIME_ROUND_FRACTIONAL;
+}
+
+/// Values that a session has of settings that are the server's otherwise.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Identity {
+    domain_id: u32,
+    server_id: Option<u32>,
+}
+
+/// What a session may say of where its transactions come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IdentityPart {
+    /// `gtid_domain_id`
+    Domain,
+    /// `server_id`
+    Server,
+}
+
+impl IdentityPart {
+    /// `SET @@session.…` of what only MariaDB's sessions have of their own.
+    pub(super) fn of(scope: SetScope, name: &str) -> Option<Self> {
+        match scope {
+            SetScope::Session if name.eq_ignore_ascii_case("gtid_domain_id") => Some(IdentityPart::Domain),
+            SetScope::Session if name.eq_ignore_ascii_case("server_id") => Some(IdentityPart::Server),
+            _ => None,
+        }
+    }
+}
+
+impl Session {
+    pub(super) fn set_identity(&mut self, part: IdentityPart, number: u32) {
+        match part {
+            IdentityPart::Domain => self.identity.domain_id = number,
+            IdentityPart::Server => self.identity.server_id = Some(number),
+        }
+        self.origin_changed();
+    }
+
+    /// `SET gtid_seq_no`: with domain and server it is a GTID of MariaDB's, which is ours by another name.
+    pub(super) async fn set_gtid_seq_no(&mut self, seq_no: u64) -> Result<(), SqlError> {
+        if seq_no == 0 {
+            return self.set_gtid_next("AUTOMATIC").await;
+        }
+        let Identity { domain_id, .. } = self.identity;
+        let gtid = MariaGtidName { domain_id, server_id: self.own_server_id(), seq_no }.gtid();
+        // The same may have been said as MySQL says it.
+        match &self.next_gtid {
+            NextGtid::Owned(owned) if owned.gtid() == gtid => Ok(()),
+            NextGtid::Executed(executed) if *executed == gtid => Ok(()),
+            _ => self.set_gtid_next(&gtid.to_string()).await,
+        }
+    }
+
+    fn own_server_id(&self) -> u32 {
+        self.identity.server_id.unwrap_or_else(|| self.shared.globals.named("server_id").as_u64() as u32)
+    }
+
+    /// Where and when the next transactions were born, by the session's settings.
+    pub(super) fn origin_changed(&mut self) {
+        let time = Some(self.settings.named("original_commit_timestamp").as_u64()).filter(|time| *time < NO_TIME);
+        let version = self.settings.named("original_server_version").as_u64();
+        let is_elsewhere = time.is_some() || version != NO_VERSION || self.identity.server_id.is_some();
+        self.origin = is_elsewhere.then(|| Origin {
+            server_id: self.own_server_id(),
+            commit_time: time.map(UnixMicros),
+            server_version: version as u32,
+        });
+    }
+
+    /// A transaction has ended: the next one is born here, unless something else is said.
+    pub(super) fn forget_origin(&mut self) {
+        if self.is_applier || self.origin.is_none() {
+            return;
+        }
+        self.store("original_commit_timestamp", SettingValue::UInt(NO_TIME));
+        self.store("original_server_version", SettingValue::UInt(NO_VERSION));
+        self.origin_changed();
+    }
+
+    /// `rand_seed1`, `rand_seed2`
+    pub(super) fn set_random_seed(&mut self, name: &str, seed: u64) {
+        let mut random = self.info.random.lock();
+        let state = random.get_or_insert(RandomState { seed1: 0, seed2: 0 });
+        match name {
+            "rand_seed1" => state.seed1 = seed as u32,
+            _ => state.seed2 = seed as u32,
+        }
+    }
+
+    /// MariaDB's: of its parts that of utf8mb4 counts, and those of character sets that are not here need not.
+    pub(super) fn set_character_set_collations(&mut self, pairs: &str) -> Result<(), SqlError> {
+        for pair in pairs.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let wrong = || {
+                let message = format!("Variable 'character_set_collations' can't be set to the value of '{pair}'");
+                SqlError::new(codes::WRONG_VALUE_FOR_VAR, message)
+            };
+            let (charset, name) = pair.split_once('=').ok_or_else(wrong)?;
+            let Some(default) = crate::charsets::default_collation(charset.trim()) else { continue };
+            let collation = types::collation::by_name(name.trim());
+            let collation = collation.ok_or_else(|| crate::charsets::unknown_collation(name.trim()))?;
+            if charset.trim().eq_ignore_ascii_case("utf8mb4") {
+                self.store("default_collation_for_utf8mb4", SettingValue::text(collation.name()));
+            } else if collation != default {
+                return Err(SqlError::not_supported(format!("character_set_collations = '{pair}'")));
+            }
+        }
+        Ok(())
+    }
+
+    /// What numbers of a log mean that are not the setting's own.
+    pub(super) fn by_number(&self, setting: &Setting, value: SettingValue) -> Result<SettingValue, SqlError> {
+        let number = match value {
+            SettingValue::Int(number) => u64::try_from(number).ok(),
+            SettingValue::UInt(number) => Some(number),
+            _ => None,
+        };
+        match (setting.name, number) {
+            ("lc_time_names", Some(0)) => Ok(SettingValue::text("en_US")),
+            ("lc_time_names", Some(1)) => Ok(SettingValue::text("en_GB")),
+            ("lc_time_names", Some(other)) => Err(SqlError::not_supported(format!("SET lc_time_names = {other}"))),
+            ("sql_mode", Some(bits)) if self.binlog.is_maria() => maria_sql_mode(bits).map(SettingValue::UInt),
+            _ => Ok(value),
+        }
+    }
+
+    /// 1235 for values that would do nothing here, and something where they come from.
+    pub(super) fn check_supported(&self, setting: &Setting, value: &SettingValue) -> Result<(), SqlError> {
+        let replays = self.settings.named("pseudo_replica_mode").as_bool();
+        let is_refused = match setting.name {
+            "default_table_encryption" | "sql_if_exists" | "system_versioning_insert_history" => value.as_bool(),
+            "sql_auto_is_null" => replays && value.as_bool(),
+            "explicit_defaults_for_timestamp" => replays && !value.as_bool(),
+            "lc_time_names" => replays && !value.as_str().to_ascii_lowercase().starts_with("en_"),
+            _ => false,
+        };
+        match is_refused {
+            true => Err(SqlError::not_supported(format!("SET {} = {value}", setting.name))),
+            false => Ok(()),
+        }
+    }
+}
+
+/// MariaDB's modes as MySQL's: fractions of seconds that are cut there are rounded here, if nothing is said.
+fn maria_sql_mode(bits: u64) -> Result<u64, SqlError> {
+    let refused = [
+        (maria_mode::ORACLE, "ORACLE"),
+        (maria_mode::EMPTY_STRING_IS_NULL, "EMPTY_STRING_IS_NULL"),
+        (maria_mode::SIMULTANEOUS_ASSIGNMENT, "SIMULTANEOUS_ASSIGNMENT"),
+        (!maria_mode::KNOWN, "of MariaDB that is not known"),
+    ];
+    if let Some((_, name)) = refused.iter().find(|(mode, _)| bits & mode != 0) {
+        return Err(SqlError::not_supported(format!("SET sql_mode = {bits}: a mode {name}")));
+    }
+    let cut = if bits & maria_mode::TIME_ROUND_FRACTIONAL == 0 { SqlMode::TIME_TRUNCATE_FRACTIONAL.0 } else { 0 };
+    Ok(bits & maria_mode::COMMON | cut)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_of_mariadb() {
+        let strict = 1 << 21;
+        assert_eq!(maria_sql_mode(strict).unwrap(), strict | SqlMode::TIME_TRUNCATE_FRACTIONAL.0);
+        assert_eq!(maria_sql_mode(strict | 1 << 34).unwrap(), strict);
+        for refused in [9, 32, 33, 35, 40] {
+            assert!(maria_sql_mode(1 << refused).is_err(), "{refused}");
+        }
+    }
+}
