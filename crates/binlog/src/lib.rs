@@ -29,11 +29,13 @@ pub mod gtid_set;
 pub mod log;
 mod maria_gtid;
 mod source_position;
+mod stream_place;
 
 pub use encoder::{EncodedTransaction, EncoderOptions, Origin, RowImage, TableEncoder, TransactionEncoder};
 pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
 pub use gtid_set::{GNO_MAX, GtidSet};
+pub use log::tracker::TransactionTracker;
 pub use log::{
     BinaryLog, Group, IN_FLIGHT_MAX, LargeEvents, LargeHead, LargePlace, LogBatch, LogEvent, LogFile, LogOptions,
     LogReader, LogReceiver, LogSlice, LogTransaction, LogWriter, Next, OpenAs, Opened, Pin, PlaceStamp, Placed, Purged,
@@ -41,6 +43,7 @@ pub use log::{
 };
 pub use maria_gtid::MariaGtidName;
 pub use source_position::SourcePosition;
+pub use stream_place::{StreamEvent, StreamPlace};
 
 #[cfg(test)]
 mod tests;

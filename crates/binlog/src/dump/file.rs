@@ -44,21 +44,42 @@ pub async fn dump_file(
     options: &DumpOptions,
     mut sink: impl FnMut(&[u8]) -> std::io::Result<()>,
 ) -> Result<()> {
+    let mut printer = Printer::new(options);
+    printer.begin(&mut sink)?;
+    each_event(env, path, |at, bytes| {
+        if at >= options.stop_position {
+            return Ok::<_, BinlogError>(false);
+        }
+        printer.event(path, at, bytes, &mut sink)?;
+        Ok(true)
+    })
+    .await?;
+    printer.end(&mut sink)
+}
+
+/// Goes through the events of a file: offset and bytes of each, which may say that it is enough. Ends at the end of the file or where a
+/// live file is still zeros.
+///
+/// # Errors
+/// When the file is none of a log, or cannot be read; and what `each` fails with.
+pub async fn each_event<E: From<BinlogError>>(
+    env: &Env,
+    path: &str,
+    mut each: impl FnMut(u64, &[u8]) -> Result<bool, E>,
+) -> Result<(), E> {
     let failed = |operation, error| BinlogError::io(operation, path, &error);
     let file = env.disk.open(path, OpenOptions::default()).await.map_err(|error| failed("open", error))?;
     let len = file.len().await.map_err(|error| failed("stat", error))?;
     let mut window = Window::new(file, path, len);
     let magic = window.at(0, MAGIC.len()).await?;
     if magic.starts_with(&ENCRYPTED_MAGIC) {
-        return Err(BinlogError::Encrypted(path.to_owned()));
+        return Err(BinlogError::Encrypted(path.to_owned()).into());
     }
     if !magic.starts_with(&MAGIC) {
-        return Err(BinlogError::corrupt(path, 0, "this is not a binary log"));
+        return Err(BinlogError::corrupt(path, 0, "this is not a binary log").into());
     }
-    let mut printer = Printer::new(options);
-    printer.begin(&mut sink)?;
     let mut at = MAGIC.len() as u64;
-    while at < len.min(options.stop_position) {
+    while at < len {
         let bytes = window.at(at, HEADER_SIZE).await?;
         if bytes.iter().take(HEADER_SIZE).all(|&b| b == 0) {
             break;
@@ -66,10 +87,12 @@ pub async fn dump_file(
         let damaged = |reason: DecodeError| BinlogError::corrupt(path, at, reason);
         let header = check_header(bytes, at, &LogOptions::default()).map_err(damaged)?;
         let bytes = window.at(at, header.event_length as usize).await?;
-        printer.event(path, at, bytes, &mut sink)?;
+        if !each(at, bytes)? {
+            break;
+        }
         at += u64::from(header.event_length);
     }
-    printer.end(&mut sink)
+    Ok(())
 }
 
 /// What a dump is written to, in pieces.

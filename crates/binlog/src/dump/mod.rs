@@ -14,7 +14,7 @@ mod value;
 
 use std::collections::HashMap;
 
-pub use file::{DumpOptions, dump_file};
+pub use file::{DumpOptions, dump_file, each_event};
 pub use filter::DumpFilter;
 use filter::Selector;
 use replay::Replay;

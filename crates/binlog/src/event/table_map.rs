@@ -328,6 +328,12 @@ impl TableMap {
 
     /// Appends the body, with full metadata for all that is known.
     pub fn encode_body(&self, out: &mut Vec<u8>) {
+        self.encode_shape(out);
+        self.encode_optional(out);
+    }
+
+    /// Appends the body without optional metadata.
+    pub fn encode_shape(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.table_id.to_le_bytes()[..6]);
         out.extend_from_slice(&self.flags.to_le_bytes());
         for name in [&self.schema, &self.table] {
@@ -348,7 +354,6 @@ impl TableMap {
             nullable[i / 8] |= 1 << (i % 8);
         }
         out.extend_from_slice(&nullable);
-        self.encode_optional(out);
     }
 
     /// The optional metadata of all that is known, in the order in which MySQL writes it.

@@ -60,19 +60,26 @@ pub struct TableMapEvent<'a> {
 impl<'a> TableMapEvent<'a> {
     /// Reads the body.
     pub fn decode(body: &'a [u8]) -> Result<Self, DecodeError> {
+        let (mut event, optional) = Self::decode_shape(body)?;
+        let mut cursor = Cursor::new(optional, "TABLE_MAP");
+        while !cursor.is_empty() {
+            let kind = cursor.u8()?;
+            let len = cursor.lenenc_len()?;
+            event.optional.push(MetadataField::decode(kind, cursor.sub(len)?)?);
+        }
+        Ok(event)
+    }
+
+    /// Reads all but the optional metadata, whose bytes it gives: what is needed to take rows apart.
+    pub fn decode_shape(body: &'a [u8]) -> Result<(Self, &'a [u8]), DecodeError> {
         let mut cursor = Cursor::new(body, "TABLE_MAP");
         let (name, flags) = take_name(&mut cursor)?;
         let types = cursor.take(name.column_count)?;
         let metadata = take_bytes(&mut cursor)?;
         let nullable = cursor.take(name.column_count.div_ceil(8))?;
-        let mut optional = Vec::new();
-        while !cursor.is_empty() {
-            let kind = cursor.u8()?;
-            let len = cursor.lenenc_len()?;
-            optional.push(MetadataField::decode(kind, cursor.sub(len)?)?);
-        }
         let (table_id, schema, table) = (name.table_id, name.schema, name.table);
-        Ok(TableMapEvent { table_id, flags, schema, table, types, metadata, nullable, optional })
+        let optional = Vec::new();
+        Ok((TableMapEvent { table_id, flags, schema, table, types, metadata, nullable, optional }, cursor.rest()))
     }
 
     /// Appends the body.

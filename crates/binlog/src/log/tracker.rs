@@ -5,7 +5,7 @@ use crate::event::{EventType, MariaGtid, QueryEvent, RawEvent};
 
 /// Follows the events of a log one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum TransactionTracker {
+pub enum TransactionTracker {
     /// Between transactions.
     #[default]
     Outside,
@@ -17,7 +17,10 @@ pub(crate) enum TransactionTracker {
 
 impl TransactionTracker {
     /// Takes the next event; says whether a transaction, or an event outside of any, ends with it.
-    pub(crate) fn event(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
+    ///
+    /// # Errors
+    /// When the event cannot stand there: one of a transaction's inside outside of any, or the other way round.
+    pub fn event(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
         let next = self.after(event)?;
         *self = next;
         Ok(next == TransactionTracker::Outside)
@@ -44,6 +47,8 @@ impl TransactionTracker {
                     _ => Outside,
                 }
             }
+            // A server compresses no statement as short as those that begin and end transactions.
+            (Begun, EventType::MARIA_QUERY_COMPRESSED) => Outside,
             (state, _) => state,
         })
     }

@@ -1,0 +1,2 @@
+//! Through every form and back.
+mod round_trip;
