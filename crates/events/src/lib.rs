@@ -38,10 +38,12 @@ pub mod sql;
 mod value;
 
 pub use charset::charset_of_collation;
+pub use columns::{ColumnInfo, Described, Lookup, NoLookup, TableInfo};
 
 pub use error::EventError;
 pub use event::*;
 pub use json_text::json_text;
+pub use select::Selected;
 
 pub use value::Value;
 

@@ -6,6 +6,8 @@
 
 use std::collections::HashMap;
 
+use base::Gtid;
+
 use crate::error::DecodeError;
 use crate::event::{
     CompressedQuery, CompressedRows, EventType, ExecuteLoadQuery, GtidEvent, QueryEvent, RawEvent, RowsKind, TableMap,
@@ -31,25 +33,35 @@ pub struct DumpFilter {
 }
 
 impl DumpFilter {
-    fn is_of_tables(&self) -> bool {
+    /// Whether it is about databases or tables.
+    pub fn is_of_tables(&self) -> bool {
         !self.databases.is_empty() || !self.tables.is_empty()
     }
 
-    fn wants_table(&self, schema: &[u8], table: &[u8]) -> bool {
+    /// Whether rows of this table are wanted.
+    pub fn wants_table(&self, schema: &[u8], table: &[u8]) -> bool {
         let is = |name: &String, bytes: &[u8]| name.as_bytes() == bytes;
         (self.databases.is_empty() || self.databases.iter().any(|name| is(name, schema)))
             && (self.tables.is_empty() || self.tables.iter().any(|(of, name)| is(of, schema) && is(name, table)))
     }
 
+    /// Whether statements in or about this database are wanted.
+    pub fn wants_database(&self, schema: &[u8]) -> bool {
+        let of_table = self.tables.is_empty() || self.tables.iter().any(|(of, _)| of.as_bytes() == schema);
+        of_table && (self.databases.is_empty() || self.databases.iter().any(|name| name.as_bytes() == schema))
+    }
+
+    /// Whether the transaction of this GTID, which may have a tag, or one without a GTID, is wanted.
+    pub fn wants_gtid(&self, gtid: Option<(Gtid, &str)>) -> bool {
+        let is_in = |set: &GtidSet| gtid.is_some_and(|(gtid, tag)| set.contains_tagged(gtid, tag));
+        self.include_gtids.as_ref().is_none_or(is_in) && !is_in(&self.exclude_gtids)
+    }
+
     /// A statement's tables are not known, its databases are: what the log says that it changes, else its default one.
     fn wants_query(&self, query: &QueryEvent<'_>) -> bool {
-        let wants = |schema: &[u8]| {
-            let of_table = self.tables.is_empty() || self.tables.iter().any(|(of, _)| of.as_bytes() == schema);
-            of_table && (self.databases.is_empty() || self.databases.iter().any(|name| name.as_bytes() == schema))
-        };
         match query.status().updated_schemas {
-            Some(names) if !names.is_empty() => names.iter().any(|name| wants(name.as_bytes())),
-            _ => wants(query.schema),
+            Some(names) if !names.is_empty() => names.iter().any(|name| self.wants_database(name.as_bytes())),
+            _ => self.wants_database(query.schema),
         }
     }
 }
