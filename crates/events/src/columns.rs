@@ -88,7 +88,9 @@ impl Described {
         let map = table.definition()?.ok_or_else(EventError::missing("table", "its columns"))?.clone();
         let is_told = |column: &ColumnMeta| {
             let is_list = matches!(column.real_type().0, column_type::ENUM | column_type::SET);
-            column.name.is_some() && !(is_integer(column) && column.unsigned.is_none()) && !(is_list && column.members.is_empty())
+            column.name.is_some()
+                && !(is_integer(column) && column.unsigned.is_none())
+                && !(is_list && column.members.is_empty())
         };
         let info = match map.columns.iter().all(is_told) {
             true => None,
@@ -104,6 +106,7 @@ impl Described {
         };
         let charsets = map.columns.iter().enumerate().map(|(i, column)| match (column.collation, &info) {
             (Some(id), _) => charset_of_collation(id).unwrap_or_default().to_owned(),
+            (None, Some(info)) if is_binary(&info.columns[i].data_type) => "binary".to_owned(),
             (None, Some(info)) => info.columns[i].charset.clone(),
             (None, None) => String::new(),
         });
@@ -142,6 +145,11 @@ impl Described {
         self.known(column).is_some_and(|known| known.generated)
     }
 
+    /// Whether its bytes are a vector's numbers.
+    pub(crate) fn is_vector(&self, column: usize) -> bool {
+        self.real_type(column) == column_type::VECTOR || self.data_type(column) == Some("vector")
+    }
+
     /// Its type by name, if somebody was asked.
     pub fn data_type(&self, column: usize) -> Option<&str> {
         self.known(column).map(|known| known.data_type.as_str())
@@ -175,6 +183,11 @@ impl Described {
     }
 }
 
+/// Types whose bytes have no character set.
+fn is_binary(data_type: &str) -> bool {
+    data_type.ends_with("blob") || matches!(data_type, "binary" | "varbinary")
+}
+
 fn is_integer(column: &ColumnMeta) -> bool {
     use column_type::*;
     matches!(column.type_code, TINY | SHORT | INT24 | LONG | LONGLONG)
@@ -183,11 +196,12 @@ fn is_integer(column: &ColumnMeta) -> bool {
 impl Described {
     /// What is stored as bytes and shown otherwise: MariaDB's UUID, INET4 and INET6, if somebody says that the column is one.
     pub(crate) fn address_text(&self, column: usize, bytes: &[u8]) -> Option<String> {
-        let bytes = self.padded(column, bytes);
+        // The log leaves out zeros at the end.
+        let whole = |len: usize| (bytes.len() <= len).then(|| [bytes, &vec![0; len - bytes.len()]].concat());
         match self.data_type(column)? {
-            "uuid" => Some(base::Uuid(uuid_bytes(&bytes)?).to_string()),
-            "inet4" => Some(std::net::Ipv4Addr::from(<[u8; 4]>::try_from(&*bytes).ok()?).to_string()),
-            "inet6" => Some(std::net::Ipv6Addr::from(<[u8; 16]>::try_from(&*bytes).ok()?).to_string()),
+            "uuid" => Some(base::Uuid(whole(16)?.try_into().ok()?).to_string()),
+            "inet4" => Some(std::net::Ipv4Addr::from(<[u8; 4]>::try_from(whole(4)?).ok()?).to_string()),
+            "inet6" => Some(std::net::Ipv6Addr::from(<[u8; 16]>::try_from(whole(16)?).ok()?).to_string()),
             _ => None,
         }
     }
@@ -204,17 +218,4 @@ impl Described {
         padded.resize(len, 0);
         Cow::Owned(padded)
     }
-}
-
-/// A UUID as it is written: MariaDB stores those of versions 1 to 5 with their parts in reverse order, so that they ascend with time.
-fn uuid_bytes(stored: &[u8]) -> Option<[u8; 16]> {
-    let stored: &[u8; 16] = stored.try_into().ok()?;
-    let mut bytes = [0; 16];
-    bytes[10..].copy_from_slice(&stored[..6]);
-    bytes[8..10].copy_from_slice(&stored[6..8]);
-    bytes[6..8].copy_from_slice(&stored[8..10]);
-    bytes[4..6].copy_from_slice(&stored[10..12]);
-    bytes[..4].copy_from_slice(&stored[12..]);
-    let is_swapped = bytes[8] & 0x80 != 0 && bytes[6] >> 4 < 6 && bytes[6] >> 4 > 0;
-    Some(if is_swapped { bytes } else { *stored })
 }

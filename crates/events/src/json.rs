@@ -284,7 +284,7 @@ fn put_number(out: &mut String, table: &Described, column: usize, number: u64) {
 }
 
 fn put_bytes(out: &mut String, table: &Described, column: usize, bytes: &[u8]) {
-    if table.real_type(column) == column_type::VECTOR && bytes.len().is_multiple_of(4) {
+    if table.is_vector(column) && bytes.len().is_multiple_of(4) {
         let numbers = bytes.chunks_exact(4).map(|b| format!("{:?}", f32::from_le_bytes([b[0], b[1], b[2], b[3]])));
         let _ = write!(out, "[{}]", numbers.collect::<Vec<_>>().join(","));
         return;

@@ -115,4 +115,3 @@ fn wants_statement(filter: &DumpFilter, statement: &dyn Statement) -> Result<boo
         _ => filter.wants_database(database),
     })
 }
-

@@ -85,7 +85,8 @@ impl<'v> Value<'v> {
     /// The contents of a [`Value::Compressed`].
     ///
     /// ```text
-    /// | 8: zlib, lower bits: bytes of the length; or 0: as it is | length, lowest byte first | stream without zlib's own head |
+    /// | 8 << 4: zlib; 8: without zlib's own head; lower bits: bytes of the length | length, highest byte first | stream |
+    /// | 0 | as it was |
     /// ```
     ///
     /// # Errors
@@ -102,7 +103,7 @@ impl<'v> Value<'v> {
             return Err(bad());
         }
         let (length, stream) = rest.split_at(length_size);
-        let size = length.iter().rev().fold(0, |size, &byte| size << 8 | usize::from(byte));
+        let size = length.iter().fold(0, |size, &byte| size << 8 | usize::from(byte));
         if size > size_max {
             return Err(EventError::TooLarge { what: "a compressed column's value", limit: size_max as u64 });
         }

@@ -74,10 +74,9 @@ fn put_var(set: &mut String, var: &StatusVar<'_>) {
         StatusVar::AutoIncrement(increment, offset) => {
             write!(set, ", auto_increment_increment={increment}, auto_increment_offset={offset}")
         }
-        StatusVar::Charsets([client, connection, server]) => write!(
-            set,
-            ", character_set_client={client}, collation_connection={connection}, collation_server={server}"
-        ),
+        StatusVar::Charsets([client, connection, server]) => {
+            write!(set, ", character_set_client={client}, collation_connection={connection}, collation_server={server}")
+        }
         StatusVar::TimeZone(zone) => write!(set, ", time_zone='{}'", text(zone)),
         StatusVar::LcTimeNames(number) => write!(set, ", lc_time_names={number}"),
         StatusVar::ExplicitDefaultsForTimestamp(on) => {
