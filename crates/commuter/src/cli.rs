@@ -8,7 +8,7 @@ use commuter::demo::DemoArguments;
 use server::url::ServerUrl;
 use server::{RelayArguments, ServeOptions, VERSION};
 
-use crate::{checksum, log_dump};
+use crate::{checksum, log_dump, tail};
 
 /// One line for people.
 pub(crate) type CommandError = Box<dyn std::error::Error>;
@@ -30,6 +30,7 @@ Examples:
   commuter serve --datadir data --initialize-insecure
   mariadb --skip-ssl -h 127.0.0.1 -u root
   commuter log dump data/binlog.000001
+  commuter tail --source mysql://root@127.0.0.1:3306 --format json
   commuter checksum mysql://root@127.0.0.1:3306 mysql://root@127.0.0.1:3307
   commuter relay --source mysql://repl:secret@127.0.0.1:3306 --datadir copy --port 3307")]
 pub(crate) struct Cli {
@@ -46,6 +47,7 @@ enum Command {
         #[command(subcommand)]
         command: LogCommand,
     },
+    Tail(Tail),
     Checksum(Checksum),
     Relay(Relay),
     /// Shows it: a source and a follower under load, the source killed in the middle, and the proof that nothing is lost.
@@ -245,6 +247,78 @@ pub(crate) enum OutputFormat {
     Json,
 }
 
+/// Writes the committed transactions of a server's log, as they come, for programs: as JSON, as protobuf, or as SQL.
+///
+/// The server may be a MySQL, a MariaDB or a commuter; the account needs REPLICATION SLAVE and REPLICATION CLIENT, and SELECT on tables
+/// of whose columns the log does not say the names (binlog_row_metadata). With --state it goes on where it was; with --output too, a
+/// kill at any moment neither loses nor repeats a transaction. docs/tail.md describes the formats.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  commuter tail --source mysql://repl:secret@127.0.0.1:3306 | jq .
+  commuter tail --source mysql://repl:secret@db:3306 --state tail.state --output changes.json
+  commuter tail --source mysql://repl:secret@db:3306 --from-gtid 3E11FA47-71CA-11E1-9E33-C80AA9429562:1-77 --table shop.orders
+  commuter tail --source mysql://repl:secret@db:3306 --from-start --stop-at-end --format sql | mariadb -h other
+  commuter tail --format protobuf --output changes.bin data/binlog.000001 data/binlog.000002")]
+pub(crate) struct Tail {
+    /// Log files, in order, in place of a server
+    #[arg(required_unless_present = "source", conflicts_with = "source", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The server whose log it is
+    #[arg(long, value_name = "URL")]
+    pub(crate) source: Option<ServerUrl>,
+    /// How to write
+    #[arg(long, value_enum, default_value_t = TailFormat::Json)]
+    pub(crate) format: TailFormat,
+    /// Begin with the oldest transaction that the server has [default: with the next one that is committed]
+    #[arg(long, requires = "source", conflicts_with_all = ["from_position", "from_gtid"])]
+    pub(crate) from_start: bool,
+    /// Begin at this position, which has to be between two transactions
+    #[arg(long, requires = "source", value_name = "FILE:OFFSET", value_parser = tail::parse_position, conflicts_with = "from_gtid")]
+    pub(crate) from_position: Option<(String, u64)>,
+    /// Begin behind these transactions: a set of MySQL's kind, or a position of MariaDB's such as 0-1-17
+    #[arg(long, requires = "source", value_name = "SET")]
+    pub(crate) from_gtid: Option<String>,
+    /// End at the log's end, and do not wait for more
+    #[arg(long)]
+    pub(crate) stop_at_end: bool,
+    /// Where it is, is kept in this file; if the file is there, it goes on from there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<PathBuf>,
+    /// Write into this file [default: to the standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only transactions of this GTID set
+    #[arg(long, value_name = "SET", value_parser = log_dump::parse_gtids)]
+    pub(crate) include_gtids: Option<binlog::GtidSet>,
+    /// No transactions of this GTID set
+    #[arg(long, value_name = "SET", value_parser = log_dump::parse_gtids)]
+    pub(crate) exclude_gtids: Option<binlog::GtidSet>,
+    /// Rows of this database's tables, and statements in it or about it; may be given several times
+    #[arg(long = "database", short = 'd', value_name = "NAME")]
+    pub(crate) databases: Vec<String>,
+    /// Rows of this table, and statements in its database or about it; may be given several times
+    #[arg(long = "table", value_name = "DATABASE.TABLE", value_parser = log_dump::parse_table)]
+    pub(crate) tables: Vec<(String, String)>,
+    /// Refuse transactions that take more bytes in the log: one is held in memory
+    #[arg(long, default_value_t = 1 << 30, value_name = "BYTES")]
+    pub(crate) transaction_size_max: u64,
+    /// This reader's number among the source's replicas [default: made up]
+    #[arg(long, value_name = "N")]
+    pub(crate) server_id: Option<u32>,
+}
+
+/// How transactions are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TailFormat {
+    /// An object on a line for each row that changed, and each statement.
+    Json,
+    /// Messages of crates/events/proto/commuter.proto, each behind its length.
+    Protobuf,
+    /// Statements that a client can run.
+    Sql,
+}
+
 /// Prints a checksum of every table of a server, or compares two servers.
 ///
 /// Two commuter servers are compared by the sums that they keep of their rows, in milliseconds however large their tables are,
@@ -288,6 +362,7 @@ impl Cli {
                 Ok(ExitCode::SUCCESS)
             }
             Command::Log { command: LogCommand::Dump(dump) } => log_dump::run(&dump),
+            Command::Tail(tail) => tail::run(&tail),
             Command::Checksum(checksum) => checksum::run(&checksum),
             Command::Relay(relay) => {
                 server::relay(&relay.arguments()?)?;

@@ -14,8 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::SqlError;
-use binlog::event::ChecksumAlgorithm;
+use base::{SqlError, codes};
+use binlog::GtidSet;
+use binlog::event::{ChecksumAlgorithm, MAGIC};
 use futures_lite::future::block_on;
 pub use server::url::{Protection, ServerUrl};
 use session::tls::ClientStream;
@@ -54,6 +55,17 @@ impl ClientError {
             session::client::ClientError::Io(error) => ClientError::Io { address: address.to_owned(), error },
             session::client::ClientError::Wire(wire::WireError::Refused(refusal)) => ClientError::Refused(refusal),
             other => ClientError::Protocol(format!("{address}: {other}")),
+        }
+    }
+
+    /// Whether trying again later may help: the connection is gone, or the server is about to be.
+    pub fn may_pass(&self) -> bool {
+        const GOING: [u16; 4] =
+            [codes::SERVER_SHUTDOWN.0, codes::CON_COUNT_ERROR.0, codes::FORCING_CLOSE.0, codes::OUT_OF_RESOURCES.0];
+        match self {
+            ClientError::Io { .. } => true,
+            ClientError::Refused(error) => GOING.contains(&error.code),
+            ClientError::Protocol(_) => false,
         }
     }
 
@@ -150,26 +162,84 @@ pub struct LogStream {
     checksum: ChecksumAlgorithm,
 }
 
+/// Which part of a server's log is asked for, and how.
+#[derive(Clone, Debug)]
+pub struct LogRequest {
+    /// Where it begins.
+    pub start: LogStart,
+    /// Wait for more at the log's end.
+    pub follow: bool,
+    /// Of who follows. A source ends an older stream of the same number.
+    pub server_id: u32,
+    /// The source says something at least so often.
+    pub heartbeat: Option<Duration>,
+}
+
+/// Where a stream begins.
+#[derive(Clone, Debug)]
+pub enum LogStart {
+    /// In a file, the first one if it is empty, at an offset, which has 32 bits in the protocol.
+    Position(String, u64),
+    /// Behind these transactions.
+    Gtids(GtidSet),
+    /// Behind MariaDB's position, such as `0-1-17,2-1-4`.
+    MariaGtids(String),
+}
+
 impl Client {
+    /// Whether it is a MariaDB's server, as its greeting says.
+    pub fn is_maria(&self) -> bool {
+        self.inner.server_version().to_ascii_lowercase().contains("mariadb")
+    }
+
     /// Asks for the server's log from a position of a file on; the first file if `file` is empty. It ends at the log's end, or, to
     /// follow, waits there for more.
     ///
     /// # Errors
     /// What the server refused, or that the connection broke.
-    pub fn stream_log(mut self, file: &str, position: u64, follow: bool) -> Result<LogStream, ClientError> {
+    pub fn stream_log(self, file: &str, position: u64, follow: bool) -> Result<LogStream, ClientError> {
+        let start = LogStart::Position(file.to_owned(), position);
+        // Without a number of its own it is nobody's replica, and the source does not wait for it.
+        let server_id = if follow { FOLLOWING_SERVER_ID } else { 0 };
+        self.request_log(&LogRequest { start, follow, server_id, heartbeat: None })
+    }
+
+    /// Asks for the server's log.
+    ///
+    /// # Errors
+    /// What the server refused, or that the connection broke.
+    pub fn request_log(mut self, request: &LogRequest) -> Result<LogStream, ClientError> {
         // MariaDB's sources send what a client says that it knows; for others it is a variable like any.
-        let announce = "SET @mariadb_slave_capability = 4, @master_binlog_checksum = @@global.binlog_checksum, \
-                        @source_binlog_checksum = @@global.binlog_checksum";
-        self.query(announce)?;
+        let mut announce = "SET @mariadb_slave_capability = 4, @master_binlog_checksum = @@global.binlog_checksum, \
+                            @source_binlog_checksum = @@global.binlog_checksum"
+            .to_owned();
+        if let Some(heartbeat) = request.heartbeat {
+            let nanos = heartbeat.as_nanos();
+            announce.push_str(&format!(", @master_heartbeat_period = {nanos}, @source_heartbeat_period = {nanos}"));
+        }
+        if let LogStart::MariaGtids(position) = &request.start {
+            announce.push_str(&format!(", @slave_connect_state = '{}'", position.replace(['\'', '\\'], "")));
+        }
+        self.query(&announce)?;
         let checksum = match self.query("SELECT @master_binlog_checksum")?.text(0, 0).to_uppercase().as_str() {
             "CRC32" => ChecksumAlgorithm::Crc32,
             _ => ChecksumAlgorithm::Off,
         };
-        // Without a number of its own it is nobody's replica, and the source does not wait for it.
-        let (flags, server_id) = if follow { (0, FOLLOWING_SERVER_ID) } else { (DUMP_NON_BLOCK, 0) };
+        let (file, position) = match &request.start {
+            LogStart::Position(file, position) => (file.clone(), *position),
+            LogStart::Gtids(_) | LogStart::MariaGtids(_) => (String::new(), MAGIC.len() as u64),
+        };
+        let gtid_set = match &request.start {
+            LogStart::Gtids(set) => {
+                let mut bytes = Vec::new();
+                set.encode(&mut bytes);
+                Some(bytes)
+            }
+            _ => None,
+        };
         // To MariaDB's sources this bit says that the statements of rows are wanted.
-        let flags = flags | DUMP_HEARTBEAT_V2;
-        let dump = BinlogDump { flags, server_id, file: file.to_owned(), position, gtid_set: None };
+        let flags = if request.follow { DUMP_HEARTBEAT_V2 } else { DUMP_HEARTBEAT_V2 | DUMP_NON_BLOCK };
+        let dump = BinlogDump { flags, server_id: request.server_id, file, position, gtid_set };
         block_on(self.inner.dump(&dump)).map_err(|error| ClientError::of(error, &self.address))?;
         Ok(LogStream { client: self, checksum })
     }

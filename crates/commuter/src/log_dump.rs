@@ -175,7 +175,7 @@ pub(crate) fn parse_gtids(text: &str) -> Result<GtidSet, String> {
 }
 
 /// Says what is wrong with a name before anything is printed.
-fn check_file(path: &Path) -> Result<(), String> {
+pub(crate) fn check_file(path: &Path) -> Result<(), String> {
     let cannot = |error| format!("cannot read {}: {error}", path.display());
     let metadata = std::fs::File::open(path).and_then(|file| file.metadata()).map_err(cannot)?;
     if metadata.is_dir() {

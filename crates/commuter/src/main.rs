@@ -4,6 +4,7 @@ mod allocator;
 mod checksum;
 mod cli;
 mod log_dump;
+mod tail;
 
 use std::process::ExitCode;
 

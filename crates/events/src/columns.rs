@@ -80,11 +80,11 @@ pub struct Described {
 }
 
 impl Described {
-    /// Asks a table, and `lookup` if the table does not say all.
+    /// Asks a table, and `lookup` if the table does not say all. No table says which columns are generated: who needs that asks for it.
     ///
     /// # Errors
     /// Where the table cannot be read, or `lookup` cannot be asked.
-    pub fn of(table: &dyn Table, lookup: &mut dyn Lookup) -> Result<Self, EventError> {
+    pub fn of(table: &dyn Table, lookup: &mut dyn Lookup, wants_generated: bool) -> Result<Self, EventError> {
         let map = table.definition()?.ok_or_else(EventError::missing("table", "its columns"))?.clone();
         let is_told = |column: &ColumnMeta| {
             let is_list = matches!(column.real_type().0, column_type::ENUM | column_type::SET);
@@ -92,7 +92,7 @@ impl Described {
                 && !(is_integer(column) && column.unsigned.is_none())
                 && !(is_list && column.members.is_empty())
         };
-        let info = match map.columns.iter().all(is_told) {
+        let info = match !wants_generated && map.columns.iter().all(is_told) {
             true => None,
             false => lookup.table(&map.schema, &map.table)?.filter(|info| info.columns.len() == map.columns.len()),
         };

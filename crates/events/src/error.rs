@@ -33,6 +33,9 @@ pub enum EventError {
     /// The source says that its log lacks something.
     #[error("the source's log has a gap: {0}")]
     Incident(String),
+    /// The source could not be asked for a moment; the transaction can be applied again.
+    #[error("asking the source for columns: {0}")]
+    SourceLost(String),
     /// What was made could not be written.
     #[error("writing the output: {0}")]
     Output(#[from] std::io::Error),

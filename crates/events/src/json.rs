@@ -101,7 +101,7 @@ impl Lines<'_> {
             }
             What::Table(table) => {
                 let id = table.id()?.ok_or_else(EventError::missing("table", "its number"))?;
-                let described = Described::of(table, self.lookup)?;
+                let described = Described::of(table, self.lookup, false)?;
                 self.tables.retain(|(known, _)| *known != id);
                 self.tables.push((id, described));
                 Ok(())

@@ -43,7 +43,7 @@ pub use columns::{ColumnInfo, Described, Lookup, NoLookup, TableInfo};
 pub use error::EventError;
 pub use event::*;
 pub use json_text::json_text;
-pub use select::Selected;
+pub use select::{Completed, Selected};
 
 pub use value::Value;
 

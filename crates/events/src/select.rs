@@ -115,3 +115,46 @@ fn wants_statement(filter: &DumpFilter, statement: &dyn Statement) -> Result<boo
         _ => filter.wants_database(database),
     })
 }
+
+/// A distributed transaction that is over: its changes, which were prepared, at the place of the transaction that commits them.
+pub struct Completed<'t> {
+    prepared: &'t dyn Transaction,
+    end: &'t dyn Transaction,
+}
+
+impl<'t> Completed<'t> {
+    /// What `prepared` did, committed by `end`.
+    pub fn new(prepared: &'t dyn Transaction, end: &'t dyn Transaction) -> Self {
+        Completed { prepared, end }
+    }
+}
+
+impl Transaction for Completed<'_> {
+    fn position(&self) -> Maybe<Position> {
+        self.end.position()
+    }
+
+    fn dialect(&self) -> Maybe<Dialect> {
+        self.end.dialect()
+    }
+
+    fn name(&self) -> Maybe<TransactionName> {
+        self.end.name()
+    }
+
+    fn commit_time(&self) -> Maybe<CommitTime> {
+        self.end.commit_time()
+    }
+
+    fn envelope(&self) -> Maybe<(Head, Envelope)> {
+        self.end.envelope()
+    }
+
+    fn outcome(&self) -> Maybe<Outcome> {
+        Ok(Some(Outcome::Committed))
+    }
+
+    fn changes(&self, each: &mut EachChange<'_>) -> Result<(), EventError> {
+        self.prepared.changes(each)
+    }
+}

@@ -11,7 +11,7 @@
 mod literal;
 mod settings;
 
-use binlog::event::{FLAG_THREAD_SPECIFIC, UserData, rows_flags};
+use binlog::event::{FLAG_SUPPRESS_USE, FLAG_THREAD_SPECIFIC, UserData, rows_flags};
 use literal::{Place, put_identifier, put_literal};
 
 use crate::charset::charset_of_collation;
@@ -40,6 +40,8 @@ struct Session {
     database: Vec<u8>,
     /// `foreign_key_checks` and `unique_checks`.
     checks: Option<(bool, bool)>,
+    /// What a statement has set that others, which do not say it, have at its default.
+    unusual: settings::Unusual,
 }
 
 impl<L: Lookup> SqlApply<L> {
@@ -119,7 +121,7 @@ impl Writer<'_> {
             What::Statement(statement) => self.statement(change.head, statement),
             What::Table(table) => {
                 let id = table.id()?.ok_or_else(EventError::missing("table", "its number"))?;
-                let described = Described::of(table, self.lookup)?;
+                let described = Described::of(table, self.lookup, true)?;
                 self.tables.retain(|(known, _)| *known != id);
                 self.tables.push((id, described));
                 Ok(())
@@ -173,10 +175,12 @@ impl Writer<'_> {
         self.open();
         self.lookup.changed();
         let database = statement.database()?.unwrap_or_default();
-        if !database.is_empty() && self.session.database != database {
-            let mut line = b"USE ".to_vec();
-            put_identifier(&mut line, &String::from_utf8_lossy(database));
-            self.out.extend_from_slice(&line);
+        if head.flags & FLAG_SUPPRESS_USE != 0 {
+            // It may make or drop the database that it names.
+            self.session.database.clear();
+        } else if !database.is_empty() && self.session.database != database {
+            self.out.extend_from_slice(b"USE ");
+            put_identifier(&mut self.out, &String::from_utf8_lossy(database));
             self.out.extend_from_slice(b";\n");
             self.session.database = database.to_vec();
         }
@@ -186,10 +190,13 @@ impl Writer<'_> {
             let line = format!("SET pseudo_thread_id={};\n", statement.thread_id()?.unwrap_or_default());
             self.out.extend_from_slice(line.as_bytes());
         }
-        settings::put(head.timestamp, &statement.context()?.unwrap_or_default(), &mut self.out);
+        let context = statement.context()?.unwrap_or_default();
+        settings::put(head.timestamp, &context, &mut self.session.unusual, &mut self.out);
         // A statement may have semicolons of its own, and comments at its end.
         self.out.extend_from_slice(b"DELIMITER /*!*/;\n");
-        self.out.extend_from_slice(&sql);
+        // MySQL says of a table that is made by a SELECT that its rows follow; here they follow a BEGIN.
+        let sql = sql.strip_suffix(b" START TRANSACTION").unwrap_or(&sql);
+        self.out.extend_from_slice(sql);
         self.out.extend_from_slice(b"\n/*!*/;\nDELIMITER ;\n");
         Ok(())
     }

@@ -1,12 +1,14 @@
 -- maria118-rows:445 0-1-1
-USE `d`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DATABASE d
 /*!*/;
 DELIMITER ;
 -- maria118-rows:815 0-1-2
+USE `d`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE numbers (
   id BIGINT UNSIGNED AUTO_INCREMENT, a TINYINT, b SMALLINT UNSIGNED, c MEDIUMINT, e INT UNSIGNED, f BIGINT, g DECIMAL(20,5),
@@ -15,6 +17,7 @@ CREATE TABLE numbers (
 DELIMITER ;
 -- maria118-rows:1284 0-1-3
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE texts (
   a CHAR(10) CHARACTER SET latin1, b VARCHAR(300), c BINARY(5), e VARBINARY(20), f TINYTEXT, g TEXT CHARACTER SET utf8mb3, h MEDIUMBLOB,
@@ -23,6 +26,7 @@ CREATE TABLE texts (
 DELIMITER ;
 -- maria118-rows:1580 0-1-4
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE times (
   id INT PRIMARY KEY, a DATE, b TIME, c TIME(3), e DATETIME, f DATETIME(6), g TIMESTAMP NULL, h TIMESTAMP(4) NULL, hidden INT INVISIBLE DEFAULT 3) ENGINE=InnoDB
@@ -30,6 +34,7 @@ CREATE TABLE times (
 DELIMITER ;
 -- maria118-rows:1888 0-1-5
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE others (
   id INT PRIMARY KEY, doc JSON, p POINT, g GEOMETRY, l LINESTRING, v VECTOR(3), six INET6, four INET4, u UUID, c VARCHAR(500) COMPRESSED, cb BLOB COMPRESSED) ENGINE=InnoDB
@@ -37,6 +42,7 @@ CREATE TABLE others (
 DELIMITER ;
 -- maria118-rows:2088 0-1-6
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE history (id INT PRIMARY KEY, n INT) WITH SYSTEM VERSIONING ENGINE=InnoDB
 /*!*/;
@@ -102,6 +108,7 @@ DELETE FROM `d`.`texts` WHERE `a`='' AND `b`='' AND `c`=x'0000000000' AND `e`=''
 COMMIT;
 -- maria118-rows:8246 0-1-20
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE mixed (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET latin1, g GEOMETRY, b VARCHAR(9) COLLATE utf8mb4_bin, v VECTOR(2),
   c VARCHAR(9) COLLATE latin1_german2_ci, j JSON, d VARCHAR(9) CHARACTER SET ascii, k VARBINARY(9), t TEXT COLLATE utf8mb4_bin)
@@ -120,6 +127,7 @@ COMMIT;
 -- ERROR the names of the columns of d.made_from are not known: the source's log does not have them (binlog_row_metadata=FULL), and the source does not have a table of as many columns
 -- maria118-rows:10158 0-1-27
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE SEQUENCE seq
 /*!*/;

@@ -1,13 +1,13 @@
 -- maria118-statements:445 0-1-1
-USE `d`;
 SET timestamp=1795385270, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DATABASE d
 /*!*/;
 DELIMITER ;
 -- maria118-statements:568 0-1-2
-USE `e`;
 SET timestamp=1795385270, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DATABASE e
 /*!*/;
@@ -15,18 +15,21 @@ DELIMITER ;
 -- maria118-statements:810 0-1-3
 USE `d`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(100), n DOUBLE, m DECIMAL(65,30), u BIGINT UNSIGNED) ENGINE=InnoDB
 /*!*/;
 DELIMITER ;
 -- maria118-statements:994 0-1-4
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE plain (id INT PRIMARY KEY, s VARCHAR(100)) ENGINE=MyISAM
 /*!*/;
 DELIMITER ;
 -- maria118-statements:1132 0-1-5
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE e.t LIKE t
 /*!*/;
@@ -35,6 +38,7 @@ DELIMITER ;
 BEGIN;
 SET INSERT_ID=2;
 SET timestamp=1700000000.250000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=2304, collation_connection=2304, collation_server=2304, time_zone='+02:00', lc_time_names=4;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (DATE_FORMAT(NOW(), '%W %M'))
 /*!*/;
@@ -44,6 +48,7 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=7;
 SET timestamp=1700000000.250000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=2304, collation_connection=2304, collation_server=2304, time_zone='+02:00', lc_time_names=4;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (NOW(6))
 /*!*/;
@@ -53,6 +58,7 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=12;
 SET timestamp=1700000000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=2304, collation_connection=2304, collation_server=2304, lc_time_names=4;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('a'), ('b')
 /*!*/;
@@ -61,6 +67,7 @@ COMMIT;
 -- maria118-statements:2040 0-1-9
 BEGIN;
 SET timestamp=1700000000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=2304, collation_connection=2304, collation_server=2304, lc_time_names=4;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO plain SELECT id, s FROM t
 /*!*/;
@@ -70,7 +77,8 @@ COMMIT;
 BEGIN;
 SET LAST_INSERT_ID=12;
 SET INSERT_ID=22;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=8, collation_connection=8, collation_server=2304;
+SET timestamp=1700000000, auto_increment_increment=1, auto_increment_offset=1, lc_time_names=0, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=8, collation_connection=8, collation_server=2304;
+/*M!100000 SET collation_connection=8, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (CONCAT('latin', LAST_INSERT_ID()))
 /*!*/;
@@ -78,6 +86,7 @@ DELIMITER ;
 COMMIT;
 -- maria118-statements:2490 0-1-11
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE other_default (s TEXT CHARACTER SET utf8mb4)
 /*!*/;
@@ -87,6 +96,7 @@ BEGIN;
 SET INSERT_ID=23;
 SET rand_seed1=379916833, rand_seed2=30937508;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (n) VALUES (RAND())
 /*!*/;
@@ -101,6 +111,7 @@ SET @`binary`:=x'00ff10';
 SET @`real`:=15000000000.0;
 SET @`null`:=NULL;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s, n) VALUES (@text, @int), (HEX(@binary), @real), (@null, NULL)
 /*!*/;
@@ -112,6 +123,7 @@ SET INSERT_ID=27;
 SET @`dec`:=-12345678901234567890.0123456789;
 SET @`big`:=18446744073709551615;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (m, u) VALUES (@dec, @big)
 /*!*/;
@@ -124,6 +136,7 @@ SET @`address`:=_latin1 x'3a3a31';
 SET @`unsigned`:=7;
 SET @`day`:=_latin1 x'323032342d30322d3239';
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s, n) VALUES (@address, @unsigned), (@day, 1)
 /*!*/;
@@ -132,6 +145,7 @@ COMMIT;
 -- maria118-statements:4072 0-1-16
 SET pseudo_thread_id=7;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TEMPORARY TABLE temporary_one (id INT)
 /*!*/;
@@ -140,6 +154,7 @@ DELIMITER ;
 BEGIN;
 SET pseudo_thread_id=7;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO temporary_one VALUES (1), (2)
 /*!*/;
@@ -150,6 +165,7 @@ BEGIN;
 SET INSERT_ID=30;
 SET pseudo_thread_id=7;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) SELECT id FROM temporary_one
 /*!*/;
@@ -158,6 +174,7 @@ COMMIT;
 -- maria118-statements:4684 0-1-19
 SET pseudo_thread_id=7;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP TEMPORARY TABLE `temporary_one` /* generated by server */
 /*!*/;
@@ -165,6 +182,7 @@ DELIMITER ;
 -- maria118-statements:4935 0-1-20
 BEGIN;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 UPDATE t, e.t AS et SET t.s = 'both', et.s = 'both'
 /*!*/;
@@ -174,16 +192,20 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=33;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('kept')
 /*!*/;
 DELIMITER ;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 SAVEPOINT `one`
 /*!*/;
 DELIMITER ;
+USE `d`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 UPDATE t SET n = 7 WHERE s = 'kept'
 /*!*/;
@@ -193,11 +215,13 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=35;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('rolled back')
 /*!*/;
 DELIMITER ;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO plain VALUES (1000, 'stays')
 /*!*/;
@@ -205,6 +229,7 @@ DELIMITER ;
 ROLLBACK;
 -- maria118-statements:5887 0-1-23
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DEFINER=`some`@`where` PROCEDURE `p`()
 INSERT INTO t (s) VALUES ('from a procedure')
@@ -212,36 +237,42 @@ INSERT INTO t (s) VALUES ('from a procedure')
 DELIMITER ;
 -- maria118-statements:6141 0-1-24
 SET timestamp=1700000000.250000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DEFINER=`root`@`127.0.0.1` TRIGGER before_insert BEFORE INSERT ON plain FOR EACH ROW SET NEW.s = UPPER(NEW.s)
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6278 0-1-25
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE SEQUENCE seq
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6400 0-1-26
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE USER u
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6549 0-1-27
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 GRANT SELECT ON d.* TO u
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6669 0-1-28
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP USER u
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6820 0-1-29
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 ALTER TABLE e.t RENAME TO d.moved
 /*!*/;
@@ -249,6 +280,7 @@ DELIMITER ;
 -- maria118-statements:6998 0-1-30
 SET pseudo_thread_id=7;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP TABLE `moved`,`other_default` /* generated by server */
 /*!*/;
@@ -260,6 +292,7 @@ DELIMITER ;
 BEGIN;
 SET INSERT_ID=163;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('xa')
 /*!*/;
@@ -269,6 +302,7 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=164;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('xa one phase')
 /*!*/;
@@ -276,6 +310,7 @@ DELIMITER ;
 COMMIT;
 -- maria118-statements:15478 0-1-38
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 ALTER TABLE t ADD COLUMN x INT
 /*!*/;
@@ -284,6 +319,7 @@ DELIMITER ;
 BEGIN;
 SET INSERT_ID=165;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('in a domain')
 /*!*/;
@@ -293,6 +329,7 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=166;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('not to be replicated')
 /*!*/;
@@ -300,8 +337,8 @@ DELIMITER ;
 COMMIT;
 -- ERROR the names of the columns of d.t are not known: the source's log does not have them (binlog_row_metadata=FULL), and the source does not have a table of as many columns
 -- maria118-statements:16593 0-1-43
-USE `e`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=2304, collation_connection=2304, collation_server=2304;
+/*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP DATABASE e
 /*!*/;

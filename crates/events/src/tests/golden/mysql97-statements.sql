@@ -1,5 +1,4 @@
 -- mysql97-statements:334 142c7b81-e6c1-11f1-b2a2-02fc00000001:1
-USE `d`;
 SET timestamp=1795385240, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
@@ -7,7 +6,6 @@ CREATE DATABASE d
 /*!*/;
 DELIMITER ;
 -- mysql97-statements:510 142c7b81-e6c1-11f1-b2a2-02fc00000001:2
-USE `e`;
 SET timestamp=1795385240, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
@@ -69,7 +67,7 @@ COMMIT;
 BEGIN;
 SET LAST_INSERT_ID=7;
 SET INSERT_ID=17;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=8, collation_connection=8, collation_server=255;
+SET timestamp=1700000000, auto_increment_increment=1, auto_increment_offset=1, lc_time_names=0, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=8, collation_connection=8, collation_server=255;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (CONCAT('latin', LAST_INSERT_ID()))
@@ -192,6 +190,7 @@ DELIMITER /*!*/;
 SAVEPOINT `one`
 /*!*/;
 DELIMITER ;
+USE `d`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
@@ -275,7 +274,6 @@ DELIMITER ;
 COMMIT;
 -- ERROR the names of the columns of d.t are not known: the source's log does not have them (binlog_row_metadata=FULL), and the source does not have a table of as many columns
 -- mysql97-statements:17824 142c7b81-e6c1-11f1-b2a2-02fc00000001:35
-USE `e`;
 SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
