@@ -74,6 +74,19 @@ impl Names {
         Peer::start(self.kind, name, Duration::ZERO, self.arguments).unwrap()
     }
 
+    /// Several, started side by side; all but the first have nothing, and an empty log.
+    fn peers<const N: usize>(&self, names: [&str; N]) -> [Peer; N] {
+        std::thread::scope(|scope| {
+            let mut at = 0;
+            let started = names.map(|name| {
+                at += 1;
+                let is_first = at == 1;
+                scope.spawn(move || if is_first { self.peer(name) } else { self.fresh(name) })
+            });
+            started.map(|peer| peer.join().unwrap())
+        })
+    }
+
     /// One that has nothing and whose log is empty.
     fn fresh(&self, name: &str) -> Peer {
         let peer = self.peer(name);
@@ -216,7 +229,7 @@ fn assert_tool_copies(relay: &Relay, kind: Kind, program: &str, more: &[&str]) {
 /// Replicas of both ways to follow, and a relay that dies.
 fn kills(names: &Names, tool: impl Fn(&Relay)) {
     let kind = names.kind;
-    let source = names.peer("relayed-source");
+    let [source, by_gtids, by_position] = names.peers(["relayed-source", "relayed-gtids", "relayed-position"]);
     source.client().query(SETUP).unwrap();
     let mut relay = Relay::start(kind.name(), source.port(), &[]).unwrap();
     wait_for_relay(&source, &relay);
@@ -225,9 +238,7 @@ fn kills(names: &Names, tool: impl Fn(&Relay)) {
     let refused = relay.client().query("SELECT * FROM mysql.user").unwrap_err();
     assert!(refused.contains("1235") && refused.contains("mysql.user"), "{refused}");
 
-    let by_gtids = names.fresh("relayed-gtids");
     follow(&by_gtids, &relay, names.by_gtids);
-    let by_position = names.peer("relayed-position");
     follow(&by_position, &relay, names.by_position);
     wait_for_replica(&source, &by_gtids, &relay);
     wait_for_replica(&source, &by_position, &relay);
@@ -251,10 +262,9 @@ fn kills(names: &Names, tool: impl Fn(&Relay)) {
 /// A source that is away, and dies.
 fn absence(names: &Names) {
     let kind = names.kind;
-    let mut source = names.peer("absent-source");
+    let [mut source, by_gtids] = names.peers(["absent-source", "absent-replica"]);
     source.client().query(SETUP).unwrap();
     let relay = Relay::start(&format!("absent-{}", kind.name()), source.port(), &[]).unwrap();
-    let by_gtids = names.fresh("absent-replica");
     follow(&by_gtids, &relay, names.by_gtids);
     wait_for_replica(&source, &by_gtids, &relay);
 
@@ -321,25 +331,25 @@ fn mariadb_whose_source_is_away() {
 /// The source is gone, a replica takes its place; its files and positions are others.
 fn switch(names: &Names) {
     let kind = names.kind;
-    let source = names.peer("switch-first");
+    let [source, promoted, stays] = names.peers(["switch-first", "switch-second", "switch-third"]);
     source.client().query(SETUP).unwrap();
     let mut relay = Relay::start(&format!("switch-{}", kind.name()), source.port(), &[]).unwrap();
-    let promoted = names.fresh("switch-second");
-    let stays = names.fresh("switch-third");
     follow(&promoted, &relay, names.by_gtids);
-    follow(&stays, &relay, names.by_gtids);
-    wait_for_replica(&source, &promoted, &relay);
-    source.client().query("INSERT INTO d.t (s) VALUES ('the last of the first')").unwrap();
-    wait_for_relay(&source, &relay);
     wait_for_replica(&source, &promoted, &relay);
 
     // A server that has none of it is not followed.
-    let stranger = names.fresh("switch-stranger");
     relay.kill();
-    relay.restart_for(stranger.port()).unwrap();
+    relay.restart_for(stays.port()).unwrap();
     until("the refusal", || relay.status("Last_IO_Error").contains("this server has not"));
     assert_eq!(relay.status("Generation"), "1");
-    drop(stranger);
+    relay.kill();
+    relay.restart_for(source.port()).unwrap();
+
+    follow(&stays, &relay, names.by_gtids);
+    source.client().query("INSERT INTO d.t (s) VALUES ('the last of the first')").unwrap();
+    wait_for_relay(&source, &relay);
+    wait_for_replica(&source, &promoted, &relay);
+    wait_for_replica(&source, &stays, &relay);
 
     promoted.client().query(names.promote).unwrap();
     promoted.client().query("INSERT INTO d.t (s) VALUES ('the first of the second')").unwrap();
