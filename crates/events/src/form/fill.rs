@@ -206,9 +206,8 @@ fn of_rows(rows: &dyn Rows) -> Result<form::Rows, EventError> {
         rows: Vec::new(),
     };
     rows.rows(&mut |row| {
-        let mut one = form::Row::default();
-        one.before = row.before()?.map(of_image).transpose()?;
-        one.after = row.after()?.map(of_image).transpose()?;
+        let (before, after) = (row.before()?.map(of_image).transpose()?, row.after()?.map(of_image).transpose()?);
+        let mut one = form::Row { before, after, ..form::Row::default() };
         if let Some((options, columns)) = row.partial()? {
             (one.partial_options, one.partial_columns) = (Some(options), columns.to_vec());
         }

@@ -303,7 +303,7 @@ fn put_image(types: &TableMap, present: &[u8], image: &dyn Image, out: &mut Vec<
     let start = out.len();
     // Bits of no column are set, but for those that the image says are not.
     out.resize(start + columns.len().div_ceil(8), 0);
-    if columns.len() % 8 != 0 {
+    if !columns.len().is_multiple_of(8) {
         let last = out.len() - 1;
         out[last] = (0xff << (columns.len() % 8)) & !image.null_padding();
     }

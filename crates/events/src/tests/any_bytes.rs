@@ -44,7 +44,7 @@ fn column() -> impl Strategy<Value = ColumnMeta> {
         (0u16..=6).prop_map(|fsp| (DATETIME2, fsp)),
         (0u16..=6).prop_map(|fsp| (TIMESTAMP2, fsp)),
         (1u16..=65, 0u16..=30).prop_map(|(digits, scale)| (NEWDECIMAL, digits | scale.min(digits) << 8)),
-        (1u16..=64).prop_map(|bits| (BIT, bits % 8 | (bits / 8) << 8)),
+        (1u16..=64).prop_map(|bits| (BIT, (bits % 8) | ((bits / 8) << 8))),
         Just((STRING, u16::from(ENUM) | 1 << 8)),
         Just((STRING, u16::from(SET) | 8 << 8)),
         Just((STRING, u16::from(STRING) | 40 << 8)),

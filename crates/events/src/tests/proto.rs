@@ -49,8 +49,8 @@ fn without_prefix(fields: BTreeMap<String, (u32, String)>) -> BTreeMap<String, (
         return fields;
     }
     let names: Vec<&String> = fields.keys().collect();
-    let ends = names[0].match_indices('_').map(|(at, _)| &names[0][..=at]);
-    let prefix = ends.filter(|prefix| names.iter().all(|name| name.starts_with(prefix))).last().unwrap().len();
+    let mut ends = names[0].match_indices('_').map(|(at, _)| &names[0][..=at]);
+    let prefix = ends.rfind(|prefix| names.iter().all(|name| name.starts_with(prefix))).unwrap().len();
     fields.iter().map(|(name, field)| (camel(&name[prefix..]), field.clone())).collect()
 }
 
