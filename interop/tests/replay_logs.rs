@@ -15,8 +15,8 @@ CREATE TABLE said (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(100), n DOUBLE, 
 SET timestamp = 1700000000.25;
 INSERT INTO said (s, t) VALUES ('now', NOW(6));
 SET timestamp = DEFAULT;
-SET @text = 'Grüße', @int = -5, @real = 1.5e10, @dec = -12345678901.0123456789, @big = 18446744073709551615, @bin = x'00ff10', @null = NULL;
-INSERT INTO said (s, n) VALUES (@text, @int / 3), (HEX(@bin), @real / 7), (@null, NULL);
+SET @text = 'Grüße', @int = -5, @real = 1.5e20, @dec = -12345678901.0123456789, @big = 18446744073709551615, @bin = x'00ff10', @null = NULL;
+INSERT INTO said (s, n) VALUES (@text, @int / 4), (HEX(@bin), @real / 7), (@null, NULL);
 INSERT INTO said (m, u) VALUES (@dec, @big);
 INSERT INTO said (n) VALUES (RAND());
 INSERT INTO said (s) VALUES (CONCAT('last ', LAST_INSERT_ID()));
@@ -37,7 +37,7 @@ INSERT INTO said (s) VALUES ('kept');
 SAVEPOINT one;
 INSERT INTO said (s) VALUES ('not kept');
 ROLLBACK TO one;
-UPDATE said SET n = id / 3 WHERE n IS NULL;
+UPDATE said SET n = id / 4 WHERE n IS NULL;
 COMMIT;
 DELETE FROM said WHERE s = 'b';
 CREATE DATABASE other;
@@ -192,7 +192,9 @@ fn every_log_into_every_server() {
         // All texts first: a target may be the server whose log it is.
         let own = dump(&["--verify-checksum"], &files);
         let own_short = dump(&["--skip-gtids", "--skip-rows"], &files);
-        let mut texts = vec![(own, "log dump", vec![&ours, &mysql, &maria])];
+        // MariaDB's CREATE TABLE … SELECT is one GTID for table and rows, which MySQL refuses (1778).
+        let takes_gtids = if source.name() == "maria118" { vec![&ours, &maria] } else { vec![&ours, &mysql, &maria] };
+        let mut texts = vec![(own, "log dump", takes_gtids)];
         texts.push((own_short, "log dump --skip-gtids --skip-rows", vec![&ours, &mysql, &maria]));
         if source.name() != "maria118" {
             texts.push((tool(Kind::Mysql97, &["-v"], &files), "mysqlbinlog", vec![&ours, &mysql]));
@@ -218,7 +220,7 @@ fn every_log_into_every_server() {
 fn gtids_of_both_kinds() {
     let ours = Any::Ours(Server::start("replay-gtids", ServerOptions::default()).unwrap());
     let maria = peer(Kind::Maria118);
-    let sql = "SET GLOBAL gtid_domain_id = 7; CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); INSERT INTO d.t VALUES (1), (2)";
+    let sql = "SET gtid_domain_id = 7; CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); INSERT INTO d.t VALUES (1), (2)";
     maria.empty();
     maria.client().query(&format!("{sql}; FLUSH BINARY LOGS")).unwrap();
     let position = maria.client().query("SELECT @@gtid_binlog_pos").unwrap();

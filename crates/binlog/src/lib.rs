@@ -29,6 +29,7 @@ pub mod gtid_set;
 pub mod log;
 mod maria_gtid;
 mod source_position;
+mod sql_mode;
 mod stream_place;
 
 pub use encoder::{EncodedTransaction, EncoderOptions, Origin, RowImage, TableEncoder, TransactionEncoder};
@@ -43,6 +44,7 @@ pub use log::{
 };
 pub use maria_gtid::MariaGtidName;
 pub use source_position::SourcePosition;
+pub use sql_mode::shared_sql_modes;
 pub use stream_place::{StreamEvent, StreamPlace};
 
 #[cfg(test)]

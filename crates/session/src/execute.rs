@@ -6,9 +6,12 @@
 
 use base::{SqlError, codes};
 use sql::Outcome;
+use types::Value;
+use types::charset::latin1_to_utf8;
 use wire::codec::Put;
 use wire::command::StmtExecute;
-use wire::flags::{cursor, status};
+use wire::flags::{column_type, cursor, status};
+use wire::params::ParamType;
 use wire::{WireError, params, reply};
 
 use crate::connection::Connection;
@@ -42,6 +45,9 @@ impl<T: Transport> Connection<T> {
         self.entry.busy("Execute", &statement.text);
         let (count, types) = (statement.prepared.param_count, &mut statement.types);
         let decoded = params::decode_params(execute.params, count, types, &statement.long_data, &mut self.params);
+        if self.session.settings().hot.character_set_client == "latin1" {
+            self.params.iter_mut().zip(types.iter()).for_each(|(value, param)| from_latin1(value, *param));
+        }
         if let Some(error) = statement.reset() {
             return Err(error);
         }
@@ -107,3 +113,14 @@ impl<T: Transport> Connection<T> {
 
 /// What MySQL names in the error that there is no such statement.
 pub(crate) const CHECK: &str = "mysql_stmt_precheck";
+
+/// Text of a client that writes latin1; bytes stay as they are.
+fn from_latin1(value: &mut Value, param: ParamType) {
+    let is_text = matches!(param.ty, column_type::VARCHAR | column_type::VAR_STRING | column_type::STRING);
+    if let Value::Str(bytes) | Value::Bytes(bytes) = value
+        && is_text
+        && !bytes.is_ascii()
+    {
+        *value = Value::Str(latin1_to_utf8(bytes).into_owned().into());
+    }
+}

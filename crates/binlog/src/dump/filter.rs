@@ -113,12 +113,12 @@ impl Selector {
         let (filter, header) = (&self.filter, &event.header);
         let in_time = filter.from.is_none_or(|from| header.timestamp >= from)
             && filter.until.is_none_or(|until| header.timestamp < until);
-        let gtid = match header.event_type {
-            EventType::GTID | EventType::GTID_TAGGED => GtidEvent::decode(header.event_type, event.body())?.gtid,
+        let event = match header.event_type {
+            EventType::GTID | EventType::GTID_TAGGED => Some(GtidEvent::decode(header.event_type, event.body())?),
             _ => None,
         };
-        let included = filter.include_gtids.as_ref().is_none_or(|set| gtid.is_some_and(|gtid| set.contains(gtid)));
-        Ok(in_time && included && !gtid.is_some_and(|gtid| filter.exclude_gtids.contains(gtid)))
+        let gtid = event.as_ref().and_then(|event| Some((event.gtid?, event.tag.as_str())));
+        Ok(in_time && filter.wants_gtid(gtid))
     }
 
     fn wants_content(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {

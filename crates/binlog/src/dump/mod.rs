@@ -143,7 +143,10 @@ impl Dumper {
             self.context.clear();
             return Ok(());
         }
-        out.append(&mut self.context);
+        // Blocks of a file stand between a LOAD DATA and what is said of it.
+        if !matches!(event_type, EventType::BEGIN_LOAD_QUERY | EventType::APPEND_BLOCK) {
+            out.append(&mut self.context);
+        }
         text::event(self, position, event, out)
     }
 

@@ -178,18 +178,20 @@ impl SessionState {
     }
 
     fn sql_mode(&mut self, mode: u64, is_maria: bool, out: &mut Vec<u8>) {
-        let (mysql, maria) = if is_maria {
-            (mode & COMMON_MODES | if mode & MARIA_ROUNDS == 0 { MYSQL_CUTS } else { 0 }, mode)
-        } else {
-            (mode, mode & COMMON_MODES | if mode & MYSQL_CUTS == 0 { MARIA_ROUNDS } else { 0 })
-        };
-        if is_maria && mode & MARIA_MEANINGS != 0 {
+        // By names, where the log is MariaDB's: behind its FORMAT_DESCRIPTION a commuter takes numbers for MariaDB's.
+        let mysql = if !is_maria {
+            mode.to_string()
+        } else if mode & MARIA_MEANINGS != 0 {
             // An error, on purpose.
-            let text = format_args!("@@session.sql_mode='a mode of MariaDB alone: {mode}'");
-            self.set_in("!50700", "sql_mode", text, out);
+            format!("'a mode of MariaDB alone: {mode}'")
         } else {
-            self.set_in("!50700", "sql_mode", format_args!("@@session.sql_mode={mysql}"), out);
-        }
+            let mut names = crate::sql_mode::shared_sql_modes(mode);
+            names.extend((mode & MARIA_ROUNDS == 0).then_some("TIME_TRUNCATE_FRACTIONAL"));
+            format!("'{}'", names.join(","))
+        };
+        let rounds = if mode & MYSQL_CUTS == 0 { MARIA_ROUNDS } else { 0 };
+        let maria = if is_maria { mode } else { mode & COMMON_MODES | rounds };
+        self.set_in("!50700", "sql_mode", format_args!("@@session.sql_mode={mysql}"), out);
         self.set_in("M!100401", "maria_sql_mode", format_args!("@@session.sql_mode={maria}"), out);
     }
 

@@ -306,10 +306,26 @@ fn query(
         dumper.session.before(event, query, is_maria, out)?;
     }
     dumper.session.executed(query.sql);
-    out.extend_from_slice(query.sql);
-    line(out, format_args!("\n/*!*/;"));
+    match query
+        .sql
+        .strip_suffix(START_TRANSACTION)
+        .filter(|_| dumper.format == DumpFormat::Sql && !query.begins_transaction())
+    {
+        // A table whose rows follow (CREATE TABLE … SELECT): only MySQL can say that both are one transaction.
+        Some(create) => {
+            out.extend_from_slice(create);
+            line(out, format_args!("/*!80021 START TRANSACTION*/\n/*!*/;\n/*M!100500 START TRANSACTION*//*!*/;"));
+        }
+        None => {
+            out.extend_from_slice(query.sql);
+            line(out, format_args!("\n/*!*/;"));
+        }
+    }
     Ok(())
 }
+
+/// At the end of a CREATE TABLE … SELECT, as MySQL logs it.
+const START_TRANSACTION: &[u8] = b" START TRANSACTION";
 
 /// A statement as comments.
 fn statement(out: &mut Vec<u8>, name: &str, sql: &[u8]) {

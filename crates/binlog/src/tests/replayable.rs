@@ -97,7 +97,7 @@ fn check_transactions(text: &str) {
     let mut is_open = false;
     for line in text.lines() {
         let begins = line == "BEGIN" || line == "START TRANSACTION" || line.starts_with("XA START");
-        let ends = line.starts_with("COMMIT") || line.starts_with("ROLLBACK") || line.starts_with("XA PREPARE");
+        let ends = ["COMMIT", "ROLLBACK", "XA PREPARE", "XA COMMIT"].iter().any(|word| line.starts_with(word));
         assert!(!(begins && is_open), "{line}");
         is_open = begins || is_open && !ends;
     }

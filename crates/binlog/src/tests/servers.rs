@@ -323,6 +323,27 @@ fn events_in(payload: &TransactionPayload<'_>, limits: PayloadLimits) -> Result<
     Ok(plain)
 }
 
+/// Long BINLOGs by their first lines: what is in them, the tests of `replayable` check.
+fn folded(text: &str) -> String {
+    const SHOWN: usize = 8;
+    let mut out = String::new();
+    // How many lines of the BINLOG were seen.
+    let mut seen = None;
+    for line in text.lines() {
+        seen = match seen {
+            None if line == "BINLOG '" => Some(0),
+            Some(lines) if !line.starts_with('\'') => Some(lines + 1),
+            _ => None,
+        };
+        match seen {
+            Some(lines) if lines > SHOWN + 1 => {}
+            Some(lines) if lines > SHOWN => out.push_str("…\n"),
+            _ => out.extend([line, "\n"]),
+        }
+    }
+    out
+}
+
 /// As `commuter log dump` shows them.
 #[test]
 fn dumps() {
@@ -351,7 +372,7 @@ fn dumps() {
         let [text, readable, json] = [text, readable, json].map(|text| String::from_utf8_lossy(&text).into_owned());
         assert!(!text.contains("not decoded"), "{name}");
         assert!(!readable.contains("BINLOG '") && readable.contains("end_log_pos"), "{name}");
-        check(&format!("{name}.txt"), &text);
+        check(&format!("{name}.txt"), &folded(&text));
         json.lines().for_each(|line| drop(serde_json::from_str::<serde_json::Value>(line).unwrap()));
     }
 }

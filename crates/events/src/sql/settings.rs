@@ -5,27 +5,6 @@ use std::fmt::Write as _;
 use crate::charset::charset_of_collation;
 use crate::event::StatusVar;
 
-/// Names of `sql_mode`'s bits that MySQL and MariaDB share and that still mean something. Others say how a server was
-/// configured long ago, and would be refused.
-const SQL_MODES: [(u32, &str); 16] = [
-    (0, "REAL_AS_FLOAT"),
-    (1, "PIPES_AS_CONCAT"),
-    (2, "ANSI_QUOTES"),
-    (3, "IGNORE_SPACE"),
-    (5, "ONLY_FULL_GROUP_BY"),
-    (6, "NO_UNSIGNED_SUBTRACTION"),
-    (19, "NO_AUTO_VALUE_ON_ZERO"),
-    (20, "NO_BACKSLASH_ESCAPES"),
-    (21, "STRICT_TRANS_TABLES"),
-    (22, "STRICT_ALL_TABLES"),
-    (23, "NO_ZERO_IN_DATE"),
-    (24, "NO_ZERO_DATE"),
-    (25, "ALLOW_INVALID_DATES"),
-    (26, "ERROR_FOR_DIVISION_BY_ZERO"),
-    (29, "HIGH_NOT_PRECEDENCE"),
-    (30, "NO_ENGINE_SUBSTITUTION"),
-];
-
 /// Of `flags2`.
 const AUTO_IS_NULL: u32 = 1 << 14;
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
@@ -100,8 +79,7 @@ fn put_var(set: &mut String, var: &StatusVar<'_>) {
             )
         }
         StatusVar::SqlMode(bits) => {
-            let names = SQL_MODES.iter().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, name)| *name);
-            write!(set, ", sql_mode='{}'", names.collect::<Vec<_>>().join(","))
+            write!(set, ", sql_mode='{}'", binlog::shared_sql_modes(*bits).join(","))
         }
         StatusVar::AutoIncrement(increment, offset) => {
             write!(set, ", auto_increment_increment={increment}, auto_increment_offset={offset}")

@@ -51,7 +51,7 @@ use crate::expr::SqlMode;
 
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::lexer::{bit_bytes, hex_bytes, select_items};
-pub(crate) use self::raw::to_utf8;
+pub(crate) use self::raw::{latin1_to_utf8, to_utf8};
 pub(crate) use tokens::RESERVED;
 
 /// On what the meaning of text depends.

@@ -4,6 +4,7 @@ use base::{SqlError, codes};
 use binlog::QueryContext;
 use engine::DdlText;
 use types::CollationId;
+use types::charset::Charset;
 
 use super::Session;
 use super::prepared::rows_of;
@@ -109,7 +110,9 @@ impl Session {
     /// The session's part of QUERY events; a time of 0 is that of the commit.
     pub(super) fn make_log_context(&self) -> QueryContext {
         let hot = &self.settings.hot;
-        let client = charsets::default_collation(hot.character_set_client).unwrap_or(CollationId::DEFAULT);
+        // The text in the log is UTF-8, whatever the client's character set was.
+        let client = charsets::default_collation(hot.character_set_client);
+        let client = client.filter(|client| client.charset() == Charset::Utf8Mb4).unwrap_or(CollationId::DEFAULT);
         let zone = match self.settings.named("time_zone").as_str() {
             // The zone of this machine, not of the one that applies the log. An offset needs no table of zones there.
             "SYSTEM" => match self.settings.named("system_time_zone").as_str() {

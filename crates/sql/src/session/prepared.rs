@@ -8,7 +8,7 @@ use super::counters::Counter;
 use super::rows::RowStatement;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
-use crate::parse::{ParsedStatement, parse_one, to_utf8};
+use crate::parse::{ParsedStatement, parse_one};
 use crate::plan::Plan;
 use crate::result::{Outcome, ResultColumn, ResultSink};
 
@@ -27,7 +27,7 @@ pub struct Prepared {
 impl Session {
     /// Prepares a statement.
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
-        let text = to_utf8(text, self.settings.hot.sql_mode);
+        let text = self.statement_text(text);
         self.begin_statement(&text);
         self.count(Counter::StatementPrepare);
         self.diagnostics.clear();

@@ -1,5 +1,7 @@
 //! One statement, from its bytes to its outcome.
 
+use std::borrow::Cow;
+
 use base::{SqlError, UnixMicros, codes};
 
 use super::Session;
@@ -10,7 +12,7 @@ use crate::ddl::no_database;
 use crate::expr::WarningLevel;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Show, Statement};
-use crate::parse::{ParsedStatement, parse_one, to_utf8};
+use crate::parse::{ParsedStatement, latin1_to_utf8, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
 use crate::settings::SettingValue;
@@ -18,7 +20,7 @@ use crate::settings::SettingValue;
 impl Session {
     /// Runs one statement (what follows a `;` is an error).
     pub async fn query(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
-        let text = to_utf8(text, self.settings.hot.sql_mode);
+        let text = self.statement_text(text);
         self.begin_statement(&text);
         let result = match parse_one(&text, &self.parse_context()) {
             Ok(parsed) => self.run_parsed(&parsed, sink).await,
@@ -33,6 +35,15 @@ impl Session {
             }
         };
         self.end_statement(result)
+    }
+
+    /// A statement in UTF-8, from the client's character set. Those of a source come in UTF-8.
+    pub(super) fn statement_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
+        let hot = &self.settings.hot;
+        match hot.character_set_client {
+            "latin1" if !self.is_applier => latin1_to_utf8(text, hot.sql_mode),
+            _ => to_utf8(text, hot.sql_mode),
+        }
     }
 
     /// Time, cancellation, processlist.
