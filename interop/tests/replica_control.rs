@@ -1,4 +1,4 @@
-//! Where a replica of a real server stops, and what it leaves out: START REPLICA UNTIL, sql_replica_skip_counter.
+//! Where a replica of a real server stops, and what it leaves out: START REPLICA UNTIL, sql_replica_skip_counter, filters.
 
 use std::time::Duration;
 
@@ -127,4 +127,62 @@ fn mysql_by_position_skips() {
 #[test]
 fn maria_by_gtids_skips() {
     skip(Kind::Maria118, "skip-counter-maria", &[], "SOURCE_AUTO_POSITION=1,");
+}
+
+/// What is left out counts as executed; the rest is there, some of it under another name.
+fn filters(kind: Kind, name: &str, arguments: &[&str]) {
+    let source = Peer::start(kind, name, Duration::ZERO, arguments).unwrap();
+    let client = source.client();
+    let replica = Server::start(name, ServerOptions::default()).unwrap();
+    replica
+        .client()
+        .query(
+            "CHANGE REPLICATION FILTER REPLICATE_IGNORE_DB = (secret), REPLICATE_IGNORE_TABLE = (d.ignored), \
+             REPLICATE_WILD_IGNORE_TABLE = ('d.tmp%'), REPLICATE_REWRITE_DB = ((old, new))",
+        )
+        .unwrap();
+    replica.client().query("CREATE DATABASE new").unwrap();
+    change(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    client
+        .query(
+            "CREATE DATABASE d; CREATE DATABASE secret; USE secret; CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (1); \
+             USE d; CREATE TABLE t (id INT PRIMARY KEY); CREATE TABLE ignored (id INT PRIMARY KEY); CREATE TABLE tmp1 (id INT); \
+             BEGIN; INSERT INTO t VALUES (1); INSERT INTO ignored VALUES (1); INSERT INTO tmp1 VALUES (1); COMMIT; \
+             INSERT INTO ignored VALUES (2); DROP TABLE tmp1",
+        )
+        .unwrap();
+    // Not CREATE DATABASE: a database is not given another name where it is named.
+    client.query("SET sql_log_bin = 0; CREATE DATABASE old").unwrap();
+    client
+        .query("USE old; CREATE TABLE t (id INT PRIMARY KEY); INSERT INTO t VALUES (7); UPDATE t SET id = 8")
+        .unwrap();
+    client.query("USE d; INSERT INTO t VALUES (2)").unwrap();
+    replica.client().query("START REPLICA").unwrap();
+    until("the last row", || {
+        assert_eq!(status(&replica, "Last_SQL_Error"), "");
+        replica.client().query("SELECT 1 FROM d.t").is_ok() && rows(&replica) == "1,2"
+    });
+    let ours = replica.client();
+    assert_eq!(ours.query("SELECT id FROM new.t").unwrap().trim(), "8");
+    assert_eq!(ours.query("SHOW TABLES FROM d").unwrap().trim(), "t");
+    assert_eq!(ours.query("SHOW DATABASES LIKE 'secret'").unwrap(), "");
+    assert_eq!(status(&replica, "Replicate_Wild_Ignore_Table"), "d.tmp%");
+    assert_eq!(status(&replica, "Replicate_Rewrite_DB"), "old->new");
+    let error = ours.query("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d)").unwrap_err();
+    assert!(error.contains("running"), "{error}");
+    if kind == Kind::Mysql97 {
+        let executed = client.query("SELECT @@gtid_executed").unwrap();
+        let has = ours.query(&format!("SELECT GTID_SUBSET('{}', @@gtid_executed)", executed.trim())).unwrap();
+        assert_eq!(has.trim(), "1", "what is left out is executed");
+    }
+}
+
+#[test]
+fn mysql_filtered() {
+    filters(Kind::Mysql97, "filter", &[]);
+}
+
+#[test]
+fn maria_filtered_by_statements() {
+    filters(Kind::Maria118, "filter-maria", &["--binlog-format=STATEMENT"]);
 }

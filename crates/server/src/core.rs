@@ -125,7 +125,7 @@ impl Core {
             globals: globals.clone(),
             registry: registry.clone(),
             end: end.clone(),
-            replica: Replica::new(follower.clone()),
+            replica: Replica::new(follower.clone(), globals.clone()),
             follower,
             dump,
             role: tokio::sync::Mutex::default(),

@@ -28,7 +28,7 @@ mod functions;
 mod information_schema;
 pub mod parse;
 pub mod plan;
-mod replay;
+pub mod replay;
 pub mod result;
 pub mod services;
 pub mod session;

@@ -149,7 +149,7 @@ impl Line<'_> {
         row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
         row.text("Retrieved_Gtid_Set", &self.log.gtid_executed().to_string());
         row.text("Executed_Gtid_Set", &self.executed).number("Auto_Position", u8::from(settings.auto_position));
-        row.last(settings)
+        row.last(settings, "")
     }
 }
 
@@ -181,8 +181,8 @@ impl Row {
     }
 
     /// The last columns.
-    pub(crate) fn last(mut self, settings: &SourceSettings) -> ReplicaStatusRow {
-        self.empty(&["Replicate_Rewrite_DB", "Channel_Name", "Source_TLS_Version"]);
+    pub(crate) fn last(mut self, settings: &SourceSettings, rewritten: &str) -> ReplicaStatusRow {
+        self.text("Replicate_Rewrite_DB", rewritten).empty(&["Channel_Name", "Source_TLS_Version"]);
         self.text("Source_public_key_path", &settings.public_key_path);
         self.number("Get_Source_public_key", u8::from(settings.get_public_key)).empty(&["Network_Namespace"]);
         ReplicaStatusRow(self.0)

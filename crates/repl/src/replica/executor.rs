@@ -21,6 +21,7 @@ use binlog::event::{
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use bytes::Bytes;
+use sql::replay::ReplicationFilter;
 use sql::session::{ReplicatedStatement, Session};
 use types::decimal::Decimal;
 use types::{CollationId, Value};
@@ -46,6 +47,8 @@ pub(super) struct Executor {
     /// Behind the event that is executed.
     offset: u64,
     group: Group,
+    /// What is executed at all; `None` for everything.
+    filter: Option<ReplicationFilter>,
     until: Option<Until>,
     /// What [`Executor::is_at_the_end`] says.
     is_at_the_end: bool,
@@ -96,6 +99,7 @@ impl Executor {
         session: Session,
         commits: Arc<Commits>,
         position_name: Option<String>,
+        filter: ReplicationFilter,
         until: Option<Until>,
         skip: u64,
     ) -> Self {
@@ -109,6 +113,7 @@ impl Executor {
             file: String::new(),
             offset: 0,
             group: Group::default(),
+            filter: Some(filter).filter(|filter| !filter.is_empty()),
             until,
             is_at_the_end,
             skip,
@@ -422,7 +427,15 @@ impl Executor {
             self.session.set_source_position(self.position());
         }
         let is_maria = self.format.is_maria();
+        let schema = String::from_utf8_lossy(query.schema).into_owned();
+        let schema = self.filter.as_ref().map_or(schema.as_str(), |filter| filter.rewritten(&schema)).to_owned();
+        let query = QueryEvent { schema: schema.as_bytes(), ..query };
         let statement = ReplicatedStatement { event: query, sql, timestamp: event.header.timestamp, is_maria };
+        if let Some(filter) = &self.filter
+            && self.session.leaves_out(filter, &statement).map_err(|error| of_statement(&error, &query, sql))?
+        {
+            return if self.group.is_open { Ok(()) } else { self.roll_back().await };
+        }
         // Unlike rows, a statement reads what can be seen: what has its place only is not there yet.
         self.commits.idle().await?;
         let ran = match self.group.is_open && creates_table(sql) {
@@ -441,7 +454,10 @@ impl Executor {
 
     fn map_table(&mut self, event: &TableMapEvent<'_>) -> Result<(), SqlError> {
         let dialect = if self.format.is_maria() { Dialect::Maria } else { Dialect::Mysql };
-        let map = TableMap::of(event, dialect).map_err(malformed)?;
+        let mut map = TableMap::of(event, dialect).map_err(malformed)?;
+        if let Some(filter) = &self.filter {
+            map.schema = filter.rewritten(&map.schema).to_owned();
+        }
         self.tables.insert(map.table_id, map);
         Ok(())
     }
@@ -451,6 +467,9 @@ impl Executor {
             let message = format!("rows of table number {} without a TABLE_MAP", event.table_id);
             return Err(malformed(DecodeError(message)));
         };
+        if self.filter.as_ref().is_some_and(|filter| !filter.wants_rows(&map.schema, &map.table)) {
+            return Ok(());
+        }
         self.session.apply_rows(map, event).await
     }
 

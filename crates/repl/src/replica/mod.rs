@@ -37,6 +37,7 @@ use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{StartReplica, StopReplica};
+use sql::replay::ReplicationFilter;
 use sql::services::ReplicaStatusRow;
 use sql::session::{Session, Shared};
 use sql::settings::Globals;
@@ -101,6 +102,7 @@ impl State {
 /// A server's executing replica.
 pub struct Replica {
     follower: Arc<Follower>,
+    globals: Arc<Globals>,
     state: Mutex<State>,
     changed: Event,
     transactions: AtomicUsize,
@@ -116,8 +118,6 @@ struct Run {
     acks: Acks,
     /// The executor's session.
     handle: Arc<SessionHandle>,
-    /// For `sql_replica_skip_counter`.
-    globals: Arc<Globals>,
     copy: CopyHook,
 }
 
@@ -130,10 +130,11 @@ const SKIP_COUNTER: &str = "sql_replica_skip_counter";
 const RETRIES_MAX: u32 = 10;
 
 impl Replica {
-    /// Not started yet. `follower` keeps the source's settings.
-    pub fn new(follower: Arc<Follower>) -> Arc<Self> {
+    /// Not started yet. `follower` keeps the source's settings; of `globals` filters and the like are read at each start.
+    pub fn new(follower: Arc<Follower>, globals: Arc<Globals>) -> Arc<Self> {
         Arc::new(Replica {
             follower,
+            globals,
             state: Mutex::default(),
             changed: Event::new(),
             transactions: AtomicUsize::new(0),
@@ -179,6 +180,7 @@ impl Replica {
         if start.receiver != start.applier {
             return Err(SqlError::not_supported("START REPLICA of one of the two threads: there is no relay log"));
         }
+        let filter = ReplicationFilter::of(&self.globals)?;
         let until = start.until.as_ref().map(|until| Until::new(until, &shared.engine.gtid_executed())).transpose()?;
         {
             let mut state = self.state.lock();
@@ -204,14 +206,13 @@ impl Replica {
             commits: Arc::default(),
             acks: Acks::default(),
             handle,
-            globals: shared.globals.clone(),
             copy,
         });
         self.state.lock().run = Arc::downgrade(&run);
         let spawner = &shared.env.spawner;
         let (receiver, executor, commits) = (run.clone(), run.clone(), run);
         spawner.spawn("replica-receiver", Box::pin(async move { receiver.receive().await }));
-        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session, until).await }));
+        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session, filter, until).await }));
         spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
         Ok(())
     }
@@ -259,8 +260,8 @@ impl Replica {
     /// `SHOW REPLICA STATUS`
     pub fn status(&self) -> Vec<ReplicaStatusRow> {
         let Some(settings) = self.follower.source() else { return Vec::new() };
-        let skip = self.skip_counter();
-        vec![status::row(&settings, &self.state.lock(), self.follower.engine(), skip, self.follower.env().clock.now())]
+        let (engine, now) = (self.follower.engine(), self.follower.env().clock.now());
+        vec![status::row(&settings, &self.state.lock(), engine, &self.globals, now)]
     }
 
     /// The receiver's error, if it has stopped with one or tries again.
@@ -271,12 +272,6 @@ impl Replica {
     /// The error that has stopped the executor.
     pub fn execute_error(&self) -> Option<ExecuteError> {
         self.state.lock().sql_error.as_ref().map(|(error, _)| error.clone())
-    }
-
-    /// What is left of `sql_replica_skip_counter`, while it runs.
-    fn skip_counter(&self) -> u64 {
-        let run = self.state.lock().run.upgrade();
-        run.map_or(0, |run| run.globals.named(SKIP_COUNTER).as_u64())
     }
 
     fn settings(&self) -> SourceSettings {
@@ -329,11 +324,11 @@ impl Run {
     }
 
     /// The executor's thread.
-    async fn execute(self: Arc<Self>, session: Session, until: Option<Until>) {
+    async fn execute(self: Arc<Self>, session: Session, filter: ReplicationFilter, until: Option<Until>) {
         let settings = self.replica.settings();
         let position_name = (!settings.auto_position).then(|| settings.position_name());
-        let skip = self.globals.named(SKIP_COUNTER).as_u64();
-        let mut executor = Executor::new(session, self.commits.clone(), position_name, until, skip);
+        let skip = self.replica.globals.named(SKIP_COUNTER).as_u64();
+        let mut executor = Executor::new(session, self.commits.clone(), position_name, filter, until, skip);
         while !executor.is_at_the_end() {
             let Some(item) = self.queue.pop().await else { break };
             let result = match item {
@@ -363,7 +358,7 @@ impl Run {
     }
 
     fn show_skip_counter(&self, left: u64) {
-        if let Err(error) = self.globals.configure(SKIP_COUNTER, &left.to_string()) {
+        if let Err(error) = self.replica.globals.configure(SKIP_COUNTER, &left.to_string()) {
             tracing::error!("{SKIP_COUNTER}: {}", error.message);
         }
     }

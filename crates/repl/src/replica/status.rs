@@ -3,6 +3,7 @@
 use base::{LogPosition, UnixMicros};
 use engine::Engine;
 use sql::services::ReplicaStatusRow;
+use sql::settings::Globals;
 
 use super::until::Until;
 use super::{Place, State};
@@ -23,12 +24,22 @@ fn seconds_behind(state: &State, now: UnixMicros) -> Option<u64> {
     Some(((now.0 / 1_000_000) as i64 - committed).max(0) as u64)
 }
 
+/// Columns of filters, and the settings that they show.
+const FILTERS: [(&str, &str); 6] = [
+    ("Replicate_Do_DB", "replicate_do_db"),
+    ("Replicate_Ignore_DB", "replicate_ignore_db"),
+    ("Replicate_Do_Table", "replicate_do_table"),
+    ("Replicate_Ignore_Table", "replicate_ignore_table"),
+    ("Replicate_Wild_Do_Table", "replicate_wild_do_table"),
+    ("Replicate_Wild_Ignore_Table", "replicate_wild_ignore_table"),
+];
+
 /// The line.
 pub(super) fn row(
     settings: &SourceSettings,
     state: &State,
     engine: &Engine,
-    skip: u64,
+    globals: &Globals,
     now: UnixMicros,
 ) -> ReplicaStatusRow {
     let (io_code, io_text) =
@@ -49,9 +60,12 @@ pub(super) fn row(
     row.text("Relay_Log_File", &own_file).number("Relay_Log_Pos", own.offset);
     row.text("Relay_Source_Log_File", &state.executed.file);
     row.text("Replica_IO_Running", state.io_running.text()).text("Replica_SQL_Running", yes_or_no(is_executing));
-    row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
-    row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
-    row.number("Last_Errno", last_code).text("Last_Error", last_text).number("Skip_Counter", skip);
+    for (column, setting) in FILTERS {
+        row.text(column, globals.named(setting).as_str());
+    }
+    row.number("Last_Errno", last_code)
+        .text("Last_Error", last_text)
+        .number("Skip_Counter", globals.named("sql_replica_skip_counter").as_u64());
     row.number("Exec_Source_Log_Pos", state.executed.offset).number("Relay_Log_Space", 0u64);
     let (condition, until) = state.until.as_ref().map_or(("None", Place::default()), Until::shown);
     row.text("Until_Condition", condition);
@@ -75,5 +89,5 @@ pub(super) fn row(
     row.text("Retrieved_Gtid_Set", &state.retrieved.to_string());
     row.text("Executed_Gtid_Set", &engine.gtid_executed().to_string());
     row.number("Auto_Position", u8::from(settings.auto_position));
-    row.last(settings)
+    row.last(settings, globals.named("replicate_rewrite_db").as_str())
 }

@@ -14,6 +14,7 @@ use repl::{DumpServer, Follower, Replica, SourceKind};
 use session::{Registry, Shared};
 use sql::Services;
 use sql::parse::ast::{ChangeSource, FlushTarget, StartReplica, StopReplica};
+use sql::replay::ReplicationFilter;
 use sql::services::{
     Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, Process, PurgeBinaryLogs, ReplicaHost,
     ReplicaStatusRow,
@@ -145,6 +146,11 @@ impl Services for ServerServices {
                 let _role = self.parts.role.lock().await;
                 replication::set_gtid_slave_pos(&self.parts.engine, &self.parts.globals, value.as_str()).await
             });
+        }
+        if name.starts_with("replicate_") {
+            let checked = self.replica().check_stopped();
+            let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
+            return Box::pin(std::future::ready(checked));
         }
         if name == "sql_replica_skip_counter" {
             return Box::pin(std::future::ready(self.replica().check_stopped()));

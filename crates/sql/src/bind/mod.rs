@@ -24,6 +24,7 @@ pub(crate) mod scope;
 mod select;
 mod subquery;
 pub(crate) mod tree;
+pub(crate) mod written;
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -124,8 +124,10 @@ fn named_channel(_offset: usize) -> ParseError {
 
 fn change_source(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     tokens.expect("CHANGE")?;
-    if tokens.next_are("REPLICATION FILTER") {
-        return Err(ParseError::not_supported("CHANGE REPLICATION FILTER"));
+    if tokens.accept("REPLICATION FILTER") {
+        let rules = tokens.comma_list(filter_rule)?;
+        channel(tokens)?;
+        return Ok(Admin::ReplicationFilter(rules));
     }
     tokens.expect_one(&["REPLICATION SOURCE TO", "MASTER TO"])?;
     let mut change = ChangeSource::default();
@@ -206,6 +208,49 @@ fn seconds(tokens: &mut Tokens<'_>) -> Parsed<f64> {
             Ok(number)
         }
         Err(_) => tokens.unexpected(),
+    }
+}
+
+const FILTER_RULES: &[&str] = &[
+    "REPLICATE_DO_DB",
+    "REPLICATE_IGNORE_DB",
+    "REPLICATE_DO_TABLE",
+    "REPLICATE_IGNORE_TABLE",
+    "REPLICATE_WILD_DO_TABLE",
+    "REPLICATE_WILD_IGNORE_TABLE",
+    "REPLICATE_REWRITE_DB",
+];
+
+/// `REPLICATE_DO_DB = (a, b)`, as the setting has it.
+fn filter_rule(tokens: &mut Tokens<'_>) -> Parsed<(String, String)> {
+    let rule = tokens.expect_one(FILTER_RULES)?;
+    tokens.expect_token(&Token::Eq)?;
+    tokens.expect_token(&Token::LParen)?;
+    let mut items = Vec::new();
+    if !tokens.accept_token(&Token::RParen) {
+        items = tokens.comma_list(|tokens| filter_item(tokens, rule))?;
+        tokens.expect_token(&Token::RParen)?;
+    }
+    Ok((rule.to_lowercase(), items.join(",")))
+}
+
+fn filter_item(tokens: &mut Tokens<'_>, rule: &str) -> Parsed<String> {
+    match rule {
+        "REPLICATE_DO_DB" | "REPLICATE_IGNORE_DB" => tokens.identifier(),
+        "REPLICATE_DO_TABLE" | "REPLICATE_IGNORE_TABLE" => {
+            let schema = tokens.identifier()?;
+            tokens.expect_token(&Token::Period)?;
+            Ok(format!("{schema}.{}", tokens.identifier()?))
+        }
+        "REPLICATE_REWRITE_DB" => {
+            tokens.expect_token(&Token::LParen)?;
+            let from = tokens.identifier()?;
+            tokens.expect_token(&Token::Comma)?;
+            let to = tokens.identifier()?;
+            tokens.expect_token(&Token::RParen)?;
+            Ok(format!("{from}->{to}"))
+        }
+        _ => tokens.string(),
     }
 }
 

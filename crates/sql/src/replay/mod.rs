@@ -18,6 +18,7 @@
 //! | [`image`] | images taken apart, and rows put together |
 //! | [`find`] | the rows that UPDATE and DELETE mean |
 //! | [`apply`] | what is done with a row |
+//! | [`filter`] | what is executed at all |
 //!
 //! # Invariants
 //! - Columns are the same by their position, as in MySQL. A generated primary key that the source does not have is ours
@@ -27,6 +28,7 @@
 
 mod apply;
 mod convert;
+mod filter;
 mod find;
 mod form;
 mod image;
@@ -43,6 +45,7 @@ use binlog::event::TableMap;
 use engine::Catalog;
 
 pub(crate) use apply::{ExecMode, apply_event};
+pub use filter::ReplicationFilter;
 pub(crate) use form::Modes;
 pub(crate) use mapping::MappedTable;
 

@@ -7,8 +7,10 @@ use super::Session;
 use crate::account::Privilege;
 use crate::expr::WarningLevel;
 use crate::parse::ast::{Admin, FlushTarget};
+use crate::replay::ReplicationFilter;
 use crate::result::{Outcome, ResultSink};
 use crate::services::PurgeBinaryLogs;
+use crate::settings::{SettingValue, find_or_suggest};
 
 impl Session {
     pub(super) async fn administer(&mut self, admin: &Admin, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
@@ -17,6 +19,15 @@ impl Session {
             Admin::ChangeSource(change) => {
                 self.replication_admin().await?;
                 services.change_source(change.clone()).await?;
+            }
+            Admin::ReplicationFilter(rules) => {
+                self.replication_admin().await?;
+                for (name, value) in rules {
+                    ReplicationFilter::check(name, value)?;
+                }
+                for (name, value) in rules {
+                    self.set_global(find_or_suggest(name)?, SettingValue::text(value.clone())).await?;
+                }
             }
             Admin::StartReplica(start) => {
                 self.replication_admin().await?;

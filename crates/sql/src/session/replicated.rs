@@ -18,6 +18,7 @@ use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
 use crate::parse::ast::{Ddl, Statement};
+use crate::replay::ReplicationFilter;
 use crate::result::Collected;
 use crate::settings::{SettingValue, sql_mode};
 
@@ -136,6 +137,29 @@ impl Session {
     /// The next transaction gets a GTID of this server.
     pub fn begin_automatic_gtid(&mut self) {
         self.next_gtid = NextGtid::Automatic;
+    }
+
+    /// Whether a statement is one that is not executed here. What was said for it alone is forgotten then.
+    ///
+    /// # Errors
+    /// What [`Session::run_replicated`] would say of its context.
+    pub fn leaves_out(
+        &mut self,
+        filter: &ReplicationFilter,
+        statement: &ReplicatedStatement<'_>,
+    ) -> Result<bool, SqlError> {
+        let text = self.become_source(statement)?;
+        let text = crate::parse::to_utf8(&text, self.settings.hot.sql_mode);
+        let database = self.info.database.as_deref();
+        let is_left_out = match crate::parse::parse_one(&text, &self.parse_context()) {
+            Ok(parsed) => !filter.wants_statement(database, &parsed.statement),
+            // What we do not know may be left out all the same.
+            Err(_) => database.is_some_and(|database| !filter.wants_database(database)),
+        };
+        if is_left_out {
+            self.store("insert_id", SettingValue::UInt(0));
+        }
+        Ok(is_left_out)
     }
 
     /// Runs a statement as it was run at its source. One that is a transaction by itself is committed when this returns.

@@ -191,7 +191,7 @@ impl Session {
         Ok((value, ty.unwrap_or_else(|| ExprType::of_kind(ValueKind::Null))))
     }
 
-    async fn set_global(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
+    pub(super) async fn set_global(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
         let setting = id.setting();
         if matches!(setting.name, "read_only" | "super_read_only") && value.as_bool() && self.in_transaction() {
             let message =

@@ -12,6 +12,8 @@ pub type ChannelName = String;
 pub enum Admin {
     /// CHANGE REPLICATION SOURCE TO.
     ChangeSource(ChangeSource),
+    /// CHANGE REPLICATION FILTER: settings, and their values.
+    ReplicationFilter(Vec<(String, String)>),
     /// START REPLICA.
     StartReplica(StartReplica),
     /// STOP REPLICA.

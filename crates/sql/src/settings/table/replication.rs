@@ -104,6 +104,13 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["slave_sql_verify_checksum"])
         .read_only()
         .doc("Whether checksums are verified before an event is applied. Always ON."),
+    global("replicate_do_db", TEXT, "").doc("Of MySQL and MariaDB sources only these databases, between commas. As CHANGE REPLICATION FILTER."),
+    global("replicate_ignore_db", TEXT, "").doc("Not these databases."),
+    global("replicate_do_table", TEXT, "").doc("Only these tables: `database.table`, between commas."),
+    global("replicate_ignore_table", TEXT, "").doc("Not these tables."),
+    global("replicate_wild_do_table", TEXT, "").doc("Only tables of these patterns: `data%.t\\_%`, as of LIKE."),
+    global("replicate_wild_ignore_table", TEXT, "").doc("Not tables of these patterns."),
+    global("replicate_rewrite_db", TEXT, "").doc("The source's databases that have another name here: `theirs->ours`, between commas. Before all other rules."),
     global("sql_replica_skip_counter", U32, "0").alias(&["sql_slave_skip_counter"]).doc(
         "Events of a MySQL or MariaDB source to leave out from the next START REPLICA on; a transaction is left out as a whole, and counts as executed. \
          Goes down to 0 while that is done.",

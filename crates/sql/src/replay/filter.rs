@@ -1,0 +1,265 @@
+//! Which databases and tables of a source are executed here: `replicate_do_db` and its kin, by MySQL's rules (Reference Manual, "How Servers
+//! Evaluate Replication Filtering Rules").
+//!
+//! ```text
+//! replicate_rewrite_db     the source's database has another name here; what follows sees that name
+//! a database               of a row its table's, of a statement the default one
+//!   do_db if there are any: one of them, else nothing;  else not one of ignore_db
+//! then each table          the first that matches decides: do_table, ignore_table, wild_do_table, wild_ignore_table
+//!   none does              left out if there is any of the first or third
+//! ```
+//! # Invariants
+//! - What is left out counts as executed: its transaction keeps its GTID, or the source's position, and does nothing.
+
+use base::{SqlError, codes};
+use types::CollationId;
+
+use crate::expr::pattern::like;
+use crate::parse::ast::{Ddl, Statement, TableName};
+use crate::settings::Globals;
+
+/// A table, or a pattern of tables, with its database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Qualified {
+    schema: String,
+    table: String,
+}
+
+/// The rules of `replicate_…`, from settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplicationFilter {
+    do_db: Vec<String>,
+    ignore_db: Vec<String>,
+    do_table: Vec<Qualified>,
+    ignore_table: Vec<Qualified>,
+    wild_do_table: Vec<Qualified>,
+    wild_ignore_table: Vec<Qualified>,
+    /// From the source's name to ours.
+    rewrite_db: Vec<(String, String)>,
+}
+
+impl ReplicationFilter {
+    /// By the settings as they are.
+    ///
+    /// # Errors
+    /// 1231 for a value that is no list of what it is to be.
+    pub fn of(globals: &Globals) -> Result<Self, SqlError> {
+        let text = |name: &str| globals.named(name).as_str().to_owned();
+        let tables = |name: &str| parse_tables(name, &text(name));
+        Ok(ReplicationFilter {
+            do_db: items(&text("replicate_do_db")),
+            ignore_db: items(&text("replicate_ignore_db")),
+            do_table: tables("replicate_do_table")?,
+            ignore_table: tables("replicate_ignore_table")?,
+            wild_do_table: tables("replicate_wild_do_table")?,
+            wild_ignore_table: tables("replicate_wild_ignore_table")?,
+            rewrite_db: parse_rewrites("replicate_rewrite_db", &text("replicate_rewrite_db"))?,
+        })
+    }
+
+    /// Whether a value is one that a setting of this family can have.
+    ///
+    /// # Errors
+    /// 1231 if not.
+    pub fn check(name: &str, value: &str) -> Result<(), SqlError> {
+        match name {
+            "replicate_do_db" | "replicate_ignore_db" => Ok(()),
+            "replicate_rewrite_db" => parse_rewrites(name, value).map(drop),
+            _ => parse_tables(name, value).map(drop),
+        }
+    }
+
+    /// Whether everything is executed under its own name.
+    pub fn is_empty(&self) -> bool {
+        *self == ReplicationFilter::default()
+    }
+
+    /// What a database of the source is called here.
+    pub fn rewritten<'a>(&'a self, schema: &'a str) -> &'a str {
+        self.rewrite_db.iter().find(|(from, _)| from == schema).map_or(schema, |(_, to)| to)
+    }
+
+    /// Whether rows of a table, by its name here, are executed.
+    pub fn wants_rows(&self, schema: &str, table: &str) -> bool {
+        self.wants_database(schema) && self.wants_tables(&[(schema, table)])
+    }
+
+    pub(crate) fn wants_database(&self, schema: &str) -> bool {
+        match self.do_db.is_empty() {
+            false => self.do_db.iter().any(|wanted| wanted == schema),
+            true => !self.ignore_db.iter().any(|unwanted| unwanted == schema),
+        }
+    }
+
+    fn wants_tables(&self, tables: &[(&str, &str)]) -> bool {
+        for (schema, table) in tables {
+            let is = |rules: &[Qualified]| rules.iter().any(|rule| rule.schema == *schema && rule.table == *table);
+            let is_like = |rules: &[Qualified]| rules.iter().any(|rule| rule.matches(schema, table));
+            if is(&self.do_table) {
+                return true;
+            }
+            if is(&self.ignore_table) {
+                return false;
+            }
+            if is_like(&self.wild_do_table) {
+                return true;
+            }
+            if is_like(&self.wild_ignore_table) {
+                return false;
+            }
+        }
+        self.do_table.is_empty() && self.wild_do_table.is_empty()
+    }
+
+    /// Whether a statement is executed; `default` is the database that it ran in, by its name here.
+    pub(crate) fn wants_statement(&self, default: Option<&str>, statement: &Statement) -> bool {
+        // Databases themselves: by their own name, and by patterns for all of their tables.
+        if let Statement::Ddl(
+            Ddl::CreateDatabase { name, .. }
+            | Ddl::DropDatabase { name, .. }
+            | Ddl::AlterDatabase { name: Some(name), .. },
+        ) = statement
+        {
+            return self.wants_database(name) && self.wants_whole_database(name);
+        }
+        if let Some(default) = default
+            && !self.wants_database(default)
+        {
+            return false;
+        }
+        let tables = tables_written(statement);
+        let named = |table: &'_ TableName| (table.schema.clone().or(default.map(str::to_owned)), table.name.clone());
+        let tables: Vec<(String, String)> =
+            tables.iter().map(named).filter_map(|(schema, table)| Some((schema?, table))).collect();
+        let tables: Vec<(&str, &str)> =
+            tables.iter().map(|(schema, table)| (schema.as_str(), table.as_str())).collect();
+        tables.is_empty() || self.wants_tables(&tables)
+    }
+
+    /// By patterns of which the table is `%`: those are of the database too.
+    fn wants_whole_database(&self, schema: &str) -> bool {
+        let whole = |rules: &[Qualified]| rules.iter().any(|rule| rule.table == "%" && rule.matches(schema, ""));
+        if whole(&self.wild_do_table) {
+            return true;
+        }
+        if whole(&self.wild_ignore_table) {
+            return false;
+        }
+        !self.wild_do_table.iter().any(|rule| rule.table == "%")
+    }
+}
+
+impl Qualified {
+    fn matches(&self, schema: &str, table: &str) -> bool {
+        let like =
+            |text: &str, pattern: &str| like(text.as_bytes(), pattern.as_bytes(), Some('\\'), CollationId::BINARY);
+        like(schema, &self.schema) && like(table, &self.table)
+    }
+}
+
+/// Parts between commas.
+fn items(text: &str) -> Vec<String> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
+}
+
+fn parse_tables(name: &str, text: &str) -> Result<Vec<Qualified>, SqlError> {
+    let table = |item: String| match item.split_once('.') {
+        Some((schema, table)) if !schema.is_empty() && !table.is_empty() => {
+            Ok(Qualified { schema: schema.to_owned(), table: table.to_owned() })
+        }
+        _ => Err(wrong_value(name, text)),
+    };
+    items(text).into_iter().map(table).collect()
+}
+
+fn parse_rewrites(name: &str, text: &str) -> Result<Vec<(String, String)>, SqlError> {
+    let rewrite = |item: String| match item.split_once("->") {
+        Some((from, to)) if !from.trim().is_empty() && !to.trim().is_empty() => {
+            Ok((from.trim().to_owned(), to.trim().to_owned()))
+        }
+        _ => Err(wrong_value(name, text)),
+    };
+    items(text).into_iter().map(rewrite).collect()
+}
+
+fn wrong_value(name: &str, text: &str) -> SqlError {
+    SqlError::new(codes::WRONG_VALUE_FOR_VAR, format!("Variable '{name}' can't be set to the value of '{text}'"))
+}
+
+/// The tables that a statement changes.
+fn tables_written(statement: &Statement) -> Vec<TableName> {
+    match statement {
+        Statement::Insert(insert) => crate::bind::written::insert(insert),
+        Statement::Update(update) => crate::bind::written::update(&update.update),
+        Statement::Delete(delete) => crate::bind::written::delete(&delete.delete),
+        Statement::CreateTableSelect(create, _) => vec![create.name.clone()],
+        Statement::Ddl(Ddl::CreateTable(create)) => vec![create.name.clone()],
+        Statement::Ddl(Ddl::DropTables { tables, .. }) => tables.clone(),
+        Statement::Ddl(Ddl::AlterTable(alter)) => vec![alter.table.clone()],
+        Statement::Ddl(Ddl::Truncate(table)) => vec![table.clone()],
+        Statement::Ddl(Ddl::RenameTables(pairs)) => {
+            pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()]).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{ParseContext, parse_one};
+
+    fn filter(rules: &[(&str, &str)]) -> ReplicationFilter {
+        let globals = Globals::default();
+        rules.iter().for_each(|(name, value)| globals.configure(name, value).unwrap());
+        ReplicationFilter::of(&globals).unwrap()
+    }
+
+    fn wants(filter: &ReplicationFilter, default: &str, statement: &str) -> bool {
+        let parsed = parse_one(statement, &ParseContext::default()).unwrap();
+        filter.wants_statement(Some(default).filter(|name| !name.is_empty()), &parsed.statement)
+    }
+
+    #[test]
+    fn databases() {
+        let only = filter(&[("replicate_do_db", "a, b")]);
+        assert!(only.wants_rows("a", "t") && !only.wants_rows("c", "t"));
+        assert!(wants(&only, "a", "INSERT INTO c.t VALUES (1)"), "a statement goes by the default database");
+        assert!(!wants(&only, "c", "INSERT INTO a.t VALUES (1)"));
+        assert!(wants(&only, "c", "CREATE DATABASE a") && !wants(&only, "a", "DROP DATABASE c"));
+        let but = filter(&[("replicate_ignore_db", "c")]);
+        assert!(but.wants_rows("a", "t") && !but.wants_rows("c", "t"));
+        assert!(filter(&[]).is_empty() && filter(&[]).wants_rows("c", "t"));
+    }
+
+    #[test]
+    fn tables() {
+        let only = filter(&[("replicate_do_table", "d.t,d.u")]);
+        assert!(only.wants_rows("d", "u") && !only.wants_rows("d", "v"));
+        assert!(wants(&only, "d", "UPDATE v, u SET v.n = 1"), "one of them is enough");
+        assert!(wants(&only, "", "DROP TABLE d.t") && !wants(&only, "e", "TRUNCATE t"));
+        assert!(wants(&only, "d", "DELETE x FROM v, t AS x WHERE v.id = x.id"));
+        assert!(!wants(&only, "d", "DELETE v FROM v, t AS x WHERE v.id = x.id"));
+        let but = filter(&[("replicate_ignore_table", "d.t")]);
+        assert!(but.wants_rows("d", "u") && !but.wants_rows("d", "t"));
+        assert!(wants(&but, "d", "CREATE TABLE u AS SELECT * FROM t") && !wants(&but, "d", "RENAME TABLE t TO u"));
+    }
+
+    #[test]
+    fn patterns() {
+        let only = filter(&[("replicate_wild_do_table", r"d%.t\_%"), ("replicate_do_table", "e.x")]);
+        assert!(only.wants_rows("d2", "t_1") && !only.wants_rows("d2", "tx1") && only.wants_rows("e", "x"));
+        let but = filter(&[("replicate_wild_ignore_table", "tmp%.%")]);
+        assert!(!but.wants_rows("tmp1", "t") && but.wants_rows("d", "t"));
+        assert!(!wants(&but, "", "CREATE DATABASE tmp7") && wants(&but, "", "CREATE DATABASE d"));
+    }
+
+    #[test]
+    fn other_names() {
+        let filter = filter(&[("replicate_rewrite_db", "a->b, c -> d")]);
+        assert_eq!((filter.rewritten("a"), filter.rewritten("c"), filter.rewritten("e")), ("b", "d", "e"));
+        assert!(ReplicationFilter::check("replicate_rewrite_db", "a").is_err());
+        assert!(ReplicationFilter::check("replicate_do_table", "a").is_err());
+        assert!(ReplicationFilter::check("replicate_wild_do_table", "a.%,b.c").is_ok());
+    }
+}
