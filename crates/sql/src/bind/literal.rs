@@ -51,14 +51,24 @@ impl<'a> Binder<'a> {
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
         let name = prefix.trim_start_matches('_').to_ascii_lowercase();
-        let bound = self.bind_expr(value, scope)?;
         let collation = self.charset_collation(&name)?;
-        match (value, collation) {
-            (_, CollationId::BINARY) => build::cast(bound, CastType::Binary { bytes: None }, CollationId::BINARY),
-            (sql::Expr::Value(value), collation) => match value.value.clone().into_string() {
-                Some(text) => Ok(build::string_literal(&text, collation)),
-                None => build::cast(bound, CastType::Char { chars: None }, collation),
-            },
+        let literal = match value {
+            _ if collation == CollationId::BINARY => None,
+            sql::Expr::Value(value) => Some(&value.value),
+            _ => None,
+        };
+        match literal {
+            Some(sql::Value::SingleQuotedString(text) | sql::Value::DoubleQuotedString(text)) => {
+                return Ok(build::string_literal(text, collation));
+            }
+            Some(_) if name == "ucs2" => return Err(SqlError::not_supported("literals of character set ucs2")),
+            Some(sql::Value::HexStringLiteral(digits)) => return text_of_bytes(&hex_bytes(digits), collation),
+            Some(sql::Value::SingleQuotedByteStringLiteral(bits)) => return text_of_bytes(&bit_bytes(bits), collation),
+            _ => {}
+        }
+        let bound = self.bind_expr(value, scope)?;
+        match collation {
+            CollationId::BINARY => build::cast(bound, CastType::Binary { bytes: None }, collation),
             _ => build::cast(bound, CastType::Char { chars: None }, collation),
         }
     }
@@ -127,6 +137,19 @@ impl<'a> Binder<'a> {
         match (chars.next(), chars.next()) {
             (first, None) => Ok(first),
             _ => Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to ESCAPE")),
+        }
+    }
+}
+
+/// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.
+fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError> {
+    let charset = collation.charset();
+    match std::str::from_utf8(&charset.decode(bytes)) {
+        Ok(text) => Ok(build::string_literal(text, collation)),
+        Err(_) => {
+            let shown: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
+            let message = format!("Invalid {} character string: '{shown}'", charset.name());
+            Err(SqlError::new(codes::INVALID_CHARACTER_STRING, message))
         }
     }
 }

@@ -494,7 +494,8 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
         let message = format!("COLLATION '{}' is not valid for CHARACTER SET '{}'", collation.name(), own.name());
         return Err(SqlError::new(codes::COLLATION_CHARSET_MISMATCH, message));
     }
-    let arg = if arg.ty.kind == Kind::Str || arg.ty.kind == Kind::Any {
+    let is_text = matches!(arg.ty.kind, Kind::Str | Kind::Any);
+    let arg = if is_text || (arg.ty.kind == Kind::Bytes && collation == CollationId::BINARY) {
         arg
     } else {
         cast(arg, CastType::Char { chars: None }, collation)?
