@@ -11,6 +11,7 @@
 //! - A source's transaction is one of ours, or (a schema change with rows, CREATE TABLE … SELECT) two of which the last one has its GTID.
 //! - What is not understood, or not here, is an error before anything of its transaction is committed.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -427,9 +428,11 @@ impl Executor {
             self.session.set_source_position(self.position());
         }
         let is_maria = self.format.is_maria();
-        let schema = String::from_utf8_lossy(query.schema).into_owned();
-        let schema = self.filter.as_ref().map_or(schema.as_str(), |filter| filter.rewritten(&schema)).to_owned();
-        let query = QueryEvent { schema: schema.as_bytes(), ..query };
+        let schema = match &self.filter {
+            None => Cow::Borrowed(query.schema),
+            Some(filter) => Cow::Owned(filter.rewritten(&String::from_utf8_lossy(query.schema)).as_bytes().to_vec()),
+        };
+        let query = QueryEvent { schema: &schema, ..query };
         let statement = ReplicatedStatement { event: query, sql, timestamp: event.header.timestamp, is_maria };
         if let Some(filter) = &self.filter
             && self.session.leaves_out(filter, &statement).map_err(|error| of_statement(&error, &query, sql))?

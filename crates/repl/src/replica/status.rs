@@ -6,7 +6,7 @@ use sql::services::ReplicaStatusRow;
 use sql::settings::Globals;
 
 use super::until::Until;
-use super::{Place, State};
+use super::{Place, SKIP_COUNTER, State};
 use crate::follower::SourceSettings;
 use crate::follower::receiver::short_time;
 use crate::follower::status::{Row, Running, yes_or_no};
@@ -65,7 +65,7 @@ pub(super) fn row(
     }
     row.number("Last_Errno", last_code)
         .text("Last_Error", last_text)
-        .number("Skip_Counter", globals.named("sql_replica_skip_counter").as_u64());
+        .number("Skip_Counter", globals.named(SKIP_COUNTER).as_u64());
     row.number("Exec_Source_Log_Pos", state.executed.offset).number("Relay_Log_Space", 0u64);
     let (condition, until) = state.until.as_ref().map_or(("None", Place::default()), Until::shown);
     row.text("Until_Condition", condition);

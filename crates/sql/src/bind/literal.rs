@@ -7,7 +7,7 @@ use types::CollationId;
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
 use crate::expr::build;
-use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode};
+use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode, hex_text};
 use crate::parse::{bit_bytes, hex_bytes};
 
 impl<'a> Binder<'a> {
@@ -147,8 +147,7 @@ fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError>
     match std::str::from_utf8(&charset.decode(bytes)) {
         Ok(text) => Ok(build::string_literal(text, collation)),
         Err(_) => {
-            let shown: String = bytes.iter().map(|byte| format!("{byte:02X}")).collect();
-            let message = format!("Invalid {} character string: '{shown}'", charset.name());
+            let message = format!("Invalid {} character string: '{}'", charset.name(), hex_text(bytes).to_uppercase());
             Err(SqlError::new(codes::INVALID_CHARACTER_STRING, message))
         }
     }

@@ -23,9 +23,6 @@ pub(crate) fn delete(delete: &sql::Delete) -> Vec<TableName> {
     let (sql::FromTable::WithFromKeyword(from) | sql::FromTable::WithoutKeyword(from)) = &delete.from;
     let named: Vec<TableName> = delete.tables.iter().filter_map(table).collect();
     let sources = delete.using.as_deref().unwrap_or(from);
-    if delete.tables.is_empty() && delete.using.is_none() {
-        return factors(from).filter_map(name_of).collect();
-    }
     let goes: Vec<TableName> = match named.is_empty() {
         true => factors(from).filter_map(name_of).collect(),
         false => named,

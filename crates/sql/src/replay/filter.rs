@@ -11,12 +11,12 @@
 //! # Invariants
 //! - What is left out counts as executed: its transaction keeps its GTID, or the source's position, and does nothing.
 
-use base::{SqlError, codes};
+use base::SqlError;
 use types::CollationId;
 
 use crate::expr::pattern::like;
 use crate::parse::ast::{Ddl, Statement, TableName};
-use crate::settings::Globals;
+use crate::settings::{Globals, SettingValue, find_or_suggest};
 
 /// A table, or a pattern of tables, with its database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,12 +127,11 @@ impl ReplicationFilter {
         {
             return false;
         }
-        let tables = tables_written(statement);
-        let named = |table: &'_ TableName| (table.schema.clone().or(default.map(str::to_owned)), table.name.clone());
-        let tables: Vec<(String, String)> =
-            tables.iter().map(named).filter_map(|(schema, table)| Some((schema?, table))).collect();
-        let tables: Vec<(&str, &str)> =
-            tables.iter().map(|(schema, table)| (schema.as_str(), table.as_str())).collect();
+        let written = tables_written(statement);
+        let tables: Vec<(&str, &str)> = written
+            .iter()
+            .filter_map(|table| Some((table.schema.as_deref().or(default)?, table.name.as_str())))
+            .collect();
         tables.is_empty() || self.wants_tables(&tables)
     }
 
@@ -183,7 +182,10 @@ fn parse_rewrites(name: &str, text: &str) -> Result<Vec<(String, String)>, SqlEr
 }
 
 fn wrong_value(name: &str, text: &str) -> SqlError {
-    SqlError::new(codes::WRONG_VALUE_FOR_VAR, format!("Variable '{name}' can't be set to the value of '{text}'"))
+    match find_or_suggest(name) {
+        Ok(id) => id.setting().wrong_value(&SettingValue::text(text)),
+        Err(error) => error,
+    }
 }
 
 /// The tables that a statement changes.
