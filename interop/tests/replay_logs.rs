@@ -184,6 +184,8 @@ fn client_of(server: &Any) -> Kind {
 fn every_log_into_every_server() {
     let ours = Any::Ours(Server::start("replay", ServerOptions::default()).unwrap());
     let (mysql, maria) = (peer(Kind::Mysql97), peer(Kind::Maria118));
+    // MariaDB's CREATE TABLE … SELECT is one GTID for table and rows, and two when a client executes it, whoever printed it.
+    maria.client().query("SET GLOBAL gtid_strict_mode = OFF").unwrap();
     for source in [&mysql, &maria, &ours] {
         source.load();
         let rows = contents(&source.client());
@@ -192,7 +194,7 @@ fn every_log_into_every_server() {
         // All texts first: a target may be the server whose log it is.
         let own = dump(&["--verify-checksum"], &files);
         let own_short = dump(&["--skip-gtids", "--skip-rows"], &files);
-        // MariaDB's CREATE TABLE … SELECT is one GTID for table and rows, which MySQL refuses (1778).
+        // MySQL refuses the rows then (1778).
         let takes_gtids = if source.name() == "maria118" { vec![&ours, &maria] } else { vec![&ours, &mysql, &maria] };
         let mut texts = vec![(own, "log dump", takes_gtids)];
         texts.push((own_short, "log dump --skip-gtids --skip-rows", vec![&ours, &mysql, &maria]));

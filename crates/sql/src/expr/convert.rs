@@ -266,8 +266,12 @@ impl Assignment<'_> {
     fn text(&self, value: Value) -> Result<Value, SqlError> {
         let text = match value {
             Value::Str(text) => self.in_charset(text)?,
+            // A binary string is the column's bytes, whatever its character set.
+            Value::Bytes(bytes) if self.column.collation.charset() == Charset::Latin1 => {
+                types::charset::latin1_to_utf8(&bytes).into_owned().into()
+            }
             Value::Bytes(bytes) if std::str::from_utf8(&bytes).is_err() => self.broken_text(&bytes)?,
-            Value::Bytes(bytes) => self.in_charset(bytes)?,
+            Value::Bytes(bytes) => bytes,
             other => plain_text(&other, value_decimals(&other)),
         };
         let (limit, is_char) = match &self.column.ty {

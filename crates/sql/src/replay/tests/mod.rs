@@ -9,7 +9,7 @@ mod rows;
 
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{ConnectionId, SqlError};
 use binlog::event::{ChecksumAlgorithm, RowsEvent, RowsKind, RowsVersion, TableMap, rows_flags};
 use binlog::{EncoderOptions, EventIter, EventType, QueryContext, RowImage, TableEncoder, TransactionEncoder};
 use bytes::Bytes;
@@ -40,7 +40,8 @@ fn replay<F: Future<Output = ()>>(test: impl FnOnce(World) -> F) {
         for statement in ["CREATE DATABASE s", "CREATE DATABASE d"] {
             run(&mut sql, statement).await;
         }
-        let applier = session(&shared, "root2");
+        let handle = Arc::new(SessionHandle { connection_id: ConnectionId(2), ..SessionHandle::default() });
+        let applier = Session::applier(shared.clone(), handle);
         test(World { shared, applier, sql }).await;
     });
 }
