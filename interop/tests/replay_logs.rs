@@ -168,8 +168,8 @@ fn same_after(what: &str, client: Kind, to: &Any, text: &[u8], rows: &str) {
     assert_eq!(found.len(), rows.len(), "{what}");
 }
 
-fn peer(kind: Kind) -> Any {
-    Any::Peer(Peer::start(kind, "replay", Duration::ZERO, &["--innodb-buffer-pool-size=256M"]).unwrap())
+fn peer(kind: Kind, name: &str) -> Any {
+    Any::Peer(Peer::start(kind, name, Duration::ZERO, &["--innodb-buffer-pool-size=256M"]).unwrap())
 }
 
 /// The client that speaks to a server.
@@ -183,7 +183,7 @@ fn client_of(server: &Any) -> Kind {
 #[test]
 fn every_log_into_every_server() {
     let ours = Any::Ours(Server::start("replay", ServerOptions::default()).unwrap());
-    let (mysql, maria) = (peer(Kind::Mysql97), peer(Kind::Maria118));
+    let (mysql, maria) = (peer(Kind::Mysql97, "replay"), peer(Kind::Maria118, "replay"));
     // MariaDB's CREATE TABLE … SELECT is one GTID for table and rows, and two when a client executes it, whoever printed it.
     maria.client().query("SET GLOBAL gtid_strict_mode = OFF").unwrap();
     for source in [&mysql, &maria, &ours] {
@@ -221,7 +221,7 @@ fn every_log_into_every_server() {
 #[test]
 fn gtids_of_both_kinds() {
     let ours = Any::Ours(Server::start("replay-gtids", ServerOptions::default()).unwrap());
-    let maria = peer(Kind::Maria118);
+    let maria = peer(Kind::Maria118, "replay-gtids");
     let sql = "SET gtid_domain_id = 7; CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); INSERT INTO d.t VALUES (1), (2)";
     maria.empty();
     maria.client().query(&format!("{sql}; FLUSH BINARY LOGS")).unwrap();

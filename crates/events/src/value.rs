@@ -217,21 +217,7 @@ fn encode(value: &Value<'_>, column: &ColumnMeta, out: &mut Vec<u8>) -> Option<(
         (TIME2, Value::Time(time, _)) if meta <= 6 => binary::write_time(*time, meta as u8, out),
         (DATETIME2, Value::DateTime(time, _)) if meta <= 6 => binary::write_datetime(*time, meta as u8, out),
         (TIMESTAMP2, Value::Timestamp(time, _)) if meta <= 6 => binary::write_timestamp(*time, meta as u8, out)?,
-        (TIME, Value::Time(time, _)) => {
-            let (negative, hours, minutes, seconds, _) = time.parts();
-            let packed = i64::from(hours * 10_000 + minutes * 100 + seconds);
-            out.extend_from_slice(&(if negative { -packed } else { packed }).to_le_bytes()[..3]);
-        }
-        (DATETIME, Value::DateTime(time, _)) => {
-            let date = u64::from(time.date.year) * 10_000 + u64::from(time.date.month) * 100 + u64::from(time.date.day);
-            let time = u64::from(time.hour) * 10_000 + u64::from(time.minute) * 100 + u64::from(time.second);
-            out.extend_from_slice(&(date * 1_000_000 + time).to_le_bytes());
-        }
-        (TIMESTAMP, Value::Timestamp(time, _)) => {
-            let is_zero = *time == DateTime::ZERO;
-            let seconds = if is_zero { 0 } else { types::temporal::calendar::to_unix_seconds(*time) };
-            out.extend_from_slice(&u32::try_from(seconds).ok()?.to_le_bytes());
-        }
+        (TIME | DATETIME | TIMESTAMP, _) => encode_without_fraction(value, column.type_code, out)?,
         (BIT, Value::UInt(bits)) => {
             let size = usize::from(meta >> 8) + usize::from(meta & 0xff != 0);
             out.extend_from_slice(bits.to_be_bytes().get(8usize.checked_sub(size)?..)?);
@@ -249,6 +235,30 @@ fn encode(value: &Value<'_>, column: &ColumnMeta, out: &mut Vec<u8>) -> Option<(
         | (BLOB_COMPRESSED, Value::Compressed(bytes))
         | (BLOB | TINY_BLOB | MEDIUM_BLOB | LONG_BLOB | GEOMETRY | VECTOR, Value::Bytes(bytes)) => {
             put_prefixed(bytes, usize::from(meta), out)?;
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Times as they were before MySQL 5.6.
+fn encode_without_fraction(value: &Value<'_>, type_code: u8, out: &mut Vec<u8>) -> Option<()> {
+    use column_type::*;
+    match (type_code, value) {
+        (TIME, Value::Time(time, _)) => {
+            let (negative, hours, minutes, seconds, _) = time.parts();
+            let packed = i64::from(hours * 10_000 + minutes * 100 + seconds);
+            out.extend_from_slice(&(if negative { -packed } else { packed }).to_le_bytes()[..3]);
+        }
+        (DATETIME, Value::DateTime(time, _)) => {
+            let date = u64::from(time.date.year) * 10_000 + u64::from(time.date.month) * 100 + u64::from(time.date.day);
+            let time = u64::from(time.hour) * 10_000 + u64::from(time.minute) * 100 + u64::from(time.second);
+            out.extend_from_slice(&(date * 1_000_000 + time).to_le_bytes());
+        }
+        (TIMESTAMP, Value::Timestamp(time, _)) => {
+            let is_zero = *time == DateTime::ZERO;
+            let seconds = if is_zero { 0 } else { types::temporal::calendar::to_unix_seconds(*time) };
+            out.extend_from_slice(&u32::try_from(seconds).ok()?.to_le_bytes());
         }
         _ => return None,
     }

@@ -83,7 +83,12 @@ fn of_rust(text: &str) -> Shapes {
             shapes.entry(home).or_default();
         } else if let Some(inner) = line.strip_prefix("#[prost(").and_then(|line| line.strip_suffix(")]")) {
             attribute = inner.to_owned();
-        } else if line.starts_with("#[derive") || line.starts_with("#[repr") || line.is_empty() || line == "}" {
+        } else if line.starts_with("#[derive")
+            || line.starts_with("#[repr")
+            || line.ends_with(';')
+            || line.is_empty()
+            || line == "}"
+        {
         } else if let Some(oneof) = attribute.strip_prefix("oneof = \"") {
             oneofs.insert(oneof.split('"').next().unwrap().to_owned(), current.clone());
             attribute.clear();
@@ -113,7 +118,8 @@ fn of_rust(text: &str) -> Shapes {
 #[test]
 fn proto_and_rust_agree() {
     let proto = of_proto(include_str!("../../proto/commuter.proto"));
-    let rust = of_rust(include_str!("../form/messages.rs"));
+    let rust = [include_str!("../form/messages.rs"), include_str!("../form/messages/rows.rs")];
+    let rust = of_rust(&rust.concat());
     assert!(proto.len() > 30, "{}", proto.len());
     for (name, fields) in &proto {
         assert_eq!(rust.get(name), Some(fields), "{name}");
