@@ -301,7 +301,12 @@ pub mod codes {
     pub const USER_LOCK_WRONG_NAME: Code = (3057, "42000");
     pub const USER_LOCK_DEADLOCK: Code = (3058, "HY000");
     pub const FIELD_IN_ORDER_NOT_SELECT: Code = (3065, "HY000");
+    pub const REPLICA_CHANNEL_DOES_NOT_EXIST: Code = (3074, "HY000");
+    pub const REPLICA_CHANNEL_NAME_INVALID_OR_TOO_LONG: Code = (3076, "HY000");
+    pub const REPLICA_MULTIPLE_CHANNELS_CMD: Code = (3079, "HY000");
+    pub const REPLICA_MAX_CHANNELS_EXCEEDED: Code = (3080, "HY000");
     pub const REPLICA_CHANNEL_MUST_STOP: Code = (3081, "HY000");
+    pub const REPLICA_CHANNEL_SQL_SKIP_COUNTER: Code = (3086, "HY000");
     pub const ACCOUNT_HAS_BEEN_LOCKED: Code = (3118, "HY000");
     pub const SECURE_TRANSPORT_REQUIRED: Code = (3159, "HY000");
     pub const USER_DOES_NOT_EXIST: Code = (3162, "HY000");

@@ -19,7 +19,7 @@ pub mod replica;
 pub mod source;
 
 pub use follower::{Follower, SourceSettings};
-pub use replica::{Replica, SourceKind};
+pub use replica::{Channels, Replica, SourceKind};
 pub use source::{DumpServer, MariaPosition};
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use engine::{Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
-use repl::{DumpServer, Follower, Replica};
+use repl::{Channels, DumpServer, Follower};
 use session::{Registry, Shared};
 use sql::exec::{TEMPORARY_DIRECTORY, remove_stale_files};
 use sql::settings::Globals;
@@ -119,13 +119,15 @@ impl Core {
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let registry = Registry::new(env.clock.clone());
         let follower = replication::open(&engine, &globals, apply_options(&globals)).await?;
+        let channels = Channels::open(follower.clone(), globals.clone()).await;
+        let channels = channels.map_err(|error| ServerError::Replication(error.message))?;
         let dump = Arc::new(DumpServer::new(engine.log().clone(), registry.clone(), engine.semi_sync().clone()));
         let parts = Parts {
             engine: engine.clone(),
             globals: globals.clone(),
             registry: registry.clone(),
             end: end.clone(),
-            replica: Replica::new(follower.clone(), globals.clone()),
+            channels,
             follower,
             dump,
             role: tokio::sync::Mutex::default(),
@@ -169,12 +171,14 @@ impl Core {
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
     pub async fn start_following(&self, options: &ServeOptions) -> Result<(), ServerError> {
         let sql = &self.shared.sql;
-        replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await?;
-        if replication::executes(self.services.follower()) {
-            let started = self.services.start_executing(&replication::BOTH_THREADS);
-            started.map_err(|error| ServerError::Replication(error.message))?;
+        if options.follow.is_some() && self.services.channels().has_named() {
+            let why = "--follow makes this server a copy of its source's log, and it has replication channels: see SHOW REPLICA \
+                       STATUS, and RESET REPLICA ALL FOR CHANNEL";
+            return Err(ServerError::Replication(why.to_owned()));
         }
-        Ok(())
+        replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await?;
+        let started = self.services.start_executing_again();
+        started.map_err(|error| ServerError::Replication(error.message))
     }
 
     /// Ready when this server is to end: it was asked to (SHUTDOWN), or cannot go on; why, if it cannot.
@@ -191,11 +195,6 @@ impl Core {
     /// The server's side of following.
     pub fn follower(&self) -> &Arc<Follower> {
         self.services.follower()
-    }
-
-    /// What executes the log of a MySQL or MariaDB.
-    pub fn replica(&self) -> &Arc<Replica> {
-        self.services.replica()
     }
 
     /// Ends all connections: clients first, then the replicas' streams, each when it has sent all that the clients were told is
@@ -230,7 +229,7 @@ impl Core {
         if let Some(why) = self.end.failure() {
             return Err(ServerError::Failed(why));
         }
-        self.services.replica().shut_down().await;
+        self.services.channels().shut_down().await;
         self.services.follower().shut_down().await;
         self.shared.sql.engine.close().await?;
         Ok(())

@@ -14,7 +14,7 @@ use binlog::{GNO_MAX, GtidSet, MariaGtidName};
 use engine::{Engine, EngineError};
 use io::Env;
 use repl::follower::Identity;
-use repl::{Follower, SourceSettings};
+use repl::{Follower, Replica, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
 use sql::settings::{Globals, SettingValue};
@@ -236,11 +236,11 @@ pub(crate) fn source_of(option: &str, url: &ServerUrl) -> Result<ChangeSource, S
 
 /// START REPLICA without more words.
 pub(crate) const BOTH_THREADS: StartReplica =
-    StartReplica { receiver: true, applier: true, user: None, password: None, until: None, channel: String::new() };
+    StartReplica { receiver: true, applier: true, user: None, password: None, until: None, channel: None };
 
 /// Whether this server goes on executing another server's log.
-pub(crate) fn executes(follower: &Follower) -> bool {
-    follower.source().is_some_and(|source| source.executing && !source.following && !source.host.is_empty())
+pub(crate) fn executes(replica: &Replica) -> bool {
+    replica.source().get().is_some_and(|source| source.executing && !source.following && !source.host.is_empty())
 }
 
 /// Begins to follow, where this server does.

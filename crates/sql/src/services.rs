@@ -74,8 +74,9 @@ pub trait Services: Send + Sync {
     /// RESET REPLICA [ALL].
     fn reset_replica(&self, all: bool, channel: ChannelName) -> BoxFuture<'_, Result<(), SqlError>>;
 
-    /// The rows of SHOW REPLICA STATUS, in its columns' order with their new names; no row if this server never followed.
-    fn replica_status(&self) -> Vec<ReplicaStatusRow>;
+    /// The rows of SHOW REPLICA STATUS, in its columns' order with their new names; no row if this server never followed. 3074 if there is
+    /// no such channel.
+    fn replica_status(&self, channel: &ChannelName) -> Result<Vec<ReplicaStatusRow>, SqlError>;
 
     /// Ready when everything in `set` has been applied here (`true`), or the time is over (`false`).
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>>;

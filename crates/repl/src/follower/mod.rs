@@ -21,6 +21,7 @@ mod compare;
 mod copier;
 pub(crate) mod error;
 pub mod handshake;
+mod kept;
 pub(crate) mod receiver;
 mod settings;
 pub(crate) mod status;
@@ -40,11 +41,10 @@ use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 use sql::services::ReplicaStatusRow;
 
-use crate::replica::SourceKind;
-
 pub use compare::{Comparer, Comparison};
 pub use error::{ReceiveError, of_client};
 pub use handshake::Identity;
+pub use kept::KeptSource;
 pub use receiver::{pause_before, short_time};
 pub use settings::SourceSettings;
 pub use status::{IoState, ReceiverStatus, Running};
@@ -57,7 +57,6 @@ const NET_TIMEOUT_SECONDS: u64 = 60;
 
 #[derive(Default)]
 struct State {
-    settings: Option<SourceSettings>,
     receiver: ReceiverStatus,
     /// The receiver's task has the log's writer.
     is_running: bool,
@@ -67,6 +66,8 @@ struct State {
 /// A server's replication from its source.
 pub struct Follower {
     engine: Arc<Engine>,
+    /// Of the channel without a name.
+    kept: Arc<KeptSource>,
     applier: Arc<Applier>,
     comparer: Comparer,
     identity: Identity,
@@ -84,16 +85,17 @@ impl Follower {
             .await
             .map_err(|error| SqlError::unknown(format!("Failed to initialize the source info structure: {error}")))?;
         let applier = Applier::new(engine.clone(), apply);
-        let state = State { settings, ..State::default() };
+        let kept = Arc::new(KeptSource::new(engine.env().clone(), String::new(), settings));
         Ok(Arc::new(Follower {
             engine,
+            kept,
             applier,
             comparer: Comparer::default(),
             identity,
             net_timeout_seconds: AtomicU64::new(NET_TIMEOUT_SECONDS),
             semi_sync: AtomicBool::new(false),
             acknowledges: AtomicBool::new(false),
-            state: Mutex::new(state),
+            state: Mutex::default(),
             changed: Event::new(),
         }))
     }
@@ -133,7 +135,12 @@ impl Follower {
 
     /// The source, if one was ever set.
     pub fn source(&self) -> Option<SourceSettings> {
-        self.state.lock().settings.clone()
+        self.kept.get()
+    }
+
+    /// The source's settings, which an executing replica shares.
+    pub fn kept(&self) -> &Arc<KeptSource> {
+        &self.kept
     }
 
     /// `CHANGE REPLICATION SOURCE TO`
@@ -153,28 +160,15 @@ impl Follower {
         if self.engine.is_follower() {
             self.check_position(change)?;
         }
-        let mut settings = self.source().unwrap_or_default();
+        let mut settings = self.settings();
         settings.change(change)?;
         settings.following = following;
-        self.keep(settings).await
-    }
-
-    /// Whether `START REPLICA` can be done as it was said.
-    pub fn check_start(&self, start: &StartReplica) -> Result<(), SqlError> {
-        if start.user.is_some() || start.password.is_some() {
-            return Err(SqlError::not_supported("START REPLICA with an account (CHANGE REPLICATION SOURCE TO has it)"));
-        }
-        if self.source().is_none_or(|settings| settings.host.is_empty()) {
-            let message =
-                "The server is not configured as replica; fix in config file or with CHANGE REPLICATION SOURCE TO";
-            return Err(SqlError::new(codes::BAD_REPLICA, message));
-        }
-        Ok(())
+        self.kept.keep(settings).await
     }
 
     /// `START REPLICA`, on an engine that is a follower.
     pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
-        self.check_start(start)?;
+        self.kept.check_start(start)?;
         if start.until.is_some() {
             return Err(SqlError::not_supported("START REPLICA UNTIL for a source that is a commuter server"));
         }
@@ -194,12 +188,11 @@ impl Follower {
 
     /// Keeps whether this server is to follow after its next start.
     pub async fn set_following(&self, following: bool) -> Result<(), SqlError> {
-        let Some(mut settings) = self.source().filter(|settings| settings.following != following) else {
-            return Ok(());
+        let change = |settings: &mut SourceSettings| {
+            settings.following = following;
+            settings.executing &= !following;
         };
-        settings.following = following;
-        settings.executing &= !following;
-        self.keep(settings).await
+        self.kept.change(change).await
     }
 
     /// Applies what is in the log and not applied yet, and stops. No receiver may run.
@@ -214,42 +207,6 @@ impl Follower {
             self.env().clock.sleep(APPLY_STEP).await;
         }
         self.applier.stop().await;
-        Ok(())
-    }
-
-    /// Keeps what the source is.
-    pub(crate) async fn keep_kind(&self, kind: SourceKind) -> Result<(), SqlError> {
-        match self.source().filter(|settings| settings.kind != Some(kind)) {
-            Some(settings) => self.keep(SourceSettings { kind: Some(kind), ..settings }).await,
-            None => Ok(()),
-        }
-    }
-
-    /// Keeps whether this server is to execute its source's log after its next start.
-    pub async fn set_executing(&self, executing: bool) -> Result<(), SqlError> {
-        match self.source().filter(|settings| settings.executing != executing) {
-            Some(settings) => self.keep(SourceSettings { executing, ..settings }).await,
-            None => Ok(()),
-        }
-    }
-
-    /// `RESET REPLICA` of what is executed: it begins where it was told to begin.
-    pub async fn begin_anew(&self) -> Result<(), SqlError> {
-        match self.source() {
-            Some(settings) => {
-                let beginnings = settings.beginnings + 1;
-                self.keep(SourceSettings { beginnings, ..settings }).await
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn keep(&self, settings: SourceSettings) -> Result<(), SqlError> {
-        settings
-            .store(self.env())
-            .await
-            .map_err(|error| SqlError::unknown(format!("cannot keep the source: {error}")))?;
-        self.state.lock().settings = Some(settings);
         Ok(())
     }
 
@@ -268,24 +225,16 @@ impl Follower {
     pub async fn reset(&self, all: bool) -> Result<(), SqlError> {
         self.check_stopped()?;
         if all {
-            let forgotten = SourceSettings::remove(self.env()).await;
-            forgotten.map_err(|error| SqlError::unknown(format!("cannot forget the source: {error}")))?;
+            self.kept.forget().await?;
         }
-        let mut state = self.state.lock();
-        state.receiver = ReceiverStatus::default();
-        if all {
-            state.settings = None;
-        }
+        self.state.lock().receiver = ReceiverStatus::default();
         Ok(())
     }
 
     /// `SHOW REPLICA STATUS`: a line if this server was ever told to follow.
     pub fn status(&self) -> Vec<ReplicaStatusRow> {
-        let (settings, receiver) = {
-            let state = self.state.lock();
-            let Some(settings) = state.settings.clone() else { return Vec::new() };
-            (settings, state.receiver.clone())
-        };
+        let Some(settings) = self.source() else { return Vec::new() };
+        let receiver = self.receiver_status();
         let line = status::Line {
             settings: &settings,
             receiver: &receiver,
@@ -419,7 +368,7 @@ impl Follower {
     }
 
     fn settings(&self) -> SourceSettings {
-        self.source().unwrap_or_default()
+        self.kept.get_or_default()
     }
 
     /// `Err` when the receiver is to stop; never ready before.

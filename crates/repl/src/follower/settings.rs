@@ -1,6 +1,6 @@
 //! Where the source is and how to log in there: `CHANGE REPLICATION SOURCE TO`, kept in the data directory.
 //!
-//! The file has a checksum: a server that took a damaged name for one that it does not know would believe that it follows nobody, and
+//! Each channel has a file: `source.json`, and `source-` with a checksum of its name for those that have one. A file has a checksum: a server that took a damaged name for one that it does not know would believe that it follows nobody, and
 //! begin a log of its own.
 
 use std::time::Duration;
@@ -15,8 +15,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::replica::SourceKind;
 
-/// Name of the file.
+/// Name of the file of the channel without a name.
 const FILE: &str = "source.json";
+/// What the others' names begin with.
+const NAMED_FILE: &str = "source-";
+const FILE_ENDING: &str = ".json";
 /// The largest such file that is read.
 const FILE_SIZE_MAX: u64 = 1 << 20;
 /// In the file, beside the settings: XXH3 of them, as JSON without blanks in the order of their names; 16 hexadecimal digits.
@@ -26,6 +29,8 @@ const CHECKSUM: &str = "checksum";
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SourceSettings {
+    /// FOR CHANNEL, in lower case; empty for the channel that is always there.
+    pub channel: String,
     /// SOURCE_HOST
     pub host: String,
     /// SOURCE_PORT
@@ -73,6 +78,7 @@ pub struct SourceSettings {
 impl Default for SourceSettings {
     fn default() -> Self {
         SourceSettings {
+            channel: String::new(),
             host: String::new(),
             port: 3306,
             user: String::new(),
@@ -106,6 +112,9 @@ impl std::fmt::Debug for SourceSettings {
 }
 
 impl SourceSettings {
+    /// Bytes of a channel's name, of which [`SourceSettings::position_name`] has to fit into 255.
+    pub(crate) const CHANNEL_BYTES_MAX: usize = 255 - 1 - u64::MAX.ilog10() as usize - 1;
+
     /// `host:port`
     pub fn address(&self) -> String {
         if self.host.contains(':') {
@@ -137,12 +146,7 @@ impl SourceSettings {
 
     /// Under which its positions are remembered in this server's log.
     pub fn position_name(&self) -> String {
-        format!("{}:{}", self.channel(), self.beginnings)
-    }
-
-    /// FOR CHANNEL; there is one, without a name.
-    fn channel(&self) -> &str {
-        ""
+        format!("{}:{}", self.channel, self.beginnings)
     }
 
     /// Where to begin. A file and a position are not for GTIDs.
@@ -163,16 +167,31 @@ impl SourceSettings {
         Ok(())
     }
 
-    /// What was kept; `None` if this server was never told to follow.
+    /// What was kept of the channel without a name; `None` if this server was never told to follow.
     pub async fn load(env: &Env) -> std::io::Result<Option<Self>> {
         if !env.disk.exists(FILE).await? {
             return Ok(None);
         }
-        let bytes = read(env, FILE).await?;
+        SourceSettings::load_file(env, FILE).await.map(Some)
+    }
+
+    /// What was kept of the channels that have names.
+    pub async fn load_named(env: &Env) -> std::io::Result<Vec<Self>> {
+        let mut channels = Vec::new();
+        for file in env.disk.list("").await? {
+            if file.starts_with(NAMED_FILE) && file.ends_with(FILE_ENDING) {
+                channels.push(SourceSettings::load_file(env, &file).await?);
+            }
+        }
+        Ok(channels)
+    }
+
+    async fn load_file(env: &Env, file: &str) -> std::io::Result<Self> {
+        let bytes = read(env, file).await?;
         let damaged = |what: String| {
             std::io::Error::other(format!(
-                "{FILE}: {what}. Restore it from a copy, or remove it: then start a follower with --follow, or it becomes a \
-                 source of its own"
+                "{file}: {what}. Restore it from a copy, or remove it: then start a follower with --follow, or it becomes a \
+                 source of its own; a channel is begun again with CHANGE REPLICATION SOURCE TO"
             ))
         };
         let mut kept: Map<String, Value> =
@@ -181,12 +200,22 @@ impl SourceSettings {
         if checksum != Some(checksum_of(&kept)?) {
             return Err(damaged("its checksum is not that of its settings".to_string()));
         }
-        serde_json::from_value(Value::Object(kept)).map(Some).map_err(|error| damaged(error.to_string()))
+        serde_json::from_value(Value::Object(kept)).map_err(|error| damaged(error.to_string()))
+    }
+
+    /// Name of its file in the data directory.
+    pub(crate) fn file(&self) -> String {
+        match self.channel.as_str() {
+            "" => FILE.to_owned(),
+            // A name may have any characters, and more of them than a file's name.
+            name => format!("{NAMED_FILE}{:016x}{FILE_ENDING}", xxh3_64(name.as_bytes())),
+        }
     }
 
     /// Keeps it: written beside, synced, renamed.
     pub async fn store(&self, env: &Env) -> std::io::Result<()> {
-        let fresh = format!("{FILE}.new");
+        let kept = self.file();
+        let fresh = format!("{kept}.new");
         let Value::Object(mut settings) = serde_json::to_value(self)? else { unreachable!("a struct is an object") };
         settings.insert(CHECKSUM.to_string(), checksum_of(&settings)?);
         let text = serde_json::to_vec_pretty(&settings)?;
@@ -195,14 +224,15 @@ impl SourceSettings {
         file.set_len(0).await?;
         file.write_at(0, IoBuf::copy_of(&text)).await?;
         file.sync().await?;
-        env.disk.rename(&fresh, FILE).await?;
+        env.disk.rename(&fresh, &kept).await?;
         env.disk.sync_dir("").await
     }
 
     /// Forgets it (`RESET REPLICA ALL`).
-    pub async fn remove(env: &Env) -> std::io::Result<()> {
-        if env.disk.exists(FILE).await? {
-            env.disk.remove(FILE).await?;
+    pub async fn remove(&self, env: &Env) -> std::io::Result<()> {
+        let kept = self.file();
+        if env.disk.exists(&kept).await? {
+            env.disk.remove(&kept).await?;
             env.disk.sync_dir("").await?;
         }
         Ok(())
@@ -210,9 +240,6 @@ impl SourceSettings {
 
     /// Applies the options that were named.
     pub fn change(&mut self, change: &ChangeSource) -> Result<(), SqlError> {
-        if !change.channel.is_empty() {
-            return Err(SqlError::not_supported("replication channels"));
-        }
         if change.delay_seconds.is_some_and(|delay| delay > 0) {
             return Err(SqlError::not_supported("SOURCE_DELAY"));
         }

@@ -182,7 +182,9 @@ impl Row {
 
     /// The last columns.
     pub(crate) fn last(mut self, settings: &SourceSettings, rewritten: &str) -> ReplicaStatusRow {
-        self.text("Replicate_Rewrite_DB", rewritten).empty(&["Channel_Name", "Source_TLS_Version"]);
+        self.text("Replicate_Rewrite_DB", rewritten)
+            .text("Channel_Name", &settings.channel)
+            .empty(&["Source_TLS_Version"]);
         self.text("Source_public_key_path", &settings.public_key_path);
         self.number("Get_Source_public_key", u8::from(settings.get_public_key)).empty(&["Network_Namespace"]);
         ReplicaStatusRow(self.0)

@@ -22,7 +22,7 @@ use binlog::event::{
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use bytes::Bytes;
-use sql::replay::ReplicationFilter;
+use sql::replay::{ReplicationFilter, RowDifferences};
 use sql::session::{ReplicatedStatement, Session};
 use types::decimal::Decimal;
 use types::{CollationId, Value};
@@ -56,6 +56,8 @@ pub(super) struct Executor {
     /// Events to leave out yet (`sql_replica_skip_counter`).
     skip: u64,
     has_skipped: bool,
+    /// Of the event that was executed, and a sentence about them.
+    differences: Option<(RowDifferences, String)>,
 }
 
 /// A transaction of the source, between its GTID and its end.
@@ -119,6 +121,7 @@ impl Executor {
             is_at_the_end,
             skip,
             has_skipped: false,
+            differences: None,
         }
     }
 
@@ -130,6 +133,11 @@ impl Executor {
     /// What is left to skip, if that has changed.
     pub(super) fn skipped_meanwhile(&mut self) -> Option<u64> {
         std::mem::take(&mut self.has_skipped).then_some(self.skip)
+    }
+
+    /// How many rows were not as their source had them, and a sentence about the first, if any were since the last time.
+    pub(super) fn found_differences(&mut self) -> Option<(u64, String)> {
+        self.differences.take().map(|(differences, sentence)| (differences.rows, sentence))
     }
 
     /// A connection begins: what was begun and not ended comes again.
@@ -473,7 +481,29 @@ impl Executor {
         if self.filter.as_ref().is_some_and(|filter| !filter.wants_rows(&map.schema, &map.table)) {
             return Ok(());
         }
-        self.session.apply_rows(map, event).await
+        if let Some(differences) = self.session.apply_rows(map, event).await? {
+            self.note(differences);
+        }
+        Ok(())
+    }
+
+    /// The first of a transaction's is told; all of them are counted.
+    fn note(&mut self, mut differences: RowDifferences) {
+        let sentence = match self.differences.take() {
+            Some((before, sentence)) => {
+                differences.rows += before.rows;
+                sentence
+            }
+            None => {
+                let RowDifferences { rows, table, column } = &differences;
+                let (name, file, offset) = (self.group.shown_name(), &self.file, self.offset);
+                let number = if *rows == 1 { "a row" } else { "rows" };
+                format!(
+                    "transaction '{name}' at source log {file}, end_log_pos {offset} changes {number} of {table} with another value of column {column} here than there"
+                )
+            }
+        };
+        self.differences = Some((differences, sentence));
     }
 
     fn user_variable(&mut self, variable: &UserVar<'_>) -> Result<(), SqlError> {

@@ -12,11 +12,15 @@
 //! There is no relay log: a source's events are here when they are executed. What is queued is bounded, so a source waits for a slow
 //! replica at the connection.
 //!
+//! There is one for each channel ([`Channels`]), with a source, a queue and an executor of its own. What they execute meets at the rows and
+//! at the GTIDs: a transaction that comes by two ways is executed once.
+//!
 //! # Invariants
 //! - A connection is asked for what is behind the last transaction that has its place in our log, and only when nothing is under way.
 //! - An error of execution stops the replica at the beginning of the transaction that it names.
 
 mod acks;
+mod channels;
 mod commits;
 mod executor;
 mod queue;
@@ -25,7 +29,7 @@ mod source;
 mod status;
 mod until;
 
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -43,6 +47,7 @@ use sql::session::{Session, Shared};
 use sql::settings::Globals;
 
 use self::acks::Acks;
+pub use self::channels::Channels;
 use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
@@ -51,7 +56,7 @@ pub use self::source::SourceKind;
 use self::until::Until;
 use crate::follower::error::ReceiveError;
 use crate::follower::status::{IoState, Running};
-use crate::follower::{Follower, SourceSettings};
+use crate::follower::{Follower, KeptSource, SourceSettings};
 
 /// What the server does when a source turns out to be one of ours, whose log is to be copied.
 pub type CopyHook = Arc<dyn Fn() + Send + Sync>;
@@ -99,14 +104,28 @@ impl State {
     }
 }
 
-/// A server's executing replica.
+/// An executing replica: one channel of a server.
 pub struct Replica {
+    source: Arc<KeptSource>,
+    /// Has what is the same for all channels.
     follower: Arc<Follower>,
     globals: Arc<Globals>,
     state: Mutex<State>,
     changed: Event,
     transactions: AtomicUsize,
     retries: AtomicU32,
+    /// Its source asks for acknowledgements, and gets them.
+    acknowledges: AtomicBool,
+    differences: Mutex<Differences>,
+}
+
+/// Rows that were not here as their source had them, since the server started.
+#[derive(Clone, Debug, Default)]
+pub struct Differences {
+    /// How many.
+    pub rows: u64,
+    /// A sentence about the last transaction with such rows, and when it was executed.
+    pub last: Option<(String, UnixMicros)>,
 }
 
 /// One start of the replica, from START to STOP.
@@ -118,11 +137,15 @@ struct Run {
     acks: Acks,
     /// The executor's session.
     handle: Arc<SessionHandle>,
-    copy: CopyHook,
+    /// `None` if its source's log is not to be copied, whatever it is.
+    copy: Option<CopyHook>,
 }
 
 /// So long START REPLICA waits to see what the source is; the receiver sees it later otherwise.
 const PROBE_TIME: Duration = Duration::from_secs(3);
+
+/// Between two messages about rows that differ.
+const DIFFERENCES_PAUSE: Duration = Duration::from_secs(1);
 
 const SKIP_COUNTER: &str = "sql_replica_skip_counter";
 
@@ -130,16 +153,29 @@ const SKIP_COUNTER: &str = "sql_replica_skip_counter";
 const RETRIES_MAX: u32 = 10;
 
 impl Replica {
-    /// Not started yet. `follower` keeps the source's settings; of `globals` filters and the like are read at each start.
-    pub fn new(follower: Arc<Follower>, globals: Arc<Globals>) -> Arc<Self> {
+    /// Not started yet. Of `globals` filters and the like are read at each start.
+    fn new(source: Arc<KeptSource>, follower: Arc<Follower>, globals: Arc<Globals>) -> Arc<Self> {
         Arc::new(Replica {
+            source,
             follower,
             globals,
             state: Mutex::default(),
             changed: Event::new(),
             transactions: AtomicUsize::new(0),
             retries: AtomicU32::new(0),
+            acknowledges: AtomicBool::new(false),
+            differences: Mutex::default(),
         })
+    }
+
+    /// Where it replicates from.
+    pub fn source(&self) -> &Arc<KeptSource> {
+        &self.source
+    }
+
+    /// Whether its source is one that asks for acknowledgements, and gets them.
+    pub fn acknowledges(&self) -> bool {
+        self.acknowledges.load(Ordering::Relaxed)
     }
 
     /// Whether it runs, or one of its halves has not stopped yet.
@@ -159,7 +195,7 @@ impl Replica {
 
     /// Connects once, if it is not known yet, to see what the source is; `None` if it cannot be reached.
     pub async fn kind_of_source(&self) -> Option<SourceKind> {
-        let settings = self.follower.source()?;
+        let settings = self.source.get()?;
         if settings.kind.is_some() {
             return settings.kind;
         }
@@ -175,8 +211,14 @@ impl Replica {
         Some(kind)
     }
 
-    /// `START REPLICA`, on a server that is a source of its own. `copy` is called if the server turns out to be one of ours.
-    pub fn start(self: &Arc<Self>, start: &StartReplica, shared: &Arc<Shared>, copy: CopyHook) -> Result<(), SqlError> {
+    /// `START REPLICA`, on a server that is a source of its own. `copy` is called if the server turns out to be one of ours; without it,
+    /// such a server's log is executed like any other's.
+    pub fn start(
+        self: &Arc<Self>,
+        start: &StartReplica,
+        shared: &Arc<Shared>,
+        copy: Option<CopyHook>,
+    ) -> Result<(), SqlError> {
         if start.receiver != start.applier {
             return Err(SqlError::not_supported("START REPLICA of one of the two threads: there is no relay log"));
         }
@@ -226,10 +268,14 @@ impl Replica {
         Ok(())
     }
 
-    /// The same.
-    pub async fn shut_down(&self) {
+    fn ask_to_stop(&self) {
         self.state.lock().stop = true;
         self.changed.notify(usize::MAX);
+    }
+
+    /// The same.
+    pub async fn shut_down(&self) {
+        self.ask_to_stop();
         loop {
             let changed = self.changed.listen();
             if self.state.lock().parts == 0 {
@@ -244,8 +290,10 @@ impl Replica {
         if !self.is_running() {
             return Ok(());
         }
-        let message = "This operation cannot be performed with running replication threads; run STOP REPLICA FOR CHANNEL '' \
-                       first";
+        let message = format!(
+            "This operation cannot be performed with running replication threads; run STOP REPLICA FOR CHANNEL '{}' first",
+            self.source.channel()
+        );
         Err(SqlError::new(codes::REPLICA_CHANNEL_MUST_STOP, message))
     }
 
@@ -259,7 +307,7 @@ impl Replica {
 
     /// `SHOW REPLICA STATUS`
     pub fn status(&self) -> Vec<ReplicaStatusRow> {
-        let Some(settings) = self.follower.source() else { return Vec::new() };
+        let Some(settings) = self.source.get() else { return Vec::new() };
         let (engine, now) = (self.follower.engine(), self.follower.env().clock.now());
         vec![status::row(&settings, &self.state.lock(), engine, &self.globals, now)]
     }
@@ -274,8 +322,32 @@ impl Replica {
         self.state.lock().sql_error.as_ref().map(|(error, _)| error.clone())
     }
 
+    /// What [`sql::replay`] found different in rows that it changed.
+    pub fn differences(&self) -> Differences {
+        self.differences.lock().clone()
+    }
+
+    fn tell_differences(&self, rows: u64, sentence: String, now: UnixMicros) {
+        let mut differences = self.differences.lock();
+        let told = differences.last.as_ref().map(|(_, at)| *at);
+        differences.rows += rows;
+        // A table that is another has as many as rows.
+        if told.is_none_or(|told| now.0.saturating_sub(told.0) >= DIFFERENCES_PAUSE.as_micros() as u64) {
+            tracing::warn!("{}: {sentence}; {} such rows so far", self.title(), differences.rows);
+            differences.last = Some((format!("{}: {sentence}", self.title()), now));
+        }
+    }
+
     fn settings(&self) -> SourceSettings {
-        self.follower.source().unwrap_or_default()
+        self.source.get_or_default()
+    }
+
+    /// As the server's messages have it.
+    fn title(&self) -> String {
+        match self.source.channel() {
+            "" => "the replica".to_owned(),
+            channel => format!("the replica of channel '{channel}'"),
+        }
     }
 
     /// `Err` when it is to stop; never ready before.
@@ -312,7 +384,7 @@ impl Run {
         // It may be waiting for somebody's row.
         self.handle.cancel.cancel(Cancelled::Connection);
         if let Err(error) = &result {
-            tracing::error!("the replica's receiver stops: {error}");
+            tracing::error!("the receiver of {} stops: {error}", self.replica.title());
             let at = self.env().clock.now();
             self.replica.change(|state| state.io_error = Some((error.clone(), at)));
         }
@@ -338,6 +410,9 @@ impl Run {
                 }
                 Item::Event(bytes) => executor.event(&bytes).await,
             };
+            if let Some((rows, sentence)) = executor.found_differences() {
+                self.replica.tell_differences(rows, sentence, self.env().clock.now());
+            }
             if let Some(left) = executor.skipped_meanwhile() {
                 self.show_skip_counter(left);
             }
@@ -349,7 +424,7 @@ impl Run {
             self.env().step().await;
         }
         if executor.is_at_the_end() {
-            tracing::info!("the replica has come to where START REPLICA UNTIL said");
+            tracing::info!("{} has come to where START REPLICA UNTIL said", self.replica.title());
         }
         self.queue.close();
         executor.abandon();
@@ -372,11 +447,11 @@ impl Run {
         }
         let retries = self.replica.retries.fetch_add(1, Ordering::Relaxed);
         if error.may_pass && retries < RETRIES_MAX {
-            tracing::warn!("replica: {error}; attempt {} begins", retries + 2);
+            tracing::warn!("{}: {error}; attempt {} begins", self.replica.title(), retries + 2);
             self.queue.start_over();
             return true;
         }
-        tracing::error!("the replica stops: {error}");
+        tracing::error!("{} stops: {error}", self.replica.title());
         let at = self.env().clock.now();
         self.replica.change(|state| state.sql_error = Some((error.clone(), at)));
         false

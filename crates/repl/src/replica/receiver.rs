@@ -1,5 +1,7 @@
 //! The receiver's task: connect, see what the source is, hand on its events; again when the connection is lost, until told to stop.
 
+use std::sync::atomic::Ordering;
+
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
 use binlog::{FormatDescription, GtidEvent, MariaGtidName, RawEvent};
 use futures_lite::future;
@@ -54,12 +56,12 @@ pub(super) async fn run(run: &Run) -> Result<(), ReceiveError> {
             state.io_running = Running::Connecting;
         });
         let ended = connect_and_stream(run, &settings, &mut attempts).await;
-        replica.follower.set_acknowledges(false);
+        replica.acknowledges.store(false, Ordering::Relaxed);
         let error = match ended {
             Ended::StartOver => continue,
             Ended::Closed | Ended::Failed(ReceiveError::Stopped) => return Ok(()),
             Ended::IsOurs => {
-                (run.copy)();
+                run.copy.iter().for_each(|copy| copy());
                 return Ok(());
             }
             Ended::Failed(error) if error.may_pass(run.engine.log()) => error,
@@ -67,7 +69,7 @@ pub(super) async fn run(run: &Run) -> Result<(), ReceiveError> {
         };
         attempts += 1;
         let wait = pause_before(attempts, settings.connect_retry());
-        tracing::warn!("replica: {error}; attempt {attempts}, the next one in {wait:?}");
+        tracing::warn!("{}: {error}; attempt {attempts}, the next one in {wait:?}", replica.title());
         let at = run.env().clock.now();
         replica.change(|state| {
             state.io_error = Some((error.clone(), at));
@@ -112,10 +114,10 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
     let replica = &run.replica;
     let connect = async { source::connect(run.env(), settings).await };
     let (mut client, kind) = future::or(connect, silence(run, settings)).await?;
-    if kind == SourceKind::Commuter && settings.kind.is_none() {
+    if kind == SourceKind::Commuter && settings.kind.is_none() && run.copy.is_some() {
         return Err(Ended::IsOurs);
     }
-    replica.follower.keep_kind(kind).await.map_err(|error| ReceiveError::Unfit(error.message))?;
+    replica.source.keep_kind(kind).await.map_err(|error| ReceiveError::Unfit(error.message))?;
     // What is still under way was not executed yet, and would come again.
     let generation = run.queue.generation();
     run.queue.idle().await?;
@@ -145,7 +147,7 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         let event = next_event(run, settings, &mut client).await?;
         *attempts = 0;
         let is_wanted = reader.look_at(run, &event).map_err(ReceiveError::from)?;
-        replica.follower.set_acknowledges(client.is_semi_sync());
+        replica.acknowledges.store(client.is_semi_sync(), Ordering::Relaxed);
         if client.asks_for_acknowledgement() {
             run.acks.asked(reader.place.clone());
         }

@@ -74,7 +74,7 @@ pub(super) fn row(
     row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
     row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
     row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", state.source_server_id);
-    row.text("Source_UUID", &state.source_uuid).text("Source_Info_File", "source.json");
+    row.text("Source_UUID", &state.source_uuid).text("Source_Info_File", &settings.file());
     row.number("SQL_Delay", 0u64).optional("SQL_Remaining_Delay", None);
     let doing = match (is_executing, state.is_idle()) {
         (false, _) => "",

@@ -1,5 +1,6 @@
 //! What sessions ask of the server as a whole.
 
+mod channels;
 mod logs;
 mod settings;
 mod status;
@@ -10,10 +11,10 @@ use std::time::Duration;
 use base::{Cancelled, ConnectionId, SqlError, codes};
 use engine::Engine;
 use io::BoxFuture;
-use repl::{DumpServer, Follower, Replica, SourceKind};
+use repl::{Channels, DumpServer, Follower};
 use session::{Registry, Shared};
 use sql::Services;
-use sql::parse::ast::{ChangeSource, FlushTarget, StartReplica, StopReplica};
+use sql::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
 use sql::replay::ReplicationFilter;
 use sql::services::{
     Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, Process, PurgeBinaryLogs, ReplicaHost,
@@ -42,7 +43,7 @@ pub(crate) struct Parts {
     pub(crate) globals: Arc<Globals>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) follower: Arc<Follower>,
-    pub(crate) replica: Arc<Replica>,
+    pub(crate) channels: Arc<Channels>,
     pub(crate) dump: Arc<DumpServer>,
     pub(crate) end: Arc<End>,
     /// Held by who makes the server a follower or a source, or removes its log.
@@ -58,8 +59,8 @@ impl ServerServices {
         &self.parts.follower
     }
 
-    pub(crate) fn replica(&self) -> &Arc<Replica> {
-        &self.parts.replica
+    pub(crate) fn channels(&self) -> &Channels {
+        &self.parts.channels
     }
 
     pub(crate) fn dump(&self) -> &Arc<DumpServer> {
@@ -69,33 +70,6 @@ impl ServerServices {
     /// Until it is dropped, nobody makes the server a follower or a source, or removes its log.
     pub(crate) async fn keep_role(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.parts.role.lock().await
-    }
-
-    /// Starts the replica that executes another server's log. A source that turns out to be one of ours is followed instead.
-    pub(crate) fn start_executing(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
-        let Some(shared) = self.shared() else { return Ok(()) };
-        let (services, start_again) = (Arc::downgrade(self), start.clone());
-        let copy = move || {
-            let Some(services) = services.upgrade() else { return };
-            let start = start_again.clone();
-            let env = services.parts.engine.env().clone();
-            let follow = async move {
-                if let Err(error) = services.follow(&start).await {
-                    tracing::error!("the source is a commuter server, and cannot be followed: {}", error.message);
-                }
-            };
-            env.spawner.spawn("begin-to-follow", Box::pin(follow));
-        };
-        self.parts.replica.start(start, &shared.sql, Arc::new(copy))
-    }
-
-    async fn follow(&self, start: &StartReplica) -> Result<(), SqlError> {
-        // It may have been started before the source could be seen; from here on the status is the follower's.
-        self.replica().shut_down().await;
-        self.replica().reset();
-        let _role = self.parts.role.lock().await;
-        replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
-        self.follower().start(start).await
     }
 
     pub(crate) fn set_shared(&self, shared: &Arc<Shared>) {
@@ -134,7 +108,7 @@ impl Services for ServerServices {
     fn report(&self, _: ConnectionId, _: Activity<'_>) {}
 
     fn status(&self) -> Vec<(String, String)> {
-        status::lines(&self.parts.engine, self.follower(), self.shared().as_deref())
+        status::lines(&self.parts, self.shared().as_deref())
     }
 
     fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
@@ -142,18 +116,18 @@ impl Services for ServerServices {
         replication::apply_setting(self.follower(), name, value);
         if name == "gtid_slave_pos" {
             return Box::pin(async {
-                self.replica().check_stopped()?;
+                self.channels().check_stopped()?;
                 let _role = self.parts.role.lock().await;
                 replication::set_gtid_slave_pos(&self.parts.engine, &self.parts.globals, value.as_str()).await
             });
         }
         if name.starts_with("replicate_") {
-            let checked = self.replica().check_stopped();
+            let checked = self.channels().check_stopped();
             let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
             return Box::pin(std::future::ready(checked));
         }
         if name == "sql_replica_skip_counter" {
-            return Box::pin(std::future::ready(self.replica().check_stopped()));
+            return Box::pin(std::future::ready(self.channels().check_one_stopped()));
         }
         if name == "gtid_purged" {
             return Box::pin(async {
@@ -245,47 +219,23 @@ impl Services for ServerServices {
     }
 
     fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move {
-            self.replica().check_stopped()?;
-            self.follower().change_source(&change).await
-        })
+        Box::pin(async move { self.change(&change).await })
     }
 
     fn start_replica(&self, start: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move {
-            self.follower().check_start(&start)?;
-            if self.parts.engine.is_follower() {
-                return self.follow(&start).await;
-            }
-            match self.replica().kind_of_source().await {
-                Some(SourceKind::Commuter) => self.follow(&start).await,
-                _ => {
-                    self.follower().set_executing(true).await?;
-                    let this = self.this.upgrade().ok_or_else(|| SqlError::unknown("the server is being closed"))?;
-                    this.start_executing(&start)
-                }
-            }
-        })
+        Box::pin(async move { self.start(&start).await })
     }
 
     fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move {
-            self.replica().stop(&stop).await?;
-            self.follower().stop(&stop).await
-        })
+        Box::pin(async move { self.stop(&stop).await })
     }
 
-    fn reset_replica(&self, all: bool, _: String) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move {
-            self.replica().check_stopped()?;
-            self.replica().reset();
-            self.follower().begin_anew().await?;
-            self.follower().reset(all).await
-        })
+    fn reset_replica(&self, all: bool, channel: ChannelName) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async move { self.reset(all, &channel).await })
     }
 
-    fn replica_status(&self) -> Vec<ReplicaStatusRow> {
-        if self.replica().is_in_use() { self.replica().status() } else { self.follower().status() }
+    fn replica_status(&self, channel: &ChannelName) -> Result<Vec<ReplicaStatusRow>, SqlError> {
+        self.channel_status(channel)
     }
 
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {

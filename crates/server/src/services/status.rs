@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::Engine;
 use engine::commit::CommitStats;
-use repl::Follower;
+use repl::{Channels, Follower};
 use session::Shared;
+
+use super::Parts;
 
 type Lines = Vec<(String, String)>;
 
@@ -14,7 +16,8 @@ fn add(lines: &mut Lines, name: &str, value: impl ToString) {
 }
 
 /// All of them, sorted by name.
-pub(crate) fn lines(engine: &Engine, follower: &Follower, shared: Option<&Shared>) -> Lines {
+pub(super) fn lines(parts: &Parts, shared: Option<&Shared>) -> Lines {
+    let Parts { engine, follower, channels, .. } = parts;
     let mut lines = Lines::new();
     if let Some(shared) = shared {
         connections(&mut lines, shared);
@@ -28,7 +31,9 @@ pub(crate) fn lines(engine: &Engine, follower: &Follower, shared: Option<&Shared
     store(&mut lines, engine);
     memory(&mut lines, engine);
     comparisons(&mut lines, follower);
-    semi_sync(&mut lines, engine, follower);
+    let acknowledges = follower.acknowledges() || channels.all().iter().any(|replica| replica.acknowledges());
+    semi_sync(&mut lines, engine, acknowledges);
+    row_differences(&mut lines, channels);
     lines.sort();
     lines
 }
@@ -108,8 +113,16 @@ fn comparisons(lines: &mut Lines, follower: &Follower) {
     add(lines, "Replica_checksum_position", position);
 }
 
+/// Of all channels.
+fn row_differences(lines: &mut Lines, channels: &Channels) {
+    let of_channels: Vec<_> = channels.all().iter().map(|replica| replica.differences()).collect();
+    let last = of_channels.iter().filter_map(|of_one| of_one.last.clone()).max_by_key(|(_, at)| *at);
+    add(lines, "Replica_row_differences", of_channels.iter().map(|of_one| of_one.rows).sum::<u64>());
+    add(lines, "Replica_last_row_difference", last.map(|(sentence, _)| sentence).unwrap_or_default());
+}
+
 /// Under MySQL's names, and MariaDB's.
-fn semi_sync(lines: &mut Lines, engine: &Engine, follower: &Follower) {
+fn semi_sync(lines: &mut Lines, engine: &Engine, acknowledges: bool) {
     let status = engine.semi_sync().status();
     let on_off = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
     let wait_micros = status.wait_time.as_micros();
@@ -124,7 +137,7 @@ fn semi_sync(lines: &mut Lines, engine: &Engine, follower: &Follower) {
         add_source("tx_waits", status.waits.to_string());
         add_source("wait_sessions", status.waiting.to_string());
         add_source("yes_tx", status.acknowledged.to_string());
-        add(lines, &format!("Rpl_semi_sync_{replica}_status"), on_off(follower.acknowledges()));
+        add(lines, &format!("Rpl_semi_sync_{replica}_status"), on_off(acknowledges));
     }
 }
 

@@ -128,29 +128,39 @@ fn unlock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 }
 
 pub(super) fn channel(tokens: &mut Tokens<'_>) -> Parsed<ChannelName> {
-    if !tokens.accept("FOR CHANNEL") {
-        return Ok(ChannelName::new());
+    match tokens.accept("FOR CHANNEL") {
+        true => Ok(Some(tokens.name_or_string()?.to_lowercase())),
+        false => Ok(None),
     }
-    let offset = tokens.offset();
-    let name = tokens.name_or_string()?;
-    if name.is_empty() { Ok(name) } else { Err(named_channel(offset)) }
 }
 
-fn named_channel(_offset: usize) -> ParseError {
-    ParseError::not_supported("replication channels with a name")
+/// MariaDB's name of a connection, behind MASTER or SLAVE.
+pub(super) fn connection(tokens: &mut Tokens<'_>) -> Parsed<ChannelName> {
+    match tokens.peek() {
+        Some(Token::SingleQuotedString(_)) => Ok(Some(tokens.string()?.to_lowercase())),
+        _ => Ok(None),
+    }
 }
 
 fn change_source(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     tokens.expect("CHANGE")?;
     if tokens.accept("REPLICATION FILTER") {
         let rules = tokens.comma_list(filter_rule)?;
-        channel(tokens)?;
+        if channel(tokens)?.is_some_and(|name| !name.is_empty()) {
+            return Err(ParseError::not_supported(
+                "filters of one channel (without FOR CHANNEL they are those of all)",
+            ));
+        }
         return Ok(Admin::ReplicationFilter(rules));
     }
-    tokens.expect_one(&["REPLICATION SOURCE TO", "MASTER TO"])?;
     let mut change = ChangeSource::default();
+    if !tokens.accept("REPLICATION SOURCE TO") {
+        tokens.expect("MASTER")?;
+        change.channel = connection(tokens)?;
+        tokens.expect("TO")?;
+    }
     tokens.comma_list(|tokens| source_option(tokens, &mut change))?;
-    change.channel = channel(tokens)?;
+    change.channel = channel(tokens)?.or(change.channel);
     Ok(Admin::ChangeSource(change))
 }
 
@@ -287,12 +297,20 @@ fn threads(tokens: &mut Tokens<'_>) -> Parsed<(bool, bool)> {
     Ok(if receiver || applier { (receiver, applier) } else { (true, true) })
 }
 
+/// MariaDB's: those of all connections.
+const ALL_REPLICAS: &[&str] = &["ALL REPLICAS", "ALL SLAVES"];
+
 fn start_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     tokens.expect("START")?;
     if tokens.next_are("GROUP_REPLICATION") {
         return Err(ParseError::not_supported("GROUP_REPLICATION"));
     }
+    if tokens.accept_one(ALL_REPLICAS).is_some() {
+        let (receiver, applier) = threads(tokens)?;
+        return Ok(Admin::StartReplica(StartReplica { receiver, applier, ..StartReplica::default() }));
+    }
     tokens.expect_one(&["REPLICA", "SLAVE"])?;
+    let connection = connection(tokens)?;
     let (receiver, applier) = threads(tokens)?;
     let mut start = StartReplica { receiver, applier, ..StartReplica::default() };
     if tokens.accept("UNTIL") {
@@ -307,7 +325,7 @@ fn start_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
             _ => return Err(ParseError::not_supported(format!("START REPLICA … {option}"))),
         }
     }
-    start.channel = channel(tokens)?;
+    start.channel = channel(tokens)?.or(connection);
     Ok(Admin::StartReplica(start))
 }
 
@@ -347,9 +365,14 @@ fn stop_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     if tokens.next_are("GROUP_REPLICATION") {
         return Err(ParseError::not_supported("GROUP_REPLICATION"));
     }
+    if tokens.accept_one(ALL_REPLICAS).is_some() {
+        let (receiver, applier) = threads(tokens)?;
+        return Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: None }));
+    }
     tokens.expect_one(&["REPLICA", "SLAVE"])?;
+    let connection = connection(tokens)?;
     let (receiver, applier) = threads(tokens)?;
-    Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: channel(tokens)? }))
+    Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: channel(tokens)?.or(connection) }))
 }
 
 fn reset(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
@@ -365,8 +388,9 @@ fn reset(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
         return Ok(Admin::ResetBinaryLogs(first));
     }
     tokens.expect_one(&["REPLICA", "SLAVE"])?;
+    let connection = connection(tokens)?;
     let all = tokens.accept("ALL");
-    Ok(Admin::ResetReplica { all, channel: channel(tokens)? })
+    Ok(Admin::ResetReplica { all, channel: channel(tokens)?.or(connection) })
 }
 
 fn purge(tokens: &mut Tokens<'_>) -> Parsed<Admin> {

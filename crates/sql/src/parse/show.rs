@@ -207,9 +207,18 @@ fn replication(tokens: &mut Tokens<'_>) -> Parsed<Show> {
     if tokens.accept_one(&["REPLICAS", "SLAVE HOSTS", "REPLICA HOSTS"]).is_some() {
         return Ok(Show::Replicas);
     }
-    let old = tokens.accept_one(&["SLAVE STATUS", "ALL SLAVES STATUS"]).is_some();
-    if old || tokens.accept_one(&["REPLICA STATUS", "ALL REPLICAS STATUS"]).is_some() {
-        return Ok(Show::ReplicaStatus { old_names: old, channel: admin::channel(tokens)? });
+    replica_status(tokens)
+}
+
+/// `SHOW {REPLICA | SLAVE} ['connection'] STATUS [FOR CHANNEL channel]`, `SHOW ALL {REPLICAS | SLAVES} STATUS`
+fn replica_status(tokens: &mut Tokens<'_>) -> Parsed<Show> {
+    if let Some(all) = tokens.accept_one(&["ALL SLAVES STATUS", "ALL REPLICAS STATUS"]) {
+        let old_names = all == "ALL SLAVES STATUS";
+        return Ok(Show::ReplicaStatus { old_names, of_connections: true, channel: None });
     }
-    tokens.unexpected()
+    let Some(word) = tokens.accept_one(&["SLAVE", "REPLICA"]) else { return tokens.unexpected() };
+    let connection = admin::connection(tokens)?;
+    tokens.expect("STATUS")?;
+    let channel = admin::channel(tokens)?.or(connection);
+    Ok(Show::ReplicaStatus { old_names: word == "SLAVE", of_connections: false, channel })
 }

@@ -23,6 +23,36 @@ pub(crate) enum ExecMode {
     Idempotent,
 }
 
+/// `replica_row_differences`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OnDifference {
+    /// Rows are not compared.
+    Ignore,
+    /// The log counts.
+    #[default]
+    Warn,
+    /// The row that is meant is not there.
+    Error,
+}
+
+/// Rows that were changed as the log says, and had not been as it says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowDifferences {
+    /// How many.
+    pub rows: u64,
+    /// Theirs: `database.table`.
+    pub table: String,
+    /// The first column in which the first of them differed.
+    pub column: String,
+}
+
+/// How an event's rows are applied.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ApplyModes {
+    pub(crate) exec: ExecMode,
+    pub(crate) on_difference: OnDifference,
+}
+
 /// Names of the storage engine's errors in MySQL's messages.
 const HANDLER_ERRORS: &[(codes::Code, &str)] = &[
     (codes::KEY_NOT_FOUND, "HA_ERR_KEY_NOT_FOUND"),
@@ -41,9 +71,9 @@ pub(crate) fn checks_foreign_keys(event: &RowsEvent<'_>) -> bool {
 pub(crate) async fn apply_event(
     mapped: &MappedTable,
     event: &RowsEvent<'_>,
-    mode: ExecMode,
+    modes: ApplyModes,
     context: &mut ExecContext<'_>,
-) -> Result<(), SqlError> {
+) -> Result<Option<RowDifferences>, SqlError> {
     if event.column_count != mapped.map.columns.len() {
         let (rows, map) = (event.column_count, mapped.map.columns.len());
         return Err(corrupt(format!("rows of {rows} columns for a table of {map}")));
@@ -55,9 +85,10 @@ pub(crate) async fn apply_event(
     mapped.lock(context.transaction, context.foreign_key_checks).await?;
     let mut rows = EventRows::new(mapped, event);
     match event.kind {
-        RowsKind::Write => insert_rows(&mut rows, mode, context).await,
-        RowsKind::Update | RowsKind::Delete => change_rows(&mut rows, mode, context).await,
+        RowsKind::Write => insert_rows(&mut rows, modes.exec, context).await?,
+        RowsKind::Update | RowsKind::Delete => change_rows(&mut rows, modes, context).await?,
     }
+    Ok(rows.differences)
 }
 
 /// The images of an event on their way to rows of ours.
@@ -73,13 +104,15 @@ struct EventRows<'m, 'e> {
     /// Of the row that is changed.
     old_slots: Vec<Slot>,
     buffer: Vec<u8>,
+    differences: Option<RowDifferences>,
 }
 
 impl<'m, 'e> EventRows<'m, 'e> {
     fn new(mapped: &'m MappedTable, event: &RowsEvent<'e>) -> Self {
         let (slots, old_slots) = (Vec::new(), Vec::new());
         let (is_full, rest) = (event.is_full(), event.rows);
-        EventRows { mapped, event: *event, is_full, rest, number: 0, slots, old_slots, buffer: Vec::new() }
+        let (event, buffer) = (*event, Vec::new());
+        EventRows { mapped, event, is_full, rest, number: 0, slots, old_slots, buffer, differences: None }
     }
 
     /// Takes the next image; its slots are in `slots` then.
@@ -134,6 +167,21 @@ impl<'m, 'e> EventRows<'m, 'e> {
     fn not_found(&self) -> SqlError {
         let message = format!("Can't find record in '{}'", self.mapped.table.def.name);
         self.failed(SqlError::new(codes::KEY_NOT_FOUND, message))
+    }
+
+    /// A row that was found is not what the log says in one of our columns.
+    fn differs(&mut self, column: usize, on_difference: OnDifference) -> Result<(), SqlError> {
+        let name = &self.mapped.table.def.columns[column].name;
+        if on_difference == OnDifference::Error {
+            let table = &self.mapped.table.def.name;
+            let message =
+                format!("Can't find record in '{table}': it has another value of {name} (replica_row_differences)");
+            return Err(self.failed(SqlError::new(codes::KEY_NOT_FOUND, message)));
+        }
+        let (table, column) = (|| self.mapped.table.full_name(), || name.clone());
+        let first = || RowDifferences { rows: 0, table: table(), column: column() };
+        self.differences.get_or_insert_with(first).rows += 1;
+        Ok(())
     }
 
     async fn pass(&self, context: &ExecContext<'_>) -> Result<(), SqlError> {
@@ -223,9 +271,10 @@ async fn clear_way(
 
 async fn change_rows(
     rows: &mut EventRows<'_, '_>,
-    mode: ExecMode,
+    modes: ApplyModes,
     context: &mut ExecContext<'_>,
 ) -> Result<(), SqlError> {
+    let mode = modes.exec;
     if rows.rest.is_empty() {
         return Ok(());
     }
@@ -246,6 +295,11 @@ async fn change_rows(
             }
             continue;
         };
+        if modes.on_difference != OnDifference::Ignore
+            && let Some(column) = finder.difference(&before, &old)?
+        {
+            rows.differs(column, modes.on_difference)?;
+        }
         let result = match after {
             None => delete_row(&mapped.table, mapped.foreign.as_ref(), &old, None, context).await,
             Some(after) => {

@@ -171,6 +171,24 @@ impl<'m> Finder<'m> {
         }
     }
 
+    /// The first of our columns in which a row that was found is not what the image (as a row of ours) says, if nothing but its key was
+    /// looked at.
+    pub(super) fn difference(&mut self, image: &[u8], found: &[u8]) -> Result<Option<usize>, SqlError> {
+        if image == found || !matches!(self.access, Access::Primary | Access::Unique(_)) {
+            return Ok(None);
+        }
+        let columns = &self.mapped.table.encoder.map().columns;
+        let mut found_slots = Vec::new();
+        split(columns, None, image, &mut self.slots)?;
+        split(columns, None, found, &mut found_slots)?;
+        let value = |row: &[u8], slot: Slot| match slot {
+            Slot::At(start, end) => Some(row[start..end].to_vec()),
+            _ => None,
+        };
+        let differs = |&&column: &&usize| value(image, self.slots[column]) != value(found, found_slots[column]);
+        Ok(self.compared.iter().find(differs).copied())
+    }
+
     /// A row was written that a later image of the event may mean.
     pub(super) fn wrote(&mut self, row: &Bytes) -> Result<(), SqlError> {
         if !self.scans() {

@@ -44,7 +44,8 @@ use base::SqlError;
 use binlog::event::TableMap;
 use engine::Catalog;
 
-pub(crate) use apply::{ExecMode, apply_event};
+pub use apply::RowDifferences;
+pub(crate) use apply::{ApplyModes, ExecMode, OnDifference, apply_event};
 pub use filter::ReplicationFilter;
 pub(crate) use form::Modes;
 pub(crate) use mapping::MappedTable;

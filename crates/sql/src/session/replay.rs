@@ -13,7 +13,7 @@ use super::transaction::Open;
 use crate::exec::ExecContext;
 use crate::expr::{EvalContext, Warnings, Watch};
 use crate::plan::PlanContext;
-use crate::replay::{ExecMode, MappedTable, Modes, apply_event};
+use crate::replay::{ApplyModes, ExecMode, MappedTable, Modes, OnDifference, RowDifferences, apply_event};
 use crate::virtual_table::NoVirtualTables;
 
 /// How often an event is begun anew because its table changed before it was locked.
@@ -22,8 +22,13 @@ const ATTEMPTS_MAX: usize = 10;
 impl Session {
     /// Applies a rows event in the transaction that is open; begins one, explicit, if none is. Never commits.
     ///
-    /// An error undoes all rows of the event; after a deadlock there is no transaction any more.
-    pub async fn apply_rows(&mut self, map: &TableMap, event: &RowsEvent<'_>) -> Result<(), SqlError> {
+    /// Told is of which rows were not as the event says before. An error undoes all rows of the event; after a deadlock there is no
+    /// transaction any more.
+    pub async fn apply_rows(
+        &mut self,
+        map: &TableMap,
+        event: &RowsEvent<'_>,
+    ) -> Result<Option<RowDifferences>, SqlError> {
         for _ in 0..ATTEMPTS_MAX {
             let catalog = self.catalog();
             let modes = Modes::parse(self.shared.globals.named("replica_type_conversions").as_str());
@@ -62,7 +67,11 @@ impl Session {
         MappedTable::new(map, &context, modes)
     }
 
-    async fn apply_mapped(&mut self, mapped: &MappedTable, event: &RowsEvent<'_>) -> Result<(), SqlError> {
+    async fn apply_mapped(
+        &mut self,
+        mapped: &MappedTable,
+        event: &RowsEvent<'_>,
+    ) -> Result<Option<RowDifferences>, SqlError> {
         self.handle.cancel.next_statement();
         self.transaction_for_replay();
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
@@ -82,7 +91,12 @@ impl Session {
         result
     }
 
-    async fn apply_in(&self, mapped: &MappedTable, event: &RowsEvent<'_>, open: &mut Open) -> Result<(), SqlError> {
+    async fn apply_in(
+        &self,
+        mapped: &MappedTable,
+        event: &RowsEvent<'_>,
+        open: &mut Open,
+    ) -> Result<Option<RowDifferences>, SqlError> {
         let host = self.host();
         let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
         let hot = &self.settings.hot;
@@ -112,14 +126,25 @@ impl Session {
             turn: Default::default(),
             found_rows: 0,
         };
-        let mode = match self.is_applier {
-            true => self.shared.globals.named("replica_exec_mode"),
+        apply_event(mapped, event, self.apply_modes(), &mut context).await
+    }
+
+    fn apply_modes(&self) -> ApplyModes {
+        let globals = &self.shared.globals;
+        let exec = match self.is_applier {
+            true => globals.named("replica_exec_mode"),
             false => self.settings.named("rbr_exec_mode").clone(),
         };
-        let mode = match mode.as_str() {
+        let exec = match exec.as_str() {
             "IDEMPOTENT" => ExecMode::Idempotent,
             _ => ExecMode::Strict,
         };
-        apply_event(mapped, event, mode, &mut context).await
+        let on_difference = match globals.named("replica_row_differences").as_str() {
+            _ if !self.is_applier => OnDifference::Ignore,
+            "IGNORE" => OnDifference::Ignore,
+            "ERROR" if exec == ExecMode::Strict => OnDifference::Error,
+            _ => OnDifference::Warn,
+        };
+        ApplyModes { exec, on_difference }
     }
 }

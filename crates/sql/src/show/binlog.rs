@@ -5,8 +5,8 @@ use types::{ColumnDef, ColumnType, Value};
 
 use super::{Rows, opt};
 use crate::account::Privilege;
-use crate::parse::ast::Limit;
-use crate::services::BinlogEventsQuery;
+use crate::parse::ast::{ChannelName, Limit};
+use crate::services::{BinlogEventsQuery, ReplicaStatusRow};
 use crate::session::Session;
 
 const MONITOR: &[Privilege] = &[Privilege::Super, Privilege::ReplicationClient];
@@ -72,9 +72,21 @@ pub(super) fn replicas(session: &mut Session) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-pub(super) fn replica_status(session: &mut Session, old_names: bool) -> Result<Rows, SqlError> {
+/// With `of_connections` a line begins with MariaDB's name of its connection.
+pub(super) fn replica_status(
+    session: &mut Session,
+    old_names: bool,
+    of_connections: bool,
+    channel: &ChannelName,
+) -> Result<Rows, SqlError> {
     session.check_global(MONITOR)?;
-    let channels = session.shared().services.replica_status();
+    let mut channels = session.shared().services.replica_status(channel)?;
+    if of_connections {
+        for ReplicaStatusRow(columns) in &mut channels {
+            let name = columns.iter().find(|(title, _)| *title == "Channel_Name").and_then(|(_, name)| name.clone());
+            columns.insert(0, ("Connection_name", name));
+        }
+    }
     let mut rows = Rows { columns: Vec::new(), rows: Vec::new() };
     for channel in channels {
         if rows.columns.is_empty() {

@@ -91,7 +91,9 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
             (binlog::events(session, file.clone(), *position, *limit).await?, &Filter::None)
         }
         Show::Replicas => (binlog::replicas(session)?, &Filter::None),
-        Show::ReplicaStatus { old_names, .. } => (binlog::replica_status(session, *old_names)?, &Filter::None),
+        Show::ReplicaStatus { old_names, of_connections, channel } => {
+            (binlog::replica_status(session, *old_names, *of_connections, channel)?, &Filter::None)
+        }
     };
     send(session, rows, filter, sink).await
 }

@@ -196,8 +196,10 @@ impl Services for Alone {
     fn reset_replica(&self, _: bool, _: ChannelName) -> BoxFuture<'_, Result<(), SqlError>> {
         no()
     }
-    fn replica_status(&self) -> Vec<ReplicaStatusRow> {
-        vec![ReplicaStatusRow(vec![("Replica_IO_State", Some("".into())), ("Source_Host", Some("h".into()))])]
+    fn replica_status(&self, channel: &ChannelName) -> Result<Vec<ReplicaStatusRow>, SqlError> {
+        let name = channel.clone().unwrap_or_default();
+        let columns = [("Replica_IO_State", ""), ("Source_Host", "h"), ("Channel_Name", name.as_str())];
+        Ok(vec![ReplicaStatusRow(columns.map(|(title, value)| (title, Some(value.to_owned()))).to_vec())])
     }
     fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
         let found = (file == "binlog.000001").then(|| format!("0-1-{position}"));

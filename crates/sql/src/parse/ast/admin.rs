@@ -4,8 +4,8 @@ use sqlparser::ast as sql;
 
 use super::TableName;
 
-/// FOR CHANNEL: empty for the only channel there is.
-pub type ChannelName = String;
+/// FOR CHANNEL, in lower case; empty for the channel that is always there. `None` where nothing is said: all of them, or the only one.
+pub type ChannelName = Option<String>;
 
 /// What an administrator says.
 #[derive(Clone, Debug, PartialEq)]

@@ -127,6 +127,8 @@ pub enum Show {
     ReplicaStatus {
         /// With the old names of columns (SHOW SLAVE STATUS).
         old_names: bool,
+        /// With MariaDB's names of connections (SHOW ALL SLAVES STATUS).
+        of_connections: bool,
         /// FOR CHANNEL.
         channel: ChannelName,
     },

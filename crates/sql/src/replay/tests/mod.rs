@@ -16,6 +16,7 @@ use bytes::Bytes;
 use engine::{Direction, KeyRange, ReadMode, SessionHandle, TxnOptions};
 use types::{TableCodec, TableDef};
 
+use crate::replay::RowDifferences;
 use crate::session::{Session, Shared};
 use crate::testing::{run, session, with_server};
 
@@ -25,6 +26,8 @@ struct World {
     /// The replica's applier.
     applier: Session,
     sql: Session,
+    /// What was not as events said: rows, and the column of the first.
+    differences: Vec<(u64, String)>,
 }
 
 /// A source's table as it is told to the replica, with its rows.
@@ -42,7 +45,7 @@ fn replay<F: Future<Output = ()>>(test: impl FnOnce(World) -> F) {
         }
         let handle = Arc::new(SessionHandle { connection_id: ConnectionId(2), ..SessionHandle::default() });
         let applier = Session::applier(shared.clone(), handle);
-        test(World { shared, applier, sql }).await;
+        test(World { shared, applier, sql, differences: Vec::new() }).await;
     });
 }
 
@@ -96,7 +99,9 @@ impl World {
 
     /// Applies events without the commit.
     async fn apply_open(&mut self, events: &[u8]) -> Result<(), SqlError> {
-        apply_to(&mut self.applier, events).await
+        let differences = apply_to(&mut self.applier, events).await?;
+        self.differences.extend(differences.into_iter().map(|found| (found.rows, found.column)));
+        Ok(())
     }
 
     async fn set(&mut self, setting: &str, value: &str) {
@@ -104,20 +109,20 @@ impl World {
     }
 }
 
-async fn apply_to(applier: &mut Session, events: &[u8]) -> Result<(), SqlError> {
-    let mut map = TableMap::default();
+async fn apply_to(applier: &mut Session, events: &[u8]) -> Result<Vec<RowDifferences>, SqlError> {
+    let (mut map, mut differences) = (TableMap::default(), Vec::new());
     for event in EventIter::new(events, ChecksumAlgorithm::Crc32) {
         let event = event.expect("an event");
         match event.header.event_type {
             EventType::TABLE_MAP => map = TableMap::decode(event.body()).expect("a TABLE_MAP"),
             kind if RowsKind::of(kind).is_some() => {
                 let rows = RowsEvent::decode(kind, event.body()).expect("rows");
-                applier.apply_rows(&map, &rows).await?;
+                differences.extend(applier.apply_rows(&map, &rows).await?);
             }
             _ => {}
         }
     }
-    Ok(())
+    Ok(differences)
 }
 
 impl Source {

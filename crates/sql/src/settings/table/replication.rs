@@ -49,6 +49,11 @@ pub(super) const ALL: &[Setting] = &[
         "Rows of another server's log: STRICT, a row that is not there (1032) or has another's key (1062) is an error. IDEMPOTENT, \
          the first is left out, and a new row takes the other's place.",
     ),
+    global("replica_row_differences", Kind::Enum(&["IGNORE", "WARN", "ERROR"]), "WARN").doc(
+        "A row that another server's log changes or deletes, and that is not here as it was there: IGNORE does as the log says; WARN does, \
+         and tells of it (Replica_row_differences, Replica_last_row_difference in SHOW GLOBAL STATUS, the server's messages); ERROR is \
+         as if the row were not there (1032). Compared are the columns that the log has.",
+    ),
     fixed("replica_preserve_commit_order", BOOL, "ON")
         .alias(&["slave_preserve_commit_order"])
         .doc("Whether what is applied becomes visible in the source's order. Always ON."),

@@ -1,0 +1,142 @@
+//! Statements about replication from sources: which channels they mean, and whether a source's log is copied or executed.
+//!
+//! A source that is a commuter server is copied, if this server can be a copy: on the channel without a name, if there are no others.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use repl::replica::CopyHook;
+use repl::{Replica, SourceKind};
+use sql::parse::ast::{ChangeSource, ChannelName, StartReplica, StopReplica};
+use sql::services::ReplicaStatusRow;
+
+use super::ServerServices;
+use crate::replication;
+
+impl ServerServices {
+    /// Starts what was started before this server ended, and executes.
+    pub(crate) fn start_executing_again(self: &Arc<Self>) -> Result<(), SqlError> {
+        for replica in self.channels().all() {
+            if replication::executes(&replica) {
+                self.execute(&replica, &replication::BOTH_THREADS)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts a replica that executes another server's log. A source that turns out to be one of ours is followed instead, if it can be.
+    fn execute(self: &Arc<Self>, replica: &Arc<Replica>, start: &StartReplica) -> Result<(), SqlError> {
+        let Some(shared) = self.shared() else { return Ok(()) };
+        let copy = self.may_copy(replica).then(|| self.copy_hook(start));
+        replica.start(start, &shared.sql, copy)
+    }
+
+    fn copy_hook(self: &Arc<Self>, start: &StartReplica) -> CopyHook {
+        let (services, start) = (Arc::downgrade(self), start.clone());
+        Arc::new(move || {
+            let Some(services) = services.upgrade() else { return };
+            let start = start.clone();
+            let env = services.parts.engine.env().clone();
+            let follow = async move {
+                if let Err(error) = services.follow(&start).await {
+                    tracing::error!("the source is a commuter server, and cannot be followed: {}", error.message);
+                }
+            };
+            env.spawner.spawn("begin-to-follow", Box::pin(follow));
+        })
+    }
+
+    fn may_copy(&self, replica: &Replica) -> bool {
+        replica.source().channel().is_empty() && !self.channels().has_named()
+    }
+
+    async fn follow(&self, start: &StartReplica) -> Result<(), SqlError> {
+        // It may have been started before the source could be seen; from here on the status is the follower's.
+        let replica = self.channels().unnamed();
+        replica.shut_down().await;
+        replica.reset();
+        let _role = self.parts.role.lock().await;
+        if self.channels().has_named() {
+            return Err(SqlError::not_supported("a copy of a source's log beside replication channels"));
+        }
+        replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
+        self.follower().start(start).await
+    }
+
+    pub(super) async fn change(&self, change: &ChangeSource) -> Result<(), SqlError> {
+        let _role = self.parts.role.lock().await;
+        self.channels().change_source(change).await
+    }
+
+    pub(super) async fn start(&self, start: &StartReplica) -> Result<(), SqlError> {
+        let mut replicas = self.channels().named(&start.channel)?;
+        if start.channel.is_none() && replicas.len() > 1 {
+            // All that have a source.
+            replicas.retain(|replica| replica.source().is_set());
+            self.check_skip_counter(replicas.len())?;
+        }
+        if replicas.is_empty() {
+            replicas.push(self.channels().unnamed());
+        }
+        for replica in &replicas {
+            replica.source().check_start(start)?;
+            self.start_one(replica, start).await?;
+        }
+        Ok(())
+    }
+
+    async fn start_one(&self, replica: &Arc<Replica>, start: &StartReplica) -> Result<(), SqlError> {
+        if self.parts.engine.is_follower() {
+            return self.follow(start).await;
+        }
+        // What it is may be known only when it runs.
+        let kind = replica.kind_of_source().await;
+        let was_executed = replica.source().get().is_some_and(|settings| settings.executing && settings.kind == kind);
+        if kind == Some(SourceKind::Commuter) && !was_executed && self.may_copy(replica) {
+            return self.follow(start).await;
+        }
+        replica.source().set_executing(true).await?;
+        let this = self.this.upgrade().ok_or_else(|| SqlError::unknown("the server is being closed"))?;
+        this.execute(replica, start)
+    }
+
+    /// 3086 if several would leave out events because of the same number.
+    fn check_skip_counter(&self, started: usize) -> Result<(), SqlError> {
+        if started < 2 || self.parts.globals.named("sql_replica_skip_counter").as_u64() == 0 {
+            return Ok(());
+        }
+        let message = "When sql_replica_skip_counter > 0, it is not allowed to start more than one SQL thread by using 'START \
+                       REPLICA [SQL_THREAD]'. Value of sql_replica_skip_counter can only be used by one SQL thread at a time. \
+                       Please use 'START REPLICA [SQL_THREAD] FOR CHANNEL' to start the SQL thread which will use the value of \
+                       sql_replica_skip_counter.";
+        Err(SqlError::new(codes::REPLICA_CHANNEL_SQL_SKIP_COUNTER, message))
+    }
+
+    pub(super) async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
+        for replica in self.channels().named(&stop.channel)? {
+            replica.stop(stop).await?;
+            if replica.source().channel().is_empty() {
+                self.follower().stop(stop).await?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) async fn reset(&self, all: bool, channel: &ChannelName) -> Result<(), SqlError> {
+        let _role = self.parts.role.lock().await;
+        let replicas = self.channels().named(channel)?;
+        replicas.iter().try_for_each(|replica| replica.check_stopped())?;
+        for replica in replicas {
+            self.channels().reset(&replica, all).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn channel_status(&self, channel: &ChannelName) -> Result<Vec<ReplicaStatusRow>, SqlError> {
+        let rows = |replica: &Arc<Replica>| {
+            let is_copy = replica.source().channel().is_empty() && !replica.is_in_use();
+            if is_copy { self.follower().status() } else { replica.status() }
+        };
+        Ok(self.channels().named(channel)?.iter().flat_map(rows).collect())
+    }
+}
