@@ -42,6 +42,34 @@ fn catch_up(source: &Client, replica: &Server) {
     until("the replica has what its source has", arrived);
 }
 
+/// MariaDB says twice that it alters a table, beside other transactions: that it begins, and what came of it.
+#[test]
+fn maria_alters_in_two_phases() {
+    let source = Peer::start(Kind::Maria118, "source-alter", Duration::ZERO, &["--binlog-alter-two-phase=ON"]).unwrap();
+    let mut replica = start("source-alter");
+    let client = source.client();
+    client.query(EVERYDAY).unwrap();
+    follows(&replica, &source, "");
+    client
+        .query("USE d; ALTER TABLE parent ADD COLUMN two INT DEFAULT 2; ALTER TABLE big ENGINE=InnoDB, ADD KEY (s(10))")
+        .unwrap();
+    let error =
+        client.query("INSERT INTO d.no_key VALUES (7,'x'), (7,'x'); ALTER TABLE d.no_key ADD UNIQUE (a)").unwrap_err();
+    assert!(error.contains("1062"), "{error}");
+    catch_up(&client, &replica);
+    replica.kill();
+    replica.restart().unwrap();
+    write_beside_each_other(source.port(), 2);
+    client.query("ALTER TABLE d.parent DROP COLUMN two, ADD COLUMN three INT DEFAULT 3").unwrap();
+    catch_up(&client, &replica);
+    assert_same(&client, &replica.client());
+    let events =
+        client.query("SHOW BINLOG EVENTS").unwrap() + &client.query("SHOW BINLOG EVENTS IN 'bin.000002'").unwrap();
+    assert!(events.contains("ROLLBACK ALTER") && events.contains("START ALTER"), "{events}");
+    let position = client.query("SELECT @@gtid_binlog_pos").unwrap();
+    assert_eq!(replica.client().query("SELECT @@gtid_slave_pos").unwrap(), position);
+}
+
 /// Everyday statements, writers beside each other, and deaths of both servers.
 fn follow_through_deaths(kind: Kind, name: &str, arguments: &[&str], from: &str) {
     let mut source = Peer::start(kind, name, Duration::ZERO, arguments).unwrap();

@@ -17,8 +17,8 @@ use std::sync::Arc;
 
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
-    ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid, PayloadLimits,
-    QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar,
+    AlterPhase, ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid,
+    PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use bytes::Bytes;
@@ -67,14 +67,23 @@ struct Group {
     name: String,
     commit_time: UnixMicros,
     gtid: Option<Gtid>,
-    /// It is left out: it was executed before, or see `by_counter`.
+    /// It is left out: it was executed before, or see `without_effect`.
     is_skipped: bool,
-    /// It is left out because an administrator said so, and becomes a transaction that does nothing.
-    by_counter: bool,
+    /// It is left out, and becomes a transaction that does nothing.
+    without_effect: Option<WithoutEffect>,
     /// It was begun, and an event will end it.
     is_open: bool,
     /// MariaDB's, which are begun by their GTID.
     is_maria: bool,
+}
+
+/// Why a transaction does nothing here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WithoutEffect {
+    /// An administrator said so.
+    Counter,
+    /// The first phase of a MariaDB's ALTER TABLE, or the second one of one that failed.
+    Announces,
 }
 
 impl Group {
@@ -206,7 +215,7 @@ impl Executor {
             | EventBody::Heartbeat(..)
             | EventBody::ViewChange(_)
             | EventBody::TransactionContext(_) => Ok(()),
-            body if self.group.by_counter => self.leave_out(&body).await,
+            body if self.group.without_effect.is_some() => self.leave_out(&body).await,
             _ if self.group.is_skipped => self.executed_before(&body),
             body => self.execute_in_group(event, body).await,
         }
@@ -273,14 +282,18 @@ impl Executor {
         if gtid.xid.is_some() {
             return Err(SqlError::not_supported("an XA transaction of a source"));
         }
-        if gtid.extra.alter.is_some() {
-            return Err(SqlError::not_supported("an ALTER TABLE in two phases (binlog_alter_two_phase) of a source"));
-        }
         let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
         let name = MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no };
         let origin = Origin { server_id, commit_time: None, server_version: UNKNOWN_VERSION };
-        let group =
-            Group { name: name.to_string(), commit_time: commit_time(event, None), is_maria: true, ..Group::default() };
+        // An ALTER in two phases is executed where it is committed, which has the statement once more.
+        let announces = matches!(gtid.extra.alter, Some(AlterPhase::Start | AlterPhase::Rollback(_)));
+        let group = Group {
+            name: name.to_string(),
+            commit_time: commit_time(event, None),
+            without_effect: announces.then_some(WithoutEffect::Announces),
+            is_maria: true,
+            ..Group::default()
+        };
         self.begin_group(group, origin, Some(name.gtid())).await?;
         if !gtid.is_standalone() {
             self.open_group();
@@ -299,10 +312,13 @@ impl Executor {
             Some(gtid) => self.group.is_skipped = !self.session.begin_gtid(gtid).await?,
             None => self.session.begin_automatic_gtid(),
         }
-        if self.skip > 0 && !self.group.is_skipped {
-            (self.group.is_skipped, self.group.by_counter) = (true, true);
+        if self.group.is_skipped {
+            self.group.without_effect = None;
+        } else if self.skip > 0 {
+            self.group.without_effect = Some(WithoutEffect::Counter);
             self.skip_event();
         }
+        self.group.is_skipped |= self.group.without_effect.is_some();
         Ok(())
     }
 
@@ -313,15 +329,20 @@ impl Executor {
         }
     }
 
-    /// An event of a transaction that is left out because an administrator says so. With its end, it is executed.
+    /// An event of a transaction that does nothing here. With its end, it is executed.
     async fn leave_out(&mut self, body: &EventBody<'_>) -> Result<(), SqlError> {
-        self.skip_event();
+        let by_counter = self.group.without_effect == Some(WithoutEffect::Counter);
+        if by_counter {
+            self.skip_event();
+        }
         if !self.ends_group(body) {
             return Ok(());
         }
-        (self.skip, self.has_skipped) = (self.skip - 1, true);
-        (self.group.is_skipped, self.group.by_counter) = (false, false);
-        tracing::warn!("replica: {} is left out, as sql_replica_skip_counter says", self.group.shown_name());
+        if by_counter {
+            (self.skip, self.has_skipped) = (self.skip - 1, true);
+            tracing::warn!("replica: {} is left out, as sql_replica_skip_counter says", self.group.shown_name());
+        }
+        (self.group.is_skipped, self.group.without_effect) = (false, None);
         self.roll_back().await
     }
 
