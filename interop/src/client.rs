@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::install::java_folder;
+use crate::install::{debezium_folder, java_folder};
 use crate::process::workspace_root;
 use crate::process::{checked, run};
 use crate::{Kind, Result, python_path};
@@ -134,9 +134,20 @@ pub fn python(script: &str, arguments: &[&str]) -> Result<String> {
 /// # Errors
 /// What it printed.
 pub fn java(program: &str, arguments: &[&str]) -> Result<String> {
-    let libraries = java_folder().join("*");
+    java_with(&java_folder(), program, arguments)
+}
+
+/// The same with Debezium at hand.
+///
+/// # Errors
+/// What it printed.
+pub fn java_with_debezium(program: &str, arguments: &[&str]) -> Result<String> {
+    java_with(&debezium_folder(), program, arguments)
+}
+
+fn java_with(libraries: &Path, program: &str, arguments: &[&str]) -> Result<String> {
     let source = workspace_root().join(format!("interop/java/{program}.java"));
-    run(Command::new("java").arg("-cp").arg(libraries).arg(source).args(arguments))
+    run(Command::new("java").arg("-cp").arg(libraries.join("*")).arg(source).args(arguments))
 }
 
 /// A run of real sysbench.

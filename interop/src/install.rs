@@ -81,6 +81,11 @@ pub(crate) fn java_folder() -> PathBuf {
     peers_home().join("java")
 }
 
+/// Where Debezium is.
+pub(crate) fn debezium_folder() -> PathBuf {
+    peers_home().join("debezium")
+}
+
 /// Installs both peers, sysbench, mydumper, the `mariadb` client, the Python clients and the JDBC drivers. About two minutes and 1.5 GB where
 /// nothing is there yet.
 ///
@@ -205,7 +210,33 @@ fn install_java() -> Result<()> {
         maven.args(["-q", "-B", "dependency:copy"]).arg(format!("-Dartifact={artifact}:{version}"));
         run(maven.arg(format!("-DoutputDirectory={}", java_folder().display())))?;
     }
-    Ok(())
+    install_debezium()
+}
+
+/// Debezium's connector for MySQL with all that it needs, in a folder of its own: it has versions of its own of the other libraries.
+fn install_debezium() -> Result<()> {
+    const VERSION: &str = "3.1.2.Final";
+    let folder = debezium_folder();
+    if folder.join(format!("debezium-connector-mysql-{VERSION}.jar")).exists() {
+        return Ok(());
+    }
+    eprintln!("installing Debezium");
+    let artifacts = ["debezium-embedded", "debezium-connector-mysql"].map(|artifact| {
+        format!(
+            "<dependency><groupId>io.debezium</groupId><artifactId>{artifact}</artifactId><version>{VERSION}</version></dependency>"
+        )
+    });
+    let project = format!(
+        "<project xmlns=\"http://maven.apache.org/POM/4.0.0\"><modelVersion>4.0.0</modelVersion><groupId>interop</groupId>\
+         <artifactId>readers</artifactId><version>1</version><dependencies>{}</dependencies></project>",
+        artifacts.concat()
+    );
+    fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let file = folder.join("pom.xml");
+    fs::write(&file, project).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut maven = Command::new("mvn");
+    maven.args(["-q", "-B", "-DincludeScope=runtime", "dependency:copy-dependencies", "-f"]).arg(&file);
+    run(maven.arg(format!("-DoutputDirectory={}", folder.display()))).map(drop)
 }
 
 /// Built against the host's C library, the oldest here, so that they load in the roots too.

@@ -21,7 +21,7 @@ mod raw;
 mod relay;
 mod server;
 
-pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, java, python, run_tool};
+pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, java, java_with_debezium, python, run_tool};
 pub use connection::{Answer, Connection};
 pub use crowd::{Crowd, Crowded, Figures, be_refused, count_up, count_up_two, create_counters};
 pub use follow::gtid_executed;

@@ -271,12 +271,13 @@ fn a_device_that_is_full() {
     std::fs::write(small.path("ballast"), vec![7; 32 << 20]).unwrap();
     server.client().query(TABLE).unwrap();
     let load = Load::start(server.port(), 0);
+    let client = server.client();
+    client.query("CREATE TABLE d.full (id INT AUTO_INCREMENT PRIMARY KEY)").unwrap();
     until("all sessions to be refused", || {
-        std::thread::sleep(Duration::from_millis(500));
-        let rows = || server.client().query("SELECT COUNT(*) FROM d.t").unwrap();
+        let rows = || client.query("SELECT COUNT(*) FROM d.t").unwrap();
         let before = rows();
         std::thread::sleep(Duration::from_millis(500));
-        before == rows()
+        before == rows() && client.query("INSERT INTO d.full VALUES ()").is_err_and(|error| error.contains("1021"))
     });
     assert_eq!(server.client().query("SELECT COUNT(*) FROM d.other").unwrap(), "2\n");
     server.kill();

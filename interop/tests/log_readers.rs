@@ -1,10 +1,10 @@
-//! Libraries that programs read MySQL's log with read ours as they read MySQL's: python-mysql-replication and
-//! mysql-binlog-connector-java.
+//! Libraries that programs read MySQL's log with read ours as they read MySQL's: python-mysql-replication,
+//! mysql-binlog-connector-java, and Debezium's connector for MySQL.
 
 use std::time::Duration;
 
 use interop::everyday::EVERYDAY;
-use interop::{Client, Kind, Peer, Server, ServerOptions, java, python};
+use interop::{Client, Kind, Peer, Server, ServerOptions, java, java_with_debezium, python};
 
 /// As MySQL: a table without a key has an invisible one, and GTIDs are kept. Each file is read whole.
 fn both(name: &str) -> (Peer, Server) {
@@ -102,4 +102,50 @@ fn mysql_binlog_connector_java() {
         assert_eq!(gtids.len(), 3, "{rest}");
         assert!(gtids[2].ends_with(&format!(":{last}")) && rest.trim_end().ends_with("end"), "{rest}");
     }
+}
+
+/// While Debezium does not read.
+const WHILE_IT_IS_AWAY: &str = "USE d; SET NAMES utf8mb4; SET time_zone='+00:00';
+ALTER TABLE types ADD COLUMN later VARCHAR(10) DEFAULT 'ä', DROP COLUMN f;
+INSERT INTO types (z, id, later) VALUES (1, 50, 'neu');
+UPDATE types SET vc = 'größer', ti = '12:34:56.123456' WHERE id = 1;
+DELETE FROM parent WHERE id > 1000;
+CREATE TABLE fresh (a INT PRIMARY KEY, b ENUM('x','ö'));
+INSERT INTO fresh VALUES (1, 'ö');
+BEGIN; UPDATE counted SET s = CONCAT(s, '!'); DELETE FROM no_key; COMMIT;
+RENAME TABLE fresh TO other;
+INSERT INTO other VALUES (2, 'x');
+TRUNCATE TABLE other;
+CREATE TABLE selected_again AS SELECT id, s FROM counted;
+DROP TABLE renamed;
+INSERT INTO marks VALUES (2);";
+
+/// A snapshot, and then the log from there, across statements that change tables.
+#[test]
+fn debezium() {
+    let (peer, ours) = both("read-by-debezium");
+    let folder = std::env::temp_dir().join(format!("commuter-debezium-{}", std::process::id()));
+    let read = |client: &Client, name: &str, mark: &str| {
+        let folder = folder.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let arguments = [&client.port().to_string(), &folder.display().to_string(), mark];
+        java_with_debezium("Debezium", &arguments).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let run = |client: Client, name: &str| {
+        client.query("CREATE TABLE d.marks (id INT PRIMARY KEY); INSERT INTO d.marks VALUES (1)").unwrap();
+        let snapshot = read(&client, name, "1");
+        client.query(WHILE_IT_IS_AWAY).unwrap();
+        (snapshot, read(&client, name, "2"))
+    };
+    let (snapshot, changes) = run(ours.client(), "ours");
+    let theirs = run(peer.client(), "theirs");
+    assert_same_lines(&of_kind(&snapshot, |_| true), &of_kind(&theirs.0, |_| true));
+    assert!(
+        snapshot.lines().all(|line| line.starts_with("r ")) && snapshot.lines().count() > 1000,
+        "{}",
+        snapshot.len()
+    );
+    assert_same_lines(&of_kind(&changes, |_| true), &of_kind(&theirs.1, |_| true));
+    assert!(changes.contains("\"later\":\"neu\"") && changes.contains("größer"), "{changes}");
+    let _ = std::fs::remove_dir_all(&folder);
 }

@@ -79,7 +79,7 @@ pub async fn each_event<E: From<BinlogError>>(
         return Err(BinlogError::corrupt(path, 0, "this is not a binary log").into());
     }
     let mut at = MAGIC.len() as u64;
-    while at < len {
+    while at < window.len {
         let bytes = window.at(at, HEADER_SIZE).await?;
         if bytes.iter().take(HEADER_SIZE).all(|&b| b == 0) {
             break;

@@ -67,12 +67,28 @@ impl Window {
             let len = CHUNK_SIZE.max(wanted as u64).min(self.len - offset);
             let mut buf = std::mem::take(&mut self.buf);
             buf.resize(len as usize);
-            let read = self.file.read_at(offset, buf).await;
-            self.buf = read.map_err(|error| BinlogError::io("read", &self.name, &error))?;
+            self.buf = self.read(offset, buf).await.map_err(|error| BinlogError::io("read", &self.name, &error))?;
             self.start = offset;
         }
         let from = (offset.saturating_sub(self.start) as usize).min(self.buf.len());
         Ok(&self.buf[from..])
+    }
+
+    /// Fills a buffer, or what of it the file has: a server that has gone on to the next file cuts off what it had prepared of this one.
+    async fn read(&mut self, offset: u64, buf: IoBuf) -> std::io::Result<IoBuf> {
+        let wanted = buf.len() as u64;
+        match self.file.read_at(offset, buf).await {
+            Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                let len = self.file.len().await?;
+                if len >= self.len {
+                    return Err(error);
+                }
+                self.len = len;
+                let left = wanted.min(len.saturating_sub(offset));
+                self.file.read_at(offset, IoBuf::zeroed(left as usize)).await
+            }
+            read => read,
+        }
     }
 }
 
@@ -264,4 +280,31 @@ pub(crate) async fn find_event(
         at += 1;
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use io::OpenOptions;
+    use io::sim::SimMachine;
+
+    use super::*;
+
+    /// The file was longer when its length was asked for.
+    #[test]
+    fn a_file_that_was_cut_meanwhile() {
+        let machine = SimMachine::new(1);
+        let env = machine.env();
+        let read = async {
+            let file =
+                env.disk.open("log", OpenOptions { create: true, write: true, ..OpenOptions::default() }).await?;
+            file.write_at(0, IoBuf::copy_of(b"0123456789")).await?;
+            let mut window = Window::new(file.clone(), "log", 5000);
+            assert_eq!(window.at(4, 100).await.unwrap(), b"456789");
+            assert_eq!(window.len, 10);
+            let mut window = Window::new(file, "log", 5000);
+            assert_eq!(window.at(10, 19).await.unwrap(), b"");
+            std::io::Result::Ok(())
+        };
+        machine.run(read).unwrap().unwrap();
+    }
 }

@@ -31,6 +31,7 @@ impl Output {
         let path = arguments.output.as_ref().map(std::path::absolute).transpose()?.unwrap_or_default();
         let format = arguments.format.name().to_owned();
         let mut written = Written { path: path.to_string_lossy().into_owned(), length: 0, format };
+        let is_known = resumed.is_some();
         if let Some(before) = resumed {
             if before.path != written.path {
                 let name =
@@ -45,7 +46,9 @@ impl Output {
         }
         let to = match &arguments.output {
             None => To::Stdout(std::io::BufWriter::new(std::io::stdout())),
-            Some(_) => To::File(std::io::BufWriter::with_capacity(1 << 20, open_file(&path, written.length)?)),
+            Some(_) => {
+                To::File(std::io::BufWriter::with_capacity(1 << 20, open_file(&path, written.length, is_known)?))
+            }
         };
         Ok(Output { to, written, reader_is_gone: false })
     }
@@ -83,7 +86,8 @@ impl Output {
     }
 }
 
-fn open_file(path: &PathBuf, length: u64) -> Result<File, CommandError> {
+/// `is_known`: a state says that it is ours, and that so much of it counts.
+fn open_file(path: &PathBuf, length: u64, is_known: bool) -> Result<File, CommandError> {
     let cannot = |error: std::io::Error| format!("{}: {error}", path.display());
     let mut file = File::options().create(true).truncate(false).write(true).open(path).map_err(cannot)?;
     let there = file.metadata().map_err(cannot)?.len();
@@ -91,7 +95,7 @@ fn open_file(path: &PathBuf, length: u64) -> Result<File, CommandError> {
         let why = format!("has {there} bytes, and the state says that {length} were written");
         return Err(format!("{} {why}", path.display()).into());
     }
-    if length == 0 && there > 0 {
+    if !is_known && there > 0 {
         return Err(format!("{} is there already, and no state says what it is", path.display()).into());
     }
     file.set_len(length).map_err(cannot)?;

@@ -94,8 +94,10 @@ fn begin(server: &ServerUrl, server_id: u32, tail: &mut Running<'_>) -> Result<(
         progress.position = None;
     }
     progress.server = identity;
-    tail.dirty = true;
     let (start, skip) = start_of(progress, is_maria)?;
+    // Where it begins is kept before anything is written, so that whatever ends it, it begins there again.
+    tail.dirty = true;
+    tail.keep()?;
     let heartbeat = Some(HEARTBEAT);
     let request = LogRequest { start, follow: !tail.arguments.stop_at_end, server_id, heartbeat };
     Ok((client.request_log(&request)?, skip))
@@ -246,6 +248,8 @@ pub(super) fn read_files(tail: &mut Running<'_>) -> Result<(), CommandError> {
         return Err(format!("the state is that of a server, {}", tail.progress.server).into());
     }
     tail.progress.server = SERVER.to_owned();
+    tail.dirty = true;
+    tail.keep()?;
     let runtime = server::runtime(1)?;
     runtime.block_on(async {
         let env = io::os::environment("/".into(), io::os::Offload::Threads(1), tokio::runtime::Handle::current())?;
