@@ -10,6 +10,7 @@ use wire::client::{Credentials, ServerKey};
 
 use crate::{ServeOptions, Server, ServerError};
 
+mod channels;
 mod comparison;
 mod files;
 mod logs;

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use super::*;
 
-async fn run(client: &mut TestClient, sql: &str) -> String {
+pub(super) async fn run(client: &mut TestClient, sql: &str) -> String {
     let result = client.query(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
     result.first().unwrap_or_default().to_owned()
 }
 
 /// A column of SHOW REPLICA STATUS.
-async fn status(client: &mut TestClient, column: &str) -> String {
+pub(super) async fn status(client: &mut TestClient, column: &str) -> String {
     let result = client.query("SHOW REPLICA STATUS").await.unwrap();
     let at = result.columns.iter().position(|found| found.name == column).unwrap();
     result.rows[0][at].clone().unwrap_or_default()
@@ -22,7 +22,7 @@ async fn wait_for_column(client: &mut TestClient, column: &str, value: &str) {
     }
 }
 
-async fn change_source(client: &mut TestClient, to: &Server, rest: &str) {
+pub(super) async fn change_source(client: &mut TestClient, to: &Server, rest: &str) {
     let port = to.addresses()[0].port();
     let sql = format!(
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = {port}, SOURCE_USER = 'root', \
@@ -32,18 +32,18 @@ async fn change_source(client: &mut TestClient, to: &Server, rest: &str) {
 }
 
 /// Waits until one has all that the other has.
-async fn wait_for(client: &mut TestClient, other: &mut TestClient) {
+pub(super) async fn wait_for(client: &mut TestClient, other: &mut TestClient) {
     let set = run(other, "SELECT @@GLOBAL.gtid_executed").await;
     assert_eq!(run(client, &format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{set}', 20)")).await, "0");
 }
 
-async fn with_table(client: &mut TestClient) {
+pub(super) async fn with_table(client: &mut TestClient) {
     run(client, "CREATE DATABASE d").await;
     run(client, "CREATE TABLE d.t (a INT PRIMARY KEY)").await;
     run(client, "INSERT INTO d.t VALUES (1), (2), (3)").await;
 }
 
-fn numbered(dir: &TestDir, id: u32) -> ServeOptions {
+pub(super) fn numbered(dir: &TestDir, id: u32) -> ServeOptions {
     ServeOptions { server_id: Some(id), ..dir.options() }
 }
 
