@@ -85,6 +85,7 @@ pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link
         has,
         generation: start.file.generation,
         skipping: false,
+        skipped_to: None,
         checksum: None,
         sent,
         turn: ThreadTurn::default(),
@@ -106,6 +107,8 @@ struct Sender<'a, T> {
     generation: u32,
     /// Inside of a transaction that the client has.
     skipping: bool,
+    /// Behind the last event that was left out, where nothing was sent since.
+    skipped_to: Option<u64>,
     /// What the client's last FORMAT_DESCRIPTION says of checksums; `None` before the first.
     checksum: Option<ChecksumAlgorithm>,
     /// When something was sent.
@@ -140,6 +143,7 @@ impl<T: Transport> Sender<'_, T> {
         loop {
             match self.reader.step().await.map_err(reading)? {
                 Step::End => {
+                    self.say_what_was_skipped();
                     self.flush().await?;
                     if self.wishes.non_blocking {
                         return Ok(());
@@ -179,7 +183,7 @@ impl<T: Transport> Sender<'_, T> {
             ))));
         }
         self.pin.set(id);
-        self.skipping = false;
+        (self.skipping, self.skipped_to) = (false, None);
         self.send_rotate(MAGIC.len() as u64);
         if is_first_of_generation(&self.store, id) {
             self.add_generations_before(id)?;
@@ -228,11 +232,22 @@ impl<T: Transport> Sender<'_, T> {
         } else if ends_skipping(event_type) {
             self.skipping = false;
         }
-        let unwanted = event_type == EventType::MARIA_ANNOTATE_ROWS && !self.wishes.annotations;
-        if !self.skipping && !unwanted {
-            self.link.event(event.bytes);
+        if self.skipping {
+            self.skipped_to = Some(self.reader.position());
+        } else if event_type != EventType::MARIA_ANNOTATE_ROWS || self.wishes.annotations {
+            self.say_what_was_skipped();
+            self.link.event(self.reader.event().map_err(reading)?.bytes);
         }
         Ok(())
+    }
+
+    /// MySQL's replicas count their position by the events that they get; a heartbeat tells them of those that they did not.
+    fn say_what_was_skipped(&mut self) {
+        if let Some(position) = self.skipped_to.take()
+            && self.wishes.heartbeat_period.is_some()
+        {
+            self.send_heartbeat(position);
+        }
     }
 
     /// Waits for more log, or sends a heartbeat.
@@ -253,7 +268,7 @@ impl<T: Transport> Sender<'_, T> {
         };
         self.link.wait_for(Box::pin(future::or(more, beat))).await?;
         if is_silent {
-            self.send_heartbeat();
+            self.send_heartbeat(self.reader.position());
             self.flush().await?;
         }
         Ok(())
@@ -263,7 +278,7 @@ impl<T: Transport> Sender<'_, T> {
     async fn beat_while_skipping(&mut self) -> Result<(), Failed> {
         let now = self.store.env().clock.monotonic();
         if self.wishes.heartbeat_period.is_some_and(|period| now.saturating_sub(self.sent) >= period) {
-            self.send_heartbeat();
+            self.send_heartbeat(self.reader.position());
             self.flush().await?;
         }
         Ok(())
@@ -282,8 +297,8 @@ impl<T: Transport> Sender<'_, T> {
         self.link.event(&bytes);
     }
 
-    fn send_heartbeat(&mut self) {
-        let heartbeat = Heartbeat { file: self.reader.file().name.clone(), position: self.reader.position() };
+    fn send_heartbeat(&mut self, position: u64) {
+        let heartbeat = Heartbeat { file: self.reader.file().name.clone(), position };
         let (server_id, with_checksum) = (self.server_id, self.with_checksum());
         let bytes = match self.wishes.is_maria {
             true => encode_maria_heartbeat(&heartbeat, server_id, with_checksum),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use binlog::event::{ChecksumAlgorithm, EventHeader, FLAG_ARTIFICIAL};
+use binlog::event::{ChecksumAlgorithm, EventHeader, FLAG_ARTIFICIAL, Heartbeat, Rotate};
 use binlog::{EventType, GtidSet, RawEvent};
 use io::Env;
 use io::sim::{Crashed, SimMachine, SimWorld};
@@ -164,6 +164,57 @@ impl Replica {
         }
         Ok(())
     }
+}
+
+/// MySQL's replicas know where they are by what they get.
+#[test]
+fn a_heartbeat_tells_of_what_is_left_out() {
+    let log = SourceLog::filled(Kind::Mysql, ChecksumAlgorithm::Crc32, "a");
+    let world = SimWorld::new(1);
+    let machine = world.machine();
+    let env = machine.env();
+    let read = async {
+        let relay = source(&env, "relay", &log).await;
+        let failed = |error| of_client("relay", error);
+        let mut client = handshake::open(&env, &settings("relay", "secret"), "test").await?;
+        ask(&mut client, "SET @source_binlog_checksum = 'CRC32', @source_heartbeat_period = 1000000000")
+            .await
+            .map_err(failed)?;
+        let mut set = GtidSet::new();
+        [(2, 3), (7, 7), (18, 18)].iter().for_each(|&(first, last)| set.add_range(UUID, first, last));
+        let mut gtid_set = Vec::new();
+        set.encode(&mut gtid_set);
+        client
+            .dump(&BinlogDump { server_id: 99, position: 4, gtid_set: Some(gtid_set), ..BinlogDump::default() })
+            .await
+            .map_err(failed)?;
+        let end = log.files.last().unwrap().bytes.len() as u64;
+        let (mut file, mut at, mut beats) = (String::new(), 0, 0);
+        while (file.as_str(), at) != (log.files.last().unwrap().name.as_str(), end) {
+            let event = client.next_event().await.map_err(failed)?.expect("an event").to_vec();
+            let event = RawEvent::first_of(&event, ChecksumAlgorithm::Crc32)?;
+            let header = event.header;
+            match header.event_type {
+                EventType::HEARTBEAT => {
+                    at = Heartbeat::decode(&event)?.position;
+                    beats += 1;
+                }
+                EventType::ROTATE if header.flags & FLAG_ARTIFICIAL != 0 => {
+                    let to = Rotate::decode(event.body())?;
+                    (file, at) = (to.file, to.position);
+                }
+                _ => {
+                    assert_eq!(u64::from(header.next_position - header.event_length), at, "{header:?}");
+                    at = header.next_position.into();
+                }
+            }
+        }
+        drop(relay);
+        Ok::<_, ReceiveError>(beats)
+    };
+    let beats = world.run(read).unwrap().unwrap();
+    assert_eq!(beats, 3);
+    world.end();
 }
 
 #[test]
