@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interop::{Client, Kind, Peer, Server, ServerOptions, until};
+use interop::{Client, Kind, Peer, Server, ServerOptions, run_tool, until};
 
 fn change(replica: &Server, source: &Peer, from: &str) {
     let change = format!(
@@ -35,6 +35,67 @@ fn insert(source: &Client, ids: std::ops::RangeInclusive<i64>) {
 }
 
 const SETUP: &str = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY)";
+
+/// Each half alone, as tools have it that copy a replica.
+#[test]
+fn one_thread_alone() {
+    let mut source = Peer::start(Kind::Mysql97, "threads", Duration::ZERO, &[]).unwrap();
+    source.client().query(SETUP).unwrap();
+    insert(&source.client(), 1..=2);
+    let mut replica = Server::start("threads", ServerOptions::default()).unwrap();
+    change(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    let run = |sql: &str| replica.client().query(sql).unwrap();
+    let threads = || (status(&replica, "Replica_IO_Running"), status(&replica, "Replica_SQL_Running"));
+    let are = |receiver: &str, executor: &str| threads() == (receiver.to_owned(), executor.to_owned());
+    run("START REPLICA SQL_THREAD");
+    assert!(are("No", "Yes"), "{:?}", threads());
+    run("START REPLICA IO_THREAD");
+    until("the rows", || run("SHOW DATABASES LIKE 'd'") == "d\n" && rows(&replica) == "1,2");
+
+    run("STOP REPLICA SQL_THREAD");
+    until("it is connected", || are("Yes", "No"));
+    insert(&source.client(), 3..=3);
+    let retrieved = || status(&replica, "Retrieved_Gtid_Set");
+    let executed = source.client().query("SELECT @@gtid_executed").unwrap();
+    let last = format!("-{}", executed.trim().rsplit(['-', ':']).next().unwrap());
+    until("it is received", || retrieved().contains(&last[1..]));
+    assert_eq!(rows(&replica), "1,2");
+    // A dump of the replica that says where its source is; it stops the thread, and starts both at its end.
+    let port = replica.client().port().to_string();
+    let arguments =
+        ["--no-defaults", "-h127.0.0.1", "-uroot", "-P", &port, "--dump-replica=2", "--set-gtid-purged=OFF", "d"];
+    let dump = run_tool(Kind::Mysql97, "mysqldump", &arguments).unwrap();
+    assert!(dump.contains("CHANGE REPLICATION SOURCE TO SOURCE_LOG_FILE='bin.0000") && dump.contains("(2)"), "{dump}");
+    until("the row", || rows(&replica) == "1,2,3");
+
+    run("STOP SLAVE IO_THREAD");
+    assert!(are("No", "Yes"), "{:?}", threads());
+    insert(&source.client(), 4..=4);
+    assert_eq!(status(&replica, "Read_Source_Log_Pos"), status(&replica, "Exec_Source_Log_Pos"));
+    let not_executed = run(&format!("SELECT GTID_SUBTRACT('{}', @@gtid_executed)", retrieved()));
+    assert_eq!((not_executed.as_str(), rows(&replica).as_str()), ("\n", "1,2,3"));
+    let error = replica.client().query("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=2").unwrap_err();
+    assert!(error.contains("3081"), "{error}");
+    run("STOP REPLICA");
+    // A connection that is lost and nobody to execute what is queued.
+    run("START REPLICA IO_THREAD");
+    until("it is connected", || are("Yes", "No"));
+    insert(&source.client(), 5..=5);
+    source.kill();
+    source.restart().unwrap();
+    insert(&source.client(), 6..=6);
+    let executed = source.client().query("SELECT @@gtid_executed").unwrap();
+    let last = executed.trim().rsplit(['-', ':']).next().unwrap().to_owned();
+    until("it is connected again", || are("Yes", "No") && retrieved().ends_with(&last));
+    assert_eq!(rows(&replica), "1,2,3");
+    run("START REPLICA");
+    until("all rows", || rows(&replica) == "1,2,3,4,5,6");
+    assert_eq!(status(&replica, "Last_SQL_Error"), "");
+    replica.kill();
+    replica.restart().unwrap();
+    insert(&source.client(), 7..=7);
+    until("both run after a restart", || rows(&replica).ends_with(",7"));
+}
 
 #[test]
 fn mysql_until() {

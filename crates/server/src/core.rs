@@ -177,7 +177,7 @@ impl Core {
             return Err(ServerError::Replication(why.to_owned()));
         }
         replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await?;
-        let started = self.services.start_executing_again();
+        let started = self.services.start_executing_again().await;
         started.map_err(|error| ServerError::Replication(error.message))
     }
 

@@ -65,8 +65,8 @@ pub trait Services: Send + Sync {
     /// CHANGE REPLICATION SOURCE TO.
     fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>>;
 
-    /// START REPLICA.
-    fn start_replica(&self, start: StartReplica) -> BoxFuture<'_, Result<(), SqlError>>;
+    /// START REPLICA. `holds_commits`: the session has a global read lock, so what waits for others' commits is error 1192.
+    fn start_replica(&self, start: StartReplica, holds_commits: bool) -> BoxFuture<'_, Result<(), SqlError>>;
 
     /// STOP REPLICA.
     fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>>;

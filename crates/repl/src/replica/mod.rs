@@ -27,6 +27,7 @@ mod queue;
 mod receiver;
 mod source;
 mod status;
+mod threads;
 mod until;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -40,10 +41,9 @@ use event_listener::Event;
 use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
-use sql::parse::ast::{StartReplica, StopReplica};
 use sql::replay::ReplicationFilter;
 use sql::services::ReplicaStatusRow;
-use sql::session::{Session, Shared};
+use sql::session::Session;
 use sql::settings::Globals;
 
 use self::acks::Acks;
@@ -70,8 +70,10 @@ struct Place {
 
 #[derive(Default)]
 struct State {
-    /// Parts that run: receiver, executor, commits.
+    /// Tasks that run: receiver, executor, commits.
     parts: usize,
+    /// It is to execute, and has not failed: the SQL thread, which may have nobody to bring it anything.
+    executes: bool,
     stop: bool,
     /// It was started since the server was.
     was_started: bool,
@@ -135,6 +137,8 @@ struct Run {
     queue: EventQueue,
     commits: Arc<Commits>,
     acks: Acks,
+    /// Somebody takes out of the queue what the receiver puts in.
+    executes: bool,
     /// The executor's session.
     handle: Arc<SessionHandle>,
     /// `None` if its source's log is not to be copied, whatever it is.
@@ -180,7 +184,7 @@ impl Replica {
 
     /// Whether it runs, or one of its halves has not stopped yet.
     pub fn is_running(&self) -> bool {
-        self.state.lock().parts > 0
+        self.threads().is_any()
     }
 
     /// Whether SHOW REPLICA STATUS is to speak of it, and not of a follower.
@@ -211,80 +215,6 @@ impl Replica {
         Some(kind)
     }
 
-    /// `START REPLICA`, on a server that is a source of its own. `copy` is called if the server turns out to be one of ours; without it,
-    /// such a server's log is executed like any other's.
-    pub fn start(
-        self: &Arc<Self>,
-        start: &StartReplica,
-        shared: &Arc<Shared>,
-        copy: Option<CopyHook>,
-    ) -> Result<(), SqlError> {
-        if start.receiver != start.applier {
-            return Err(SqlError::not_supported("START REPLICA of one of the two threads: there is no relay log"));
-        }
-        let filter = ReplicationFilter::of(&self.globals)?;
-        let until = start.until.as_ref().map(|until| Until::new(until, &shared.engine.gtid_executed())).transpose()?;
-        {
-            let mut state = self.state.lock();
-            if state.parts > 0 {
-                return Ok(());
-            }
-            *state = State {
-                parts: 3,
-                until: until.clone(),
-                was_started: true,
-                io_running: Running::Connecting,
-                executed: std::mem::take(&mut state.executed),
-                retrieved: std::mem::take(&mut state.retrieved),
-                ..State::default()
-            };
-        }
-        let handle = SessionHandle::internal();
-        let session = Session::applier(shared.clone(), handle.clone());
-        let run = Arc::new(Run {
-            replica: self.clone(),
-            engine: shared.engine.clone(),
-            queue: EventQueue::default(),
-            commits: Arc::default(),
-            acks: Acks::default(),
-            handle,
-            copy,
-        });
-        self.state.lock().run = Arc::downgrade(&run);
-        let spawner = &shared.env.spawner;
-        let (receiver, executor, commits) = (run.clone(), run.clone(), run);
-        spawner.spawn("replica-receiver", Box::pin(async move { receiver.receive().await }));
-        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session, filter, until).await }));
-        spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
-        Ok(())
-    }
-
-    /// `STOP REPLICA`; ready when it has stopped. What is in the middle of a transaction is undone, and comes again.
-    pub async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
-        if self.is_running() && stop.receiver != stop.applier {
-            return Err(SqlError::not_supported("STOP REPLICA of one of the two threads: there is no relay log"));
-        }
-        self.shut_down().await;
-        Ok(())
-    }
-
-    fn ask_to_stop(&self) {
-        self.state.lock().stop = true;
-        self.changed.notify(usize::MAX);
-    }
-
-    /// The same.
-    pub async fn shut_down(&self) {
-        self.ask_to_stop();
-        loop {
-            let changed = self.changed.listen();
-            if self.state.lock().parts == 0 {
-                return;
-            }
-            changed.await;
-        }
-    }
-
     /// 3081 while it runs.
     pub fn check_stopped(&self) -> Result<(), SqlError> {
         if !self.is_running() {
@@ -300,7 +230,7 @@ impl Replica {
     /// `RESET REPLICA`: what was received and said is forgotten.
     pub fn reset(&self) {
         let mut state = self.state.lock();
-        if state.parts == 0 {
+        if !state.executes && state.parts == 0 {
             *state = State::default();
         }
     }
@@ -374,7 +304,10 @@ impl Run {
 
     /// A part has ended.
     fn ended(&self) {
-        self.replica.change(|state| state.parts -= 1);
+        self.replica.change(|state| {
+            state.parts -= 1;
+            state.executes &= state.parts > 0;
+        });
     }
 
     /// The receiver's task.

@@ -118,6 +118,10 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         return Err(Ended::IsOurs);
     }
     replica.source.keep_kind(kind).await.map_err(|error| ReceiveError::Unfit(error.message))?;
+    if !run.executes {
+        // It comes again.
+        run.queue.start_over();
+    }
     // What is still under way was not executed yet, and would come again.
     let generation = run.queue.generation();
     run.queue.idle().await?;

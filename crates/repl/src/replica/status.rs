@@ -48,7 +48,7 @@ pub(super) fn row(
         state.sql_error.as_ref().map_or((0, String::new()), |(error, _)| (error.code, error.message.clone()));
     let time = |at: Option<UnixMicros>| at.map(short_time).unwrap_or_default();
     let (last_code, last_text) = if sql_code != 0 { (sql_code, &sql_text) } else { (io_code, &io_text) };
-    let is_executing = state.parts > 0 && state.sql_error.is_none();
+    let is_executing = state.executes && state.sql_error.is_none();
     let own = engine.log().durable_end();
     let own_file = if own == LogPosition::default() { String::new() } else { engine.log().file_name(own.file) };
     let mut row = Row::default();

@@ -15,20 +15,20 @@ use crate::replication;
 
 impl ServerServices {
     /// Starts what was started before this server ended, and executes.
-    pub(crate) fn start_executing_again(self: &Arc<Self>) -> Result<(), SqlError> {
+    pub(crate) async fn start_executing_again(self: &Arc<Self>) -> Result<(), SqlError> {
         for replica in self.channels().all() {
             if replication::executes(&replica) {
-                self.execute(&replica, &replication::BOTH_THREADS)?;
+                self.execute(&replica, &replication::BOTH_THREADS).await?;
             }
         }
         Ok(())
     }
 
     /// Starts a replica that executes another server's log. A source that turns out to be one of ours is followed instead, if it can be.
-    fn execute(self: &Arc<Self>, replica: &Arc<Replica>, start: &StartReplica) -> Result<(), SqlError> {
+    async fn execute(self: &Arc<Self>, replica: &Arc<Replica>, start: &StartReplica) -> Result<(), SqlError> {
         let Some(shared) = self.shared() else { return Ok(()) };
         let copy = self.may_copy(replica).then(|| self.copy_hook(start));
-        replica.start(start, &shared.sql, copy)
+        replica.start(start, &shared.sql, copy).await
     }
 
     fn copy_hook(self: &Arc<Self>, start: &StartReplica) -> CopyHook {
@@ -68,7 +68,7 @@ impl ServerServices {
         self.channels().change_source(change).await
     }
 
-    pub(super) async fn start(&self, start: &StartReplica) -> Result<(), SqlError> {
+    pub(super) async fn start(&self, start: &StartReplica, holds_commits: bool) -> Result<(), SqlError> {
         let mut replicas = self.channels().named(&start.channel)?;
         if start.channel.is_none() && replicas.len() > 1 {
             // All that have a source.
@@ -80,12 +80,17 @@ impl ServerServices {
         }
         for replica in &replicas {
             replica.source().check_start(start)?;
-            self.start_one(replica, start).await?;
+            self.start_one(replica, start, holds_commits).await?;
         }
         Ok(())
     }
 
-    async fn start_one(&self, replica: &Arc<Replica>, start: &StartReplica) -> Result<(), SqlError> {
+    async fn start_one(
+        &self,
+        replica: &Arc<Replica>,
+        start: &StartReplica,
+        holds_commits: bool,
+    ) -> Result<(), SqlError> {
         if self.parts.engine.is_follower() {
             return self.follow(start).await;
         }
@@ -93,11 +98,15 @@ impl ServerServices {
         let kind = replica.kind_of_source().await;
         let was_executed = replica.source().get().is_some_and(|settings| settings.executing && settings.kind == kind);
         if kind == Some(SourceKind::Commuter) && !was_executed && self.may_copy(replica) {
+            // Becoming a follower waits for commits that are under way.
+            if holds_commits {
+                return Err(sql::session::holds_commits());
+            }
             return self.follow(start).await;
         }
         replica.source().set_executing(true).await?;
         let this = self.this.upgrade().ok_or_else(|| SqlError::unknown("the server is being closed"))?;
-        this.execute(replica, start)
+        this.execute(replica, start).await
     }
 
     /// 3086 if several would leave out events because of the same number.
@@ -113,8 +122,10 @@ impl ServerServices {
     }
 
     pub(super) async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
+        let (Some(this), Some(shared)) = (self.this.upgrade(), self.shared()) else { return Ok(()) };
         for replica in self.channels().named(&stop.channel)? {
-            replica.stop(stop).await?;
+            let copy = self.may_copy(&replica).then(|| this.copy_hook(&replication::BOTH_THREADS));
+            replica.stop(stop, &shared.sql, copy).await?;
             if replica.source().channel().is_empty() {
                 self.follower().stop(stop).await?;
             }

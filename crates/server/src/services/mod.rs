@@ -222,8 +222,8 @@ impl Services for ServerServices {
         Box::pin(async move { self.change(&change).await })
     }
 
-    fn start_replica(&self, start: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
-        Box::pin(async move { self.start(&start).await })
+    fn start_replica(&self, start: StartReplica, holds_commits: bool) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async move { self.start(&start, holds_commits).await })
     }
 
     fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {

@@ -95,7 +95,7 @@ impl Node {
         let Some(shared) = shared else {
             return self.failure.as_ref().map_or("it does not run".to_owned(), |why| format!("it ended: {why}"));
         };
-        let rows = shared.sql.services.replica_status();
+        let rows = shared.sql.services.replica_status(&None).unwrap_or_default();
         let columns = rows.iter().flat_map(|row| &row.0);
         let told =
             columns.filter(|(name, _)| name.contains("Running") || name.starts_with("Last_") || name.contains("State"));

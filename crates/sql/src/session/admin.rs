@@ -30,8 +30,12 @@ impl Session {
                 }
             }
             Admin::StartReplica(start) => {
-                self.replication_admin().await?;
-                services.start_replica(start.clone()).await?;
+                self.check_global(&[Privilege::ReplicationAdmin])?;
+                let holds_commits = self.check_no_hold().is_err();
+                if !holds_commits {
+                    self.commit().await?;
+                }
+                services.start_replica(start.clone(), holds_commits).await?;
             }
             Admin::StopReplica(stop) => {
                 self.replication_admin().await?;
@@ -95,9 +99,7 @@ impl Session {
     async fn replication_admin(&mut self) -> Result<(), SqlError> {
         self.check_global(&[Privilege::ReplicationAdmin])?;
         if self.check_no_hold().is_err() {
-            let message =
-                "Can't execute the given command because you have active locked tables or an active transaction";
-            return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
+            return Err(holds_commits());
         }
         self.commit().await
     }
@@ -142,4 +144,10 @@ fn seconds_of(value: &Value) -> i64 {
     let mut text = Vec::new();
     value.write_text(types::value::NOT_FIXED, &mut text);
     String::from_utf8_lossy(&text).parse::<f64>().map_or(0, |seconds| seconds as i64)
+}
+
+/// 1192
+pub fn holds_commits() -> SqlError {
+    let message = "Can't execute the given command because you have active locked tables or an active transaction";
+    SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message)
 }

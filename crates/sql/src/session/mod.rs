@@ -48,6 +48,7 @@ use engine::{Catalog, Engine, SessionHandle};
 use io::Env;
 
 use self::account::AccountCache;
+pub use self::admin::holds_commits;
 pub use self::counters::AllCounters;
 use self::counters::{Counter, Counters};
 pub use self::cursor::Cursor;

@@ -187,7 +187,7 @@ impl Services for Alone {
     fn change_source(&self, _: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
         no()
     }
-    fn start_replica(&self, _: StartReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+    fn start_replica(&self, _: StartReplica, _: bool) -> BoxFuture<'_, Result<(), SqlError>> {
         no()
     }
     fn stop_replica(&self, _: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
