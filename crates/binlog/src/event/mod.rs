@@ -171,6 +171,11 @@ impl EventType {
     pub fn begins_transaction(self) -> bool {
         matches!(self, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED | EventType::MARIA_GTID)
     }
+
+    /// Whether a transaction of MySQL's dialect that has a GTID, with a tag or without, begins with it.
+    pub fn is_gtid(self) -> bool {
+        matches!(self, EventType::GTID | EventType::GTID_TAGGED)
+    }
 }
 
 impl std::fmt::Debug for EventType {

@@ -236,7 +236,7 @@ impl Session {
         Ok(())
     }
 
-    async fn set_session(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
+    async fn set_session(&mut self, id: SettingId, mut value: SettingValue) -> Result<(), SqlError> {
         let name = id.setting().name;
         match name {
             "autocommit" if value.as_bool() && !self.settings.hot.autocommit => self.commit().await?,
@@ -245,7 +245,7 @@ impl Session {
                 return Ok(());
             }
             "sql_log_bin" if !value.as_bool() => return Err(SqlError::not_supported("SET sql_log_bin = 0")),
-            "gtid_next" => self.set_gtid_next(value.as_str()).await?,
+            "gtid_next" => value = SettingValue::text(self.set_gtid_next(value.as_str()).await?),
             "gtid_seq_no" => return self.set_gtid_seq_no(value.as_u64()).await,
             "original_commit_timestamp" | "original_server_version" => {
                 self.settings.set(id, value);
