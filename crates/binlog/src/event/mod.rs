@@ -149,7 +149,7 @@ event_types! {
     PARTIAL_UPDATE_ROWS = 39, "Update_rows_partial";
     TRANSACTION_PAYLOAD = 40, "Transaction_payload";
     HEARTBEAT_V2 = 41, "Heartbeat_v2";
-    GTID_TAGGED = 42, "Gtid_tagged";
+    GTID_TAGGED = 42, "Gtid_tagged_log_event";
     LARGE_TRANSACTION_HEADER = 43, "Large_transaction_header";
     MARIA_ANNOTATE_ROWS = 160, "Annotate_rows";
     MARIA_BINLOG_CHECKPOINT = 161, "Binlog_checkpoint";

@@ -71,6 +71,9 @@ pub use space::Reservation;
 use space::Space;
 pub use writer::{Group, LogWriter, PlaceStamp, Placed};
 
+/// Of so many tags chosen numbers are kept in mind when nobody is about to commit one any more.
+const CHOSEN_TAGS_KEPT: usize = 1024;
+
 /// What is durable.
 #[derive(Debug, Default)]
 struct Durable {
@@ -86,7 +89,7 @@ pub struct BinaryLog {
     max_file_bytes: AtomicU64,
     /// The highest number of this server's own GTIDs without a tag that somebody chose; see [`BinaryLog::choose_number`].
     chosen_number: AtomicU64,
-    /// The same for each tag under which somebody is about to commit one.
+    /// The same for tags: for those under which somebody is about to commit one, and some others.
     chosen_tagged: Mutex<BTreeMap<Tag, u64>>,
     files: Mutex<Files>,
     durable: Mutex<Durable>,
@@ -115,7 +118,7 @@ impl BinaryLog {
     }
 
     /// Somebody is about to commit a GTID of this server that they chose: transactions that get their GTID from here on get higher
-    /// numbers; under a tag as long as somebody is ([`BinaryLog::forget_numbers`]).
+    /// numbers; under a tag at least as long as somebody is ([`BinaryLog::forget_numbers`]).
     pub fn choose_number(&self, gtid: Gtid) {
         if gtid.tag.is_none() {
             self.chosen_number.fetch_max(gtid.gno, Ordering::SeqCst);
@@ -126,9 +129,13 @@ impl BinaryLog {
         }
     }
 
-    /// Nobody is about to commit a GTID of this server under this tag any more: tags are as many as clients like.
+    /// Nobody is about to commit a GTID of this server under this tag any more: tags are as many as clients like, so not all are
+    /// kept in mind.
     pub fn forget_numbers(&self, tag: Tag) {
-        self.chosen_tagged.lock().remove(&tag);
+        let mut tagged = self.chosen_tagged.lock();
+        if tagged.len() > CHOSEN_TAGS_KEPT {
+            tagged.remove(&tag);
+        }
     }
 
     /// The highest number that was chosen, 0 for none.

@@ -41,10 +41,11 @@ fn whoever_owns_a_number_under_a_tag_keeps_it() {
         assert_eq!(insert(&engine, 3, GtidChoice::Chosen(five.gtid())).await, five.gtid());
         drop(five);
         assert_eq!(insert(&engine, 4, next_blue()).await, blue(&engine, 11));
-        // Nobody owns it any more: under a tag that is as if it had not been chosen.
         let green = |gno| Gtid { tag: "green".parse().unwrap(), ..blue(&engine, gno) };
-        drop(engine.own_gtid(green(70), &cancel).await.unwrap());
-        assert_eq!(insert(&engine, 5, GtidChoice::Automatic(green(0).tag)).await, green(1));
+        let (one, two) = (engine.own_gtid(green(70), &cancel).await, engine.own_gtid(green(80), &cancel).await);
+        drop(two.unwrap());
+        assert_eq!(insert(&engine, 5, GtidChoice::Automatic(green(0).tag)).await, green(81));
+        drop(one.unwrap());
         // What nothing could come behind is refused.
         for gtid in [blue(&engine, OWN_GNO_MAX + 1), Gtid::new(engine.server_uuid(), OWN_GNO_MAX + 1)] {
             match engine.own_gtid(gtid, &cancel).await {

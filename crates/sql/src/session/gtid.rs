@@ -70,7 +70,7 @@ fn choice_of(value: &str) -> Option<GtidChoice> {
     if !is_automatic {
         return value.parse().ok().map(GtidChoice::Chosen);
     }
-    let rest = value[AUTOMATIC.len()..].trim_start();
+    let rest = &value[AUTOMATIC.len()..];
     if rest.is_empty() {
         return Some(GtidChoice::default());
     }
@@ -132,8 +132,10 @@ impl Session {
             SqlError::new(codes::MALFORMED_GTID_SPECIFICATION, message)
         })?;
         let (GtidChoice::Automatic(tag) | GtidChoice::Chosen(Gtid { tag, .. })) = choice;
-        if !tag.is_none() {
-            self.check_global(&[Privilege::TransactionGtidTag])?;
+        if !tag.is_none() && !self.account().global.has(Privilege::TransactionGtidTag) {
+            let message = "Access denied; you need the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, \
+                           SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER privilege(s) for this operation";
+            return Err(SqlError::new(codes::MISSING_GTID_TAG_PRIVILEGE, message));
         }
         match choice {
             GtidChoice::Automatic(tag) => {

@@ -57,12 +57,29 @@ fn each_tag_counts_by_itself() {
         assert_eq!(placed(&mut writer, 11, automatic("red")).await?, ":red:6");
         log.choose_number(format!("{OWN}:green:50").parse().unwrap());
         log.forget_numbers("green".parse().unwrap());
-        assert_eq!(placed(&mut writer, 12, automatic("green")).await?, ":green:1");
+        assert_eq!(placed(&mut writer, 12, automatic("green")).await?, ":green:51");
         // What is purged counts.
         writer.flush(IoMode::Inline).await?;
         writer.add_purged(&format!("{OWN}:red:9:white:3").parse().unwrap()).await?;
         assert_eq!(placed(&mut writer, 13, automatic("red")).await?, ":red:10");
         assert_eq!(placed(&mut writer, 14, automatic("white")).await?, ":white:4");
+        writer.close(true).await
+    };
+    machine.run(run).unwrap().unwrap();
+}
+
+/// Clients may choose under as many tags as they like, and commit nothing.
+#[test]
+fn what_is_chosen_and_not_committed_is_forgotten() {
+    let machine = machine(4);
+    let run = async {
+        let Opened { log, mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
+        for number in 0..5000 {
+            log.choose_number(format!("{OWN}:tag_{number}:70").parse().unwrap());
+            log.forget_numbers(format!("tag_{number}").parse().unwrap());
+        }
+        assert!(log.chosen_tagged.lock().len() <= CHOSEN_TAGS_KEPT);
+        assert_eq!(placed(&mut writer, 1, automatic("tag_4999")).await?, ":tag_4999:1");
         writer.close(true).await
     };
     machine.run(run).unwrap().unwrap();
