@@ -327,6 +327,7 @@ pub mod codes {
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");
+    pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
 }
 

@@ -12,7 +12,8 @@ pub mod leb128;
 pub use cancel::{Cancel, Cancelled};
 pub use error::{ErrorClass, SqlError, codes};
 pub use ids::{
-    CommitNumber, ConnectionId, Gtid, IndexId, LogPosition, PageNumber, ParseGtidError, ServerId, TableId, Uuid,
+    CommitNumber, ConnectionId, Gtid, IndexId, LogPosition, PageNumber, ParseGtidError, ParseTagError, ServerId,
+    TableId, Tag, Uuid,
 };
 
 /// Milliseconds, microseconds and the like are always `std::time::Duration`; a point in time is microseconds

@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 
-use base::{Gtid, UnixMicros};
+use base::{Gtid, Tag, UnixMicros};
 use types::schema::TableDef;
 
 use crate::LargeEvents;
@@ -70,13 +70,35 @@ pub struct Origin {
     pub server_version: u32,
 }
 
+/// Which GTID a transaction gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GtidChoice {
+    /// This server's next number under a tag, or under none, when it gets its place.
+    Automatic(Tag),
+    /// This one, which nobody else commits.
+    Chosen(Gtid),
+}
+
+impl Default for GtidChoice {
+    fn default() -> Self {
+        GtidChoice::Automatic(Tag::NONE)
+    }
+}
+
+impl GtidChoice {
+    /// Whether it is one that was chosen.
+    pub fn is_chosen(&self) -> bool {
+        matches!(self, GtidChoice::Chosen(_))
+    }
+}
+
 /// A transaction ready for its place in the log.
 #[derive(Clone, Debug, Default)]
 pub struct EncodedTransaction {
     /// Whole events behind the GTID event; positions, checksums and the XID's number are not filled in.
     pub events: Vec<u8>,
-    /// Set if the client chose it (`gtid_next`); otherwise the log gives the next one.
-    pub gtid: Option<Gtid>,
+    /// As the client chose it (`gtid_next`).
+    pub gtid: GtidChoice,
     /// It is a statement (DDL), not rows.
     pub is_statement: bool,
     /// Where it was born, if that was elsewhere.

@@ -1,20 +1,24 @@
-//! Sets of GTIDs: `uuid:1-5:7, uuid2:1-3`.
+//! Sets of GTIDs: `uuid:1-5:7:tag:1-2, uuid2:1-3`.
 //!
-//! Per source (and tag, which only foreign sets have) a sorted list of disjoint, non-adjacent intervals. Adding the next
-//! number of a source is O(log sources) and grows nothing.
+//! Per source, which is a server and a tag or none, a sorted list of disjoint, non-adjacent intervals. Adding the next number of a
+//! source is O(log sources) and grows nothing.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
 use std::str::FromStr;
 
-use base::{Gtid, Uuid};
+use base::{Gtid, Tag, Uuid};
 
 use crate::cursor::Cursor;
 use crate::error::DecodeError;
 
 /// The largest number that a GTID may have (as in MySQL).
 pub const GNO_MAX: u64 = i64::MAX as u64 - 1;
+
+/// The largest number that anybody but the log may give to a GTID of this server: it goes on behind the highest one that is there,
+/// under each tag.
+pub const OWN_GNO_MAX: u64 = GNO_MAX - (1 << 48);
 
 /// The bytes of one interval in the binary form.
 const INTERVAL_SIZE: usize = 16;
@@ -25,8 +29,8 @@ const INSERTED_ONE_BY_ONE_MAX: usize = 8;
 /// `first..=last`.
 type Interval = (u64, u64);
 
-/// Whose numbers they are: a server, and MySQL 8.3's tag, empty for none.
-type Source = (Uuid, String);
+/// Whose numbers they are.
+type Source = (Uuid, Tag);
 
 /// A set of GTIDs. The text form is MySQL's; so is the binary form of PREVIOUS_GTIDS and COM_BINLOG_DUMP_GTID.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -55,38 +59,43 @@ impl GtidSet {
         if self.contains(gtid) {
             return false;
         }
-        self.add_range(gtid.uuid, gtid.gno, gtid.gno);
+        self.add_run(gtid, gtid.gno);
         true
     }
 
-    /// Adds all numbers from `first` to `last` of one server.
+    /// Adds all numbers from `first` to `last` of one server, without a tag.
     pub fn add_range(&mut self, uuid: Uuid, first: u64, last: u64) {
-        debug_assert!(first >= 1 && first <= last);
-        add_interval(self.sources.entry((uuid, String::new())).or_default(), (first, last));
+        self.add_run(Gtid::new(uuid, first), last);
+    }
+
+    /// Adds one and the numbers behind it up to `last`.
+    pub fn add_run(&mut self, first: Gtid, last: u64) {
+        debug_assert!(first.gno >= 1 && first.gno <= last);
+        add_interval(self.sources.entry((first.uuid, first.tag)).or_default(), (first.gno, last));
     }
 
     /// Whether it is in the set.
     pub fn contains(&self, gtid: Gtid) -> bool {
-        self.contains_tagged(gtid, "")
-    }
-
-    /// Adds one that may have a tag.
-    pub fn add_tagged(&mut self, gtid: Gtid, tag: &str) {
-        let intervals = self.sources.entry((gtid.uuid, tag.to_owned())).or_default();
-        add_interval(intervals, (gtid.gno, gtid.gno));
-    }
-
-    /// As [`GtidSet::contains`], of one that may have a tag.
-    pub fn contains_tagged(&self, gtid: Gtid, tag: &str) -> bool {
-        self.sources.get(&(gtid.uuid, tag.to_owned())).is_some_and(|intervals| {
+        self.sources.get(&(gtid.uuid, gtid.tag)).is_some_and(|intervals| {
             let at = intervals.partition_point(|&(_, last)| last < gtid.gno);
             intervals.get(at).is_some_and(|&(first, _)| first <= gtid.gno)
         })
     }
 
-    /// The highest number of a server, 0 if it has none.
-    pub fn last_of(&self, uuid: Uuid) -> u64 {
-        self.sources.get(&(uuid, String::new())).and_then(|intervals| intervals.last()).map_or(0, |&(_, last)| last)
+    /// The highest number of a server under a tag, or none; 0 if it has none.
+    pub fn last_of(&self, uuid: Uuid, tag: Tag) -> u64 {
+        self.sources.get(&(uuid, tag)).and_then(|intervals| intervals.last()).map_or(0, |&(_, last)| last)
+    }
+
+    /// The highest GTID of a server under each tag, and under none.
+    pub fn lasts_of(&self, uuid: Uuid) -> impl Iterator<Item = Gtid> + '_ {
+        let of_server = self.sources.range((uuid, Tag::NONE)..).take_while(move |((of, _), _)| *of == uuid);
+        of_server.filter_map(|(&(uuid, tag), intervals)| intervals.last().map(|&(_, gno)| Gtid { uuid, tag, gno }))
+    }
+
+    /// Whether it has GTIDs with tags.
+    pub fn has_tags(&self) -> bool {
+        self.sources.keys().any(|(_, tag)| !tag.is_none())
     }
 
     /// Whether everything in it is in `other` too.
@@ -110,7 +119,7 @@ impl GtidSet {
     /// Adds all of `other`.
     pub fn union(&mut self, other: &GtidSet) {
         for (source, theirs) in &other.sources {
-            match self.sources.entry(source.clone()) {
+            match self.sources.entry(*source) {
                 Entry::Vacant(entry) => drop(entry.insert(theirs.clone())),
                 Entry::Occupied(mut entry) => add_intervals(entry.get_mut(), theirs),
             }
@@ -131,7 +140,7 @@ impl GtidSet {
 
     /// The intervals of every source without a tag, as `(server, first, last)`.
     pub fn ranges(&self) -> impl Iterator<Item = (Uuid, u64, u64)> + '_ {
-        let untagged = self.sources.iter().filter(|((_, tag), _)| tag.is_empty());
+        let untagged = self.sources.iter().filter(|((_, tag), _)| tag.is_none());
         untagged.flat_map(|((uuid, _), intervals)| intervals.iter().map(|&(first, last)| (*uuid, first, last)))
     }
 
@@ -144,15 +153,15 @@ impl GtidSet {
 
     /// Appends the binary form: the untagged one if no source has a tag.
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let tagged = self.sources.keys().any(|(_, tag)| !tag.is_empty());
+        let tagged = self.has_tags();
         let count = self.sources.len() as u64;
         out.extend_from_slice(&(if tagged { 1 << 56 | count << 8 | 1 } else { count }).to_le_bytes());
         for ((uuid, tag), intervals) in &self.sources {
             out.extend_from_slice(&uuid.0);
             if tagged {
                 // A varint of one byte: tags have at most 32 characters.
-                out.push((tag.len() as u8) << 1);
-                out.extend_from_slice(tag.as_bytes());
+                out.push((tag.as_str().len() as u8) << 1);
+                out.extend_from_slice(tag.as_str().as_bytes());
             }
             out.extend_from_slice(&(intervals.len() as u64).to_le_bytes());
             for &(first, last) in intervals {
@@ -174,7 +183,7 @@ impl GtidSet {
         let mut sources: BTreeMap<Source, Vec<Interval>> = BTreeMap::new();
         for _ in 0..count {
             let uuid = Uuid(cursor.array()?);
-            let tag = if tagged { decode_tag(&mut cursor)? } else { String::new() };
+            let tag = if tagged { decode_tag(&mut cursor)? } else { Tag::NONE };
             let intervals_count = cursor.u64()?;
             if intervals_count > (cursor.len() / INTERVAL_SIZE) as u64 {
                 return Err(DecodeError::short("GTID set"));
@@ -199,21 +208,17 @@ impl GtidSet {
     }
 }
 
-fn decode_tag(cursor: &mut Cursor<'_>) -> Result<String, DecodeError> {
+fn decode_tag(cursor: &mut Cursor<'_>) -> Result<Tag, DecodeError> {
     let len = cursor.u8()?;
-    if len & 1 != 0 || len >> 1 > 32 {
+    if len & 1 != 0 || usize::from(len >> 1) > Tag::LEN_MAX {
         return Err(DecodeError::new("GTID set: tag is too long"));
     }
-    let tag = cursor.take(usize::from(len >> 1))?;
-    check_tag(&String::from_utf8_lossy(tag))
+    check_tag(cursor.take(usize::from(len >> 1))?)
 }
 
-fn check_tag(tag: &str) -> Result<String, DecodeError> {
-    let tag = tag.to_ascii_lowercase();
-    let good = tag.len() <= 32
-        && !tag.starts_with(|c: char| c.is_ascii_digit())
-        && tag.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
-    if good { Ok(tag) } else { Err(DecodeError::new(format!("'{tag}' is not a GTID's tag"))) }
+pub(crate) fn check_tag(text: &[u8]) -> Result<Tag, DecodeError> {
+    let bad = |_| DecodeError::new(format!("'{}' is not a GTID's tag", String::from_utf8_lossy(text)));
+    Tag::new(text).map_err(bad)
 }
 
 /// Keeps the list sorted, disjoint and non-adjacent.
@@ -280,7 +285,7 @@ impl fmt::Display for GtidSet {
                 write!(f, "{}{uuid}", if before.is_some() { "," } else { "" })?;
                 before = Some(*uuid);
             }
-            if !tag.is_empty() {
+            if !tag.is_none() {
                 write!(f, ":{tag}")?;
             }
             for (first, last) in intervals {
@@ -294,26 +299,22 @@ impl fmt::Display for GtidSet {
 impl FromStr for GtidSet {
     type Err = DecodeError;
 
+    /// A server, or a tag, without numbers means nothing, as in MySQL.
     fn from_str(text: &str) -> Result<Self, DecodeError> {
         let mut sources: BTreeMap<Source, Vec<Interval>> = BTreeMap::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             let mut words = part.split(':').map(str::trim);
             let uuid: Uuid = words.next().unwrap_or_default().parse().map_err(DecodeError)?;
-            let mut tag = String::new();
-            let mut numbers = 0;
+            let mut tag = Tag::NONE;
             for word in words {
                 if word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
-                    tag = check_tag(word)?;
+                    tag = check_tag(word.as_bytes())?;
                     continue;
                 }
                 let (first, last) = parse_interval(word)?;
-                numbers += 1;
                 if first <= last {
-                    sources.entry((uuid, tag.clone())).or_default().push((first, last));
+                    sources.entry((uuid, tag)).or_default().push((first, last));
                 }
-            }
-            if numbers == 0 {
-                return Err(DecodeError::new(format!("'{part}' is not a GTID set")));
             }
         }
         Ok(GtidSet::of(sources))
@@ -360,10 +361,41 @@ mod tests {
         assert_eq!(show(&set("B:3, A:5:1-3:4,\nA:9")), "A:1-5:9,B:3");
         assert_eq!(show(&set("")), "");
         assert_eq!(show(&set("A:5-1")), "");
-        assert_eq!(show(&set("A:1-2:Tag_1:4-5:6")), "A:1-2:tag_1:4-6");
-        for bad in ["A", "A:", "A:0", "A:x-", "A:1-", "x:1", "A:-1", "A:9223372036854775807"] {
+        assert_eq!(show(&set("A,B:1,A:x")), "B:1");
+        for bad in ["A:", "A:0", "A:x-", "A:1-", "x:1", "A:-1", "A:9223372036854775807"] {
             assert!(bad.replace('A', A).parse::<GtidSet>().is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn text_form_with_tags() {
+        assert_eq!(show(&set("A:1-2:Tag_1:4-5:6")), "A:1-2:tag_1:4-6");
+        assert_eq!(show(&set("B:x:1,A:y:7: x : 2 : 1,A:y:8:x:3-5,A:3")), "A:3:x:1-5:y:7-8,B:x:1");
+        assert_eq!(show(&set("A:x:5-1:y:1")), "A:y:1");
+        let longest = "a_tag_that_is_as_long_as_it_can_";
+        assert_eq!(show(&set(&format!("A:{longest}:1"))), format!("A:{longest}:1"));
+        for bad in ["A:x:", "A::x:1", "A:1x:1", "A:x-y:1", "A:\u{e4}:1", &format!("A:{longest}x:1")] {
+            assert!(bad.replace('A', A).parse::<GtidSet>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn tags_are_sources_of_their_own() {
+        let mut numbers = set("A:1-3:x:1-5:y:7,B:2");
+        let uuid: Uuid = A.parse().unwrap();
+        let lasts = |set: &GtidSet| set.lasts_of(uuid).map(|gtid| gtid.to_string().replace(A, "A")).collect::<Vec<_>>();
+        assert_eq!(lasts(&numbers), ["A:3", "A:x:5", "A:y:7"]);
+        assert_eq!((numbers.last_of(uuid, Tag::NONE), numbers.last_of(uuid, "x".parse().unwrap())), (3, 5));
+        assert_eq!(numbers.last_of(uuid, "z".parse().unwrap()), 0);
+        assert!(numbers.has_tags() && !set("A:1,B:1").has_tags());
+        assert!(numbers.contains(format!("{A}:y:7").parse().unwrap()));
+        assert!(!numbers.contains(format!("{A}:7").parse().unwrap()));
+        assert!(!set("A:7").is_subset_of(&numbers) && set("A:y:7").is_subset_of(&numbers));
+        assert!(numbers.is_disjoint(&set("A:4-9:z:1,B:x:2")));
+        numbers.subtract(&set("A:x:2-9:y:7"));
+        numbers.union(&set("A:x:3"));
+        assert_eq!(show(&numbers), "A:1-3:x:1:3,B:2");
+        assert_eq!(numbers.count(), 6);
     }
 
     #[test]
@@ -381,9 +413,38 @@ mod tests {
         );
         assert_eq!(GtidSet::decode(&bytes), Ok(set("A:1-5:7")));
         assert!(GtidSet::decode(&bytes[..bytes.len() - 1]).is_err());
-        let mut tagged = Vec::new();
-        set("A:1:x:3").encode(&mut tagged);
-        assert_eq!(GtidSet::decode(&tagged), Ok(set("A:1:x:3")));
+    }
+
+    #[test]
+    fn binary_form_with_tags_is_golden() {
+        let mut bytes = Vec::new();
+        set("A:1:xy:3").encode(&mut bytes);
+        let hex: String = bytes.iter().map(|b| format!("{b:02x}")).collect();
+        assert_eq!(
+            hex,
+            "0102000000000001\
+             3e11fa4771ca11e19e33c80aa9429562\
+             00\
+             0100000000000000\
+             01000000000000000200000000000000\
+             3e11fa4771ca11e19e33c80aa9429562\
+             047879\
+             0100000000000000\
+             03000000000000000400000000000000"
+        );
+        assert_eq!(GtidSet::decode(&bytes), Ok(set("A:1:xy:3")));
+        assert!((0..bytes.len()).all(|len| GtidSet::decode(&bytes[..len]).is_err()));
+        // Capitals are small letters, and a tag of other characters, or a longer one, is none.
+        let at = bytes.len() - 26;
+        assert_eq!(&bytes[at..at + 2], b"xy");
+        bytes[at] = b'X';
+        assert_eq!(GtidSet::decode(&bytes), Ok(set("A:1:xy:3")));
+        for bad in [b'1', b'-', 0, 0xff] {
+            bytes[at] = bad;
+            assert!(GtidSet::decode(&bytes).is_err(), "{bad}");
+        }
+        bytes[at - 1] = 33 << 1;
+        assert!(GtidSet::decode(&bytes).is_err());
     }
 
     #[test]
@@ -429,15 +490,17 @@ mod tests {
         assert_eq!(set(&format!("A:1-{GNO_MAX},B:1-{GNO_MAX}:x:1-{GNO_MAX}")).count(), u64::MAX);
     }
 
-    fn small_sets() -> impl Strategy<Value = BTreeSet<u64>> {
-        proptest::collection::btree_set(1u64..40, 0..30)
+    /// Numbers under no tag and two tags.
+    fn small_sets() -> impl Strategy<Value = BTreeSet<(u8, u64)>> {
+        proptest::collection::btree_set((0u8..3, 1u64..20), 0..30)
     }
 
-    fn of(numbers: &BTreeSet<u64>) -> GtidSet {
+    fn of(numbers: &BTreeSet<(u8, u64)>) -> GtidSet {
         let mut set = GtidSet::new();
         let uuid = A.parse().unwrap();
-        for &gno in numbers {
-            set.add(Gtid { uuid, gno });
+        for &(tag, gno) in numbers {
+            let tag = ["", "x", "tag_2"][usize::from(tag)].parse().unwrap();
+            set.add(Gtid { uuid, tag, gno });
         }
         set
     }
@@ -453,7 +516,11 @@ mod tests {
             prop_assert_eq!(&less, &of(&(&a - &b)));
             prop_assert_eq!(of(&a).is_subset_of(&of(&b)), a.is_subset(&b));
             prop_assert_eq!(of(&a).count(), a.len() as u64);
+            prop_assert_eq!(of(&a).is_disjoint(&of(&b)), a.is_disjoint(&b));
             prop_assert_eq!(of(&a).to_string().parse::<GtidSet>(), Ok(of(&a)));
+            let mut bytes = Vec::new();
+            of(&a).encode(&mut bytes);
+            prop_assert_eq!(GtidSet::decode(&bytes), Ok(of(&a)));
         }
 
         #[test]

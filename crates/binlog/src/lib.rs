@@ -32,10 +32,10 @@ mod source_position;
 mod sql_mode;
 mod stream_place;
 
-pub use encoder::{EncodedTransaction, EncoderOptions, Origin, RowImage, TableEncoder, TransactionEncoder};
+pub use encoder::{EncodedTransaction, EncoderOptions, GtidChoice, Origin, RowImage, TableEncoder, TransactionEncoder};
 pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
-pub use gtid_set::{GNO_MAX, GtidSet};
+pub use gtid_set::{GNO_MAX, GtidSet, OWN_GNO_MAX};
 pub use log::tracker::TransactionTracker;
 pub use log::{
     BinaryLog, Group, IN_FLIGHT_MAX, LargeEvents, LargeHead, LargePlace, LogBatch, LogEvent, LogFile, LogOptions,

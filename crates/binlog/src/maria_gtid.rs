@@ -62,7 +62,7 @@ impl MariaGtidName {
 
     /// As a GTID of ours.
     pub fn gtid(self) -> Gtid {
-        Gtid { uuid: self.uuid(), gno: self.seq_no }
+        Gtid::new(self.uuid(), self.seq_no)
     }
 
     /// What a GTID of ours stands for; `None` if it is none of MariaDB's.
@@ -70,7 +70,7 @@ impl MariaGtidName {
         let (prefix, rest) = gtid.uuid.0.split_first_chunk::<8>()?;
         let (domain, server) = rest.split_first_chunk::<4>()?;
         let server: [u8; 4] = server.try_into().ok()?;
-        (*prefix == PREFIX).then(|| MariaGtidName {
+        (*prefix == PREFIX && gtid.tag.is_none()).then(|| MariaGtidName {
             domain_id: u32::from_be_bytes(*domain),
             server_id: u32::from_be_bytes(server),
             seq_no: gtid.gno,
@@ -81,7 +81,7 @@ impl MariaGtidName {
     pub fn position(set: &GtidSet) -> Vec<Self> {
         let mut last: Vec<Self> = Vec::new();
         for (uuid, _, gno) in set.ranges() {
-            let Some(name) = Self::of(Gtid { uuid, gno }) else { continue };
+            let Some(name) = Self::of(Gtid::new(uuid, gno)) else { continue };
             match last.iter_mut().find(|known| known.domain_id == name.domain_id) {
                 Some(known) if known.seq_no < name.seq_no => *known = name,
                 Some(_) => {}
@@ -110,6 +110,7 @@ mod tests {
         assert_eq!(name.gtid().to_string(), "4d617269-6144-4200-ffff-ffff00000007:9007199254740993");
         let other: Gtid = "3e11fa47-71ca-11e1-9e33-c80aa9429562:23".parse().unwrap();
         assert_eq!(MariaGtidName::of(other), None);
+        assert_eq!(MariaGtidName::of(Gtid { tag: "x".parse().unwrap(), ..name.gtid() }), None);
         for bad in ["", "0-1", "0-1-0", "0-1-2-3", "0-x-1", "4294967296-1-1"] {
             assert!(bad.parse::<MariaGtidName>().is_err(), "{bad}");
         }

@@ -7,7 +7,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use base::{Cancel, Gtid};
+use base::{Cancel, Gtid, SqlError, codes};
+use binlog::OWN_GNO_MAX;
 use event_listener::Event;
 use futures_lite::future;
 use parking_lot::Mutex;
@@ -45,13 +46,29 @@ impl std::fmt::Debug for OwnedGtid {
 
 impl Drop for OwnedGtid {
     fn drop(&mut self) {
-        self.core.gtid_owners.owned.lock().remove(&self.gtid);
+        let mut owned = self.core.gtid_owners.owned.lock();
+        owned.remove(&self.gtid);
+        let is_of_tag = |other: &Gtid| (other.uuid, other.tag) == (self.gtid.uuid, self.gtid.tag);
+        if self.gtid.uuid == self.core.server_uuid && !owned.iter().any(is_of_tag) {
+            self.core.log.forget_numbers(self.gtid.tag);
+        }
+        drop(owned);
         self.core.gtid_owners.released.notify(usize::MAX);
     }
 }
 
+/// 1775: this server's own numbers would come to their end.
+pub fn numbers_exhausted() -> SqlError {
+    let message = "Impossible to generate GTID: the integer component reached the maximum value. Restart the server with a new \
+                   server_uuid.";
+    SqlError::new(codes::GNO_EXHAUSTED, message)
+}
+
 impl Engine {
     /// Waits until nobody owns a GTID, and owns it then; `None` if it is executed.
+    ///
+    /// # Errors
+    /// 1775 for one of this server's own whose number leaves the log too few of them.
     pub async fn own_gtid(&self, gtid: Gtid, cancel: &Cancel) -> Result<Option<OwnedGtid>> {
         let core = self.core();
         loop {
@@ -75,7 +92,10 @@ impl Engine {
         if gtid.uuid != core.server_uuid || self.has_executed(gtid) {
             return Ok(());
         }
-        core.log.choose_number(gtid.gno);
+        if gtid.gno > OWN_GNO_MAX {
+            return Err(EngineError::Sql(numbers_exhausted()));
+        }
+        core.log.choose_number(gtid);
         // Whoever was being placed meanwhile may have got just this one; then it is executed behind the barrier.
         if let Some(pipeline) = self.commits() {
             pipeline.barrier(Barrier::Published).await?;

@@ -64,7 +64,7 @@ pub use catalog::{
 pub use commit::{CommitSettings, Place};
 pub use engine::{CHECKPOINT_PIN, Engine};
 pub use error::{DuplicateKey, EngineError, Result};
-pub use gtid_owners::OwnedGtid;
+pub use gtid_owners::{OwnedGtid, numbers_exhausted};
 pub use install::{LargeInstall, PublishPoint, RowChange};
 pub use lock::{LockOwner, LockWaits, TableMode};
 pub use memtable::Key;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use base::{Cancel, ConnectionId, Gtid, ServerId};
-use binlog::{LogOptions, Origin, QueryContext, SourcePosition, SyncMethod};
+use base::{Cancel, ConnectionId, ServerId};
+use binlog::{GtidChoice, LogOptions, Origin, QueryContext, SourcePosition, SyncMethod};
 
 use crate::lock::LockOwner;
 
@@ -136,8 +136,8 @@ pub struct TxnOptions {
     pub unchecked: bool,
     /// `unique_checks=0`, told to replicas in the flags of rows events.
     pub relaxed_unique_checks: bool,
-    /// `gtid_next`, if not AUTOMATIC. A transaction that has one is in the log even if it writes nothing.
-    pub gtid: Option<Gtid>,
+    /// `gtid_next`. A transaction whose GTID was chosen is in the log even if it writes nothing.
+    pub gtid: GtidChoice,
     /// Where it was born, if it comes from another server.
     pub origin: Option<Origin>,
     /// Where it ends in the log of the server that it comes from, if that is to be remembered.
@@ -159,7 +159,7 @@ impl TxnOptions {
             context: QueryContext::default(),
             unchecked: false,
             relaxed_unique_checks: false,
-            gtid: None,
+            gtid: GtidChoice::default(),
             origin: None,
             source_position: None,
             under: None,

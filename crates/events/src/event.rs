@@ -38,15 +38,10 @@ impl fmt::Display for Position {
 }
 
 /// The name of a transaction among servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionName {
     /// MySQL's and ours: `uuid:number`, or `uuid:tag:number`.
-    Mysql {
-        /// Server and number.
-        gtid: Gtid,
-        /// Empty for none.
-        tag: String,
-    },
+    Mysql(Gtid),
     /// MariaDB's: `domain-server-number`.
     Maria(MariaGtidName),
 }
@@ -54,8 +49,7 @@ pub enum TransactionName {
 impl fmt::Display for TransactionName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TransactionName::Mysql { gtid, tag } if tag.is_empty() => write!(f, "{gtid}"),
-            TransactionName::Mysql { gtid, tag } => write!(f, "{}:{tag}:{}", gtid.uuid, gtid.gno),
+            TransactionName::Mysql(gtid) => write!(f, "{gtid}"),
             TransactionName::Maria(name) => write!(f, "{name}"),
         }
     }
@@ -96,7 +90,7 @@ impl Envelope {
     /// The transaction's name. `server_id` is that of the event, which is part of MariaDB's names.
     pub fn name(&self, server_id: u32) -> Option<TransactionName> {
         match self {
-            Envelope::Mysql(event) => event.gtid.map(|gtid| TransactionName::Mysql { gtid, tag: event.tag.clone() }),
+            Envelope::Mysql(event) => event.gtid.map(TransactionName::Mysql),
             Envelope::Maria(gtid) => Some(TransactionName::Maria(MariaGtidName {
                 domain_id: gtid.domain_id,
                 server_id,

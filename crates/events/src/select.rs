@@ -22,8 +22,8 @@ impl<'t> Selected<'t> {
     /// Where the transaction cannot be read.
     pub fn of(transaction: &'t dyn Transaction, filter: &'t DumpFilter) -> Maybe<Self> {
         let is_named = match transaction.name()? {
-            Some(TransactionName::Mysql { gtid, tag }) => filter.wants_gtid(Some((gtid, &tag))),
-            Some(TransactionName::Maria(name)) => filter.wants_gtid(Some((name.gtid(), ""))),
+            Some(TransactionName::Mysql(gtid)) => filter.wants_gtid(Some(gtid)),
+            Some(TransactionName::Maria(name)) => filter.wants_gtid(Some(name.gtid())),
             None => filter.wants_gtid(None),
         };
         Ok(is_named.then_some(Selected { transaction, filter }))

@@ -35,10 +35,10 @@ impl fmt::Display for Kind {
 }
 
 /// The name of one transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// MySQL's, with its tag, which is mostly empty.
-    Mysql(Gtid, String),
+    /// MySQL's.
+    Mysql(Gtid),
     /// MariaDB's.
     Maria(MariaGtidName),
 }
@@ -51,10 +51,7 @@ impl Name {
     pub fn of(event: &RawEvent<'_>) -> Result<Option<Self>, DecodeError> {
         let event_type = event.header.event_type;
         match event_type {
-            EventType::GTID | EventType::GTID_TAGGED => {
-                let decoded = GtidEvent::decode(event_type, event.body())?;
-                Ok(decoded.gtid.map(|gtid| Name::Mysql(gtid, decoded.tag)))
-            }
+            _ if event_type.is_gtid() => Ok(GtidEvent::decode(event_type, event.body())?.gtid.map(Name::Mysql)),
             EventType::MARIA_GTID => {
                 let MariaGtid { domain_id, seq_no, .. } = MariaGtid::decode(event.body())?;
                 let name = MariaGtidName { domain_id, server_id: event.header.server_id, seq_no };
@@ -186,9 +183,7 @@ impl Gtids {
     /// Adds a transaction. One of the other kind is left out.
     pub fn add(&mut self, name: &Name) {
         match (self, name) {
-            (Gtids::Mysql(set), Name::Mysql(gtid, tag)) => {
-                set.add_tagged(*gtid, tag);
-            }
+            (Gtids::Mysql(set), Name::Mysql(gtid)) => drop(set.add(*gtid)),
             (Gtids::Maria(state), Name::Maria(name)) => state.add(*name),
             _ => {}
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use apply::ApplyOptions;
 use base::{SqlError, codes};
-use binlog::{GNO_MAX, GtidSet, MariaGtidName};
+use binlog::{GtidSet, MariaGtidName, OWN_GNO_MAX};
 use engine::{Engine, EngineError};
 use io::Env;
 use repl::follower::Identity;
@@ -28,9 +28,6 @@ use crate::url::ServerUrl;
 const CONNECT_RETRY_SECONDS: u64 = 1;
 /// Attempts to reach the source of `--follow`: without end.
 const RETRY_COUNT: u64 = 0;
-
-/// A server goes on with its own GTIDs behind the highest number; so many must be left.
-const OWN_NUMBERS_LEFT_MIN: u64 = 1 << 48;
 
 /// Whether the server is to be opened as a follower.
 pub(crate) async fn follows(env: &Env, options: &ServeOptions) -> Result<bool, ServerError> {
@@ -145,10 +142,8 @@ pub(crate) async fn set_gtid_purged(engine: &Engine, globals: &Globals, value: &
         let message = format!("Variable 'gtid_purged' can't be set to the value of '{value}'");
         SqlError::new(codes::WRONG_VALUE_FOR_VAR, message)
     })?;
-    if GNO_MAX - set.last_of(engine.server_uuid()) < OWN_NUMBERS_LEFT_MIN {
-        let message = "Impossible to generate GTID: the integer component reached the maximum value. Restart the server with a \
-                       new server_uuid.";
-        return Err(SqlError::new(codes::GNO_EXHAUSTED, message));
+    if set.lasts_of(engine.server_uuid()).any(|gtid| gtid.gno > OWN_GNO_MAX) {
+        return Err(engine::numbers_exhausted());
     }
     let refused = |why: &str| {
         let message = format!("@@GLOBAL.GTID_PURGED cannot be changed: {why}");

@@ -61,7 +61,8 @@ fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
                 for round in 0..6 {
                     for id in 0..40 {
                         let row_image = if world.below(3) == 0 { RowImage::Minimal } else { RowImage::Full };
-                        let options = TxnOptions { row_image, ..TxnOptions::new(SessionHandle::internal()) };
+                        let gtid = gtid_of(id);
+                        let options = TxnOptions { row_image, gtid, ..TxnOptions::new(SessionHandle::internal()) };
                         count_up_in(source.begin(options), &source, round * 100 + id, "note").await.unwrap();
                     }
                     let end = source.visible().1;
@@ -84,6 +85,7 @@ fn a_follower_shows_only_prefixes_and_ends_where_its_source_is() {
                 assert_eq!(check(&engine).await, 240);
                 assert_eq!(engine.visible(), source.visible());
                 assert_eq!(engine.gtid_executed(), source.gtid_executed());
+                assert!(engine.gtid_executed().has_tags());
                 let status = applier.status();
                 assert!(status.error.is_none() && status.is_running, "{status:?}");
                 assert!(status.transactions >= 240 && status.schema_changes >= 3, "{status:?}");

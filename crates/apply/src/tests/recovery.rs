@@ -38,7 +38,10 @@ async fn check_acked(engine: &Arc<Engine>, acked: &Mutex<Vec<i64>>, seed: u64) {
         assert!(acked.is_empty(), "seed {seed}");
         return;
     }
-    check(engine).await;
+    let marked = check(engine).await;
+    let executed = engine.gtid_executed();
+    assert_eq!(executed, engine.log().gtid_executed(), "seed {seed}");
+    assert!(marked < 50 || executed.lasts_of(engine.server_uuid()).count() == 3, "seed {seed}: {executed}");
     let marks = table(engine, "marks");
     let mut txn = begin(engine);
     for id in acked {

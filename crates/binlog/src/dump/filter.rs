@@ -51,9 +51,9 @@ impl DumpFilter {
         of_table && (self.databases.is_empty() || self.databases.iter().any(|name| name.as_bytes() == schema))
     }
 
-    /// Whether the transaction of this GTID, which may have a tag, or one without a GTID, is wanted.
-    pub fn wants_gtid(&self, gtid: Option<(Gtid, &str)>) -> bool {
-        let is_in = |set: &GtidSet| gtid.is_some_and(|(gtid, tag)| set.contains_tagged(gtid, tag));
+    /// Whether the transaction of this GTID, or one without a GTID, is wanted.
+    pub fn wants_gtid(&self, gtid: Option<Gtid>) -> bool {
+        let is_in = |set: &GtidSet| gtid.is_some_and(|gtid| set.contains(gtid));
         self.include_gtids.as_ref().is_none_or(is_in) && !is_in(&self.exclude_gtids)
     }
 
@@ -113,11 +113,10 @@ impl Selector {
         let (filter, header) = (&self.filter, &event.header);
         let in_time = filter.from.is_none_or(|from| header.timestamp >= from)
             && filter.until.is_none_or(|until| header.timestamp < until);
-        let event = match header.event_type {
-            EventType::GTID | EventType::GTID_TAGGED => Some(GtidEvent::decode(header.event_type, event.body())?),
+        let gtid = match header.event_type {
+            event_type if event_type.is_gtid() => GtidEvent::decode(event_type, event.body())?.gtid,
             _ => None,
         };
-        let gtid = event.as_ref().and_then(|event| Some((event.gtid?, event.tag.as_str())));
         Ok(in_time && filter.wants_gtid(gtid))
     }
 

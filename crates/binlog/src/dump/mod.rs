@@ -272,8 +272,7 @@ fn rows_text(rows: &RowsEvent<'_>) -> String {
 fn gtid_text(event: &GtidEvent) -> String {
     match event.gtid {
         None => "ANONYMOUS".to_owned(),
-        Some(gtid) if event.tag.is_empty() => gtid.to_string(),
-        Some(gtid) => format!("{}:{}:{}", gtid.uuid, event.tag, gtid.gno),
+        Some(gtid) => gtid.to_string(),
     }
 }
 

@@ -253,7 +253,7 @@ fn gtid(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<
         out,
         format_args!("/*!80014 SET @@session.immediate_server_version={}*//*!*/;", gtid.immediate_server_version),
     );
-    match gtid.gtid.filter(|_| gtid.tag.is_empty()) {
+    match gtid.gtid {
         Some(gtid) => dumper.replay.gtid(gtid, out),
         None => line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= '{}'*//*!*/;", gtid_text(&gtid))),
     }

@@ -28,8 +28,6 @@ const UNDEFINED_VERSION: u32 = 999_999;
 pub struct GtidEvent {
     /// None in an ANONYMOUS_GTID.
     pub gtid: Option<Gtid>,
-    /// MySQL 8.3's tag; empty for none.
-    pub tag: String,
     /// The transaction may hold statements instead of rows.
     pub may_have_statements: bool,
     /// The newest transaction of this file that this one depends on.
@@ -51,14 +49,19 @@ pub struct GtidEvent {
 }
 
 impl GtidEvent {
-    /// The most that the event takes as commuter writes it (without a ticket), with header and checksum.
-    pub const MAX_SIZE: usize = super::HEADER_SIZE + 42 + 7 + 7 + 9 + 4 + 4 + super::CHECKSUM_SIZE;
+    /// The most that the event takes as commuter writes it (without a ticket), with header and checksum: with a tag.
+    pub const MAX_SIZE: usize = super::HEADER_SIZE + gtid_tagged::SIZE_MAX + super::CHECKSUM_SIZE;
 
     /// Appends the event. `others_length` are the bytes of the transaction's other events, from which
     /// `transaction_length` is computed.
     pub(crate) fn encode(&self, out: &mut Vec<u8>, frame: Frame, others_length: u64) {
         let start = out.len();
-        let event_type = if self.gtid.is_some() { EventType::GTID } else { EventType::ANONYMOUS_GTID };
+        let event_type = self.event_type();
+        if event_type == EventType::GTID_TAGGED {
+            let around = (super::HEADER_SIZE + super::CHECKSUM_SIZE) as u64 + others_length;
+            let body = gtid_tagged::encode_of_length(self, around);
+            return put_event(out, event_type, frame, |out| out.extend_from_slice(&body));
+        }
         put_event(out, event_type, frame, |out| {
             self.put_head(out);
             let without_length = (out.len() - start + self.versions_size() + super::CHECKSUM_SIZE) as u64;
@@ -69,10 +72,10 @@ impl GtidEvent {
 
     /// The type of the event: tagged if it has a tag.
     pub fn event_type(&self) -> EventType {
-        match (&self.gtid, self.tag.is_empty()) {
-            (None, _) => EventType::ANONYMOUS_GTID,
-            (Some(_), true) => EventType::GTID,
-            (Some(_), false) => EventType::GTID_TAGGED,
+        match &self.gtid {
+            None => EventType::ANONYMOUS_GTID,
+            Some(gtid) if gtid.tag.is_none() => EventType::GTID,
+            Some(_) => EventType::GTID_TAGGED,
         }
     }
 
@@ -88,7 +91,7 @@ impl GtidEvent {
 
     /// What is in front of the transaction's length.
     fn put_head(&self, out: &mut Vec<u8>) {
-        let gtid = self.gtid.unwrap_or(Gtid { uuid: Uuid::default(), gno: 0 });
+        let gtid = self.gtid.unwrap_or(Gtid::new(Uuid::default(), 0));
         out.push(self.may_have_statements.into());
         out.extend_from_slice(&gtid.uuid.0);
         out.extend_from_slice(&gtid.gno.to_le_bytes());
@@ -129,7 +132,7 @@ impl GtidEvent {
         }
         let mut cursor = Cursor::new(body, "GTID");
         let flags = cursor.u8()?;
-        let gtid = Gtid { uuid: Uuid(cursor.array()?), gno: cursor.u64()? };
+        let gtid = Gtid::new(Uuid(cursor.array()?), cursor.u64()?);
         let mut event = GtidEvent::empty();
         event.gtid = (event_type == EventType::GTID).then_some(gtid);
         event.may_have_statements = flags & 1 != 0;
@@ -167,7 +170,6 @@ impl GtidEvent {
     pub(super) fn empty() -> Self {
         GtidEvent {
             gtid: None,
-            tag: String::new(),
             may_have_statements: false,
             last_committed: 0,
             sequence_number: 0,
@@ -199,15 +201,42 @@ mod tests {
     fn own_length_is_counted() {
         for others in [0u64, 100, 160, 170, 180, 190, 65_300, 65_450, 65_460, 1 << 24, 1 << 33] {
             let mut event = GtidEvent::empty();
-            event.gtid = Some(Gtid { uuid: Uuid([7; 16]), gno: 9 });
+            event.gtid = Some(Gtid::new(Uuid([7; 16]), 9));
             event.immediate_commit_time = UnixMicros(1_700_000_000_000_000);
             event.original_commit_time = UnixMicros(1_600_000_000_000_000);
-            let mut bytes = Vec::new();
-            event.encode(&mut bytes, Frame { timestamp: 1, server_id: 2, flags: 0 }, others);
-            assert!(bytes.len() <= GtidEvent::MAX_SIZE);
-            let raw = super::super::RawEvent::first_of(&bytes, super::super::ChecksumAlgorithm::Crc32).unwrap();
-            event.transaction_length = bytes.len() as u64 + others;
-            assert_eq!(GtidEvent::decode(EventType::GTID, raw.body()), Ok(event));
+            assert_eq!(encoded(&mut event, others), EventType::GTID);
         }
+        // Lengths of one to nine bytes in the tagged form, beside each bound.
+        let bounds = (1..9).map(|bytes| 1u64 << (7 * bytes)).flat_map(|bound| bound.saturating_sub(300)..bound + 10);
+        for others in bounds {
+            let mut event = GtidEvent::empty();
+            event.gtid = Some(Gtid { uuid: Uuid([7; 16]), tag: "blue".parse().unwrap(), gno: 9 });
+            assert_eq!(encoded(&mut event, others), EventType::GTID_TAGGED);
+        }
+    }
+
+    /// Encodes an event, and decodes it: it has counted its own length. Says its type.
+    fn encoded(event: &mut GtidEvent, others: u64) -> EventType {
+        let mut bytes = Vec::new();
+        event.encode(&mut bytes, Frame { timestamp: 1, server_id: 2, flags: 0 }, others);
+        assert!(bytes.len() <= GtidEvent::MAX_SIZE);
+        let raw = super::super::RawEvent::first_of(&bytes, super::super::ChecksumAlgorithm::Crc32).unwrap();
+        event.transaction_length = bytes.len() as u64 + others;
+        assert_eq!(GtidEvent::decode(raw.header.event_type, raw.body()), Ok(event.clone()));
+        raw.header.event_type
+    }
+
+    #[test]
+    fn nothing_is_longer_than_the_bound() {
+        let mut event = GtidEvent::empty();
+        let tag = "a_tag_that_is_as_long_as_it_can_".parse().unwrap();
+        event.gtid = Some(Gtid { uuid: Uuid([0xff; 16]), tag, gno: i64::MAX as u64 });
+        (event.last_committed, event.sequence_number) = (i64::MAX, i64::MAX - 1);
+        event.immediate_commit_time = UnixMicros((1 << 55) - 1);
+        event.original_commit_time = UnixMicros((1 << 55) - 2);
+        (event.immediate_server_version, event.original_server_version) = (u32::MAX >> 1, u32::MAX >> 2);
+        encoded(&mut event, u64::MAX / 2);
+        event.gtid = event.gtid.map(|gtid| Gtid::new(gtid.uuid, gtid.gno));
+        encoded(&mut event, u64::MAX / 2);
     }
 }

@@ -17,13 +17,20 @@
 //! | 9, 10 | version of the server; of the original server, if it differs |
 //! | 11 | ticket of the commit group, if there is one |
 
-use base::{Gtid, UnixMicros, Uuid};
+use base::{Gtid, Tag, UnixMicros, Uuid};
 
 use super::GtidEvent;
 use crate::cursor::Cursor;
 use crate::error::DecodeError;
+use crate::gtid_set::check_tag;
 
 const VERSION: u64 = 1;
+
+/// The most bytes of a number with its field.
+const NUMBER_SIZE_MAX: usize = 1 + 9;
+
+/// The most bytes of a body without a ticket: its head; flags, uuid, tag; and eight numbers: GTID, clock, times, length, versions.
+pub(super) const SIZE_MAX: usize = (1 + 2 + 1) + (1 + 1) + (1 + 16 * 2) + (1 + 1 + Tag::LEN_MAX) + 8 * NUMBER_SIZE_MAX;
 
 pub(super) fn decode(body: &[u8]) -> Result<GtidEvent, DecodeError> {
     let mut cursor = Cursor::new(body, "GTID_TAGGED");
@@ -37,7 +44,7 @@ pub(super) fn decode(body: &[u8]) -> Result<GtidEvent, DecodeError> {
     }
     let _last_non_ignorable_field = take_varint(&mut cursor)?;
     let mut event = GtidEvent::empty();
-    let (mut uuid, mut gno) = ([0; 16], 0);
+    let (mut uuid, mut tag, mut gno) = ([0; 16], Tag::NONE, 0);
     let (mut original_time, mut original_version) = (None, None);
     while !cursor.is_empty() {
         match take_varint(&mut cursor)? {
@@ -51,8 +58,7 @@ pub(super) fn decode(body: &[u8]) -> Result<GtidEvent, DecodeError> {
             2 => gno = take_signed(&mut cursor)? as u64,
             3 => {
                 let len = take_varint(&mut cursor)?;
-                let tag = cursor.take(usize::try_from(len).unwrap_or(usize::MAX))?;
-                event.tag = String::from_utf8_lossy(tag).into_owned();
+                tag = check_tag(cursor.take(usize::try_from(len).unwrap_or(usize::MAX))?)?;
             }
             4 => event.last_committed = take_signed(&mut cursor)?,
             5 => event.sequence_number = take_signed(&mut cursor)?,
@@ -65,10 +71,26 @@ pub(super) fn decode(body: &[u8]) -> Result<GtidEvent, DecodeError> {
             other => return Err(DecodeError::new(format!("GTID_TAGGED: unknown field {other}"))),
         }
     }
-    event.gtid = Some(Gtid { uuid: Uuid(uuid), gno });
+    event.gtid = Some(Gtid { uuid: Uuid(uuid), tag, gno });
     event.original_commit_time = original_time.unwrap_or(event.immediate_commit_time);
     event.original_server_version = original_version.unwrap_or(event.immediate_server_version);
     Ok(event)
+}
+
+/// The body of an event that says how long its transaction is: `around` bytes, and this body.
+pub(super) fn encode_of_length(event: &GtidEvent, around: u64) -> Vec<u8> {
+    let (mut event, mut body) = (event.clone(), Vec::new());
+    event.transaction_length = around;
+    // A greater length may make the body longer, never shorter, so this comes to an end.
+    loop {
+        body.clear();
+        encode(&event, &mut body);
+        let length = around.saturating_add(body.len() as u64);
+        if length == event.transaction_length {
+            return body;
+        }
+        event.transaction_length = length;
+    }
 }
 
 pub(super) fn encode(event: &GtidEvent, out: &mut Vec<u8>) {
@@ -84,7 +106,7 @@ pub(super) fn encode(event: &GtidEvent, out: &mut Vec<u8>) {
 }
 
 fn fields(event: &GtidEvent) -> Vec<u8> {
-    let gtid = event.gtid.unwrap_or(Gtid { uuid: Uuid::default(), gno: 0 });
+    let gtid = event.gtid.unwrap_or(Gtid::new(Uuid::default(), 0));
     let mut out = Vec::new();
     put_varint(&mut out, 0);
     put_varint(&mut out, event.may_have_statements.into());
@@ -93,8 +115,8 @@ fn fields(event: &GtidEvent) -> Vec<u8> {
     put_varint(&mut out, 2);
     put_varint(&mut out, fold_sign(gtid.gno as i64));
     put_varint(&mut out, 3);
-    put_varint(&mut out, event.tag.len() as u64);
-    out.extend_from_slice(event.tag.as_bytes());
+    put_varint(&mut out, gtid.tag.as_str().len() as u64);
+    out.extend_from_slice(gtid.tag.as_str().as_bytes());
     let mut number = |field: u64, value: Option<u64>| {
         if let Some(value) = value {
             put_varint(&mut out, field);

@@ -149,7 +149,7 @@ event_types! {
     PARTIAL_UPDATE_ROWS = 39, "Update_rows_partial";
     TRANSACTION_PAYLOAD = 40, "Transaction_payload";
     HEARTBEAT_V2 = 41, "Heartbeat_v2";
-    GTID_TAGGED = 42, "Gtid_tagged";
+    GTID_TAGGED = 42, "Gtid_tagged_log_event";
     LARGE_TRANSACTION_HEADER = 43, "Large_transaction_header";
     MARIA_ANNOTATE_ROWS = 160, "Annotate_rows";
     MARIA_BINLOG_CHECKPOINT = 161, "Binlog_checkpoint";
@@ -170,6 +170,11 @@ impl EventType {
     /// Whether a transaction begins with it, in either dialect.
     pub fn begins_transaction(self) -> bool {
         matches!(self, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED | EventType::MARIA_GTID)
+    }
+
+    /// Whether a transaction of MySQL's dialect that has a GTID, with a tag or without, begins with it.
+    pub fn is_gtid(self) -> bool {
+        matches!(self, EventType::GTID | EventType::GTID_TAGGED)
     }
 }
 

@@ -160,7 +160,7 @@ impl LogReader {
         let rest = &self.buffered()[at..limit];
         // The head of a transaction may be cut by the end of the buffer; what else is there, somebody else says.
         let Ok(head) = RawEvent::first_of(rest, self.checksum()) else { return Ok(None) };
-        if !matches!(head.header.event_type, EventType::GTID | EventType::ANONYMOUS_GTID) {
+        if !head.header.event_type.is_gtid() && head.header.event_type != EventType::ANONYMOUS_GTID {
             return Ok(None);
         }
         head.verify().map_err(damaged)?;

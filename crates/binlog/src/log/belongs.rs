@@ -89,7 +89,7 @@ impl Belongs {
     pub(super) fn event(&mut self, offset: u64, event: &RawEvent<'_>) -> Result<(), DecodeError> {
         let Some(expected) = self.expected else { return Ok(()) };
         match (event.header.event_type, &mut self.sum) {
-            (EventType::GTID, sum) => *sum = Some(EventSum::default()),
+            (event_type, sum) if event_type.is_gtid() => *sum = Some(EventSum::default()),
             (EventType::XID, sum) => {
                 if sum.take().is_some_and(|sum| sum != expected) {
                     return Err(DecodeError::new("the events before it are not those of its transaction"));

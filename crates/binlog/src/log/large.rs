@@ -341,34 +341,52 @@ pub(super) async fn remove_stale(env: &Env, options: &LogOptions) -> Result<()> 
     env.remove_stale("", &prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))
 }
 
+/// The events of a file that is one large transaction, behind its head and without those inside of the transaction.
+#[derive(Clone, Copy)]
+enum Expected {
+    Padding,
+    Gtid,
+    Rotate,
+}
+
+impl Expected {
+    fn is(self, event_type: EventType) -> bool {
+        match self {
+            Expected::Padding => event_type == EventType::IGNORABLE,
+            Expected::Gtid => event_type.is_gtid(),
+            Expected::Rotate => event_type == EventType::ROTATE,
+        }
+    }
+}
+
 /// The content of a sealed file that is one large transaction, without reading its rows: it was synced before it got its name.
 /// `None` if it is no such file.
 pub(super) async fn read_large(window: &mut Window, head: &FileHead, options: &LogOptions) -> Result<Option<Scan>> {
     let mut at = head.end;
     let mut gtids = GtidSet::new();
-    for expected in [EventType::IGNORABLE, EventType::GTID, EventType::ROTATE] {
+    for expected in [Expected::Padding, Expected::Gtid, Expected::Rotate] {
         let Ok(header) = check_header(window.at(at, HEADER_SIZE).await?, at, options) else { return Ok(None) };
-        if header.event_type != expected {
+        if !expected.is(header.event_type) {
             return Ok(None);
         }
         let bytes = window.at(at, header.event_length as usize).await?;
         let event = RawEvent::first_of(bytes, head.format.checksum);
         let Ok(event) = event.and_then(|event| event.verify().map(|()| event)) else { return Ok(None) };
         match expected {
-            EventType::GTID => {
-                let own = GtidEvent::decode(EventType::GTID, event.body())?;
+            Expected::Gtid => {
+                let own = GtidEvent::decode(header.event_type, event.body())?;
                 if let Some(gtid) = own.gtid {
                     gtids.add(gtid);
                 }
                 at += own.transaction_length;
             }
-            EventType::ROTATE => {
+            Expected::Rotate => {
                 let end = at + u64::from(header.event_length);
                 let ending = Ending::Rotate(Rotate::decode(event.body())?.file);
                 let scan = Scan { end, broken: None, gtids, transactions: 1, ending };
                 return Ok((end == window.len).then_some(scan));
             }
-            _ => at += u64::from(header.event_length),
+            Expected::Padding => at += u64::from(header.event_length),
         }
     }
     Ok(None)

@@ -2,7 +2,7 @@
 //!
 //! A hole in front of valid transactions is either a group that was not synced when the power failed, while later groups were
 //! written already; nobody was told of it, and all from there on goes. Or it had been durable, and something happened to it since;
-//! then nothing may go. So the first GTID event of each group, or PREVIOUS_GTIDS where a group begins a file, says how many groups
+//! then nothing may go. So the first GTID event of each group (with a tag or without), or PREVIOUS_GTIDS where a group begins a file, says how many groups
 //! before it were not yet known to be durable:
 //!
 //! ```text
@@ -75,7 +75,7 @@ impl Proof {
         options: &LogOptions,
     ) -> Result<Option<u64>> {
         let mut from = from;
-        let may_have_mark = |event_type| matches!(event_type, EventType::GTID | EventType::PREVIOUS_GTIDS);
+        let may_have_mark = |event_type: EventType| event_type.is_gtid() || event_type == EventType::PREVIOUS_GTIDS;
         while let Some((at, header)) = find_event(window, from, options, may_have_mark).await? {
             from = at + u64::from(header.event_length);
             let Some(unsynced) = of(&header).filter(|_| header.server_id == options.server_id.0) else { continue };

@@ -16,7 +16,7 @@
 //! - A file whose successor holds anything is sealed, or ends with a ROTATE.
 //! - After a failed write or sync nothing is written any more ([`BinlogError::Failed`]).
 //!
-//! Lock order: `files`, then `keeper`; `durable` and `pins` are taken alone.
+//! Lock order: `files`, then `keeper`; `durable`, `pins` and `chosen_tagged` are taken alone.
 
 mod batch;
 mod belongs;
@@ -43,11 +43,12 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use base::{Gtid, LogPosition};
+use base::{Gtid, LogPosition, Tag};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
@@ -70,6 +71,9 @@ pub use space::Reservation;
 use space::Space;
 pub use writer::{Group, LogWriter, PlaceStamp, Placed};
 
+/// Of so many tags chosen numbers are kept in mind when nobody is about to commit one any more.
+const CHOSEN_TAGS_KEPT: usize = 1024;
+
 /// What is durable.
 #[derive(Debug, Default)]
 struct Durable {
@@ -83,8 +87,10 @@ pub struct BinaryLog {
     options: LogOptions,
     /// `max_binlog_size`, which may change.
     max_file_bytes: AtomicU64,
-    /// The highest number of this server's own GTIDs that somebody chose; see [`BinaryLog::choose_number`].
+    /// The highest number of this server's own GTIDs without a tag that somebody chose; see [`BinaryLog::choose_number`].
     chosen_number: AtomicU64,
+    /// The same for tags: for those under which somebody is about to commit one, and some others.
+    chosen_tagged: Mutex<BTreeMap<Tag, u64>>,
     files: Mutex<Files>,
     durable: Mutex<Durable>,
     durable_event: Event,
@@ -112,9 +118,32 @@ impl BinaryLog {
     }
 
     /// Somebody is about to commit a GTID of this server that they chose: transactions that get their GTID from here on get higher
-    /// numbers.
-    pub fn choose_number(&self, number: u64) {
-        self.chosen_number.fetch_max(number, Ordering::SeqCst);
+    /// numbers; under a tag at least as long as somebody is ([`BinaryLog::forget_numbers`]).
+    pub fn choose_number(&self, gtid: Gtid) {
+        if gtid.tag.is_none() {
+            self.chosen_number.fetch_max(gtid.gno, Ordering::SeqCst);
+        } else {
+            let mut tagged = self.chosen_tagged.lock();
+            let number = tagged.entry(gtid.tag).or_default();
+            *number = gtid.gno.max(*number);
+        }
+    }
+
+    /// Nobody is about to commit a GTID of this server under this tag any more: tags are as many as clients like, so not all are
+    /// kept in mind.
+    pub fn forget_numbers(&self, tag: Tag) {
+        let mut tagged = self.chosen_tagged.lock();
+        if tagged.len() > CHOSEN_TAGS_KEPT {
+            tagged.remove(&tag);
+        }
+    }
+
+    /// The highest number that was chosen, 0 for none.
+    fn chosen_number(&self, tag: Tag) -> u64 {
+        if tag.is_none() {
+            return self.chosen_number.load(Ordering::SeqCst);
+        }
+        self.chosen_tagged.lock().get(&tag).copied().unwrap_or(0)
     }
 
     /// Size in bytes at which a file is the last one's predecessor: [`LogOptions::max_binlog_size`] or what was set since.

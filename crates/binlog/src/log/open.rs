@@ -114,6 +114,7 @@ impl BinaryLog {
             failed: OnceLock::new(),
             on_failure: OnceLock::new(),
             chosen_number: AtomicU64::new(0),
+            chosen_tagged: Mutex::default(),
             max_file_bytes: AtomicU64::new(options.max_binlog_size),
             env,
             options,

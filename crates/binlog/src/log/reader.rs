@@ -314,8 +314,8 @@ impl LogReader {
         let event = RawEvent::first_of(&bytes, checksum)
             .and_then(|event| if self.verify { event.verify().map(|()| event) } else { Ok(event) })
             .map_err(|reason| self.damaged_at(start, reason))?;
-        if header.event_type == EventType::GTID {
-            let head = GtidEvent::decode(EventType::GTID, event.body());
+        if header.event_type.is_gtid() {
+            let head = GtidEvent::decode(header.event_type, event.body());
             self.check_gtid(start, head.map_err(|reason| self.damaged_at(start, reason))?.gtid)?;
         }
         let belongs = self.file.as_mut().map_or(Ok(()), |open| open.belongs.event(start.offset, &event));
@@ -338,8 +338,7 @@ impl LogReader {
         let head = RawEvent::first_of(&self.buf, checksum)
             .and_then(|event| event.verify().map(|()| event))
             .map_err(|reason| self.damaged(reason))?;
-        let is_mysql =
-            matches!(header.event_type, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED);
+        let is_mysql = header.event_type.is_gtid() || header.event_type == EventType::ANONYMOUS_GTID;
         let gtid_event = if is_mysql {
             let decoded = GtidEvent::decode(header.event_type, head.body());
             Some(decoded.map_err(|reason| self.damaged(reason))?)

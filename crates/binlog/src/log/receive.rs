@@ -111,8 +111,8 @@ impl LogReceiver {
         let size_before = self.writer.group.buf.len();
         self.put(&event)?;
         reservation.spend((self.writer.group.buf.len() - size_before) as u64);
-        if event.header.event_type == EventType::GTID {
-            self.current_gtid = GtidEvent::decode(EventType::GTID, event.body())?.gtid;
+        if event.header.event_type.is_gtid() {
+            self.current_gtid = GtidEvent::decode(event.header.event_type, event.body())?.gtid;
         }
         self.in_head = event.header.event_type == EventType::FORMAT_DESCRIPTION;
         if is_whole && !self.in_head {

@@ -146,7 +146,7 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
     if let Ok((header, bytes)) = third {
         let event = RawEvent::first_of(&bytes, head.format.checksum)?;
         match header.event_type {
-            EventType::GTID => head.first_gtid = GtidEvent::decode(EventType::GTID, event.body())?.gtid,
+            event_type if event_type.is_gtid() => head.first_gtid = GtidEvent::decode(event_type, event.body())?.gtid,
             EventType::IGNORABLE => head.large_sum = EventSum::decode(&event),
             _ => {}
         }
@@ -215,7 +215,7 @@ pub(crate) async fn scan(window: &mut Window, options: &LogOptions, head: &FileH
         };
         if header.event_type.begins_transaction() {
             in_transaction = true;
-            if header.event_type == EventType::GTID {
+            if header.event_type.is_gtid() {
                 gtid = GtidEvent::decode(header.event_type, event.body())?.gtid;
             }
             if let Some(gtid) = gtid.filter(|gtid| head.previous_gtids.contains(*gtid) || scan.gtids.contains(*gtid)) {

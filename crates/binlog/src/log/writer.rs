@@ -11,7 +11,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use base::{CommitNumber, Gtid, LogPosition, UnixMicros, Uuid};
+use base::{CommitNumber, Gtid, LogPosition, Tag, UnixMicros};
 use io::{IoBuf, IoMode};
 
 use super::files::FileInfo;
@@ -21,7 +21,7 @@ use super::marks::Unsynced;
 use super::segment::{Lane, Segment};
 use super::space::{Reservation, SLACK};
 use super::{BinaryLog, folder, index};
-use crate::encoder::EncodedTransaction;
+use crate::encoder::{EncodedTransaction, GtidChoice};
 use crate::error::Result;
 use crate::event::{
     self, CHECKSUM_SIZE, EventType, FLAG_BINLOG_IN_USE, FormatDescription, Frame, GtidEvent, HEADER_SIZE,
@@ -78,6 +78,7 @@ pub struct LogWriter {
     scratch: Vec<u8>,
     /// The commit number before the first transaction of this file.
     file_base: Option<u64>,
+    /// Of this server's own, without a tag.
     next_gno: u64,
     /// Everything placed so far.
     pub(super) placed_gtids: GtidSet,
@@ -97,17 +98,17 @@ pub(super) struct GroupBuilder {
     pub(super) buf: IoBuf,
     pub(super) offset: u64,
     pub(super) gtids: GtidSet,
-    /// The newest numbers of one server, not yet in `gtids`.
-    run: Option<(Uuid, u64, u64)>,
+    /// The newest numbers of one server under one tag or none, from one to the last, not yet in `gtids`.
+    run: Option<(Gtid, u64)>,
     pub(super) new_file: Option<FileInfo>,
     /// Where PREVIOUS_GTIDS or else the first transaction begin in `buf`.
     first_at: Option<usize>,
 }
 
 impl GroupBuilder {
-    fn add_run(&mut self, run: Option<(Uuid, u64, u64)>) {
-        if let Some((uuid, first, last)) = run {
-            self.gtids.add_range(uuid, first, last);
+    fn add_run(&mut self, run: Option<(Gtid, u64)>) {
+        if let Some((first, last)) = run {
+            self.gtids.add_run(first, last);
         }
     }
 
@@ -140,7 +141,7 @@ enum Content {
 impl LogWriter {
     pub(super) fn new(log: Arc<BinaryLog>, segment: Option<Arc<Segment>>, offset: u64) -> Self {
         let placed_gtids = log.gtid_executed();
-        let next_gno = placed_gtids.last_of(log.options.server_uuid) + 1;
+        let next_gno = placed_gtids.last_of(log.options.server_uuid, Tag::NONE) + 1;
         let server_version = log.options.server_version_number();
         LogWriter {
             segment,
@@ -220,7 +221,6 @@ impl LogWriter {
         let origin = transaction.origin;
         GtidEvent {
             gtid: Some(gtid),
-            tag: String::new(),
             may_have_statements: transaction.is_statement,
             last_committed: last_committed as i64,
             sequence_number: sequence_number as i64,
@@ -233,24 +233,42 @@ impl LogWriter {
         }
     }
 
-    pub(super) fn take_gtid(&mut self, chosen: Option<Gtid>) -> Gtid {
+    pub(super) fn take_gtid(&mut self, choice: GtidChoice) -> Gtid {
         let uuid = self.log.options.server_uuid;
-        let gtid = chosen.unwrap_or_else(|| {
-            let chosen_number = self.log.chosen_number.load(std::sync::atomic::Ordering::SeqCst);
-            Gtid { uuid, gno: self.next_gno.max(chosen_number + 1) }
-        });
-        if gtid.uuid == uuid {
+        let gtid = match choice {
+            GtidChoice::Chosen(gtid) => gtid,
+            GtidChoice::Automatic(tag) => Gtid { uuid, tag, gno: self.next_number(tag) },
+        };
+        if gtid.uuid == uuid && gtid.tag.is_none() {
             self.next_gno = self.next_gno.max(gtid.gno + 1);
         }
         // Numbers that follow one another are one interval: the sets need not be touched for each.
         match &mut self.group.run {
-            Some((uuid, _, last)) if *uuid == gtid.uuid && *last + 1 == gtid.gno => *last = gtid.gno,
+            Some((first, last)) if (first.uuid, first.tag) == (gtid.uuid, gtid.tag) && *last + 1 == gtid.gno => {
+                *last = gtid.gno;
+            }
             run => {
-                let before = run.replace((gtid.uuid, gtid.gno, gtid.gno));
+                let before = run.replace((gtid, gtid.gno));
                 self.group.add_run(before);
             }
         }
         gtid
+    }
+
+    /// The number behind all of this server's own under a tag, or none. Under tags, of which there may be many, nothing is kept but
+    /// what is placed.
+    fn next_number(&self, tag: Tag) -> u64 {
+        let chosen = self.log.chosen_number(tag);
+        if tag.is_none() {
+            return self.next_gno.max(chosen + 1);
+        }
+        let uuid = self.log.options.server_uuid;
+        let in_run = match &self.group.run {
+            Some((first, last)) if (first.uuid, first.tag) == (uuid, tag) => *last,
+            _ => 0,
+        };
+        let placed = self.placed_gtids.last_of(uuid, tag).max(self.group.gtids.last_of(uuid, tag));
+        placed.max(in_run).max(chosen) + 1
     }
 
     /// Takes the group under construction; `None` if nothing is in it. Call it until then: behind a group that ends its
@@ -381,7 +399,7 @@ impl LogWriter {
         let added_gtids = std::mem::take(&mut self.to_add);
         self.placed_gtids.union(&added_gtids);
         self.group.gtids.union(&added_gtids);
-        self.next_gno = self.next_gno.max(self.placed_gtids.last_of(self.log.options.server_uuid) + 1);
+        self.next_gno = self.next_gno.max(self.placed_gtids.last_of(self.log.options.server_uuid, Tag::NONE) + 1);
         self.group.new_file = Some(FileInfo::new(frame.timestamp, self.placed_gtids.clone(), added_gtids));
         // As in MySQL, the first file after a start says when that was: its readers forget temporary tables.
         let created = if std::mem::take(&mut self.is_fresh) { frame.timestamp } else { 0 };

@@ -238,9 +238,9 @@ fn a_servers_heads_say_the_same() {
                 }
                 _ => return,
             };
-            let gtid = ours.gtid.unwrap_or(base::Gtid { uuid: Uuid::default(), gno: 0 });
+            let gtid = ours.gtid.unwrap_or(base::Gtid::new(Uuid::default(), 0));
             assert_eq!((gtid.uuid.0, gtid.gno), (theirs.sid(), theirs.gno()));
-            assert_eq!(ours.tag, theirs.tag().map(ToString::to_string).unwrap_or_default());
+            assert_eq!(gtid.tag.as_str(), theirs.tag().map(ToString::to_string).unwrap_or_default());
             assert_eq!(ours.last_committed as u64, theirs.last_committed());
             assert_eq!(ours.sequence_number as u64, theirs.sequence_number());
             assert_eq!(ours.transaction_length, theirs.tx_length());

@@ -152,14 +152,10 @@ fn gtid() -> impl Strategy<Value = GtidEvent> {
     let versions = (0u32..1 << 31, option::of(0u32..1 << 31));
     (identity, any::<(bool, i64, i64, u64)>(), times, versions, option::of(any::<u64>())).prop_map(
         |(identity, numbers, (time, original_time), (version, original_version), commit_group_ticket)| {
-            let (gtid, tag) = match identity {
-                Some((uuid, gno, tag)) => (Some(base::Gtid { uuid: Uuid(uuid), gno }), tag),
-                None => (None, String::new()),
-            };
+            let gtid = identity.map(|(uuid, gno, tag)| base::Gtid { uuid: Uuid(uuid), tag: tag.parse().unwrap(), gno });
             let (may_have_statements, last_committed, sequence_number, transaction_length) = numbers;
             GtidEvent {
                 gtid,
-                tag,
                 may_have_statements,
                 last_committed,
                 sequence_number,

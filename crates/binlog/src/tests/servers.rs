@@ -259,7 +259,7 @@ fn some_things_that_they_say() {
     assert_eq!(diffs[4..], ["doc insert $.new", "doc replace $.d"]);
     each_event("mysql97-gtids", |_, body| {
         if let EventBody::Gtid(gtid) = body {
-            tags.push(gtid.tag.clone());
+            tags.push(gtid.gtid.unwrap().tag.as_str().to_owned());
         }
     });
     assert_eq!(tags, ["", "", "blue", "blue", "a_tag_that_is_as_long_as_it_can_", "green", "", ""]);

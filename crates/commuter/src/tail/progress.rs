@@ -62,7 +62,7 @@ impl Progress {
             self.position = Some((position.file, position.end));
         }
         match (&mut self.gtids, transaction.name()?) {
-            (Some(Gtids::Mysql(set)), Some(TransactionName::Mysql { gtid, tag })) => set.add_tagged(gtid, &tag),
+            (Some(Gtids::Mysql(set)), Some(TransactionName::Mysql(gtid))) => drop(set.add(gtid)),
             (Some(Gtids::Maria(last)), Some(TransactionName::Maria(name))) => drop(last.insert(name.domain_id, name)),
             _ => {}
         }

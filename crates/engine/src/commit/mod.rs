@@ -87,7 +87,7 @@ impl Place {
     pub fn at(commit_number: CommitNumber, end: LogPosition) -> Self {
         Place {
             commit_number,
-            gtid: Gtid { uuid: Uuid::default(), gno: 0 },
+            gtid: Gtid::new(Uuid::default(), 0),
             start: end,
             end,
             last_committed: 0,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::{Cancelled, SqlError};
-use binlog::EventType;
+use binlog::{EventType, GtidChoice};
 use bytes::Bytes;
 use io::sim::{Faults, SimMachine};
 
@@ -89,26 +89,34 @@ fn it_is_a_file_of_the_log() {
     machine.run(run).unwrap();
 }
 
-/// However large it is, at the log's end it is not read to open the log.
+/// However large it is, at the log's end it is not read to open the log. Its GTID may have a tag.
 #[test]
 fn opening_does_not_read_it() {
-    let machine = SimMachine::new(2);
-    let run = async {
-        let (engine, table) = opened(&machine).await;
-        fill(&engine, &table, 1).await.unwrap().commit().await.unwrap();
-        engine.checkpoint().await.unwrap();
-    };
-    machine.run(run).unwrap();
-    machine.crash();
-    let file = machine.files().into_iter().filter(|name| name.starts_with("binlog.0")).rev().nth(1).unwrap();
-    // What is synced is not read, so that this is not seen.
-    let middle = machine.contents(&file).unwrap().len() as u64 / 2;
-    machine.flip_bit(&file, middle * 8);
-    let run = async {
-        let (engine, table) = opened(&machine).await;
-        check(&engine, &table, ROWS as usize).await;
-    };
-    machine.run(run).unwrap();
+    for tag in ["", "blue"] {
+        let machine = SimMachine::new(2);
+        let run = async {
+            let (engine, table) = opened(&machine).await;
+            let mut transaction = fill(&engine, &table, 1).await.unwrap();
+            transaction.options_mut().gtid = GtidChoice::Automatic(tag.parse().unwrap());
+            let place = transaction.commit().await.unwrap().place.unwrap();
+            assert_eq!(place.gtid.tag.as_str(), tag);
+            engine.checkpoint().await.unwrap();
+            place.gtid
+        };
+        let gtid = machine.run(run).unwrap();
+        machine.crash();
+        let file = machine.files().into_iter().filter(|name| name.starts_with("binlog.0")).rev().nth(1).unwrap();
+        // What is synced is not read, so that this is not seen.
+        let middle = machine.contents(&file).unwrap().len() as u64 / 2;
+        machine.flip_bit(&file, middle * 8);
+        let run = async {
+            let (engine, table) = opened(&machine).await;
+            check(&engine, &table, ROWS as usize).await;
+            assert!(engine.has_executed(gtid), "{gtid}");
+            assert_eq!(engine.gtid_executed(), engine.log().gtid_executed());
+        };
+        machine.run(run).unwrap();
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | `crash.rs` | what was acknowledged is there after a crash at any disk operation |
 //! | `faults.rs`, `full.rs` | what fails, and what goes on, when the disk fails or is full |
 //! | `freeze.rs` | commits and views across the moment at which a memtable is frozen |
+//! | `gtids.rs` | GTIDs that are chosen, numbers under tags |
 //! | `recovery_target.rs` | checkpoints by the time that recovery may take |
 //! | `open_transactions.rs` | a hundred thousand of them at once |
 //! | `role.rs` | source, follower, a log that begins anew |
@@ -20,6 +21,7 @@ mod faults;
 mod fixture;
 mod freeze;
 mod full;
+mod gtids;
 mod index_build;
 mod large;
 mod model;

@@ -46,7 +46,7 @@ impl Transaction {
     pub async fn enqueue(mut self) -> Result<Pending> {
         self.check_active()?;
         // What has a name, or a place in another log, is executed also if it does nothing.
-        if self.writes.is_empty() && self.options.gtid.is_none() && self.options.source_position.is_none() {
+        if self.writes.is_empty() && !self.options.gtid.is_chosen() && self.options.source_position.is_none() {
             self.wait_for_what_was_read().await?;
             return Ok(Pending::nothing());
         }

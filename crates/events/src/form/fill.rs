@@ -60,7 +60,7 @@ fn of_envelope(envelope: Envelope) -> form::Envelope {
         Envelope::Mysql(event) => form::Envelope::Mysql(form::MysqlEnvelope {
             uuid: event.gtid.map(|gtid| gtid.uuid.0.to_vec()).unwrap_or_default(),
             number: event.gtid.map_or(0, |gtid| gtid.gno),
-            tag: event.tag,
+            tag: event.gtid.map(|gtid| gtid.tag.to_string()).unwrap_or_default(),
             may_have_statements: event.may_have_statements,
             last_committed: event.last_committed,
             sequence_number: event.sequence_number,

@@ -38,9 +38,9 @@ fn envelope_of(envelope: &form::Envelope) -> Result<Envelope, EventError> {
                 [] => None,
                 bytes => Some(bytes.try_into().map_err(|_| EventError::malformed("a UUID that is none"))?),
             };
+            let tag = event.tag.parse().map_err(|_| EventError::malformed("a GTID's tag that is none"))?;
             Envelope::Mysql(GtidEvent {
-                gtid: uuid.map(|uuid| Gtid { uuid: Uuid(uuid), gno: event.number }),
-                tag: event.tag.clone(),
+                gtid: uuid.map(|uuid| Gtid { uuid: Uuid(uuid), tag, gno: event.number }),
                 may_have_statements: event.may_have_statements,
                 last_committed: event.last_committed,
                 sequence_number: event.sequence_number,

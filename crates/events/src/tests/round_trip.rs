@@ -58,7 +58,7 @@ fn contents(bytes: &[u8], format: &FormatDescription) -> Vec<(EventType, Vec<u8>
         event.verify().unwrap();
         let (event_type, body) = (event.header.event_type, event.body());
         match event_type {
-            EventType::GTID | EventType::GTID_TAGGED => {
+            _ if event_type.is_gtid() => {
                 let mut gtid = GtidEvent::decode(event_type, body).unwrap();
                 gtid.transaction_length = 1;
                 let mut again = Vec::new();

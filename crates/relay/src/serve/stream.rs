@@ -347,7 +347,7 @@ fn ends_skipping(event_type: EventType) -> bool {
 /// When that one should have come before this one: the replica's history is another.
 fn is_had(has: &mut Has, name: &Name) -> Result<bool, SqlError> {
     match (has, name) {
-        (Has::Mysql(has), Name::Mysql(gtid, tag)) => Ok(has.contains_tagged(*gtid, tag)),
+        (Has::Mysql(has), Name::Mysql(gtid)) => Ok(has.contains(*gtid)),
         (Has::Maria(has), Name::Maria(name)) => {
             let Some(at) = has.iter().position(|had| had.name.domain_id == name.domain_id) else { return Ok(false) };
             let had = has[at];

@@ -6,7 +6,7 @@ mod store;
 
 use std::sync::Arc;
 
-use base::{Gtid, Uuid};
+use base::{Gtid, Tag, Uuid};
 use binlog::event::{
     ChecksumAlgorithm, EventHeader, HEADER_SIZE, MAGIC, MariaGtid, MariaGtidList, Rotate, whole_event,
 };
@@ -23,6 +23,19 @@ use crate::store::reader::{Reader, Step};
 use crate::store::writer::Writer;
 
 const UUID: Uuid = Uuid([0x11; 16]);
+
+/// The GTID of a MySQL's transaction: some have a tag.
+fn mysql_gtid(number: u64) -> Gtid {
+    let tag = if number % 5 < 2 { "blue".parse().unwrap() } else { Tag::NONE };
+    Gtid { uuid: UUID, tag, gno: number }
+}
+
+/// The GTIDs of its transactions up to a number.
+fn mysql_gtids(up_to: u64) -> GtidSet {
+    let mut set = GtidSet::new();
+    (1..=up_to).for_each(|number| drop(set.add(mysql_gtid(number))));
+    set
+}
 
 /// A source's file, with where each of its events begins.
 struct SourceFile {
@@ -118,11 +131,7 @@ impl SourceLog {
         body.clear();
         match self.kind {
             Kind::Mysql => {
-                let mut before = GtidSet::new();
-                if self.transactions > 0 {
-                    before.add_range(UUID, 1, self.transactions);
-                }
-                before.encode(&mut body);
+                mysql_gtids(self.transactions).encode(&mut body);
                 self.event(EventType::PREVIOUS_GTIDS, &body);
             }
             Kind::Maria => {
@@ -139,8 +148,7 @@ impl SourceLog {
         match self.kind {
             Kind::Mysql => {
                 let gtid = GtidEvent {
-                    gtid: Some(Gtid { uuid: UUID, gno: self.transactions }),
-                    tag: String::new(),
+                    gtid: Some(mysql_gtid(self.transactions)),
                     may_have_statements: true,
                     last_committed: 0,
                     sequence_number: 1,
@@ -152,7 +160,7 @@ impl SourceLog {
                     commit_group_ticket: None,
                 };
                 gtid.encode_body(&mut body);
-                self.event(EventType::GTID, &body);
+                self.event(gtid.event_type(), &body);
                 self.event(EventType::QUERY, &query("BEGIN"));
             }
             Kind::Maria => {
@@ -263,7 +271,7 @@ fn assert_equal(machine: &SimMachine, store: &Store, log: &SourceLog, seed: u64)
     let all = if log.kind == Kind::Maria {
         format!("0-7-{}", log.transactions)
     } else {
-        format!("{UUID}:1-{}", log.transactions)
+        mysql_gtids(log.transactions).to_string()
     };
     assert_eq!(gtids, all, "seed {seed}");
 }

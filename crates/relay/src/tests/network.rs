@@ -14,7 +14,7 @@ use session::Peer;
 use session::transport::StreamTransport;
 use wire::replication::BinlogDump;
 
-use super::{SourceLog, UUID, go_on};
+use super::{SourceLog, go_on, mysql_gtid, mysql_gtids};
 use crate::gtids::{Kind, Name};
 use crate::receive::status::Running;
 use crate::store::Limits;
@@ -94,7 +94,7 @@ fn until(env: &Env, mut what: impl FnMut() -> bool) -> impl Future<Output = ()> 
 
 fn holds(relay: &Relay, transactions: u64) -> bool {
     let Some(gtids) = relay.store().gtids() else { return false };
-    [format!("{UUID}:1-{transactions}"), format!("0-7-{transactions}")].contains(&gtids.to_string())
+    [mysql_gtids(transactions).to_string(), format!("0-7-{transactions}")].contains(&gtids.to_string())
 }
 
 /// A replica that has the transactions up to a number, and takes the next ones, each once and in order.
@@ -129,12 +129,8 @@ impl Replica {
         match (position, self.kind) {
             (Some((file, offset)), _) => (dump.file, dump.position) = (file.to_owned(), offset),
             (None, Kind::Mysql) => {
-                let mut set = GtidSet::new();
-                if self.has > 0 {
-                    set.add_range(UUID, 1, self.has);
-                }
                 dump.gtid_set = Some(Vec::new());
-                set.encode(dump.gtid_set.as_mut().unwrap());
+                mysql_gtids(self.has).encode(dump.gtid_set.as_mut().unwrap());
             }
             (None, Kind::Maria) => {
                 let state = if self.has > 0 { format!("0-7-{}", self.has) } else { String::new() };
@@ -154,7 +150,7 @@ impl Replica {
             name = Name::of(&event)?.or(name);
             if event.header.event_type == EventType::XID {
                 let number = match name.take() {
-                    Some(Name::Mysql(gtid, _)) => gtid.gno,
+                    Some(Name::Mysql(gtid)) => gtid.gno,
                     Some(Name::Maria(name)) => name.seq_no,
                     None => panic!("a transaction without a name"),
                 };
@@ -181,7 +177,7 @@ fn a_heartbeat_tells_of_what_is_left_out() {
             .await
             .map_err(failed)?;
         let mut set = GtidSet::new();
-        [(2, 3), (7, 7), (18, 18)].iter().for_each(|&(first, last)| set.add_range(UUID, first, last));
+        [2, 3, 7, 18].iter().for_each(|&number| drop(set.add(mysql_gtid(number))));
         let mut gtid_set = Vec::new();
         set.encode(&mut gtid_set);
         client

@@ -260,12 +260,9 @@ impl Executor {
         }
     }
 
-    /// GTID, ANONYMOUS_GTID
+    /// GTID, GTID_TAGGED, ANONYMOUS_GTID
     async fn begin_mysql(&mut self, event: &RawEvent<'_>, gtid: &GtidEvent) -> Result<(), SqlError> {
         self.end_unended()?;
-        if !gtid.tag.is_empty() {
-            return Err(SqlError::not_supported(format!("a transaction whose GTID has a tag ('{}')", gtid.tag)));
-        }
         let known_time = Some(gtid.original_commit_time).filter(|time| time.0 > 0);
         let origin = Origin {
             server_id: event.header.server_id,

@@ -227,7 +227,7 @@ impl Reader {
                 let to = Rotate::decode(event.body())?;
                 self.place = Place { file: to.file, offset: to.position };
             }
-            EventType::GTID => retrieved = GtidEvent::decode(header.event_type, event.body())?.gtid,
+            event_type if event_type.is_gtid() => retrieved = GtidEvent::decode(event_type, event.body())?.gtid,
             EventType::MARIA_GTID => {
                 let gtid = MariaGtid::decode(event.body())?;
                 let (domain_id, server_id, seq_no) = (gtid.domain_id, header.server_id, gtid.seq_no);

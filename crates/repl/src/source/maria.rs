@@ -6,6 +6,7 @@
 //! PREVIOUS_GTIDS                   GTID_LIST
 //! GTID, QUERY 'BEGIN'              MariaDB's GTID, transactional
 //! GTID, QUERY of a schema change   MariaDB's GTID, standalone; the QUERY
+//! GTID_TAGGED                      as GTID: MariaDB's names have no place for a tag
 //! ROWS_QUERY                       ANNOTATE_ROWS if the replica wants them
 //! IGNORABLE                        nothing
 //! everything else                  as it is; an error if MariaDB cannot read it
@@ -127,7 +128,9 @@ async fn last_in_file(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Option<(u
         }
         match event.header.event_type {
             EventType::PREVIOUS_GTIDS => found = Some((GtidSet::decode(event.raw().body())?.count(), None)),
-            EventType::GTID => found = Some((found.map_or(0, |(n, _)| n) + 1, Some(event.header.server_id))),
+            event_type if event_type.is_gtid() => {
+                found = Some((found.map_or(0, |(n, _)| n) + 1, Some(event.header.server_id)));
+            }
             _ => {}
         }
     }
@@ -217,7 +220,7 @@ impl Maria {
         let event_type = event.header.event_type;
         match event_type {
             EventType::PREVIOUS_GTIDS => return self.begin_file(event),
-            EventType::GTID => return self.begin_transaction(event),
+            _ if event_type.is_gtid() => return self.begin_transaction(event),
             EventType::ROTATE | EventType::STOP => self.skipping = false,
             _ if self.skipping => return Ok(Rendered::Nothing),
             EventType::QUERY if self.begun.is_some() => return self.begin_group(event),
@@ -243,7 +246,7 @@ impl Maria {
     }
 
     fn begin_transaction(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
-        let gtid = GtidEvent::decode(EventType::GTID, event.raw().body()).map_err(damaged)?;
+        let gtid = GtidEvent::decode(event.header.event_type, event.raw().body()).map_err(damaged)?;
         self.number += 1;
         self.last_server_id = Some(event.header.server_id);
         if let Some(has) = self.has {

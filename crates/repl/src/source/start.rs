@@ -57,7 +57,8 @@ fn by_position(log: &Arc<BinaryLog>, file: &str, position: u64) -> Result<Start,
 fn by_gtids(log: &Arc<BinaryLog>, bytes: &[u8]) -> Result<Start, SqlError> {
     let has = GtidSet::decode(bytes).map_err(|error| fatal(format!("Replica sent a malformed GTID set: {error}")))?;
     let ours = log.options().server_uuid;
-    if has.last_of(ours) > log.gtid_executed().last_of(ours) {
+    let executed = log.gtid_executed();
+    if has.lasts_of(ours).any(|last| last.gno > executed.last_of(ours, last.tag)) {
         return Err(fatal(
             "Replica has more GTIDs than the source has, using the source's SERVER_UUID. This may indicate that the \
              end of the binary log was truncated or that the last binary log file was lost, e.g., after a power or disk \

@@ -224,7 +224,7 @@ impl Sender<'_> {
     fn is_skipped(&mut self, event: &LogEvent) -> Result<bool, SqlError> {
         let Some(has) = &self.has else { return Ok(false) };
         let event_type = event.header.event_type;
-        if event_type == EventType::GTID {
+        if event_type.is_gtid() {
             let gtid = GtidEvent::decode(event_type, event.raw().body()).map_err(BinlogError::from)?.gtid;
             self.skipping = gtid.is_some_and(|gtid| has.contains(gtid));
         } else if matches!(event_type, EventType::ROTATE | EventType::STOP | EventType::PREVIOUS_GTIDS) {

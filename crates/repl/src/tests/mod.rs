@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use base::{CommitNumber, LogPosition, ServerId, SqlError, Uuid};
 use binlog::{
-    BinaryLog, EncoderOptions, LogOptions, LogWriter, OpenAs, Opened, PlaceStamp, QueryContext, TransactionEncoder,
+    BinaryLog, EncodedTransaction, EncoderOptions, GtidChoice, LogOptions, LogWriter, OpenAs, Opened, PlaceStamp,
+    QueryContext, TransactionEncoder,
 };
 use engine::{Catalog, CatalogChange, DdlPlanner, DdlText, Engine, EngineOptions};
 use io::{Env, IoMode};
@@ -35,12 +36,18 @@ pub(super) async fn source_log(env: &Env) -> (Arc<BinaryLog>, LogWriter) {
 
 /// Writes so many transactions, in groups of three.
 pub(super) async fn write(writer: &mut LogWriter, count: u64) {
+    write_as(writer, count, GtidChoice::default()).await;
+}
+
+/// The same under a tag.
+pub(super) async fn write_as(writer: &mut LogWriter, count: u64, gtid: GtidChoice) {
     let log = writer.log().clone();
     let first = log.gtid_executed().count() + 1;
     for number in first..first + count {
         let sql = format!("statement {number} {}", "x".repeat((number * 37 % 300) as usize));
         let options = EncoderOptions::default();
-        let transaction = TransactionEncoder::ddl(&options, &QueryContext::default(), &sql, &["test"], None).unwrap();
+        let encoded = TransactionEncoder::ddl(&options, &QueryContext::default(), &sql, &["test"], None).unwrap();
+        let transaction = EncodedTransaction { gtid, ..encoded };
         let reservation = log.reserve(transaction.max_size()).await.unwrap();
         let stamp = PlaceStamp {
             commit_number: CommitNumber(number),

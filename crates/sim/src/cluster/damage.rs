@@ -13,8 +13,8 @@ use crate::model::History;
 const FLIPS_MAX: u64 = 8;
 /// Where the in-use flag of a file is, which no checksum has.
 const IN_USE_FLAG: u64 = 21;
-/// Type of a transaction's first event.
-const GTID: u8 = 33;
+/// Types of a transaction's first event, without and with a tag.
+const GTIDS: [u8; 2] = [33, 42];
 /// In the flags of an event's header: all before this group was durable when it was written (`docs/FORMAT.md`).
 const ALL_DURABLE: u16 = 0x0400;
 const MARKS: u16 = 0x1c00;
@@ -138,7 +138,7 @@ fn can_be_proved(node: &Node, damaged: &Damaged) -> bool {
     while let Some(header) = bytes.get(at..at + 19).filter(|_| node.source.is_none()) {
         let length = u32::from_le_bytes([header[9], header[10], header[11], header[12]]) as usize;
         let flags = u16::from_le_bytes([header[17], header[18]]);
-        if header[4] == GTID && flags & MARKS == ALL_DURABLE && at as u64 >= damaged.to {
+        if GTIDS.contains(&header[4]) && flags & MARKS == ALL_DURABLE && at as u64 >= damaged.to {
             return true;
         }
         if length < header.len() {

@@ -60,6 +60,7 @@ privileges! {
     ReplicationAdmin "REPLICATION_SLAVE_ADMIN" Global "To start, stop and configure replication",
     SystemVariablesAdmin "SYSTEM_VARIABLES_ADMIN" Global "To change global settings",
     SessionVariablesAdmin "SESSION_VARIABLES_ADMIN" Global "To change restricted session settings",
+    TransactionGtidTag "TRANSACTION_GTID_TAG" Global "To choose GTIDs with tags",
     GrantOption "GRANT OPTION" Table "To give to other users those privileges you possess",
 }
 
@@ -125,6 +126,7 @@ impl Privileges {
                 | ReplicationAdmin
                 | SystemVariablesAdmin
                 | SessionVariablesAdmin
+                | TransactionGtidTag
         );
         self.contains(privilege) || administrative && self.contains(Super)
     }

@@ -182,7 +182,7 @@ impl Session {
             return Err(SqlError::unknown("CREATE TABLE … SELECT gave no definition"));
         };
         // The table is a transaction by itself; a GTID that was chosen is that of the rows.
-        let gtid = std::mem::take(&mut self.next_gtid);
+        let gtid = self.put_gtid_aside();
         let defined = if is_left_over { Ok(Outcome::default()) } else { self.define(definition, &text).await };
         self.next_gtid = gtid;
         defined?;
@@ -219,7 +219,7 @@ impl Session {
         let text = if has_suffix { text[..at].trim_end() } else { text };
         let was_open = self.in_transaction();
         self.take_transaction();
-        let (gtid, origin) = (std::mem::take(&mut self.next_gtid), self.origin);
+        let (gtid, origin) = (self.put_gtid_aside(), self.origin);
         let result = self.define(definition, text).await;
         (self.next_gtid, self.origin) = (gtid, origin);
         if was_open {

@@ -4,30 +4,37 @@
 //!   SET gtid_next = 'uuid:7' ──┬─ not executed: owned ── a transaction, commits with it ──► used
 //!                              └─ executed: changes are left out, without an error  ──────► used
 //!   used: changes are refused (1837) until gtid_next is set again
+//!   SET gtid_next = 'AUTOMATIC:tag' ─ all transactions from now on have the log's next number under the tag
 //! ```
 //! A transaction that commits under an owned GTID is in the log even if it changes nothing: so a replica knows that it has it.
 
-use base::{Gtid, SqlError, codes};
-use binlog::{Origin, SourcePosition};
+use base::{Gtid, SqlError, Tag, codes};
+use binlog::{GtidChoice, Origin, SourcePosition};
 use engine::{OwnedGtid, Pending};
 use futures_lite::future;
 
 use super::Session;
 use super::counters::Counter;
+use crate::account::Privilege;
 use crate::parse::ast::{Statement, TransactionStatement};
 
 /// What was said of the next transaction's GTID.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) enum NextGtid {
-    /// The log gives one.
-    #[default]
-    Automatic,
+    /// The log gives one, under a tag or under none.
+    Automatic(Tag),
     /// This one, which nobody else can commit meanwhile.
     Owned(OwnedGtid),
     /// This one, which is executed: what the session would change is there already.
     Executed(Gtid),
     /// The transaction that had it has ended.
     Used(Gtid),
+}
+
+impl Default for NextGtid {
+    fn default() -> Self {
+        NextGtid::Automatic(Tag::NONE)
+    }
 }
 
 /// Whether a statement is run.
@@ -54,6 +61,21 @@ impl PendingCommit {
         }
         Ok(())
     }
+}
+
+/// What `SET gtid_next` says: `AUTOMATIC`, `AUTOMATIC:tag`, or a GTID.
+fn choice_of(value: &str) -> Option<GtidChoice> {
+    const AUTOMATIC: &str = "AUTOMATIC";
+    let is_automatic = value.get(..AUTOMATIC.len()).is_some_and(|word| word.eq_ignore_ascii_case(AUTOMATIC));
+    if !is_automatic {
+        return value.parse().ok().map(GtidChoice::Chosen);
+    }
+    let rest = &value[AUTOMATIC.len()..];
+    if rest.is_empty() {
+        return Some(GtidChoice::default());
+    }
+    let tag: Tag = rest.strip_prefix(':')?.trim().parse().ok()?;
+    (!tag.is_none()).then_some(GtidChoice::Automatic(tag))
 }
 
 /// 1837.
@@ -90,8 +112,8 @@ impl Session {
         future::or(ended, killed).await
     }
 
-    /// `SET gtid_next`
-    pub(super) async fn set_gtid_next(&mut self, value: &str) -> Result<(), SqlError> {
+    /// `SET gtid_next`; how the value is shown.
+    pub(super) async fn set_gtid_next(&mut self, value: &str) -> Result<String, SqlError> {
         if let NextGtid::Owned(owned) = &self.next_gtid {
             let message = format!(
                 "@@SESSION.GTID_NEXT cannot be changed by a client that owns a GTID. The client owns {}. Ownership is \
@@ -101,25 +123,33 @@ impl Session {
             return Err(SqlError::new(codes::CANT_SET_GTID_NEXT_WHEN_OWNING_GTID, message));
         }
         let value = value.trim();
-        if value.eq_ignore_ascii_case("AUTOMATIC") {
-            self.next_gtid = NextGtid::Automatic;
-            return Ok(());
-        }
         if value.eq_ignore_ascii_case("ANONYMOUS") {
             let message = "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
             return Err(SqlError::new(codes::CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON, message));
         }
-        let gtid: Gtid = value.parse().map_err(|_| {
+        let choice = choice_of(value).ok_or_else(|| {
             let message = format!("Malformed GTID specification '{value}'.");
             SqlError::new(codes::MALFORMED_GTID_SPECIFICATION, message)
         })?;
-        self.begin_gtid(gtid).await.map(drop)
+        let (GtidChoice::Automatic(tag) | GtidChoice::Chosen(Gtid { tag, .. })) = choice;
+        if !tag.is_none() && !self.account().global.has(Privilege::TransactionGtidTag) {
+            let message = "Access denied; you need the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, \
+                           SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER privilege(s) for this operation";
+            return Err(SqlError::new(codes::MISSING_GTID_TAG_PRIVILEGE, message));
+        }
+        match choice {
+            GtidChoice::Automatic(tag) => {
+                self.next_gtid = NextGtid::Automatic(tag);
+                Ok(if tag.is_none() { "AUTOMATIC".to_owned() } else { format!("AUTOMATIC:{tag}") })
+            }
+            GtidChoice::Chosen(gtid) => self.begin_gtid(gtid).await.map(|_| gtid.to_string()),
+        }
     }
 
     /// The next transaction has this GTID; false if it is executed already, so that its changes are left out.
     pub async fn begin_gtid(&mut self, gtid: Gtid) -> Result<bool, SqlError> {
         // What is owned is let go first: nobody waits for itself.
-        self.next_gtid = NextGtid::Automatic;
+        self.next_gtid = NextGtid::default();
         let owned = self.shared.engine.own_gtid(gtid, &self.handle.cancel).await?;
         let is_new = owned.is_some();
         self.next_gtid = owned.map_or(NextGtid::Executed(gtid), NextGtid::Owned);
@@ -139,7 +169,25 @@ impl Session {
         }
     }
 
-    /// The GTID of the transaction that is begun.
+    /// Which GTID the transaction that is begun gets.
+    pub(super) fn gtid_choice(&self) -> GtidChoice {
+        match &self.next_gtid {
+            NextGtid::Owned(owned) => GtidChoice::Chosen(owned.gtid()),
+            NextGtid::Automatic(tag) => GtidChoice::Automatic(*tag),
+            NextGtid::Executed(_) | NextGtid::Used(_) => GtidChoice::default(),
+        }
+    }
+
+    /// Puts aside what was chosen for a transaction, because another one comes before it: that has the tag, if one was chosen alone.
+    pub(super) fn put_gtid_aside(&mut self) -> NextGtid {
+        let tag = match &self.next_gtid {
+            NextGtid::Automatic(tag) => *tag,
+            _ => Tag::NONE,
+        };
+        std::mem::replace(&mut self.next_gtid, NextGtid::Automatic(tag))
+    }
+
+    /// The GTID of the transaction that is begun, if it was chosen.
     pub(super) fn owned_gtid(&self) -> Option<Gtid> {
         match &self.next_gtid {
             NextGtid::Owned(owned) => Some(owned.gtid()),
@@ -178,7 +226,7 @@ impl Session {
         );
         let begins = matches!(statement, Statement::Transaction(TransactionStatement::Begin { .. }));
         match &self.next_gtid {
-            NextGtid::Automatic => Ok(GtidCheck::Run),
+            NextGtid::Automatic(_) => Ok(GtidCheck::Run),
             NextGtid::Owned(owned) => self.check_under(owned.gtid(), statement).map(|()| GtidCheck::Run),
             NextGtid::Executed(_) if changes => {
                 if !self.in_transaction() {
@@ -194,7 +242,7 @@ impl Session {
     /// The same for rows of a log (BINLOG).
     pub(super) fn check_gtid_of_rows(&mut self) -> Result<GtidCheck, SqlError> {
         match &self.next_gtid {
-            NextGtid::Automatic | NextGtid::Owned(_) => Ok(GtidCheck::Run),
+            NextGtid::Automatic(_) | NextGtid::Owned(_) => Ok(GtidCheck::Run),
             NextGtid::Used(gtid) => Err(is_used(*gtid)),
             NextGtid::Executed(_) => {
                 if !self.in_transaction() {

@@ -66,7 +66,7 @@ impl Session {
     /// `SET gtid_seq_no`: with domain and server it is a GTID of MariaDB's, which is ours by another name.
     pub(super) async fn set_gtid_seq_no(&mut self, seq_no: u64) -> Result<(), SqlError> {
         if seq_no == 0 {
-            return self.set_gtid_next("AUTOMATIC").await;
+            return self.set_gtid_next("AUTOMATIC").await.map(drop);
         }
         let Identity { domain_id, .. } = self.identity;
         let gtid = MariaGtidName { domain_id, server_id: self.own_server_id(), seq_no }.gtid();
@@ -74,7 +74,7 @@ impl Session {
         match &self.next_gtid {
             NextGtid::Owned(owned) if owned.gtid() == gtid => Ok(()),
             NextGtid::Executed(executed) if *executed == gtid => Ok(()),
-            _ => self.set_gtid_next(&gtid.to_string()).await,
+            _ => self.set_gtid_next(&gtid.to_string()).await.map(drop),
         }
     }
 

@@ -83,7 +83,7 @@ impl Session {
     /// Rolls back what is open; the GTID, if there is one, was not executed.
     pub fn roll_back_replicated(&mut self) {
         self.rollback();
-        self.next_gtid = NextGtid::Automatic;
+        self.next_gtid = NextGtid::default();
     }
 
     /// Undoes what the transaction has changed; it stays open.
@@ -103,7 +103,7 @@ impl Session {
         let text = self.become_source(statement)?;
         let text = text.strip_suffix(b" START TRANSACTION").unwrap_or(&text);
         self.take_transaction();
-        let gtid = std::mem::take(&mut self.next_gtid);
+        let gtid = self.put_gtid_aside();
         let mut result = self.query(text, &mut Collected::default()).await.map(drop);
         if let Err(error) = &result
             && error.code == codes::TABLE_EXISTS_ERROR.0
@@ -136,7 +136,7 @@ impl Session {
 
     /// The next transaction gets a GTID of this server.
     pub fn begin_automatic_gtid(&mut self) {
-        self.next_gtid = NextGtid::Automatic;
+        self.next_gtid = NextGtid::default();
     }
 
     /// Whether a statement is one that is not executed here. What was said for it alone is forgotten then.

@@ -1,6 +1,7 @@
 //! Statements over rows: planned, checked, run in the transaction, committed.
 
 use base::{SqlError, codes};
+use binlog::GtidChoice;
 use engine::{EngineError, Isolation};
 use types::Value;
 
@@ -118,7 +119,7 @@ impl Session {
         if !open.explicit && !plan.writes() {
             let options = open.transaction.options_mut();
             // A read that is a transaction by itself is not the one that gtid_next means.
-            options.gtid = None;
+            options.gtid = GtidChoice::default();
             if open.isolation == Isolation::Serializable {
                 // It sees one state, which is serializable without locks.
                 options.isolation = Isolation::RepeatableRead;

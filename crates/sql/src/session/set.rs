@@ -4,6 +4,7 @@
 //! changes nothing; user variables are assigned in their turn.
 
 use base::{SqlError, codes};
+use binlog::GtidSet;
 use sqlparser::ast as sql;
 use types::Value;
 
@@ -117,6 +118,9 @@ impl Session {
         };
         let value = normalise(setting, value);
         self.check_supported(setting, &value)?;
+        if setting.name == "gtid_purged" {
+            self.check_tags(value.as_str())?;
+        }
         if scope == SetScope::Default && setting.name == "transaction_isolation" {
             return Ok(Checked::NextIsolation(settings::isolation_of(value.as_str())));
         }
@@ -146,6 +150,17 @@ impl Session {
             return Err(SqlError::new(codes::VARIABLE_IS_READONLY, message));
         }
         Ok(())
+    }
+
+    /// Tags in `SET GLOBAL gtid_purged` need a privilege of their own.
+    fn check_tags(&mut self, value: &str) -> Result<(), SqlError> {
+        let set = value.trim_start().trim_start_matches('+').parse::<GtidSet>();
+        if !set.is_ok_and(|set| set.has_tags()) || self.account().global.has(Privilege::TransactionGtidTag) {
+            return Ok(());
+        }
+        let message = "Access denied; you need (at least one of) the TRANSACTION_GTID_TAG and SYSTEM_VARIABLES_ADMIN privilege(s) for \
+                       this operation";
+        Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
     }
 
     /// `SET @@session.server_id` and the like.
@@ -236,7 +251,7 @@ impl Session {
         Ok(())
     }
 
-    async fn set_session(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
+    async fn set_session(&mut self, id: SettingId, mut value: SettingValue) -> Result<(), SqlError> {
         let name = id.setting().name;
         match name {
             "autocommit" if value.as_bool() && !self.settings.hot.autocommit => self.commit().await?,
@@ -245,7 +260,7 @@ impl Session {
                 return Ok(());
             }
             "sql_log_bin" if !value.as_bool() => return Err(SqlError::not_supported("SET sql_log_bin = 0")),
-            "gtid_next" => self.set_gtid_next(value.as_str()).await?,
+            "gtid_next" => value = SettingValue::text(self.set_gtid_next(value.as_str()).await?),
             "gtid_seq_no" => return self.set_gtid_seq_no(value.as_u64()).await,
             "original_commit_timestamp" | "original_server_version" => {
                 self.settings.set(id, value);

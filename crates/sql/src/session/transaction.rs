@@ -83,7 +83,7 @@ impl Session {
             row_image: hot.binlog_row_image,
             relaxed_unique_checks: !hot.unique_checks,
             context: self.log_context.clone(),
-            gtid: self.owned_gtid(),
+            gtid: self.gtid_choice(),
             origin: self.origin,
             under: self.locked.owner.clone(),
             ..TxnOptions::new(self.handle.clone())
@@ -256,7 +256,7 @@ impl Session {
     pub(super) fn ddl_options(&self) -> TxnOptions {
         let lock_wait_timeout = self.settings.hot.lock_wait_timeout;
         let under = self.locked.owner.clone();
-        let (gtid, origin) = (self.owned_gtid(), self.origin);
+        let (gtid, origin) = (self.gtid_choice(), self.origin);
         let source_position = self.source_position.clone();
         TxnOptions {
             lock_wait_timeout,

@@ -6,6 +6,7 @@ mod follower;
 mod full;
 mod life;
 mod purged;
+mod tags;
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use io::sim::SimMachine;
 use io::{Env, IoMode};
 
 use super::*;
-use crate::encoder::{EncodedTransaction, EncoderOptions, TransactionEncoder};
+use crate::encoder::{EncodedTransaction, EncoderOptions, GtidChoice, TransactionEncoder};
 use crate::event::{EventType, QueryContext, QueryEvent};
 
 pub(super) fn options() -> LogOptions {
@@ -38,7 +39,12 @@ pub(super) fn statement(sql: &str) -> EncodedTransaction {
 
 /// Places a statement; not yet durable.
 pub(super) async fn place(writer: &mut LogWriter, number: u64, sql: &str) -> Result<Placed> {
-    let transaction = statement(sql);
+    place_as(writer, number, sql, GtidChoice::default()).await
+}
+
+/// The same under a GTID that is chosen.
+pub(super) async fn place_as(writer: &mut LogWriter, number: u64, sql: &str, gtid: GtidChoice) -> Result<Placed> {
+    let transaction = EncodedTransaction { gtid, ..statement(sql) };
     let reservation = writer.log().clone().reserve(transaction.max_size()).await?;
     let stamp = PlaceStamp {
         commit_number: CommitNumber(number),
@@ -71,7 +77,7 @@ pub(super) async fn read_texts(log: &Arc<BinaryLog>, from: LogPosition) -> Resul
     while let Some(transaction) = reader.next_transaction().await? {
         let events: Vec<_> = transaction.events().map(|event| event.unwrap()).collect();
         assert_eq!(events.len(), 2);
-        assert_eq!(events[0].header.event_type, EventType::GTID);
+        assert!(events[0].header.event_type.is_gtid());
         let query = QueryEvent::decode(events[1].body()).unwrap();
         texts.push(String::from_utf8(query.sql.to_vec()).unwrap());
         assert!(log.has_executed(transaction.gtid().unwrap()));

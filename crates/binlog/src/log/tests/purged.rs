@@ -78,7 +78,7 @@ fn a_crash_leaves_all_or_nothing() {
             assert_eq!(executed.contains(ELSEWHERE), is_there, "operation {operation}: {executed}");
             assert!(is_there || !matches!(added, Ok(Ok(()))), "operation {operation}: lost");
             seen[usize::from(is_there)] += 1;
-            let last = log.gtid_executed().last_of(options().server_uuid);
+            let last = log.gtid_executed().last_of(options().server_uuid, base::Tag::NONE);
             write(&mut writer, last + 1..last + 3).await?;
             reopened(&env, log, writer).await?;
             Ok::<_, BinlogError>(())

@@ -10,7 +10,8 @@ pub(super) const ALL: &[Setting] = &[
     fixed("enforce_gtid_consistency", Kind::Enum(&["OFF", "ON", "WARN"]), "ON").doc("Always ON."),
     fixed("gtid_executed", TEXT, "").doc("All transactions that were ever committed here."),
     session("gtid_next", TEXT, "AUTOMATIC").doc(
-        "The identifier of the next transaction: AUTOMATIC, or UUID:NUMBER. What is executed already is left out.",
+        "The identifier of the next transaction: UUID:NUMBER or UUID:TAG:NUMBER, of which what is executed already is left out; or of \
+         all from now on: AUTOMATIC or AUTOMATIC:TAG.",
     ),
     fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
     session("gtid_seq_no", U64, "0").doc(
