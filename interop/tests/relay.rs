@@ -18,9 +18,12 @@ INSERT INTO t (s) SELECT x.s FROM t x, t y, t z, t u;
 BEGIN; INSERT INTO t (s) VALUES ('kept'); SAVEPOINT p; INSERT INTO t (s) VALUES ('undone'); ROLLBACK TO p; UPDATE t SET s = 'x' WHERE id < 3; COMMIT;
 ALTER TABLE wide ADD COLUMN n INT DEFAULT 7;
 FLUSH BINARY LOGS;
+SET /*!80300 gtid_next = 'AUTOMATIC:blue', */ @tagged = 1;
 DELETE FROM t WHERE id % 5 = 0;
 CREATE TABLE gone (a INT); DROP TABLE gone;
 FLUSH BINARY LOGS;
+INSERT INTO t (s) VALUES ('tagged');
+SET /*!80300 gtid_next = 'AUTOMATIC', */ @tagged = 0;
 INSERT INTO t (s) VALUES ('in the third file');
 ";
 /// Offset in a file of the byte with the flag that says that the file is live.
