@@ -118,7 +118,7 @@ fn seeds_that_found_something() {
 
 #[test]
 fn a_seed_repeats_exactly() {
-    for seed in common::seeds(500, SEEDS).take(5) {
+    for seed in common::seeds(500, SEEDS).take(20) {
         let scenario = ClusterScenario::default();
         assert_eq!(run_cluster(seed, &scenario), run_cluster(seed, &scenario));
     }

@@ -132,8 +132,10 @@ impl Catalog {
         self.next_index
     }
 
-    /// Every table.
+    /// Every table, in the order of their ids: what is done with one after the other is done in the same order again.
     pub fn all_tables(&self) -> impl Iterator<Item = &Arc<Table>> {
-        self.by_id.values()
+        let mut tables: Vec<&Arc<Table>> = self.by_id.values().collect();
+        tables.sort_unstable_by_key(|table| table.id());
+        tables.into_iter()
     }
 }

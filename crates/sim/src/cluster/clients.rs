@@ -100,6 +100,7 @@ impl One {
 
     async fn make_tables(&mut self) -> bool {
         let [ledger, cells] = self.table_options;
+        let tag = ["", "", ":blue", ":red"][self.link.world.below(4) as usize];
         for sql in [
             "CREATE DATABASE IF NOT EXISTS sim",
             &format!(
@@ -112,6 +113,7 @@ impl One {
                  UNIQUE KEY unique_writer (unique_writer)){cells}"
             ),
             "SET innodb_lock_wait_timeout = 1",
+            &format!("SET gtid_next = 'AUTOMATIC{tag}'"),
         ] {
             if self.link.query(sql).await.is_err() {
                 self.link.pause(5_000).await;

@@ -108,6 +108,8 @@ pub struct ClusterReport {
     pub found: u64,
     /// Virtual time that it took.
     pub elapsed: Duration,
+    /// CRC32 of all logs, byte for byte.
+    pub logs: u32,
 }
 
 /// Runs one seed.
@@ -127,6 +129,7 @@ pub fn run_cluster(seed: u64, scenario: &ClusterScenario) -> Result<ClusterRepor
         deaths: cluster.deaths,
         found: cluster.damages.found,
         elapsed: cluster.world.elapsed(),
+        logs: cluster.nodes.iter().fold(0, |sum, node| node.add_log(sum)),
     })
 }
 

@@ -89,6 +89,15 @@ impl Node {
         shared.as_ref().map(|shared| shared.sql.engine.clone())
     }
 
+    /// A checksum that goes on with its log's files.
+    pub(super) fn add_log(&self, sum: u32) -> u32 {
+        let names = self.machine.files().into_iter().filter(|name| name.starts_with("binlog."));
+        let files = names.filter_map(|name| self.machine.contents(&name));
+        let mut hasher = crc32fast::Hasher::new_with_initial(sum);
+        files.for_each(|bytes| hasher.update(&bytes));
+        hasher.finalize()
+    }
+
     /// What it says about following.
     pub(super) fn replica_status(&self) -> String {
         let shared = self.process.as_ref().and_then(|process| process.shared.lock().clone());
