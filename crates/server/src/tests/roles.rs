@@ -147,7 +147,8 @@ fn a_global_read_lock_stops_commits_and_nothing_else() {
         let position = run(&mut holder, "SHOW MASTER STATUS").await;
         assert_eq!(error_of(&mut holder, "INSERT INTO d.t VALUES (5)").await, 1223);
         assert_eq!(error_of(&mut holder, "CREATE TABLE d.u (a INT)").await, 1223);
-        assert_eq!(error_of(&mut holder, "START REPLICA").await, 1192);
+        assert_eq!(error_of(&mut holder, "STOP REPLICA").await, 1192);
+        assert_eq!(error_of(&mut holder, "START REPLICA").await, 1200, "it would wait for nobody");
         assert_eq!(error_of(&mut writer, "COMMIT").await, 1205);
         assert_eq!(error_of(&mut writer, "CREATE TABLE d.u (a INT)").await, 1205);
         let mut second = connect(&server, "root", "").await.unwrap();
