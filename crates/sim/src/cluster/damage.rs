@@ -131,6 +131,10 @@ impl Damages {
 /// was durable already.
 fn can_be_proved(node: &Node, damaged: &Damaged) -> bool {
     let bytes = node.machine.contents(&damaged.path).unwrap_or_default();
+    // All that was ever written is gone: it looks like a file that was prepared.
+    if bytes.iter().all(|byte| *byte == 0) {
+        return false;
+    }
     if bytes.get(IN_USE_FLAG as usize).is_some_and(|flags| flags & 1 == 0) {
         return true;
     }
