@@ -281,9 +281,6 @@ fn begins_with_a_dump_of_a_mysql() {
         run_tool(Kind::Mysql97, "mysqldump", &[&options[..], &what[..]].concat())
     });
     let replica = start("dumped");
-    // Here every change is in the log.
-    let dump: String =
-        dump.lines().filter(|line| !line.contains("SQL_LOG_BIN")).map(|line| format!("{line}\n")).collect();
     load(&replica, &dump);
     follows(&replica, &source, "SOURCE_AUTO_POSITION=1,");
     write_beside_each_other(source.port(), 2);

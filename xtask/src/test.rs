@@ -15,6 +15,9 @@ pub(crate) struct TestArguments {
     /// Leave out what needs real peers (CI never does).
     #[arg(long)]
     no_peers: bool,
+    /// Run whole servers from the release build, as they ship, instead of the one with debug assertions (ten minutes more).
+    #[arg(long)]
+    release: bool,
 }
 
 pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
@@ -25,14 +28,17 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
     step("unit, golden, property and simulation tests", || {
         cargo(&["test", "--workspace", "--exclude", "interop", "--quiet", "--no-fail-fast"])
     })?;
-    step("release build", || cargo(&["build", "--release", "--quiet", "--package", "commuter"]))?;
+    // The tests have compiled nearly all of the one with assertions.
+    let (profile, folder) = if arguments.release { ("release", "release") } else { ("dev", "debug") };
+    step("build of the server", || cargo(&["build", "--profile", profile, "--quiet", "--package", "commuter"]))?;
     if !arguments.no_peers {
         step("install peers and tools", interop::install_everything)?;
         step("whole servers, real clients, real peers", || {
-            cargo(&["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", "--test-threads=2"])
+            let binary = workspace_root().join("target").join(folder).join("commuter");
+            let arguments = ["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", "--test-threads=2"];
+            succeed(cargo_command(&arguments).env("COMMUTER_BIN", binary))
         })?;
-        // As the README has it.
-        step("demo", || cargo(&["run", "--release", "--quiet", "--", "demo", "--seconds", "10"]))?;
+        step("demo", || cargo(&["run", "--profile", profile, "--quiet", "--", "demo", "--seconds", "10"]))?;
     }
     println!("everything passed in {:.0?}", start.elapsed());
     Ok(())
@@ -47,8 +53,13 @@ fn step(name: &str, action: impl FnOnce() -> Result<()>) -> Result<()> {
 }
 
 fn cargo(arguments: &[&str]) -> Result<()> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    succeed(Command::new(cargo).args(arguments))
+    succeed(&mut cargo_command(arguments))
+}
+
+fn cargo_command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
 }
 
 /// Runs a command whose output goes where ours goes.

@@ -2,13 +2,14 @@
 
 use base::{CommitNumber, LogPosition};
 use binlog::event::RowsKind;
-use binlog::{DecodeError, LogBatch, LogTransaction};
+use binlog::{DecodeError, LogBatch};
 use bytes::Bytes;
 use engine::{BulkWrites, PublishPoint};
 
 use crate::decode::TableRows;
 use crate::error::{ApplyError, Result};
 use crate::worker::{Batch, Worker, points_of, publish_before_waiting};
+use crate::xa::Taken;
 
 impl Worker<'_> {
     /// Installs all transactions of a batch with one step. From the first one with minimal images on, which are completed from
@@ -34,7 +35,7 @@ impl Worker<'_> {
         }
         rest.extend(transactions);
         let rest = rest.iter().map(|slice| content.transaction(slice).map_err(|reason| bad(slice.start, reason)));
-        let rest: Vec<LogTransaction> = rest.collect::<Result<_>>()?;
+        let rest: Vec<Taken> = rest.map(|transaction| transaction.map(Taken::of)).collect::<Result<_>>()?;
         let (in_bulk, next) = (points.len(), CommitNumber(batch.first.0 + points.len() as u64));
         points.extend(points_of(next, &rest));
         batch.progress.set_points(points);

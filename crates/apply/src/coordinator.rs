@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{CommitNumber, LogPosition};
-use binlog::event::QueryEvent;
+use base::{CommitNumber, LogPosition, Uuid};
+use binlog::event::{QueryEvent, XaStatement};
 use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent, SourcePosition};
 use engine::gate::Passing;
 use engine::{DdlText, Engine, PublishPoint};
@@ -17,6 +17,7 @@ use crate::gate::{Gate, Progress};
 use crate::queue::Queue;
 use crate::stats::Stats;
 use crate::worker::{Batch, Content, Job, Shared, work};
+use crate::xa::{FirstPhases, RowsOf, Taken};
 
 /// Transactions of a batch.
 const BATCH_TRANSACTIONS: usize = 256;
@@ -33,7 +34,9 @@ pub(crate) struct Coordinator {
     reader: LogReader,
     stats: Arc<Stats>,
     next: CommitNumber,
-    taken: Vec<LogTransaction>,
+    taken: Vec<Taken>,
+    /// Up to the last that was taken.
+    first_phases: FirstPhases,
     taken_bytes: u64,
     batches_max: usize,
     /// Nobody reads before the end.
@@ -42,7 +45,7 @@ pub(crate) struct Coordinator {
 }
 
 /// What became of a large transaction.
-enum Taken {
+enum Large {
     Installed,
     NotRows,
 }
@@ -70,6 +73,7 @@ impl Coordinator {
             stats,
             next: last.next(),
             taken: Vec::new(),
+            first_phases: FirstPhases::of(engine),
             taken_bytes: 0,
             batches_max: workers * BATCHES_PER_WORKER,
             in_bulk: !options.readers,
@@ -97,9 +101,9 @@ impl Coordinator {
             None => return Ok(false),
             Some(Next::Whole(transaction)) => transaction,
             Some(Next::Large(head)) => match self.take_large(&head).await.map_err(|error| self.named(error))? {
-                Taken::Installed => return Ok(true),
+                Large::Installed => return Ok(true),
                 // Not rows as they are here, so all of it is needed at once.
-                Taken::NotRows => {
+                Large::NotRows => {
                     self.reader = self.shared.engine.log().reader(head.start).without_verification();
                     match self.reader.next_transaction().await? {
                         Some(transaction) => transaction,
@@ -111,14 +115,26 @@ impl Coordinator {
         let size = transaction.bytes.len() as u64;
         let commit_time = transaction.gtid_event.as_ref().map_or(0, |event| event.immediate_commit_time.0);
         self.stats.took(size, commit_time);
-        if let Some((text, position)) = schema_change(&transaction).map_err(|error| self.named(error))? {
+        let is_elsewhere =
+            transaction.gtid_event.as_ref().is_some_and(|head| head.is_local_elsewhere(self.server_uuid()));
+        if !is_elsewhere
+            && let Some((text, position)) = schema_change(&transaction).map_err(|error| self.named(error))?
+        {
             self.settle().await?;
             if let Some(position) = position {
                 self.shared.engine.install_source_position(self.next, position);
             }
             return self.change_schema(&transaction, text).await.map(|()| true);
         }
-        self.taken.push(transaction);
+        let taken = match is_elsewhere {
+            true => Taken { transaction, rows: RowsOf::Nothing },
+            false => {
+                let number = CommitNumber(self.next.0 + self.taken.len() as u64);
+                let taken = self.first_phases.take(&self.shared.engine, number, transaction).await;
+                taken.map_err(|error| self.named(error))?
+            }
+        };
+        self.taken.push(taken);
         self.taken_bytes += size;
         if self.taken.len() >= BATCH_TRANSACTIONS || self.taken_bytes >= BATCH_BYTES {
             self.dispatch().await?;
@@ -137,27 +153,33 @@ impl Coordinator {
     }
 
     /// Installs a large transaction, event by event, with nothing beside it.
-    async fn take_large(&mut self, head: &LargeHead) -> Result<Taken> {
-        if head.gtid_event.may_have_statements {
-            return Ok(Taken::NotRows);
+    async fn take_large(&mut self, head: &LargeHead) -> Result<Large> {
+        let is_elsewhere = head.gtid_event.is_local_elsewhere(self.server_uuid());
+        if head.gtid_event.may_have_statements && !is_elsewhere {
+            return Ok(Large::NotRows);
         }
         self.settle().await?;
+        if is_elsewhere {
+            self.reader = self.shared.engine.log().reader(head.end).without_verification();
+            self.publish_large(head);
+            return Ok(Large::Installed);
+        }
         let _passing = self.pass().await?;
         let engine = self.shared.engine.clone();
         let failed = |error| ApplyError::Engine { at: head.start, error };
         let mut install = engine.install_large(self.next);
-        let mut decoder = Decoder::default();
+        let mut decoder = Decoder::new(self.server_uuid());
         decoder.set_catalog(&engine.catalog());
         let mut staging = Staging::default();
         while self.reader.position() < head.end {
             self.shared.gate.check()?;
-            let Some(event) = self.reader.next_event().await? else { return Ok(Taken::NotRows) };
+            let Some(event) = self.reader.next_event().await? else { return Ok(Large::NotRows) };
             let piece = event.into_piece();
             let mut rows = Vec::new();
             decoder.rows_of(piece.start, piece.events(), &mut rows)?;
             decoder.keep_source_position(&engine, self.next);
             if rows.iter().any(|(event, _)| !event.is_full()) {
-                return Ok(Taken::NotRows);
+                return Ok(Large::NotRows);
             }
             for event in &rows {
                 staging.add(event, &piece)?;
@@ -168,11 +190,19 @@ impl Coordinator {
         }
         install.add(staging.take().changes()).await.map_err(failed)?;
         install.finish().await.map_err(failed)?;
+        self.publish_large(head);
+        Ok(Large::Installed)
+    }
+
+    fn publish_large(&mut self, head: &LargeHead) {
         let point = PublishPoint { commit_number: self.next, end: head.end, gtid: head.gtid_event.gtid };
         self.shared.gate.publish_alone(point);
         self.next = self.next.next();
         self.stats.took(head.end.offset - head.start.offset, head.gtid_event.immediate_commit_time.0);
-        Ok(Taken::Installed)
+    }
+
+    fn server_uuid(&self) -> Uuid {
+        self.shared.engine.log().options().server_uuid
     }
 
     /// Hands out what was taken, as a batch.
@@ -291,7 +321,7 @@ fn schema_change(transaction: &LogTransaction) -> Result<Option<(DdlText, Option
     }
     event.verify().map_err(bad)?;
     let query = QueryEvent::decode(event.body()).map_err(bad)?;
-    if query.begins_transaction() {
+    if query.begins_transaction() || XaStatement::of(query.sql).map_err(bad)?.is_some() {
         return Ok(None);
     }
     let text = |bytes: &[u8]| {

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::{CommitNumber, LogPosition};
-use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap};
-use binlog::{EventIter, EventType, LogTransaction, RawEvent, SourcePosition};
+use base::{CommitNumber, LogPosition, Uuid};
+use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, XaStatement};
+use binlog::{EventIter, EventType, GtidEvent, LogTransaction, RawEvent, SourcePosition};
 use bytes::Bytes;
 use engine::{Catalog, Engine, RowChange, Table};
 
@@ -23,8 +23,8 @@ pub(crate) struct MappedTable {
 pub(crate) type TableRows<'a> = (RowsEvent<'a>, Arc<MappedTable>);
 
 /// Decodes transactions; remembers tables from one to the next.
-#[derive(Default)]
 pub(crate) struct Decoder {
+    server_uuid: Uuid,
     catalog: Option<Arc<Catalog>>,
     /// By the number in their TABLE_MAP.
     tables: HashMap<u64, Arc<MappedTable>>,
@@ -33,6 +33,11 @@ pub(crate) struct Decoder {
 }
 
 impl Decoder {
+    /// For a server: local transactions of others have no rows for it.
+    pub(crate) fn new(server_uuid: Uuid) -> Self {
+        Decoder { server_uuid, catalog: None, tables: HashMap::new(), source_position: None }
+    }
+
     /// What is decoded from here on is of this catalog.
     pub(crate) fn set_catalog(&mut self, catalog: &Arc<Catalog>) {
         if self.catalog.as_ref().is_none_or(|known| !Arc::ptr_eq(known, catalog)) {
@@ -57,7 +62,8 @@ impl Decoder {
                 EventType::TABLE_MAP => self.map_table(&event, at)?,
                 EventType::QUERY => {
                     let query = QueryEvent::decode(event.body()).map_err(bad)?;
-                    if !query.begins_transaction() && !query.ends_transaction() {
+                    let is_xa = XaStatement::of(query.sql).map_err(bad)?.is_some();
+                    if !query.begins_transaction() && !query.ends_transaction() && !is_xa {
                         let what = format!("the statement '{}'", excerpt(query.sql));
                         return Err(ApplyError::NotSupported { at, what });
                     }
@@ -68,11 +74,17 @@ impl Decoder {
                     let reason = || format!("rows of table number {} without a TABLE_MAP", event.table_id);
                     rows.push((event, table.ok_or_else(|| ApplyError::Event { at, reason: reason() })?));
                 }
+                EventType::ANONYMOUS_GTID => {
+                    let head = GtidEvent::decode(EventType::ANONYMOUS_GTID, event.body()).map_err(bad)?;
+                    if head.is_local_elsewhere(self.server_uuid) {
+                        return Ok(());
+                    }
+                }
                 EventType::GTID
                 | EventType::GTID_TAGGED
-                | EventType::ANONYMOUS_GTID
                 | EventType::ROWS_QUERY
-                | EventType::XID => {}
+                | EventType::XID
+                | EventType::XA_PREPARE => {}
                 EventType::IGNORABLE => self.source_position = SourcePosition::decode(event.body()).map_err(bad)?,
                 other => {
                     return Err(ApplyError::NotSupported { at, what: format!("an event of type {}", other.name()) });
@@ -87,6 +99,11 @@ impl Decoder {
         if let Some(position) = self.source_position.take() {
             engine.install_source_position(number, position);
         }
+    }
+
+    /// The rows that were decoded last are of a transaction that ends elsewhere.
+    pub(crate) fn forget_source_position(&mut self) {
+        self.source_position = None;
     }
 
     fn map_table(&mut self, event: &RawEvent<'_>, at: LogPosition) -> Result<()> {

@@ -22,6 +22,8 @@ pub struct Applier {
     stats: Arc<Stats>,
     state: Mutex<State>,
     stopping: AtomicBool,
+    /// It stops at the end of the log.
+    finishing: AtomicBool,
     changed: Event,
 }
 
@@ -67,6 +69,7 @@ impl Applier {
             stats: Arc::default(),
             state: Mutex::default(),
             stopping: AtomicBool::new(false),
+            finishing: AtomicBool::new(false),
             changed: Event::new(),
         })
     }
@@ -85,6 +88,7 @@ impl Applier {
             }
             *state = State { is_running: true, ..State::default() };
             self.stopping.store(false, Ordering::SeqCst);
+            self.finishing.store(false, Ordering::SeqCst);
         }
         let this = self.clone();
         let task = async move {
@@ -105,6 +109,21 @@ impl Applier {
     /// Stops after the transactions that are under way; ready when it has.
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
+        self.stopped().await;
+    }
+
+    /// Applies everything that is in the log, which nobody makes longer meanwhile, and stops.
+    ///
+    /// # Errors
+    /// Why it could not.
+    pub async fn finish(self: &Arc<Self>) -> Result<(), ApplyError> {
+        self.start();
+        self.finishing.store(true, Ordering::SeqCst);
+        self.stopped().await;
+        self.state.lock().error.clone().map_or(Ok(()), Err)
+    }
+
+    async fn stopped(&self) {
         self.changed.notify(usize::MAX);
         loop {
             let changed = self.changed.listen();
@@ -115,7 +134,7 @@ impl Applier {
         }
     }
 
-    /// The same because something is wrong, which [`ApplierStatus::error`] then says; waits for nothing.
+    /// As [`Applier::stop`], because something is wrong, which [`ApplierStatus::error`] then says; waits for nothing.
     pub fn stop_with(&self, reason: ApplyError) {
         let mut state = self.state.lock();
         if state.is_running {
@@ -164,6 +183,9 @@ impl Applier {
             }
             if coordinator.take_next().await? {
                 continue;
+            }
+            if self.finishing.load(Ordering::SeqCst) {
+                return coordinator.settle().await;
             }
             // Everything there is, is under way; what comes meanwhile is the next batch.
             coordinator.dispatch().await?;

@@ -39,6 +39,7 @@ mod stats;
 #[cfg(test)]
 mod tests;
 mod worker;
+mod xa;
 
 pub use error::ApplyError;
 pub use follow::{Applier, ApplierStatus};

@@ -17,6 +17,7 @@ use crate::error::{ApplyError, Result};
 use crate::gate::{Gate, Progress};
 use crate::minimal;
 use crate::queue::Queue;
+use crate::xa::{RowsOf, Taken};
 
 /// After so many transactions a worker looks whether they can be published.
 const PUBLISH_INTERVAL: usize = 64;
@@ -39,7 +40,7 @@ pub(crate) enum Job {
 /// How they are installed.
 pub(crate) enum Content {
     /// One by one.
-    Transactions(Vec<LogTransaction>),
+    Transactions(Vec<Taken>),
     /// All together; see [`crate::bulk`].
     Bulk(LogBatch),
 }
@@ -71,11 +72,11 @@ impl Drop for Watch {
 }
 
 /// What is to be published of transactions from `first` on.
-pub(crate) fn points_of(first: CommitNumber, transactions: &[LogTransaction]) -> Vec<PublishPoint> {
-    let point = |(number, transaction): (u64, &LogTransaction)| PublishPoint {
+pub(crate) fn points_of(first: CommitNumber, transactions: &[Taken]) -> Vec<PublishPoint> {
+    let point = |(number, taken): (u64, &Taken)| PublishPoint {
         commit_number: CommitNumber(number),
-        end: transaction.end,
-        gtid: transaction.gtid(),
+        end: taken.transaction.end,
+        gtid: taken.transaction.gtid(),
     };
     (first.0..).zip(transactions).map(point).collect()
 }
@@ -85,7 +86,7 @@ pub(crate) async fn work(shared: Arc<Shared>, left: Arc<(AtomicUsize, Event)>) {
     let mut watch = Watch { shared: shared.clone(), left, done: false };
     let mut worker = Worker {
         shared: &shared,
-        decoder: Decoder::default(),
+        decoder: Decoder::new(shared.engine.log().options().server_uuid),
         staging: Staging::default(),
         writes: BulkWrites::default(),
     };
@@ -132,13 +133,23 @@ impl Worker<'_> {
         &mut self,
         batch: &Batch,
         first: CommitNumber,
-        transactions: &[LogTransaction],
+        transactions: &[Taken],
     ) -> Result<()> {
         let mut rows = Vec::new();
-        for (transaction, number) in transactions.iter().zip((first.0..).map(CommitNumber)) {
+        for (taken, number) in transactions.iter().zip((first.0..).map(CommitNumber)) {
             rows.clear();
-            self.decoder.rows_of(transaction.start, transaction.events(), &mut rows)?;
-            self.decoder.keep_source_position(&self.shared.engine, number);
+            let transaction = taken.source().unwrap_or(&taken.transaction);
+            match taken.rows {
+                RowsOf::Itself => {
+                    self.decoder.rows_of(transaction.start, transaction.events(), &mut rows)?;
+                    self.decoder.keep_source_position(&self.shared.engine, number);
+                }
+                RowsOf::FirstPhase(_) => {
+                    self.decoder.rows_of(transaction.start, transaction.events(), &mut rows)?;
+                    self.decoder.forget_source_position();
+                }
+                RowsOf::Nothing => {}
+            }
             if rows.iter().all(|(event, _)| event.is_full()) {
                 self.stage(batch, transaction, number, &rows).await?;
             } else {

@@ -230,6 +230,11 @@ pub mod codes {
     pub const PS_MANY_PARAM: Code = (1390, "HY000");
     pub const KEY_PART_0: Code = (1391, "HY000");
     pub const CANNOT_USER: Code = (1396, "HY000");
+    pub const XAER_NOTA: Code = (1397, "XAE04");
+    pub const XAER_INVAL: Code = (1398, "XAE05");
+    pub const XAER_RMFAIL: Code = (1399, "XAE07");
+    pub const XAER_OUTSIDE: Code = (1400, "XAE09");
+    pub const XA_RBROLLBACK: Code = (1402, "XA100");
     pub const DATA_TOO_LONG: Code = (1406, "22001");
     pub const CANT_CREATE_USER_WITH_GRANT: Code = (1410, "42000");
     pub const WRONG_VALUE_FOR_TYPE: Code = (1411, "HY000");
@@ -239,6 +244,7 @@ pub mod codes {
     pub const TOO_BIG_PRECISION: Code = (1426, "42000");
     pub const M_BIGGER_THAN_D: Code = (1427, "42000");
     pub const TOO_BIG_DISPLAYWIDTH: Code = (1439, "42000");
+    pub const XAER_DUPID: Code = (1440, "XAE08");
     pub const DATETIME_FUNCTION_OVERFLOW: Code = (1441, "22008");
     pub const ROW_IS_REFERENCED_2: Code = (1451, "23000");
     pub const NO_REFERENCED_ROW_2: Code = (1452, "23000");
@@ -257,6 +263,8 @@ pub mod codes {
     pub const REPLICA_RELAY_LOG_READ_FAILURE: Code = (1594, "HY000");
     pub const NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT: Code = (1609, "HY000");
     pub const REPLICA_CORRUPT_EVENT: Code = (1610, "HY000");
+    pub const XA_RBTIMEOUT: Code = (1613, "XA106");
+    pub const XA_RBDEADLOCK: Code = (1614, "XA102");
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");
     pub const TOO_LONG_TABLE_COMMENT: Code = (1628, "HY000");
     pub const TOO_LONG_FIELD_COMMENT: Code = (1629, "HY000");
@@ -264,6 +272,7 @@ pub mod codes {
     pub const WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT: Code = (1681, "HY000");
     pub const TOO_LONG_INDEX_COMMENT: Code = (1688, "HY000");
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
+    pub const INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: Code = (1694, "HY000");
     pub const TRUNCATE_ILLEGAL_FK: Code = (1701, "42000");
     pub const ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT: Code = (1730, "HY000");
     pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");

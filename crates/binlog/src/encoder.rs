@@ -4,7 +4,8 @@
 //! number of the XID, checksums) is filled in by [`crate::LogWriter::place`], which copies the bytes once.
 //!
 //! ```text
-//! QUERY BEGIN, [ROWS_QUERY], TABLE_MAP, rows…, TABLE_MAP, rows…, XID          (or one QUERY alone: DDL)
+//! QUERY BEGIN, [ROWS_QUERY], TABLE_MAP, rows…, TABLE_MAP, rows…, XID          (or one QUERY alone: DDL, XA COMMIT)
+//! QUERY XA START, …, QUERY XA END, XA_PREPARE
 //! ```
 //! # Invariants
 //! - Each rows event is at most `row_event_max_size` long, unless one row alone is longer.
@@ -20,7 +21,10 @@ use crate::LargeEvents;
 use crate::SourcePosition;
 use crate::cursor::{bit, put_lenenc};
 use crate::error::{BinlogError, Result};
-use crate::event::{self, EventHeader, EventType, Frame, GtidEvent, QueryContext, RowsKind, TableMap, rows_flags};
+use crate::event::{
+    self, EventHeader, EventType, Frame, GtidEvent, QueryContext, RowsKind, TableMap, XaPrepare, XaStatement, Xid,
+    rows_flags,
+};
 
 /// Which columns rows events have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,6 +81,8 @@ pub enum GtidChoice {
     Automatic(Tag),
     /// This one, which nobody else commits.
     Chosen(Gtid),
+    /// None: it concerns this server alone, and no replica (`sql_log_bin=0`).
+    Local,
 }
 
 impl Default for GtidChoice {
@@ -247,6 +253,18 @@ impl TransactionEncoder {
         TransactionEncoder { options, context, out, open: None, mapped: None }
     }
 
+    /// The same of the first phase of a distributed transaction: `XA START`.
+    pub fn begin_xa(options: EncoderOptions, context: QueryContext, xid: &Xid) -> Self {
+        let mut encoder =
+            TransactionEncoder { options, context, out: Vec::with_capacity(1024), open: None, mapped: None };
+        encoder.statement(&XaStatement::Start(xid.clone()));
+        encoder
+    }
+
+    fn statement(&mut self, statement: &XaStatement) {
+        self.context.encode(&mut self.out, self.options.server_id, statement.to_string().as_bytes(), &[]);
+    }
+
     /// A transaction that is one statement: DDL. `schemas` are the databases that it changes; `position` is where it ends in the log
     /// of its source, if it comes from one.
     pub fn ddl(
@@ -337,6 +355,17 @@ impl TransactionEncoder {
         event::put_event(&mut self.out, EventType::XID, frame, |out| out.extend_from_slice(&[0; 8]));
         check_size(self.out.len(), self.options.max_transaction_size)?;
         Ok(EncodedTransaction { events: self.out, ..Default::default() })
+    }
+
+    /// Ends the first phase of a distributed transaction: `XA END`, XA_PREPARE.
+    pub fn finish_prepared(mut self, xid: &Xid) -> Result<EncodedTransaction> {
+        self.end_statement();
+        self.statement(&XaStatement::End(xid.clone()));
+        let frame = self.frame();
+        let prepare = XaPrepare { one_phase: false, xid: xid.clone() };
+        event::put_event(&mut self.out, EventType::XA_PREPARE, frame, |out| prepare.encode_body(out));
+        check_size(self.out.len(), self.options.max_transaction_size)?;
+        Ok(EncodedTransaction { events: self.out, is_statement: true, ..Default::default() })
     }
 
     fn frame(&self) -> Frame {

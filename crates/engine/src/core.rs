@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use arc_swap::{ArcSwap, ArcSwapOption};
 use base::{Cancel, CommitNumber, LogPosition, Uuid};
+use binlog::event::Xid;
 use binlog::{BinaryLog, LogWriter, SourcePosition};
 use futures_lite::future;
 use io::Env;
@@ -26,7 +27,8 @@ use crate::lock::{LockManager, LockOwner};
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
 use crate::options::EngineOptions;
-use crate::source_position::{PendingPositions, named_position};
+use crate::prepared::{Unpublished, XaStep};
+use crate::source_position::named_position;
 use crate::state_at::AwaitedStates;
 use crate::tunables::Tunables;
 use crate::turn::Turn;
@@ -47,7 +49,9 @@ pub(crate) struct Core {
     /// The state after the last transaction that has its place (a session's) or is published (`apply`'s).
     pub(crate) order: Mutex<Mark>,
     /// Positions in sources' logs, of transactions that are installed and not published.
-    pub(crate) positions: PendingPositions,
+    pub(crate) positions: Unpublished<SourcePosition>,
+    /// The same of first and second phases.
+    pub(crate) xa_steps: Unpublished<XaStep>,
     /// DDL statements run one after the other.
     pub(crate) ddl: Arc<Turn>,
     /// Of DDL statements that have their place and are not visible yet, in log order.
@@ -87,12 +91,30 @@ pub struct Payload {
     pub(crate) locks: Option<LockOwner>,
     /// Where it ends in the log of its source.
     pub(crate) position: Option<SourcePosition>,
+    /// It is a phase of a distributed transaction.
+    pub(crate) xa: Option<XaPhase>,
+}
+
+/// Which phase a transaction of the log is.
+#[derive(Clone, Debug)]
+pub(crate) enum XaPhase {
+    /// The first.
+    Prepare(Xid),
+    /// The second.
+    End(Xid),
 }
 
 impl Payload {
     /// Of versions in a memtable that is guarded.
     pub(crate) fn new(guard: Guard, position: Option<SourcePosition>) -> Self {
-        Payload { stamp: Stamp::new(), guard: Some(guard), ddl: None, locks: None, position }
+        let mut payload = Payload::without_versions(position);
+        payload.guard = Some(guard);
+        payload
+    }
+
+    /// Of a transaction without versions.
+    pub(crate) fn without_versions(position: Option<SourcePosition>) -> Self {
+        Payload { stamp: Stamp::new(), guard: None, ddl: None, locks: None, position, xa: None }
     }
 }
 
@@ -132,8 +154,15 @@ impl CommitEnv for CommitHooks {
             }
             order.commit_number = place.commit_number;
             order.position = place.end;
-            order.gtids.add(place.gtid);
+            if let Some(gtid) = place.gtid {
+                order.gtids.add(gtid);
+            }
             order.positions.extend(payload.position.take().map(named_position));
+            match payload.xa.take() {
+                Some(XaPhase::Prepare(xid)) => XaStep::Prepared(xid, place.start).apply(&mut order.prepared),
+                Some(XaPhase::End(xid)) => XaStep::Ended(xid).apply(&mut order.prepared),
+                None => {}
+            }
         }
         payload.stamp.commit(place.commit_number);
         payload.guard = None;
@@ -197,7 +226,8 @@ impl Core {
             checkpoints: parts.checkpoints,
             gate: Arc::default(),
             gtid_owners: GtidOwners::default(),
-            positions: PendingPositions::default(),
+            positions: Unpublished::default(),
+            xa_steps: Unpublished::default(),
             is_follower,
             writer: Mutex::new(Some(parts.writer)),
             commits: ArcSwapOption::empty(),

@@ -117,8 +117,8 @@ impl Engine {
             guard.memtable().install(SYSTEM_INDEX, key, value.clone(), stamp, || core.views.floor());
         }
         let position = options.source_position.clone();
-        let payload =
-            Payload { stamp, guard: Some(guard), ddl: Some(Box::new(prepared.effect)), locks: None, position };
+        let mut payload = Payload::new(guard, position);
+        (payload.stamp, payload.ddl) = (stamp, Some(Box::new(prepared.effect)));
         let place = pipeline.enqueue(encoded, reservation, payload).await?;
         Ok(Commit { place: Some(place) })
     }

@@ -76,6 +76,7 @@ impl Engine {
                 .parse()
                 .map_err(|error| EngineError::Corrupt(format!("meta data: gtid_executed: {error}")))?,
             positions: meta.source_positions.clone(),
+            prepared: meta.prepared.read()?,
         };
         let log_options = LogOptions {
             server_id: options.server_id,
@@ -94,7 +95,7 @@ impl Engine {
             locks: LockManager::new(env.clock.clone(), LockOptions::default()),
             checkpoints: Checkpoints::new(
                 mark.clone(),
-                opened.log.pin(CHECKPOINT_PIN, mark.position),
+                opened.log.pin(CHECKPOINT_PIN, mark.needs_log_from()),
                 meta.recovery_rate,
             ),
             env,

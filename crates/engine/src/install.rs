@@ -23,6 +23,7 @@ use crate::error::Result;
 use crate::large::{LargeWrites, RunFile, RunWriter, Runs};
 use crate::memtable::stamp::VersionStamp;
 use crate::memtable::{Key, Memtable};
+use crate::source_position::named_position;
 
 /// One change of one row, as the log tells it. Images are full row images.
 #[derive(Clone, Debug)]
@@ -193,6 +194,8 @@ impl Core {
 
     pub(crate) fn publish_points(&self, points: &[PublishPoint]) {
         let Some(last) = points.last() else { return };
+        let mut positions = self.positions.take_up_to(last.commit_number);
+        let mut xa_steps = self.xa_steps.take_up_to(last.commit_number);
         let mut order = self.order.lock();
         for point in points {
             debug_assert!(point.commit_number > order.commit_number, "publication follows the log");
@@ -202,8 +205,11 @@ impl Core {
             if let Some(gtid) = point.gtid {
                 order.gtids.add(gtid);
             }
+            order.positions.extend(positions.remove(&point.commit_number).map(named_position));
+            if let Some(step) = xa_steps.remove(&point.commit_number) {
+                step.apply(&mut order.prepared);
+            }
         }
-        order.positions.extend(self.positions.take_up_to(last.commit_number));
         drop(order);
         self.publish(last.commit_number, last.end);
     }

@@ -43,6 +43,7 @@ mod large;
 pub mod lock;
 mod memtable;
 mod options;
+mod prepared;
 mod read;
 mod rebuild;
 mod role;
@@ -57,6 +58,7 @@ mod txn;
 mod view;
 
 pub use crate::core::{CommitHooks, CommitPipeline};
+pub use crate::prepared::XaStep;
 pub use bulk::{BulkPart, BulkWrites};
 pub use catalog::{
     AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper, Table, TableName,

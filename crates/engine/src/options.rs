@@ -142,6 +142,8 @@ pub struct TxnOptions {
     pub origin: Option<Origin>,
     /// Where it ends in the log of the server that it comes from, if that is to be remembered.
     pub source_position: Option<SourcePosition>,
+    /// It is kept in memory whatever it writes: what is known to have been small enough once.
+    pub stays_in_memory: bool,
     /// The session's LOCK TABLES, which do not stand in its own way.
     pub under: Option<Arc<LockOwner>>,
 }
@@ -162,6 +164,7 @@ impl TxnOptions {
             gtid: GtidChoice::default(),
             origin: None,
             source_position: None,
+            stays_in_memory: false,
             under: None,
         }
     }

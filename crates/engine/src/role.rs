@@ -133,6 +133,11 @@ impl Engine {
     pub async fn reset_log(&self, first: u64, settings: CommitSettings) -> Result<()> {
         let core = self.core();
         let _hold = self.hold_commits(&Cancel::new()).await?;
+        if !self.prepared_transactions().is_empty() {
+            let message =
+                "XAER_RMFAIL: The command cannot be executed when global transaction is in the  PREPARED state";
+            return Err(EngineError::Sql(SqlError::new(codes::XAER_RMFAIL, message)));
+        }
         let is_source = !self.is_follower();
         if is_source {
             self.stop_commits().await?;

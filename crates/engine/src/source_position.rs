@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use base::CommitNumber;
 use binlog::SourcePosition;
-use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
@@ -25,29 +24,10 @@ pub(crate) fn named_position(position: SourcePosition) -> (String, Place) {
     (position.name, Place { file: position.file, offset: position.offset })
 }
 
-/// Of transactions that are installed and not published.
-#[derive(Debug, Default)]
-pub(crate) struct PendingPositions(Mutex<BTreeMap<CommitNumber, SourcePosition>>);
-
-impl PendingPositions {
-    /// What becomes visible with a number.
-    pub(crate) fn take_up_to(&self, number: CommitNumber) -> impl Iterator<Item = (String, Place)> + use<> {
-        let mut pending = self.0.lock();
-        let taken = match pending.first_key_value() {
-            Some((first, _)) if *first <= number => {
-                let later = pending.split_off(&number.next());
-                std::mem::replace(&mut *pending, later)
-            }
-            _ => BTreeMap::new(),
-        };
-        taken.into_values().map(named_position)
-    }
-}
-
 impl Engine {
     /// For the applier: where a transaction that it installs ends in the log of its source.
     pub fn install_source_position(&self, number: CommitNumber, position: SourcePosition) {
-        self.core().positions.0.lock().insert(number, position);
+        self.core().positions.insert(number, position);
     }
 
     /// Behind the last transaction that has its place in our log and said so under a name.

@@ -34,6 +34,7 @@ use parking_lot::Mutex;
 use store::Roots;
 
 use crate::memtable::Memtable;
+use crate::prepared::PreparedTransactions;
 use crate::source_position::SourcePositions;
 
 /// A state: which transactions, where in the log, by which GTIDs.
@@ -47,6 +48,8 @@ pub(crate) struct Mark {
     pub(crate) gtids: GtidSet,
     /// Where transactions of it end in the logs of sources without GTIDs, by name.
     pub(crate) positions: SourcePositions,
+    /// Those whose second phase is not in it.
+    pub(crate) prepared: PreparedTransactions,
 }
 
 /// A state in pieces; see the module.

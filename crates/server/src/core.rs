@@ -19,9 +19,9 @@ use sql::settings::Globals;
 use crate::config::{ServeOptions, settings};
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
-use crate::first_start;
 use crate::replication;
 use crate::services::{Parts, ServerServices, apply_at_start, commit_settings, start_semi_sync};
+use crate::{first_start, prepared};
 
 /// An open database: data directory, engine, what sessions share.
 pub struct Core {
@@ -139,6 +139,7 @@ impl Core {
             globals,
             env,
             counters: Default::default(),
+            xa: Arc::default(),
             user_locks: Arc::default(),
         };
         let mut shared = Shared::new(Arc::new(sql), registry);
@@ -161,6 +162,7 @@ impl Core {
             return Ok(());
         }
         engine.start_commits(commit_settings(globals))?;
+        prepared::adopt(&self.shared.sql).await.map_err(|error| ServerError::Replication(error.message))?;
         let restored = replication::set_read_only(globals, read_only, super_read_only);
         restored.map_err(|error| ServerError::Setting(error.message))?;
         first_start::make_root(engine, &sql::ddl::Planner, options).await?;
@@ -176,7 +178,7 @@ impl Core {
                        STATUS, and RESET REPLICA ALL FOR CHANNEL";
             return Err(ServerError::Replication(why.to_owned()));
         }
-        replication::start(&sql.engine, &sql.globals, self.services.follower(), options).await?;
+        replication::start(&sql.engine, &sql.globals, (self.services.follower(), &sql.xa), options).await?;
         let started = self.services.start_executing_again().await;
         started.map_err(|error| ServerError::Replication(error.message))
     }

@@ -19,6 +19,7 @@ mod error;
 mod first_start;
 mod listen;
 mod logging;
+mod prepared;
 mod relay;
 mod replication;
 mod runtime;

@@ -17,6 +17,7 @@ use repl::follower::Identity;
 use repl::{Follower, Replica, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
+use sql::session::XaTransactions;
 use sql::settings::{Globals, SettingValue};
 
 use crate::config::ServeOptions;
@@ -242,7 +243,7 @@ pub(crate) fn executes(replica: &Replica) -> bool {
 pub(crate) async fn start(
     engine: &Engine,
     globals: &Globals,
-    follower: &Arc<Follower>,
+    (follower, xa): (&Arc<Follower>, &XaTransactions),
     options: &ServeOptions,
 ) -> Result<(), ServerError> {
     let failed = |error: SqlError| ServerError::Replication(error.message);
@@ -253,5 +254,6 @@ pub(crate) async fn start(
         return Ok(());
     }
     become_follower(engine, globals).await.map_err(failed)?;
+    xa.forget_prepared();
     follower.start(&BOTH_THREADS).await.map_err(failed)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::LogPosition;
-use binlog::event::{RowsEvent, RowsKind, TableMap};
+use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, XaStatement, Xid};
 use binlog::{BinaryLog, EventType, LogTransaction};
 use bytes::Bytes;
 use types::RowLayout;
@@ -29,20 +29,36 @@ pub(crate) struct History {
     pub(crate) ends: Vec<LogPosition>,
     /// Commit number of each transaction in the ledger.
     pub(crate) numbers: BTreeMap<u64, u64>,
+    /// First phases that have no second.
+    prepared: BTreeMap<Xid, LogTransaction>,
+    /// All that ever were prepared.
+    pub(crate) ever_prepared: Vec<Xid>,
 }
 
 impl History {
     /// Reads the whole log.
     pub(crate) async fn read(log: &Arc<BinaryLog>) -> Result<History, String> {
         let mut history =
-            History { states: vec![State::default()], ends: vec![LogPosition::default()], numbers: BTreeMap::new() };
+            History { states: vec![State::default()], ends: vec![LogPosition::default()], ..History::default() };
         let first = log.files().first().map_or(1, |file| file.number);
         let mut reader = log.reader(LogPosition::new(first, 4));
         while let Some(transaction) = reader.next_transaction().await.map_err(|error| format!("the log: {error}"))? {
             let mut state = history.states.last().cloned().unwrap_or_default();
             let number = history.states.len() as u64;
             let before = state.ledger.len();
-            replay(&transaction, &mut state)?;
+            match phase_of(&transaction)? {
+                Phase::All => replay(&transaction, &mut state)?,
+                Phase::First(xid) => {
+                    history.ever_prepared.push(xid.clone());
+                    history.prepared.insert(xid, transaction.clone());
+                }
+                Phase::Second(xid, commits) => {
+                    let first = history.prepared.remove(&xid).ok_or("a second phase without a first")?;
+                    if commits {
+                        replay(&first, &mut state)?;
+                    }
+                }
+            }
             if state.ledger.len() > before {
                 let new = state.ledger.keys().find(|id| !history.numbers.contains_key(id));
                 history.numbers.insert(*new.ok_or("a ledger row twice")?, number);
@@ -63,6 +79,32 @@ impl History {
     pub(crate) fn last(&self) -> &State {
         self.states.last().expect("there is always the empty state")
     }
+}
+
+/// What a transaction of the log is of a distributed one.
+enum Phase {
+    /// Nothing: it is one by itself.
+    All,
+    First(Xid),
+    /// With it, the rows of the first count, or never will.
+    Second(Xid, bool),
+}
+
+fn phase_of(transaction: &LogTransaction) -> Result<Phase, String> {
+    for event in transaction.events() {
+        let event = event.map_err(|error| error.to_string())?;
+        if event.header.event_type != EventType::QUERY {
+            continue;
+        }
+        let query = QueryEvent::decode(event.body()).map_err(|error| error.to_string())?;
+        return Ok(match XaStatement::of(query.sql).map_err(|error| error.to_string())? {
+            Some(XaStatement::Start(xid)) => Phase::First(xid),
+            Some(XaStatement::Commit(xid)) => Phase::Second(xid, true),
+            Some(XaStatement::Rollback(xid)) => Phase::Second(xid, false),
+            _ => Phase::All,
+        });
+    }
+    Ok(Phase::All)
 }
 
 fn replay(transaction: &LogTransaction, state: &mut State) -> Result<(), String> {

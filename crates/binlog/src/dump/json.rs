@@ -45,16 +45,20 @@ fn fields(dumper: &Dumper, event: &RawEvent<'_>) -> Result<Value, DecodeError> {
             json!({ "server_version": format.server_version, "created": format.created })
         }
         EventType::PREVIOUS_GTIDS => json!({ "gtids": GtidSet::decode(body)?.to_string() }),
-        EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => {
+        _ if event_type.is_gtid() => {
             let gtid = GtidEvent::decode(event_type, body)?;
-            json!({
+            let mut fields = json!({
                 "gtid": gtid_text(&gtid),
                 "last_committed": gtid.last_committed,
                 "sequence_number": gtid.sequence_number,
                 "immediate_commit_timestamp": gtid.immediate_commit_time.0,
                 "original_commit_timestamp": gtid.original_commit_time.0,
                 "transaction_length": gtid.transaction_length,
-            })
+            });
+            if let Some(server) = gtid.local_to {
+                fields["local_to"] = json!(server.to_string());
+            }
+            fields
         }
         EventType::QUERY => {
             let query = QueryEvent::decode(body)?;

@@ -101,6 +101,7 @@ impl Dumper {
             if std::mem::take(&mut self.replay.is_open) {
                 text::line(out, format_args!("ROLLBACK /* the log has no end of it here *//*!*/;"));
             }
+            self.replay.local(false, out);
             text::line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= 'AUTOMATIC'*//*!*/;"));
         }
         text::line(out, format_args!("DELIMITER ;\n# End of log file"));
@@ -216,11 +217,13 @@ pub fn info(event: &RawEvent<'_>) -> Result<String, DecodeError> {
             format!("Server ver: {}, Binlog ver: 4", FormatDescription::decode(event)?.server_version)
         }
         EventType::PREVIOUS_GTIDS => GtidSet::decode(body)?.to_string(),
-        EventType::GTID | EventType::GTID_TAGGED => {
-            let gtid = GtidEvent::decode(event.header.event_type, body)?;
-            format!("SET @@SESSION.GTID_NEXT= '{}'", gtid_text(&gtid))
+        event_type if event_type.is_gtid() => {
+            let gtid = GtidEvent::decode(event_type, body)?;
+            match gtid.local_to {
+                Some(_) => "SET @@SESSION.SQL_LOG_BIN= 0".to_owned(),
+                None => format!("SET @@SESSION.GTID_NEXT= '{}'", gtid_text(&gtid)),
+            }
         }
-        EventType::ANONYMOUS_GTID => "SET @@SESSION.GTID_NEXT= 'ANONYMOUS'".to_owned(),
         EventType::QUERY => query_text(&QueryEvent::decode(body)?, None),
         EventType::MARIA_QUERY_COMPRESSED => {
             let query = CompressedQuery::decode(body)?;

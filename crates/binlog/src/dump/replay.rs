@@ -60,6 +60,8 @@ pub(super) struct Replay {
     size: usize,
     /// A transaction was begun by what was printed.
     pub(super) is_open: bool,
+    /// `sql_log_bin` is off by what was printed.
+    is_local: bool,
     /// MariaDB's domain and server, as printed last.
     maria: Option<(u32, u32)>,
     /// The next statement is shown only.
@@ -123,6 +125,13 @@ impl Replay {
         out.extend_from_slice(b"'/*!*/;\n");
         self.tables.clear();
         self.size = 0;
+    }
+
+    /// The next transaction is local to its server, or is not: so it is where it is replayed.
+    pub(super) fn local(&mut self, is_local: bool, out: &mut Vec<u8>) {
+        if std::mem::replace(&mut self.is_local, is_local) != is_local {
+            line(out, format_args!("SET @@SESSION.SQL_LOG_BIN= {}/*!*/;", u8::from(!is_local)));
+        }
     }
 
     /// The GTID of the next transaction, for MySQL and commuter; and for MariaDB, if it is one of MariaDB's.

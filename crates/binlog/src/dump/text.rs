@@ -34,7 +34,7 @@ pub(super) fn event(
             let text = if gtids.is_empty() { "[empty]".to_owned() } else { gtids.to_string().replace(',', ",\n# ") };
             line(out, format_args!("Previous-GTIDs\n# {text}"));
         }
-        EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => gtid(dumper, event, out)?,
+        event_type if event_type.is_gtid() => gtid(dumper, event, out)?,
         EventType::QUERY => query(dumper, event, &QueryEvent::decode(event.body())?, out)?,
         EventType::MARIA_QUERY_COMPRESSED => {
             let compressed = CompressedQuery::decode(event.body())?;
@@ -244,6 +244,7 @@ fn gtid(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<
     );
     line(out, format_args!("# original_commit_timestamp={original} ({})", micros(original)));
     line(out, format_args!("# immediate_commit_timestamp={immediate} ({})", micros(immediate)));
+    dumper.replay.local(gtid.local_to.is_some(), out);
     if dumper.sql.skip_gtids {
         return Ok(());
     }
@@ -255,6 +256,9 @@ fn gtid(dumper: &mut Dumper, event: &RawEvent<'_>, out: &mut Vec<u8>) -> Result<
     );
     match gtid.gtid {
         Some(gtid) => dumper.replay.gtid(gtid, out),
+        None if gtid.local_to.is_some() => {
+            line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= 'AUTOMATIC'*//*!*/;"))
+        }
         None => line(out, format_args!("/*!50700 SET @@SESSION.GTID_NEXT= '{}'*//*!*/;", gtid_text(&gtid))),
     }
     Ok(())

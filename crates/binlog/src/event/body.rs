@@ -116,9 +116,7 @@ impl<'a> EventBody<'a> {
         Ok(Some(match event_type {
             EventType::IGNORABLE => EventBody::Ignorable(body),
             EventType::ROWS_QUERY => EventBody::RowsQuery(RowsQuery::decode(body)?),
-            EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED => {
-                EventBody::Gtid(GtidEvent::decode(event_type, body)?)
-            }
+            event_type if event_type.is_gtid() => EventBody::Gtid(GtidEvent::decode(event_type, body)?),
             EventType::PREVIOUS_GTIDS => EventBody::PreviousGtids(GtidSet::decode(body)?),
             EventType::TRANSACTION_CONTEXT => EventBody::TransactionContext(TransactionContext::decode(body)?),
             EventType::VIEW_CHANGE => EventBody::ViewChange(ViewChange::decode(body)?),

@@ -7,6 +7,10 @@
 //! ```
 //! GTID_TAGGED says the same as a list of numbered fields, see `gtid_tagged`. Each field from the commit time on was added by
 //! a later version, so a reader takes what is there.
+//!
+//! An ANONYMOUS_GTID has zeros for uuid and gno in MySQL's logs. In ours it begins a **local** transaction (`sql_log_bin=0`), and its uuid is
+//! that of the server whose transaction it is: the only one that applies it. It is in copies of the log, since they are copies, and is
+//! sent to nobody else.
 
 use base::{Gtid, UnixMicros, Uuid};
 
@@ -28,6 +32,8 @@ const UNDEFINED_VERSION: u32 = 999_999;
 pub struct GtidEvent {
     /// None in an ANONYMOUS_GTID.
     pub gtid: Option<Gtid>,
+    /// `server_uuid` of the server whose local transaction it is; it has no GTID then.
+    pub local_to: Option<Uuid>,
     /// The transaction may hold statements instead of rows.
     pub may_have_statements: bool,
     /// The newest transaction of this file that this one depends on.
@@ -70,6 +76,11 @@ impl GtidEvent {
         });
     }
 
+    /// Whether it is a local transaction of another server than this one: nothing of it concerns this one.
+    pub fn is_local_elsewhere(&self, own: Uuid) -> bool {
+        self.local_to.is_some_and(|uuid| uuid != own)
+    }
+
     /// The type of the event: tagged if it has a tag.
     pub fn event_type(&self) -> EventType {
         match &self.gtid {
@@ -91,7 +102,7 @@ impl GtidEvent {
 
     /// What is in front of the transaction's length.
     fn put_head(&self, out: &mut Vec<u8>) {
-        let gtid = self.gtid.unwrap_or(Gtid::new(Uuid::default(), 0));
+        let gtid = self.gtid.unwrap_or(Gtid::new(self.local_to.unwrap_or_default(), 0));
         out.push(self.may_have_statements.into());
         out.extend_from_slice(&gtid.uuid.0);
         out.extend_from_slice(&gtid.gno.to_le_bytes());
@@ -134,7 +145,10 @@ impl GtidEvent {
         let flags = cursor.u8()?;
         let gtid = Gtid::new(Uuid(cursor.array()?), cursor.u64()?);
         let mut event = GtidEvent::empty();
-        event.gtid = (event_type == EventType::GTID).then_some(gtid);
+        match event_type {
+            EventType::GTID => event.gtid = Some(gtid),
+            _ => event.local_to = Some(gtid.uuid).filter(|uuid| *uuid != Uuid::default()),
+        }
         event.may_have_statements = flags & 1 != 0;
         if cursor.is_empty() || cursor.u8()? != TYPECODE {
             return Ok(event);
@@ -170,6 +184,7 @@ impl GtidEvent {
     pub(super) fn empty() -> Self {
         GtidEvent {
             gtid: None,
+            local_to: None,
             may_have_statements: false,
             last_committed: 0,
             sequence_number: 0,

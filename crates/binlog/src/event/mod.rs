@@ -57,7 +57,7 @@ pub(crate) use table_map::VARCHAR_COMPRESSED;
 pub use table_map::{ColumnMeta, TableMap, TableName, column_type};
 pub use table_meta::{DefaultCharset, MetadataField, TableMapEvent};
 pub use variables::{IntVar, RandSeeds, UserData, UserValue, UserVar};
-pub use xa::{XaPrepare, Xid};
+pub use xa::{XaPrepare, XaStatement, Xid};
 
 use crate::error::DecodeError;
 
@@ -169,12 +169,12 @@ event_types! {
 impl EventType {
     /// Whether a transaction begins with it, in either dialect.
     pub fn begins_transaction(self) -> bool {
-        matches!(self, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED | EventType::MARIA_GTID)
+        self.is_gtid() || self == EventType::MARIA_GTID
     }
 
-    /// Whether a transaction of MySQL's dialect that has a GTID, with a tag or without, begins with it.
+    /// Whether a transaction of MySQL's dialect begins with it: with a GTID, with a tag or without, or with none.
     pub fn is_gtid(self) -> bool {
-        matches!(self, EventType::GTID | EventType::GTID_TAGGED)
+        matches!(self, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED)
     }
 }
 

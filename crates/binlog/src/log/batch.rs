@@ -12,7 +12,7 @@ use parking_lot::Mutex;
 
 use super::reader::{LogReader, LogTransaction};
 use crate::error::{DecodeError, Result};
-use crate::event::{ChecksumAlgorithm, EventIter, EventType, GtidEvent, RawEvent};
+use crate::event::{ChecksumAlgorithm, EventIter, GtidEvent, RawEvent};
 
 /// Buffers that a reader keeps.
 const SPARE_MAX: usize = 8;
@@ -160,7 +160,7 @@ impl LogReader {
         let rest = &self.buffered()[at..limit];
         // The head of a transaction may be cut by the end of the buffer; what else is there, somebody else says.
         let Ok(head) = RawEvent::first_of(rest, self.checksum()) else { return Ok(None) };
-        if !head.header.event_type.is_gtid() && head.header.event_type != EventType::ANONYMOUS_GTID {
+        if !head.header.event_type.is_gtid() {
             return Ok(None);
         }
         head.verify().map_err(damaged)?;

@@ -289,7 +289,7 @@ impl LogWriter {
         transaction: &EncodedTransaction,
         events: &LargeEvents,
         stamp: &PlaceStamp,
-        gtid: base::Gtid,
+        gtid: Option<base::Gtid>,
     ) -> (Vec<u8>, u64) {
         let frame = self.frame(0);
         let mut head = MAGIC.to_vec();

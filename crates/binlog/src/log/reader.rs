@@ -338,8 +338,7 @@ impl LogReader {
         let head = RawEvent::first_of(&self.buf, checksum)
             .and_then(|event| event.verify().map(|()| event))
             .map_err(|reason| self.damaged(reason))?;
-        let is_mysql = header.event_type.is_gtid() || header.event_type == EventType::ANONYMOUS_GTID;
-        let gtid_event = if is_mysql {
+        let gtid_event = if header.event_type.is_gtid() {
             let decoded = GtidEvent::decode(header.event_type, head.body());
             Some(decoded.map_err(|reason| self.damaged(reason))?)
         } else {

@@ -48,8 +48,8 @@ pub struct PlaceStamp {
 /// A transaction's place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Placed {
-    /// Its GTID.
-    pub gtid: Gtid,
+    /// Its GTID; a local transaction has none.
+    pub gtid: Option<Gtid>,
     /// Where its GTID event begins.
     pub start: LogPosition,
     /// Behind its last event.
@@ -216,11 +216,12 @@ impl LogWriter {
         &self,
         transaction: &EncodedTransaction,
         stamp: &PlaceStamp,
-        (gtid, last_committed, sequence_number): (Gtid, u64, u64),
+        (gtid, last_committed, sequence_number): (Option<Gtid>, u64, u64),
     ) -> GtidEvent {
         let origin = transaction.origin;
         GtidEvent {
-            gtid: Some(gtid),
+            gtid,
+            local_to: gtid.is_none().then_some(self.log.options.server_uuid),
             may_have_statements: transaction.is_statement,
             last_committed: last_committed as i64,
             sequence_number: sequence_number as i64,
@@ -233,9 +234,10 @@ impl LogWriter {
         }
     }
 
-    pub(super) fn take_gtid(&mut self, choice: GtidChoice) -> Gtid {
+    pub(super) fn take_gtid(&mut self, choice: GtidChoice) -> Option<Gtid> {
         let uuid = self.log.options.server_uuid;
         let gtid = match choice {
+            GtidChoice::Local => return None,
             GtidChoice::Chosen(gtid) => gtid,
             GtidChoice::Automatic(tag) => Gtid { uuid, tag, gno: self.next_number(tag) },
         };
@@ -252,7 +254,7 @@ impl LogWriter {
                 self.group.add_run(before);
             }
         }
-        gtid
+        Some(gtid)
     }
 
     /// The number behind all of this server's own under a tag, or none. Under tags, of which there may be many, nothing is kept but

@@ -150,12 +150,14 @@ fn gtid() -> impl Strategy<Value = GtidEvent> {
     let micros = || 0u64..1 << 55;
     let times = (micros(), option::of(micros()));
     let versions = (0u32..1 << 31, option::of(0u32..1 << 31));
-    (identity, any::<(bool, i64, i64, u64)>(), times, versions, option::of(any::<u64>())).prop_map(
-        |(identity, numbers, (time, original_time), (version, original_version), commit_group_ticket)| {
+    let others = (option::of(any::<u64>()), option::of(proptest::array::uniform16(1u8..)));
+    (identity, any::<(bool, i64, i64, u64)>(), times, versions, others).prop_map(
+        |(identity, numbers, (time, original_time), (version, original_version), (commit_group_ticket, local_to))| {
             let gtid = identity.map(|(uuid, gno, tag)| base::Gtid { uuid: Uuid(uuid), tag: tag.parse().unwrap(), gno });
             let (may_have_statements, last_committed, sequence_number, transaction_length) = numbers;
             GtidEvent {
                 gtid,
+                local_to: local_to.map(Uuid).filter(|_| gtid.is_none()),
                 may_have_statements,
                 last_committed,
                 sequence_number,

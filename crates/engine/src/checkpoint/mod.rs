@@ -44,6 +44,7 @@ use store::Compression;
 
 use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
+use crate::prepared::KeptPrepared;
 use crate::source_position::SourcePositions;
 use crate::turn::Turn;
 use crate::view::Mark;
@@ -66,6 +67,9 @@ pub(crate) struct Meta {
     /// Positions in the logs of sources without GTIDs, by name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) source_positions: SourcePositions,
+    /// Transactions whose second phase is not in the checkpoint.
+    #[serde(default, skip_serializing_if = "KeptPrepared::is_empty")]
+    pub(crate) prepared: KeptPrepared,
     /// Bytes of log a second that the last recovery applied, of those that had enough to do to tell.
     #[serde(default)]
     pub(crate) recovery_rate: Option<u64>,

@@ -20,6 +20,7 @@ use crate::large::LargeWrites;
 use crate::memtable::Memtable;
 use crate::memtable::chain::BUILT;
 use crate::memtable::stamp::StampState;
+use crate::prepared::KeptPrepared;
 use crate::view::{Layers, Mark, ViewSlot};
 
 /// How long views that are older than the checkpoint may still end by themselves before they get trees of their own.
@@ -164,7 +165,7 @@ impl Core {
         self.checkpoints.dropped.lock().retain(|index| !frozen.gone.contains(index));
         *self.checkpoints.durable.lock() = frozen.mark.clone();
         self.checkpoints.made.notify(usize::MAX);
-        self.checkpoints.pin.set(frozen.mark.position);
+        self.checkpoints.pin.set(frozen.mark.needs_log_from());
         tracing::debug!(commit_number = upto.0, position = %frozen.mark.position, "checkpoint");
         Ok(frozen.mark)
     }
@@ -242,6 +243,7 @@ impl Core {
             server_uuid: self.server_uuid.to_string(),
             gtid_executed: mark.gtids.to_string(),
             source_positions: mark.positions.clone(),
+            prepared: KeptPrepared::of(&mark.prepared),
             recovery_rate: self.checkpoints.shown_recovery_rate(),
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
         }

@@ -54,7 +54,7 @@ mod tuner;
 
 use std::sync::Arc;
 
-use base::{CommitNumber, ErrorClass, Gtid, LogPosition, SqlError, UnixMicros, Uuid, codes};
+use base::{CommitNumber, ErrorClass, Gtid, LogPosition, SqlError, UnixMicros, codes};
 use binlog::BinlogError;
 
 pub use self::pipeline::{Barrier, Pipeline};
@@ -68,12 +68,14 @@ pub use self::ticket::Ticket;
 pub struct Place {
     /// Dense, in log order.
     pub commit_number: CommitNumber,
-    /// Given by the client, or the server's next.
-    pub gtid: Gtid,
+    /// Given by the client, or the server's next. None of a local transaction.
+    pub gtid: Option<Gtid>,
     /// Where its GTID event begins.
     pub start: LogPosition,
     /// Where its last event ends.
     pub end: LogPosition,
+    /// Where the newest transaction up to this one ends that replicas are sent, since the server has started: what they can acknowledge.
+    pub sent_end: LogPosition,
     /// Of the logical clock of its log file: everything up to it must be committed before this may be applied.
     pub last_committed: u64,
     /// Of the logical clock of its log file; 1 is the first transaction of a file.
@@ -87,9 +89,10 @@ impl Place {
     pub fn at(commit_number: CommitNumber, end: LogPosition) -> Self {
         Place {
             commit_number,
-            gtid: Gtid::new(Uuid::default(), 0),
+            gtid: None,
             start: end,
             end,
+            sent_end: LogPosition::default(),
             last_committed: 0,
             sequence_number: 0,
             commit_time: UnixMicros(0),

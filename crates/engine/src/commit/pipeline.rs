@@ -377,7 +377,7 @@ impl<E: CommitEnv> Shared<E> {
             Ok(()) => shared.show(commits, &last, members),
             Err(error) => tell(members, &Err(error)),
         };
-        self.semi_sync.pass(last.end, commits, Box::new(publish));
+        self.semi_sync.pass(last.sent_end, commits, Box::new(publish));
     }
 
     fn show(&self, commits: u64, last: &Place, members: Vec<Member>) {

@@ -342,7 +342,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         match self.pen.writer.place_large(&transaction, &stamp) {
             LargePlace::Placed(placed) => {
                 self.pen.history.enter(commit_number, None, self.shared.settings.history_size());
-                self.pen.last = place_of(&stamp, &placed);
+                self.pen.last = place_of(&stamp, &placed, &self.pen.last);
                 self.shared.env.prepare_ordered(&mut payload, &self.pen.last);
                 self.pen.large = Some((teller, self.pen.last));
             }
@@ -366,7 +366,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let commit_time = now.max(pen.last.commit_time);
         let stamp = PlaceStamp { commit_number, last_committed, commit_time };
         let placed = pen.writer.place(transaction, &stamp, reservation);
-        pen.last = place_of(&stamp, &placed);
+        pen.last = place_of(&stamp, &placed, &pen.last);
     }
 
     /// Publishes the groups that are stored, in log order; a later one waits for those before it.
@@ -434,12 +434,13 @@ impl<'a, E: CommitEnv> Round<'a, E> {
     }
 }
 
-fn place_of(stamp: &PlaceStamp, placed: &binlog::Placed) -> Place {
+fn place_of(stamp: &PlaceStamp, placed: &binlog::Placed, before: &Place) -> Place {
     Place {
         commit_number: stamp.commit_number,
         gtid: placed.gtid,
         start: placed.start,
         end: placed.end,
+        sent_end: if placed.gtid.is_some() { placed.end } else { before.sent_end },
         last_committed: placed.last_committed,
         sequence_number: placed.sequence_number,
         commit_time: stamp.commit_time,

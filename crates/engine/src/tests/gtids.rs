@@ -14,7 +14,7 @@ async fn insert(engine: &std::sync::Arc<Engine>, id: i64, gtid: GtidChoice) -> G
     transaction.options_mut().gtid = gtid;
     transaction.lock_table(&table, TableMode::IntentExclusive).await.unwrap();
     transaction.insert(&table, row(&table, id, None, None)).await.unwrap();
-    transaction.commit().await.unwrap().place.unwrap().gtid
+    transaction.commit().await.unwrap().place.unwrap().gtid.unwrap()
 }
 
 fn blue(engine: &Engine, gno: u64) -> Gtid {
@@ -58,7 +58,7 @@ fn whoever_owns_a_number_under_a_tag_keeps_it() {
         let nothing = async |gtid| {
             let mut transaction = begin(&engine);
             transaction.options_mut().gtid = gtid;
-            transaction.commit().await.unwrap().place.map(|place| place.gtid)
+            transaction.commit().await.unwrap().place.map(|place| place.gtid.unwrap())
         };
         assert_eq!(nothing(next_blue()).await, None);
         assert_eq!(nothing(GtidChoice::Chosen(blue(&engine, 20))).await, Some(blue(&engine, 20)));

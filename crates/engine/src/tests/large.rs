@@ -99,9 +99,9 @@ fn opening_does_not_read_it() {
             let mut transaction = fill(&engine, &table, 1).await.unwrap();
             transaction.options_mut().gtid = GtidChoice::Automatic(tag.parse().unwrap());
             let place = transaction.commit().await.unwrap().place.unwrap();
-            assert_eq!(place.gtid.tag.as_str(), tag);
+            assert_eq!(place.gtid.unwrap().tag.as_str(), tag);
             engine.checkpoint().await.unwrap();
-            place.gtid
+            place.gtid.unwrap()
         };
         let gtid = machine.run(run).unwrap();
         machine.crash();

@@ -10,8 +10,8 @@
 
 use std::sync::Arc;
 
-use binlog::event::rows_flags;
-use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
+use binlog::event::{Xid, rows_flags};
+use binlog::{EncodedTransaction, EncoderOptions, QueryContext, TransactionEncoder};
 use futures_lite::future::yield_now;
 
 use super::spill::Finished;
@@ -29,7 +29,7 @@ use crate::options::{RowImage, TxnOptions};
 
 /// More keys than this and the transaction is said to depend on everything before it: hashing and remembering them
 /// would cost more than a replica gains.
-const WRITESET_KEYS_MAX: usize = 65_536;
+pub(super) const WRITESET_KEYS_MAX: usize = 65_536;
 /// Rows encoded or installed without a pause.
 const ROWS_AT_ONCE: usize = 1024;
 
@@ -58,7 +58,7 @@ impl Transaction {
         if self.writes.is_large() {
             return self.enqueue_large(&core, passing).await;
         }
-        let mut encoded = encode(&core, &self.options, &self.writes).await?;
+        let mut encoded = encode(&core, &self.options, &self.writes, None).await?;
         match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
             true => encoded.writeset.append(&mut self.referred),
             false => encoded.depends_on_all = true,
@@ -96,7 +96,8 @@ impl Transaction {
         let locks = std::mem::replace(&mut self.locks, core.locks.owner());
         guard.memtable().attach(large);
         let position = self.options.source_position.take();
-        let payload = Payload { stamp, guard: Some(guard), ddl: None, locks: Some(locks), position };
+        let mut payload = Payload::new(guard, position);
+        (payload.stamp, payload.locks) = (stamp, Some(locks));
         core.env.step().await;
         let encoded = EncodedTransaction {
             gtid: self.options.gtid,
@@ -114,7 +115,7 @@ impl Transaction {
 
     /// What a locking read has seen may not be published yet: a client must not be told of a commit that depends on
     /// something a crash could still undo.
-    async fn wait_for_what_was_read(&self) -> Result<()> {
+    pub(super) async fn wait_for_what_was_read(&self) -> Result<()> {
         if self.read_pending {
             let pipeline = self.core().commits.load_full();
             let pipeline = pipeline.ok_or(EngineError::NotReady("Server shutdown in progress"))?;
@@ -135,12 +136,17 @@ pub struct Pending {
 }
 
 impl Pending {
-    fn nothing() -> Self {
+    pub(super) fn nothing() -> Self {
         Pending { ticket: None, _passing: None, wants_checkpoint: None }
     }
 
-    fn new(ticket: Ticket, passing: Passing) -> Self {
+    pub(super) fn new(ticket: Ticket, passing: Passing) -> Self {
         Pending { ticket: Some(ticket), _passing: Some(passing), wants_checkpoint: None }
+    }
+
+    /// There is nothing to wait for, and nothing in the log.
+    pub fn is_nothing(&self) -> bool {
+        self.ticket.is_none()
     }
 
     /// Ready when everybody can see it and it is as durable as `sync_binlog` asks. The log may wait for this to be polled.
@@ -178,17 +184,30 @@ pub(super) fn encoder_options(core: &Core, options: &TxnOptions) -> EncoderOptio
 
 /// Begins a transaction's events.
 pub(super) fn encoder_of(core: &Core, options: &TxnOptions) -> TransactionEncoder {
+    TransactionEncoder::begin(encoder_options(core, options), context_of(core, options))
+}
+
+/// The session as its events describe it.
+pub(super) fn context_of(core: &Core, options: &TxnOptions) -> QueryContext {
     let mut context = options.context.clone();
     if context.timestamp == 0 {
         context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
     }
-    TransactionEncoder::begin(encoder_options(core, options), context)
+    context
 }
 
-/// The events of a write set, and the hashes of the keys that it changes.
-async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<EncodedTransaction> {
+/// The events of a write set, and the hashes of the keys that it changes; with a name, of the first phase of a distributed transaction.
+pub(super) async fn encode(
+    core: &Core,
+    options: &TxnOptions,
+    writes: &WriteSet,
+    xid: Option<&Xid>,
+) -> Result<EncodedTransaction> {
     let largest = EncoderOptions::default().max_transaction_size;
-    let mut encoder = encoder_of(core, options);
+    let mut encoder = match xid {
+        Some(xid) => TransactionEncoder::begin_xa(encoder_options(core, options), context_of(core, options), xid),
+        None => encoder_of(core, options),
+    };
     let mut text = None;
     for (number, step) in writes.steps().iter().enumerate() {
         give_way(number).await;
@@ -200,7 +219,10 @@ async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<
     if let Some(position) = &options.source_position {
         encoder.source_position(position);
     }
-    let mut encoded = encoder.finish()?;
+    let mut encoded = match xid {
+        Some(xid) => encoder.finish_prepared(xid)?,
+        None => encoder.finish()?,
+    };
     encoded.gtid = options.gtid;
     encoded.origin = options.origin;
     match writeset(writes)? {
@@ -211,7 +233,7 @@ async fn encode(core: &Core, options: &TxnOptions, writes: &WriteSet) -> Result<
 }
 
 /// A hash per unique key that comes, goes or stays with its row changed; `None` if there are too many.
-fn writeset(writes: &WriteSet) -> Result<Option<Vec<u64>>> {
+pub(super) fn writeset(writes: &WriteSet) -> Result<Option<Vec<u64>>> {
     let unique = writes.indexes().iter().filter(|writes| writes.table.indexes[writes.index_number].unique);
     if unique.clone().map(|writes| writes.keys.len()).sum::<usize>() > WRITESET_KEYS_MAX {
         return Ok(None);
@@ -230,7 +252,7 @@ fn writeset(writes: &WriteSet) -> Result<Option<Vec<u64>>> {
 }
 
 /// Puts all versions into the active memtable, invisible until the stamp is set.
-async fn install(core: &Core, writes: &WriteSet, payload: &Payload) {
+pub(super) async fn install(core: &Core, writes: &WriteSet, payload: &Payload) {
     let Some(guard) = &payload.guard else { return };
     for index in writes.indexes() {
         for (number, (key, write)) in index.keys.iter().enumerate() {
@@ -267,7 +289,7 @@ pub(super) fn count_rows(steps: &[Step]) -> Vec<(Arc<Table>, i64)> {
 }
 
 /// Keeps the tables' counts of rows.
-fn tell_rows(counts: Vec<(Arc<Table>, i64)>) {
+pub(super) fn tell_rows(counts: Vec<(Arc<Table>, i64)>) {
     counts.into_iter().for_each(|(table, sum)| table.count_rows(sum));
 }
 

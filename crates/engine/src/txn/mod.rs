@@ -31,6 +31,7 @@
 mod check;
 mod commit;
 mod mode;
+mod prepare;
 mod read;
 mod scan;
 mod spill;
@@ -81,6 +82,8 @@ pub struct Transaction {
     /// It has read on a follower what it wanted to lock; see [`Transaction::mode_here`].
     lacks_locks: bool,
     rolled_back: bool,
+    /// Its first phase is done.
+    prepared: Option<prepare::Prepared>,
 }
 
 /// A mark in a transaction's writes; see [`Transaction::savepoint`]. Locks taken after it stay when it is rolled back to.
@@ -117,6 +120,7 @@ impl Transaction {
             referred: Vec::new(),
             lacks_locks: false,
             rolled_back: false,
+            prepared: None,
         }
     }
 

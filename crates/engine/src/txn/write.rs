@@ -129,7 +129,7 @@ impl Transaction {
             );
             return Err(EngineError::Sql(SqlError::new(codes::TRANS_CACHE_FULL, message)));
         }
-        if self.writes.window_bytes() > core.tunables.transaction_memory_bytes() {
+        if !self.options.stays_in_memory && self.writes.window_bytes() > core.tunables.transaction_memory_bytes() {
             self.spill().await?;
         }
         Ok(())

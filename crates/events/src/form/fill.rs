@@ -58,7 +58,7 @@ fn of_outcome(outcome: Outcome) -> form::Outcome {
 fn of_envelope(envelope: Envelope) -> form::Envelope {
     match envelope {
         Envelope::Mysql(event) => form::Envelope::Mysql(form::MysqlEnvelope {
-            uuid: event.gtid.map(|gtid| gtid.uuid.0.to_vec()).unwrap_or_default(),
+            uuid: event.gtid.map(|gtid| gtid.uuid).or(event.local_to).map(|uuid| uuid.0.to_vec()).unwrap_or_default(),
             number: event.gtid.map_or(0, |gtid| gtid.gno),
             tag: event.gtid.map(|gtid| gtid.tag.to_string()).unwrap_or_default(),
             may_have_statements: event.may_have_statements,

@@ -97,7 +97,7 @@ pub struct Head {
 /// What stands in front of a transaction of MySQL or commuter.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct MysqlEnvelope {
-    /// 16 bytes, the server's part of the GTID; empty: anonymous.
+    /// 16 bytes, the server's part of the GTID; empty: anonymous. With the number 0: a local transaction of that server.
     #[prost(bytes = "vec", tag = "1")]
     pub uuid: Vec<u8>,
     /// The number in the GTID.

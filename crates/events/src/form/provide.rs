@@ -39,8 +39,10 @@ fn envelope_of(envelope: &form::Envelope) -> Result<Envelope, EventError> {
                 bytes => Some(bytes.try_into().map_err(|_| EventError::malformed("a UUID that is none"))?),
             };
             let tag = event.tag.parse().map_err(|_| EventError::malformed("a GTID's tag that is none"))?;
+            let is_local = event.number == 0;
             Envelope::Mysql(GtidEvent {
-                gtid: uuid.map(|uuid| Gtid { uuid: Uuid(uuid), tag, gno: event.number }),
+                gtid: uuid.filter(|_| !is_local).map(|uuid| Gtid { uuid: Uuid(uuid), tag, gno: event.number }),
+                local_to: uuid.filter(|_| is_local).map(Uuid),
                 may_have_statements: event.may_have_statements,
                 last_committed: event.last_committed,
                 sequence_number: event.sequence_number,

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use base::UnixMicros;
 use binlog::event::{
     AlterPhase, CompressedRows, EventIter, FileBlock, FormatDescription, Fragments, GtidEvent, IntVar, MariaGtid,
-    PartialRowData, PayloadLimits, RandSeeds, RowsQuery, TransactionPayload, UserVar, XaPrepare, decode_file_id,
-    decode_xid,
+    PartialRowData, PayloadLimits, RandSeeds, RowsQuery, TransactionPayload, UserVar, XaPrepare, XaStatement,
+    decode_file_id, decode_xid,
 };
 use binlog::{EventHeader, RawEvent};
 
@@ -135,26 +135,11 @@ fn outcome_of_statement(sql: &[u8]) -> Outcome {
     if sql.eq_ignore_ascii_case(b"ROLLBACK") {
         return Outcome::RolledBack;
     }
-    let xid = |prefix: &[u8]| sql.strip_prefix(prefix).and_then(parse_xid);
-    match (xid(b"XA COMMIT "), xid(b"XA ROLLBACK ")) {
-        (Some(xid), _) => Outcome::CommittedPrepared(xid),
-        (_, Some(xid)) => Outcome::RolledBackPrepared(xid),
+    match XaStatement::of(sql) {
+        Ok(Some(XaStatement::Commit(xid))) => Outcome::CommittedPrepared(xid),
+        Ok(Some(XaStatement::Rollback(xid))) => Outcome::RolledBackPrepared(xid),
         _ => Outcome::Committed,
     }
-}
-
-/// `X'6774',X'62',1`, as servers write it.
-fn parse_xid(text: &[u8]) -> Option<Xid> {
-    let text = std::str::from_utf8(text).ok()?;
-    let mut parts = text.trim().split(',');
-    let hex = |part: &str| -> Option<Vec<u8>> {
-        let digits = part.trim().strip_prefix(['X', 'x'])?.strip_prefix('\'')?.strip_suffix('\'')?;
-        let pairs = digits.as_bytes().chunks(2);
-        pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
-    };
-    let (gtrid, bqual) = (hex(parts.next()?)?, hex(parts.next()?)?);
-    let format_id = parts.next()?.trim().parse().ok()?;
-    Some(Xid { format_id, gtrid, bqual })
 }
 
 pub(super) fn head_of(header: &EventHeader) -> Head {
@@ -191,9 +176,7 @@ impl Transaction for LogTransaction<'_> {
     fn envelope(&self) -> Maybe<(Head, Envelope)> {
         let first = self.event_at(0)?;
         let envelope = match first.header.event_type {
-            event_type @ (EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED) => {
-                Envelope::Mysql(GtidEvent::decode(event_type, first.body())?)
-            }
+            event_type if event_type.is_gtid() => Envelope::Mysql(GtidEvent::decode(event_type, first.body())?),
             EventType::MARIA_GTID => Envelope::Maria(MariaGtid::decode(first.body())?),
             _ => return Ok(None),
         };

@@ -46,7 +46,10 @@ pub(crate) async fn connect(
     let variables = variables(&mut client).await.map_err(lost)?;
     let mut facts = handshake::meet(env, &mut client, settings, identity, &lost).await?;
     match kind {
-        Kind::Mysql => handshake::exchange_uuids(&mut client, identity, &mut facts, &lost).await?,
+        Kind::Mysql => {
+            handshake::exchange_uuids(&mut client, identity, &mut facts, &lost).await?;
+            handshake::say_it_is_copied(&mut client).await.map_err(lost)?;
+        }
         Kind::Maria => drop(ask(&mut client, MARIA_CAPABILITY).await.map_err(lost)?),
     }
     let log_status = handshake::log_status(&mut client).await.map_err(lost)?;

@@ -15,7 +15,7 @@ use binlog::event::{
     CHECKSUM_SIZE, ChecksumAlgorithm, Frame, HEADER_SIZE, Heartbeat, MAGIC, Rotate, encode_heartbeat,
     encode_maria_heartbeat, whole_event,
 };
-use binlog::{BinlogError, EventType, RawEvent};
+use binlog::{BinlogError, EventType, GtidEvent, RawEvent};
 use futures_lite::future;
 use io::ThreadTurn;
 use repl::source::{Checksum, Wishes, fatal};
@@ -105,7 +105,7 @@ struct Sender<'a, T> {
     has: Has,
     /// In which the stream began.
     generation: u32,
-    /// Inside of a transaction that the client has.
+    /// Inside of a transaction that the client is not sent.
     skipping: bool,
     /// Behind the last event that was left out, where nothing was sent since.
     skipped_to: Option<u64>,
@@ -227,7 +227,7 @@ impl<T: Transport> Sender<'_, T> {
             let name = Name::of(&event).map_err(|error| reading(error.into()))?;
             self.skipping = match name {
                 Some(name) => is_had(&mut self.has, &name)?,
-                None => false,
+                None => is_local(&event)? && !self.wishes.copies,
             };
         } else if ends_skipping(event_type) {
             self.skipping = false;
@@ -327,6 +327,15 @@ impl<T: Transport> Sender<'_, T> {
 /// Whether a file is the first of its generation that is still there.
 fn is_first_of_generation(store: &Store, id: FileId) -> bool {
     store.files().iter().find(|file| file.id.generation == id.generation).is_some_and(|first| first.id == id)
+}
+
+/// Whether the transaction that begins with the event is local to a commuter server (`sql_log_bin=0`).
+fn is_local(event: &RawEvent<'_>) -> Result<bool, Failed> {
+    if event.header.event_type != EventType::ANONYMOUS_GTID {
+        return Ok(false);
+    }
+    let head = GtidEvent::decode(event.header.event_type, event.body());
+    head.map(|head| head.local_to.is_some()).map_err(|error| Failed::Told(reading(error.into())))
 }
 
 fn ends_skipping(event_type: EventType) -> bool {

@@ -151,6 +151,7 @@ impl SourceLog {
             Kind::Mysql => {
                 let gtid = GtidEvent {
                     gtid: Some(mysql_gtid(self.transactions)),
+                    local_to: None,
                     may_have_statements: true,
                     last_committed: 0,
                     sequence_number: 1,

@@ -14,6 +14,7 @@ use wire::replication::RegisterReplica;
 
 use super::error::{ReceiveError, of_client};
 use super::settings::{SourceSettings, read};
+use crate::source::COPIES_VARIABLE;
 
 /// A connection to a source.
 pub type SourceClient = Client<ClientStream<StreamTransport>>;
@@ -133,6 +134,7 @@ async fn introduce(
         return Err(ReceiveError::Unfit(format!("the source has GTID_MODE = {gtid_mode}; only ON can be followed")));
     }
     exchange_uuids(client, identity, &mut facts, lost).await?;
+    say_it_is_copied(client).await.map_err(lost)?;
     facts.log_status = log_status(client).await.map_err(lost)?;
     register(client, identity, lost).await?;
     Ok(facts)
@@ -189,6 +191,14 @@ pub async fn exchange_uuids(
     let ours = identity.server_uuid;
     ask(client, &format!("SET @slave_uuid = '{ours}', @replica_uuid = '{ours}'")).await.map_err(lost)?;
     Ok(())
+}
+
+/// The source is to send its log as it is, with local transactions.
+///
+/// # Errors
+/// When the source refuses the statement, or the connection is lost.
+pub async fn say_it_is_copied(client: &mut SourceClient) -> Result<(), ClientError> {
+    ask(client, &format!("SET @{COPIES_VARIABLE} = 1")).await.map(drop)
 }
 
 /// Lets the source list us among its replicas.

@@ -49,9 +49,6 @@ pub use receiver::{pause_before, short_time};
 pub use settings::SourceSettings;
 pub use status::{IoState, ReceiverStatus, Running};
 
-/// Between two looks at how far the applier is.
-const APPLY_STEP: Duration = Duration::from_millis(2);
-
 /// The default of `replica_net_timeout`.
 const NET_TIMEOUT_SECONDS: u64 = 60;
 
@@ -198,16 +195,7 @@ impl Follower {
     /// Applies what is in the log and not applied yet, and stops. No receiver may run.
     pub async fn apply_rest(&self) -> Result<(), SqlError> {
         self.check_stopped()?;
-        self.applier.start();
-        while self.engine.gtid_executed() != self.engine.log().gtid_executed() {
-            if let Some(error) = self.applier.status().error {
-                return Err(error.into());
-            }
-            self.engine.check_running()?;
-            self.env().clock.sleep(APPLY_STEP).await;
-        }
-        self.applier.stop().await;
-        Ok(())
+        Ok(self.applier.finish().await?)
     }
 
     /// `STOP REPLICA`; ready when what was to stop has stopped.

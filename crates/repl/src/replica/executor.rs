@@ -6,6 +6,7 @@
 //! TABLE_MAP, rows applied to the tables as they are here
 //! QUERY           run, as what the events in front of it say
 //! XID, COMMIT     its place in our log is taken; the sync is waited for by another
+//! XA_PREPARE      the same of a first phase; XA COMMIT or XA ROLLBACK of the second is a statement like others
 //! ```
 //! # Invariants
 //! - A source's transaction is one of ours, or (a schema change with rows, CREATE TABLE … SELECT) two of which the last one has its GTID.
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
     AlterPhase, ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid,
-    PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar,
+    PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar, Xid,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use bytes::Bytes;
@@ -233,6 +234,8 @@ impl Executor {
                 self.rows(&rows.with_rows(&bytes)).await
             }
             EventBody::Xid(_) => self.commit().await,
+            EventBody::XaPrepare(prepare) if prepare.one_phase => self.commit().await,
+            EventBody::XaPrepare(prepare) => self.prepare(&prepare.xid).await,
             EventBody::IntVar(variable) => {
                 match variable.kind {
                     IntVar::INSERT_ID => self.session.set_insert_id(variable.value),
@@ -276,9 +279,6 @@ impl Executor {
 
     async fn begin_maria(&mut self, event: &RawEvent<'_>, gtid: &MariaGtid) -> Result<(), SqlError> {
         self.end_unended()?;
-        if gtid.xid.is_some() {
-            return Err(SqlError::not_supported("an XA transaction of a source"));
-        }
         let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
         let name = MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no };
         let origin = Origin { server_id, commit_time: None, server_version: UNKNOWN_VERSION };
@@ -355,9 +355,9 @@ impl Executor {
     /// Whether the transaction ends with this event, which is not executed.
     fn ends_group(&mut self, body: &EventBody<'_>) -> bool {
         match body {
-            EventBody::Xid(_) | EventBody::TransactionPayload(_) => true,
+            EventBody::Xid(_) | EventBody::XaPrepare(_) | EventBody::TransactionPayload(_) => true,
             EventBody::MariaCompressedQuery(_) => !self.group.is_open,
-            EventBody::Query(query) if query.sql == b"BEGIN" => {
+            EventBody::Query(query) if query.begins_transaction() => {
                 self.group.is_open = true;
                 false
             }
@@ -400,6 +400,13 @@ impl Executor {
         self.ended(Some(pending)).await
     }
 
+    /// The same of the first phase of a distributed transaction.
+    async fn prepare(&mut self, xid: &Xid) -> Result<(), SqlError> {
+        self.session.set_source_position(self.position());
+        let pending = self.session.enqueue_replicated_prepare(xid).await?;
+        self.ended(Some(pending)).await
+    }
+
     /// What the transaction is to remember of where it ends, where there are no GTIDs to say it.
     fn position(&self) -> Option<SourcePosition> {
         let name = self.position_name.clone()?;
@@ -436,8 +443,11 @@ impl Executor {
     }
 
     async fn query(&mut self, event: &RawEvent<'_>, query: QueryEvent<'_>, sql: &[u8]) -> Result<(), SqlError> {
-        if sql == b"BEGIN" {
+        if query.begins_transaction() {
             self.open_group();
+            return Ok(());
+        }
+        if self.group.is_open && sql.starts_with(b"XA END") {
             return Ok(());
         }
         if self.group.is_open && sql.eq_ignore_ascii_case(b"COMMIT") {
@@ -446,9 +456,6 @@ impl Executor {
         if self.group.is_open && sql.eq_ignore_ascii_case(b"ROLLBACK") {
             // Tables without transactions were changed at the source; what is left of that here is nothing.
             return self.roll_back().await;
-        }
-        if sql.starts_with(b"XA ") {
-            return Err(SqlError::not_supported("an XA transaction of a source"));
         }
         if !self.group.is_open {
             self.session.set_source_position(self.position());

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use base::{LogPosition, SqlError};
 use binlog::event::{
     CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MAGIC, MariaGtid,
-    MariaGtidList, QueryEvent, RowsKind, TableMap, column_type, decode_rows_query, whole_event,
+    MariaGtidList, QueryEvent, RowsKind, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
 };
 use binlog::{
     BinaryLog, BinlogError, DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent,
@@ -45,6 +45,10 @@ const STANDALONE: u8 = 1;
 const TRANSACTIONAL: u8 = 4;
 /// In the GTID: nothing was said against running it in parallel.
 const ALLOW_PARALLEL: u8 = 8;
+/// It is the first phase of a distributed transaction.
+const PREPARED_XA: u8 = 64;
+/// It is the second.
+const COMPLETED_XA: u8 = 128;
 /// In the GTID: a schema change.
 const DDL: u8 = 32;
 
@@ -128,13 +132,18 @@ async fn last_in_file(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Option<(u
         }
         match event.header.event_type {
             EventType::PREVIOUS_GTIDS => found = Some((GtidSet::decode(event.raw().body())?.count(), None)),
-            event_type if event_type.is_gtid() => {
+            event_type if event_type.is_gtid() && !is_local(&event)? => {
                 found = Some((found.map_or(0, |(n, _)| n) + 1, Some(event.header.server_id)));
             }
             _ => {}
         }
     }
     Ok(found)
+}
+
+/// Whether a transaction that begins with the event has no GTID.
+fn is_local(event: &LogEvent) -> Result<bool, DecodeError> {
+    Ok(GtidEvent::decode(event.header.event_type, event.raw().body())?.gtid.is_none())
 }
 
 /// What is sent in place of an event.
@@ -173,7 +182,7 @@ pub(super) struct Maria {
     last_server_id: Option<u32>,
     /// The last one that the replica has, until it was read.
     has: Option<MariaPosition>,
-    /// Inside of a transaction that the replica has.
+    /// Inside of a transaction that the replica has, or that is local to this server.
     skipping: bool,
     begun: Option<Begun>,
     group: Option<Group>,
@@ -226,7 +235,7 @@ impl Maria {
             EventType::QUERY if self.begun.is_some() => return self.begin_group(event),
             EventType::ROWS_QUERY => return self.annotation(event),
             EventType::TABLE_MAP => check_types(event)?,
-            EventType::QUERY | EventType::XID => {}
+            EventType::QUERY | EventType::XID | EventType::XA_PREPARE => {}
             _ if RowsKind::of(event_type).is_some() => {}
             _ if event.header.flags & FLAG_IGNORABLE != 0 => return Ok(Rendered::Nothing),
             other => return Err(fatal(format!("MariaDB has no equal of an event of type {}", other.name()))),
@@ -247,6 +256,11 @@ impl Maria {
 
     fn begin_transaction(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
         let gtid = GtidEvent::decode(event.header.event_type, event.raw().body()).map_err(damaged)?;
+        if gtid.gtid.is_none() {
+            self.skipping = true;
+            return Ok(Rendered::Nothing);
+        }
+        self.skipping = false;
         self.number += 1;
         self.last_server_id = Some(event.header.server_id);
         if let Some(has) = self.has {
@@ -268,13 +282,22 @@ impl Maria {
     fn begin_group(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
         let Some(begun) = self.begun.take() else { return Ok(Rendered::AsIs) };
         let raw = event.raw();
-        let is_transaction = QueryEvent::decode(raw.body()).map_err(damaged)?.begins_transaction();
+        let query = QueryEvent::decode(raw.body()).map_err(damaged)?;
+        let is_transaction = query.begins_transaction();
         self.join_group(&begun, is_transaction);
-        let kind = if is_transaction { TRANSACTIONAL } else { STANDALONE | DDL };
+        let (kind, xid) = match XaStatement::of(query.sql).map_err(damaged)? {
+            Some(XaStatement::Start(xid)) => (TRANSACTIONAL | PREPARED_XA, Some(xid)),
+            Some(XaStatement::Commit(xid) | XaStatement::Rollback(xid)) => {
+                (TRANSACTIONAL | STANDALONE | COMPLETED_XA, Some(xid))
+            }
+            _ if is_transaction => (TRANSACTIONAL, None),
+            _ => (STANDALONE | DDL, None),
+        };
         let gtid = MariaGtid {
             seq_no: self.number,
             domain_id: DOMAIN,
             flags: kind | ALLOW_PARALLEL,
+            xid,
             commit_id: self.group.as_ref().map(|group| group.commit_id),
             ..MariaGtid::default()
         };

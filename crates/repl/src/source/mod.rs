@@ -38,6 +38,9 @@ pub use replicas::Replicas;
 /// From here on a MariaDB replica knows MariaDB's GTIDs.
 const MARIA_CAPABILITY_GTID: u64 = 4;
 
+/// The user variable in which a client that copies the log says so: it is sent local transactions (`sql_log_bin=0`) too.
+pub const COPIES_VARIABLE: &str = "commuter_copies";
+
 /// Serves replicas from one log.
 pub struct DumpServer {
     log: Arc<BinaryLog>,
@@ -93,6 +96,8 @@ pub struct Wishes {
     pub uuid: String,
     /// It acknowledges what it has.
     pub(crate) semi_sync: bool,
+    /// It copies the log, local transactions and all.
+    pub copies: bool,
 }
 
 /// What a client said about checksums.
@@ -173,6 +178,7 @@ impl Wishes {
             is_maria,
             in_maria_dialect: knows_gtids && is_replica,
             annotations: is_maria && flags & DUMP_HEARTBEAT_V2 != 0,
+            copies: request.variable(&[COPIES_VARIABLE]).and_then(number).is_some_and(|on| on > 0),
             semi_sync: request
                 .variable(&["rpl_semi_sync_replica", "rpl_semi_sync_slave"])
                 .and_then(number)

@@ -81,7 +81,7 @@ struct Sender<'a> {
     has: Option<GtidSet>,
     /// It is sent in MariaDB's dialect.
     maria: Option<Maria>,
-    /// Inside of a transaction that the client has.
+    /// Inside of a transaction that the client is not sent.
     skipping: bool,
     /// The client has not heard of what ends here.
     skipped_to: Option<LogPosition>,
@@ -220,13 +220,15 @@ impl Sender<'_> {
         }
     }
 
-    /// Whether the event is of a transaction that the client has.
+    /// Whether the event is of a transaction that the client has, or that is nobody's but this server's and of copies of its log.
     fn is_skipped(&mut self, event: &LogEvent) -> Result<bool, SqlError> {
-        let Some(has) = &self.has else { return Ok(false) };
         let event_type = event.header.event_type;
         if event_type.is_gtid() {
-            let gtid = GtidEvent::decode(event_type, event.raw().body()).map_err(BinlogError::from)?.gtid;
-            self.skipping = gtid.is_some_and(|gtid| has.contains(gtid));
+            let head = GtidEvent::decode(event_type, event.raw().body()).map_err(BinlogError::from)?;
+            self.skipping = match head.gtid {
+                Some(gtid) => self.has.as_ref().is_some_and(|has| has.contains(gtid)),
+                None => head.local_to.is_some() && !self.wishes.copies,
+            };
         } else if matches!(event_type, EventType::ROTATE | EventType::STOP | EventType::PREVIOUS_GTIDS) {
             self.skipping = false;
         }

@@ -189,6 +189,51 @@ fn by_gtids_with_tags() {
     assert!(error.message.starts_with("Replica has more GTIDs than the source has"), "{error}");
 }
 
+/// What is local to its server is sent to who copies the log, and to nobody else.
+#[test]
+fn local_transactions() {
+    let run = |request: DumpRequest| {
+        let (machine, mut kept) = (SimMachine::new(1), Kept::default());
+        let dumped = machine.run(async {
+            let (log, mut writer) = source_log(&machine.env()).await;
+            write(&mut writer, 10).await;
+            write_numbered(&mut writer, 11, 7, GtidChoice::Local).await;
+            write_numbered(&mut writer, 18, 5, GtidChoice::default()).await;
+            write_numbered(&mut writer, 23, 3, GtidChoice::Local).await;
+            assert_eq!(log.gtid_executed().to_string(), "11111111-1111-1111-1111-111111111111:1-15");
+            let server = DumpServer::new(log.clone(), Registry::new(machine.env().clock), SemiSync::new(machine.env()));
+            server.dump(request, &mut kept).await.unwrap();
+            let (end, executed) = (log.durable_end(), log.gtid_executed());
+            drop((server, writer, log));
+            assert_eq!(source_log(&machine.env()).await.0.gtid_executed(), executed, "it comes back as it was");
+            end
+        });
+        (kept, dumped.unwrap())
+    };
+    let count = |kept: &Kept, wanted| headers(kept).iter().filter(|header| header.event_type == wanted).count();
+    let plain = request("", 4);
+    let mut with_gtids = plain.clone();
+    with_gtids.dump.gtid_set = Some(vec![0; 8]);
+    with_gtids.variables.push(("source_heartbeat_period".into(), Value::Int(1_000_000_000)));
+    for request in [plain.clone(), with_gtids.clone()] {
+        let (kept, end) = run(request.clone());
+        assert_eq!(gnos(&kept), (1..=15).collect::<Vec<_>>());
+        assert_eq!((count(&kept, EventType::ANONYMOUS_GTID), count(&kept, EventType::QUERY)), (0, 15));
+        if request.dump.gtid_set.is_some() {
+            let last = RawEvent::first_of(kept.events.last().unwrap(), ChecksumAlgorithm::Crc32).unwrap();
+            assert_eq!(Heartbeat::decode(&last).unwrap().position, end.offset, "the replica knows where it is");
+        }
+    }
+    with_gtids.variables.push(("commuter_copies".into(), Value::Int(1)));
+    let (kept, _) = run(with_gtids);
+    assert_eq!((count(&kept, EventType::ANONYMOUS_GTID), count(&kept, EventType::QUERY)), (10, 25));
+    let mut maria = plain;
+    maria.variables.push(("mariadb_slave_capability".into(), Value::Int(4)));
+    maria.variables.push(("slave_connect_state".into(), Value::str("0-1-12")));
+    let (kept, _) = run(maria);
+    assert_eq!((count(&kept, EventType::MARIA_GTID), count(&kept, EventType::QUERY)), (3, 3));
+}
+
 /// MySQL's replicas know where they are by what they get.
 #[test]
 fn a_heartbeat_tells_of_what_is_left_out() {

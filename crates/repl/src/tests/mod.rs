@@ -42,7 +42,12 @@ pub(super) async fn write(writer: &mut LogWriter, count: u64) {
 /// The same under a tag.
 pub(super) async fn write_as(writer: &mut LogWriter, count: u64, gtid: GtidChoice) {
     let log = writer.log().clone();
-    let first = log.gtid_executed().count() + 1;
+    write_numbered(writer, log.gtid_executed().count() + 1, count, gtid).await;
+}
+
+/// The same from this commit number on.
+pub(super) async fn write_numbered(writer: &mut LogWriter, first: u64, count: u64, gtid: GtidChoice) {
+    let log = writer.log().clone();
     for number in first..first + count {
         let sql = format!("statement {number} {}", "x".repeat((number * 37 % 300) as usize));
         let options = EncoderOptions::default();

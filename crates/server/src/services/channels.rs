@@ -60,6 +60,7 @@ impl ServerServices {
             return Err(SqlError::not_supported("a copy of a source's log beside replication channels"));
         }
         replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
+        self.shared().inspect(|shared| shared.sql.xa.forget_prepared());
         self.follower().start(start).await
     }
 

@@ -24,7 +24,7 @@ use sql::settings::{Globals, SettingValue};
 use wire::auth;
 
 use crate::core::End;
-use crate::replication;
+use crate::{prepared, replication};
 
 pub(crate) use logs::purge_automatically;
 pub(crate) use settings::{apply_at_start, commit_settings, start_semi_sync};
@@ -145,7 +145,11 @@ impl Services for ServerServices {
             if !self.parts.engine.is_follower() {
                 return Ok(());
             }
-            replication::become_source(&self.parts.engine, self.follower(), &self.parts.globals).await
+            replication::become_source(&self.parts.engine, self.follower(), &self.parts.globals).await?;
+            match self.shared() {
+                Some(shared) => prepared::adopt(&shared.sql).await,
+                None => Ok(()),
+            }
         })
     }
 

@@ -81,6 +81,11 @@ pub(super) async fn check_all(nodes: &[Node], world: &SimWorld, told: &SharedTol
         if let Some(id) = history.numbers.keys().find(|id| !told.attempted.contains_key(id)) {
             return Err(format!("transaction {id} is in the log, and nobody wrote it"));
         }
+        for id in &told.prepared {
+            if !history.ever_prepared.iter().any(|xid| xid.gtrid == id.to_string().as_bytes()) {
+                return Err(format!("transaction {id} was prepared and is lost"));
+            }
+        }
         for (server, position, state) in &told.seen {
             let what = format!("what a reader saw on {} at {position}", nodes[*server].name);
             same(&what, state, history.at(*position))?;

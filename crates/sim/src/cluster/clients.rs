@@ -18,6 +18,8 @@ const CELLS_MAX: u64 = 12;
 pub(super) struct Told {
     /// Transactions that were acknowledged.
     pub(super) acknowledged: Vec<u64>,
+    /// Transactions whose XA PREPARE was acknowledged.
+    pub(super) prepared: Vec<u64>,
     /// Transactions that may or may not be in the log.
     pub(super) attempted: BTreeMap<u64, ()>,
     /// Snapshots: which server, its position, what was in it.
@@ -76,7 +78,7 @@ impl One {
                 self.link.pause(20_000).await;
                 continue;
             }
-            let made = self.make_tables().await;
+            let made = self.make_tables().await && self.end_prepared().await;
             while made && !self.link.is_to_stop() {
                 self.link.pause(3_000).await;
                 if self.link.world.below(25) == 0 {
@@ -89,7 +91,11 @@ impl One {
                     told.attempted.insert(id, ());
                     id
                 };
-                match self.write_one(id).await {
+                let ended = match self.link.world.below(5) {
+                    0 => self.write_in_two_phases(id).await,
+                    _ => self.write_one(id).await,
+                };
+                match ended {
                     Ended::Committed => self.told.lock().acknowledged.push(id),
                     Ended::RolledBack => {}
                     Ended::Lost => break,
@@ -136,15 +142,67 @@ impl One {
         let _ = self.link.query(&sql).await;
     }
 
-    async fn write_one(&mut self, id: u64) -> Ended {
-        let note = self.link.world.below(400);
-        let mut statements = vec![
-            ("BEGIN".to_owned(), false),
-            (format!("INSERT INTO sim.ledger VALUES ({id}, REPEAT('n', {note}))"), false),
-        ];
-        for _ in 0..self.link.world.below(4) {
-            statements.push((self.change_of_a_cell(id), true));
+    /// Ends what others, or this one's last connection, have left prepared: most of it.
+    async fn end_prepared(&mut self) -> bool {
+        let Ok(found) = self.link.query("XA RECOVER").await else { return false };
+        for row in found.rows {
+            let id: u64 = row.get(3).and_then(|id| id.as_ref()?.parse().ok()).unwrap_or_default();
+            let (how, commits) = match self.link.world.below(5) {
+                0 => continue,
+                1 | 2 => ("ROLLBACK", false),
+                _ => ("COMMIT", true),
+            };
+            match self.link.query(&format!("XA {how} '{id}'")).await {
+                Ok(_) if commits => self.told.lock().acknowledged.push(id),
+                Ok(_) => {}
+                // Somebody else has ended it.
+                Err(error) if error.refused().is_some() => {}
+                Err(_) => return false,
+            }
         }
+        true
+    }
+
+    /// As [`One::write_one`], by XA; now and then it is left prepared.
+    async fn write_in_two_phases(&mut self, id: u64) -> Ended {
+        let mut statements = vec![(format!("XA START '{id}'"), false)];
+        statements.extend(self.changes(id));
+        statements.push((format!("XA END '{id}'"), false));
+        statements.push((format!("XA PREPARE '{id}'"), false));
+        for (sql, may_be_duplicate) in &statements {
+            let Err(error) = self.link.query(sql).await else { continue };
+            match error.refused().map(|error| error.code) {
+                Some(code) if *may_be_duplicate && code == codes::DUP_ENTRY.0 => {}
+                _ => return Ended::Lost,
+            }
+        }
+        self.told.lock().prepared.push(id);
+        self.link.pause(5_000).await;
+        let how = match self.link.world.below(6) {
+            0 => return Ended::RolledBack,
+            1 => "ROLLBACK",
+            _ => "COMMIT",
+        };
+        match self.link.query(&format!("XA {how} '{id}'")).await {
+            Ok(_) if how == "COMMIT" => Ended::Committed,
+            Ok(_) => Ended::RolledBack,
+            Err(_) => Ended::Lost,
+        }
+    }
+
+    /// Statements of a transaction, and whether each may meet what is there already.
+    fn changes(&self, id: u64) -> Vec<(String, bool)> {
+        let note = self.link.world.below(400);
+        let mut changes = vec![(format!("INSERT INTO sim.ledger VALUES ({id}, REPEAT('n', {note}))"), false)];
+        for _ in 0..self.link.world.below(4) {
+            changes.push((self.change_of_a_cell(id), true));
+        }
+        changes
+    }
+
+    async fn write_one(&mut self, id: u64) -> Ended {
+        let mut statements = vec![("BEGIN".to_owned(), false)];
+        statements.extend(self.changes(id));
         let end = if self.link.world.below(10) == 0 { "ROLLBACK" } else { "COMMIT" };
         statements.push((end.to_owned(), false));
         for (sql, may_be_duplicate) in &statements {

@@ -61,6 +61,7 @@ privileges! {
     SystemVariablesAdmin "SYSTEM_VARIABLES_ADMIN" Global "To change global settings",
     SessionVariablesAdmin "SESSION_VARIABLES_ADMIN" Global "To change restricted session settings",
     TransactionGtidTag "TRANSACTION_GTID_TAG" Global "To choose GTIDs with tags",
+    XaRecoverAdmin "XA_RECOVER_ADMIN" Global "To list prepared transactions",
     GrantOption "GRANT OPTION" Table "To give to other users those privileges you possess",
 }
 
@@ -127,6 +128,7 @@ impl Privileges {
                 | SystemVariablesAdmin
                 | SessionVariablesAdmin
                 | TransactionGtidTag
+                | XaRecoverAdmin
         );
         self.contains(privilege) || administrative && self.contains(Super)
     }

@@ -38,6 +38,7 @@ mod show;
 mod tokens;
 mod transaction;
 mod unsupported;
+mod xa;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -171,6 +172,7 @@ fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         "RENAME" => ddl::rename(tokens),
         "GRANT" => account::grant(tokens),
         "REVOKE" => account::revoke(tokens),
+        "XA" => xa::xa(tokens),
         "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => transaction::transaction(tokens),
         _ => admin::admin(tokens, &word),
     }?;

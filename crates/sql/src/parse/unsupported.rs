@@ -7,7 +7,6 @@ use super::tokens::Tokens;
 
 /// First words of whole statements.
 const STATEMENTS: &[&str] = &[
-    "XA",
     "CALL",
     "HANDLER",
     "LOAD DATA",

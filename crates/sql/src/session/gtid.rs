@@ -54,6 +54,10 @@ pub struct PendingCommit {
 }
 
 impl PendingCommit {
+    pub(super) fn new(pending: Pending, owned: Option<OwnedGtid>) -> Self {
+        PendingCommit { pending: Some(pending), _owned: owned }
+    }
+
     /// Ready when it is as durable as a commit.
     pub async fn ended(self) -> Result<(), SqlError> {
         if let Some(pending) = self.pending {
@@ -63,19 +67,32 @@ impl PendingCommit {
     }
 }
 
-/// What `SET gtid_next` says: `AUTOMATIC`, `AUTOMATIC:tag`, or a GTID.
-fn choice_of(value: &str) -> Option<GtidChoice> {
+/// What `SET gtid_next` can say.
+enum Named {
+    /// `AUTOMATIC`, `AUTOMATIC:tag`
+    Automatic(Tag),
+    /// A GTID.
+    Chosen(Gtid),
+}
+
+fn named_by(value: &str) -> Option<Named> {
     const AUTOMATIC: &str = "AUTOMATIC";
     let is_automatic = value.get(..AUTOMATIC.len()).is_some_and(|word| word.eq_ignore_ascii_case(AUTOMATIC));
     if !is_automatic {
-        return value.parse().ok().map(GtidChoice::Chosen);
+        return value.parse().ok().map(Named::Chosen);
     }
     let rest = &value[AUTOMATIC.len()..];
     if rest.is_empty() {
-        return Some(GtidChoice::default());
+        return Some(Named::Automatic(Tag::NONE));
     }
     let tag: Tag = rest.strip_prefix(':')?.trim().parse().ok()?;
-    (!tag.is_none()).then_some(GtidChoice::Automatic(tag))
+    (!tag.is_none()).then_some(Named::Automatic(tag))
+}
+
+/// What has a GTID is for replicas, what `sql_log_bin` keeps from them has none. MySQL counts such a transaction as executed, and has it in no
+/// log: no replica could follow the server any more.
+pub(super) fn local_with_gtid() -> SqlError {
+    SqlError::not_supported("a GTID of gtid_next for a transaction with sql_log_bin = 0")
 }
 
 /// 1837.
@@ -127,22 +144,23 @@ impl Session {
             let message = "@@SESSION.GTID_NEXT cannot be set to ANONYMOUS when @@GLOBAL.GTID_MODE = ON.";
             return Err(SqlError::new(codes::CANT_SET_GTID_NEXT_TO_ANONYMOUS_WHEN_GTID_MODE_IS_ON, message));
         }
-        let choice = choice_of(value).ok_or_else(|| {
+        let named = named_by(value).ok_or_else(|| {
             let message = format!("Malformed GTID specification '{value}'.");
             SqlError::new(codes::MALFORMED_GTID_SPECIFICATION, message)
         })?;
-        let (GtidChoice::Automatic(tag) | GtidChoice::Chosen(Gtid { tag, .. })) = choice;
+        let (Named::Automatic(tag) | Named::Chosen(Gtid { tag, .. })) = named;
         if !tag.is_none() && !self.account().global.has(Privilege::TransactionGtidTag) {
             let message = "Access denied; you need the TRANSACTION_GTID_TAG and at least one of the: SYSTEM_VARIABLES_ADMIN, \
                            SESSION_VARIABLES_ADMIN or REPLICATION_APPLIER privilege(s) for this operation";
             return Err(SqlError::new(codes::MISSING_GTID_TAG_PRIVILEGE, message));
         }
-        match choice {
-            GtidChoice::Automatic(tag) => {
+        match named {
+            Named::Automatic(tag) => {
                 self.next_gtid = NextGtid::Automatic(tag);
                 Ok(if tag.is_none() { "AUTOMATIC".to_owned() } else { format!("AUTOMATIC:{tag}") })
             }
-            GtidChoice::Chosen(gtid) => self.begin_gtid(gtid).await.map(|_| gtid.to_string()),
+            Named::Chosen(_) if !self.settings.hot.sql_log_bin => Err(local_with_gtid()),
+            Named::Chosen(gtid) => self.begin_gtid(gtid).await.map(|_| gtid.to_string()),
         }
     }
 
@@ -173,6 +191,7 @@ impl Session {
     pub(super) fn gtid_choice(&self) -> GtidChoice {
         match &self.next_gtid {
             NextGtid::Owned(owned) => GtidChoice::Chosen(owned.gtid()),
+            _ if !self.settings.hot.sql_log_bin => GtidChoice::Local,
             NextGtid::Automatic(tag) => GtidChoice::Automatic(*tag),
             NextGtid::Executed(_) | NextGtid::Used(_) => GtidChoice::default(),
         }

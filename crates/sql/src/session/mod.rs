@@ -38,6 +38,7 @@ mod set;
 mod tests;
 mod transaction;
 mod user_locks;
+mod xa;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ pub use self::replicated::ReplicatedStatement;
 use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;
+pub use self::xa::XaTransactions;
 use crate::ddl;
 use crate::expr::{SessionInfo, Warnings};
 use crate::parse::ast::{TableName, UserName};
@@ -85,6 +87,8 @@ pub struct Shared {
     pub counters: AllCounters,
     /// Who holds the locks of GET_LOCK.
     pub user_locks: Arc<UserLocks>,
+    /// Distributed transactions: names, and what is prepared.
+    pub xa: Arc<XaTransactions>,
 }
 
 /// Who the session belongs to: known after the login.
@@ -118,6 +122,8 @@ pub struct Session {
     account: AccountCache,
     /// Declared before `locked`, so that it is dropped first.
     transaction: TransactionState,
+    /// The transaction is a distributed one.
+    xa: Option<xa::Branch>,
     locked: LockedTables,
     /// `gtid_next`
     next_gtid: NextGtid,
@@ -163,6 +169,7 @@ impl Session {
             diagnostics: Diagnostics::default(),
             account: AccountCache::default(),
             transaction: TransactionState::default(),
+            xa: None,
             locked: LockedTables::default(),
             next_gtid: NextGtid::default(),
             origin: None,
@@ -298,6 +305,7 @@ impl Session {
     /// Everything as after a login; the transaction is rolled back.
     fn begin_as(&mut self, database: Option<String>) {
         self.transaction = TransactionState::default();
+        self.xa = None;
         self.locked = LockedTables::default();
         self.next_gtid = NextGtid::default();
         self.user_locks.release_all();

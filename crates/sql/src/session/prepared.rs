@@ -139,9 +139,11 @@ impl Session {
 /// As in MySQL.
 fn can_be_prepared(statement: &Statement) -> bool {
     match statement {
-        Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_) | Statement::Binlog(_) => {
-            false
-        }
+        Statement::Prepare { .. }
+        | Statement::Execute { .. }
+        | Statement::Deallocate(_)
+        | Statement::Binlog(_)
+        | Statement::Xa(_) => false,
         Statement::Admin(Admin::Tables { what, .. }) => *what != TableMaintenance::Check,
         _ => true,
     }

@@ -100,6 +100,9 @@ impl Session {
 
     fn check_plan(&mut self, plan: &Plan) -> Result<(), SqlError> {
         self.check_table_uses(plan.uses())?;
+        if !plan.uses().is_empty() {
+            self.check_xa_tables()?;
+        }
         if plan.writes() {
             self.check_writable()?;
         }

@@ -113,6 +113,7 @@ impl Session {
         if let Some(counter) = Counter::of(statement) {
             self.count(counter);
         }
+        self.check_xa(statement)?;
         if self.check_gtid(statement)? == GtidCheck::LeaveOut {
             return Ok(Outcome::default());
         }
@@ -141,6 +142,7 @@ impl Session {
             Statement::Ddl(ddl) => self.define(ddl, parsed.trimmed()).await,
             Statement::CreateTableSelect(create, query) => self.create_table_select(create, query, parsed).await,
             Statement::Transaction(statement) => self.transaction_statement(statement).await,
+            Statement::Xa(statement) => self.xa_statement(statement, sink).await,
             Statement::LockTables(tables) => self.lock_tables(tables).await,
             Statement::UnlockTables => self.unlock_tables_statement().await,
             Statement::Use(name) => {

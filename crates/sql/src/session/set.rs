@@ -9,6 +9,7 @@ use sqlparser::ast as sql;
 use types::Value;
 
 use super::Session;
+use super::gtid::local_with_gtid;
 use super::log_settings::IdentityPart;
 use super::rows::RowStatement;
 use crate::account::Privilege;
@@ -259,7 +260,7 @@ impl Session {
                 self.info.last_insert_id = value.as_u64();
                 return Ok(());
             }
-            "sql_log_bin" if !value.as_bool() => return Err(SqlError::not_supported("SET sql_log_bin = 0")),
+            "sql_log_bin" if !value.as_bool() && self.owned_gtid().is_some() => return Err(local_with_gtid()),
             "gtid_next" => value = SettingValue::text(self.set_gtid_next(value.as_str()).await?),
             "gtid_seq_no" => return self.set_gtid_seq_no(value.as_u64()).await,
             "original_commit_timestamp" | "original_server_version" => {
@@ -342,7 +343,11 @@ impl Session {
 
 fn not_in_a_transaction(setting: &Setting) -> SqlError {
     let message = format!("Cannot modify @@session.{} inside a transaction", setting.name);
-    SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message)
+    let code = match setting.name {
+        "sql_log_bin" => codes::INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
+        _ => codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION,
+    };
+    SqlError::new(code, message)
 }
 
 trait OrDefault {

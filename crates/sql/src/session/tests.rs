@@ -6,6 +6,11 @@ fn transactions() {
 }
 
 #[test]
+fn distributed_transactions() {
+    crate::testing::golden("golden/session_xa.txt");
+}
+
+#[test]
 fn chosen_gtids() {
     crate::testing::golden("golden/session_gtid_next.txt");
 }

@@ -171,6 +171,8 @@ impl Session {
             TransactionStatement::Rollback(completion) => {
                 let before = self.characteristics();
                 self.rollback();
+                // It ends what gtid_next began, even if it is nothing.
+                self.gtid_ended();
                 self.complete(*completion, before)?;
             }
             TransactionStatement::Savepoint(name) => {

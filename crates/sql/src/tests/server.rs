@@ -58,6 +58,7 @@ async fn server(env: Env) -> Arc<Shared> {
         globals,
         env,
         counters: Default::default(),
+        xa: Arc::default(),
         user_locks: Arc::default(),
     });
     let name = UserName { user: "root".into(), host: "localhost".into() };

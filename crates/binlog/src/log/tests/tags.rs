@@ -17,7 +17,7 @@ fn chosen(gtid: &str) -> GtidChoice {
 
 /// Places a transaction, and says its GTID without this server's UUID.
 async fn placed(writer: &mut LogWriter, number: u64, choice: GtidChoice) -> Result<String> {
-    let gtid = place_as(writer, number, &text_of(number), choice).await?.gtid.to_string();
+    let gtid = place_as(writer, number, &text_of(number), choice).await?.gtid.unwrap().to_string();
     Ok(gtid.strip_prefix(OWN).map_or(gtid.clone(), str::to_owned))
 }
 

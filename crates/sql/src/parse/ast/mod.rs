@@ -13,6 +13,8 @@ mod show;
 
 use std::fmt;
 
+use binlog::event::Xid;
+
 pub use admin::{
     Admin, ChangeSource, ChannelName, Checksum, Cuts, EncodedRange, FlushTarget, ReplicaUntil, StartReplica,
     StopReplica, TableMaintenance,
@@ -47,6 +49,8 @@ pub enum Statement {
     CreateTableSelect(Box<CreateTable>, Box<sql::Query>),
     /// BEGIN, COMMIT, SAVEPOINT, ….
     Transaction(TransactionStatement),
+    /// XA.
+    Xa(XaStatement),
     /// LOCK TABLES.
     LockTables(Vec<LockTable>),
     /// UNLOCK TABLES.
@@ -73,6 +77,49 @@ pub enum Statement {
     Binlog(BinlogEvents),
     /// Everything else that an administrator says.
     Admin(Admin),
+}
+
+/// A statement of distributed transactions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum XaStatement {
+    /// XA START.
+    Start {
+        /// The transaction's name.
+        xid: Xid,
+        /// JOIN, RESUME.
+        joins: bool,
+    },
+    /// XA END.
+    End {
+        /// The transaction's name.
+        xid: Xid,
+        /// SUSPEND.
+        suspends: bool,
+    },
+    /// XA PREPARE.
+    Prepare(Xid),
+    /// XA COMMIT.
+    Commit {
+        /// The transaction's name.
+        xid: Xid,
+        /// ONE PHASE.
+        one_phase: bool,
+    },
+    /// XA ROLLBACK.
+    Rollback(Xid),
+    /// XA RECOVER.
+    Recover(XidFormat),
+}
+
+/// How XA RECOVER shows a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XidFormat {
+    /// Its bytes.
+    Raw,
+    /// CONVERT XID: them in hexadecimal.
+    Hex,
+    /// As in a statement (MariaDB's FORMAT='SQL').
+    Sql,
 }
 
 /// Where BINLOG has its events from.

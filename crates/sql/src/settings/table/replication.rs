@@ -135,5 +135,8 @@ pub(super) const ALL: &[Setting] = &[
     global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
     both("skip_parallel_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output."),
     both("skip_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output. Replicas get all changes."),
-    session("sql_log_bin", BOOL, "ON").doc("Whether changes go to the log that replicas see. Only ON."),
+    session("sql_log_bin", BOOL, "ON").doc(
+        "Whether replicas are sent the session's changes. OFF, they are in the log (which is all that there is to recover from), with no GTID, and \
+         this server alone applies them. Needs SYSTEM_VARIABLES_ADMIN or SESSION_VARIABLES_ADMIN, and no transaction may be open.",
+    ),
 ];

@@ -60,6 +60,8 @@ pub(super) const ALL: &[Setting] = &[
     both("collation_connection", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of literals."),
     both("collation_database", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of the default database."),
     both("collation_server", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of new databases."),
+    fixed("xa_detach_on_prepare", BOOL, "ON")
+        .doc("A session lets go of a transaction that it has prepared (XA). Always ON."),
     both("completion_type", Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN")
         .doc("What follows COMMIT and ROLLBACK that say nothing."),
     both("cte_max_recursion_depth", U32, "1000").doc("Most rounds of a recursive common table expression."),

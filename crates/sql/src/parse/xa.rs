@@ -1,0 +1,88 @@
+//! XA: the statements of distributed transactions.
+//!
+//! ```text
+//! XA {START | BEGIN} xid [JOIN | RESUME]     XA END xid [SUSPEND [FOR MIGRATE]]     XA PREPARE xid
+//! XA COMMIT xid [ONE PHASE]                  XA ROLLBACK xid                        XA RECOVER [CONVERT XID | FORMAT = {'RAW' | 'SQL'}]
+//! xid: gtrid [, bqual [, formatID]]          texts or hexadecimal literals of at most 64 bytes; a number
+//! ```
+
+use binlog::event::Xid;
+use sqlparser::tokenizer::Token;
+
+use super::Parsed;
+use super::ast::{Statement, XaStatement, XidFormat};
+use super::lexer::hex_bytes;
+use super::tokens::Tokens;
+
+/// Bytes of each part of a name.
+const PART_BYTES_MAX: usize = 64;
+
+pub(super) fn xa(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    tokens.expect("XA")?;
+    let words = ["START", "BEGIN", "END", "PREPARE", "COMMIT", "ROLLBACK", "RECOVER"];
+    let statement = match tokens.expect_one(&words)? {
+        "RECOVER" => XaStatement::Recover(recover(tokens)?),
+        "START" | "BEGIN" => {
+            let xid = xid(tokens)?;
+            XaStatement::Start { xid, joins: tokens.accept_one(&["JOIN", "RESUME"]).is_some() }
+        }
+        "END" => {
+            let xid = xid(tokens)?;
+            XaStatement::End { xid, suspends: tokens.accept_one(&["SUSPEND FOR MIGRATE", "SUSPEND"]).is_some() }
+        }
+        "PREPARE" => XaStatement::Prepare(xid(tokens)?),
+        "COMMIT" => {
+            let xid = xid(tokens)?;
+            XaStatement::Commit { xid, one_phase: tokens.accept("ONE PHASE") }
+        }
+        _ => XaStatement::Rollback(xid(tokens)?),
+    };
+    Ok(Statement::Xa(statement))
+}
+
+fn recover(tokens: &mut Tokens<'_>) -> Parsed<XidFormat> {
+    if tokens.accept("CONVERT XID") {
+        return Ok(XidFormat::Hex);
+    }
+    if !tokens.accept("FORMAT") {
+        return Ok(XidFormat::Raw);
+    }
+    tokens.expect_token(&Token::Eq)?;
+    let place = tokens.place();
+    match tokens.string()?.to_ascii_uppercase().as_str() {
+        "SQL" => Ok(XidFormat::Sql),
+        "RAW" => Ok(XidFormat::Raw),
+        _ => {
+            tokens.back_to(place);
+            tokens.unexpected()
+        }
+    }
+}
+
+fn xid(tokens: &mut Tokens<'_>) -> Parsed<Xid> {
+    let gtrid = part(tokens)?;
+    let (mut bqual, mut format_id) = (Vec::new(), 1);
+    if tokens.accept_token(&Token::Comma) {
+        bqual = part(tokens)?;
+        if tokens.accept_token(&Token::Comma) {
+            let number = tokens.number()?;
+            format_id = match u32::try_from(number) {
+                Ok(number) => number,
+                Err(_) => return tokens.unexpected(),
+            };
+        }
+    }
+    Ok(Xid { format_id, gtrid, bqual })
+}
+
+fn part(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {
+    let bytes = match tokens.peek() {
+        Some(Token::HexStringLiteral(digits)) => {
+            let bytes = hex_bytes(digits);
+            tokens.next();
+            bytes
+        }
+        _ => tokens.string()?.into_bytes(),
+    };
+    if bytes.len() > PART_BYTES_MAX { tokens.unexpected() } else { Ok(bytes) }
+}
