@@ -27,6 +27,7 @@ struct Load<'p> {
     progress: Progress,
     frame: Vec<Value>,
     runs: Vec<SubqueryRun<'p>>,
+    /// Lines to skip yet.
     lines_left: u64,
 }
 
@@ -80,6 +81,12 @@ impl LoadPlan {
 impl Load<'_> {
     async fn run(&mut self, context: &mut ExecContext<'_>, sink: &mut dyn ResultSink) -> Result<(), SqlError> {
         let mut lines = 0;
+        while self.plan.has_line_ends && self.lines_left > 0 {
+            self.lines_left -= 1;
+            if self.next_line(context, sink).await? {
+                return Ok(());
+            }
+        }
         loop {
             let line = match self.fields.is_fixed() {
                 true => self.fixed_line(context, sink).await?,
@@ -94,11 +101,11 @@ impl Load<'_> {
                 }
             }
             let ended = self.next_line(context, sink).await?;
-            if line == Line::Row && self.fields.was_cut() {
-                self.complain(codes::WARN_TOO_MANY_RECORDS, too_many(self.progress.rows), context)?;
-            }
             if ended {
                 return Ok(());
+            }
+            if line == Line::Row && self.fields.was_cut() {
+                self.complain(codes::WARN_TOO_MANY_RECORDS, too_many(self.progress.rows), context)?;
             }
             lines += 1;
             if lines % ROWS_PER_CHECK == 0 {
@@ -111,7 +118,7 @@ impl Load<'_> {
     async fn fill(&mut self, stop: Stop, context: &ExecContext<'_>, sink: &mut dyn ResultSink) -> Result<(), SqlError> {
         if let Stop::Malformed(text) = stop {
             let text = crate::expr::coerce::printable(&Bytes::from(text));
-            let message = format!("Invalid {} character string: '{text}'", self.plan.charset.name());
+            let message = format!("Invalid {} character string: '{text}'", self.plan.charset);
             return Err(SqlError::new(codes::INVALID_CHARACTER_STRING, message));
         }
         let waiting = self.fields.waiting();
@@ -161,7 +168,7 @@ impl Load<'_> {
         }
         if skips {
             self.lines_left -= 1;
-            return Ok(if read == 0 && !self.plan.targets.is_empty() { self.nothing() } else { Line::Skipped });
+            return Ok(if read == 0 { Line::End } else { Line::Skipped });
         }
         if read == 0 {
             return Ok(Line::End);
@@ -172,18 +179,13 @@ impl Load<'_> {
         Ok(Line::Row)
     }
 
-    /// A line of which nothing was read: the file has ended.
-    fn nothing(&self) -> Line {
-        Line::End
-    }
-
     /// A field for its target.
     fn take(&mut self, target: &Target, context: &ExecContext<'_>) -> Result<(), SqlError> {
         let value = self.fields.value();
         let value = if self.fields.is_null() { None } else { Some(Bytes::copy_from_slice(value)) };
         match target {
             Target::Variable(name) => {
-                set_variable(name, value, self.plan.charset, &context.eval);
+                set_variable(name, value, self.plan.rules.charset(), &context.eval);
                 Ok(())
             }
             Target::Column(column) => match value {
@@ -198,7 +200,7 @@ impl Load<'_> {
     }
 
     fn store(&mut self, column: usize, bytes: Bytes, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        let value = value_for(bytes, self.plan.charset, self.column(column));
+        let value = value_for(bytes, self.plan.rules.charset(), self.column(column));
         self.progress.set(&self.plan.insert, column, value, context)
     }
 
@@ -233,13 +235,14 @@ impl Load<'_> {
     fn lack(&mut self, target: &Target, context: &ExecContext<'_>) -> Result<(), SqlError> {
         let column = match target {
             Target::Variable(name) => {
-                set_variable(name, None, self.plan.charset, &context.eval);
+                set_variable(name, None, self.plan.rules.charset(), &context.eval);
                 return Ok(());
             }
             Target::Column(column) => *column,
         };
-        let is_null = self.plan.insert.auto_increment == Some(column)
-            || matches!(self.plan.insert.defaults[column], DefaultValue::Stored(Value::Null));
+        // A field before may have been for the same column.
+        let has_no_default = matches!(self.plan.insert.defaults[column], DefaultValue::Stored(Value::Null));
+        let is_null = self.plan.insert.auto_increment == Some(column) || has_no_default && !self.progress.given[column];
         let value = match self.time(column, context)? {
             _ if is_null => Value::Null,
             Some(time) => time,
@@ -289,9 +292,7 @@ impl Load<'_> {
             let Target::Column(column) = target else { continue };
             if rest.is_empty() {
                 self.complain(codes::WARN_TOO_FEW_RECORDS, too_few(row), context)?;
-                if let Some(time) = self.time(*column, context)? {
-                    self.put(*column, time);
-                }
+                self.keep_default(*column, context)?;
                 continue;
             }
             let field = rest.split_to(field_length(self.column(*column)).min(rest.len()));
@@ -301,6 +302,17 @@ impl Load<'_> {
             self.complain(codes::WARN_TOO_MANY_RECORDS, too_many(row), context)?;
         }
         Ok(Line::Row)
+    }
+
+    /// A line of fixed lengths is too short for this column: it keeps its default, but is not NULL.
+    fn keep_default(&mut self, column: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        if let Some(time) = self.time(column, context)? {
+            self.put(column, time);
+        } else if matches!(self.plan.insert.defaults[column], DefaultValue::Stored(Value::Null)) {
+            let zero = zero_of(self.column(column));
+            self.put(column, zero);
+        }
+        Ok(())
     }
 
     /// SET.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
-use types::charset::Charset;
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::bind::Binder;
@@ -16,7 +15,7 @@ use crate::dml::assign::{Assigned, DefaultValue};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::insert_plan::{InsertPlan, InsertSource, bind_assigned};
 use crate::expr::convert::implicit_default;
-use crate::expr::{Expr, VariableScope, build, function};
+use crate::expr::{Expr, SqlMode, VariableScope, build, function};
 use crate::load::Rules;
 use crate::parse::ast::{LoadData, LoadDuplicates, LoadTarget};
 use crate::plan::node::SubqueryPlan;
@@ -29,8 +28,11 @@ pub(crate) struct LoadPlan {
     pub(crate) insert: InsertPlan,
     pub(crate) file: String,
     pub(crate) rules: Rules,
-    pub(crate) charset: Charset,
+    /// The name of the file's character set.
+    pub(crate) charset: &'static str,
     pub(crate) skip_lines: u64,
+    /// Lines are skipped by their ends alone; where they have none, as they are read.
+    pub(crate) has_line_ends: bool,
     /// Where fields go.
     pub(crate) targets: Vec<Target>,
     /// Per column: what stands for the time of the statement where a TIMESTAMP has no value.
@@ -75,7 +77,10 @@ pub(crate) async fn plan_load<'a>(
     load: &'a LoadData,
 ) -> Result<LoadPlan, SqlError> {
     let format = &load.format;
-    if format.escaped.len() > 1 || format.enclosed.len() > 1 {
+    // Without a word of it, it is what strings of statements are escaped by.
+    let no_escapes = context.session.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
+    let escaped = format.escaped.as_deref().unwrap_or(if no_escapes { b"" } else { b"\\" });
+    if escaped.len() > 1 || format.enclosed.len() > 1 {
         let message = "Field separator argument is not what is expected; check the manual";
         return Err(SqlError::new(codes::WRONG_FIELD_TERMINATORS, message));
     }
@@ -102,14 +107,15 @@ pub(crate) async fn plan_load<'a>(
     for subquery in scope.subqueries {
         subqueries.push(block::plan_subquery(context, subquery).await?);
     }
-    let separators = [&format.field_end, &format.enclosed, &format.escaped, &format.line_start, &format.line_end];
+    let separators = [&format.field_end, &format.enclosed, escaped, &format.line_start, &format.line_end];
     Ok(LoadPlan {
         now: table.def.columns.iter().map(|column| time_of(binder, column)).collect::<Result<_, _>>()?,
         insert: insert_plan(binder, load, table, replace)?,
         file: load.file.clone(),
-        rules: Rules::new(format, charset, fixed),
+        rules: Rules::new(format, escaped, charset, fixed),
         charset,
         skip_lines: load.skip_lines,
+        has_line_ends: !format.line_end.is_empty(),
         targets,
         set,
         width: scope.frame.width(),
@@ -120,7 +126,7 @@ pub(crate) async fn plan_load<'a>(
 }
 
 /// The file's: as it was said, or that of the default database.
-fn charset_of(context: &PlanContext<'_>, load: &LoadData) -> Result<Charset, SqlError> {
+fn charset_of(context: &PlanContext<'_>, load: &LoadData) -> Result<&'static str, SqlError> {
     let name = match &load.charset {
         Some(name) => name.clone(),
         None => {
@@ -128,8 +134,7 @@ fn charset_of(context: &PlanContext<'_>, load: &LoadData) -> Result<Charset, Sql
             value.as_bytes().map(|text| String::from_utf8_lossy(text).into_owned()).unwrap_or_default()
         }
     };
-    let known = charsets::static_name(&name).ok_or_else(|| charsets::unknown_charset(&name))?;
-    Ok(Charset::by_name(known).unwrap_or(Charset::Utf8Mb4))
+    charsets::static_name(&name).ok_or_else(|| charsets::unknown_charset(&name))
 }
 
 fn insert_plan(

@@ -39,13 +39,15 @@ pub(crate) struct Rules {
     enclosed: Option<u8>,
     escaped: Option<u8>,
     charset: Charset,
+    /// The longest character of `utf8mb3` has three bytes.
+    has_four_bytes: bool,
     /// Bytes of a line without terminators; 0 if fields have them.
     fixed: usize,
 }
 
 impl Rules {
-    /// `fixed` is the length of a line of a file whose fields are not separated.
-    pub(crate) fn new(format: &FileFormat, charset: Charset, fixed: usize) -> Self {
+    /// `charset` is the name of a character set that there is; `fixed` the length of a line of a file whose fields are not separated.
+    pub(crate) fn new(format: &FileFormat, escaped: &[u8], charset: &str, fixed: usize) -> Self {
         let mut line_end = format.line_end.clone();
         if line_end == format.field_end {
             line_end.clear();
@@ -55,10 +57,15 @@ impl Rules {
             line_end,
             line_start: format.line_start.clone(),
             enclosed: format.enclosed.first().copied(),
-            escaped: format.escaped.first().copied(),
-            charset,
+            escaped: escaped.first().copied(),
+            charset: Charset::by_name(charset).unwrap_or(Charset::Utf8Mb4),
+            has_four_bytes: charset == "utf8mb4",
             fixed,
         }
+    }
+
+    pub(crate) fn charset(&self) -> Charset {
+        self.charset
     }
 
     /// Bytes of the character that begins so; 0 for none.
@@ -67,7 +74,7 @@ impl Rules {
             (Charset::Utf8Mb4, 0x80..=0xc1 | 0xf8..) => 0,
             (Charset::Utf8Mb4, 0xc2..=0xdf) => 2,
             (Charset::Utf8Mb4, 0xe0..=0xef) => 3,
-            (Charset::Utf8Mb4, 0xf0..=0xf7) => 4,
+            (Charset::Utf8Mb4, 0xf0..=0xf7) => 4 * usize::from(self.has_four_bytes),
             _ => 1,
         }
     }

@@ -80,7 +80,7 @@ pub(super) fn format(tokens: &mut Tokens<'_>) -> Parsed<FileFormat> {
             let text = text(tokens)?;
             match words {
                 "TERMINATED BY" => format.field_end = text,
-                "ESCAPED BY" => format.escaped = text,
+                "ESCAPED BY" => format.escaped = Some(text),
                 _ => {
                     format.enclosed = text;
                     format.optionally = words == "OPTIONALLY ENCLOSED BY";

@@ -6,7 +6,6 @@ use base::{SqlError, codes};
 
 use super::Session;
 use super::prepared::rows_of;
-use super::replicated::ReplicatedStatement;
 use crate::account::Privilege;
 use crate::information_schema::SystemTables;
 use crate::load::{KeptFile, LoadFrom};
@@ -89,22 +88,23 @@ impl Session {
     /// Nothing reads the file any more.
     pub fn forget_kept_file(&mut self, number: u32) {
         self.kept_files.remove(&number);
+        self.load_from = None;
     }
 
-    /// As [`Session::run_replicated`], of a LOAD DATA whose file came before it.
+    /// The next LOAD DATA reads this file, whatever it names.
     ///
     /// # Errors
-    /// There is no such file, and those of the statement.
-    pub async fn run_replicated_load(
-        &mut self,
-        statement: &ReplicatedStatement<'_>,
-        number: u32,
-    ) -> Result<(), SqlError> {
-        let file = self.kept_files.remove(&number).ok_or_else(|| no_such_file(number))?;
+    /// There is no such file.
+    pub fn next_load_reads(&mut self, number: u32) -> Result<(), SqlError> {
+        let file = self.kept_files.get(&number).ok_or_else(|| no_such_file(number))?;
         self.load_from = Some(LoadFrom::Kept(file.path().to_owned()));
-        let result = self.run_replicated(statement).await;
+        Ok(())
+    }
+
+    /// Nothing reads the files of another server's log any more.
+    pub(super) fn forget_kept_files(&mut self) {
+        self.kept_files.clear();
         self.load_from = None;
-        result
     }
 }
 

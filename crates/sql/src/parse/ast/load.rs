@@ -56,8 +56,8 @@ pub struct FileFormat {
     pub enclosed: Vec<u8>,
     /// OPTIONALLY ENCLOSED BY: of no consequence for reading.
     pub optionally: bool,
-    /// ESCAPED BY.
-    pub escaped: Vec<u8>,
+    /// ESCAPED BY; `None` for what `sql_mode` says.
+    pub escaped: Option<Vec<u8>>,
     /// LINES STARTING BY.
     pub line_start: Vec<u8>,
     /// LINES TERMINATED BY.
@@ -70,7 +70,7 @@ impl Default for FileFormat {
             field_end: b"\t".to_vec(),
             enclosed: Vec::new(),
             optionally: false,
-            escaped: b"\\".to_vec(),
+            escaped: None,
             line_start: Vec::new(),
             line_end: b"\n".to_vec(),
         }
