@@ -2,8 +2,8 @@
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use types::charset::{Charset, latin1_to_utf8};
-use types::{CollationId, ColumnDef, ColumnType, Value};
+use types::charset::{Charset, char_count, latin1_to_utf8};
+use types::{ColumnDef, ColumnType, Value};
 
 use crate::dml::assign::{Assigned, DefaultValue};
 use crate::dml::insert::Progress;
@@ -200,8 +200,31 @@ impl Load<'_> {
     }
 
     fn store(&mut self, column: usize, bytes: Bytes, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        let value = value_for(bytes, self.plan.rules.charset(), self.column(column));
+        let charset = self.plan.rules.charset();
+        let value = match value_for(bytes, charset, self.column(column)) {
+            Value::Bytes(broken) if charset == Charset::Utf8Mb4 && is_text(&self.column(column).ty) => {
+                self.broken_text(column, broken, context)?
+            }
+            value => value,
+        };
         self.progress.set(&self.plan.insert, column, value, context)
+    }
+
+    /// A field that is not all text of its character set, as far as the column has room: what is before the first wrong byte.
+    fn broken_text(&self, column: usize, bytes: Bytes, context: &ExecContext<'_>) -> Result<Value, SqlError> {
+        let def = self.column(column);
+        let valid = std::str::from_utf8(&bytes).map_or_else(|error| error.valid_up_to(), str::len);
+        let room = match def.ty {
+            ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars as usize,
+            _ => usize::MAX,
+        };
+        if char_count(&bytes[..valid]) > room {
+            return Ok(Value::Str(String::from_utf8_lossy(&bytes).into_owned().into()));
+        }
+        // As if the column were in the file's character set: otherwise the bytes would be text of its own.
+        let def = ColumnDef { collation: Charset::Utf8Mb4.default_collation(), ..def.clone() };
+        let row = self.progress.rows + 1;
+        convert_for_column(Value::Bytes(bytes), &def, self.progress.strictness, row, &context.eval)
     }
 
     /// A value that is the column's already.
@@ -242,7 +265,7 @@ impl Load<'_> {
         };
         // A field before may have been for the same column.
         let has_no_default = matches!(self.plan.insert.defaults[column], DefaultValue::Stored(Value::Null));
-        let is_null = self.plan.insert.auto_increment == Some(column) || has_no_default && !self.progress.given[column];
+        let is_null = self.plan.insert.auto_increment == Some(column) || has_no_default && !self.has_value(column);
         let value = match self.time(column, context)? {
             _ if is_null => Value::Null,
             Some(time) => time,
@@ -250,6 +273,10 @@ impl Load<'_> {
         };
         self.put(column, value);
         self.complain(codes::WARN_TOO_FEW_RECORDS, too_few(self.progress.rows + 1), context)
+    }
+
+    fn has_value(&self, column: usize) -> bool {
+        self.progress.given[column] && !self.progress.values[column].is_null()
     }
 
     /// The time of the statement, for a TIMESTAMP that has no value.
@@ -381,13 +408,13 @@ fn value_for(bytes: Bytes, charset: Charset, column: &ColumnDef) -> Value {
         ColumnType::Binary { .. } | ColumnType::VarBinary { .. } | ColumnType::Blob { .. } | ColumnType::Bit { .. } => {
             Value::Bytes(bytes)
         }
-        ColumnType::Char { .. } | ColumnType::VarChar { .. } | ColumnType::Text { .. }
-            if charset == Charset::Binary =>
-        {
-            Value::Bytes(bytes)
-        }
+        ref ty if is_text(ty) && charset == Charset::Binary => Value::Bytes(bytes),
         _ => text(bytes, charset),
     }
+}
+
+fn is_text(ty: &ColumnType) -> bool {
+    matches!(ty, ColumnType::Char { .. } | ColumnType::VarChar { .. } | ColumnType::Text { .. })
 }
 
 fn text(bytes: Bytes, charset: Charset) -> Value {
@@ -400,7 +427,7 @@ fn text(bytes: Bytes, charset: Charset) -> Value {
 
 fn set_variable(name: &str, bytes: Option<Bytes>, charset: Charset, eval: &EvalContext<'_>) {
     let is_binary = charset == Charset::Binary;
-    let collation = if is_binary { CollationId::BINARY } else { Charset::Utf8Mb4.default_collation() };
+    let collation = charset.default_collation();
     let sample = if is_binary { Value::Bytes(Bytes::new()) } else { Value::Str(Bytes::new()) };
     let value = match bytes {
         None => Value::Null,
