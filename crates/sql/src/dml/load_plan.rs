@@ -4,7 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
+use bytes::Bytes;
 use engine::{Table, TableMode};
+use types::charset::Charset;
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::bind::Binder;
@@ -96,8 +98,8 @@ pub(crate) async fn plan_load<'a>(
     scope.visible = scope.visible_columns_of(0);
     binder.scopes.push(scope);
     let targets = targets(binder, load, &table)?;
-    let fixed = fixed_length(load, &table, &targets)?;
-    let set = bind_set(binder, load, &table, &targets)?;
+    let rules = Rules::new(format, escaped, charset, fixed_length(load, &table, &targets)?);
+    let set = bind_set(binder, load, &table, &targets, rules.charset())?;
     let scope = binder.scopes.pop().unwrap_or_default();
     if binder.reads(&table) {
         let message = format!("You can't specify target table '{}' for update in FROM clause", load.table.name);
@@ -112,7 +114,7 @@ pub(crate) async fn plan_load<'a>(
         now: table.def.columns.iter().map(|column| time_of(binder, column)).collect::<Result<_, _>>()?,
         insert: insert_plan(binder, load, table, replace)?,
         file: load.file.clone(),
-        rules: Rules::new(format, escaped, charset, fixed),
+        rules,
         charset,
         skip_lines: load.skip_lines,
         has_line_ends: !format.line_end.is_empty(),
@@ -261,10 +263,14 @@ fn bind_set<'a>(
     load: &'a LoadData,
     table: &Table,
     targets: &[Target],
+    charset: Charset,
 ) -> Result<Vec<SetColumn>, SqlError> {
     let session = binder.context.session;
-    let collation = session.collation_connection;
-    let text = build::type_of_value(&Value::from(""), collation).nullable(true);
+    let text = match charset {
+        Charset::Binary => Value::Bytes(Bytes::new()),
+        Charset::Utf8Mb4 | Charset::Latin1 => Value::Str(Bytes::new()),
+    };
+    let text = build::type_of_value(&text, charset.default_collation()).nullable(true);
     let mut before = Vec::new();
     for target in targets {
         let Target::Variable(name) = target else { continue };
