@@ -68,6 +68,8 @@ impl std::error::Error for SqlError {}
 pub mod codes {
     pub type Code = (u16, &'static str);
 
+    pub const EE_STAT: Code = (13, "HY000");
+    pub const EE_FILE_NOT_FOUND: Code = (29, "HY000");
     pub const CANT_CREATE_TABLE: Code = (1005, "HY000");
     pub const DB_CREATE_EXISTS: Code = (1007, "HY000");
     pub const DB_DROP_EXISTS: Code = (1008, "HY000");
@@ -113,9 +115,14 @@ pub mod codes {
     pub const TOO_BIG_FIELDLENGTH: Code = (1074, "42000");
     pub const WRONG_AUTO_KEY: Code = (1075, "42000");
     pub const FORCING_CLOSE: Code = (1080, "08S01");
+    pub const WRONG_FIELD_TERMINATORS: Code = (1083, "42000");
+    pub const BLOBS_AND_NO_TERMINATED: Code = (1084, "42000");
+    pub const TEXTFILE_NOT_READABLE: Code = (1085, "HY000");
+    pub const FILE_EXISTS_ERROR: Code = (1086, "HY000");
     pub const WRONG_SUB_KEY: Code = (1089, "HY000");
     pub const CANT_REMOVE_ALL_FIELDS: Code = (1090, "42000");
     pub const CANT_DROP_FIELD_OR_KEY: Code = (1091, "42000");
+    pub const UPDATE_TABLE_USED: Code = (1093, "HY000");
     pub const NO_SUCH_THREAD: Code = (1094, "HY000");
     pub const KILL_DENIED_ERROR: Code = (1095, "HY000");
     pub const NO_TABLES_USED: Code = (1096, "HY000");
@@ -147,6 +154,7 @@ pub mod codes {
     pub const SYNTAX_ERROR: Code = (1149, "42000");
     pub const NET_PACKET_TOO_LARGE: Code = (1153, "08S01");
     pub const NET_PACKETS_OUT_OF_ORDER: Code = (1156, "08S01");
+    pub const NET_READ_ERROR: Code = (1158, "08S01");
     pub const NET_READ_INTERRUPTED: Code = (1159, "08S01");
     pub const NET_ERROR_ON_WRITE: Code = (1160, "08S01");
     pub const WRONG_COLUMN_NAME: Code = (1166, "42000");
@@ -194,6 +202,9 @@ pub mod codes {
     pub const DERIVED_MUST_HAVE_ALIAS: Code = (1248, "42000");
     pub const COLLATION_CHARSET_MISMATCH: Code = (1253, "42000");
     pub const CUT_VALUE_GROUP_CONCAT: Code = (1260, "HY000");
+    pub const WARN_TOO_FEW_RECORDS: Code = (1261, "01000");
+    pub const WARN_TOO_MANY_RECORDS: Code = (1262, "01000");
+    pub const WARN_NULL_TO_NOTNULL: Code = (1263, "22004");
     pub const WARN_DATA_OUT_OF_RANGE: Code = (1264, "22003");
     pub const WARN_DATA_TRUNCATED: Code = (1265, "01000");
     pub const WARN_USING_OTHER_HANDLER: Code = (1266, "HY000");
@@ -236,6 +247,7 @@ pub mod codes {
     pub const XAER_OUTSIDE: Code = (1400, "XAE09");
     pub const XA_RBROLLBACK: Code = (1402, "XA100");
     pub const DATA_TOO_LONG: Code = (1406, "22001");
+    pub const LOAD_FROM_FIXED_SIZE_ROWS_TO_VAR: Code = (1409, "HY000");
     pub const CANT_CREATE_USER_WITH_GRANT: Code = (1410, "42000");
     pub const WRONG_VALUE_FOR_TYPE: Code = (1411, "HY000");
     pub const TABLE_DEF_CHANGED: Code = (1412, "HY000");
@@ -268,6 +280,7 @@ pub mod codes {
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");
     pub const TOO_LONG_TABLE_COMMENT: Code = (1628, "HY000");
     pub const TOO_LONG_FIELD_COMMENT: Code = (1629, "HY000");
+    pub const WARN_NON_ASCII_SEPARATOR_NOT_IMPLEMENTED: Code = (1638, "HY000");
     pub const REPLICA_CONVERSION_FAILED: Code = (1677, "HY000");
     pub const WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT: Code = (1681, "HY000");
     pub const TOO_LONG_INDEX_COMMENT: Code = (1688, "HY000");
@@ -332,6 +345,7 @@ pub mod codes {
     pub const FK_INCOMPATIBLE_COLUMNS: Code = (3780, "HY000");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
     pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
+    pub const CLIENT_LOCAL_FILES_DISABLED: Code = (3948, "42000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");

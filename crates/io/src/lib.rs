@@ -139,6 +139,15 @@ pub trait Disk: Send + Sync {
     fn list<'a>(&'a self, dir: &'a str) -> BoxFuture<'a, Result<Vec<String>>>;
     /// Whether a file or directory of this name is there.
     fn exists<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<bool>>;
+    /// Where a name leads to, through all links. One that leads nowhere is `NotFound`.
+    fn resolve<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<RealPath>> {
+        Box::pin(async move {
+            match self.exists(path).await? {
+                true => Ok(RealPath { path: path.to_owned(), is_file: true }),
+                false => Err(ErrorKind::NotFound.into()),
+            }
+        })
+    }
     /// Creates a directory and those above it; no error if it is there.
     fn create_dir<'a>(&'a self, dir: &'a str) -> BoxFuture<'a, Result<()>>;
     /// Renames a file over whatever has the new name, atomically.
@@ -152,6 +161,15 @@ pub trait Disk: Send + Sync {
     fn lock<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<Box<dyn LockGuard>>>;
     /// Bytes that can still be written to this file system.
     fn free_space<'a>(&'a self) -> BoxFuture<'a, Result<u64>>;
+}
+
+/// What a name leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RealPath {
+    /// Its own name, from the file system's root.
+    pub path: String,
+    /// It is a regular file.
+    pub is_file: bool,
 }
 
 /// Holds a lock taken by [`Disk::lock`].

@@ -122,6 +122,7 @@ impl<T: Transport> Connection<T> {
         let mut sink = ReplySink::new(&mut self.link, Encoding::Text, charset, status);
         let result = self.session.query(text, &mut sink).await;
         let began = sink.began();
+        sink.into_file().finish(&mut self.link).await?;
         match result {
             Ok(outcome) => {
                 self.write_outcome(&outcome, began, more);

@@ -83,7 +83,7 @@ pub async fn serve<T: Transport>(shared: Arc<Shared>, entry: Registered, transpo
     match ended {
         Ended::Quit | Ended::Closed | Ended::Killed => tracing::debug!(%id, "{ended}"),
         // A client that goes away in the middle is its own business, but worth a line when looked for.
-        Ended::Io(_) | Ended::WriteTimeout | Ended::ReadTimeout | Ended::Wire(_) => {
+        Ended::Io(_) | Ended::WriteTimeout | Ended::ReadTimeout | Ended::Interrupted | Ended::Wire(_) => {
             tracing::debug!(%id, "aborted connection: {ended}");
         }
         Ended::Bug => tracing::error!(%id, "{ended}; the connection was closed"),

@@ -10,6 +10,7 @@
 //! | `link` | packets over it, and what ends a wait |
 //! | `login`, [`auth`], [`key`] | who is there |
 //! | `connection`, `commands`, `execute` | the loop, and each command |
+//! | `local_file` | files that clients send |
 //! | `sink` | rows on their way out, with back-pressure |
 //! | `statements` | prepared statements |
 //! | [`dump`] | the seam to replication |
@@ -24,6 +25,7 @@ pub mod dump;
 mod execute;
 pub mod key;
 mod link;
+mod local_file;
 mod login;
 pub mod registry;
 mod sink;

@@ -39,6 +39,9 @@ pub(crate) enum Ended {
     /// The client took too long to send the rest of a packet.
     #[error("the rest of a packet did not come in time")]
     ReadTimeout,
+    /// KILL QUERY while a statement read from its client.
+    #[error("the statement was killed")]
+    Interrupted,
     /// A statement panicked; its session is not to be trusted any more.
     #[error("a statement failed by a bug")]
     Bug,
@@ -46,6 +49,9 @@ pub(crate) enum Ended {
 
 impl From<Ended> for SqlError {
     fn from(ended: Ended) -> Self {
+        if let Ended::Interrupted = ended {
+            return SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted");
+        }
         SqlError::new(codes::NET_ERROR_ON_WRITE, format!("Got an error writing communication packets ({ended})"))
     }
 }
@@ -75,6 +81,8 @@ pub(crate) struct Link<T> {
     pub(crate) read_timeout: Duration,
     /// Something was sent in part: nothing that follows could be understood.
     is_broken: bool,
+    /// A statement reads from the client: KILL QUERY ends the wait.
+    is_read_by_statement: bool,
     clock: Arc<dyn Clock>,
     handle: Arc<SessionHandle>,
     /// Waits for KILL while the connection is idle; kept from one wait to the next, because making one costs more
@@ -92,6 +100,7 @@ impl<T: Transport> Link<T> {
             write_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(30),
             is_broken: false,
+            is_read_by_statement: false,
             clock,
             handle,
             killed: None,
@@ -122,6 +131,23 @@ impl<T: Transport> Link<T> {
         Ok(packet)
     }
 
+    /// The next packet of something that the client sends for a statement. It has `net_read_timeout` for each part of it; KILL of the
+    /// statement ends the wait unless it is to be `patient`.
+    pub(crate) async fn packet_for_statement(&mut self, patient: bool) -> Result<Range<usize>, Ended> {
+        loop {
+            if let Some(packet) = self.reader.next_packet()? {
+                return Ok(packet);
+            }
+            self.reader.release(BUFFER_KEPT);
+            self.is_read_by_statement = !patient;
+            let read = self.read_rest().await;
+            self.is_read_by_statement = false;
+            if read? == 0 {
+                return Err(Ended::Io(std::io::ErrorKind::UnexpectedEof.into()));
+            }
+        }
+    }
+
     /// Reads more of a packet that has begun.
     async fn read_rest(&mut self) -> Result<usize, Ended> {
         let (clock, timeout) = (self.clock.clone(), self.read_timeout);
@@ -139,7 +165,7 @@ impl<T: Transport> Link<T> {
     /// Reads what there is, or waits until there is something or the connection is killed.
     async fn read(&mut self) -> Result<usize, Ended> {
         let mut read = pin!(self.transport.read(self.reader.buffer()));
-        let (handle, killed) = (&self.handle, &mut self.killed);
+        let (handle, killed, ends) = (&self.handle, &mut self.killed, self.is_read_by_statement);
         poll_fn(|cx| {
             if let Poll::Ready(result) = read.as_mut().poll(cx) {
                 return Poll::Ready(result.map_err(Ended::Io));
@@ -152,6 +178,10 @@ impl<T: Transport> Link<T> {
                 match waiting.as_mut().poll(cx) {
                     Poll::Pending => return Poll::Pending,
                     Poll::Ready(Cancelled::Connection) => return Poll::Ready(Err(Ended::Killed)),
+                    Poll::Ready(Cancelled::Statement) if ends => {
+                        *killed = None;
+                        return Poll::Ready(Err(Ended::Interrupted));
+                    }
                     Poll::Ready(Cancelled::Statement) => {
                         handle.cancel.next_statement();
                         *killed = None;

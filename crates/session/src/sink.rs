@@ -1,6 +1,7 @@
 //! Rows on their way to a client: encoded as they come, sent whenever enough of them wait.
 
 use base::{SqlError, codes};
+use bytes::Bytes;
 use io::BoxFuture;
 use sql::{FieldFlags, FieldType, ResultColumn, ResultSink};
 use types::{Value, charset};
@@ -10,6 +11,7 @@ use wire::row::{self, Field};
 use wire::{codec::Put, reply};
 
 use crate::link::Link;
+use crate::local_file::LocalFile;
 use crate::transport::Transport;
 
 /// How the rows of a result set are encoded.
@@ -34,22 +36,29 @@ pub(crate) struct ReplySink<'a, T> {
     status: u16,
     fields: Vec<Field>,
     began: bool,
+    /// Of LOAD DATA LOCAL.
+    file: LocalFile,
 }
 
 impl<'a, T: Transport> ReplySink<'a, T> {
     pub(crate) fn new(link: &'a mut Link<T>, encoding: Encoding, charset: Option<&'static str>, status: u16) -> Self {
-        ReplySink { link, encoding, charset, status, fields: Vec::new(), began: false }
+        ReplySink { link, encoding, charset, status, fields: Vec::new(), began: false, file: LocalFile::None }
     }
 
     /// For rows that follow those of an earlier answer, whose columns the client knows.
     pub(crate) fn resume(link: &'a mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) -> Self {
         let fields = columns.iter().map(field).collect();
-        ReplySink { link, encoding: Encoding::Binary, charset, status: 0, fields, began: true }
+        ReplySink { link, encoding: Encoding::Binary, charset, status: 0, fields, began: true, file: LocalFile::None }
     }
 
     /// Whether there was a result set.
     pub(crate) fn began(&self) -> bool {
         self.began
+    }
+
+    /// What became of a file that the statement asked for.
+    pub(crate) fn into_file(self) -> LocalFile {
+        self.file
     }
 
     fn is_latin1(&self) -> bool {
@@ -88,6 +97,18 @@ impl<T: Transport> ResultSink for ReplySink<'_, T> {
 
     fn needs_flush(&self) -> bool {
         self.link.writer.len() >= FLUSH_BYTES
+    }
+
+    fn has_files(&self) -> bool {
+        self.encoding == Encoding::Text && self.link.capabilities & capability::LOCAL_FILES != 0
+    }
+
+    fn ask_for_file<'a>(&'a mut self, name: &'a str) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(self.file.ask(self.link, name.as_bytes()))
+    }
+
+    fn next_of_file(&mut self) -> BoxFuture<'_, Result<Bytes, SqlError>> {
+        Box::pin(self.file.next(self.link))
     }
 
     fn flush(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {

@@ -155,6 +155,7 @@ impl Bench {
             auto_increment: (1, 1),
             insert_id: None,
             select_limit: None,
+            load: None,
             turn: Default::default(),
             found_rows: 0,
         };

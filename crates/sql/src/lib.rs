@@ -26,6 +26,7 @@ pub mod exec;
 pub mod expr;
 mod functions;
 mod information_schema;
+mod load;
 pub mod parse;
 pub mod plan;
 pub mod replay;

@@ -4,7 +4,8 @@
 
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{SqlError, codes};
+use bytes::Bytes;
 use io::BoxFuture;
 use types::Value;
 use types::collation::CollationId;
@@ -25,11 +26,32 @@ pub trait ResultSink: Send {
         false
     }
 
+    /// Asks the client for a file of its own (LOAD DATA LOCAL), of which [`next_of_file`](ResultSink::next_of_file) then gives the
+    /// bytes. The name is as in the statement.
+    fn ask_for_file<'a>(&'a mut self, name: &'a str) -> BoxFuture<'a, Result<(), SqlError>> {
+        let _ = name;
+        Box::pin(std::future::ready(Err(SqlError::new(codes::CLIENT_LOCAL_FILES_DISABLED, LOCAL_FILES_DISABLED))))
+    }
+
+    /// Whether there is a client that may be asked for a file.
+    fn has_files(&self) -> bool {
+        false
+    }
+
+    /// The next bytes of the file that was asked for; none at its end.
+    fn next_of_file(&mut self) -> BoxFuture<'_, Result<Bytes, SqlError>> {
+        Box::pin(std::future::ready(Ok(Bytes::new())))
+    }
+
     /// Sends what is buffered and waits until the client has taken enough of it.
     fn flush(&mut self) -> BoxFuture<'_, Result<(), SqlError>> {
         Box::pin(std::future::ready(Ok(())))
     }
 }
+
+/// What MySQL says of LOAD DATA LOCAL where one side does not want it.
+pub(crate) const LOCAL_FILES_DISABLED: &str =
+    "Loading local data is disabled; this must be enabled on both the client and server sides";
 
 /// A sink that keeps everything, for statements run from inside and for tests.
 #[derive(Clone, Debug, Default)]

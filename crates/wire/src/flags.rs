@@ -34,6 +34,7 @@ pub mod capability {
         | LONG_FLAG
         | CONNECT_WITH_DB
         | ODBC
+        | LOCAL_FILES
         | IGNORE_SPACE
         | PROTOCOL_41
         | INTERACTIVE

@@ -15,6 +15,14 @@ pub const ERR: u8 = 0xff;
 /// First byte of the request to send a local file.
 pub const LOCAL_INFILE: u8 = 0xfb;
 
+/// Asks the client for a file. It answers with packets of its bytes and an empty one at the end.
+pub fn write_local_infile(out: &mut PacketWriter, name: &[u8]) {
+    out.packet(|packet| {
+        packet.push(LOCAL_INFILE);
+        packet.extend_from_slice(name);
+    });
+}
+
 /// A statement succeeded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ok<'a> {

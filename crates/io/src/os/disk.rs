@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::threads::WorkerThreads;
 use super::uring::{Kind, Uring};
-use crate::{BoxFuture, Disk, File, IoBuf, IoMode, LockGuard, OpenOptions};
+use crate::{BoxFuture, Disk, File, IoBuf, IoMode, LockGuard, OpenOptions, RealPath};
 
 /// A directory of the file system.
 pub(crate) struct OsDisk {
@@ -97,6 +97,14 @@ impl Disk for OsDisk {
 
     fn exists<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<bool>> {
         self.on_path(path, Path::try_exists)
+    }
+
+    fn resolve<'a>(&'a self, path: &'a str) -> BoxFuture<'a, Result<RealPath>> {
+        self.on_path(path, |path| {
+            let real = fs::canonicalize(path)?;
+            let is_file = fs::metadata(&real)?.is_file();
+            Ok(RealPath { path: real.to_string_lossy().into_owned(), is_file })
+        })
     }
 
     fn create_dir<'a>(&'a self, dir: &'a str) -> BoxFuture<'a, Result<()>> {

@@ -12,6 +12,9 @@
 //! - A source's transaction is one of ours, or (a schema change with rows, CREATE TABLE … SELECT) two of which the last one has its GTID.
 //! - What is not understood, or not here, is an error before anything of its transaction is committed.
 
+mod load;
+mod user_variable;
+
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,14 +22,11 @@ use std::sync::Arc;
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
     AlterPhase, ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid,
-    PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar, Xid,
+    PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, Xid,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
-use bytes::Bytes;
 use sql::replay::{ReplicationFilter, RowDifferences};
 use sql::session::{ReplicatedStatement, Session};
-use types::decimal::Decimal;
-use types::{CollationId, Value};
 
 use super::commits::{Commits, Executed};
 use super::until::Until;
@@ -236,6 +236,10 @@ impl Executor {
             EventBody::Xid(_) => self.commit().await,
             EventBody::XaPrepare(prepare) if prepare.one_phase => self.commit().await,
             EventBody::XaPrepare(prepare) => self.prepare(&prepare.xid).await,
+            EventBody::BeginLoadQuery(_)
+            | EventBody::AppendBlock(_)
+            | EventBody::DeleteFile(_)
+            | EventBody::ExecuteLoadQuery(_) => self.file(event, &body).await,
             EventBody::IntVar(variable) => {
                 match variable.kind {
                     IntVar::INSERT_ID => self.session.set_insert_id(variable.value),
@@ -356,7 +360,7 @@ impl Executor {
     fn ends_group(&mut self, body: &EventBody<'_>) -> bool {
         match body {
             EventBody::Xid(_) | EventBody::XaPrepare(_) | EventBody::TransactionPayload(_) => true,
-            EventBody::MariaCompressedQuery(_) => !self.group.is_open,
+            EventBody::MariaCompressedQuery(_) | EventBody::ExecuteLoadQuery(_) => !self.group.is_open,
             EventBody::Query(query) if query.begins_transaction() => {
                 self.group.is_open = true;
                 false
@@ -530,13 +534,6 @@ impl Executor {
         };
         self.differences = Some((differences, sentence));
     }
-
-    fn user_variable(&mut self, variable: &UserVar<'_>) -> Result<(), SqlError> {
-        let name = String::from_utf8_lossy(variable.name);
-        let (value, collation) = value_of(variable)?;
-        self.session.set_user_variable(&name, value, collation);
-        Ok(())
-    }
 }
 
 /// When it was committed at its source: to the microsecond, or as its event's header says.
@@ -562,30 +559,4 @@ fn of_statement(error: &SqlError, query: &QueryEvent<'_>, sql: &[u8]) -> SqlErro
     let database = String::from_utf8_lossy(query.schema);
     let message = format!("Error '{}' on query. Default database: '{database}'. Query: '{text}'", error.message);
     SqlError { message, ..error.clone() }
-}
-
-/// The value of a user's variable, and its collation.
-fn value_of(variable: &UserVar<'_>) -> Result<(Value, CollationId), SqlError> {
-    let Some(value) = &variable.value else { return Ok((Value::Null, CollationId::DEFAULT)) };
-    let number = match value.data {
-        UserData::String(bytes) => {
-            let collation = types::collation::by_id(value.collation as u16).ok_or_else(|| {
-                let name = String::from_utf8_lossy(variable.name);
-                let message = format!("Unknown collation: '#{}' of the user variable @{name}", value.collation);
-                SqlError::new(codes::UNKNOWN_COLLATION, message)
-            })?;
-            let text = Bytes::from(collation.charset().decode(bytes).into_owned());
-            let is_binary = collation == CollationId::BINARY;
-            return Ok((if is_binary { Value::Bytes(text) } else { Value::Str(text) }, collation));
-        }
-        UserData::Real(number) => Value::Double(number),
-        UserData::Int(number) if value.is_unsigned() => Value::UInt(number as u64),
-        UserData::Int(number) => Value::Int(number),
-        UserData::Decimal { precision, scale, bytes } => {
-            let bad = || malformed(DecodeError("USER_VAR: a malformed DECIMAL".to_owned()));
-            Value::Decimal(Decimal::read_binary(bytes, precision, scale).ok_or_else(bad)?)
-        }
-        UserData::Row(_) => return Err(SqlError::not_supported("a user variable that is a row")),
-    };
-    Ok((number, CollationId::DEFAULT))
 }

@@ -14,49 +14,38 @@ use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::expr::{SqlMode, Strictness, WarningLevel, convert_for_column};
+use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column};
 use crate::result::Outcome;
 
 /// What an INSERT has done so far.
-struct Progress {
+pub(super) struct Progress {
     /// Rows that the source gave.
-    rows: u64,
-    affected: u64,
+    pub(super) rows: u64,
+    pub(super) affected: u64,
     /// Rows that met a row with the same key.
     duplicates: u64,
+    /// Rows that went because they had the key of another.
+    pub(super) deleted: u64,
     /// First number that AUTO_INCREMENT made.
-    first_generated: Option<u64>,
+    pub(super) first_generated: Option<u64>,
     /// Whether any row came to be.
     inserted: bool,
     /// Last value that was given for the AUTO_INCREMENT column.
     last_given: u64,
     /// Numbers taken and not yet used: (next, how many).
     reserved: (u64, u64),
-    strictness: Strictness,
+    pub(super) strictness: Strictness,
     /// A statement of a single row takes no NULL for a NOT NULL column, strict or not.
     single: bool,
     /// The row being made, a value per column.
-    values: Vec<Value>,
-    given: Vec<bool>,
+    pub(super) values: Vec<Value>,
+    pub(super) given: Vec<bool>,
 }
 
 impl InsertPlan {
     /// Runs it.
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
-        let columns = self.table.def.columns.len();
-        let mut progress = Progress {
-            rows: 0,
-            affected: 0,
-            duplicates: 0,
-            first_generated: None,
-            inserted: false,
-            last_given: 0,
-            reserved: (0, 0),
-            strictness: strictness(self.ignore, &context.eval),
-            single: !self.ignore && matches!(&self.source, InsertSource::Values { rows, .. } if rows.len() == 1),
-            values: vec![Value::Null; columns],
-            given: vec![false; columns],
-        };
+        let mut progress = Progress::new(self, &context.eval);
         let many = match &self.source {
             InsertSource::Values { rows, .. } => {
                 self.insert_values(&mut progress, context).await?;
@@ -72,6 +61,7 @@ impl InsertPlan {
                 }
                 true
             }
+            InsertSource::File => return Err(SqlError::unknown("a file is read by LOAD DATA")),
         };
         let warnings = context.eval.warnings.count();
         let info = if many {
@@ -86,6 +76,11 @@ impl InsertPlan {
             info,
             ..Outcome::default()
         })
+    }
+
+    /// Whether a row that meets one with its key meets no other, and nobody looks at either.
+    fn has_one_key(&self) -> bool {
+        self.foreign.is_none() && self.table.def.indexes.iter().filter(|index| index.unique).count() == 1
     }
 
     /// Whether the numbers are those of a generated primary key, for which nobody asked.
@@ -183,7 +178,7 @@ impl InsertPlan {
     }
 
     /// Completes the row and inserts it; `rows_left` with this one, for how many numbers to take at once.
-    async fn insert_row(
+    pub(super) async fn insert_row(
         &self,
         progress: &mut Progress,
         rows_left: u64,
@@ -315,9 +310,15 @@ impl InsertPlan {
         }
         loop {
             let existing = context.transaction.get(&self.table, &duplicate.existing_key, ReadMode::FOR_UPDATE).await?;
+            if existing.as_ref() == Some(&row) && self.has_one_key() {
+                // Nothing is changed, and nothing counts as deleted.
+                progress.affected += 1;
+                return Ok(());
+            }
             if let Some(existing) = existing {
                 delete_row(&self.table, self.foreign.as_ref(), &existing, Some(&row), context).await?;
                 progress.affected += 1;
+                progress.deleted += 1;
             }
             match context.transaction.insert(&self.table, row.clone()).await {
                 Ok(()) => {
@@ -385,12 +386,30 @@ impl InsertPlan {
 }
 
 impl Progress {
-    fn begin_row(&mut self) {
+    pub(super) fn new(plan: &InsertPlan, eval: &EvalContext<'_>) -> Self {
+        let columns = plan.table.def.columns.len();
+        Progress {
+            rows: 0,
+            affected: 0,
+            duplicates: 0,
+            deleted: 0,
+            first_generated: None,
+            inserted: false,
+            last_given: 0,
+            reserved: (0, 0),
+            strictness: strictness(plan.ignore, eval),
+            single: !plan.ignore && matches!(&plan.source, InsertSource::Values { rows, .. } if rows.len() == 1),
+            values: vec![Value::Null; columns],
+            given: vec![false; columns],
+        }
+    }
+
+    pub(super) fn begin_row(&mut self) {
         self.given.fill(false);
     }
 
     /// Converts a value for its column; NULL for AUTO_INCREMENT stays, and becomes a number later.
-    fn set(
+    pub(super) fn set(
         &mut self,
         plan: &InsertPlan,
         column: usize,

@@ -53,6 +53,8 @@ pub(crate) enum InsertSource {
         /// It reads the table that is inserted into: its rows are all fetched first.
         reads_target: bool,
     },
+    /// LOAD DATA.
+    File,
 }
 
 /// ON DUPLICATE KEY UPDATE.

@@ -13,12 +13,15 @@ mod delete;
 mod foreign;
 mod insert;
 mod insert_plan;
+mod load;
+mod load_plan;
 mod update;
 
 pub(crate) use assign::{DefaultValue, default_expr};
 pub(crate) use delete::{DeletePlan, plan_delete};
 pub(crate) use foreign::{ForeignKeys, delete_row, is_violation, update_row};
 pub(crate) use insert_plan::{InsertPlan, InsertSource, plan_insert};
+pub(crate) use load_plan::{LoadPlan, plan_load};
 pub(crate) use update::{UpdatePlan, plan_update};
 
 use std::sync::Arc;

@@ -9,6 +9,7 @@ use io::{BoxFuture, Env, ThreadTurn};
 use types::Value;
 
 use crate::expr::{EvalContext, interrupted};
+pub use crate::load::LoadFrom;
 
 /// Bounds of memory, per operator that needs more than a batch of rows. Beyond them it goes to temporary files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct ExecContext<'a> {
     pub insert_id: Option<u64>,
     /// `sql_select_limit`, for a query that has no LIMIT.
     pub select_limit: Option<u64>,
+    /// Where the file of a LOAD DATA is.
+    pub load: Option<LoadFrom>,
     /// Its turn on the thread that runs it.
     pub turn: ThreadTurn,
     /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.

@@ -30,7 +30,7 @@ mod spill_codec;
 use base::{SqlError, codes};
 use types::Value;
 
-pub use context::{ExecContext, Limits, NoWaitingFunctions, WaitingFunctions};
+pub use context::{ExecContext, Limits, LoadFrom, NoWaitingFunctions, WaitingFunctions};
 pub use spill::{TEMPORARY_DIRECTORY, remove_stale_files};
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
@@ -65,6 +65,7 @@ pub async fn execute(
         PlanKind::Insert(insert) => insert.execute(context).await,
         PlanKind::Update(update) => update.execute(context).await,
         PlanKind::Delete(delete) => delete.execute(context).await,
+        PlanKind::Load(load) => Box::pin(load.execute(context, sink)).await,
         PlanKind::Do(query) => {
             let mut rows = QueryRows::new(query);
             rows.open(&[]);

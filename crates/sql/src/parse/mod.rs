@@ -30,6 +30,7 @@ mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
 mod lexer;
+mod load;
 #[cfg(test)]
 mod property_tests;
 mod raw;
@@ -173,6 +174,7 @@ fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         "GRANT" => account::grant(tokens),
         "REVOKE" => account::revoke(tokens),
         "XA" => xa::xa(tokens),
+        "LOAD" => load::load(tokens),
         "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => transaction::transaction(tokens),
         _ => admin::admin(tokens, &word),
     }?;

@@ -9,7 +9,6 @@ use super::tokens::Tokens;
 const STATEMENTS: &[&str] = &[
     "CALL",
     "HANDLER",
-    "LOAD DATA",
     "LOAD XML",
     "LOAD INDEX",
     "CACHE INDEX",

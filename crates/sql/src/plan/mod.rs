@@ -35,7 +35,7 @@ use engine::{Catalog, Engine, Table, TableMode, Transaction};
 use types::Value;
 
 use crate::bind;
-use crate::dml::{DeletePlan, InsertPlan, UpdatePlan};
+use crate::dml::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use crate::expr::{ExprType, Host, Kind, SessionInfo, Warnings};
 use crate::parse::ast::Statement;
 use crate::plan::node::QueryPlan;
@@ -96,6 +96,7 @@ pub(crate) enum PlanKind {
     Insert(Box<InsertPlan>),
     Update(Box<UpdatePlan>),
     Delete(Box<DeletePlan>),
+    Load(Box<LoadPlan>),
     /// EXPLAIN: its rows are ready.
     Rows(Vec<Vec<Value>>),
     Do(QueryPlan),
@@ -158,7 +159,7 @@ impl Plan {
 
     /// Whether it changes rows.
     pub fn writes(&self) -> bool {
-        matches!(self.kind, PlanKind::Insert(_) | PlanKind::Update(_) | PlanKind::Delete(_))
+        matches!(self.kind, PlanKind::Insert(_) | PlanKind::Update(_) | PlanKind::Delete(_) | PlanKind::Load(_))
     }
 
     /// Whether IGNORE makes warnings of errors.
@@ -167,6 +168,7 @@ impl Plan {
             PlanKind::Insert(insert) => insert.ignore,
             PlanKind::Update(update) => update.ignore,
             PlanKind::Delete(delete) => delete.ignore,
+            PlanKind::Load(load) => load.insert.ignore,
             _ => false,
         }
     }
@@ -199,6 +201,7 @@ pub async fn plan_statement(context: &PlanContext<'_>, statement: &Statement) ->
         Statement::Delete(delete) => {
             PlanKind::Delete(Box::new(crate::dml::plan_delete(context, &mut binder, delete).await?))
         }
+        Statement::Load(load) => PlanKind::Load(Box::new(crate::dml::plan_load(context, &mut binder, load).await?)),
         Statement::Do(query) => {
             let bound = binder.bind_query(query)?;
             PlanKind::Do(block::plan_query(context, bound).await?)

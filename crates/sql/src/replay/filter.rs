@@ -198,6 +198,7 @@ fn tables_written(statement: &Statement) -> Vec<TableName> {
         Statement::Insert(insert) => crate::bind::written::insert(insert),
         Statement::Update(update) => crate::bind::written::update(&update.update),
         Statement::Delete(delete) => crate::bind::written::delete(&delete.delete),
+        Statement::Load(load) => vec![load.table.clone()],
         Statement::CreateTableSelect(create, _) => vec![create.name.clone()],
         Statement::Ddl(Ddl::CreateTable(create)) => vec![create.name.clone()],
         Statement::Ddl(Ddl::DropTables { tables, .. }) => tables.clone(),

@@ -42,6 +42,7 @@ counters! {
     Insert "Com_insert",
     InsertSelect "Com_insert_select",
     Kill "Com_kill",
+    Load "Com_load",
     RenameTable "Com_rename_table",
     Replace "Com_replace",
     ReplaceSelect "Com_replace_select",
@@ -123,6 +124,7 @@ impl Counter {
             }
             Statement::Update(_) => Counter::Update,
             Statement::Delete(_) => Counter::Delete,
+            Statement::Load(_) => Counter::Load,
             Statement::Set(_) => Counter::SetOption,
             Statement::Ddl(ddl) => return Counter::of_definition(ddl),
             Statement::CreateTableSelect(..) => Counter::CreateTable,

@@ -240,6 +240,7 @@ impl Session {
             Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
+                | Statement::Load(_)
                 | Statement::Ddl(_)
                 | Statement::CreateTableSelect(..)
         );

@@ -25,6 +25,7 @@ mod definition;
 mod diagnostics;
 mod gtid;
 mod host;
+mod load;
 mod log_settings;
 mod maintenance;
 mod prepared;
@@ -135,6 +136,10 @@ pub struct Session {
     is_applier: bool,
     /// What the session was last made to be for a statement of another server's log; see [`replicated`].
     replicated: replicated::LastContext,
+    /// Files of LOAD DATA statements of another server's log, by their numbers there.
+    kept_files: load::KeptFiles,
+    /// Where the file of the LOAD DATA that runs is.
+    load_from: Option<crate::load::LoadFrom>,
     /// Released after the transaction.
     user_locks: HeldLocks,
     prepared: HashMap<String, Prepared>,
@@ -160,6 +165,8 @@ impl Session {
     pub fn new(shared: Arc<Shared>, handle: Arc<SessionHandle>, client: Client) -> Self {
         let mut session = Session {
             settings: SessionSettings::new(shared.globals.snapshot()),
+            kept_files: load::KeptFiles::default(),
+            load_from: None,
             user_locks: HeldLocks::new(shared.engine.locks(), shared.user_locks.clone(), handle.connection_id.0),
             shared,
             client,

@@ -143,6 +143,7 @@ fn can_be_prepared(statement: &Statement) -> bool {
         | Statement::Execute { .. }
         | Statement::Deallocate(_)
         | Statement::Binlog(_)
+        | Statement::Load(_)
         | Statement::Xa(_) => false,
         Statement::Admin(Admin::Tables { what, .. }) => *what != TableMaintenance::Check,
         _ => true,

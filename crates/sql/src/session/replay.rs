@@ -123,6 +123,7 @@ impl Session {
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             insert_id: None,
             select_limit: None,
+            load: None,
             turn: Default::default(),
             found_rows: 0,
         };

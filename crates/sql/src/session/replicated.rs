@@ -82,6 +82,7 @@ impl Session {
 
     /// Rolls back what is open; the GTID, if there is one, was not executed.
     pub fn roll_back_replicated(&mut self) {
+        self.forget_kept_files();
         self.rollback();
         self.next_gtid = NextGtid::default();
     }

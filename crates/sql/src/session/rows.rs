@@ -204,6 +204,7 @@ impl Session {
                 }
                 _ => None,
             },
+            load: self.load_from.clone(),
             turn: Default::default(),
             found_rows: 0,
         };

@@ -128,6 +128,7 @@ impl Session {
                 let tables = SystemTables::new(self.shared.clone());
                 self.run_rows(&rows, plan, &tables, sink).await
             }
+            Statement::Load(load) => Box::pin(self.load_data(load, parsed, sink)).await,
             // The rest may be large: off the hot path's stack, and made where it is to be (BEGIN and COMMIT are often run).
             _ => Box::into_pin(Box::write(Box::new_uninit(), self.run_other(parsed, sink))).await,
         }
@@ -159,6 +160,7 @@ impl Session {
             | Statement::Update(_)
             | Statement::Delete(_)
             | Statement::Explain(_)
+            | Statement::Load(_)
             | Statement::Do(_) => Err(SqlError::unknown("a statement over rows took the wrong way")),
         }
     }

@@ -59,3 +59,8 @@ fn user_locks() {
 fn limits() {
     crate::testing::golden("golden/session_limits.txt");
 }
+
+#[test]
+fn load_data() {
+    crate::testing::golden("golden/session_load_data.txt");
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Cancelled, ConnectionId, SqlError, codes};
+use bytes::Bytes;
 use engine::{CommitSettings, Engine, EngineOptions, SessionHandle};
 use io::sim::SimMachine;
 use io::{BoxFuture, Env};
@@ -13,7 +14,7 @@ use types::Value;
 use crate::account::Account;
 use crate::ddl::Planner;
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica, UserName};
-use crate::result::Collected;
+use crate::result::{Collected, ResultColumn, ResultSink};
 use crate::services::*;
 use crate::session::{Client, Session, Shared};
 use crate::settings::{Globals, SettingValue};
@@ -89,11 +90,12 @@ pub(crate) fn session(shared: &Arc<Shared>, user: &str) -> Session {
 
 /// A statement's outcome as a few lines: columns and rows, or counts, or the error; then the number of warnings.
 pub(crate) async fn run(session: &mut Session, text: &str) -> String {
-    let mut collected = Collected::default();
-    let outcome = match session.query(text.as_bytes(), &mut collected).await {
+    let mut sink = TestSink::default();
+    let outcome = match session.query(text.as_bytes(), &mut sink).await {
         Ok(outcome) => outcome,
         Err(error) => return error.to_string(),
     };
+    let collected = sink.collected;
     let mut lines = Vec::new();
     if outcome.has_rows {
         let names: Vec<&str> = collected.columns.iter().map(|column| &*column.name).collect();
@@ -119,6 +121,33 @@ pub(crate) async fn run(session: &mut Session, text: &str) -> String {
         lines.push(format!("{} warnings", outcome.warnings));
     }
     lines.join("\n")
+}
+
+/// Collects rows; of a file that it is asked for the name is the text, which comes in small parts.
+#[derive(Default)]
+struct TestSink {
+    collected: Collected,
+    file: Bytes,
+}
+
+impl ResultSink for TestSink {
+    fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SqlError> {
+        self.collected.columns(columns)
+    }
+    fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        self.collected.row(row)
+    }
+    fn has_files(&self) -> bool {
+        true
+    }
+    fn ask_for_file<'a>(&'a mut self, name: &'a str) -> BoxFuture<'a, Result<(), SqlError>> {
+        self.file = Bytes::copy_from_slice(name.as_bytes());
+        Box::pin(std::future::ready(Ok(())))
+    }
+    fn next_of_file(&mut self) -> BoxFuture<'_, Result<Bytes, SqlError>> {
+        let part = self.file.split_to(self.file.len().min(3));
+        Box::pin(std::future::ready(Ok(part)))
+    }
 }
 
 fn shown(value: &Value, decimals: u8) -> String {

@@ -122,6 +122,7 @@ impl Fixture {
             auto_increment: (1, 1),
             insert_id: None,
             select_limit: None,
+            load: None,
             turn: Default::default(),
             found_rows: 0,
         };

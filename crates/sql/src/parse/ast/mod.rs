@@ -9,6 +9,7 @@
 
 mod admin;
 mod definition;
+mod load;
 mod show;
 
 use std::fmt;
@@ -21,6 +22,7 @@ pub use admin::{
 };
 pub use definition::*;
 pub use engine::Isolation;
+pub use load::{FileFormat, LoadData, LoadDuplicates, LoadTarget};
 pub use show::{Filter, Limit, NothingToShow, Show};
 use sqlparser::ast as sql;
 
@@ -35,6 +37,8 @@ pub enum Statement {
     Update(Update),
     /// DELETE.
     Delete(Delete),
+    /// LOAD DATA.
+    Load(Box<LoadData>),
     /// EXPLAIN of one of the above. (EXPLAIN of a table is [`Show::Columns`].)
     Explain(Explain),
     /// DO.

@@ -77,7 +77,7 @@ pub(super) fn table_rows(kind: &PlanKind) -> Vec<TableRow> {
         }
         PlanKind::Update(update) => block_rows(&update.block, "UPDATE", &mut rows),
         PlanKind::Delete(delete) => block_rows(&delete.block, "DELETE", &mut rows),
-        PlanKind::Rows(_) | PlanKind::Do(_) => {}
+        PlanKind::Rows(_) | PlanKind::Do(_) | PlanKind::Load(_) => {}
     }
     rows
 }

@@ -29,7 +29,7 @@ pub(super) fn tree_text(kind: &PlanKind) -> String {
             tree.line(0, &format!("Delete from {}", tables.join(", ")));
             tree.block(&delete.block, 1);
         }
-        PlanKind::Rows(_) | PlanKind::Do(_) => {}
+        PlanKind::Rows(_) | PlanKind::Do(_) | PlanKind::Load(_) => {}
     }
     tree.text
 }
