@@ -70,10 +70,10 @@ const TYPES: &[(&str, &str)] = &[
     ("BLOB", "blob"),
     ("ENUM", "enum"),
     ("SET", "set"),
+    ("JSON", "json"),
 ];
 
 const UNSUPPORTED_TYPES: &[&str] = &[
-    "JSON",
     "GEOMETRY",
     "POINT",
     "LINESTRING",
@@ -206,7 +206,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
         "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::string)?,
         _ => {}
     }
-    if ty.members.is_empty() && tokens.accept_token(&Token::LParen) {
+    if ty.members.is_empty() && ty.name != "json" && tokens.accept_token(&Token::LParen) {
         ty.length = Some(tokens.number()?);
         if tokens.accept_token(&Token::Comma) {
             ty.decimals = Some(tokens.number()?);
@@ -222,7 +222,9 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
 
 fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
     loop {
-        if tokens.accept("UNSIGNED") {
+        if ty.name == "json" {
+            return Ok(());
+        } else if tokens.accept("UNSIGNED") {
             ty.unsigned = true;
         } else if tokens.accept("ZEROFILL") {
             ty.zerofill = true;

@@ -146,3 +146,16 @@ fn put_number(json: &Json, out: &mut Vec<u8>) {
         out[start..].iter_mut().for_each(|byte| *byte ^= 0xff);
     }
 }
+
+impl Json {
+    /// The nearest double of a number, 0 of anything else.
+    pub fn number(&self) -> f64 {
+        match self {
+            Json::Int(n) => *n as f64,
+            Json::UInt(n) => *n as f64,
+            Json::Double(n) => *n,
+            Json::Decimal(n) => n.to_f64(),
+            _ => 0.0,
+        }
+    }
+}
