@@ -41,7 +41,7 @@ mod tests;
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
 pub(crate) use context::interrupted;
 pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings, Watch};
-pub use convert::{Strictness, convert_for_column};
+pub use convert::{Strictness, convert_for_column, name_table};
 pub use function::Function;
 pub(crate) use function::hex_text;
 pub use mode::SqlMode;
