@@ -370,8 +370,20 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
 }
 
+/// A document between what is none is compared as a number or as text, as in MySQL.
+fn json_between(value: Expr, low: &ExprType, high: &ExprType) -> Result<Expr, SqlError> {
+    if value.ty.kind != Kind::Json || low.kind == Kind::Json && high.kind == Kind::Json {
+        return Ok(value);
+    }
+    match low.kind.is_numeric() || high.kind.is_numeric() {
+        true => cast(value, CastType::Double, CollationId::BINARY),
+        false => cast(value, CastType::Char { chars: None }, CollationId::UTF8MB4_BIN),
+    }
+}
+
 /// `value BETWEEN low AND high`
 pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
+    let value = json_between(value, &low.ty, &high.ty)?;
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };

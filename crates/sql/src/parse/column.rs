@@ -187,6 +187,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     if let Some(word) = UNSUPPORTED_TYPES.iter().find(|word| tokens.next_are(word)) {
         return Err(ParseError::not_supported(format!("{word} columns")));
     }
+    let start = tokens.offset();
     let Some((_, name)) = TYPES.iter().find(|(words, _)| tokens.accept(words)) else { return tokens.unexpected() };
     let mut ty = TypeSpec {
         name,
@@ -201,6 +202,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     };
     match *name {
         "bool" => ty.length = Some(1),
+        "json" => tokens.json_types.push(start..start + "json".len()),
         "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
         "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),
         "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::string)?,

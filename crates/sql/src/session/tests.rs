@@ -59,3 +59,8 @@ fn user_locks() {
 fn limits() {
     crate::testing::golden("golden/session_limits.txt");
 }
+
+#[test]
+fn json() {
+    crate::testing::golden("golden/session_json.txt");
+}

@@ -180,7 +180,7 @@ impl Reader<'_> {
     fn path(&mut self) -> Option<Path> {
         self.skip_blanks();
         if !self.accept(b'$') {
-            self.at = 0;
+            self.at += self.text[self.at..].chars().next().map_or(0, char::len_utf8);
             return None;
         }
         let mut legs = Vec::new();

@@ -177,7 +177,7 @@ impl Args<'_> {
 
 /// 1582
 fn wrong_count(function: &str) -> SqlError {
-    let message = format!("Incorrect parameter count in the call to native function '{function}'");
+    let message = format!("Incorrect parameter count in the call to native function '{}'", function.to_uppercase());
     SqlError::new(codes::WRONG_PARAMCOUNT_TO_NATIVE_FCT, message)
 }
 
