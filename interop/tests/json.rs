@@ -1,6 +1,5 @@
 //! JSON columns between ours, MySQL 9.7 and MariaDB 11.8, in all directions, and through `mysqldump`.
 
-use std::fs;
 use std::time::Duration;
 
 use interop::{Client, Kind, Peer, Server, ServerOptions, gtid_executed, run_tool, until};
@@ -14,12 +13,12 @@ const ROWS: &str = r#"USE j;
 INSERT INTO t VALUES
  (1, '{"a": 1, "b": [1, 2, {"c": "x"}], "long": "0123456789012345678901234567890123456789", "n": null}', 1, '[]'),
  (2, NULL, 2, 'null'),
- (3, '[true, false, -1, 70000, -70000, 5000000000, -5000000000, 18446744073709551615, 1.5, 1e300, 1e-7, "ü🙂 \\n \""]', 3, '{}'),
+ (3, '[true, false, -1, 70000, -70000, 5000000000, -5000000000, 18446744073709551615, 1.5, 1e300, 1e-7, "ü🙂 \\n \\""]', 3, '{}'),
  (4, '{"e": {"f": {"g": [[[]]]}}, "": 0, "key with spaces": 1}', 4, '"text"'),
  (5, '[1, 2, 3]', 5, '0');
 INSERT INTO t SELECT 6, CONCAT('["', REPEAT('x', 70000), '", 70000, 70000, [70000]]'), 6, CONCAT('{"', REPEAT('k', 300), '": "', REPEAT('y', 200), '"}');
 INSERT INTO t VALUES (7, CAST(1.50 AS JSON), 7, CAST(DATE'2024-02-29' AS JSON)), (8, CAST(TIME'-12:34:56.789' AS JSON), 8, CAST(TIMESTAMP'2024-02-29 01:02:03.5' AS JSON)), (9, JSON_ARRAY(1.25, x'00ff', TRUE), 9, JSON_OBJECT('d', -0.001));
-INSERT INTO no_key VALUES (1, '{"a": 1}'), (1, '{"a": 1}'), (2, NULL), (3, '[1]');"#;
+INSERT INTO no_key VALUES (1, '{"a": 1}'), (1, '{"a": 1}'), (2, NULL), (3, '[1]'), (4, '["a long text that becomes shorter", "another text", 3]');"#;
 
 const CHANGES: &str = r#"USE j;
 UPDATE t SET j = JSON_SET(j, '$.a', 2, '$.b[2].c', 'y') WHERE id = 1;
@@ -32,6 +31,8 @@ UPDATE t SET j = JSON_SET(j, '$.e.f', 'leaf'), k = JSON_SET(k, '$', 'other') WHE
 UPDATE t SET j = '{"new": 1}' WHERE id = 2;
 UPDATE t SET n = n + 1;
 UPDATE no_key SET j = JSON_SET(j, '$.a', 5) WHERE a = 1 LIMIT 1;
+UPDATE no_key SET j = JSON_REPLACE(j, '$[1]', 'short') WHERE a = 4;
+UPDATE no_key SET a = 5 WHERE a = 4;
 DELETE FROM t WHERE id = 3;
 DELETE FROM no_key WHERE a = 3;"#;
 
@@ -41,7 +42,7 @@ fn start(name: &str) -> Server {
 
 /// All rows, with the types of the documents' values.
 fn contents(client: &Client) -> String {
-    let rows = "SELECT id, CAST(j AS CHAR) j, JSON_TYPE(j) a, n, CAST(k AS CHAR) k, JSON_TYPE(k) b, JSON_STORAGE_SIZE(j) s \
+    let rows = "SELECT id, CAST(j AS CHAR) j, JSON_TYPE(j) a, n, CAST(k AS CHAR) k, JSON_TYPE(k) b \
                 FROM j.t ORDER BY id; SELECT a, CAST(j AS CHAR) j FROM j.no_key ORDER BY 1, 2";
     client.query(&format!("SET NAMES utf8mb4; {rows}")).unwrap()
 }
@@ -105,6 +106,7 @@ fn mysql_with_minimal_images() {
 
 #[test]
 fn mysql_with_partial_updates() {
+    // A document that is changed in its place keeps gaps there, which ours has not: rows without a key are found all the same.
     mysql_to_ours("json-partial", "SET binlog_row_value_options = PARTIAL_JSON, binlog_row_image = minimal;");
     mysql_to_ours("json-partial-full", "SET binlog_row_value_options = PARTIAL_JSON;");
 }
@@ -187,16 +189,13 @@ fn dumped_and_loaded() {
     client.query(SCHEMA).unwrap();
     client.query(ROWS).unwrap();
     let before = contents(&client);
-    let folder = std::env::temp_dir().join(format!("commuter-json-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("dump.sql");
+    let file = server.folder().join("dump.sql");
     let port = format!("-P{}", server.port());
     let result = format!("--result-file={}", file.display());
     let arguments = ["--no-defaults", "-h127.0.0.1", "-uroot", &port, "--set-gtid-purged=OFF", &result, "--databases", "j"];
     run_tool(Kind::Mysql97, "mysqldump", &arguments).unwrap();
     client.query("DROP DATABASE j").unwrap();
     client.load(&file).unwrap();
-    fs::remove_dir_all(&folder).unwrap();
     // Text has no DECIMAL and no dates.
     let plain = |contents: &str| contents.lines().filter(|line| !line.starts_with(['7', '8', '9'])).collect::<Vec<_>>().join("\n");
     assert_eq!(plain(&contents(&client)), plain(&before));
