@@ -127,7 +127,19 @@ fn ours_to_mysql() {
     replica.client().query(&change).unwrap();
     client.query(ROWS).unwrap();
     client.query(CHANGES).unwrap();
-    client.query(&format!("SET binlog_row_image = minimal; {}", ROWS.replace("VALUES\n (1", "VALUES\n (101").replace("(2, NULL, 2", "(102, NULL, 2").replace("(4,", "(104,").replace("(5,", "(105,").replace("SELECT 6,", "SELECT 106,").replace("(7, C", "(107, C").replace("(8, C", "(108, C").replace("(9, J", "(109, J"))).unwrap();
+    client
+        .query(&format!(
+            "SET binlog_row_image = minimal; {}",
+            ROWS.replace("VALUES\n (1", "VALUES\n (101")
+                .replace("(2, NULL, 2", "(102, NULL, 2")
+                .replace("(4,", "(104,")
+                .replace("(5,", "(105,")
+                .replace("SELECT 6,", "SELECT 106,")
+                .replace("(7, C", "(107, C")
+                .replace("(8, C", "(108, C")
+                .replace("(9, J", "(109, J")
+        ))
+        .unwrap();
     let executed = gtid_executed(&client).unwrap();
     let waited = replica.client().query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{executed}', 60)")).unwrap();
     assert_eq!(waited.trim(), "0", "{}", replica.client().query("SHOW REPLICA STATUS\\G").unwrap_or_default());
@@ -192,11 +204,14 @@ fn dumped_and_loaded() {
     let file = server.folder().join("dump.sql");
     let port = format!("-P{}", server.port());
     let result = format!("--result-file={}", file.display());
-    let arguments = ["--no-defaults", "-h127.0.0.1", "-uroot", &port, "--set-gtid-purged=OFF", &result, "--databases", "j"];
+    let arguments =
+        ["--no-defaults", "-h127.0.0.1", "-uroot", &port, "--set-gtid-purged=OFF", &result, "--databases", "j"];
     run_tool(Kind::Mysql97, "mysqldump", &arguments).unwrap();
     client.query("DROP DATABASE j").unwrap();
     client.load(&file).unwrap();
     // Text has no DECIMAL and no dates.
-    let plain = |contents: &str| contents.lines().filter(|line| !line.starts_with(['7', '8', '9'])).collect::<Vec<_>>().join("\n");
+    let plain = |contents: &str| {
+        contents.lines().filter(|line| !line.starts_with(['7', '8', '9'])).collect::<Vec<_>>().join("\n")
+    };
     assert_eq!(plain(&contents(&client)), plain(&before));
 }

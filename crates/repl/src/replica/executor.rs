@@ -19,7 +19,8 @@ use std::sync::Arc;
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
     AlterPhase, ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid,
-    PayloadLimits, PartialUpdateRows, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData, UserVar, Xid,
+    PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, UserData,
+    UserVar, Xid,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use bytes::Bytes;

@@ -194,7 +194,16 @@ pub(super) struct Maria {
 impl Maria {
     /// For a stream from the beginning of a file on; all up to `has` is left out.
     pub(super) fn new(wants_annotations: bool, has: Option<MariaPosition>) -> Self {
-        Maria { wants_annotations, number: 0, last_server_id: None, has, skipping: false, begun: None, group: None, json: JsonTables::default() }
+        Maria {
+            wants_annotations,
+            number: 0,
+            last_server_id: None,
+            has,
+            skipping: false,
+            begun: None,
+            group: None,
+            json: JsonTables::default(),
+        }
     }
 
     /// For one from behind a transaction on, in the middle of a file.

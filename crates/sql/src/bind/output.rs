@@ -54,6 +54,12 @@ fn as_field(column: &mut ResultColumn, ty: &ExprType) {
                 column.flags = column.flags.with(FieldFlags::BLOB);
             }
         }
+        Kind::Json => {
+            column.decimals = 0;
+            column.collation = CollationId::BINARY;
+            column.length = u32::MAX;
+            column.flags = column.flags.with(FieldFlags::BLOB);
+        }
         kind if kind.is_numeric() => column.flags = column.flags.without(FieldFlags::BINARY),
         _ => {}
     }

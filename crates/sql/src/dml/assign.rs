@@ -9,7 +9,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::expr::convert::implicit_default;
-use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, name_table, function};
+use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function, name_table};
 use crate::parse::{ParseContext, parse_expr};
 
 /// What a column gets when the statement gives it nothing, or DEFAULT.

@@ -23,9 +23,9 @@ use types::{CollationId, Decimal, Json, Value};
 use crate::expr::build::{Mixed, agree};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::{function, json, order};
 use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
+use crate::expr::{function, json, order};
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -581,7 +581,10 @@ pub fn user_variable(name: &str, session: &SessionInfo) -> Expr {
 
 /// `@name := value`
 pub fn assign_variable(name: &str, value: Expr) -> Expr {
-    let ty = value.ty.clone();
+    let ty = match value.ty.kind {
+        Kind::Json => ExprType::text(u32::MAX / 4, CollationId::UTF8MB4_BIN),
+        _ => value.ty.clone(),
+    };
     Expr { kind: ExprKind::AssignVariable { name: name.to_lowercase().into(), value: Box::new(value) }, ty }
 }
 

@@ -7,7 +7,7 @@ use types::{ColumnType, DateTime, Decimal, Json, Time, Value, number};
 
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
-use crate::expr::types::ExprType;
+use crate::expr::types::{ExprType, Kind};
 
 /// 3157
 pub(crate) fn too_deep() -> SqlError {
@@ -197,4 +197,16 @@ pub(crate) fn to_time(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Tim
             Ok(None)
         }
     }
+}
+
+/// A value for a user variable, which has no documents: their text.
+pub(crate) fn as_variable(value: Value, ty: ExprType) -> (Value, ExprType) {
+    if ty.kind != Kind::Json && !matches!(value, Value::Json(_)) {
+        return (value, ty);
+    }
+    let text = match &value {
+        Value::Json(_) => Value::Str(coerce::plain_text(&value, types::value::NOT_FIXED)),
+        _ => value,
+    };
+    (text, ExprType::text(u32::MAX / 4, types::CollationId::UTF8MB4_BIN))
 }

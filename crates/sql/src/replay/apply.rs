@@ -120,7 +120,19 @@ impl<'m, 'e> EventRows<'m, 'e> {
         let (is_full, rest) = (event.is_full(), event.rows);
         let (event, buffer) = (*event, Vec::new());
         let diffs: &[u8] = &[];
-        EventRows { mapped, event, is_full, is_partial, diffs, rest, number: 0, slots, old_slots, buffer, differences: None }
+        EventRows {
+            mapped,
+            event,
+            is_full,
+            is_partial,
+            diffs,
+            rest,
+            number: 0,
+            slots,
+            old_slots,
+            buffer,
+            differences: None,
+        }
     }
 
     /// Takes the next image; its slots are in `slots` then.

@@ -85,9 +85,10 @@ impl Convert {
                 Convert::Number { from, clamp: modes.lossy }
             }
             (Form::Time(_) | Form::DateTime(_) | Form::Timestamp(_), _) if from != to => Convert::Temporal { from },
-            (Form::Json | Form::Decimal(..) | Form::Date | Form::Time(_) | Form::DateTime(_) | Form::Timestamp(_), _) => {
-                Convert::Possible(from)
-            }
+            (
+                Form::Json | Form::Decimal(..) | Form::Date | Form::Time(_) | Form::DateTime(_) | Form::Timestamp(_),
+                _,
+            ) => Convert::Possible(from),
             _ => Convert::Copy,
         }
     }

@@ -13,7 +13,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{SqlError, base64, codes};
-use binlog::event::{ChecksumAlgorithm, EventBody, PartialUpdateRows, RowsEvent, RowsKind, TableMap, TableMapEvent, rows_flags};
+use binlog::event::{
+    ChecksumAlgorithm, EventBody, PartialUpdateRows, RowsEvent, RowsKind, TableMap, TableMapEvent, rows_flags,
+};
 use binlog::{DecodeError, FormatDescription, RawEvent};
 use engine::{EngineError, Savepoint};
 

@@ -210,9 +210,9 @@ fn put_varint(mut n: usize, out: &mut Vec<u8>) {
     out.push(n as u8);
 }
 
-/// Precision, scale and the digits.
+/// Precision, scale and the digits. A zero in front of the point counts, as far as there is a digit more to be had.
 fn decimal_bytes(n: &Decimal) -> Vec<u8> {
-    let precision = n.precision().max(1);
+    let precision = (n.int_digits().max(1) + n.scale()).min(decimal::MAX_PRECISION);
     let mut bytes = vec![precision, n.scale()];
     let written = n.write_binary(precision, n.scale(), &mut bytes);
     debug_assert!(written.is_some(), "a decimal fits its own precision");

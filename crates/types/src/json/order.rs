@@ -40,8 +40,7 @@ pub fn compare(a: &Json, b: &Json) -> Ordering {
         }
         (Json::Object(a), Json::Object(b)) => a.len().cmp(&b.len()).then_with(|| {
             let members = a.iter().zip(b.iter());
-            let mut orders = members
-                .map(|((a, x), (b, y))| a.as_bytes().cmp(b.as_bytes()).then_with(|| compare(x, y)));
+            let mut orders = members.map(|((a, x), (b, y))| a.as_bytes().cmp(b.as_bytes()).then_with(|| compare(x, y)));
             orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         }),
         _ if rank(a) == 2 && rank(b) == 2 => compare_numbers(a, b),

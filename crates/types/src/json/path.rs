@@ -156,7 +156,8 @@ fn put_all<'j>(json: &'j Json, found: &mut Vec<&'j Json>) {
 pub fn is_identifier(key: &str) -> bool {
     let mut chars = key.chars();
     let is_start = |c: char| c.is_alphabetic() || c == '_' || c == '$';
-    chars.next().is_some_and(is_start) && chars.all(|c| is_start(c) || c.is_alphanumeric() || matches!(c, '\u{200c}' | '\u{200d}'))
+    chars.next().is_some_and(is_start)
+        && chars.all(|c| is_start(c) || c.is_alphanumeric() || matches!(c, '\u{200c}' | '\u{200d}'))
 }
 
 impl Reader<'_> {

@@ -12,9 +12,8 @@ fn document() -> impl Strategy<Value = Json> {
         any::<i16>().prop_map(|n| Json::Int(n.into())),
         any::<u64>().prop_map(Json::UInt),
         any::<f64>().prop_filter("finite", |n| n.is_finite()).prop_map(Json::Double),
-        (any::<i64>(), 0..20u8).prop_map(|(n, scale)| Json::Decimal(
-            format!("{n}e-{scale}").parse().unwrap_or(Decimal::from(n))
-        )),
+        (any::<i64>(), 0..20u8)
+            .prop_map(|(n, scale)| Json::Decimal(format!("{n}e-{scale}").parse().unwrap_or(Decimal::from(n)))),
         ".{0,200}".prop_map(Json::String),
         (any::<u8>().prop_filter("no type of ours", |code| *code > 247), prop::collection::vec(any::<u8>(), 0..9))
             .prop_map(|(code, bytes)| Json::Opaque(code, bytes)),

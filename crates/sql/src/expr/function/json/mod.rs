@@ -78,8 +78,7 @@ fn type_name_type(args: &[Expr], _: &SessionInfo) -> ExprType {
 
 /// Whether an expression gives a condition's value, which JSON has as `true` or `false`.
 fn is_condition(expr: &Expr) -> bool {
-    const PASS_ON: [&str; 8] =
-        ["if", "ifnull", "coalesce", "nullif", "greatest", "least", "any_value", "coerced"];
+    const PASS_ON: [&str; 8] = ["if", "ifnull", "coalesce", "nullif", "greatest", "least", "any_value", "coerced"];
     match &expr.kind {
         ExprKind::Case { .. } => false,
         ExprKind::Call { function, .. } if PASS_ON.contains(&function.name()) => false,
@@ -153,8 +152,7 @@ impl Args<'_> {
     fn single_path(&self, at: usize) -> Result<Option<Path>, SqlError> {
         let path = self.path(at)?;
         if path.as_ref().is_some_and(Path::is_wild) {
-            let message =
-                "In this situation, path expressions may not contain the * and ** tokens or an array range.";
+            let message = "In this situation, path expressions may not contain the * and ** tokens or an array range.";
             return Err(SqlError::new(codes::INVALID_JSON_PATH_WILDCARD, message));
         }
         Ok(path)
@@ -167,8 +165,7 @@ impl Args<'_> {
             b"one" => Ok(Some(false)),
             b"all" => Ok(Some(true)),
             _ => {
-                let message =
-                    format!("The oneOrAll argument to {function} may take these values: 'one' or 'all'.");
+                let message = format!("The oneOrAll argument to {function} may take these values: 'one' or 'all'.");
                 Err(SqlError::new(codes::JSON_BAD_ONE_OR_ALL_ARG, message))
             }
         }

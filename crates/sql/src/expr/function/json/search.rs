@@ -26,9 +26,7 @@ fn has(document: &Json, candidate: &Json) -> bool {
         (Json::Object(own), Json::Object(wanted)) => {
             wanted.iter().all(|(key, value)| own.get(key).is_some_and(|own| has(own, value)))
         }
-        (Json::Array(own), Json::Array(wanted)) => {
-            wanted.iter().all(|wanted| own.iter().any(|own| has(own, wanted)))
-        }
+        (Json::Array(own), Json::Array(wanted)) => wanted.iter().all(|wanted| own.iter().any(|own| has(own, wanted))),
         (Json::Array(own), wanted) => own.iter().any(|own| has(own, wanted)),
         (own, wanted) => own.is_scalar() && equal(own, wanted),
     }

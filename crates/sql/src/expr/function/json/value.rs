@@ -32,13 +32,7 @@ impl JsonValue {
     pub(crate) fn build(self) -> Result<Expr, SqlError> {
         let behaviors = self.on_empty.0 as i64 * 3 + self.on_error.0 as i64;
         let default = |(_, default): (Behavior, Option<Expr>)| default.unwrap_or_else(Expr::null);
-        let args = vec![
-            self.document,
-            self.path,
-            Expr::int(behaviors),
-            default(self.on_empty),
-            default(self.on_error),
-        ];
+        let args = vec![self.document, self.path, Expr::int(behaviors), default(self.on_empty), default(self.on_error)];
         let mut call = super::super::call("json_value", args, &SessionInfo::default())?;
         call.ty = ExprType { coercibility: crate::expr::types::Coercibility::Implicit, ..self.ty }.nullable(true);
         Ok(call)
