@@ -63,6 +63,7 @@ pub fn type_byte(column: &ColumnDef) -> u8 {
         ColumnType::Timestamp { .. } => type_code::TIMESTAMP2,
         ColumnType::Year => type_code::YEAR,
         ColumnType::Bit { .. } => type_code::BIT,
+        ColumnType::Json => type_code::JSON,
     }
 }
 
@@ -84,6 +85,7 @@ pub fn metadata(column: &ColumnDef, out: &mut Vec<u8>) {
         ColumnType::Enum { .. } => out.extend_from_slice(&[type_code::ENUM, pack_length(column)]),
         ColumnType::Set { .. } => out.extend_from_slice(&[type_code::SET, pack_length(column)]),
         ColumnType::Text { size } | ColumnType::Blob { size } => out.push(size.length_bytes() as u8),
+        ColumnType::Json => out.push(4),
         ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => out.push(*fsp),
         ColumnType::Bit { bits } => out.extend_from_slice(&[bits % 8, bits / 8]),
         _ => {}

@@ -5,6 +5,7 @@
 //!   FLOAT DOUBLE  4, 8 bytes, IEEE, little-endian             temporal      temporal::binary
 //!   CHAR VARCHAR BINARY VARBINARY   length in 1 byte if no value can have more than 255 bytes, else 2; the bytes
 //!   TEXT BLOB     length in 1 to 4 bytes; the bytes           BIT           big-endian, (bits + 7) / 8 bytes
+//!   JSON          length in 4 bytes; the binary form (json::binary)
 //!   ENUM SET      little-endian, 1, 2 and 1 to 4, 8 bytes
 //! ```
 //!
@@ -19,6 +20,9 @@ use crate::decimal::{self, Decimal};
 use crate::schema::{ColumnDef, ColumnType};
 use crate::temporal::binary as time;
 use crate::value::Value;
+
+/// The length of a JSON column's value is as long as a LONGBLOB's.
+const JSON_LENGTH_BYTES: usize = 4;
 
 /// How one column's values lie in a row image.
 #[derive(Clone, Debug)]
@@ -68,6 +72,8 @@ pub(crate) enum Codec {
         members: Arc<[String]>,
         width: u8,
     },
+    /// The binary form of a document, behind its length in 4 bytes.
+    Json,
 }
 
 impl Codec {
@@ -98,6 +104,7 @@ impl Codec {
             ColumnType::Bit { bits } => Codec::Bit { bits },
             ColumnType::Enum { members } => Codec::Enum { members, width },
             ColumnType::Set { members } => Codec::Set { members, width },
+            ColumnType::Json => Codec::Json,
             integer => {
                 let (width, unsigned) = integer.integer().unwrap_or((8, false));
                 Codec::Int { width: width as u8, unsigned }
@@ -119,7 +126,7 @@ impl Codec {
             Codec::Year => 1,
             Codec::Bit { bits } => bits.div_ceil(8) as usize,
             Codec::Enum { width, .. } | Codec::Set { width, .. } => *width as usize,
-            Codec::Str { .. } | Codec::Bytes { .. } => return None,
+            Codec::Str { .. } | Codec::Bytes { .. } | Codec::Json => return None,
         })
     }
 
@@ -130,6 +137,7 @@ impl Codec {
                 let prefix = *length_bytes as usize;
                 prefix + read_le(bytes.get(..prefix)?) as usize
             }
+            Codec::Json => JSON_LENGTH_BYTES + read_le(bytes.get(..JSON_LENGTH_BYTES)?) as usize,
             other => other.fixed_size()?,
         };
         (size <= bytes.len()).then_some(size)
@@ -139,6 +147,7 @@ impl Codec {
     pub(crate) fn content<'a>(&self, value: &'a [u8]) -> &'a [u8] {
         match self {
             Codec::Str { length_bytes, .. } | Codec::Bytes { length_bytes, .. } => &value[*length_bytes as usize..],
+            Codec::Json => &value[JSON_LENGTH_BYTES..],
             _ => value,
         }
     }
@@ -181,6 +190,7 @@ impl Codec {
                 push_unsigned(enum_number(members, text)?, *width, out)
             }
             (Codec::Set { members, width }, Value::Str(text)) => push_unsigned(set_number(members, text)?, *width, out),
+            (Codec::Json, Value::Json(binary)) => push_string(binary, JSON_LENGTH_BYTES as u8, u32::MAX, out),
             _ => None,
         }
     }
@@ -223,6 +233,7 @@ impl Codec {
                 n => Bytes::copy_from_slice(members.get(n as usize - 1)?.as_bytes()),
             }),
             Codec::Set { members, .. } => Value::Str(set_text(members, read_le(bytes))?.into()),
+            Codec::Json => Value::Json(row.slice(value.start + JSON_LENGTH_BYTES..value.end)),
         })
     }
 }

@@ -20,6 +20,7 @@ pub mod collation;
 pub mod column;
 pub mod decimal;
 mod error;
+pub mod json;
 pub mod key;
 pub mod number;
 pub mod row;
@@ -31,6 +32,7 @@ pub mod value;
 pub use collation::CollationId;
 pub use decimal::Decimal;
 pub use error::TypeError;
+pub use json::Json;
 pub use key::KeyCodec;
 pub use row::RowLayout;
 pub use schema::{

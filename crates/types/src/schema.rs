@@ -150,6 +150,8 @@ pub enum ColumnType {
         /// Bit 0 is the first.
         members: Arc<[String]>,
     },
+    /// A document, in MySQL's binary form.
+    Json,
 }
 
 impl ColumnType {
@@ -177,9 +179,9 @@ impl ColumnType {
         matches!(self, Char { .. } | VarChar { .. } | Text { .. } | Binary { .. } | VarBinary { .. } | Blob { .. })
     }
 
-    /// TEXT and BLOB.
+    /// TEXT, BLOB and JSON: no index has the whole of it, and there is no literal DEFAULT.
     pub fn is_blob(&self) -> bool {
-        matches!(self, ColumnType::Text { .. } | ColumnType::Blob { .. })
+        matches!(self, ColumnType::Text { .. } | ColumnType::Blob { .. } | ColumnType::Json)
     }
 
     /// DATE, TIME, DATETIME, TIMESTAMP.
@@ -248,6 +250,7 @@ impl fmt::Display for ColumnType {
             ColumnType::Bit { bits } => write!(f, "bit({bits})"),
             ColumnType::Enum { members } => write_members(f, "enum", members),
             ColumnType::Set { members } => write_members(f, "set", members),
+            ColumnType::Json => f.write_str("json"),
         }
     }
 }
@@ -364,6 +367,7 @@ impl ColumnDef {
             ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars * width,
             ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => *bytes,
             ColumnType::Text { size } | ColumnType::Blob { size } => size.max_bytes(),
+            ColumnType::Json => u32::MAX,
             _ => 0,
         }
     }

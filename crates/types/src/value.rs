@@ -12,7 +12,7 @@ use crate::temporal::{Date, DateTime, Time};
 ///
 /// What each column type decodes to: the integers to `Int` or `UInt` by their signedness; YEAR and BIT to `UInt`; ENUM and
 /// SET to `Str` (their text; numbers and order come from [`crate::ColumnType`]); CHAR, VARCHAR and TEXT to `Str`; BINARY,
-/// VARBINARY and BLOB to `Bytes`; TIMESTAMP to `DateTime` in UTC. Row codecs take the same forms.
+/// VARBINARY and BLOB to `Bytes`; JSON to `Json`; TIMESTAMP to `DateTime` in UTC. Row codecs take the same forms.
 ///
 /// `PartialEq` is for tests and bookkeeping: it knows no collation and compares no two different variants.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -40,6 +40,8 @@ pub enum Value {
     Time(Time),
     /// DATETIME, and TIMESTAMP in UTC.
     DateTime(DateTime),
+    /// JSON, in MySQL's binary form ([`crate::json::binary`]).
+    Json(Bytes),
 }
 
 impl Value {
@@ -72,6 +74,7 @@ impl Value {
             Value::Date(_) => "DATE",
             Value::Time(_) => "TIME",
             Value::DateTime(_) => "DATETIME",
+            Value::Json(_) => "JSON",
         }
     }
 
@@ -98,6 +101,7 @@ impl Value {
             Value::Date(date) => date.write_text(out),
             Value::Time(time) => time.write_text(decimals, out),
             Value::DateTime(datetime) => datetime.write_text(decimals, out),
+            Value::Json(binary) => out.extend_from_slice(json_text(binary).as_bytes()),
         }
     }
 
@@ -117,9 +121,18 @@ impl Value {
             (Value::Date(a), Value::Date(b)) => a.cmp(b),
             (Value::Time(a), Value::Time(b)) => a.cmp(b),
             (Value::DateTime(a), Value::DateTime(b)) => a.cmp(b),
+            (Value::Json(a), Value::Json(b)) => {
+                let json = |bytes| crate::json::binary::decode(bytes).ok();
+                crate::json::order::compare(&json(a)?, &json(b)?)
+            }
             _ => return None,
         })
     }
+}
+
+/// The text of a document; of bytes that are none, nothing (columns take only what is one).
+fn json_text(binary: &[u8]) -> String {
+    crate::json::binary::decode(binary).map(|json| json.to_text()).unwrap_or_default()
 }
 
 /// "No fixed number of decimals", as the protocol writes it.
@@ -177,6 +190,8 @@ enum Stored {
     Date(String),
     Time(String),
     DateTime(String),
+    /// The binary form, in hexadecimal.
+    Json(String),
 }
 
 impl Serialize for Value {
@@ -198,6 +213,7 @@ impl Serialize for Value {
             Value::Date(_) => Stored::Date(text(0)),
             Value::Time(_) => Stored::Time(text(6)),
             Value::DateTime(_) => Stored::DateTime(text(6)),
+            Value::Json(binary) => Stored::Json(hex(binary)),
         };
         stored.serialize(to)
     }
@@ -216,6 +232,7 @@ impl<'de> Deserialize<'de> for Value {
             Stored::Decimal(text) => Value::Decimal(text.parse().map_err(|_| bad(&text))?),
             Stored::Str(text) => Value::str(text),
             Stored::Bytes(text) => Value::Bytes(unhex(&text).ok_or_else(|| bad(&text))?.into()),
+            Stored::Json(text) => Value::Json(unhex(&text).ok_or_else(|| bad(&text))?.into()),
             Stored::Date(text) => Value::Date(Date::from_canonical(&text).ok_or_else(|| bad(&text))?),
             Stored::Time(text) => Value::Time(Time::from_canonical(&text).ok_or_else(|| bad(&text))?),
             Stored::DateTime(text) => Value::DateTime(DateTime::from_canonical(&text).ok_or_else(|| bad(&text))?),

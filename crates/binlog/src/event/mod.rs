@@ -48,7 +48,7 @@ pub use maria::{
     encode_binlog_checkpoint,
 };
 pub use obsolete::{OldLoad, SlavePosition, StartV3};
-pub use partial_update::{JsonDiff, PartialRow, PartialRows, PartialUpdateRows};
+pub use partial_update::{JsonDiff, PartialRow, PartialRows, PartialUpdateRows, partial_image_head};
 pub use payload::{PayloadCompression, PayloadEvents, PayloadLimits, TransactionPayload};
 pub use query::{QueryContext, QueryEvent};
 pub use rows::{ExtraRowInfo, Images, RowsEvent, RowsKind, RowsVersion, rows_flags};

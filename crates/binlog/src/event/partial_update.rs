@@ -45,6 +45,15 @@ impl<'a> PartialUpdateRows<'a> {
     }
 }
 
+/// What stands in front of an after image: the bitmap of the JSON columns that are diffs (empty without one), and its length.
+pub fn partial_image_head<'a>(map: &TableMap, bytes: &'a [u8]) -> Result<(&'a [u8], usize), DecodeError> {
+    let mut cursor = Cursor::new(bytes, "after image");
+    let options = cursor.lenenc()?;
+    let json_columns = map.columns.iter().filter(|column| column.type_code == column_type::JSON).count();
+    let diffs = if options & PARTIAL_JSON != 0 { cursor.take(json_columns.div_ceil(8))? } else { &[] };
+    Ok((diffs, bytes.len() - cursor.rest().len()))
+}
+
 /// Before and after of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartialRow<'a> {

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
     AlterPhase, ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid,
-    PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, Xid,
+    PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, Xid,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use sql::replay::{ReplicationFilter, RowDifferences};
@@ -228,10 +228,11 @@ impl Executor {
             EventBody::Query(query) => self.query(event, query, query.sql).await,
             EventBody::MariaCompressedQuery(query) => self.compressed_query(event, &query).await,
             EventBody::TableMap(map) => self.map_table(&map),
-            EventBody::Rows(rows) => self.rows(&rows).await,
+            EventBody::Rows(rows) => self.rows(&rows, false).await,
+            EventBody::PartialUpdateRows(rows) => self.rows(&rows.update, true).await,
             EventBody::MariaCompressedRows(rows) => {
                 let bytes = rows.rows(INFLATED_MAX).map_err(malformed)?;
-                self.rows(&rows.with_rows(&bytes)).await
+                self.rows(&rows.with_rows(&bytes), false).await
             }
             EventBody::Xid(_) => self.commit().await,
             EventBody::XaPrepare(prepare) if prepare.one_phase => self.commit().await,
@@ -502,7 +503,8 @@ impl Executor {
         Ok(())
     }
 
-    async fn rows(&mut self, event: &RowsEvent<'_>) -> Result<(), SqlError> {
+    /// `is_partial`: after images may say of JSON documents only what changed.
+    async fn rows(&mut self, event: &RowsEvent<'_>, is_partial: bool) -> Result<(), SqlError> {
         let Some(map) = self.tables.get(&event.table_id) else {
             let message = format!("rows of table number {} without a TABLE_MAP", event.table_id);
             return Err(malformed(DecodeError(message)));
@@ -510,7 +512,11 @@ impl Executor {
         if self.filter.as_ref().is_some_and(|filter| !filter.wants_rows(&map.schema, &map.table)) {
             return Ok(());
         }
-        if let Some(differences) = self.session.apply_rows(map, event).await? {
+        let applied = match is_partial {
+            false => self.session.apply_rows(map, event).await?,
+            true => self.session.apply_partial_rows(map, &PartialUpdateRows { update: *event }).await?,
+        };
+        if let Some(differences) = applied {
             self.note(differences);
         }
         Ok(())

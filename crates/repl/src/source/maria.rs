@@ -9,6 +9,7 @@
 //! GTID_TAGGED                      as GTID: MariaDB's names have no place for a tag
 //! ROWS_QUERY                       ANNOTATE_ROWS if the replica wants them
 //! IGNORABLE                        nothing
+//! TABLE_MAP, rows with JSON         the same with LONGTEXT, which is what MariaDB's JSON is ([`maria_json`](super::maria_json))
 //! everything else                  as it is; an error if MariaDB cannot read it
 //! ```
 //! MariaDB's GTIDs are a domain, a server and a number. Our log is one order of transactions, so it is one domain, and a transaction's
@@ -35,6 +36,7 @@ use binlog::{
 };
 
 use super::fatal;
+use super::maria_json::JsonTables;
 
 /// All transactions are in MariaDB's default domain.
 const DOMAIN: u32 = 0;
@@ -186,12 +188,22 @@ pub(super) struct Maria {
     skipping: bool,
     begun: Option<Begun>,
     group: Option<Group>,
+    json: JsonTables,
 }
 
 impl Maria {
     /// For a stream from the beginning of a file on; all up to `has` is left out.
     pub(super) fn new(wants_annotations: bool, has: Option<MariaPosition>) -> Self {
-        Maria { wants_annotations, number: 0, last_server_id: None, has, skipping: false, begun: None, group: None }
+        Maria {
+            wants_annotations,
+            number: 0,
+            last_server_id: None,
+            has,
+            skipping: false,
+            begun: None,
+            group: None,
+            json: JsonTables::default(),
+        }
     }
 
     /// For one from behind a transaction on, in the middle of a file.
@@ -234,9 +246,12 @@ impl Maria {
             _ if self.skipping => return Ok(Rendered::Nothing),
             EventType::QUERY if self.begun.is_some() => return self.begin_group(event),
             EventType::ROWS_QUERY => return self.annotation(event),
-            EventType::TABLE_MAP => check_types(event)?,
+            EventType::TABLE_MAP => {
+                check_types(event)?;
+                return self.json.table_map(event);
+            }
             EventType::QUERY | EventType::XID | EventType::XA_PREPARE => {}
-            _ if RowsKind::of(event_type).is_some() => {}
+            _ if RowsKind::of(event_type).is_some() => return self.json.rows(event),
             _ if event.header.flags & FLAG_IGNORABLE != 0 => return Ok(Rendered::Nothing),
             other => return Err(fatal(format!("MariaDB has no equal of an event of type {}", other.name()))),
         }
@@ -331,12 +346,12 @@ impl Maria {
     }
 }
 
-fn frame(header: &EventHeader, flags: u16) -> Frame {
+pub(super) fn frame(header: &EventHeader, flags: u16) -> Frame {
     Frame { timestamp: header.timestamp, server_id: header.server_id, flags: flags & !FLAG_ARTIFICIAL }
 }
 
 /// An event of another length than the one it stands for, ending where that ends.
-fn ending_at(event_type: EventType, frame: Frame, end: LogPosition, body: &[u8]) -> Vec<u8> {
+pub(super) fn ending_at(event_type: EventType, frame: Frame, end: LogPosition, body: &[u8]) -> Vec<u8> {
     let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
     // Positions in events are modulo 4 GiB, so this is the length before `end` wherever that is.
     whole_event(event_type, frame, (1 << 32) + end.offset - len, body)
@@ -345,7 +360,7 @@ fn ending_at(event_type: EventType, frame: Frame, end: LogPosition, body: &[u8])
 /// Columns that MariaDB's tables cannot have.
 fn check_types(event: &LogEvent) -> Result<(), SqlError> {
     let map = TableMap::decode(event.raw().body()).map_err(damaged)?;
-    let unknown = [(column_type::JSON, "JSON"), (column_type::VECTOR, "VECTOR")];
+    let unknown = [(column_type::VECTOR, "VECTOR")];
     let found = unknown.iter().find(|(code, _)| map.columns.iter().any(|column| column.type_code == *code));
     match found {
         None => Ok(()),
@@ -379,6 +394,6 @@ fn unknown_gtid(gtid: MariaPosition) -> SqlError {
     ))
 }
 
-fn damaged(error: DecodeError) -> SqlError {
+pub(super) fn damaged(error: DecodeError) -> SqlError {
     fatal(format!("bogus data in log event; {error}"))
 }

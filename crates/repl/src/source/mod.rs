@@ -12,6 +12,7 @@
 
 mod acks;
 mod maria;
+mod maria_json;
 mod replicas;
 mod start;
 mod stream;

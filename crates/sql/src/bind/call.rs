@@ -9,6 +9,7 @@ use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate};
+use crate::expr::function::json::{Behavior, JsonValue};
 use crate::expr::{Aggregate, Expr, ExprKind, ExprType, Kind, WarningLevel, build, function};
 
 impl<'a> Binder<'a> {
@@ -47,6 +48,16 @@ impl<'a> Binder<'a> {
             ("timestampdiff", [unit, from, to]) => {
                 let unit = interval_unit(&unit.to_string())?;
                 build::timestamp_diff(unit, self.bind_arg(from, scope)?, self.bind_arg(to, scope)?)
+            }
+            ("json_value", [document, path, returning, on_empty, on_error]) => {
+                self.bind_json_value(document, path, returning, [on_empty, on_error], scope)
+            }
+            ("json_merge", _) => {
+                let message = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
+                               JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
+                self.context.warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX, message);
+                let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
+                self.call(&name, args)
             }
             ("values", [arg]) => self.bind_values_function(arg),
             ("default", [arg]) => self.bind_default_function(arg),
@@ -93,6 +104,39 @@ impl<'a> Binder<'a> {
             sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => self.bind_expr(expr, scope),
             other => Err(SqlError::not_supported(format_args!("the argument {other}"))),
         }
+    }
+
+    /// `JSON_VALUE(document, path [RETURNING type] [… ON EMPTY] [… ON ERROR])`, of which the parser made five arguments.
+    fn bind_json_value(
+        &mut self,
+        document: &'a sql::FunctionArg,
+        path: &'a sql::FunctionArg,
+        returning: &'a sql::FunctionArg,
+        behaviors: [&'a sql::FunctionArg; 2],
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let (document, path) = (self.bind_arg(document, scope)?, self.bind_arg(path, scope)?);
+        let sample = self.bind_arg(returning, scope)?;
+        let ty = match &sample.kind {
+            ExprKind::Cast { .. } => sample.ty.clone(),
+            _ => ExprType::text(512, types::CollationId::UTF8MB4_BIN),
+        };
+        let mut bound = Vec::with_capacity(2);
+        for arg in behaviors {
+            bound.push(match arg {
+                sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(sql::Expr::Tuple(default))) => {
+                    let value = default.first().map(|default| self.bind_expr(default, scope)).transpose()?;
+                    (Behavior::Default, value.map(|value| build::coerce_to(value, &ty)))
+                }
+                arg => match &self.bind_arg(arg, scope)?.kind {
+                    ExprKind::Literal(types::Value::Int(1)) => (Behavior::Error, None),
+                    _ => (Behavior::Null, None),
+                },
+            });
+        }
+        let on_error = bound.pop().unwrap_or((Behavior::Null, None));
+        let on_empty = bound.pop().unwrap_or((Behavior::Null, None));
+        JsonValue { document, path, ty, on_empty, on_error }.build()
     }
 
     fn bind_date_add(

@@ -188,6 +188,10 @@ impl<'a> Binder<'a> {
                 let remove = trim_what.as_ref().map(|what| bind(self, what)).transpose()?;
                 build::trim(side, bind(self, expr)?, remove)
             }
+            E::MemberOf(member) => {
+                let args = vec![bind(self, &member.value)?, bind(self, &member.array)?];
+                crate::expr::function::call("member of", args, self.context.session)
+            }
             E::Prefixed { prefix, value } => self.bind_introducer(&prefix.value, value, scope),
             E::Function(function) => self.bind_function(function, scope),
             E::Tuple(_) => Err(SqlError::new(codes::OPERAND_COLUMNS, "Operand should contain 1 column(s)")),
@@ -408,6 +412,11 @@ impl<'a> Binder<'a> {
             O::PGBitwiseShiftLeft => build::bit(BitOp::ShiftLeft, l, r),
             O::PGBitwiseShiftRight => build::bit(BitOp::ShiftRight, l, r),
             O::StringConcat => crate::expr::function::resolve("concat", vec![l, r], session),
+            O::Arrow => crate::expr::function::resolve("json_extract", vec![l, r], session),
+            O::LongArrow => {
+                let found = crate::expr::function::resolve("json_extract", vec![l, r], session)?;
+                crate::expr::function::resolve("json_unquote", vec![found], session)
+            }
             O::Regexp => crate::expr::function::resolve("regexp_like", vec![l, r], session),
             other => Err(SqlError::not_supported(format_args!("operator {other}"))),
         }

@@ -177,6 +177,7 @@ fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
         }
         D::Binary(length) => CastType::Binary { bytes: length.and_then(|length| u32::try_from(length).ok()) },
         D::Date => CastType::Date,
+        D::JSON => CastType::Json,
         D::Time(digits, _) => CastType::Time { fsp: fsp(digits)? },
         D::Datetime(digits) | D::Timestamp(digits, _) => CastType::DateTime { fsp: fsp(digits)? },
         D::Decimal(info) | D::Dec(info) | D::Numeric(info) => decimal_type(info)?,
@@ -186,6 +187,7 @@ fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
         D::Double(_) | D::DoublePrecision | D::Real | D::Float64 | D::Float8 => CastType::Double,
         D::Custom(name, args) if args.is_empty() => match name.to_string().to_ascii_lowercase().as_str() {
             "year" => CastType::Year,
+            "json" => CastType::Json,
             "signed" => CastType::Signed,
             "unsigned" => CastType::Unsigned,
             _ => return Err(SqlError::not_supported(format_args!("CAST(… AS {ty})"))),

@@ -24,7 +24,7 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
         ..ResultColumn::new("", field_type(&column_type, ty), collation(ty), length(&column_type, ty))
     };
     // A parameter's type is known with its value only; it is sent as text until then.
-    column.flags = if ty.kind == Kind::Any { flags } else { flags.with(type_flags(&column_type, ty.collation)) };
+    column.flags = if ty.kind == Kind::Any { flags } else { flags.with(type_flags(&column_type, ty)) };
     if ty.origin.is_none() && ty.kind.is_string() {
         // A string that was computed is no BLOB, but long ones have the type of one.
         column.flags = column.flags.without(FieldFlags::BLOB);
@@ -53,6 +53,12 @@ fn as_field(column: &mut ResultColumn, ty: &ExprType) {
                 column.ty = FieldType::Blob;
                 column.flags = column.flags.with(FieldFlags::BLOB);
             }
+        }
+        Kind::Json => {
+            column.decimals = 0;
+            column.collation = CollationId::BINARY;
+            column.length = u32::MAX;
+            column.flags = column.flags.with(FieldFlags::BLOB);
         }
         kind if kind.is_numeric() => column.flags = column.flags.without(FieldFlags::BINARY),
         _ => {}
@@ -142,18 +148,19 @@ fn column_flags(table: &TableDef, column: usize) -> FieldFlags {
     flags
 }
 
-fn type_flags(ty: &ColumnType, collation: CollationId) -> FieldFlags {
+fn type_flags(ty: &ColumnType, of: &ExprType) -> FieldFlags {
     let mut flags = FieldFlags::default();
     if ty.is_unsigned() {
         flags = flags.with(FieldFlags::UNSIGNED);
     }
     match ty {
-        ColumnType::Text { .. } | ColumnType::Blob { .. } => flags = flags.with(FieldFlags::BLOB),
+        ColumnType::Json if of.origin.is_none() => {}
+        ColumnType::Text { .. } | ColumnType::Blob { .. } | ColumnType::Json => flags = flags.with(FieldFlags::BLOB),
         ColumnType::Enum { .. } => flags = flags.with(FieldFlags::ENUM),
         ColumnType::Set { .. } => flags = flags.with(FieldFlags::SET),
         _ => {}
     }
-    if !ty.has_charset() || collation.name().ends_with("_bin") {
+    if !ty.has_charset() || of.collation.name().ends_with("_bin") {
         flags = flags.with(FieldFlags::BINARY);
     }
     flags
@@ -162,6 +169,8 @@ fn type_flags(ty: &ColumnType, collation: CollationId) -> FieldFlags {
 fn collation(ty: &ExprType) -> CollationId {
     match ty.kind {
         Kind::Str => ty.collation,
+        // A function's document is text, a column's is not.
+        Kind::Json if ty.origin.is_none() => CollationId::UTF8MB4_0900_AI_CI,
         Kind::Any => CollationId::UTF8MB4_0900_AI_CI,
         _ => CollationId::BINARY,
     }
@@ -170,6 +179,7 @@ fn collation(ty: &ExprType) -> CollationId {
 fn decimals(ty: &ExprType) -> u8 {
     match ty.kind {
         Kind::Str | Kind::Bytes | Kind::Any => NOT_FIXED,
+        Kind::Json if ty.origin.is_none() => NOT_FIXED,
         Kind::Null => 0,
         _ => ty.decimals,
     }
@@ -202,6 +212,7 @@ fn field_type(column: &ColumnType, ty: &ExprType) -> FieldType {
         ColumnType::Timestamp { .. } => FieldType::Timestamp,
         ColumnType::Year => FieldType::Year,
         ColumnType::Bit { .. } => FieldType::Bit,
+        ColumnType::Json => FieldType::Json,
     }
 }
 
@@ -231,6 +242,8 @@ fn length(column: &ColumnType, ty: &ExprType) -> u32 {
         ColumnType::Text { size } => size.max_bytes().saturating_mul(BYTES_PER_CHAR),
         ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => *bytes,
         ColumnType::Blob { size } => size.max_bytes(),
+        ColumnType::Json if ty.origin.is_none() => u32::MAX / BYTES_PER_CHAR * BYTES_PER_CHAR,
+        ColumnType::Json => u32::MAX,
         ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars.saturating_mul(BYTES_PER_CHAR),
         ColumnType::Enum { members } => {
             let longest = members.iter().map(|member| member.chars().count()).max().unwrap_or(0);

@@ -312,6 +312,7 @@ fn needed_cast(from: &ExprType, to: &ExprType) -> Option<CastType> {
     }
     Some(match to.kind {
         Kind::Null | Kind::Any => return None,
+        Kind::Json => CastType::Json,
         Kind::Int => CastType::Signed,
         Kind::UInt => CastType::Unsigned,
         Kind::Float => CastType::Float,

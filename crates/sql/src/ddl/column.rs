@@ -86,6 +86,7 @@ fn column_type(
         "datetime" => ColumnType::DateTime { fsp: fsp(name, ty)? },
         "timestamp" => ColumnType::Timestamp { fsp: fsp(name, ty)? },
         "year" => ColumnType::Year,
+        "json" => ColumnType::Json,
         "enum" | "set" => members(name, ty)?,
         _ => return string(name, ty, collation, context),
     };

@@ -125,6 +125,13 @@ fn prefix(spec: &IndexPart, column: &ColumnDef) -> Result<Option<u32>, SqlError>
                 prefix => Ok(Some(prefix)),
             };
         }
+        ColumnType::Json => {
+            let message = format!(
+                "JSON column '{}' supports indexing only via generated columns on a specified JSON path.",
+                column.name
+            );
+            return Err(SqlError::new(codes::JSON_USED_AS_KEY, message));
+        }
         _ if spec.prefix.is_some() => return Err(wrong()),
         _ => return Ok(None),
     };

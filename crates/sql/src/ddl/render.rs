@@ -132,7 +132,7 @@ fn column_text(column: &ColumnDef, def: &TableDef, invisible: &str) -> String {
         Some(default) => {
             let _ = write!(text, " DEFAULT {}", default_text(default, column));
         }
-        None if column.nullable && !column.ty.is_blob() && !column.auto_increment => text.push_str(" DEFAULT NULL"),
+        None if column.nullable && shows_null(&column.ty) && !column.auto_increment => text.push_str(" DEFAULT NULL"),
         None => {}
     }
     if column.on_update_now {
@@ -148,6 +148,11 @@ fn column_text(column: &ColumnDef, def: &TableDef, invisible: &str) -> String {
         let _ = write!(text, " COMMENT {}", quote_string(&column.comment));
     }
     text
+}
+
+/// A TEXT or BLOB without DEFAULT says nothing.
+fn shows_null(ty: &ColumnType) -> bool {
+    !ty.is_blob() || *ty == ColumnType::Json
 }
 
 fn now_text(ty: &ColumnType) -> String {

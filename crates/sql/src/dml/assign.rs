@@ -9,7 +9,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::expr::convert::implicit_default;
-use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function};
+use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function, name_table};
 use crate::parse::{ParseContext, parse_expr};
 
 /// What a column gets when the statement gives it nothing, or DEFAULT.
@@ -160,7 +160,8 @@ impl Assignments {
             let column = &table.def.columns[assignment.column];
             let value = match &assignment.value {
                 Assigned::Expr(expr) => {
-                    convert_for_column(expr.eval(frame, eval)?, column, strictness, row_number, eval)?
+                    convert_for_column(expr.eval(frame, eval)?, column, strictness, row_number, eval)
+                        .map_err(|error| name_table(error, column, &table.def.name))?
                 }
                 Assigned::Default(default) => default.value(column, strictness, row_number, eval)?,
             };

@@ -14,7 +14,7 @@ use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column};
+use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column, name_table};
 use crate::result::Outcome;
 
 /// What an INSERT has done so far.
@@ -421,7 +421,8 @@ impl Progress {
         self.values[column] = match value {
             Value::Null if plan.auto_increment == Some(column) => Value::Null,
             Value::Null if self.single => convert_for_column(Value::Null, def, Strictness::Strict, 1, &context.eval)?,
-            value => convert_for_column(value, def, self.strictness, self.rows + 1, &context.eval)?,
+            value => convert_for_column(value, def, self.strictness, self.rows + 1, &context.eval)
+                .map_err(|error| name_table(error, def, &plan.table.def.name))?,
         };
         Ok(())
     }

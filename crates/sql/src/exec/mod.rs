@@ -137,7 +137,8 @@ async fn select_into(
         1 => {
             let mut variables = context.eval.session.user_variables.lock();
             for ((name, value), ty) in plan.into.iter().zip(batch.row(0)).zip(&plan.types) {
-                variables.insert(name.to_lowercase(), (value.clone(), variable_type(ty, value)));
+                let variable = crate::expr::json::as_variable(value.clone(), variable_type(ty, value));
+                variables.insert(name.to_lowercase(), variable);
             }
             context.found_rows = 1;
             Ok(Outcome { affected_rows: 1, ..Outcome::default() })

@@ -258,6 +258,8 @@ impl RangeMaker<'_> {
         let def = self.column(column);
         Ok(match (&def.ty, &value) {
             (_, Value::Null) => Fit::Null,
+            // Compared as JSON, whose order is another.
+            (_, Value::Json(_)) => Fit::Unknown,
             (ColumnType::Text { .. } | ColumnType::VarChar { .. } | ColumnType::Char { .. }, Value::Str(_)) => {
                 Fit::Exact(value)
             }

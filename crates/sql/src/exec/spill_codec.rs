@@ -5,6 +5,7 @@
 //!   value   kind: 1 byte, then
 //!             0 NULL | 1 INT i64 | 2 UINT u64 | 3 FLOAT u32 bits | 4 DOUBLE u64 bits | 5 DECIMAL text
 //!             6 text | 7 binary | 8 DATE year u16, month, day | 9 TIME i64 micros | 10 DATETIME date, h, m, s, u32 micros
+//!             11 JSON, binary
 //!   text    length u32, bytes            all numbers little-endian
 //! ```
 
@@ -33,6 +34,7 @@ fn encode_value(value: &Value, out: &mut Vec<u8>) {
         }
         Value::Str(bytes) => put_text(6, bytes, out),
         Value::Bytes(bytes) => put_text(7, bytes, out),
+        Value::Json(binary) => put_text(11, binary, out),
         Value::Date(date) => put_date(8, *date, out),
         Value::Time(time) => put(9, &time.micros().to_le_bytes(), out),
         Value::DateTime(time) => {
@@ -100,6 +102,7 @@ impl<'a> RowReader<'a> {
                 let [hour, minute, second] = self.take()?;
                 Value::DateTime(DateTime::new(date, hour, minute, second, u32::from_le_bytes(self.take()?)))
             }
+            11 => Value::Json(self.text()?),
             _ => return Err(damaged()),
         })
     }

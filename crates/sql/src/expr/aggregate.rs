@@ -8,6 +8,7 @@
 //! | MIN, MAX, ANY_VALUE | as the argument | as the argument | NULL |
 //! | BIT_AND, BIT_OR, BIT_XOR | BIGINT UNSIGNED | | all ones, 0, 0 |
 //! | STD, VARIANCE, … | DOUBLE | DOUBLE | NULL |
+//! | JSON_ARRAYAGG, JSON_OBJECTAGG | JSON, no longer than a packet (3150) | | NULL |
 //! | GROUP_CONCAT | text, cut at `group_concat_max_len` (1260) | | NULL |
 //!
 //! NULLs are not counted. Which rows come, and in what order, is the executor's affair: it leaves out what DISTINCT saw
@@ -17,14 +18,14 @@ use std::cmp::Ordering;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use types::{CollationId, Decimal, Value};
+use types::{CollationId, Decimal, Json, Value};
 
 use crate::expr::build::{Mixed, agree};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::order;
 use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
+use crate::expr::{function, json, order};
 
 /// Which aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -45,6 +46,8 @@ pub enum AggregateFunction {
     VarPop,
     VarSamp,
     AnyValue,
+    JsonArrayAgg,
+    JsonObjectAgg,
 }
 
 /// One aggregate of a query block.
@@ -107,12 +110,19 @@ enum SoFar {
         rows: u64,
         cut: bool,
     },
+    /// JSON_ARRAYAGG, JSON_OBJECTAGG: the elements, or keys and values, and their size.
+    Json {
+        elements: Vec<(String, Json)>,
+        bytes: u64,
+    },
 }
 
 fn by_name(name: &str) -> Option<AggregateFunction> {
     use AggregateFunction::*;
     let is = |other: &&(&str, AggregateFunction)| name.eq_ignore_ascii_case(other.0);
-    const NAMES: [(&str, AggregateFunction); 17] = [
+    const NAMES: [(&str, AggregateFunction); 19] = [
+        ("json_arrayagg", JsonArrayAgg),
+        ("json_objectagg", JsonObjectAgg),
         ("count", Count),
         ("sum", Sum),
         ("avg", Avg),
@@ -152,6 +162,7 @@ impl Aggregate {
         let count_is_right = match function {
             AggregateFunction::Count => args.len() <= 1 || clauses.distinct,
             AggregateFunction::GroupConcat => !args.is_empty(),
+            AggregateFunction::JsonObjectAgg => args.len() == 2,
             _ => args.len() == 1,
         };
         if !count_is_right {
@@ -167,6 +178,8 @@ impl Aggregate {
                 | AggregateFunction::Max
                 | AggregateFunction::GroupConcat
                 | AggregateFunction::AnyValue
+                | AggregateFunction::JsonArrayAgg
+                | AggregateFunction::JsonObjectAgg
         );
         let args: Vec<Expr> =
             if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
@@ -186,7 +199,8 @@ impl Aggregate {
 
     /// Whether what it holds of a group grows with the group's rows, so that few groups should be open at once.
     pub fn grows(&self) -> bool {
-        self.distinct || self.function == AggregateFunction::GroupConcat
+        use AggregateFunction::{GroupConcat, JsonArrayAgg, JsonObjectAgg};
+        self.distinct || matches!(self.function, GroupConcat | JsonArrayAgg | JsonObjectAgg)
     }
 
     /// An empty group.
@@ -203,6 +217,7 @@ impl Aggregate {
             BitOr | BitXor => SoFar::Bits(0),
             StdPop | StdSamp | VarPop | VarSamp => SoFar::Variance { count: 0, mean: 0.0, squares: 0.0 },
             GroupConcat => SoFar::Text { joined: Vec::new(), rows: 0, cut: false },
+            JsonArrayAgg | JsonObjectAgg => SoFar::Json { elements: Vec::new(), bytes: 0 },
         };
         AggregateState(so_far)
     }
@@ -215,6 +230,9 @@ impl Aggregate {
         }
         if let SoFar::Text { joined, rows, cut } = &mut state.0 {
             return if *cut { Ok(()) } else { self.add_text(joined, rows, cut, row, ctx) };
+        }
+        if let SoFar::Json { elements, bytes } = &mut state.0 {
+            return self.add_json(elements, bytes, row, ctx);
         }
         let value = self.args[0].eval_ref(row, ctx)?;
         if value.is_null() && self.function != AggregateFunction::AnyValue {
@@ -302,7 +320,7 @@ impl Aggregate {
                 *mean += distance / *count as f64;
                 *squares += distance * (n - *mean);
             }
-            SoFar::Text { .. } => {}
+            SoFar::Text { .. } | SoFar::Json { .. } => {}
         }
         Ok(())
     }
@@ -338,6 +356,38 @@ impl Aggregate {
         Ok(())
     }
 
+    /// NULLs count; a document is at most as long as a packet.
+    fn add_json(
+        &self,
+        elements: &mut Vec<(String, Json)>,
+        bytes: &mut u64,
+        row: &[Value],
+        ctx: &EvalContext<'_>,
+    ) -> Result<(), SqlError> {
+        let (key, value) = match &self.args[..] {
+            [key, value] => {
+                let name = key.eval_ref(row, ctx)?;
+                if name.is_null() {
+                    return Err(function::json::null_key());
+                }
+                (String::from_utf8_lossy(&coerce::text(&name, &key.ty)).into_owned(), value)
+            }
+            [value, ..] => (String::new(), value),
+            [] => return Ok(()),
+        };
+        let evaluated = value.eval_ref(row, ctx)?;
+        const OF_AN_ENTRY: usize = 8;
+        *bytes += (key.len() + evaluated.as_bytes().map_or(OF_AN_ENTRY, |bytes| bytes.len())) as u64;
+        if let Value::Json(binary) = &*evaluated {
+            *bytes += binary.len() as u64;
+        }
+        if *bytes > ctx.session.max_allowed_packet {
+            return Err(json::error(types::json::JsonError::TooLong));
+        }
+        elements.push((key, function::json::json_of(&evaluated, value)?));
+        Ok(())
+    }
+
     /// The result for the group.
     pub fn finish(&self, state: AggregateState) -> Result<Value, SqlError> {
         use AggregateFunction::*;
@@ -364,6 +414,13 @@ impl Aggregate {
                     StdPop | StdSamp => Value::Double(variance.sqrt()),
                     _ => Value::Double(variance),
                 }
+            }
+            SoFar::Json { elements, .. } if elements.is_empty() => Value::Null,
+            SoFar::Json { elements, .. } if self.function == JsonObjectAgg => {
+                json::value(&Json::Object(types::json::Object::from_members(elements)))?
+            }
+            SoFar::Json { elements, .. } => {
+                json::value(&Json::Array(elements.into_iter().map(|(_, value)| value).collect()))?
             }
             SoFar::Text { rows: 0, .. } => Value::Null,
             SoFar::Text { joined, .. } if self.ty.kind == Kind::Bytes => Value::Bytes(joined.into()),
@@ -392,12 +449,16 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
         BitAnd | BitOr | BitXor => ExprType { length: 21, ..ExprType::of_kind(Kind::UInt) }.nullable(false),
         Min | Max | AnyValue => {
             let mut ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
+            if ty.kind == Kind::Json {
+                return ExprType::json();
+            }
             if ty.kind == Kind::Str && !matches!(function, AnyValue) {
                 // The smallest member by its text, not by its place: MySQL compares them as strings.
                 ty.origin = None;
             }
             ty
         }
+        JsonArrayAgg | JsonObjectAgg => ExprType::json(),
         GroupConcat => {
             let length = u32::try_from(session.group_concat_max_len / 4).unwrap_or(u32::MAX);
             if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {

@@ -102,6 +102,7 @@ pub fn type_of_value(value: &Value, collation: CollationId) -> ExprType {
         Value::Date(_) => ExprType::of_kind(Kind::Date),
         Value::Time(time) => ExprType::temporal(Kind::Time, fsp_of(time.parts().4)),
         Value::DateTime(datetime) => ExprType::temporal(Kind::DateTime, fsp_of(datetime.micros)),
+        Value::Json(_) => ExprType::json(),
     };
     ty.nullable(value.is_null())
 }
@@ -227,8 +228,18 @@ fn pair(left: Expr, right: Expr) -> Box<[Expr; 2]> {
     Box::new([left, right])
 }
 
+/// A condition beside a document is `true` or `false`.
+fn beside_json(left: Expr, right: Expr) -> (Expr, Expr) {
+    match (left.ty.kind, right.ty.kind) {
+        (Kind::Json, _) => (left, function::json::condition_as_json(right)),
+        (_, Kind::Json) => (function::json::condition_as_json(left), right),
+        _ => (left, right),
+    }
+}
+
 /// `left op right`
 pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
+    let (left, right) = beside_json(left, right);
     let (left, right) = comparable(left, right)?;
     let name = match op {
         CompareOp::Eq => "=",
@@ -347,7 +358,10 @@ pub fn is_truth(arg: Expr, wanted: bool) -> Expr {
 
 /// `value IN (list)`
 pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
-    let list: Vec<Expr> = list.into_iter().map(|item| beside(item, &value.ty)).collect();
+    let list: Vec<Expr> = match value.ty.kind {
+        Kind::Json => list.into_iter().map(function::json::condition_as_json).collect(),
+        _ => list.into_iter().map(|item| beside(item, &value.ty)).collect(),
+    };
     let numbers = list.iter().all(|item| item.ty.kind.is_numeric());
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
     let mut operands = vec![&value.ty];
@@ -356,8 +370,20 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
 }
 
+/// A document between what is none is compared as a number or as text, as in MySQL.
+fn json_between(value: Expr, low: &ExprType, high: &ExprType) -> Result<Expr, SqlError> {
+    if value.ty.kind != Kind::Json || low.kind == Kind::Json && high.kind == Kind::Json {
+        return Ok(value);
+    }
+    match low.kind.is_numeric() || high.kind.is_numeric() {
+        true => cast(value, CastType::Double, CollationId::BINARY),
+        false => cast(value, CastType::Char { chars: None }, CollationId::UTF8MB4_BIN),
+    }
+}
+
 /// `value BETWEEN low AND high`
 pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
+    let value = json_between(value, &low.ty, &high.ty)?;
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
@@ -459,7 +485,8 @@ pub fn coerce_to(arg: Expr, ty: &ExprType) -> Expr {
 /// `CAST(arg AS to)`; text gets `collation` (the connection's, or that of `CHARACTER SET`).
 pub fn cast(arg: Expr, to: CastType, collation: CollationId) -> Result<Expr, SqlError> {
     check_cast(to)?;
-    let numeric = !matches!(to, CastType::Char { .. } | CastType::Binary { .. });
+    let arg = if to == CastType::Json { function::json::condition_as_json(arg) } else { arg };
+    let numeric = !matches!(to, CastType::Char { .. } | CastType::Binary { .. } | CastType::Json);
     let arg = if numeric { numeric_arg(arg) } else { arg };
     let ty = casting::infer(&arg.ty, to, collation);
     Ok(Expr { kind: ExprKind::Cast { arg: Box::new(arg), to }, ty })
@@ -554,7 +581,10 @@ pub fn user_variable(name: &str, session: &SessionInfo) -> Expr {
 
 /// `@name := value`
 pub fn assign_variable(name: &str, value: Expr) -> Expr {
-    let ty = value.ty.clone();
+    let ty = match value.ty.kind {
+        Kind::Json => ExprType::text(u32::MAX / 4, CollationId::UTF8MB4_BIN),
+        _ => value.ty.clone(),
+    };
     Expr { kind: ExprKind::AssignVariable { name: name.to_lowercase().into(), value: Box::new(value) }, ty }
 }
 

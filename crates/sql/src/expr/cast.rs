@@ -32,6 +32,7 @@ pub(crate) fn infer(arg: &ExprType, to: CastType, collation: CollationId) -> Exp
         CastType::Decimal { precision, scale } => ExprType::decimal(precision as u32, scale),
         CastType::Float => ExprType::of_kind(Kind::Float),
         CastType::Double => ExprType::of_kind(Kind::Double),
+        CastType::Json => ExprType::json(),
         CastType::Year => {
             ExprType { origin: Some(types::ColumnType::Year), length: 4, ..ExprType::of_kind(Kind::UInt) }
         }
@@ -71,6 +72,7 @@ pub(crate) fn eval(value: &Value, from: &ExprType, to: CastType, ctx: &EvalConte
         },
         CastType::Double => or_null(coerce::to_f64(value, ctx)?.map(Value::Double)),
         CastType::Year => year(value, ctx)?,
+        CastType::Json => crate::expr::json::cast(value, from)?,
     })
 }
 

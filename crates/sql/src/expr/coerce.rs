@@ -10,6 +10,7 @@ use types::value::NOT_FIXED;
 use types::{ColumnType, Date, DateTime, Decimal, Time, Value, number};
 
 use crate::expr::context::EvalContext;
+use crate::expr::json;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
@@ -135,6 +136,11 @@ pub(crate) fn truth(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<bool>
         Value::Int(n) => Some(*n != 0),
         Value::UInt(n) => Some(*n != 0),
         Value::Decimal(n) => Some(!n.is_zero()),
+        // JSON is compared with JSON's zero.
+        Value::Json(_) => {
+            let zero = types::Json::Int(0);
+            Some(types::json::order::compare(&json::document(value)?, &zero).is_ne())
+        }
         other => to_f64(other, ctx)?.map(|n| n != 0.0),
     })
 }
@@ -158,6 +164,7 @@ pub(crate) fn to_f64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<f64>
         Value::Date(date) => date.to_number() as f64,
         Value::Time(time) => time_number(*time),
         Value::DateTime(datetime) => datetime.to_number() as f64 + datetime.micros as f64 / 1e6,
+        Value::Json(_) => json::to_f64(value, ctx)?,
     }))
 }
 
@@ -187,6 +194,7 @@ pub(crate) fn to_decimal(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<
         Value::Date(date) => Decimal::from(date.to_number()),
         Value::Time(time) => with_micros(time.to_number(), time.parts().4, time.micros() < 0),
         Value::DateTime(datetime) => with_micros(datetime.to_number(), datetime.micros, false),
+        Value::Json(_) => json::to_decimal(value, ctx)?,
     }))
 }
 
@@ -225,6 +233,7 @@ pub(crate) fn to_i128(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i12
         Value::Date(date) => date.to_number() as i128,
         Value::Time(time) => time.rounded(0).to_number() as i128,
         Value::DateTime(datetime) => datetime.rounded(0).unwrap_or(*datetime).to_number() as i128,
+        Value::Json(_) => json::to_i128(value, ctx)?,
     }))
 }
 
@@ -315,6 +324,7 @@ pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) ->
         Value::DateTime(datetime) => return Ok(allow.accepts(datetime.date).then_some(*datetime)),
         Value::Date(date) => return Ok(allow.accepts(*date).then(|| date.at_midnight())),
         Value::Time(time) => return Ok(time_on_today(*time, ctx)),
+        Value::Json(_) => return json::to_datetime(value, allow, ctx),
         other => parse_datetime(other, allow),
     };
     match parsed {
@@ -409,6 +419,7 @@ pub(crate) fn to_time(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Tim
         Value::Time(time) => return Ok(Some(*time)),
         Value::DateTime(datetime) => return Ok(Some(datetime.time())),
         Value::Date(_) => return Ok(Some(Time::default())),
+        Value::Json(_) => return json::to_time(value, ctx),
         other => parse_time(other),
     };
     match parsed {
@@ -461,6 +472,8 @@ pub(crate) fn to_type(value: Value, from: &ExprType, to: &ExprType, ctx: &EvalCo
             let decimal = to_decimal(&value, ctx)?;
             or_null(decimal.map(|n| Value::Decimal(n.rounded(to.decimals, Rounding::HalfUp).unwrap_or(n))))
         }
+        (Kind::Json, Value::Json(_)) => value,
+        (Kind::Json, _) => json::value(&json::atom_of(&value, from)?)?,
         (Kind::Str, Value::Bytes(_)) => Value::Str(in_charset(text(&value, from), from, to)?),
         (Kind::Str, _) => Value::Str(text(&value, from)),
         (Kind::Bytes, _) => Value::Bytes(text(&value, from)),

@@ -5,6 +5,7 @@
 //! | integers, decimals | exact numbers |
 //! | text, text | text, by the collation that the types agree on; with a binary string as bytes |
 //! | dates and times, text or numbers | dates and times, if the other side can be read as one |
+//! | JSON | JSON, where the other side is a scalar of its type |
 //! | anything else | doubles |
 //!
 //! An integer beside text is compared exactly if the text is an integer: the double that MySQL's manual promises would say that
@@ -20,6 +21,7 @@ use types::{CollationId, DateTime, Decimal, Value, number};
 
 use crate::expr::coerce::{self, plain_text, printable};
 use crate::expr::context::EvalContext;
+use crate::expr::json;
 
 /// The order of two values; `None` if one is NULL (or no number).
 #[inline]
@@ -51,6 +53,10 @@ fn texts(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
 fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
     use Value::*;
     Ok(match (a, b) {
+        (Json(_), _) | (_, Json(_)) => {
+            let (a, b) = (json::atom(a)?, json::atom(b)?);
+            Some(types::json::order::compare(&a, &b))
+        }
         (Int(a), UInt(b)) => Some((*a as i128).cmp(&(*b as i128))),
         (UInt(a), Int(b)) => Some((*a as i128).cmp(&(*b as i128))),
         (Date(a), Date(b)) => Some(a.cmp(b)),

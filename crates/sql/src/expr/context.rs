@@ -175,6 +175,11 @@ impl Warnings {
         self.push(level, (error.code, "HY000"), error.message.clone());
     }
 
+    /// None at all?
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
     /// How many there were.
     pub fn count(&self) -> u64 {
         self.inner.lock().count

@@ -13,6 +13,7 @@ use crate::expr::compare::compare;
 use crate::expr::context::EvalContext;
 use crate::expr::function::Args;
 use crate::expr::interval;
+use crate::expr::json;
 use crate::expr::pattern;
 use crate::expr::tree::{BitOp, CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
@@ -73,8 +74,7 @@ impl Expr {
                 coerce::to_type(value, &ty, &self.ty, ctx)
             }
             ExprKind::AssignVariable { name, value: expr } => {
-                let value = expr.eval(row, ctx)?;
-                let mut ty = expr.ty.clone();
+                let (value, mut ty) = json::as_variable(expr.eval(row, ctx)?, expr.ty.clone());
                 ty.coercibility = crate::expr::types::Coercibility::Implicit;
                 ctx.session.user_variables.lock().insert(name.to_string(), (value.clone(), ty));
                 Ok(value)

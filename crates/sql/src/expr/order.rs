@@ -5,6 +5,7 @@
 //!   01 integer, 9 bytes      of a type that is integer       01 weights       text, by its collation
 //!   01 double, 8 bytes       float                           01 bytes, 00     binary (00 escaped)
 //!   01 decimal, 30 bytes     DECIMAL                         01 number        ENUM, SET: their place, their bits
+//!   01 json::order            JSON
 //!   01 date 4, time 8, datetime 8                            01 tag, value    a parameter's: by kind of value
 //! ```
 
@@ -21,6 +22,7 @@ pub fn compare(ty: &ExprType, a: &Value, b: &Value) -> Ordering {
         (Value::Int(a), Value::Int(b)) => a.cmp(b),
         (Value::UInt(a), Value::UInt(b)) => a.cmp(b),
         (Value::Str(a), Value::Str(b)) if !is_member_list(ty) => collation::compare(ty.collation, a, b),
+        (Value::Json(a), Value::Json(b)) if a == b => Ordering::Equal,
         (Value::Null, Value::Null) => Ordering::Equal,
         (Value::Null, _) => Ordering::Less,
         (_, Value::Null) => Ordering::Greater,
@@ -72,6 +74,7 @@ fn encode_tagged(value: &Value, collation: CollationId, out: &mut Vec<u8>) {
         Value::Bytes(_) => (3, Kind::Bytes),
         Value::Time(_) => (4, Kind::Time),
         Value::Date(_) | Value::DateTime(_) => (5, Kind::DateTime),
+        Value::Json(_) => (6, Kind::Json),
     };
     out.push(tag);
     let collation = if collation == CollationId::BINARY { CollationId::DEFAULT } else { collation };
@@ -83,6 +86,7 @@ fn encode_as(kind: Kind, collation: CollationId, value: &Value, out: &mut Vec<u8
         Kind::Int | Kind::UInt => put_integer(integer_of(value), out),
         Kind::Float | Kind::Double => put_double(double_of(value), out),
         Kind::Decimal => put_decimal(&decimal_of(value), out),
+        Kind::Json => types::json::order::sort_key(&crate::expr::json::document_or_null(value), out),
         Kind::Bytes => collation::weights(CollationId::BINARY, &bytes_of(value), out),
         Kind::Str | Kind::Any | Kind::Null => collation::weights(collation, &bytes_of(value), out),
         Kind::Date => match value {
@@ -152,6 +156,7 @@ fn double_of(value: &Value) -> f64 {
         Value::Date(date) => date.to_number() as f64,
         Value::Time(time) => time.to_number() as f64,
         Value::DateTime(datetime) => datetime.to_number() as f64,
+        Value::Json(_) => crate::expr::json::document_or_null(value).number(),
         Value::Null => 0.0,
     }
 }

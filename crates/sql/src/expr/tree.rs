@@ -236,6 +236,8 @@ pub enum CastType {
     Double,
     /// YEAR
     Year,
+    /// JSON: text is parsed, other values become scalars.
+    Json,
 }
 
 /// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.

@@ -30,6 +30,8 @@ pub enum Kind {
     Time,
     /// DATETIME and TIMESTAMP.
     DateTime,
+    /// JSON
+    Json,
 }
 
 impl Kind {
@@ -46,6 +48,11 @@ impl Kind {
     /// A date, a time, or both.
     pub fn is_temporal(self) -> bool {
         matches!(self, Kind::Date | Kind::Time | Kind::DateTime)
+    }
+
+    /// A string, or JSON, which is text wherever text is wanted.
+    pub fn is_text(self) -> bool {
+        matches!(self, Kind::Str | Kind::Bytes | Kind::Json)
     }
 
     /// Str or Bytes.
@@ -109,8 +116,12 @@ impl ExprType {
             zerofill: column.zerofill,
             kind,
             nullable: column.nullable,
-            collation: if is_text { column.collation } else { CollationId::BINARY },
-            coercibility: if kind.is_string() { Coercibility::Implicit } else { Coercibility::Numeric },
+            collation: match kind {
+                Kind::Json => CollationId::UTF8MB4_BIN,
+                _ if is_text => column.collation,
+                _ => CollationId::BINARY,
+            },
+            coercibility: if kind.is_text() { Coercibility::Implicit } else { Coercibility::Numeric },
             decimals,
             length,
             utc: matches!(column.ty, ColumnType::Timestamp { .. }),
@@ -163,6 +174,21 @@ impl ExprType {
     /// Text of at most so many characters.
     pub fn text(length: u32, collation: CollationId) -> Self {
         ExprType { length, collation, coercibility: Coercibility::Coercible, ..ExprType::of_kind(Kind::Str) }
+    }
+
+    /// A document.
+    pub fn json() -> Self {
+        ExprType {
+            length: u32::MAX / 4,
+            collation: CollationId::UTF8MB4_BIN,
+            coercibility: Coercibility::Implicit,
+            ..ExprType::of_kind(Kind::Json)
+        }
+    }
+
+    /// Whether it is a condition's value, which JSON has as `true` or `false` instead of a number.
+    pub(crate) fn is_truth(&self) -> bool {
+        self.kind == Kind::Int && self.length == 1 && self.origin.is_none()
     }
 
     /// A binary string of at most so many bytes.
@@ -241,6 +267,7 @@ impl ExprType {
             Kind::Date => ColumnType::Date,
             Kind::Time => ColumnType::Time { fsp: self.decimals },
             Kind::DateTime => ColumnType::DateTime { fsp: self.decimals },
+            Kind::Json => ColumnType::Json,
         }
     }
 
@@ -273,8 +300,12 @@ impl ExprType {
         };
         ty.nullable = nullable;
         ty.utc = false;
-        if ty.kind == Kind::Str || self.kind.is_string() && other.kind.is_string() {
+        if ty.kind == Kind::Str || self.kind.is_text() && other.kind.is_text() {
             (ty.collation, ty.coercibility) = aggregate_collations(self, other);
+        }
+        if ty.kind == Kind::Json {
+            // A document that was chosen is no column's.
+            return ExprType { origin: None, length: u32::MAX / 4, ..ty };
         }
         ty.length = ty.length.max(if ty.kind.is_string() { self.text_length().max(other.text_length()) } else { 0 });
         if ty.kind == self.kind && ty.kind == other.kind && ty.kind != Kind::Decimal {
@@ -313,6 +344,9 @@ impl ExprType {
             (Str, Bytes) | (Bytes, Str) if aggregate_collations(self, other).0 != CollationId::BINARY => {
                 ExprType::text(0, CollationId::DEFAULT)
             }
+            (Json, Json) => ExprType::json(),
+            // With anything else a document is text.
+            (Json, _) | (_, Json) => ExprType::text(u32::MAX / 4, CollationId::UTF8MB4_BIN),
             (Bytes, _) | (_, Bytes) => ExprType::bytes(0),
             _ => ExprType::text(0, CollationId::DEFAULT),
         }
@@ -345,6 +379,7 @@ fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
         ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => (Kind::DateTime, 19 + fraction(*fsp), *fsp),
         ColumnType::Year => (Kind::UInt, 4, 0),
         ColumnType::Bit { bits } => (Kind::UInt, *bits as u32, 0),
+        ColumnType::Json => (Kind::Json, u32::MAX, 0),
         ColumnType::Enum { members } => (Kind::Str, longest(members), 0),
         ColumnType::Set { members } => {
             let chars: u32 = members.iter().map(|member| member.chars().count() as u32 + 1).sum();
@@ -370,7 +405,7 @@ fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
 
 /// The collation of an operation on two strings, and how strongly it insists on it ([`Coercibility::None`]: they conflict).
 pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
-    let strings = (a.kind.is_string() || a.kind == Kind::Any, b.kind.is_string() || b.kind == Kind::Any);
+    let strings = (a.kind.is_text() || a.kind == Kind::Any, b.kind.is_text() || b.kind == Kind::Any);
     match strings {
         (true, false) => return (a.collation, a.coercibility),
         (false, true) => return (b.collation, b.coercibility),

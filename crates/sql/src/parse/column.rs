@@ -70,10 +70,10 @@ const TYPES: &[(&str, &str)] = &[
     ("BLOB", "blob"),
     ("ENUM", "enum"),
     ("SET", "set"),
+    ("JSON", "json"),
 ];
 
 const UNSUPPORTED_TYPES: &[&str] = &[
-    "JSON",
     "GEOMETRY",
     "POINT",
     "LINESTRING",
@@ -187,6 +187,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     if let Some(word) = UNSUPPORTED_TYPES.iter().find(|word| tokens.next_are(word)) {
         return Err(ParseError::not_supported(format!("{word} columns")));
     }
+    let start = tokens.offset();
     let Some((_, name)) = TYPES.iter().find(|(words, _)| tokens.accept(words)) else { return tokens.unexpected() };
     let mut ty = TypeSpec {
         name,
@@ -201,12 +202,13 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     };
     match *name {
         "bool" => ty.length = Some(1),
+        "json" => tokens.json_types.push(start..start + "json".len()),
         "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
         "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),
         "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::string)?,
         _ => {}
     }
-    if ty.members.is_empty() && tokens.accept_token(&Token::LParen) {
+    if ty.members.is_empty() && ty.name != "json" && tokens.accept_token(&Token::LParen) {
         ty.length = Some(tokens.number()?);
         if tokens.accept_token(&Token::Comma) {
             ty.decimals = Some(tokens.number()?);
@@ -222,7 +224,9 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
 
 fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
     loop {
-        if tokens.accept("UNSIGNED") {
+        if ty.name == "json" {
+            return Ok(());
+        } else if tokens.accept("UNSIGNED") {
             ty.unsigned = true;
         } else if tokens.accept("ZEROFILL") {
             ty.zerofill = true;

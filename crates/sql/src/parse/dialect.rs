@@ -11,13 +11,14 @@
 //! | `a IN ((SELECT …), b)` | a list, in which a subquery is a value |
 //! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
 //! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
+//! | `JSON_VALUE(a, b RETURNING c …)` | a call with five arguments ([`json_value`]) |
 //! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
 
 use std::any::TypeId;
 
 use sqlparser::ast::{
     BinaryOperator, CastKind, DataType, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, UnaryOperator,
+    FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -36,6 +37,8 @@ mod strength {
     pub(super) const BIT_XOR: u8 = 45;
     pub(super) const NEGATE: u8 = 46;
     pub(super) const BANG: u8 = 47;
+    /// `->`, `->>`
+    pub(super) const ARROW: u8 = 60;
 }
 
 /// The operator DIV, as the lexer names it.
@@ -96,6 +99,7 @@ impl Dialect for Commuter {
             Token::Assignment => strength::ASSIGN,
             Token::CustomBinaryOperator(_) => strength::MULTIPLY,
             Token::ShiftLeft | Token::ShiftRight => strength::SHIFT,
+            Token::Arrow | Token::LongArrow => strength::ARROW,
             // No operators behind an operand.
             Token::ExclamationMark | Token::Colon => 0,
             Token::Word(word) if word.quote_style.is_some() => 0,
@@ -139,6 +143,9 @@ impl Dialect for Commuter {
                 Keyword::EXTRACT if follows(parser, &Token::LParen) => Some(extract(parser)),
                 Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
                 Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
+                _ if word.value.eq_ignore_ascii_case("JSON_VALUE") && follows(parser, &Token::LParen) => {
+                    Some(json_value(parser))
+                }
                 Keyword::BINARY if word.quote_style.is_none() => Some(binary(parser)),
                 _ => None,
             },
@@ -308,6 +315,44 @@ fn char_call(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         target_before_value: false,
         styles: Vec::new(),
     })
+}
+
+/// `JSON_VALUE(document, path [RETURNING type] [… ON EMPTY] [… ON ERROR])`: a call with five arguments, of which the third is a CAST of
+/// NULL or NULL, and the last two are 0 (NULL), 1 (ERROR) or a tuple of the DEFAULT.
+fn json_value(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let document = parser.parse_expr()?;
+    parser.expect_token(&Token::Comma)?;
+    let path = parser.parse_expr()?;
+    let null = || Expr::value(Value::Null);
+    let mut returning = null();
+    if parser.parse_keyword(Keyword::RETURNING) {
+        let data_type = parser.parse_data_type()?;
+        returning = Expr::Cast { kind: CastKind::Cast, expr: Box::new(null()), data_type, format: None };
+    }
+    let number = |digit: &str| Expr::value(Value::Number(digit.into(), false));
+    let (mut on_empty, mut on_error) = (number("0"), number("0"));
+    for _ in 0..2 {
+        let behavior = if parser.parse_keyword(Keyword::NULL) {
+            number("0")
+        } else if parser.parse_keyword(Keyword::ERROR) {
+            number("1")
+        } else if parser.parse_keyword(Keyword::DEFAULT) {
+            Expr::Tuple(vec![parser.parse_subexpr(strength::ARROW)?])
+        } else {
+            break;
+        };
+        parser.expect_keyword(Keyword::ON)?;
+        if parser.parse_keyword(Keyword::EMPTY) {
+            on_empty = behavior;
+        } else {
+            parser.expect_keyword(Keyword::ERROR)?;
+            on_error = behavior;
+        }
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(call("JSON_VALUE", vec![document, path, returning, on_empty, on_error]))
 }
 
 pub(super) fn call(name: &str, args: Vec<Expr>) -> Expr {

@@ -119,6 +119,22 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
     Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count })
 }
 
+/// A definition of a MariaDB as one for us: its JSON is another name of a LONGTEXT. What cannot be parsed stays as it is.
+pub(crate) fn json_as_text(text: &str, context: &ParseContext) -> Option<String> {
+    let lexed = lexer::lex(text, context).ok()?;
+    let mut tokens = Tokens::new(lexed.tokens, text);
+    statement(&mut tokens).ok()?;
+    let mut places = tokens.json_types;
+    // What was tried and taken back was found twice.
+    places.sort_by_key(|place| place.start);
+    places.dedup();
+    let mut changed = text.to_owned();
+    for place in places.iter().rev() {
+        changed.replace_range(place.clone(), "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
+    }
+    (!places.is_empty()).then_some(changed)
+}
+
 /// Parses all statements of a text.
 pub fn parse(text: &str, context: &ParseContext) -> Result<Vec<ParsedStatement>, SqlError> {
     let mut statements = Vec::new();

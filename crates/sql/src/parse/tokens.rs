@@ -1,5 +1,7 @@
 //! A cursor over tokens, for our own grammar.
 
+use std::ops::Range;
+
 use sqlparser::ast::Expr;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -17,11 +19,13 @@ pub(super) struct Tokens<'a> {
     tokens: Vec<TokenWithSpan>,
     at: usize,
     text: &'a str,
+    /// Where columns' types are JSON.
+    pub(super) json_types: Vec<Range<usize>>,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(tokens: Vec<TokenWithSpan>, text: &'a str) -> Self {
-        Tokens { tokens, at: 0, text }
+        Tokens { tokens, at: 0, text, json_types: Vec::new() }
     }
 
     pub(super) fn peek(&self) -> Option<&Token> {

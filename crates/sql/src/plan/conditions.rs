@@ -302,6 +302,8 @@ fn has_literal_start(pattern: &Expr, escape: Option<char>) -> bool {
 fn comparable(column: &ExprType, value: &ExprType) -> bool {
     match (column.kind, value.kind) {
         (_, Kind::Any | Kind::Null) => true,
+        // Compared as JSON, whose order is another.
+        (Kind::Json, _) | (_, Kind::Json) => false,
         (Kind::Str, Kind::Str) => {
             order::comparison(column, value).is_some_and(|comparison| comparison.collation == column.collation)
         }

@@ -1,11 +1,12 @@
 //! What an event's rows do here, one by one.
 
 use base::{SqlError, codes};
-use binlog::event::{RowsEvent, RowsKind, rows_flags};
+use binlog::event::{RowsEvent, RowsKind, partial_image_head, rows_flags};
 use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
 
 use super::corrupt;
+use super::diffs;
 use super::find::Finder;
 use super::image::{Slot, split};
 use super::mapping::{MappedTable, Rest};
@@ -67,10 +68,12 @@ pub(crate) fn checks_foreign_keys(event: &RowsEvent<'_>) -> bool {
     event.flags & (rows_flags::NO_FOREIGN_KEY_CHECKS | rows_flags::SQL_FOREIGN_KEYS) == 0
 }
 
-/// Applies a rows event as a part of the statement that is under way in the context's transaction.
+/// Applies a rows event as a part of the statement that is under way in the context's transaction; `is_partial` is one whose after
+/// images are those of PARTIAL_UPDATE_ROWS.
 pub(crate) async fn apply_event(
     mapped: &MappedTable,
     event: &RowsEvent<'_>,
+    is_partial: bool,
     modes: ApplyModes,
     context: &mut ExecContext<'_>,
 ) -> Result<Option<RowDifferences>, SqlError> {
@@ -83,7 +86,7 @@ pub(crate) async fn apply_event(
         context.transaction.set_unchecked();
     }
     mapped.lock(context.transaction, context.foreign_key_checks).await?;
-    let mut rows = EventRows::new(mapped, event);
+    let mut rows = EventRows::new(mapped, event, is_partial);
     match event.kind {
         RowsKind::Write => insert_rows(&mut rows, modes.exec, context).await?,
         RowsKind::Update | RowsKind::Delete => change_rows(&mut rows, modes, context).await?,
@@ -96,6 +99,10 @@ struct EventRows<'m, 'e> {
     mapped: &'m MappedTable,
     event: RowsEvent<'e>,
     is_full: bool,
+    /// After images may have diffs of JSON documents.
+    is_partial: bool,
+    /// Which JSON columns of the after image that was just taken are diffs.
+    diffs: &'e [u8],
     /// What is left of the images.
     rest: &'e [u8],
     /// Rows so far, for messages.
@@ -108,17 +115,34 @@ struct EventRows<'m, 'e> {
 }
 
 impl<'m, 'e> EventRows<'m, 'e> {
-    fn new(mapped: &'m MappedTable, event: &RowsEvent<'e>) -> Self {
+    fn new(mapped: &'m MappedTable, event: &RowsEvent<'e>, is_partial: bool) -> Self {
         let (slots, old_slots) = (Vec::new(), Vec::new());
         let (is_full, rest) = (event.is_full(), event.rows);
         let (event, buffer) = (*event, Vec::new());
-        EventRows { mapped, event, is_full, rest, number: 0, slots, old_slots, buffer, differences: None }
+        let diffs: &[u8] = &[];
+        EventRows {
+            mapped,
+            event,
+            is_full,
+            is_partial,
+            diffs,
+            rest,
+            number: 0,
+            slots,
+            old_slots,
+            buffer,
+            differences: None,
+        }
     }
 
     /// Takes the next image; its slots are in `slots` then.
     fn take(&mut self, after: bool) -> Result<&'e [u8], SqlError> {
         let present = if after { self.event.present_after } else { self.event.present };
         let present = Some(present).filter(|_| !self.is_full);
+        if after && self.is_partial {
+            let (diffs, len) = partial_image_head(&self.mapped.map, self.rest).map_err(corrupt)?;
+            (self.diffs, self.rest) = (diffs, &self.rest[len..]);
+        }
         let len = split(&self.mapped.map.columns, present, self.rest, &mut self.slots)?;
         // An update may change nothing; rows without any column would never end.
         if len == 0 && !(after && self.event.kind == RowsKind::Update) {
@@ -142,6 +166,11 @@ impl<'m, 'e> EventRows<'m, 'e> {
     fn row_over(&mut self, image: &[u8], old: &Bytes, context: &ExecContext<'_>) -> Result<Bytes, SqlError> {
         let mut old_slots = std::mem::take(&mut self.old_slots);
         split(&self.mapped.table.encoder.map().columns, None, old, &mut old_slots)?;
+        let resolved = match self.diffs {
+            [] => None,
+            diffs => Some(diffs::resolve(self.mapped, image, &mut self.slots, diffs, (old, &old_slots))?),
+        };
+        let image = resolved.as_deref().unwrap_or(image);
         let row = self.row(image, Rest::Old(old, &old_slots), context);
         self.old_slots = old_slots;
         row
@@ -319,7 +348,7 @@ async fn change_rows(
 
 /// Chooses how the event's rows are found; if by a scan, looks for all of them.
 async fn begin_finding<'m>(rows: &EventRows<'m, '_>, context: &mut ExecContext<'_>) -> Result<Finder<'m>, SqlError> {
-    let mut ahead = EventRows::new(rows.mapped, &rows.event);
+    let mut ahead = EventRows::new(rows.mapped, &rows.event, rows.is_partial);
     let image = ahead.take(false)?;
     let first = ahead.row(image, Rest::Zeros, context)?;
     if ahead.event.kind == RowsKind::Update {

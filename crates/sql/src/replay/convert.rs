@@ -85,9 +85,10 @@ impl Convert {
                 Convert::Number { from, clamp: modes.lossy }
             }
             (Form::Time(_) | Form::DateTime(_) | Form::Timestamp(_), _) if from != to => Convert::Temporal { from },
-            (Form::Decimal(..) | Form::Date | Form::Time(_) | Form::DateTime(_) | Form::Timestamp(_), _) => {
-                Convert::Possible(from)
-            }
+            (
+                Form::Json | Form::Decimal(..) | Form::Date | Form::Time(_) | Form::DateTime(_) | Form::Timestamp(_),
+                _,
+            ) => Convert::Possible(from),
             _ => Convert::Copy,
         }
     }
@@ -185,6 +186,9 @@ impl Refused {
     }
 }
 
+/// Bytes of the length in front of a document.
+pub(super) const JSON_LENGTH_BYTES: usize = 4;
+
 /// Whether bytes are a value of a form.
 fn is_possible(bytes: &[u8], form: Form) -> bool {
     match form {
@@ -193,6 +197,7 @@ fn is_possible(bytes: &[u8], form: Form) -> bool {
         Form::Time(_) => binary::read_time(bytes).is_some(),
         Form::DateTime(_) => binary::read_datetime(bytes).is_some(),
         Form::Timestamp(_) => binary::read_timestamp(bytes).is_some(),
+        Form::Json => bytes.get(JSON_LENGTH_BYTES..).is_some_and(|json| types::json::binary::decode(json).is_ok()),
         _ => true,
     }
 }

@@ -13,12 +13,16 @@
 //! - Each image takes one row, be there more that are equal.
 //! - What the event itself has written is found by its later images.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use base::SqlError;
 use bytes::Bytes;
-use engine::{Direction, KeyRange, ReadMode};
+use engine::{Direction, KeyRange, ReadMode, Table};
+use types::ColumnType;
+use types::json::binary;
 
+use super::convert::JSON_LENGTH_BYTES;
 use super::image::{Slot, split};
 use super::mapping::MappedTable;
 use crate::exec::ExecContext;
@@ -181,11 +185,13 @@ impl<'m> Finder<'m> {
         let mut found_slots = Vec::new();
         split(columns, None, image, &mut self.slots)?;
         split(columns, None, found, &mut found_slots)?;
-        let value = |row: &[u8], slot: Slot| match slot {
-            Slot::At(start, end) => Some(row[start..end].to_vec()),
+        let table = &self.mapped.table;
+        let value = |row: &[u8], slot: Slot, column: usize| match slot {
+            Slot::At(start, end) => Some(same_form(table, column, &row[start..end]).into_owned()),
             _ => None,
         };
-        let differs = |&&column: &&usize| value(image, self.slots[column]) != value(found, found_slots[column]);
+        let differs =
+            |&&column: &&usize| value(image, self.slots[column], column) != value(found, found_slots[column], column);
         Ok(self.compared.iter().find(differs).copied())
     }
 
@@ -280,11 +286,22 @@ impl<'m> Finder<'m> {
             match self.slots[column] {
                 Slot::At(start, end) => {
                     self.text.push(1);
-                    self.text.extend_from_slice(&row[start..end]);
+                    let value = same_form(&self.mapped.table, column, &row[start..end]);
+                    self.text.extend_from_slice(&value);
                 }
                 _ => self.text.push(0),
             }
         }
         Ok(())
     }
+}
+
+/// A value's bytes in a form that equal values share: a document that its source changed in its place has gaps.
+fn same_form<'v>(table: &Table, column: usize, value: &'v [u8]) -> Cow<'v, [u8]> {
+    if table.def.columns[column].ty != ColumnType::Json {
+        return Cow::Borrowed(value);
+    }
+    let document = value.get(JSON_LENGTH_BYTES..).and_then(|json| binary::decode(json).ok());
+    let written = document.and_then(|document| binary::encode(&document).ok());
+    written.map_or(Cow::Borrowed(value), Cow::Owned)
 }

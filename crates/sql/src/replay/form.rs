@@ -82,6 +82,7 @@ pub(super) enum Form {
     Time(Fraction),
     DateTime(Fraction),
     Timestamp(Fraction),
+    Json,
 }
 
 /// The fraction of a second.
@@ -133,6 +134,7 @@ impl Form {
             TIME2 => Form::Time(digits),
             DATETIME2 => Form::DateTime(digits),
             TIMESTAMP2 => Form::Timestamp(digits),
+            JSON if column.meta == 4 => Form::Json,
             _ => return None,
         })
     }
@@ -142,7 +144,7 @@ impl Form {
         use Form::*;
         match (self, ours) {
             (Int(a), Int(b)) | (Bit(a), Bit(b)) | (Enum(a), Enum(b)) | (Set(a), Set(b)) => modes.allow(a.cmp(&b)),
-            (Float, Float) | (Double, Double) | (Date, Date) | (Year, Year) => true,
+            (Float, Float) | (Double, Double) | (Date, Date) | (Year, Year) | (Json, Json) => true,
             (Float, Double) => modes.allow(Ordering::Less),
             (Double, Float) | (Decimal(..), Float | Double) | (Float | Double, Decimal(..)) => {
                 modes.allow(Ordering::Greater)

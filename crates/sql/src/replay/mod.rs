@@ -28,6 +28,7 @@
 
 mod apply;
 mod convert;
+mod diffs;
 mod filter;
 mod find;
 mod form;
@@ -78,6 +79,10 @@ impl ReplayTables {
 }
 
 /// 1610: an event that cannot be one.
+fn damaged_json(error: types::json::JsonError) -> SqlError {
+    crate::expr::json::error(error)
+}
+
 fn corrupt(error: impl std::fmt::Display) -> SqlError {
     SqlError::new(base::codes::REPLICA_CORRUPT_EVENT, format!("Corrupted replication event was detected: {error}"))
 }

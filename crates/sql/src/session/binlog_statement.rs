@@ -13,7 +13,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{SqlError, base64, codes};
-use binlog::event::{ChecksumAlgorithm, EventBody, RowsEvent, RowsKind, TableMap, TableMapEvent, rows_flags};
+use binlog::event::{
+    ChecksumAlgorithm, EventBody, PartialUpdateRows, RowsEvent, RowsKind, TableMap, TableMapEvent, rows_flags,
+};
 use binlog::{DecodeError, FormatDescription, RawEvent};
 use engine::{EngineError, Savepoint};
 
@@ -126,14 +128,12 @@ impl Session {
         event.verify().map_err(corrupt)?;
         match EventBody::decode(event, format).map_err(corrupt)? {
             EventBody::TableMap(map) => self.binlog_map(&map),
-            EventBody::Rows(rows) => Box::pin(self.binlog_rows(&rows, begun)).await,
+            EventBody::Rows(rows) => Box::pin(self.binlog_rows(&rows, false, begun)).await,
             EventBody::MariaCompressedRows(rows) => {
                 let bytes = rows.rows(INFLATED_MAX).map_err(corrupt)?;
-                Box::pin(self.binlog_rows(&rows.with_rows(&bytes), begun)).await
+                Box::pin(self.binlog_rows(&rows.with_rows(&bytes), false, begun)).await
             }
-            EventBody::PartialUpdateRows(_) => {
-                Err(SqlError::not_supported("BINLOG with Update_rows_partial (binlog_row_value_options)"))
-            }
+            EventBody::PartialUpdateRows(rows) => Box::pin(self.binlog_rows(&rows.update, true, begun)).await,
             _ => {
                 let message = format!(
                     "Only Format_description_log_event and row events are allowed in BINLOG statements (but {} was provided)",
@@ -154,7 +154,12 @@ impl Session {
         Ok(())
     }
 
-    async fn binlog_rows(&mut self, rows: &RowsEvent<'_>, begun: &mut Option<Begun>) -> Result<(), SqlError> {
+    async fn binlog_rows(
+        &mut self,
+        rows: &RowsEvent<'_>,
+        is_partial: bool,
+        begun: &mut Option<Begun>,
+    ) -> Result<(), SqlError> {
         let ends = rows.flags & rows_flags::STATEMENT_END != 0;
         let Some(map) = self.binlog.tables.get(&rows.table_id).cloned() else {
             if rows.table_id == NO_TABLE && ends && rows.rows.is_empty() {
@@ -169,7 +174,10 @@ impl Session {
         };
         if check == GtidCheck::Run {
             self.check_binlog_rows(&map, rows.kind)?;
-            self.apply_rows(&map, rows).await?;
+            match is_partial {
+                false => self.apply_rows(&map, rows).await?,
+                true => self.apply_partial_rows(&map, &PartialUpdateRows { update: *rows }).await?,
+            };
         }
         if ends {
             self.binlog.tables.clear();

@@ -4,7 +4,7 @@
 //! transaction. Neither privileges nor `read_only` are asked: who applies a log has been asked before.
 
 use base::{SqlError, UnixMicros, codes};
-use binlog::event::{RowsEvent, TableMap, rows_flags};
+use binlog::event::{PartialUpdateRows, RowsEvent, TableMap, rows_flags};
 use engine::EngineError;
 
 use super::Session;
@@ -29,6 +29,24 @@ impl Session {
         map: &TableMap,
         event: &RowsEvent<'_>,
     ) -> Result<Option<RowDifferences>, SqlError> {
+        self.apply_any_rows(map, event, false).await
+    }
+
+    /// The same for an update whose after images may say of JSON documents only what changed.
+    pub async fn apply_partial_rows(
+        &mut self,
+        map: &TableMap,
+        event: &PartialUpdateRows<'_>,
+    ) -> Result<Option<RowDifferences>, SqlError> {
+        self.apply_any_rows(map, &event.update, true).await
+    }
+
+    async fn apply_any_rows(
+        &mut self,
+        map: &TableMap,
+        event: &RowsEvent<'_>,
+        is_partial: bool,
+    ) -> Result<Option<RowDifferences>, SqlError> {
         for _ in 0..ATTEMPTS_MAX {
             let catalog = self.catalog();
             let modes = Modes::parse(self.shared.globals.named("replica_type_conversions").as_str());
@@ -39,7 +57,7 @@ impl Session {
                     self.replay.put(mapped)
                 }
             };
-            match self.apply_mapped(&mapped, event).await {
+            match self.apply_mapped(&mapped, event, is_partial).await {
                 Err(error)
                     if error.code == codes::TABLE_DEF_CHANGED.0 && !mapped.holds(map, &self.catalog(), modes) => {}
                 result => return result,
@@ -71,6 +89,7 @@ impl Session {
         &mut self,
         mapped: &MappedTable,
         event: &RowsEvent<'_>,
+        is_partial: bool,
     ) -> Result<Option<RowDifferences>, SqlError> {
         self.handle.cancel.next_statement();
         self.transaction_for_replay();
@@ -78,7 +97,7 @@ impl Session {
         open.transaction.start_statement();
         self.renew_options(&mut open.transaction, false);
         open.transaction.options_mut().relaxed_unique_checks = event.flags & rows_flags::NO_UNIQUE_CHECKS != 0;
-        let result = self.apply_in(mapped, event, &mut open).await;
+        let result = self.apply_in(mapped, event, is_partial, &mut open).await;
         if !open.transaction.is_active() {
             // A deadlock: the whole transaction is gone.
             drop(open);
@@ -95,6 +114,7 @@ impl Session {
         &self,
         mapped: &MappedTable,
         event: &RowsEvent<'_>,
+        is_partial: bool,
         open: &mut Open,
     ) -> Result<Option<RowDifferences>, SqlError> {
         let host = self.host();
@@ -127,7 +147,7 @@ impl Session {
             turn: Default::default(),
             found_rows: 0,
         };
-        apply_event(mapped, event, self.apply_modes(), &mut context).await
+        apply_event(mapped, event, is_partial, self.apply_modes(), &mut context).await
     }
 
     fn apply_modes(&self) -> ApplyModes {

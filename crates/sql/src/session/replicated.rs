@@ -18,6 +18,7 @@ use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
 use crate::parse::ast::{Ddl, Statement};
+use crate::parse::{self, ParseContext};
 use crate::replay::ReplicationFilter;
 use crate::result::Collected;
 use crate::settings::{SettingValue, sql_mode};
@@ -217,7 +218,13 @@ impl Session {
         self.store("timestamp", SettingValue::Double(micros as f64 / 1e6));
         self.now = UnixMicros(micros);
         let client = status.charsets.map(|[client, ..]| client);
-        utf8_of(statement.sql, client)
+        let text = utf8_of(statement.sql, client)?;
+        if !statement.is_maria {
+            return Ok(text);
+        }
+        let context = ParseContext { sql_mode: self.info.sql_mode };
+        let changed = std::str::from_utf8(&text).ok().and_then(|text| parse::json_as_text(text, &context));
+        Ok(changed.map_or(text, String::into_bytes))
     }
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {

@@ -68,6 +68,7 @@ impl Session {
         match item {
             SetItem::UserVariable { name, value } => {
                 let (value, ty) = self.evaluate(value).await?;
+                let (value, ty) = crate::expr::json::as_variable(value, ty);
                 self.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
                 Ok(())
             }

@@ -64,3 +64,8 @@ fn limits() {
 fn load_data() {
     crate::testing::golden("golden/session_load_data.txt");
 }
+
+#[test]
+fn json() {
+    crate::testing::golden("golden/session_json.txt");
+}

@@ -116,6 +116,7 @@ fn collation_of(args: &Args<'_>) -> CollationId {
     let ty = &args.args[0].ty;
     match ty.kind {
         Kind::Str => ty.collation,
+        Kind::Json if ty.origin.is_none() => ty.collation,
         Kind::Null | Kind::Bytes => CollationId::BINARY,
         // Numbers become text in the connection's character set, but say that they are binary.
         _ => CollationId::BINARY,

@@ -16,6 +16,10 @@ const MISSING: &[&str] = &[
     "get_dd_create_options",
     "group_replication_get_write_concurrency",
     "grouping",
+    "json_duality_object",
+    "json_schema_valid",
+    "json_schema_validation_report",
+    "json_table",
     "linestring",
     "load_file",
     "mbrcontains",
@@ -27,7 +31,6 @@ const MISSING: &[&str] = &[
     "mbroverlaps",
     "mbrtouches",
     "mbrwithin",
-    "member",
     "multilinestring",
     "multipoint",
     "multipolygon",
@@ -47,7 +50,7 @@ const MISSING: &[&str] = &[
 ];
 
 /// Families by the beginning of their names.
-const FAMILIES: &[&str] = &["json_", "st_"];
+const FAMILIES: &[&str] = &["st_"];
 
 /// Whether MySQL has a function of this name (in lower case) that is not here.
 pub(super) fn is_missing(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The functions: their names, arguments, types and evaluation.
 //!
-//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`] and [`info`]: name, number of
+//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`], [`json`] and [`info`]: name, number of
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
@@ -8,6 +8,7 @@ mod control;
 mod encoding;
 mod hash;
 mod info;
+pub(crate) mod json;
 mod math;
 mod missing;
 mod regexp;
@@ -169,12 +170,13 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
         info::TABLE,
         hash::TABLE,
         regexp::TABLE,
+        json::TABLE,
     ];
     tables.into_iter().flatten().map(|info| (info.name, info)).collect()
 });
 
 /// Functions that only [`crate::expr::build`] calls: their first arguments are its codes, or there is no such name in MySQL.
-const INTERNAL: [&str; 5] = ["extract", "timestampdiff", "trim", "own number", "coerced"];
+const INTERNAL: [&str; 7] = ["json_value", "member of", "extract", "timestampdiff", "trim", "own number", "coerced"];
 
 /// Functions outside of [`math`] whose arguments are numbers: `0x41` is 65 there, an ENUM its place.
 const NUMERIC: [&str; 10] = [
@@ -217,6 +219,7 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
         let message = format!("Incorrect parameter count in the call to native function '{}'", name.to_uppercase());
         return Err(SqlError::new(codes::WRONG_PARAMCOUNT_TO_NATIVE_FCT, message));
     }
+    json::check_pairs(info.name, args.len())?;
     info.check_collations(&args)?;
     Ok(build(info, args, session))
 }
@@ -376,7 +379,7 @@ fn truth(args: &[Expr], _: &SessionInfo) -> ExprType {
 /// Text (or a binary string, if that wins over the text) with all arguments' collation and so many characters.
 fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
     let mut all: Option<ExprType> = None;
-    for arg in args.iter().filter(|arg| arg.ty.kind.is_string()) {
+    for arg in args.iter().filter(|arg| arg.ty.kind.is_text()) {
         all = Some(match all {
             None => arg.ty.clone(),
             Some(all) => {

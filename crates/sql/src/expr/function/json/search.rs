@@ -1,0 +1,178 @@
+//! What looks for values in documents.
+
+use std::cmp::Ordering;
+
+use super::*;
+use crate::expr::pattern;
+use types::json::{Leg, Object, order, write_key};
+
+fn equal(a: &Json, b: &Json) -> bool {
+    order::compare(a, b) == Ordering::Equal
+}
+
+pub(super) fn contains(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (document, candidate) = (args.document(0, "json_contains")?, args.document(1, "json_contains")?);
+    let (document, candidate) = (some!(document), some!(candidate));
+    let within = match args.len() {
+        2 => Some(&document),
+        _ => some!(args.single_path(2)?).find_one(&document, true),
+    };
+    Ok(Value::from(has(some!(within), &candidate)))
+}
+
+/// All elements of an array are in some element of the other; all members of an object in those of the same keys.
+fn has(document: &Json, candidate: &Json) -> bool {
+    match (document, candidate) {
+        (Json::Object(own), Json::Object(wanted)) => {
+            wanted.iter().all(|(key, value)| own.get(key).is_some_and(|own| has(own, value)))
+        }
+        (Json::Array(own), Json::Array(wanted)) => wanted.iter().all(|wanted| own.iter().any(|own| has(own, wanted))),
+        (Json::Array(own), wanted) => own.iter().any(|own| has(own, wanted)),
+        (own, wanted) => own.is_scalar() && equal(own, wanted),
+    }
+}
+
+pub(super) fn overlaps(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (a, b) = (args.document(0, "json_overlaps")?, args.document(1, "json_overlaps")?);
+    Ok(Value::from(match (some!(a), some!(b)) {
+        (Json::Object(a), Json::Object(b)) => share_member(&a, &b),
+        (a, b) => {
+            let (a, b) = (a.into_array(), b.into_array());
+            a.iter().any(|a| b.iter().any(|b| equal(a, b)))
+        }
+    }))
+}
+
+fn share_member(a: &Object, b: &Object) -> bool {
+    a.iter().any(|(key, value)| b.get(key).is_some_and(|other| equal(value, other)))
+}
+
+pub(super) fn member_of(args: &Args<'_>) -> Result<Value, SqlError> {
+    if args.value(0)?.is_null() {
+        return Ok(Value::Null);
+    }
+    let (value, array) = (args.json_value(0)?, some!(args.document(1, "member of")?));
+    Ok(Value::from(match &array {
+        Json::Array(elements) => elements.iter().any(|element| equal(element, &value)),
+        other => equal(other, &value),
+    }))
+}
+
+pub(super) fn contains_path(args: &Args<'_>) -> Result<Value, SqlError> {
+    let document = some!(args.document(0, "json_contains_path")?);
+    let is_all = some!(args.is_all(1, "json_contains_path")?);
+    for at in 2..args.len() {
+        let is_there = !some!(args.path(at)?).find(&document, true).is_empty();
+        if is_there != is_all {
+            return Ok(Value::from(is_there));
+        }
+    }
+    Ok(Value::from(is_all))
+}
+
+pub(super) fn search(args: &Args<'_>) -> Result<Value, SqlError> {
+    let document = some!(args.document(0, "json_search")?);
+    let is_all = some!(args.is_all(1, "json_search")?);
+    let text = some!(args.text(2)?);
+    let escape = match args.len() {
+        3 => Some('\\'),
+        _ => match args.text(3)? {
+            None => Some('\\'),
+            Some(text) => escape_of(&text)?,
+        },
+    };
+    let mut paths = Vec::new();
+    for at in 4..args.len() {
+        paths.push(some!(args.path(at)?));
+    }
+    let mut search = Search { pattern: &text, escape, is_all, found: Vec::new() };
+    if paths.is_empty() {
+        search.walk(&document, &mut "$".to_owned());
+    }
+    for path in &paths {
+        places(&document, &path.legs, &mut "$".to_owned(), &mut |json, place| search.walk(json, place));
+    }
+    let mut found = search.found;
+    match found.len() {
+        0 => Ok(Value::Null),
+        1 => json::value(&Json::String(found.remove(0))),
+        _ => json::value(&Json::Array(found.into_iter().map(Json::String).collect())),
+    }
+}
+
+fn escape_of(text: &[u8]) -> Result<Option<char>, SqlError> {
+    let text = String::from_utf8_lossy(text);
+    let mut chars = text.chars();
+    match (chars.next(), chars.next()) {
+        (None, _) => Ok(Some('\\')),
+        (Some(first), None) => Ok(Some(first)),
+        _ => Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to ESCAPE")),
+    }
+}
+
+struct Search<'s> {
+    pattern: &'s [u8],
+    escape: Option<char>,
+    is_all: bool,
+    found: Vec<String>,
+}
+
+impl Search<'_> {
+    fn walk(&mut self, json: &Json, place: &mut String) {
+        if !self.is_all && !self.found.is_empty() {
+            return;
+        }
+        if let Json::String(text) = json
+            && pattern::like(text.as_bytes(), self.pattern, self.escape, CollationId::UTF8MB4_BIN)
+            && !self.found.contains(place)
+        {
+            self.found.push(place.clone());
+        }
+        each_child(json, place, &mut |child, place| self.walk(child, place));
+    }
+}
+
+/// Calls `visit` with every direct part and its place.
+fn each_child(json: &Json, place: &mut String, visit: &mut dyn FnMut(&Json, &mut String)) {
+    let length = place.len();
+    match json {
+        Json::Array(elements) => {
+            for (at, element) in elements.iter().enumerate() {
+                place.push_str(&format!("[{at}]"));
+                visit(element, place);
+                place.truncate(length);
+            }
+        }
+        Json::Object(object) => {
+            for (key, value) in object.iter() {
+                place.push('.');
+                write_key(key, place);
+                visit(value, place);
+                place.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Calls `visit` with all that a path leads to, and where it is. A single value counts as an array of one.
+fn places(json: &Json, legs: &[Leg], place: &mut String, visit: &mut dyn FnMut(&Json, &mut String)) {
+    let Some((leg, rest)) = legs.split_first() else { return visit(json, place) };
+    let one_step = Path { legs: vec![leg.clone()] };
+    if *leg == Leg::Ellipsis {
+        places(json, rest, place, visit);
+        each_child(json, place, &mut |child, place| places(child, legs, place, visit));
+        return;
+    }
+    let found = one_step.find(json, true);
+    if let [only] = found[..]
+        && std::ptr::eq(only, json)
+    {
+        return places(json, rest, place, visit);
+    }
+    each_child(json, place, &mut |child, place| {
+        if found.iter().any(|found| std::ptr::eq(*found, child)) {
+            places(child, rest, place, visit);
+        }
+    });
+}
