@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 
-use super::value::{Shown, quote, type_name};
+use super::value::{Shown, document, quote, type_name};
 use super::{
     DumpFormat, Dumper, INFLATED_SIZE_MAX, civil, gtid_text, maria_gtid_text, maria_list_text, others, replay,
 };
@@ -417,7 +417,7 @@ fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut Vec<u8>
                     JsonDiff::Insert { path, value } => ("JSON_INSERT", path, Some(value)),
                     JsonDiff::Remove { path } => ("JSON_REMOVE", path, None),
                 };
-                let value = value.map(|value| format!(", {}", quote(value))).unwrap_or_default();
+                let value = value.map(|value| format!(", {}", quote(&document(value)))).unwrap_or_default();
                 line(out, format_args!("###   @{0}={function}(@{0}, {1}{value})", column + 1, quote(path)));
             }
         }

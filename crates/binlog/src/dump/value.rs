@@ -119,8 +119,17 @@ fn decode(column: &ColumnMeta, bytes: &[u8]) -> Result<Shown, DecodeError> {
         STRING if column.is_enum_or_set() => Shown::UInt(cursor.uint(bytes.len())?),
         STRING => Shown::Bytes(bytes[if column.real_type().1 > 255 { 2 } else { 1 }..].to_vec()),
         VARCHAR | VAR_STRING | 141 => Shown::Bytes(bytes[if column.meta > 255 { 2 } else { 1 }..].to_vec()),
+        JSON => Shown::Bytes(document(&bytes[usize::from(column.meta)..])),
         _ => Shown::Bytes(bytes[usize::from(column.meta)..].to_vec()),
     })
+}
+
+/// The text of a JSON document; of diffs, and of what is none, the bytes.
+pub(crate) fn document(bytes: &[u8]) -> Vec<u8> {
+    match types::json::binary::decode(bytes) {
+        Ok(json) => json.to_text().into_bytes(),
+        Err(_) => bytes.to_vec(),
+    }
 }
 
 fn big_endian(bytes: &[u8]) -> u64 {

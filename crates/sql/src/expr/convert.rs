@@ -23,6 +23,7 @@ use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 use crate::expr::cast;
 use crate::expr::coerce::{self, plain_text, printable};
 use crate::expr::context::{EvalContext, WarningLevel};
+use crate::expr::json;
 use crate::expr::mode::SqlMode;
 
 /// What becomes of a value that does not fit.
@@ -61,17 +62,6 @@ pub fn convert_for_column(
         });
     }
     to.convert(value)
-}
-
-/// The error of [`convert_for_column`] with the table's name where MySQL has it: in front of a JSON column's (3140).
-pub fn name_table(mut error: SqlError, column: &ColumnDef, table: &str) -> SqlError {
-    if error.code == codes::INVALID_JSON_TEXT.0 {
-        let own = format!("'{}'.", column.name);
-        if let Some(rest) = error.message.strip_suffix(&own) {
-            error.message = format!("{rest}'{table}.{}'.", column.name);
-        }
-    }
-    error
 }
 
 /// The zero of a column's type: what a NOT NULL column without DEFAULT gets outside strict mode.
@@ -126,7 +116,7 @@ impl Assignment<'_> {
             ColumnType::Bit { bits } => self.bit(&value, *bits),
             ColumnType::Enum { members } => self.enumeration(&value, members),
             ColumnType::Set { members } => self.set(&value, members),
-            ColumnType::Json => self.json(value),
+            ColumnType::Json => json::for_column(value, self.column),
             integer => {
                 let (width, unsigned) = integer.integer().unwrap_or((8, false));
                 self.integer(&value, width as u32 * 8, unsigned)
@@ -551,25 +541,6 @@ impl Assignment<'_> {
         let bits = u64::try_from(n).ok()?;
         let whole = len > 0 && len == text.len() && self.member(text, members).is_none();
         (whole && (members.len() >= 64 || bits < 1 << members.len())).then_some(bits)
-    }
-
-    /// A text is a document; other values would need a CAST, as in MySQL.
-    fn json(&self, value: Value) -> Result<Value, SqlError> {
-        let invalid = |what: &str| {
-            let message = format!("Invalid JSON text: {what} in value for column '{}'.", self.column.name);
-            SqlError::new(codes::INVALID_JSON_TEXT, message)
-        };
-        let text = match value {
-            Value::Json(_) => return Ok(value),
-            Value::Str(text) => text,
-            Value::Bytes(_) => return Err(crate::expr::json::binary_charset()),
-            _ => return Err(invalid("\"not a JSON text, may need CAST\" at position 0")),
-        };
-        match types::json::parse(&String::from_utf8_lossy(&text)) {
-            Ok(json) => crate::expr::json::value(&json),
-            Err(types::json::ParseError::TooDeep) => Err(crate::expr::json::too_deep()),
-            Err(error) => Err(invalid(error.to_string().trim_end_matches('.'))),
-        }
     }
 
     fn set(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {

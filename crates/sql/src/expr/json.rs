@@ -3,7 +3,7 @@
 use base::{SqlError, codes};
 use types::json::{JsonError, ParseError, binary};
 use types::temporal::parse::Allow;
-use types::{ColumnType, DateTime, Decimal, Json, Time, Value, number};
+use types::{ColumnDef, ColumnType, DateTime, Decimal, Json, Time, Value, number};
 
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
@@ -209,4 +209,34 @@ pub(crate) fn as_variable(value: Value, ty: ExprType) -> (Value, ExprType) {
         _ => value,
     };
     (text, ExprType::text(u32::MAX / 4, types::CollationId::UTF8MB4_BIN))
+}
+
+/// A value for a JSON column: a text is a document; other values would need a CAST, as in MySQL.
+pub(crate) fn for_column(of: Value, column: &ColumnDef) -> Result<Value, SqlError> {
+    let invalid = |what: &str| {
+        let message = format!("Invalid JSON text: {what} in value for column '{}'.", column.name);
+        SqlError::new(codes::INVALID_JSON_TEXT, message)
+    };
+    let text = match of {
+        Value::Json(_) => return Ok(of),
+        Value::Str(text) => text,
+        Value::Bytes(_) => return Err(binary_charset()),
+        _ => return Err(invalid("\"not a JSON text, may need CAST\" at position 0")),
+    };
+    match types::json::parse(&String::from_utf8_lossy(&text)) {
+        Ok(json) => value(&json),
+        Err(ParseError::TooDeep) => Err(too_deep()),
+        Err(error) => Err(invalid(error.to_string().trim_end_matches('.'))),
+    }
+}
+
+/// The error of a conversion for a column with the table's name where MySQL has it: in front of a JSON column's (3140).
+pub(crate) fn name_table(mut error: SqlError, column: &ColumnDef, table: &str) -> SqlError {
+    if error.code == codes::INVALID_JSON_TEXT.0 {
+        let own = format!("'{}'.", column.name);
+        if let Some(rest) = error.message.strip_suffix(&own) {
+            error.message = format!("{rest}'{table}.{}'.", column.name);
+        }
+    }
+    error
 }
