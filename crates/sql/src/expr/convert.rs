@@ -20,11 +20,10 @@ use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::value::NOT_FIXED;
 use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
-use crate::expr::cast;
 use crate::expr::coerce::{self, plain_text, printable};
 use crate::expr::context::{EvalContext, WarningLevel};
-use crate::expr::json;
 use crate::expr::mode::SqlMode;
+use crate::expr::{cast, json};
 
 /// What becomes of a value that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
