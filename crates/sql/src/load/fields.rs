@@ -460,7 +460,6 @@ impl Scan {
     }
 
     /// Whether a byte, with those behind it, ends the field; `Err` if it was an encloser and its double, which are one.
-    #[expect(clippy::type_complexity, reason = "three outcomes of one look")]
     fn terminator(&mut self, fields: &Fields, byte: u8) -> Result<Option<Result<End, ()>>, Stop> {
         let rules = &fields.rules;
         let begins = |text: &[u8], byte: u8| text.first() == Some(&byte);
