@@ -104,7 +104,8 @@ impl<T: Transport> ResultSink for ReplySink<'_, T> {
     }
 
     fn ask_for_file<'a>(&'a mut self, name: &'a str) -> BoxFuture<'a, Result<(), SqlError>> {
-        Box::pin(self.file.ask(self.link, name.as_bytes()))
+        let name = if self.is_latin1() { latin1(name.as_bytes()) } else { name.as_bytes().to_vec() };
+        Box::pin(async move { self.file.ask(self.link, &name).await })
     }
 
     fn next_of_file(&mut self) -> BoxFuture<'_, Result<Bytes, SqlError>> {

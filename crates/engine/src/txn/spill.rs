@@ -177,6 +177,7 @@ impl WriteSet {
         let Spilled { runs, parts, mut events, mut encoder, .. } = *spilled;
         if let Some(position) = &options.source_position {
             encoder.source_position(position);
+            events.append(encoder.take_events()).await.map_err(spill_error)?;
         }
         let xid = encoder.finish()?.events;
         events.finish(xid).await.map_err(spill_error)?;
