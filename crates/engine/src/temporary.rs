@@ -156,6 +156,15 @@ fn cost(key: &[u8], value: &[u8]) -> u64 {
     (key.len() + value.len()) as u64 + ENTRY_BYTES
 }
 
+/// Ranges that no map can be asked for.
+fn is_empty((lower, upper): (Bound<&[u8]>, Bound<&[u8]>)) -> bool {
+    match (lower, upper) {
+        (Bound::Unbounded, _) | (_, Bound::Unbounded) => false,
+        (Bound::Excluded(low), Bound::Excluded(high)) => low >= high,
+        (Bound::Included(low) | Bound::Excluded(low), Bound::Included(high) | Bound::Excluded(high)) => low > high,
+    }
+}
+
 /// All entries of a row, by position of the index.
 fn entries(table: &Table, row: &Bytes) -> Result<Vec<(Bytes, Bytes)>> {
     let mut entries = vec![(table.codec.clustered_key(row)?, row.clone())];
@@ -289,6 +298,9 @@ impl TemporaryRows {
         max: usize,
         out: &mut Vec<Entry>,
     ) {
+        if is_empty(range) {
+            return;
+        }
         let trees = self.trees.lock();
         let found = trees.indexes[index_number].range::<[u8], _>(range);
         let entry = |(key, value): (&Bytes, &Bytes)| Entry { key: Key::new(key), value: value.clone() };
@@ -300,7 +312,10 @@ impl TemporaryRows {
 
     /// Entries in a range, counted up to a bound.
     pub(crate) fn count(&self, index_number: usize, range: (Bound<&[u8]>, Bound<&[u8]>), max: usize) -> u64 {
-        self.trees.lock().indexes[index_number].range::<[u8], _>(range).take(max).count() as u64
+        match is_empty(range) {
+            true => 0,
+            false => self.trees.lock().indexes[index_number].range::<[u8], _>(range).take(max).count() as u64,
+        }
     }
 }
 
