@@ -100,7 +100,8 @@ impl BinlogError {
         BinlogError::Io { operation, file: file.to_owned(), kind: error.kind(), message: error.to_string() }
     }
 
-    pub(crate) fn corrupt(file: &str, offset: u64, reason: impl ToString) -> Self {
+    /// Bytes at an offset of a file that are not what they should be.
+    pub fn corrupt(file: &str, offset: u64, reason: impl ToString) -> Self {
         BinlogError::Corrupt { file: file.to_owned(), offset, reason: reason.to_string() }
     }
 

@@ -8,7 +8,7 @@ use commuter::demo::DemoArguments;
 use server::url::ServerUrl;
 use server::{RelayArguments, ServeOptions, VERSION};
 
-use crate::{checksum, log_dump, tail};
+use crate::{checksum, log_analyze, log_dump, tail};
 
 /// One line for people.
 pub(crate) type CommandError = Box<dyn std::error::Error>;
@@ -158,6 +158,7 @@ struct Relay {
 #[derive(Subcommand)]
 enum LogCommand {
     Dump(LogDump),
+    Analyze(LogAnalyze),
 }
 
 /// Prints log files, or a server's log, as SQL that mysql or mariadb replay, with rows and all else as comments.
@@ -224,6 +225,48 @@ pub(crate) struct LogDump {
     /// Text: where the files of LOAD DATA statements go, for whoever replays them [default: the folder for temporary files]
     #[arg(long, value_name = "DIR")]
     pub(crate) local_load: Option<PathBuf>,
+    /// How to print
+    #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+    pub(crate) format: OutputFormat,
+}
+
+/// Says what is in a log, how parallel its source was, and what each mode of parallel replication would make of it.
+///
+/// Transactions, rows and bytes, over time too; intervals or groups of commits; tables without a primary key and other things that hold
+/// replicas up; the biggest and longest transactions, the hottest tables and rows; and a simulated replica in every mode with 1 to 256
+/// workers. Logs of MySQL 5.6 and later, MariaDB 10 and later, and commuter. docs/analyze.md explains the figures.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  commuter log analyze data/binlog.00000*
+  commuter log analyze --html report.html --calibrate binlog.000012
+  commuter log analyze --source mysql://repl:secret@db:3306
+  commuter log analyze --format json mysql-bin.000007 | jq .modes")]
+pub(crate) struct LogAnalyze {
+    /// Log files, in order; with --source names of the server's, all if none is named
+    #[arg(required_unless_present = "source", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Read from this server, and ask it for keys (any MySQL, MariaDB or commuter; needs REPLICATION SLAVE, REPLICATION CLIENT, SELECT)
+    #[arg(long, value_name = "URL")]
+    pub(crate) source: Option<ServerUrl>,
+    /// Write the report as a page with pictures too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Measure what transactions, rows and syncs cost on this machine, in a database that is thrown away
+    #[arg(long, conflicts_with_all = ["transaction_cost", "row_cost", "sync_cost"])]
+    pub(crate) calibrate: bool,
+    /// Microseconds that a replica takes for a transaction, beside its rows
+    #[arg(long, default_value_t = 50.0, value_name = "MICROSECONDS")]
+    pub(crate) transaction_cost: f64,
+    /// Microseconds that it takes for a row
+    #[arg(long, default_value_t = 20.0, value_name = "MICROSECONDS")]
+    pub(crate) row_cost: f64,
+    /// Microseconds that a sync of its log takes; 0 is a replica that does not sync
+    #[arg(long, default_value_t = 0.0, value_name = "MICROSECONDS")]
+    pub(crate) sync_cost: f64,
+    /// Stop at the first event whose checksum is wrong
+    #[arg(long)]
+    pub(crate) verify_checksum: bool,
     /// How to print
     #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
     pub(crate) format: OutputFormat,
@@ -362,6 +405,7 @@ impl Cli {
                 Ok(ExitCode::SUCCESS)
             }
             Command::Log { command: LogCommand::Dump(dump) } => log_dump::run(&dump),
+            Command::Log { command: LogCommand::Analyze(arguments) } => log_analyze::run(&arguments),
             Command::Tail(tail) => tail::run(&tail),
             Command::Checksum(checksum) => checksum::run(&checksum),
             Command::Relay(relay) => {

@@ -3,6 +3,7 @@
 mod allocator;
 mod checksum;
 mod cli;
+mod log_analyze;
 mod log_dump;
 mod tail;
 

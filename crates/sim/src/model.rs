@@ -30,7 +30,7 @@ pub(crate) struct History {
     /// Commit number of each transaction in the ledger.
     pub(crate) numbers: BTreeMap<u64, u64>,
     /// First phases that have no second.
-    prepared: BTreeMap<Xid, LogTransaction>,
+    pub(crate) prepared: BTreeMap<Xid, LogTransaction>,
     /// All that ever were prepared.
     pub(crate) ever_prepared: Vec<Xid>,
 }

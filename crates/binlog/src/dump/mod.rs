@@ -24,9 +24,9 @@ pub use stream::{StreamDump, Streamed};
 
 use crate::error::DecodeError;
 use crate::event::{
-    CompressedQuery, CompressedRows, EventBody, EventType, FormatDescription, GtidEvent, MariaGtid, MariaGtidList,
-    PayloadLimits, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap, TableMapEvent, TransactionPayload,
-    decode_binlog_checkpoint, decode_rows_query, decode_xid,
+    ColumnMeta, CompressedQuery, CompressedRows, EventBody, EventType, FormatDescription, GtidEvent, MariaGtid,
+    MariaGtidList, PayloadLimits, QueryEvent, RawEvent, Rotate, RowsEvent, RowsKind, TableMap, TableMapEvent,
+    TransactionPayload, decode_binlog_checkpoint, decode_rows_query, decode_xid,
 };
 use crate::gtid_set::GtidSet;
 
@@ -289,6 +289,20 @@ fn maria_list_text(body: &[u8]) -> Result<String, DecodeError> {
     let list = MariaGtidList::decode(body)?.gtids;
     let texts: Vec<String> = list.iter().map(|(domain, server, seq)| format!("{domain}-{server}-{seq}")).collect();
     Ok(texts.join(","))
+}
+
+/// Seconds since 1970 as `YYYY-MM-DD hh:mm:ss` in UTC.
+pub fn time_text(timestamp: u32) -> String {
+    let [year, month, day, hour, minute, second] = civil(timestamp);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")
+}
+
+/// A value of a row image for people, as `mysqlbinlog -v` prints it.
+///
+/// # Errors
+/// When the bytes are none of the column.
+pub fn value_text(column: &ColumnMeta, bytes: &[u8]) -> Result<String, DecodeError> {
+    value::Shown::decode(column, bytes).map(|(shown, _)| shown.text())
 }
 
 /// Seconds since 1970 as year, month, day, hour, minute, second in UTC.

@@ -68,8 +68,8 @@ fn ends_of(engine: &Engine) -> (LogPosition, LogPosition) {
     (engine.log().durable_end(), engine.visible().1)
 }
 
-/// Everything else; the number of transactions in the log.
-pub(super) async fn check_all(nodes: &[Node], world: &SimWorld, told: &SharedTold) -> Result<u64, String> {
+/// Everything else; what the log tells.
+pub(super) async fn check_all(nodes: &[Node], world: &SimWorld, told: &SharedTold) -> Result<History, String> {
     let gone = || "a server is not there".to_owned();
     let source = nodes[0].engine().ok_or_else(gone)?;
     let history = History::read(source.log()).await?;
@@ -113,7 +113,7 @@ pub(super) async fn check_all(nodes: &[Node], world: &SimWorld, told: &SharedTol
             same(&format!("server {}", node.name), &state, history.last())?;
         }
     }
-    Ok(history.states.len() as u64 - 1)
+    Ok(history)
 }
 
 fn check_catalog(name: &str, engine: &Engine, source: &Engine) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! What clients do, over the protocol: writers on the source, readers everywhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{LogPosition, codes};
 use session::client::ClientError;
@@ -9,7 +9,7 @@ use super::check::check_all;
 use super::link::{Clients, Link};
 use super::node::Node;
 use super::{ClusterScenario, Shared, Workload};
-use crate::model::State;
+use crate::model::{History, State};
 
 /// Cells there can be.
 const CELLS_MAX: u64 = 12;
@@ -59,9 +59,45 @@ impl Workload for Ledgers {
         }
     }
 
-    async fn check(&self, nodes: &[Node], link: Link) -> Result<u64, String> {
-        check_all(nodes, &link.world, &self.told).await
+    async fn check(&self, nodes: &[Node], mut link: Link) -> Result<u64, String> {
+        let history = check_all(nodes, &link.world, &self.told).await?;
+        check_prepared(&mut link, &history).await?;
+        Ok(history.states.len() as u64 - 1)
     }
+}
+
+/// What is prepared in the log is what the source knows of, and it can be ended.
+async fn check_prepared(link: &mut Link, history: &History) -> Result<(), String> {
+    while !link.connect(0).await {
+        link.pause(1_000).await;
+    }
+    let known = names_of_prepared(link).await?;
+    let in_log: BTreeSet<String> =
+        history.prepared.keys().map(|xid| String::from_utf8_lossy(&xid.gtrid).into_owned()).collect();
+    if known != in_log {
+        return Err(format!("prepared are {in_log:?}, and the source knows of {known:?}"));
+    }
+    // What a client has sent before it was lost may be ending one just now.
+    for _ in 0..1000 {
+        let left = names_of_prepared(link).await?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        for name in left {
+            let sql = format!("XA ROLLBACK '{name}'");
+            match link.query(&sql).await {
+                Err(error) if error.refused().is_none() => return Err(format!("{sql}: {error}")),
+                _ => {}
+            }
+        }
+        link.pause(100_000).await;
+    }
+    Err(format!("{:?} cannot be ended", names_of_prepared(link).await?))
+}
+
+async fn names_of_prepared(link: &mut Link) -> Result<BTreeSet<String>, String> {
+    let found = link.query("XA RECOVER").await.map_err(|error| format!("XA RECOVER: {error}"))?;
+    Ok(found.rows.into_iter().map(|row| row.get(3).cloned().flatten().unwrap_or_default()).collect())
 }
 
 struct One {
