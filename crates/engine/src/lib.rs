@@ -50,9 +50,9 @@ mod role;
 mod source_position;
 mod state_at;
 mod storage_engine;
+mod temporary;
 #[cfg(test)]
 mod tests;
-mod temporary;
 mod tunables;
 mod turn;
 mod txn;

@@ -204,7 +204,14 @@ impl TemporaryRows {
         Ok(())
     }
 
-    fn check_unique(&self, table: &Arc<Table>, trees: &Trees, entries: &[(Bytes, Bytes)], row: &Bytes, own: Option<&[u8]>) -> Result<()> {
+    fn check_unique(
+        &self,
+        table: &Arc<Table>,
+        trees: &Trees,
+        entries: &[(Bytes, Bytes)],
+        row: &Bytes,
+        own: Option<&[u8]>,
+    ) -> Result<()> {
         for (number, (key, _)) in entries.iter().enumerate() {
             let holder = if number == 0 {
                 trees.indexes[0].contains_key(key).then(|| key.clone())
@@ -231,7 +238,13 @@ impl TemporaryRows {
     }
 
     /// Puts `new` in the place of `old`; either may be none.
-    pub(crate) fn write(&self, table: &Arc<Table>, old: Option<&Bytes>, new: Option<&Bytes>, undo: &mut TemporaryUndo) -> Result<()> {
+    pub(crate) fn write(
+        &self,
+        table: &Arc<Table>,
+        old: Option<&Bytes>,
+        new: Option<&Bytes>,
+        undo: &mut TemporaryUndo,
+    ) -> Result<()> {
         let mut trees = self.trees.lock();
         let old_entries = old.map(|row| entries(table, row)).transpose()?;
         let old_key = old_entries.as_ref().map(|entries| entries[0].0.clone());

@@ -121,7 +121,18 @@ impl Table {
         let encoder = Arc::new(TableEncoder::new(&def));
         let since = AtomicU64::new(since.0);
         let compression = table_option(&def, "COMPRESSION").and_then(compression_named).unwrap_or_default();
-        Table { def, codec, encoder, indexes, compression, shared, temporary: None, indexed_columns, counted_columns, since }
+        Table {
+            def,
+            codec,
+            encoder,
+            indexes,
+            compression,
+            shared,
+            temporary: None,
+            indexed_columns,
+            counted_columns,
+            since,
+        }
     }
 
     /// Another form of the table, of the same rows and indexes.

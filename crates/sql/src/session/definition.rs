@@ -93,7 +93,11 @@ impl Session {
         Ok(affected_rows)
     }
 
-    pub(super) fn ddl_context<'a>(&'a self, catalog: &'a engine::Catalog, warnings: &'a crate::expr::Warnings) -> DdlContext<'a> {
+    pub(super) fn ddl_context<'a>(
+        &'a self,
+        catalog: &'a engine::Catalog,
+        warnings: &'a crate::expr::Warnings,
+    ) -> DdlContext<'a> {
         let settings = &self.settings;
         DdlContext {
             catalog,
@@ -175,7 +179,8 @@ impl Session {
         };
         let is_there = is_there.is_some();
         // What an earlier attempt of the applier has left, which was interrupted between the table and its rows, is empty.
-        let is_left_over = is_there && !create.temporary && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
+        let is_left_over =
+            is_there && !create.temporary && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
         if is_there && !is_left_over {
             // An error, or with IF NOT EXISTS nothing at all.
             return self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
@@ -205,7 +210,8 @@ impl Session {
         match self.fill_table(create, &columns, query, parsed).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => {
-                let drop = Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: create.temporary };
+                let drop =
+                    Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: create.temporary };
                 if !create.temporary {
                     self.rollback();
                 }

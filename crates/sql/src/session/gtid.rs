@@ -282,7 +282,11 @@ impl Session {
             statement,
             Statement::Ddl(_) | Statement::LockTables(_) | Statement::Transaction(TransactionStatement::Begin { .. })
         );
-        if commits && !super::temporary::is_temporary(statement) && self.in_transaction() && !self.rows_follow(statement) {
+        if commits
+            && !super::temporary::is_temporary(statement)
+            && self.in_transaction()
+            && !self.rows_follow(statement)
+        {
             let message = format!(
                 "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == '{gtid}'."
             );

@@ -34,9 +34,9 @@ mod replicated;
 mod rows;
 mod run;
 mod set;
+mod temporary;
 #[cfg(test)]
 mod tests;
-mod temporary;
 mod transaction;
 mod user_locks;
 mod xa;

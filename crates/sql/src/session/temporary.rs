@@ -69,6 +69,20 @@ pub(super) fn is_temporary(statement: &Statement) -> bool {
 impl Session {
     /// Runs a definition if it is one of temporary tables.
     pub(super) async fn define_temporary(&mut self, ddl: &Ddl) -> Result<Option<Outcome>, SqlError> {
+        let result = self.define_temporary_now(ddl).await;
+        if matches!(&result, Ok(None)) || self.in_transaction() {
+            return result;
+        }
+        // A GTID that was chosen for it is used, whether or not it did anything.
+        if result.is_ok() {
+            self.commit_nothing().await?;
+        }
+        self.gtid_ended();
+        self.source_position = None;
+        result
+    }
+
+    async fn define_temporary_now(&mut self, ddl: &Ddl) -> Result<Option<Outcome>, SqlError> {
         match ddl {
             Ddl::CreateTable(create) if create.temporary => self.create_temporary(create, ddl)?,
             Ddl::DropTables { tables, if_exists, temporary: true } => self.drop_temporary(tables, *if_exists)?,
@@ -90,9 +104,6 @@ impl Session {
                 return Ok(Some(Outcome { affected_rows: rows, info, ..Outcome::default() }));
             }
             _ => return Ok(None),
-        }
-        if !self.in_transaction() {
-            self.commit_nothing().await?;
         }
         Ok(Some(Outcome::default()))
     }
@@ -118,7 +129,7 @@ impl Session {
     }
 
     fn create_temporary(&mut self, create: &CreateTable, ddl: &Ddl) -> Result<(), SqlError> {
-        if self.is_applier {
+        if self.is_applier || self.settings.named("pseudo_replica_mode").as_bool() {
             // The connections of a source, each with tables of its own, are one session here.
             return Err(SqlError::not_supported("CREATE TEMPORARY TABLE in the statements of a source's log"));
         }
@@ -186,8 +197,7 @@ impl Session {
     fn alter_temporary(&mut self, ddl: &Ddl) -> Result<u64, SqlError> {
         let Some(CatalogChange::AlterTable(change)) = self.plan_temporary(ddl)? else { return Ok(0) };
         let engine = &self.shared.engine;
-        let is_renamed_only = change.row_mapper.is_none() && change.new_def.indexes == change.table.def.indexes;
-        let copied = if is_renamed_only { 0 } else { engine.estimate_rows(&change.table) };
+        let copied = engine.estimate_rows(&change.table);
         let altered = change.table.altered_temporary(engine, change.new_def, change.row_mapper.as_ref())?;
         self.temporary.remove(&FullName::new(&change.table.def.schema, &change.table.def.name));
         self.temporary.put(altered);

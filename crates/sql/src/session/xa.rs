@@ -152,8 +152,7 @@ impl Session {
 
     /// No distributed transaction may use temporary tables: prepared, it belongs to no session.
     pub(super) fn check_xa_temporary(&self) -> Result<(), SqlError> {
-        let message =
-            "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
+        let message = "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
         self.xa.as_ref().map_or(Ok(()), |_| Err(SqlError::new(codes::XA_TEMP_TABLE, message)))
     }
 
