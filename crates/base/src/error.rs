@@ -88,6 +88,9 @@ pub mod codes {
     pub const UNKNOWN_COM_ERROR: Code = (1047, "08S01");
     pub const BAD_NULL_ERROR: Code = (1048, "23000");
     pub const BAD_DB_ERROR: Code = (1049, "42000");
+    pub const RECORD_FILE_FULL: Code = (1114, "HY000");
+    pub const CANT_REOPEN_TABLE: Code = (1137, "HY000");
+    pub const XA_TEMP_TABLE: Code = (4091, "HY000");
     pub const TABLE_EXISTS_ERROR: Code = (1050, "42S01");
     pub const BAD_TABLE_ERROR: Code = (1051, "42S02");
     pub const NON_UNIQ_ERROR: Code = (1052, "23000");

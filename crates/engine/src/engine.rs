@@ -240,6 +240,9 @@ impl Engine {
 
     /// About how many rows a table has.
     pub fn estimate_rows(&self, table: &Table) -> u64 {
+        if table.is_temporary() {
+            return u64::try_from(table.rows_in_memory()).unwrap_or(0);
+        }
         let in_tree = self.core.views.layers().roots.entries(table.indexes[0].id);
         in_tree.saturating_add_signed(table.rows_in_memory())
     }

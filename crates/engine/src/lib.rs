@@ -50,6 +50,7 @@ mod role;
 mod source_position;
 mod state_at;
 mod storage_engine;
+mod temporary;
 #[cfg(test)]
 mod tests;
 mod tunables;
@@ -74,6 +75,7 @@ pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle
 pub use state_at::StateAt;
 pub use storage_engine::StorageEngine;
 pub use store::RowSum;
+pub use temporary::TemporaryMemory;
 pub use tunables::Tunables;
 pub use txn::{
     Commit, Direction, Entry, KeyRange, LockStrength, LockWait, Pending, ReadMode, Savepoint, Scan, Transaction,

@@ -56,6 +56,8 @@ pub struct Catalog {
     /// Whose foreign keys refer to a table of that name, be it there or not.
     children: BTreeMap<TableName, BTreeSet<TableId>>,
     accounts: BTreeMap<String, Arc<serde_json::Value>>,
+    /// Of the session that this catalog is for: they hide others of their names, and are in no list.
+    temporary: BTreeMap<TableName, Arc<Table>>,
     next_table: TableId,
     next_index: IndexId,
 }
@@ -76,6 +78,7 @@ impl Catalog {
             by_id: HashMap::new(),
             children: BTreeMap::new(),
             accounts: BTreeMap::new(),
+            temporary: BTreeMap::new(),
             next_table: TableId(storage::FIRST_USER_ID),
             next_index: IndexId(storage::FIRST_USER_ID),
         }
@@ -96,8 +99,26 @@ impl Catalog {
         self.databases.values().map(|schema| &schema.database)
     }
 
-    /// A table.
+    /// The same with the temporary tables of a session, under a version that no other catalog has.
+    pub fn with_temporary(&self, version: u64, temporary: BTreeMap<TableName, Arc<Table>>) -> Catalog {
+        Catalog { version, temporary, ..self.clone() }
+    }
+
+    /// A table, a temporary one before another of its name.
     pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
+        self.temporary_table(schema, name).or_else(|| self.base_table(schema, name))
+    }
+
+    /// A temporary table.
+    pub fn temporary_table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
+        match self.temporary.is_empty() {
+            true => None,
+            false => self.temporary.get(&TableName::new(schema, name)),
+        }
+    }
+
+    /// A table that is no temporary one.
+    pub fn base_table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
         self.databases.get(schema)?.tables.get(name)
     }
 

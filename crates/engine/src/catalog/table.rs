@@ -26,6 +26,8 @@ pub struct Table {
     pub(crate) compression: Compression,
     /// What ALTER keeps.
     pub(crate) shared: Arc<TableShared>,
+    /// Where its rows are if it is a temporary table.
+    pub(crate) temporary: Option<crate::temporary::TemporaryRows>,
     /// Columns that are in any index, ascending: those whose changes concern more than the row.
     indexed_columns: Vec<usize>,
     /// Positions of the columns that the AUTO_INCREMENT counter counts.
@@ -119,7 +121,18 @@ impl Table {
         let encoder = Arc::new(TableEncoder::new(&def));
         let since = AtomicU64::new(since.0);
         let compression = table_option(&def, "COMPRESSION").and_then(compression_named).unwrap_or_default();
-        Table { def, codec, encoder, indexes, compression, shared, indexed_columns, counted_columns, since }
+        Table {
+            def,
+            codec,
+            encoder,
+            indexes,
+            compression,
+            shared,
+            temporary: None,
+            indexed_columns,
+            counted_columns,
+            since,
+        }
     }
 
     /// Another form of the table, of the same rows and indexes.

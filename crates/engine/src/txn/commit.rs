@@ -45,6 +45,14 @@ impl Transaction {
     /// next can lock and read what it wrote, and commits after it.
     pub async fn enqueue(mut self) -> Result<Pending> {
         self.check_active()?;
+        // Until it has its place it can fail, and then takes back what it did to temporary tables.
+        let mut temporary = std::mem::take(&mut self.temporary);
+        let pending = self.enqueue_writes().await?;
+        temporary.keep();
+        Ok(pending)
+    }
+
+    async fn enqueue_writes(mut self) -> Result<Pending> {
         // What has a name, or a place in another log, is executed also if it does nothing.
         if self.writes.is_empty() && !self.options.gtid.is_chosen() && self.options.source_position.is_none() {
             self.wait_for_what_was_read().await?;

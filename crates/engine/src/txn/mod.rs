@@ -52,6 +52,7 @@ use crate::error::{EngineError, Result};
 use crate::lock::{Acquired, LockError, LockOwner, TableMode, Target, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::options::{Isolation, SessionHandle, TxnOptions};
+use crate::temporary::TemporaryUndo;
 use crate::view::ReadView;
 
 pub use commit::Pending;
@@ -69,6 +70,8 @@ pub struct Transaction {
     locks: LockOwner,
     view: Option<ReadView>,
     writes: WriteSet,
+    /// What it has changed in temporary tables.
+    temporary: TemporaryUndo,
     /// Where the present statement began.
     statement: Savepoint,
     /// The newest version that a locking read saw before it was published.
@@ -92,6 +95,7 @@ pub struct Savepoint {
     pub(crate) undo_length: usize,
     pub(crate) op_count: usize,
     pub(crate) bytes: usize,
+    pub(crate) temporary: usize,
 }
 
 /// How a transaction ended.
@@ -113,6 +117,7 @@ impl Transaction {
             locks,
             view: None,
             writes: WriteSet::default(),
+            temporary: TemporaryUndo::default(),
             statement: Savepoint::default(),
             read_upto: CommitNumber(0),
             read_pending: false,
@@ -150,7 +155,7 @@ impl Transaction {
         if matches!(self.options.isolation, Isolation::ReadCommitted | Isolation::ReadUncommitted) {
             self.view = None;
         }
-        self.statement = self.writes.savepoint();
+        self.statement = Savepoint { temporary: self.temporary.len(), ..self.writes.savepoint() };
         self.writes.row = None;
     }
 
@@ -159,12 +164,12 @@ impl Transaction {
     pub fn begin_row(&mut self) -> Savepoint {
         let mark = self.writes.savepoint();
         self.writes.row = Some(mark);
-        mark
+        Savepoint { temporary: self.temporary.len(), ..mark }
     }
 
     /// Undoes what the statement has written (its locks stay). For every error but those that end the transaction.
     pub fn rollback_statement(&mut self) {
-        self.writes.rollback_to(self.statement);
+        self.rollback_writes(self.statement);
     }
 
     /// The text for the ROWS_QUERY event before the statement's rows (`binlog_rows_query_log_events`).
@@ -202,6 +207,9 @@ impl Transaction {
     /// table is no longer what the statement was planned with.
     pub async fn lock_table(&mut self, table: &Arc<Table>, mode: TableMode) -> Result<()> {
         self.check_active()?;
+        if table.is_temporary() {
+            return Ok(());
+        }
         let id = table.id();
         let wait = wait_of(&self.options, LockWait::Wait);
         let result = self.locks.table(Target::Table(id), mode, wait).await;
@@ -214,12 +222,18 @@ impl Transaction {
 
     /// A mark to which [`Transaction::rollback_to`] goes back.
     pub fn savepoint(&mut self) -> Savepoint {
-        self.writes.mark()
+        Savepoint { temporary: self.temporary.len(), ..self.writes.mark() }
+    }
+
+    fn rollback_writes(&mut self, savepoint: Savepoint) {
+        self.temporary.rollback_to(savepoint.temporary);
+        // What the log's writes remember of their marks does not know of temporary tables.
+        self.writes.rollback_to(Savepoint { temporary: 0, ..savepoint });
     }
 
     /// Undoes what was written since the mark.
     pub fn rollback_to(&mut self, savepoint: Savepoint) {
-        self.writes.rollback_to(savepoint);
+        self.rollback_writes(savepoint);
         self.statement = self.statement.min(savepoint);
     }
 
@@ -256,6 +270,7 @@ impl Transaction {
     /// Undoes everything now, without being dropped.
     fn abandon(&mut self) {
         self.writes = WriteSet::default();
+        self.temporary = TemporaryUndo::default();
         self.locks.release_all();
         self.view = None;
         self.rolled_back = true;

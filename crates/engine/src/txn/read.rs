@@ -19,11 +19,17 @@ use crate::view::ReadView;
 /// Keys of the memtables that an estimate looks at.
 const ESTIMATE_SAMPLE_KEYS: usize = 64;
 
+/// Entries of a temporary table that an estimate counts.
+const TEMPORARY_ESTIMATE_MAX: usize = 1000;
+
 impl Transaction {
     /// The row with this clustered key. Locking reads in REPEATABLE READ lock the gap if there is none; SKIP LOCKED finds
     /// none where another has the lock.
     pub async fn get(&mut self, table: &Arc<Table>, key: &[u8], mode: ReadMode) -> Result<Option<Bytes>> {
         self.check_active()?;
+        if let Some(rows) = &table.temporary {
+            return Ok(rows.get(key));
+        }
         match self.mode_here(mode) {
             ReadMode::Consistent => self.get_consistent(table, key).await,
             ReadMode::Locking { strength, wait } => self.get_locking(table, key, strength, wait).await,
@@ -137,7 +143,7 @@ impl Transaction {
     /// READ COMMITTED only, and never to rows that were locked before or that this transaction has changed.
     pub fn unlock_row(&mut self, table: &Arc<Table>, key: &[u8]) {
         let index = table.indexes[0].id;
-        if self.locks_gaps() || self.writes.has_in_window(index, key) {
+        if table.is_temporary() || self.locks_gaps() || self.writes.has_in_window(index, key) {
             return;
         }
         let held = self.fresh_locks.iter().position(|(other, row)| *other == index && row.as_slice() == key);
@@ -170,6 +176,9 @@ impl Transaction {
 impl crate::engine::Engine {
     /// About how many entries a range of an index has, for the planner.
     pub async fn estimate_range(&self, table: &Table, index_number: usize, range: &KeyRange) -> Result<u64> {
+        if let Some(rows) = &table.temporary {
+            return Ok(rows.count(index_number, range.as_slices(), TEMPORARY_ESTIMATE_MAX));
+        }
         let index = table.indexes[index_number].id;
         let layers = self.core().views.layers().clone();
         let bounds = range.as_slices();

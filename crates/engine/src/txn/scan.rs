@@ -121,6 +121,13 @@ impl Transaction {
         }
         let before = out.len();
         let max = max.max(1);
+        if let Some(rows) = &scan.table.temporary {
+            self.session().cancel.check()?;
+            rows.read(scan.index_number, scan.rest(), scan.direction, max, out);
+            scan.ended = out.len() < before + max;
+            scan.position = out[before..].last().map(|entry| entry.key.clone()).or(scan.position.take());
+            return Ok(out.len() > before);
+        }
         match scan.mode {
             ReadMode::Consistent => self.next_consistent(scan, out, max).await?,
             ReadMode::Locking { strength, wait } => {

@@ -28,6 +28,10 @@ impl Transaction {
     /// Inserts a row. [`EngineError::DuplicateKey`] names the row in the way; nothing was written then. For a duplicate
     /// primary key that row is locked; for one of another index its key is, and the row is still to be read with a lock.
     pub async fn insert(&mut self, table: &Arc<Table>, row: Bytes) -> Result<()> {
+        if let Some(rows) = &table.temporary {
+            self.check_active()?;
+            return rows.write(table, None, Some(&row), &mut self.temporary);
+        }
         self.make_writable().await?;
         let key = table.codec.clustered_key(&row)?;
         EngineError::check_key(&key)?;
@@ -52,6 +56,13 @@ impl Transaction {
     /// Changes a row that a locking read of this transaction gave (`old`). False if both are the same: then nothing was
     /// written. [`EngineError::DuplicateKey`] as from [`Transaction::insert`].
     pub async fn update(&mut self, table: &Arc<Table>, old: &Bytes, new: Bytes) -> Result<bool> {
+        if let Some(rows) = &table.temporary {
+            self.check_active()?;
+            if *old != new {
+                rows.write(table, Some(old), Some(&new), &mut self.temporary)?;
+            }
+            return Ok(*old != new);
+        }
         self.make_writable().await?;
         if *old == new {
             return Ok(false);
@@ -93,6 +104,10 @@ impl Transaction {
 
     /// Deletes a row that a locking read of this transaction gave (`old`).
     pub async fn delete(&mut self, table: &Arc<Table>, old: &Bytes) -> Result<()> {
+        if let Some(rows) = &table.temporary {
+            self.check_active()?;
+            return rows.write(table, Some(old), None, &mut self.temporary);
+        }
         self.make_writable().await?;
         let key = table.codec.clustered_key(old)?;
         let mut entries = Vec::with_capacity(table.indexes.len() - 1);

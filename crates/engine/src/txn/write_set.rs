@@ -230,6 +230,7 @@ impl WriteSet {
             undo_length: undo_length + self.undo.len(),
             op_count: op_count + self.steps.len(),
             bytes: self.bytes,
+            temporary: 0,
         }
     }
 

@@ -37,6 +37,7 @@ pub(crate) fn apply(engine: &Engine, name: &str, value: &SettingValue) {
         "binlog_cache_size" => tunables.set_transaction_memory_bytes(number as usize),
         "max_binlog_cache_size" => tunables.set_transaction_bytes_max(number),
         "max_binlog_size" => engine.log().set_max_file_bytes(number),
+        "temptable_max_ram" => engine.temporary_memory().set_max(number),
         "memtable_size" => tunables.set_memtable_bytes(number as usize),
         "recovery_target_time" => tunables.set_recovery_target(Duration::from_secs(number)),
         _ => {}

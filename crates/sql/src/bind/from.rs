@@ -214,6 +214,7 @@ impl<'a> Binder<'a> {
             return Err(SqlError::new(codes::UNKNOWN_TABLE, message));
         }
         let table = self.engine_table(&schema, name)?;
+        self.name_table(&table, alias)?;
         self.use_table(&table, Privilege::Select, TableMode::IntentShared);
         let columns = table.def.columns.iter().map(column_info).collect();
         let hints = index_hints(&table.def, alias, hints)?;

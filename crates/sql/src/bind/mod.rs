@@ -56,6 +56,8 @@ pub(crate) struct Binder<'a> {
     blocks: u32,
     locks: Vec<(Arc<Table>, TableMode)>,
     uses: Vec<TableUse>,
+    /// Temporary tables that have been named, with what they were called.
+    temporary: Vec<(base::TableId, String)>,
     /// Types depend on those of parameters: the statement is planned for the values that it is given.
     pub(crate) types_params: bool,
 }
@@ -70,6 +72,7 @@ impl<'a> Binder<'a> {
             blocks: 0,
             locks: Vec::new(),
             uses: Vec::new(),
+            temporary: Vec::new(),
             types_params: false,
         }
     }
@@ -95,7 +98,19 @@ impl<'a> Binder<'a> {
     pub(crate) fn use_table(&mut self, table: &Arc<Table>, privilege: Privilege, mode: TableMode) {
         self.lock_table(table, mode);
         let (schema, name) = (table.def.schema.clone(), table.def.name.clone());
-        self.uses.push(TableUse { schema, table: name, privilege });
+        self.uses.push(TableUse { schema, table: name, temporary: table.is_temporary(), privilege });
+    }
+
+    /// Records that the statement names a table. A temporary one may be named once (1137).
+    pub(crate) fn name_table(&mut self, table: &Table, alias: &str) -> Result<(), SqlError> {
+        if !table.is_temporary() {
+            return Ok(());
+        }
+        if let Some((_, alias)) = self.temporary.iter().find(|(id, _)| *id == table.id()) {
+            return Err(SqlError::new(codes::CANT_REOPEN_TABLE, format!("Can't reopen table: '{alias}'")));
+        }
+        self.temporary.push((table.id(), alias.to_string()));
+        Ok(())
     }
 
     /// Whether the statement reads a table that it also writes.

@@ -37,7 +37,10 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     });
     let (new_def, sources) = work.finish(context)?;
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
-        && context.catalog.table(&new_def.schema, &new_def.name).is_some()
+        && match table.is_temporary() {
+            true => context.catalog.temporary_table(&new_def.schema, &new_def.name).is_some(),
+            false => context.catalog.base_table(&new_def.schema, &new_def.name).is_some(),
+        }
     {
         return Err(table_exists(&new_def.name));
     }
@@ -45,8 +48,13 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         return Ok(PlannedDdl::nothing());
     }
     let renamed_columns = renamed(&table.def, &new_def, &sources);
+    if table.is_temporary() && !new_def.foreign_keys.is_empty() {
+        return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
+    }
     foreign_key::check(&new_def, Some(&table.def), context)?;
-    foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
+    if !table.is_temporary() {
+        foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
+    }
     let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context)?;
     let checked_keys = foreign_key::added(&table.def, &new_def, row_mapper.is_some(), context)?;
     // Rows that are mapped are written anew, with all indexes.

@@ -23,19 +23,29 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
     }
     let name = context.resolve(&create.name)?;
     check_table_name(&name.name)?;
-    if context.catalog.table(&name.schema, &name.name).is_some() {
+    let there = match create.temporary {
+        true => context.catalog.temporary_table(&name.schema, &name.name),
+        false => context.catalog.base_table(&name.schema, &name.name),
+    };
+    if there.is_some() {
         return if create.if_not_exists {
             Ok(already_there(&name.name, context))
         } else {
             Err(table_exists(&name.name))
         };
     }
-    let def = match &create.like {
-        Some(like) => like_def(&name, context.table(&context.resolve(like)?)?),
+    if create.temporary && !create.foreign_keys.is_empty() {
+        return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
+    }
+    let model = create.like.as_ref().map(|like| context.table(&context.resolve(like)?)).transpose()?;
+    let def = match model {
+        Some(model) => like_def(&name, model),
         None => table_def(create, &name, &[], context)?,
     };
     // The generated key is written out, so that it is the same wherever the log is applied.
-    let log_text = (def.generated_pk && create.like.is_none()).then(|| render::create_table_for_log(&def));
+    // Of a temporary table the log knows nothing.
+    let is_written_out = model.map_or(def.generated_pk, |model| model.is_temporary());
+    let log_text = is_written_out.then(|| render::create_table_for_log(&def));
     Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::CreateTable(Box::new(def))) })
 }
 

@@ -21,7 +21,7 @@ pub(super) fn add(def: &mut TableDef, spec: &ForeignKeySpec, context: &DdlContex
         name: spec.parent.name.clone(),
     };
     let is_itself = parent_name.schema == def.schema && parent_name.name == def.name;
-    let parent = context.catalog.table(&parent_name.schema, &parent_name.name).filter(|_| !is_itself);
+    let parent = context.catalog.base_table(&parent_name.schema, &parent_name.name).filter(|_| !is_itself);
     let parent_def = if is_itself { Some(&*def) } else { parent.map(|parent| &*parent.def) };
     let parent_columns = match (&spec.parent_columns[..], parent_def) {
         ([], Some(parent)) => parent.indexes.first().map(|primary| column_names(parent, primary)).unwrap_or_default(),
@@ -136,7 +136,7 @@ pub(super) fn check(def: &TableDef, old: Option<&TableDef>, context: &DdlContext
             return Err(needed_index(old, &key.columns));
         }
         let is_itself = key.refers_to(&def.schema, &def.name);
-        let parent = context.catalog.table(&key.parent_schema, &key.parent_table).map(|parent| &*parent.def);
+        let parent = context.catalog.base_table(&key.parent_schema, &key.parent_table).map(|parent| &*parent.def);
         let Some(parent) = (if is_itself { Some(def) } else { parent }) else { continue };
         match mismatch(def, key, parent) {
             None => {}
@@ -294,7 +294,7 @@ pub(super) fn added(
             ));
         }
         let name = if is_itself { (&old.schema, &old.name) } else { (&key.parent_schema, &key.parent_table) };
-        let Some(parent) = context.catalog.table(name.0, name.1) else { continue };
+        let Some(parent) = context.catalog.base_table(name.0, name.1) else { continue };
         let Some(parent_index) = unique_index(&parent.def, key) else { continue };
         let refusal = no_parent(new, key);
         added.push(NewForeignKey { key: key.clone(), parent: parent.clone(), parent_index, refusal });

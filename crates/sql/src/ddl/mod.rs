@@ -94,7 +94,7 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
         Ddl::AlterDatabase { name, options } => database::alter(name.as_deref(), options, context),
         Ddl::DropDatabase { name, if_exists } => database::drop(name, *if_exists, context),
         Ddl::CreateTable(create) => create::create(create, context),
-        Ddl::DropTables { tables, if_exists } => table::drop(tables, *if_exists, context),
+        Ddl::DropTables { tables, if_exists, .. } => table::drop(tables, *if_exists, context),
         Ddl::AlterTable(alter) => alter::alter(alter, context),
         Ddl::Truncate(table) => table::truncate(table, context),
         Ddl::RenameTables(pairs) => table::rename(pairs, context),

@@ -87,6 +87,9 @@ impl ForeignKeys {
     /// For a statement that inserts rows into a table and, if `changes`, also updates or deletes some. `None` if no foreign key
     /// has to do with that. The statement is to lock [`ForeignKeys::tables`].
     pub(crate) fn of(catalog: &Catalog, table: &Arc<Table>, changes: bool) -> Option<Self> {
+        if table.is_temporary() {
+            return None;
+        }
         let mut keys = ForeignKeys { nodes: Vec::new(), cascaded: HashSet::new() };
         let mut pending = vec![keys.node(table)];
         while let Some(node) = pending.pop() {
@@ -126,7 +129,7 @@ impl ForeignKeys {
     fn add_parents(&mut self, catalog: &Catalog, node: usize) {
         let def = self.nodes[node].table.def.clone();
         for key in &def.foreign_keys {
-            let parent = catalog.table(&key.parent_schema, &key.parent_table);
+            let parent = catalog.base_table(&key.parent_schema, &key.parent_table);
             let target = parent.and_then(|parent| Some((self.node(parent), unique_index(&parent.def, key)?)));
             self.nodes[node].parents.push(Parent { key: key.clone(), target });
         }

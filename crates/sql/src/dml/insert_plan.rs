@@ -84,6 +84,7 @@ pub(crate) async fn plan_insert<'a>(
     let sql::TableObject::TableName(name) = &insert.table else { return Err(SqlError::not_supported(&insert.table)) };
     let (schema, name) = split_name(name)?;
     let table = binder.base_table(schema, name)?;
+    binder.name_table(&table, name)?;
     binder.use_table(&table, Privilege::Insert, TableMode::IntentExclusive);
     let columns = target_columns(&table, insert)?;
     let source = plan_source(context, binder, insert, &table, &columns).await?;

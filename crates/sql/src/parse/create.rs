@@ -18,14 +18,14 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.accept("USER") {
         return account::create_user(tokens);
     }
-    if tokens.next_are("TEMPORARY TABLE") {
-        return Err(ParseError::not_supported("CREATE TEMPORARY TABLE"));
+    if tokens.accept("TEMPORARY TABLE") {
+        return create_table(tokens, true);
     }
     if tokens.accept("OR REPLACE TABLE") {
         return Err(ParseError::not_supported("CREATE OR REPLACE TABLE"));
     }
     if tokens.accept("TABLE") {
-        return create_table(tokens);
+        return create_table(tokens, false);
     }
     let kind = match tokens.accept_one(&["UNIQUE INDEX", "INDEX"]) {
         Some("INDEX") => IndexKind::Plain,
@@ -66,11 +66,12 @@ pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOption
     }
 }
 
-fn create_table(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+fn create_table(tokens: &mut Tokens<'_>, temporary: bool) -> Parsed<Statement> {
     let if_not_exists = tokens.accept("IF NOT EXISTS");
     let name = tokens.table_name()?;
     let mut table = CreateTable {
         name,
+        temporary,
         if_not_exists,
         like: None,
         columns: Vec::new(),
@@ -95,6 +96,9 @@ fn create_table(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.expect_token(&Token::RParen)?;
     }
     table.options = table_options(tokens)?;
+    if tokens.next_are("PARTITION") && temporary {
+        return Err(ParseError::not_supported("PARTITION BY of a temporary table"));
+    }
     if tokens.next_are("PARTITION") {
         return Err(ParseError::not_supported("PARTITION BY"));
     }

@@ -1,7 +1,6 @@
 //! DROP, TRUNCATE, RENAME.
 
 use super::ast::{Ddl, Statement};
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account, alter, unsupported};
 
@@ -13,15 +12,15 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         let name = tokens.identifier()?;
         return Ok(Statement::Ddl(Ddl::DropDatabase { name, if_exists }));
     }
-    // There are no temporary tables, so that none of that name exists.
-    if tokens.next_are("TEMPORARY") {
-        return Err(ParseError::not_supported("DROP TEMPORARY TABLE"));
+    let temporary = tokens.accept("TEMPORARY");
+    if temporary && !tokens.next_are("TABLE") && !tokens.next_are("TABLES") {
+        return tokens.unexpected();
     }
     if tokens.accept("TABLE") || tokens.accept("TABLES") {
         let if_exists = tokens.accept("IF EXISTS");
         let tables = tokens.comma_list(Tokens::table_name)?;
         let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
-        return Ok(Statement::Ddl(Ddl::DropTables { tables, if_exists }));
+        return Ok(Statement::Ddl(Ddl::DropTables { tables, if_exists, temporary }));
     }
     if tokens.accept("INDEX") {
         return alter::drop_index(tokens);

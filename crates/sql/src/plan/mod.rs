@@ -119,6 +119,8 @@ pub struct TableUse {
     pub schema: String,
     /// Its name.
     pub table: String,
+    /// It is a temporary one: the session's own, with every right.
+    pub temporary: bool,
     /// What is needed of it.
     pub privilege: Privilege,
 }

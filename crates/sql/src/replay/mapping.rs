@@ -73,7 +73,7 @@ pub(super) enum Rest<'a> {
 impl MappedTable {
     /// Finds a table of a log here: 1146 if it is not there, 1677 if its columns cannot be brought into ours.
     pub(crate) fn new(map: &TableMap, context: &PlanContext<'_>, modes: Modes) -> Result<Self, SqlError> {
-        let table = context.catalog.table(&map.schema, &map.table);
+        let table = context.catalog.base_table(&map.schema, &map.table);
         let table = table.ok_or_else(|| no_such_table(&map.schema, &map.table))?.clone();
         let foreign = ForeignKeys::of(context.catalog, &table, true);
         let mut locks = vec![table.clone()];

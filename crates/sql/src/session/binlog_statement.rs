@@ -210,7 +210,7 @@ impl Session {
             self.check_table(needed, &table)?;
         }
         let (schema, table) = (map.schema.clone(), map.table.clone());
-        self.check_locked_tables(&[TableUse { schema, table, privilege: used }])
+        self.check_locked_tables(&[TableUse { schema, table, temporary: false, privilege: used }])
     }
 
     /// Commits, or undoes, what one BINLOG has done.

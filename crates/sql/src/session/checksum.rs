@@ -98,6 +98,9 @@ impl Session {
                 answer.nothing(&full_name, columns.len()).await?;
                 continue;
             };
+            if table.is_temporary() {
+                return Err(SqlError::not_supported("CHECKSUM TABLE of temporary tables"));
+            }
             transaction.lock_table(&table, TableMode::IntentShared).await?;
             let name = Value::str(full_name.as_str());
             match how {

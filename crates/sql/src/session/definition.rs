@@ -29,6 +29,9 @@ const REPLANS_MAX: usize = 10;
 impl Session {
     /// Runs a definition. `text` is the statement as written.
     pub(super) async fn define(&mut self, ddl: &Ddl, text: &str) -> Result<Outcome, SqlError> {
+        if let Some(outcome) = self.define_temporary(ddl).await? {
+            return Ok(outcome);
+        }
         self.check_no_hold()?;
         let ddl = self.resolve_accounts(ddl.clone())?;
         self.check_definition(&ddl)?;
@@ -70,7 +73,11 @@ impl Session {
     }
 
     async fn define_once(&mut self, ddl: &Ddl, text: &str) -> Result<u64, SqlError> {
-        let catalog = self.catalog();
+        // Temporary tables only matter as the model of a new table.
+        let catalog = match ddl {
+            Ddl::CreateTable(_) => self.catalog(),
+            _ => self.shared.engine.catalog(),
+        };
         let warnings = std::mem::take(&mut self.warnings);
         let context = self.ddl_context(&catalog, &warnings);
         let planned = plan_ddl(ddl, &context);
@@ -86,7 +93,11 @@ impl Session {
         Ok(affected_rows)
     }
 
-    fn ddl_context<'a>(&'a self, catalog: &'a engine::Catalog, warnings: &'a crate::expr::Warnings) -> DdlContext<'a> {
+    pub(super) fn ddl_context<'a>(
+        &'a self,
+        catalog: &'a engine::Catalog,
+        warnings: &'a crate::expr::Warnings,
+    ) -> DdlContext<'a> {
         let settings = &self.settings;
         DdlContext {
             catalog,
@@ -157,12 +168,19 @@ impl Session {
         query: &sqlparser::ast::Query,
         parsed: &ParsedStatement,
     ) -> Result<Outcome, SqlError> {
-        self.commit().await?;
+        if !create.temporary {
+            self.commit().await?;
+        }
         let catalog = self.catalog();
         let schema = create.name.schema.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
-        let is_there = catalog.table(&schema, &create.name.name).is_some();
+        let is_there = match create.temporary {
+            true => catalog.temporary_table(&schema, &create.name.name),
+            false => catalog.base_table(&schema, &create.name.name),
+        };
+        let is_there = is_there.is_some();
         // What an earlier attempt of the applier has left, which was interrupted between the table and its rows, is empty.
-        let is_left_over = is_there && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
+        let is_left_over =
+            is_there && !create.temporary && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
         if is_there && !is_left_over {
             // An error, or with IF NOT EXISTS nothing at all.
             return self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
@@ -177,7 +195,10 @@ impl Session {
         let text = ddl::with_selected(create, &columns, &self.ddl_context(&catalog, &warnings));
         self.warnings = warnings;
         let text = text?;
-        let reparsed = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
+        let mut reparsed = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
+        if let Statement::Ddl(Ddl::CreateTable(definition)) = &mut reparsed.statement {
+            definition.temporary = create.temporary;
+        }
         let crate::parse::ast::Statement::Ddl(definition) = &reparsed.statement else {
             return Err(SqlError::unknown("CREATE TABLE … SELECT gave no definition"));
         };
@@ -189,8 +210,11 @@ impl Session {
         match self.fill_table(create, &columns, query, parsed).await {
             Ok(outcome) => Ok(outcome),
             Err(error) => {
-                let drop = Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true };
-                self.rollback();
+                let drop =
+                    Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: create.temporary };
+                if !create.temporary {
+                    self.rollback();
+                }
                 self.define(&drop, "").await?;
                 Err(error)
             }
@@ -256,7 +280,9 @@ impl Session {
         let mut result = Collected::default();
         let outcome = Box::pin(self.run_rows(&rows, &mut None, &tables, &mut result)).await?;
         // Like all definitions it leaves no transaction open.
-        self.commit().await?;
+        if !create.temporary {
+            self.commit().await?;
+        }
         Ok(outcome)
     }
 

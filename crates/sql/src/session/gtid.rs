@@ -275,7 +275,7 @@ impl Session {
 
     /// One GTID is one transaction: nothing may commit on the way.
     fn check_under(&self, gtid: Gtid, statement: &Statement) -> Result<(), SqlError> {
-        if matches!(statement, Statement::CreateTableSelect(..)) && !self.is_applier {
+        if matches!(statement, Statement::CreateTableSelect(create, _) if !create.temporary) && !self.is_applier {
             let message = "Statement violates GTID consistency: CREATE TABLE ... SELECT.";
             return Err(SqlError::new(codes::GTID_UNSAFE_CREATE_SELECT, message));
         }
@@ -283,7 +283,11 @@ impl Session {
             statement,
             Statement::Ddl(_) | Statement::LockTables(_) | Statement::Transaction(TransactionStatement::Begin { .. })
         );
-        if commits && self.in_transaction() && !self.rows_follow(statement) {
+        if commits
+            && !super::temporary::is_temporary(statement)
+            && self.in_transaction()
+            && !self.rows_follow(statement)
+        {
             let message = format!(
                 "Cannot execute statements with implicit commit inside a transaction when @@SESSION.GTID_NEXT == '{gtid}'."
             );

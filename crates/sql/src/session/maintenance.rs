@@ -74,6 +74,9 @@ impl Session {
         let mut targets = Vec::with_capacity(wanted.len());
         for (schema, name, write) in wanted {
             let table = catalog.table(schema, name).ok_or_else(|| ddl::no_such_table(schema, name))?;
+            if table.is_temporary() {
+                continue;
+            }
             targets.push((table.id(), if *write { TableMode::Exclusive } else { TableMode::Shared }));
         }
         targets.sort_by_key(|(id, mode)| (*id, *mode == TableMode::Shared));
@@ -111,7 +114,7 @@ impl Session {
         if self.locked.owner.is_none() && self.locked.hold.is_none() {
             return Ok(());
         }
-        for used in uses {
+        for used in uses.iter().filter(|used| !used.temporary) {
             let writes = privilege_of(used) != Privilege::Select;
             if writes {
                 self.check_no_hold()?;
@@ -149,6 +152,10 @@ impl Session {
             self.check_table(Privilege::Select, table)?;
             let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
+            let is_temporary = self.catalog().temporary_table(&schema, &table.name).is_some();
+            if is_temporary && what != TableMaintenance::Analyze {
+                return Err(SqlError::not_supported("CHECK, OPTIMIZE and REPAIR of temporary tables"));
+            }
             let mut lines = answers(what, exists, &schema, &table.name);
             if what == TableMaintenance::Optimize && exists {
                 self.check_table(Privilege::Insert, table)?;

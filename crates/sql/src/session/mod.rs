@@ -35,6 +35,7 @@ mod replicated;
 mod rows;
 mod run;
 mod set;
+mod temporary;
 #[cfg(test)]
 mod tests;
 mod transaction;
@@ -126,6 +127,7 @@ pub struct Session {
     /// The transaction is a distributed one.
     xa: Option<xa::Branch>,
     locked: LockedTables,
+    temporary: temporary::TemporaryTables,
     /// `gtid_next`
     next_gtid: NextGtid,
     /// Where its transactions were born.
@@ -178,6 +180,7 @@ impl Session {
             transaction: TransactionState::default(),
             xa: None,
             locked: LockedTables::default(),
+            temporary: Default::default(),
             next_gtid: NextGtid::default(),
             origin: None,
             source_position: None,
@@ -314,6 +317,7 @@ impl Session {
         self.transaction = TransactionState::default();
         self.xa = None;
         self.locked = LockedTables::default();
+        self.temporary = Default::default();
         self.next_gtid = NextGtid::default();
         self.user_locks.release_all();
         self.prepared.clear();
@@ -381,7 +385,8 @@ impl Session {
         ParseContext { sql_mode: self.settings.hot.sql_mode }
     }
 
+    /// What exists for this session, its temporary tables among it.
     pub(crate) fn catalog(&self) -> Arc<Catalog> {
-        self.shared.engine.catalog()
+        self.temporary.shown_in(&self.shared.engine)
     }
 }

@@ -15,7 +15,7 @@ impl Session {
             return Ok(());
         }
         let account = self.account();
-        for used in uses {
+        for used in uses.iter().filter(|used| !used.temporary) {
             let privilege = privilege_of(used);
             if !account.global.has(privilege) && !account.on_table(&used.schema, &used.table).has(privilege) {
                 return Err(self.table_denied(privilege.name(), &used.table));

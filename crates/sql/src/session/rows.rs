@@ -103,7 +103,10 @@ impl Session {
         if !plan.uses().is_empty() {
             self.check_xa_tables()?;
         }
-        if plan.writes() {
+        if plan.uses().iter().any(|used| used.temporary) {
+            self.check_xa_temporary()?;
+        }
+        if plan.writes() && plan.uses().iter().any(|used| !used.temporary && used.privilege != Privilege::Select) {
             self.check_writable()?;
         }
         self.check_locked_tables(plan.uses())

@@ -11,6 +11,11 @@ fn distributed_transactions() {
 }
 
 #[test]
+fn temporary_tables() {
+    crate::testing::golden("golden/session_temporary.txt");
+}
+
+#[test]
 fn chosen_gtids() {
     crate::testing::golden("golden/session_gtid_next.txt");
 }

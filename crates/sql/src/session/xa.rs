@@ -150,6 +150,12 @@ impl Session {
         }
     }
 
+    /// No distributed transaction may use temporary tables: prepared, it belongs to no session.
+    pub(super) fn check_xa_temporary(&self) -> Result<(), SqlError> {
+        let message = "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
+        self.xa.as_ref().map_or(Ok(()), |_| Err(SqlError::new(codes::XA_TEMP_TABLE, message)))
+    }
+
     fn xa_state(&self) -> &'static str {
         match &self.xa {
             None => "NON-EXISTING",

@@ -97,7 +97,7 @@ pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Res
     let catalog = session.catalog();
     let zone = session.settings().hot.time_zone.clone();
     for name in names {
-        let Some(table) = catalog.table(&database, &name) else { continue };
+        let Some(table) = catalog.base_table(&database, &name) else { continue };
         rows.push(information_schema::table_numbers(table, &session.shared().engine, &zone));
     }
     Ok(rows)
@@ -110,6 +110,9 @@ pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::s
         None => return Err(ddl::no_database()),
     };
     let catalog = session.catalog();
+    if let Some(table) = catalog.temporary_table(&schema, &name.name) {
+        return Ok(table.clone());
+    }
     if catalog.database(&schema).is_none() {
         return Err(ddl::unknown_database(&schema));
     }
@@ -133,10 +136,11 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
     let table = table_of(session, name)?;
     let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
     let next = table.auto_increment().peek();
-    rows.push(vec![
-        Value::str(table.def.name.clone()),
-        Value::str(ddl::create_table(&table.def, next, show_generated)),
-    ]);
+    let mut text = ddl::create_table(&table.def, next, show_generated);
+    if table.is_temporary() {
+        text.replace_range(.."CREATE".len(), "CREATE TEMPORARY");
+    }
+    rows.push(vec![Value::str(table.def.name.clone()), Value::str(text)]);
     Ok(rows)
 }
 

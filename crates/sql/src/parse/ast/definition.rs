@@ -40,6 +40,8 @@ pub enum Ddl {
         tables: Vec<TableName>,
         /// IF EXISTS.
         if_exists: bool,
+        /// TEMPORARY: no others.
+        temporary: bool,
     },
     /// ALTER TABLE, CREATE INDEX, DROP INDEX.
     AlterTable(Box<AlterTable>),
@@ -94,6 +96,8 @@ pub struct DatabaseOptions {
 pub struct CreateTable {
     /// Its name.
     pub name: TableName,
+    /// TEMPORARY.
+    pub temporary: bool,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
     /// LIKE another table; columns, indexes and options are empty then.

@@ -50,6 +50,8 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Whether what a replica applies is in its own log. Always ON: the log is what it applies."),
     global("max_binlog_cache_size", uint(4096, u64::MAX), "18446744073709547520")
         .doc("Most bytes of one transaction's changes (1197)."),
+    global("temptable_max_ram", uint(2 << 20, u64::MAX), "1073741824")
+        .doc("Most bytes of memory that the temporary tables of all sessions together may take (1114). They are never on disk."),
     global("max_binlog_size", Kind::UInt { min: 4096, max: 1 << 30, block: 4096 }, "1073741824")
         .doc("Size at which the log goes on in the next file. A transaction is never split."),
     global("binlog_space_limit", U64, "0")

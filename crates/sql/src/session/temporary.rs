@@ -1,0 +1,206 @@
+//! The session's temporary tables: made, changed and dropped without the log, and gone with the session.
+//!
+//! They are in a catalog of the session's own, in front of the server's tables; see [`engine::Catalog::with_temporary`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use engine::{Catalog, CatalogChange, Engine, Table, TableName as FullName};
+use parking_lot::Mutex;
+
+use super::Session;
+use crate::account::Privilege;
+use crate::ddl::plan_ddl;
+use crate::expr::WarningLevel;
+use crate::parse::ast::{CreateTable, Ddl, Statement, TableName};
+use crate::result::Outcome;
+
+/// A catalog of the server, and the same with temporary tables.
+type Shown = (Arc<Catalog>, Arc<Catalog>);
+
+/// The temporary tables of a session.
+#[derive(Default)]
+pub(super) struct TemporaryTables {
+    tables: BTreeMap<FullName, Arc<Table>>,
+    /// The catalog that was last asked for, until either changes.
+    shown: Mutex<Option<Shown>>,
+}
+
+impl TemporaryTables {
+    /// What exists, with these tables.
+    pub(super) fn shown_in(&self, engine: &Engine) -> Arc<Catalog> {
+        let catalog = engine.catalog();
+        if self.tables.is_empty() {
+            return catalog;
+        }
+        let mut shown = self.shown.lock();
+        match &*shown {
+            Some((of, with)) if Arc::ptr_eq(of, &catalog) => with.clone(),
+            _ => {
+                let version = engine.temporary_memory().next_number();
+                let with = Arc::new(catalog.with_temporary(version, self.tables.clone()));
+                *shown = Some((catalog, with.clone()));
+                with
+            }
+        }
+    }
+
+    fn put(&mut self, table: Arc<Table>) {
+        self.tables.insert(FullName::new(&table.def.schema, &table.def.name), table);
+        *self.shown.lock() = None;
+    }
+
+    fn remove(&mut self, name: &FullName) -> bool {
+        *self.shown.lock() = None;
+        self.tables.remove(name).is_some()
+    }
+}
+
+/// Whether a statement says itself that it is about temporary tables alone: it commits nothing implicitly.
+pub(super) fn is_temporary(statement: &Statement) -> bool {
+    match statement {
+        Statement::Ddl(Ddl::CreateTable(create)) => create.temporary,
+        Statement::Ddl(Ddl::DropTables { temporary, .. }) => *temporary,
+        _ => false,
+    }
+}
+
+impl Session {
+    /// Runs a definition if it is one of temporary tables.
+    pub(super) async fn define_temporary(&mut self, ddl: &Ddl) -> Result<Option<Outcome>, SqlError> {
+        let result = self.define_temporary_now(ddl).await;
+        if matches!(&result, Ok(None)) || self.in_transaction() {
+            return result;
+        }
+        // A GTID that was chosen for it is used, whether or not it did anything.
+        if result.is_ok() {
+            self.commit_nothing().await?;
+        }
+        self.gtid_ended();
+        self.source_position = None;
+        result
+    }
+
+    async fn define_temporary_now(&mut self, ddl: &Ddl) -> Result<Option<Outcome>, SqlError> {
+        match ddl {
+            Ddl::CreateTable(create) if create.temporary => self.create_temporary(create, ddl)?,
+            Ddl::DropTables { tables, if_exists, temporary: true } => self.drop_temporary(tables, *if_exists)?,
+            Ddl::DropTables { tables, if_exists, .. } if self.any_temporary(tables) => {
+                return self.drop_both(tables, *if_exists).await.map(Some);
+            }
+            Ddl::Truncate(name) if self.temporary_named(name).is_some() => {
+                self.check_xa_temporary()?;
+                self.commit().await?;
+                if let Some(table) = self.temporary_named(name) {
+                    table.clear_temporary();
+                }
+            }
+            Ddl::AlterTable(alter) if self.temporary_named(&alter.table).is_some() => {
+                self.check_xa_temporary()?;
+                self.commit().await?;
+                let rows = self.alter_temporary(ddl)?;
+                let info = format!("Records: {rows}  Duplicates: 0  Warnings: 0");
+                return Ok(Some(Outcome { affected_rows: rows, info, ..Outcome::default() }));
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(Outcome::default()))
+    }
+
+    fn temporary_name(&self, name: &TableName) -> Option<FullName> {
+        let schema = name.schema.as_deref().or(self.database())?;
+        Some(FullName::new(schema, &name.name))
+    }
+
+    fn temporary_named(&self, name: &TableName) -> Option<Arc<Table>> {
+        self.temporary.tables.get(&self.temporary_name(name)?).cloned()
+    }
+
+    fn any_temporary(&self, names: &[TableName]) -> bool {
+        names.iter().any(|name| self.temporary_named(name).is_some())
+    }
+
+    fn check_read_only_transaction(&self) -> Result<(), SqlError> {
+        match self.transaction.open() {
+            Some(open) if open.read_only => Err(engine::EngineError::ReadOnlyTransaction.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn create_temporary(&mut self, create: &CreateTable, ddl: &Ddl) -> Result<(), SqlError> {
+        if self.is_applier || self.settings.named("pseudo_replica_mode").as_bool() {
+            // The connections of a source, each with tables of its own, are one session here.
+            return Err(SqlError::not_supported("CREATE TEMPORARY TABLE in the statements of a source's log"));
+        }
+        self.check_read_only_transaction()?;
+        self.check_xa_temporary()?;
+        let schema = self.schema_of(&create.name)?;
+        self.check_database(Privilege::CreateTemporaryTables, &schema)?;
+        if let Some(like) = create.like.as_ref().filter(|like| self.temporary_named(like).is_none()) {
+            self.check_table(Privilege::Select, like)?;
+        }
+        if let Some(CatalogChange::CreateTable(def)) = self.plan_temporary(ddl)? {
+            let table = self.shared.engine.create_temporary_table(*def);
+            self.temporary.put(table);
+        }
+        Ok(())
+    }
+
+    fn plan_temporary(&mut self, ddl: &Ddl) -> Result<Option<CatalogChange>, SqlError> {
+        let catalog = self.catalog();
+        let warnings = std::mem::take(&mut self.warnings);
+        let planned = plan_ddl(ddl, &self.ddl_context(&catalog, &warnings));
+        self.warnings = warnings;
+        Ok(Some(planned?.change))
+    }
+
+    fn drop_temporary(&mut self, names: &[TableName], if_exists: bool) -> Result<(), SqlError> {
+        self.check_read_only_transaction()?;
+        let mut missing = Vec::new();
+        let mut found = Vec::new();
+        for name in names {
+            let full = FullName::new(self.schema_of(name)?, &name.name);
+            match self.temporary.tables.contains_key(&full) {
+                true => found.push(full),
+                false => missing.push(full.to_string()),
+            }
+        }
+        if !missing.is_empty() && !if_exists {
+            return Err(SqlError::new(codes::BAD_TABLE_ERROR, format!("Unknown table '{}'", missing.join(","))));
+        }
+        for name in missing {
+            self.warnings.push(WarningLevel::Note, codes::BAD_TABLE_ERROR, format!("Unknown table '{name}'"));
+        }
+        for name in &found {
+            self.temporary.remove(name);
+        }
+        Ok(())
+    }
+
+    /// DROP TABLE: temporary tables first of all, and others where there is none of the name.
+    async fn drop_both(&mut self, names: &[TableName], if_exists: bool) -> Result<Outcome, SqlError> {
+        let (own, others): (Vec<_>, Vec<_>) =
+            names.iter().cloned().partition(|name| self.temporary_named(name).is_some());
+        match others.is_empty() {
+            true => self.commit().await?,
+            false => {
+                let others = Ddl::DropTables { tables: others, if_exists, temporary: false };
+                Box::pin(self.define(&others, "")).await?;
+            }
+        }
+        self.drop_temporary(&own, if_exists)?;
+        Ok(Outcome::default())
+    }
+
+    /// How many rows were copied. Those of a transaction before are committed.
+    fn alter_temporary(&mut self, ddl: &Ddl) -> Result<u64, SqlError> {
+        let Some(CatalogChange::AlterTable(change)) = self.plan_temporary(ddl)? else { return Ok(0) };
+        let engine = &self.shared.engine;
+        let copied = engine.estimate_rows(&change.table);
+        let altered = change.table.altered_temporary(engine, change.new_def, change.row_mapper.as_ref())?;
+        self.temporary.remove(&FullName::new(&change.table.def.schema, &change.table.def.name));
+        self.temporary.put(altered);
+        Ok(copied)
+    }
+}
