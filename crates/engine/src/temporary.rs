@@ -6,8 +6,8 @@
 //!
 //! # Invariants
 //! - An entry of a secondary index is there exactly if its row is.
-//! - The bytes of all temporary tables, of all sessions, are at most [`TemporaryMemory::set_max`]; undone or dropped, they are
-//!   given back.
+//! - No row is added beyond [`TemporaryMemory::set_max`] bytes of all temporary tables, of all sessions. What open transactions
+//!   remember of changed rows is counted, and not refused. Undone or dropped, bytes are given back.
 //! - Ids begin at [`FIRST_ID`], where no table of a catalog ever is.
 
 use std::collections::BTreeMap;

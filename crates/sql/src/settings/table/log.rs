@@ -30,7 +30,7 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Which columns a rows event has. FULL is what a follower installs without a read; MINIMAL is smaller and has to be executed."),
     fixed("binlog_row_metadata", Kind::Enum(&["MINIMAL", "FULL"]), "FULL")
         .doc("How much a table map event says about the table. Always FULL."),
-    both("binlog_row_value_options", TEXT, "").understood().doc("Partial JSON updates; always empty here."),
+    both("binlog_row_value_options", TEXT, "").understood().doc("Partial JSON updates: without effect, documents are logged whole."),
     both("binlog_rows_query_log_events", BOOL, "OFF")
         .alias(&["binlog_annotate_row_events"])
         .doc("Whether the statement's text goes before its rows, in a ROWS_QUERY event."),
