@@ -30,6 +30,6 @@ mod model;
 mod tables;
 mod workload;
 
-pub use cluster::{ClusterReport, ClusterScenario, run_cluster};
+pub use cluster::{ClusterReport, ClusterScenario, Executing, run_cluster};
 pub use isolation::{Class, IsolationReport, IsolationScenario, Level, run_isolation};
 pub use life::{Scenario, SeedReport, run_seed};

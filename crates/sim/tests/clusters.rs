@@ -5,7 +5,7 @@ mod common;
 use std::ops::Range;
 use std::time::Duration;
 
-use sim::{ClusterReport, ClusterScenario, run_cluster};
+use sim::{ClusterReport, ClusterScenario, Executing, run_cluster};
 
 const SEEDS: u64 = 150;
 /// These are longer.
@@ -104,6 +104,35 @@ fn half_open_connections() {
 fn bytes_between_servers_are_garbled() {
     let scenario = ClusterScenario { garbling: 0.005, ..ClusterScenario::default() };
     run(common::seeds(7_000_000, SEEDS), &scenario);
+}
+
+const MODES: &[&str] =
+    &["NONE", "SCHEMA", "DOMAIN", "MINIMAL", "CONSERVATIVE", "LOGICAL_CLOCK", "OPTIMISTIC", "AGGRESSIVE", "WRITESET"];
+
+/// Whatever runs side by side: the same transactions, in the same order, with the same rows.
+#[test]
+fn logs_are_executed_in_parallel() {
+    let executing = Some(Executing { modes: MODES, is_ordered: true });
+    for (first, transaction_memory_bytes) in [(9_000_000, 16 << 20), (9_300_000, 500)] {
+        let scenario = ClusterScenario { executing, transaction_memory_bytes, ..ClusterScenario::default() };
+        run(common::seeds(first, SEEDS), &scenario);
+    }
+}
+
+/// The same with syncs that fail.
+#[test]
+fn logs_are_executed_in_parallel_with_failing_syncs() {
+    let executing = Some(Executing { modes: MODES, is_ordered: true });
+    let scenario = ClusterScenario { executing, sync_error: 0.01, ..ClusterScenario::default() };
+    run(common::seeds(9_500_000, SEEDS), &scenario);
+}
+
+/// In the modes that know what depends on what: commits as they come, and at the end the same rows.
+#[test]
+fn logs_are_executed_out_of_order() {
+    let executing = Some(Executing { modes: &["LOGICAL_CLOCK", "WRITESET"], is_ordered: false });
+    let scenario = ClusterScenario { executing, ..ClusterScenario::default() };
+    run(common::seeds(9_700_000, SEEDS), &scenario);
 }
 
 /// Seeds that found something, with what it was: a first start that ended between its two statements left a root without

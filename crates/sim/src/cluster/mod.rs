@@ -10,6 +10,8 @@
 //! cuts connections, holds machines apart, slows the network down, kills processes, lets the power fail in the middle of a
 //! disk operation (recovery included), stops servers cleanly and starts them again.
 //!
+//! Or b and c are servers of their own, which execute the log of another ([`Executing`]).
+//!
 //! # What is checked
 //! 1. All the time: a follower's log is a beginning of what its source has **durably**, byte for byte. So a source that
 //!    loses what it had not synced never loses what a follower has.
@@ -22,6 +24,8 @@
 //! 6. With a disk that does wrong ([`damage`]): a server that ends names the file; whoever reads the log from its beginning gets
 //!    an error that names the file and the offset; nobody reads what was not written, or sends it on; and with the bytes put back everything
 //!    above holds.
+//! 7. A server that executes has all of its source's transactions, once; their rows are those of the source. If commits keep an order, the
+//!    transactions are in its log in the order in which its source has them, so what its readers see are states that the source had.
 
 mod check;
 mod clients;
@@ -71,6 +75,17 @@ pub struct ClusterScenario {
     pub silent_deaths: bool,
     /// Probability that a piece of what servers send to one another is repeated, swapped, lost or changed.
     pub garbling: f64,
+    /// All but the first are servers of their own.
+    pub executing: Option<Executing>,
+}
+
+/// Servers that execute another's log, instead of copying it.
+#[derive(Clone, Copy, Debug)]
+pub struct Executing {
+    /// `replica_parallel_mode` is one of these.
+    pub modes: &'static [&'static str],
+    /// `replica_preserve_commit_order`
+    pub is_ordered: bool,
 }
 
 impl Default for ClusterScenario {
@@ -87,6 +102,7 @@ impl Default for ClusterScenario {
             clocks_jump: false,
             silent_deaths: false,
             garbling: 0.0,
+            executing: None,
         }
     }
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{Engine, EngineOptions};
+use base::codes;
+use engine::{Engine, EngineOptions, SessionHandle};
 use futures_lite::future;
 use io::Env;
 use io::sim::{Faults, SimMachine, SimWorld};
@@ -13,8 +14,10 @@ use server::url::ServerUrl;
 use server::{Core, ServeOptions};
 use session::Peer;
 use session::transport::StreamTransport;
+use sql::result::Collected;
+use sql::session::Session;
 
-use super::ClusterScenario;
+use super::{ClusterScenario, Executing};
 
 /// Of the servers, by number.
 pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
@@ -22,6 +25,7 @@ pub(super) const NAMES: [&str; 3] = ["a", "b", "c"];
 const PORT: u16 = 3306;
 /// Between two comparisons of a follower with its source, if it compares itself.
 const COMPARE_INTERVAL: Duration = Duration::from_millis(20);
+const ORDERED: &str = "replica_preserve_commit_order=ON";
 /// How often a server looks whether it is to stop.
 const STOP_STEP: Duration = Duration::from_millis(1);
 
@@ -40,6 +44,8 @@ pub(crate) struct Node {
     compares: bool,
     /// How often it has, in the lives before this one.
     comparisons_before: u64,
+    /// It executes its source's log, with these settings; it does not copy it.
+    executes: Option<Vec<String>>,
     /// Why it failed, if that was its end.
     failure: Option<String>,
     /// The next start makes the data file anew from the log.
@@ -60,6 +66,17 @@ pub(super) fn address(name: &str) -> String {
     format!("{name}:{PORT}")
 }
 
+/// Any number of transactions in the middle, of little memory.
+fn settings_of(world: &SimWorld, how: Executing) -> Vec<String> {
+    let mode = how.modes[world.below(how.modes.len() as u64) as usize];
+    vec![
+        format!("replica_parallel_mode={mode}"),
+        (if how.is_ordered { ORDERED } else { "replica_preserve_commit_order=OFF" }).to_owned(),
+        format!("replica_parallel_workers={}", 1 << world.below(6)),
+        "replica_row_differences=ERROR".to_owned(),
+    ]
+}
+
 impl Node {
     pub(super) fn new(world: &SimWorld, name: &'static str, source: Option<usize>, scenario: &ClusterScenario) -> Self {
         Node {
@@ -73,10 +90,20 @@ impl Node {
             // Its questions and their answers have no checksums.
             compares: world.below(2) == 0 && scenario.garbling == 0.0,
             comparisons_before: 0,
+            executes: scenario.executing.filter(|_| source.is_some()).map(|how| settings_of(world, how)),
             failure: None,
             rebuilds: false,
             process: None,
         }
+    }
+
+    pub(super) fn executes(&self) -> bool {
+        self.executes.is_some()
+    }
+
+    /// Whether its commits keep its source's order.
+    pub(super) fn keeps_order(&self) -> bool {
+        self.executes.iter().flatten().any(|setting| setting == ORDERED)
     }
 
     pub(super) fn is_up(&self) -> bool {
@@ -123,7 +150,8 @@ impl Node {
     pub(super) fn start(&mut self, source: Option<&'static str>, says_so: bool) {
         self.machine.set_faults(Faults { sync_error: self.sync_error, ..Faults::default() });
         let knows = self.machine.files().contains("source.json");
-        let follow = source.filter(|_| says_so || !knows).map(|source| ServerUrl {
+        let executes = self.executes.as_ref().and(source);
+        let follow = source.filter(|_| executes.is_none() && (says_so || !knows)).map(|source| ServerUrl {
             host: source.to_owned(),
             port: PORT,
             ..ServerUrl::loopback(PORT)
@@ -138,7 +166,10 @@ impl Node {
                 "replica_parallel_workers=2".into(),
                 // One that finds a difference never comes to be in step.
                 "replica_stop_on_checksum_difference=ON".into(),
-            ],
+            ]
+            .into_iter()
+            .chain(self.executes.iter().flatten().cloned())
+            .collect(),
             follow,
             rebuild: std::mem::take(&mut self.rebuilds),
             initialize_insecure: true,
@@ -150,7 +181,7 @@ impl Node {
         let sizes = (self.memtable_bytes, self.transaction_memory_bytes);
         let interval = if self.compares { COMPARE_INTERVAL } else { Duration::ZERO };
         let task = async move {
-            let result = live(&env, &options, name, sizes, interval, &process).await;
+            let result = live(&env, &options, name, sizes, (interval, executes), &process).await;
             *process.shared.lock() = None;
             *process.ended.lock() = Some(result);
         };
@@ -205,7 +236,7 @@ async fn live(
     options: &ServeOptions,
     name: &str,
     (memtable_bytes, transaction_memory_bytes): (usize, usize),
-    compare_interval: Duration,
+    (compare_interval, executes): (Duration, Option<&str>),
     process: &Process,
 ) -> Result<(), String> {
     let text = |error: server::ServerError| error.to_string();
@@ -226,6 +257,9 @@ async fn live(
     let shared = core.shared().clone();
     *process.shared.lock() = Some(shared.clone());
     core.start_following(options).await.map_err(text)?;
+    if let Some(source) = executes {
+        execute_log_of(source, &shared.sql).await?;
+    }
     let accept = async {
         while let Ok((stream, _)) = listener.accept().await {
             let peer = Peer { host: "127.0.0.1".into(), port: 1, ..Peer::default() };
@@ -249,4 +283,20 @@ async fn live(
     core.drain().await;
     *process.shared.lock() = None;
     core.close().await.map_err(text)
+}
+
+/// What an administrator says to a server that is to execute another's log; one that knows it already has begun.
+async fn execute_log_of(source: &str, shared: &Arc<sql::session::Shared>) -> Result<(), String> {
+    let mut session = Session::applier(shared.clone(), SessionHandle::internal());
+    let change = format!(
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '{source}', SOURCE_PORT = {PORT}, SOURCE_USER = 'root', \
+         SOURCE_AUTO_POSITION = 1, SOURCE_CONNECT_RETRY = 1 FOR CHANNEL 'x'"
+    );
+    for statement in [change.as_str(), "START REPLICA FOR CHANNEL 'x'"] {
+        match session.query(statement.as_bytes(), &mut Collected::default()).await {
+            Err(error) if error.code != codes::REPLICA_CHANNEL_MUST_STOP.0 => return Err(error.to_string()),
+            _ => {}
+        }
+    }
+    Ok(())
 }
