@@ -119,6 +119,14 @@ fn logs_are_executed_in_parallel() {
     }
 }
 
+/// Many that write the same few rows, and transactions that begin before those that they depend on.
+#[test]
+fn logs_are_executed_too_early() {
+    let executing = Some(Executing { modes: &["MINIMAL", "OPTIMISTIC", "AGGRESSIVE"], is_ordered: true });
+    let scenario = ClusterScenario { executing, writers: 16, readers: 2, ..ClusterScenario::default() };
+    run(common::seeds(9_900_000, SEEDS), &scenario);
+}
+
 /// The same with syncs that fail.
 #[test]
 fn logs_are_executed_in_parallel_with_failing_syncs() {

@@ -85,6 +85,7 @@ impl Executor {
                 self.offset = event.header.next_position.into();
             }
             self.execute(&event).await?;
+            self.session.shared().env.step().await;
         }
         Ok(())
     }
