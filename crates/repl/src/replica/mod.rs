@@ -43,7 +43,7 @@ use io::Env;
 use parking_lot::Mutex;
 use sql::replay::ReplicationFilter;
 use sql::services::ReplicaStatusRow;
-use sql::session::Session;
+use sql::session::{Session, SourceTables};
 use sql::settings::Globals;
 
 use self::acks::Acks;
@@ -119,6 +119,8 @@ pub struct Replica {
     /// Its source asks for acknowledgements, and gets them.
     acknowledges: AtomicBool,
     differences: Mutex<Differences>,
+    /// They outlive STOP REPLICA.
+    source_tables: Arc<SourceTables>,
 }
 
 /// Rows that were not here as their source had them, since the server started.
@@ -169,6 +171,7 @@ impl Replica {
             retries: AtomicU32::new(0),
             acknowledges: AtomicBool::new(false),
             differences: Mutex::default(),
+            source_tables: Arc::default(),
         })
     }
 
@@ -255,6 +258,11 @@ impl Replica {
     /// What [`sql::replay`] found different in rows that it changed.
     pub fn differences(&self) -> Differences {
         self.differences.lock().clone()
+    }
+
+    /// How many temporary tables the connections of its source have here.
+    pub fn temporary_tables(&self) -> usize {
+        self.source_tables.count()
     }
 
     fn tell_differences(&self, rows: u64, sentence: String, now: UnixMicros) {

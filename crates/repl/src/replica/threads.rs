@@ -142,7 +142,7 @@ impl Replica {
         let (receiver, executor, commits) = (run.clone(), run.clone(), run);
         spawner.spawn("replica-receiver", Box::pin(async move { receiver.receive().await }));
         if threads.executor {
-            let session = Session::applier(shared.clone(), handle);
+            let session = Session::applier(shared.clone(), handle).with_source_tables(self.source_tables.clone());
             spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session, filter, until).await }));
             spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
         }

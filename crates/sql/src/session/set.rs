@@ -269,6 +269,12 @@ impl Session {
                 self.origin_changed();
                 return Ok(());
             }
+            "pseudo_thread_id" => {
+                let thread = value.as_u64() as u32;
+                self.temporary.switch(self.info.connection_id, thread);
+                self.info.connection_id = thread;
+                return Ok(());
+            }
             "rand_seed1" | "rand_seed2" => {
                 self.set_random_seed(name, value.as_u64());
                 return Ok(());

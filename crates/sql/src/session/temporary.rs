@@ -10,6 +10,7 @@ use engine::{Catalog, CatalogChange, Engine, Table, TableName as FullName};
 use parking_lot::Mutex;
 
 use super::Session;
+use super::source_tables::TablesByName;
 use crate::account::Privilege;
 use crate::ddl::plan_ddl;
 use crate::expr::WarningLevel;
@@ -22,9 +23,11 @@ type Shown = (Arc<Catalog>, Arc<Catalog>);
 /// The temporary tables of a session.
 #[derive(Default)]
 pub(super) struct TemporaryTables {
-    tables: BTreeMap<FullName, Arc<Table>>,
+    tables: TablesByName,
     /// The catalog that was last asked for, until either changes.
     shown: Mutex<Option<Shown>>,
+    /// What was made while `pseudo_thread_id` had these other values.
+    aside: BTreeMap<u32, TablesByName>,
 }
 
 impl TemporaryTables {
@@ -54,6 +57,27 @@ impl TemporaryTables {
     fn remove(&mut self, name: &FullName) -> bool {
         *self.shown.lock() = None;
         self.tables.remove(name).is_some()
+    }
+
+    /// Others instead of all that there are; gives those.
+    pub(super) fn replace(&mut self, tables: TablesByName) -> TablesByName {
+        if !self.tables.is_empty() || !tables.is_empty() {
+            *self.shown.lock() = None;
+        }
+        std::mem::replace(&mut self.tables, tables)
+    }
+
+    /// `SET pseudo_thread_id`: mysqlbinlog's output says in front of a statement by which connection it was run, and each has tables of
+    /// its own.
+    pub(super) fn switch(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        let others = self.aside.remove(&to).unwrap_or_default();
+        let tables = self.replace(others);
+        if !tables.is_empty() {
+            self.aside.insert(from, tables);
+        }
     }
 }
 
@@ -129,10 +153,6 @@ impl Session {
     }
 
     fn create_temporary(&mut self, create: &CreateTable, ddl: &Ddl) -> Result<(), SqlError> {
-        if self.is_applier || self.settings.named("pseudo_replica_mode").as_bool() {
-            // The connections of a source, each with tables of its own, are one session here.
-            return Err(SqlError::not_supported("CREATE TEMPORARY TABLE in the statements of a source's log"));
-        }
         self.check_read_only_transaction()?;
         self.check_xa_temporary()?;
         let schema = self.schema_of(&create.name)?;

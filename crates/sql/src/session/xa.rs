@@ -258,7 +258,9 @@ impl Session {
     /// As of `XA PREPARE`; the transaction is rolled back then.
     pub async fn enqueue_replicated_prepare(&mut self, xid: &Xid) -> Result<PendingCommit, SqlError> {
         let name = HeldXid::new(xid, &self.shared.xa)?;
-        self.enqueue_prepare(name).await
+        let pending = self.enqueue_prepare(name).await?;
+        self.keep_source_tables();
+        Ok(pending)
     }
 
     async fn xa_commit(&mut self, xid: &Xid, one_phase: bool) -> Result<(), SqlError> {
