@@ -235,6 +235,8 @@ impl Replica {
         let mut state = self.state.lock();
         if !state.executes && state.parts == 0 {
             *state = State::default();
+            // All of the source's log comes again.
+            self.source_tables.clear();
         }
     }
 

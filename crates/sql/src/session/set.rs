@@ -146,6 +146,8 @@ impl Session {
             if self.in_transaction() {
                 return Err(not_in_a_transaction(setting));
             }
+        } else if setting.name == "pseudo_thread_id" {
+            self.check_global(&OF_LOGS[1..])?;
         } else if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
             let message =
                 format!("SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value", setting.name);
