@@ -211,6 +211,11 @@ impl Engine {
         &self.core.locks
     }
 
+    /// A number for an order of commits ([`crate::Turn`]) that no other has.
+    pub fn new_line(&self) -> u64 {
+        self.core.locks.next_number()
+    }
+
     /// What exists now.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.core.catalog.load_full()

@@ -69,7 +69,7 @@ pub use engine::{CHECKPOINT_PIN, Engine};
 pub use error::{DuplicateKey, EngineError, Result};
 pub use gtid_owners::{OwnedGtid, numbers_exhausted};
 pub use install::{LargeInstall, PublishPoint, RowChange};
-pub use lock::{LockOwner, LockWaits, TableMode};
+pub use lock::{LockOwner, LockWaits, TableMode, Turn, TurnWait};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
 pub use state_at::StateAt;

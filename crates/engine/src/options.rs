@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::{Cancel, ConnectionId, ServerId};
 use binlog::{GtidChoice, LogOptions, Origin, QueryContext, SourcePosition, SyncMethod};
 
-use crate::lock::LockOwner;
+use crate::lock::{LockOwner, Turn};
 
 /// Told once, with the reason, when the engine has stopped for good (a failed sync, a damaged page in a checkpoint).
 pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
@@ -146,6 +146,8 @@ pub struct TxnOptions {
     pub stays_in_memory: bool,
     /// The session's LOCK TABLES, which do not stand in its own way.
     pub under: Option<Arc<LockOwner>>,
+    /// Its place in an order that commits keep, if it has one.
+    pub turn: Option<Turn>,
 }
 
 impl TxnOptions {
@@ -166,6 +168,7 @@ impl TxnOptions {
             source_position: None,
             stays_in_memory: false,
             under: None,
+            turn: None,
         }
     }
 }

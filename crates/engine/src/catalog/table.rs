@@ -111,6 +111,11 @@ impl AutoIncrement {
 }
 
 impl Table {
+    /// A hash of a key of an index, as writesets have it.
+    pub fn key_hash(&self, index_number: usize, key: &[u8]) -> u64 {
+        crate::txn::key_hash(self.indexes[index_number].id, key)
+    }
+
     pub(crate) fn new(def: Arc<TableDef>, since: CommitNumber, shared: Arc<TableShared>) -> Self {
         let codec = TableCodec::new(def.clone());
         let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();

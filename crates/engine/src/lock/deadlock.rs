@@ -10,9 +10,13 @@
 //! so a cycle that was found edge by edge is real (or was ended by a KILL or timeout just now, then one victim too
 //! many is chosen, which costs it a retry).
 //!
+//! Commits that have to keep an order are edges too: who has done all and waits for its turn ([`TurnWait`]) waits for whoever comes before it
+//! in that order and waits itself. Those that do not wait will come to their end, or to a wait, and are looked at then. In a cycle with
+//! such an edge, or with two of one order, the last in the order is the victim, whatever it has done: it cannot commit before the others.
+//!
 //! Lock order: the graph, then a shard of a lock table, then a waiter.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use base::IndexId;
@@ -21,6 +25,7 @@ use parking_lot::Mutex;
 
 use super::manager::{LockManager, Space};
 use super::table::LockId;
+use super::turn::Turn;
 use super::waiter::{End, OwnerId, Waiter};
 
 /// What an owner waits for.
@@ -28,37 +33,53 @@ use super::waiter::{End, OwnerId, Waiter};
 pub(super) enum WaitsFor {
     Lock(Space, LockId),
     Gap(IndexId, Bytes),
+    /// Those before it in the order of commits.
+    Turn(Turn),
 }
 
 impl WaitsFor {
     pub(super) fn is_row(&self) -> bool {
-        !matches!(self, WaitsFor::Lock(Space::Tables, _))
+        matches!(self, WaitsFor::Lock(Space::Records, _) | WaitsFor::Gap(..))
     }
 }
 
 struct Edge {
     waits_for: WaitsFor,
     waiter: Arc<Waiter>,
+    /// Its place in an order of commits.
+    turn: Option<Turn>,
+}
+
+impl Edge {
+    fn waits_for_turn(&self) -> bool {
+        matches!(self.waits_for, WaitsFor::Turn(_))
+    }
+}
+
+#[derive(Default)]
+struct Waits {
+    edges: HashMap<OwnerId, Edge>,
+    /// Those that wait for a lock and have a place in an order: by order, then by place.
+    lines: HashMap<u64, BTreeMap<u64, OwnerId>>,
 }
 
 /// Everybody who waits.
 #[derive(Default)]
 pub(super) struct WaitGraph {
-    waiting: Mutex<HashMap<OwnerId, Edge>>,
+    waits: Mutex<Waits>,
 }
 
 impl WaitGraph {
     /// Enters a wait, and ends waits as long as there is a cycle through it.
-    pub(super) fn begin(&self, waits_for: WaitsFor, waiter: &Arc<Waiter>, manager: &LockManager) {
+    pub(super) fn begin(&self, waits_for: WaitsFor, waiter: &Arc<Waiter>, turn: Option<Turn>, manager: &LockManager) {
         let mut woken = Vec::new();
         {
-            let mut waiting = self.waiting.lock();
-            waiting.insert(waiter.owner, Edge { waits_for, waiter: waiter.clone() });
-            while manager.detects_deadlocks() && waiter.is_waiting() {
-                let Some(cycle) = find_cycle(&waiting, waiter, manager) else { break };
-                // The least work is lost; among equals the youngest goes.
-                let victim = cycle.iter().min_by_key(|member| (member.work, std::cmp::Reverse(member.owner)));
-                if let Some(Ok(waker)) = victim.map(|victim| victim.end(End::Deadlock)) {
+            let mut waits = self.waits.lock();
+            waits.enter(Edge { waits_for, waiter: waiter.clone(), turn });
+            while (manager.detects_deadlocks() || !waits.lines.is_empty()) && waiter.is_waiting() {
+                let Some(cycle) = find_cycle(&waits, waiter, manager) else { break };
+                let Some(victim) = victim_of(&cycle, manager) else { break };
+                if let Ok(waker) = victim.end(End::Deadlock) {
                     woken.extend(waker);
                 }
             }
@@ -68,23 +89,52 @@ impl WaitGraph {
 
     /// Takes a wait out that has ended.
     pub(super) fn end(&self, owner: OwnerId) {
-        self.waiting.lock().remove(&owner);
+        self.waits.lock().leave(owner);
     }
 
     /// Number of waits for such things.
     pub(super) fn count(&self, of: impl Fn(&WaitsFor) -> bool) -> usize {
-        self.waiting.lock().values().filter(|edge| of(&edge.waits_for)).count()
+        self.waits.lock().edges.values().filter(|edge| of(&edge.waits_for)).count()
     }
 }
 
-/// The waiters of one cycle through `start`, if there is one: a depth-first search.
-fn find_cycle<'a>(
-    waiting: &'a HashMap<OwnerId, Edge>,
-    start: &Waiter,
-    manager: &LockManager,
-) -> Option<Vec<&'a Waiter>> {
+impl Waits {
+    fn enter(&mut self, edge: Edge) {
+        let owner = edge.waiter.owner;
+        if let Some(turn) = edge.turn.filter(|_| !edge.waits_for_turn()) {
+            self.lines.entry(turn.line).or_default().insert(turn.number, owner);
+        }
+        self.edges.insert(owner, edge);
+    }
+
+    fn leave(&mut self, owner: OwnerId) {
+        let Some(edge) = self.edges.remove(&owner) else { return };
+        if let Some(turn) = edge.turn.filter(|_| !edge.waits_for_turn())
+            && let Some(line) = self.lines.get_mut(&turn.line)
+        {
+            line.remove(&turn.number);
+            if line.is_empty() {
+                self.lines.remove(&turn.line);
+            }
+        }
+    }
+}
+
+/// Who has to give up; nobody if only an order of commits would be a reason to look, and none is in the cycle.
+fn victim_of<'a>(cycle: &[&'a Edge], manager: &LockManager) -> Option<&'a Arc<Waiter>> {
+    let placed = cycle.iter().filter(|edge| edge.turn.is_some());
+    if cycle.iter().any(|edge| edge.waits_for_turn()) || placed.clone().count() > 1 {
+        return placed.max_by_key(|edge| edge.turn.map(|turn| turn.number)).map(|last| &last.waiter);
+    }
+    // The least work is lost; among equals the youngest goes.
+    let members = cycle.iter().map(|edge| &edge.waiter).filter(|_| manager.detects_deadlocks());
+    members.min_by_key(|member| (member.work, std::cmp::Reverse(member.owner)))
+}
+
+/// The waits of one cycle through `start`, if there is one: a depth-first search.
+fn find_cycle<'a>(waits: &'a Waits, start: &Waiter, manager: &LockManager) -> Option<Vec<&'a Edge>> {
     let mut visited = HashSet::new();
-    let mut path: Vec<&Waiter> = Vec::new();
+    let mut path: Vec<&Edge> = Vec::new();
     // Owners still to look at, each with the length of the path that leads to it.
     let mut open = vec![(start.owner, 0)];
     let mut found = Vec::new();
@@ -93,14 +143,18 @@ fn find_cycle<'a>(
         if owner == start.owner && depth > 0 {
             return Some(path);
         }
-        let Some(edge) = waiting.get(&owner) else { continue };
+        let Some(edge) = waits.edges.get(&owner) else { continue };
         if !edge.waiter.is_waiting() || !visited.insert(owner) {
             continue;
         }
-        path.push(&edge.waiter);
+        path.push(edge);
         match &edge.waits_for {
             WaitsFor::Lock(space, id) => manager.locks(*space).blockers(*id, &edge.waiter, &mut found),
             WaitsFor::Gap(index, key) => manager.ranges.blockers(*index, key, owner, &mut found),
+            WaitsFor::Turn(turn) => {
+                let before = waits.lines.get(&turn.line).into_iter().flat_map(|line| line.range(..turn.number));
+                found.extend(before.map(|(_, owner)| *owner));
+            }
         }
         open.extend(found.drain(..).map(|blocker| (blocker, depth + 1)));
     }

@@ -15,6 +15,7 @@ use super::deadlock::{WaitGraph, WaitsFor};
 use super::packed::ListId;
 use super::ranges::RangeTable;
 use super::table::{LockId, LockTable, Order};
+use super::turn::Turn;
 use super::waiter::{End, OwnerId, Waiter};
 use super::weak::WeakLocks;
 use super::{LockError, LockOptions, LockOwner, Wait, WaitPolicy};
@@ -36,7 +37,7 @@ pub struct LockManager {
     pub(super) tables: LockTable,
     pub(super) weak: WeakLocks,
     pub(super) ranges: RangeTable,
-    graph: WaitGraph,
+    pub(super) graph: WaitGraph,
     clock: Arc<dyn Clock>,
     next_number: AtomicU64,
     counters: Counters,
@@ -134,7 +135,7 @@ impl LockManager {
     }
 
     /// A number that no owner and no list of locks has.
-    pub(super) fn next_number(&self) -> u64 {
+    pub(crate) fn next_number(&self) -> u64 {
         self.next_number.fetch_add(1, Ordering::Relaxed)
     }
 
@@ -176,11 +177,17 @@ impl LockManager {
     }
 
     /// Waits until the lock is given, or the policy, a KILL or the deadlock search ends it.
-    pub(super) async fn wait(&self, waiter: Arc<Waiter>, kind: WaitKind<'_>, wait: Wait<'_>) -> Result<(), LockError> {
+    pub(super) async fn wait(
+        &self,
+        waiter: Arc<Waiter>,
+        kind: WaitKind<'_>,
+        turn: Option<Turn>,
+        wait: Wait<'_>,
+    ) -> Result<(), LockError> {
         let WaitPolicy::For(timeout) = wait.policy else { unreachable!("who does not wait is in no queue") };
         let start = self.clock.monotonic();
         let counters = kind.is_for_row().then_some(&self.counters);
-        let mut waiting = Waiting { manager: self, waiter, kind, over: false };
+        let mut waiting = Waiting { manager: self, waiter, kind, turn, over: false };
         if let Some(counters) = counters {
             counters.waits.fetch_add(1, Ordering::Relaxed);
         }
@@ -218,6 +225,7 @@ struct Waiting<'a> {
     manager: &'a LockManager,
     waiter: Arc<Waiter>,
     kind: WaitKind<'a>,
+    turn: Option<Turn>,
     over: bool,
 }
 
@@ -227,7 +235,7 @@ impl Waiting<'_> {
             WaitKind::Lock { space, id } => WaitsFor::Lock(*space, *id),
             WaitKind::Insert { index, key, .. } => WaitsFor::Gap(*index, (*key).clone()),
         };
-        self.manager.graph.begin(waits_for, &self.waiter, self.manager);
+        self.manager.graph.begin(waits_for, &self.waiter, self.turn, self.manager);
     }
 
     /// Why the waiter gives up; `None` if others ended the wait.

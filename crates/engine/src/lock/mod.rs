@@ -41,6 +41,7 @@ mod ranges;
 mod table;
 #[cfg(test)]
 mod tests;
+mod turn;
 mod waiter;
 mod weak;
 
@@ -50,6 +51,7 @@ use base::{Cancel, ErrorClass, SqlError, TableId, codes};
 
 pub use self::manager::{LockManager, LockStats, LockWaits};
 pub use self::owner::LockOwner;
+pub use self::turn::{Turn, TurnWait};
 
 /// How strong a record lock is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use super::mode::Modes;
 use super::packed::ListId;
 use super::ranges::{Cut, Insertion};
 use super::table::{Answer, LockId};
+use super::turn::Turn;
 use super::waiter::OwnerId;
 use super::{Acquired, LockError, Strength, TableMode, Target, Wait, WaitPolicy};
 
@@ -35,6 +36,7 @@ pub struct LockOwner {
     gaps: Vec<(IndexId, Cut, Cut)>,
     tables: Vec<(LockId, Modes)>,
     work: u64,
+    pub(super) turn: Option<Turn>,
 }
 
 impl LockOwner {
@@ -52,6 +54,7 @@ impl LockOwner {
             gaps: Vec::new(),
             tables: Vec::new(),
             work: 0,
+            turn: None,
         }
     }
 
@@ -94,7 +97,7 @@ impl LockOwner {
             Answer::Queued(waiter) => {
                 let new = !waiter.upgrade;
                 // In a box: futures of locks that are free stay small.
-                Box::pin(self.manager.wait(waiter, WaitKind::Lock { space, id }, wait)).await?;
+                Box::pin(self.manager.wait(waiter, WaitKind::Lock { space, id }, self.turn, wait)).await?;
                 Ok(Acquired::AfterWait { new })
             }
         }
@@ -180,7 +183,7 @@ impl LockOwner {
         match self.manager.ranges.insert(index, key, self.id, Some(self.price())) {
             Insertion::Queued(waiter, number) => {
                 let kind = WaitKind::Insert { index, key, number };
-                Box::pin(self.manager.wait(waiter, kind, wait)).await?;
+                Box::pin(self.manager.wait(waiter, kind, self.turn, wait)).await?;
             }
             // The gap went away just now. Undone, and tried again with the record.
             Insertion::Pending(true) => self.manager.ranges.end_insert(index, key),
@@ -326,7 +329,11 @@ impl LockOwner {
         self.len() == 0
     }
 
-    fn price(&self) -> u64 {
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.is_empty() && self.tables.is_empty()
+    }
+
+    pub(super) fn price(&self) -> u64 {
         self.work + self.len() as u64
     }
 

@@ -66,11 +66,10 @@ impl Transaction {
         if self.writes.is_large() {
             return self.enqueue_large(&core, passing).await;
         }
-        let mut encoded = encode(&core, &self.options, &self.writes, None).await?;
-        match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
-            true => encoded.writeset.append(&mut self.referred),
-            false => encoded.depends_on_all = true,
-        }
+        let encoded = match self.encoded.take() {
+            Some(encoded) => *encoded,
+            None => self.encode().await?,
+        };
         core.wait_for_room(&self.options.session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(encoded.max_size()).await?;
@@ -85,6 +84,28 @@ impl Transaction {
         self.view = None;
         drop(self);
         Ok(Pending::new(ticket, passing))
+    }
+
+    /// Makes the events of a transaction that will write nothing more, before it is its turn to commit: what is left then is short.
+    ///
+    /// # Errors
+    /// Those of [`Transaction::enqueue`] for what it has written.
+    pub async fn encode_early(&mut self) -> Result<()> {
+        self.check_active()?;
+        if !self.writes.is_large() && !self.writes.is_empty() {
+            self.encoded = Some(Box::new(self.encode().await?));
+        }
+        Ok(())
+    }
+
+    async fn encode(&mut self) -> Result<EncodedTransaction> {
+        let core = self.core().clone();
+        let mut encoded = encode(&core, &self.options, &self.writes, None).await?;
+        match encoded.writeset.len() + self.referred.len() <= WRITESET_KEYS_MAX {
+            true => encoded.writeset.append(&mut self.referred),
+            false => encoded.depends_on_all = true,
+        }
+        Ok(encoded)
     }
 
     /// The same for what did not stay in memory: it becomes a file of the log, and its runs join the memtable as they are.

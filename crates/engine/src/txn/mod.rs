@@ -42,6 +42,7 @@ mod write_set;
 use std::sync::Arc;
 
 use base::{Cancelled, CommitNumber, IndexId, LogPosition};
+use binlog::EncodedTransaction;
 use bytes::Bytes;
 
 use crate::catalog::Table;
@@ -49,7 +50,7 @@ use crate::commit::Place;
 use crate::core::Core;
 use crate::engine::Engine;
 use crate::error::{EngineError, Result};
-use crate::lock::{Acquired, LockError, LockOwner, TableMode, Target, Wait, WaitPolicy};
+use crate::lock::{Acquired, LockError, LockOwner, TableMode, Target, TurnWait, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::options::{Isolation, SessionHandle, TxnOptions};
 use crate::temporary::TemporaryUndo;
@@ -58,7 +59,7 @@ use crate::view::ReadView;
 pub use commit::Pending;
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
 pub use scan::Scan;
-pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet};
+pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet, key_hash};
 
 /// Two bounds of keys, borrowed.
 type KeyBounds<'a> = (std::ops::Bound<&'a [u8]>, std::ops::Bound<&'a [u8]>);
@@ -87,6 +88,8 @@ pub struct Transaction {
     rolled_back: bool,
     /// Its first phase is done.
     prepared: Option<prepare::Prepared>,
+    /// Its events, if they were made before its turn to commit.
+    encoded: Option<Box<EncodedTransaction>>,
 }
 
 /// A mark in a transaction's writes; see [`Transaction::savepoint`]. Locks taken after it stay when it is rolled back to.
@@ -107,10 +110,11 @@ pub struct Commit {
 
 impl Transaction {
     pub(crate) fn new(engine: Arc<Engine>, options: TxnOptions) -> Self {
-        let locks = match &options.under {
+        let mut locks = match &options.under {
             Some(tables) => tables.child(),
             None => engine.core().locks.owner(),
         };
+        locks.set_turn(options.turn);
         Transaction {
             engine,
             options,
@@ -126,6 +130,7 @@ impl Transaction {
             lacks_locks: false,
             rolled_back: false,
             prepared: None,
+            encoded: None,
         }
     }
 
@@ -180,7 +185,7 @@ impl Transaction {
     /// A row that was written refers, or referred, to this unique key of another table by a foreign key: whoever changes the key
     /// and this transaction depend on each other as if both had written it.
     pub fn refer_to(&mut self, table: &Table, index_number: usize, key: &[u8]) {
-        self.referred.push(write_set::key_hash(table.indexes[index_number].id, key));
+        self.referred.push(table.key_hash(index_number, key));
     }
 
     /// Rows are written that a replica must not check by their foreign keys, nor cascade from: the session checks none, or
@@ -245,6 +250,11 @@ impl Transaction {
     /// False once it was rolled back as a whole (deadlock): only dropping it is left.
     pub fn is_active(&self) -> bool {
         !self.rolled_back
+    }
+
+    /// It has done its work and waits for its turn to commit; `None` if it is in nobody's way.
+    pub fn wait_for_turn(&self) -> Option<TurnWait> {
+        self.locks.wait_for_turn()
     }
 
     /// Undoes everything and lets all locks go; as dropping it does.

@@ -12,6 +12,7 @@
 //! - A source's transaction is one of ours, or (a schema change with rows, CREATE TABLE … SELECT) two of which the last one has its GTID.
 //! - What is not understood, or not here, is an error before anything of its transaction is committed.
 
+mod grouped;
 mod load;
 mod user_variable;
 
@@ -28,6 +29,7 @@ use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, R
 use sql::replay::{ReplicationFilter, RowDifferences};
 use sql::session::{ReplicatedStatement, Session};
 
+pub(super) use self::grouped::Contents;
 use super::commits::{Commits, Executed};
 use super::until::Until;
 
@@ -42,10 +44,10 @@ pub(super) struct Executor {
     commits: Arc<Commits>,
     /// Under which our log says how far it is, without GTIDs.
     position_name: Option<String>,
-    format: FormatDescription,
+    format: Arc<FormatDescription>,
     /// By number in their TABLE_MAP.
     tables: HashMap<u64, TableMap>,
-    file: String,
+    file: Arc<str>,
     /// Behind the event that is executed.
     offset: u64,
     group: Group,
@@ -59,6 +61,8 @@ pub(super) struct Executor {
     has_skipped: bool,
     /// Of the event that was executed, and a sentence about them.
     differences: Option<(RowDifferences, String)>,
+    /// It executes whole transactions beside other executors, and commits when it is told to; see [`grouped`].
+    grouped: Option<grouped::Grouped>,
 }
 
 /// A transaction of the source, between its GTID and its end.
@@ -121,9 +125,9 @@ impl Executor {
             session,
             commits,
             position_name,
-            format: FormatDescription::new("", 0),
+            format: Arc::new(FormatDescription::new("", 0)),
             tables: HashMap::new(),
-            file: String::new(),
+            file: "".into(),
             offset: 0,
             group: Group::default(),
             filter: Some(filter).filter(|filter| !filter.is_empty()),
@@ -132,6 +136,7 @@ impl Executor {
             skip,
             has_skipped: false,
             differences: None,
+            grouped: None,
         }
     }
 
@@ -153,7 +158,7 @@ impl Executor {
     /// A connection begins: what was begun and not ended comes again.
     pub(super) fn begin(&mut self, announced: ChecksumAlgorithm) {
         self.abandon();
-        self.format.checksum = announced;
+        Arc::make_mut(&mut self.format).checksum = announced;
         self.tables.clear();
     }
 
@@ -169,7 +174,7 @@ impl Executor {
         result.map_err(|error| self.named(&error))
     }
 
-    fn named(&self, error: &SqlError) -> ExecuteError {
+    pub(super) fn named(&self, error: &SqlError) -> ExecuteError {
         let (file, offset) = (&self.file, self.offset);
         let transaction = self.group.shown_name();
         ExecuteError {
@@ -198,11 +203,11 @@ impl Executor {
         match body {
             EventBody::FormatDescription(format) => {
                 self.session.source_file_begins(&self.file, format.created);
-                self.format = format;
+                self.format = Arc::new(format);
                 Ok(())
             }
             EventBody::Rotate(to) => {
-                self.file = to.file;
+                self.file = to.file.into();
                 self.tables.clear();
                 self.look_at_until(to.position);
                 Ok(())
@@ -312,6 +317,7 @@ impl Executor {
         self.group = Group { gtid, ..group };
         self.session.set_origin(Some(origin));
         match gtid {
+            Some(gtid) if self.grouped.is_some() => self.own(gtid).await?,
             Some(gtid) => self.group.is_skipped = !self.session.begin_gtid(gtid).await?,
             None => self.session.begin_automatic_gtid(),
         }
@@ -402,6 +408,9 @@ impl Executor {
     /// The transaction takes its place in our log.
     async fn commit(&mut self) -> Result<(), SqlError> {
         self.session.set_source_position(self.position());
+        if self.grouped.is_some() {
+            return self.session.encode_commit().await;
+        }
         let pending = self.session.enqueue_commit().await?;
         self.ended(Some(pending)).await
     }
@@ -416,7 +425,7 @@ impl Executor {
     /// What the transaction is to remember of where it ends, where there are no GTIDs to say it.
     fn position(&self) -> Option<SourcePosition> {
         let name = self.position_name.clone()?;
-        Some(SourcePosition { name, file: self.file.clone(), offset: self.offset })
+        Some(SourcePosition { name, file: self.file.to_string(), offset: self.offset })
     }
 
     async fn ended(&mut self, pending: Option<sql::session::PendingCommit>) -> Result<(), SqlError> {
@@ -424,13 +433,14 @@ impl Executor {
         self.group.is_open = false;
         self.look_at_until(self.offset);
         self.group = Group::default();
-        self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
+        self.commits.push(Executed { pending, file: self.file.to_string(), offset: self.offset, commit_time }).await
     }
 
     /// A transaction in one compressed event.
     async fn unpack(&mut self, payload: &TransactionPayload<'_>) -> Result<(), SqlError> {
         let mut events = payload.events(PayloadLimits::default()).map_err(malformed)?;
-        let checksum = std::mem::replace(&mut self.format.checksum, ChecksumAlgorithm::Off);
+        let format = Arc::make_mut(&mut self.format);
+        let checksum = std::mem::replace(&mut format.checksum, ChecksumAlgorithm::Off);
         let mut result = Ok(());
         while result.is_ok() {
             result = match events.next_event() {
@@ -439,7 +449,7 @@ impl Executor {
                 Err(error) => Err(malformed(error)),
             };
         }
-        self.format.checksum = checksum;
+        Arc::make_mut(&mut self.format).checksum = checksum;
         result
     }
 
@@ -479,6 +489,7 @@ impl Executor {
         {
             return if self.group.is_open { Ok(()) } else { self.roll_back().await };
         }
+        self.check_alone()?;
         // Unlike rows, a statement reads what can be seen: what has its place only is not there yet.
         self.commits.idle().await?;
         let ran = match self.group.is_open && creates_table(sql) {
@@ -497,12 +508,18 @@ impl Executor {
 
     fn map_table(&mut self, event: &TableMapEvent<'_>) -> Result<(), SqlError> {
         let dialect = if self.format.is_maria() { Dialect::Maria } else { Dialect::Mysql };
+        let map = self.table_map(event, dialect)?;
+        self.tables.insert(map.table_id, map);
+        Ok(())
+    }
+
+    /// A table as it is named here.
+    fn table_map(&self, event: &TableMapEvent<'_>, dialect: Dialect) -> Result<TableMap, SqlError> {
         let mut map = TableMap::of(event, dialect).map_err(malformed)?;
         if let Some(filter) = &self.filter {
             map.schema = filter.rewritten(&map.schema).to_owned();
         }
-        self.tables.insert(map.table_id, map);
-        Ok(())
+        Ok(map)
     }
 
     /// `is_partial`: after images may say of JSON documents only what changed.
@@ -549,7 +566,7 @@ fn commit_time(event: &RawEvent<'_>, known: Option<UnixMicros>) -> UnixMicros {
     known.unwrap_or(UnixMicros(u64::from(event.header.timestamp) * 1_000_000))
 }
 
-fn malformed(error: DecodeError) -> SqlError {
+pub(super) fn malformed(error: DecodeError) -> SqlError {
     let message = format!("Relay log read failure: Could not parse an event of the source: {error}");
     SqlError::new(codes::REPLICA_RELAY_LOG_READ_FAILURE, message)
 }

@@ -12,6 +12,8 @@
 //! There is no relay log: a source's events are here when they are executed. What is queued is bounded, so a source waits for a slow
 //! replica at the connection.
 //!
+//! Transactions of rows are executed many at once ([`parallel`]); the executor above is then for everything else.
+//!
 //! There is one for each channel ([`Channels`]), with a source, a queue and an executor of its own. What they execute meets at the rows and
 //! at the GTIDs: a transaction that comes by two ways is executed once.
 //!
@@ -23,6 +25,7 @@ mod acks;
 mod channels;
 mod commits;
 mod executor;
+mod parallel;
 mod queue;
 mod receiver;
 mod source;
@@ -30,7 +33,7 @@ mod status;
 mod threads;
 mod until;
 
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -41,9 +44,8 @@ use event_listener::Event;
 use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
-use sql::replay::ReplicationFilter;
 use sql::services::ReplicaStatusRow;
-use sql::session::{Session, SourceTables};
+use sql::session::SourceTables;
 use sql::settings::Globals;
 
 use self::acks::Acks;
@@ -51,6 +53,7 @@ pub use self::channels::Channels;
 use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
+use self::parallel::{Coordinator, Parallel, Pool};
 use self::queue::{EventQueue, Item};
 pub use self::source::SourceKind;
 use self::until::Until;
@@ -102,7 +105,9 @@ struct State {
 impl State {
     /// Nothing is left to do of what was received.
     fn is_idle(&self) -> bool {
-        self.run.upgrade().is_none_or(|run| run.queue.is_empty() && run.commits.is_idle())
+        self.run.upgrade().is_none_or(|run| {
+            run.queue.is_empty() && run.pool.as_ref().is_none_or(|pool| pool.is_idle()) && run.commits.is_idle()
+        })
     }
 }
 
@@ -121,6 +126,16 @@ pub struct Replica {
     differences: Mutex<Differences>,
     /// They outlive STOP REPLICA.
     source_tables: Arc<SourceTables>,
+    parallel: ParallelCounters,
+}
+
+/// Of transactions that were executed beside others, since the server started.
+#[derive(Debug, Default)]
+struct ParallelCounters {
+    /// Begun again because one before them waited for what they held.
+    in_the_way: AtomicU64,
+    /// Begun again in their turn, because of an error that might have been none then.
+    too_early: AtomicU64,
 }
 
 /// Rows that were not here as their source had them, since the server started.
@@ -143,6 +158,11 @@ struct Run {
     executes: bool,
     /// The executor's session.
     handle: Arc<SessionHandle>,
+    /// Those of the slots, and what they share.
+    slot_handles: Vec<Arc<SessionHandle>>,
+    pool: Option<Arc<Pool>>,
+    /// `replica_transaction_retries`
+    retries_max: u32,
     /// `None` if its source's log is not to be copied, whatever it is.
     copy: Option<CopyHook>,
 }
@@ -155,8 +175,7 @@ const DIFFERENCES_PAUSE: Duration = Duration::from_secs(1);
 
 const SKIP_COUNTER: &str = "sql_replica_skip_counter";
 
-/// How often a transaction is begun again after a deadlock or a timeout (`replica_transaction_retries`).
-const RETRIES_MAX: u32 = 10;
+const RETRIES_MAX: &str = "replica_transaction_retries";
 
 impl Replica {
     /// Not started yet. Of `globals` filters and the like are read at each start.
@@ -172,6 +191,7 @@ impl Replica {
             acknowledges: AtomicBool::new(false),
             differences: Mutex::default(),
             source_tables: Arc::default(),
+            parallel: ParallelCounters::default(),
         })
     }
 
@@ -324,8 +344,7 @@ impl Run {
     async fn receive(self: Arc<Self>) {
         let result = receiver::run(&self).await;
         self.queue.close();
-        // It may be waiting for somebody's row.
-        self.handle.cancel.cancel(Cancelled::Connection);
+        self.cancel_sessions();
         if let Err(error) = &result {
             tracing::error!("the receiver of {} stops: {error}", self.replica.title());
             let at = self.env().clock.now();
@@ -338,20 +357,29 @@ impl Run {
         self.ended();
     }
 
+    /// Threads of those that execute beside others.
+    fn slot_threads(&self) -> usize {
+        self.slot_handles.len().min(self.env().spawner.parallelism())
+    }
+
+    /// They may be waiting for somebody's row.
+    fn cancel_sessions(&self) {
+        for handle in self.slot_handles.iter().chain([&self.handle]) {
+            handle.cancel.cancel(Cancelled::Connection);
+        }
+    }
+
     /// The executor's thread.
-    async fn execute(self: Arc<Self>, session: Session, filter: ReplicationFilter, until: Option<Until>) {
-        let settings = self.replica.settings();
-        let position_name = (!settings.auto_position).then(|| settings.position_name());
-        let skip = self.replica.globals.named(SKIP_COUNTER).as_u64();
-        let mut executor = Executor::new(session, self.commits.clone(), position_name, filter, until, skip);
+    async fn execute(self: Arc<Self>, mut executor: Executor, parallel: Option<Parallel>) {
+        let mut coordinator = match (&parallel, &self.pool) {
+            (Some(parallel), Some(pool)) => Some(Coordinator::new(self.clone(), pool.clone(), parallel)),
+            _ => None,
+        };
         while !executor.is_at_the_end() {
-            let Some(item) = self.queue.pop().await else { break };
-            let result = match item {
-                Item::Begin(checksum) => {
-                    executor.begin(checksum);
-                    Ok(())
-                }
-                Item::Event(bytes) => executor.event(&bytes).await,
+            let result = match self.next_item().await {
+                Ok(None) => break,
+                Ok(Some(item)) => self.execute_item(item, &mut executor, coordinator.as_mut()).await,
+                Err(error) => Err(error),
             };
             if let Some((rows, sentence)) = executor.found_differences() {
                 self.replica.tell_differences(rows, sentence, self.env().clock.now());
@@ -371,8 +399,39 @@ impl Run {
         }
         self.queue.close();
         executor.abandon();
+        if let Some(pool) = &self.pool {
+            pool.close();
+            self.cancel_sessions();
+            pool.ended().await;
+        }
         self.commits.close();
         self.ended();
+    }
+
+    /// What was received next; `None` at the end. An error of a transaction that is executed beside others comes here.
+    async fn next_item(&self) -> Result<Option<Item>, ExecuteError> {
+        let item = async { Ok(self.queue.pop().await) };
+        match &self.pool {
+            None => item.await,
+            Some(pool) => future::or(item, async { Err(pool.failed().await) }).await,
+        }
+    }
+
+    async fn execute_item(
+        &self,
+        item: Item,
+        executor: &mut Executor,
+        coordinator: Option<&mut Coordinator>,
+    ) -> Result<(), ExecuteError> {
+        match (item, coordinator) {
+            (Item::Begin(checksum), coordinator) => {
+                executor.begin(checksum);
+                coordinator.into_iter().for_each(|coordinator| coordinator.begin(checksum));
+                Ok(())
+            }
+            (Item::Event(bytes), None) => executor.event(&bytes).await,
+            (Item::Event(bytes), Some(coordinator)) => coordinator.event(bytes, executor).await,
+        }
     }
 
     fn show_skip_counter(&self, left: u64) {
@@ -389,7 +448,8 @@ impl Run {
             return false;
         }
         let retries = self.replica.retries.fetch_add(1, Ordering::Relaxed);
-        if error.may_pass && retries < RETRIES_MAX {
+        let has_slots = self.pool.as_ref().is_none_or(|pool| !pool.is_closed());
+        if error.may_pass && retries < self.retries_max && has_slots {
             tracing::warn!("{}: {error}; attempt {} begins", self.replica.title(), retries + 2);
             self.queue.start_over();
             return true;

@@ -83,35 +83,43 @@ impl EventQueue {
     /// Takes the next item, which ends the work on the one before; `None` when it is closed.
     pub(super) async fn pop(&self) -> Option<Item> {
         loop {
+            if let Some(popped) = self.try_pop() {
+                return popped;
+            }
             let changed = self.changed.listen();
-            {
-                let mut state = self.state.lock();
-                let was_busy = std::mem::replace(&mut state.is_busy, false);
-                let was_full = state.bytes >= BYTES_MAX;
-                if state.is_closed {
-                    return None;
-                }
-                if let Some(item) = state.items.pop_front() {
-                    if let Item::Event(bytes) = &item {
-                        state.bytes -= bytes.len();
-                    }
-                    state.is_busy = true;
-                    let tells = was_full && state.bytes < BYTES_MAX;
-                    drop(state);
-                    if tells {
-                        self.changed.notify(usize::MAX);
-                    }
-                    return Some(item);
-                }
-                if was_busy {
-                    drop(state);
-                    self.changed.notify(usize::MAX);
-                    // Who waits for the work's end was just told; a notification of our own may be for us.
-                    continue;
-                }
+            if let Some(popped) = self.try_pop() {
+                return popped;
             }
             changed.await;
         }
+    }
+
+    /// The same, without waiting: `None` if there is nothing yet.
+    fn try_pop(&self) -> Option<Option<Item>> {
+        let mut state = self.state.lock();
+        let was_busy = std::mem::replace(&mut state.is_busy, false);
+        let was_full = state.bytes >= BYTES_MAX;
+        if state.is_closed {
+            return Some(None);
+        }
+        let Some(item) = state.items.pop_front() else {
+            drop(state);
+            if was_busy {
+                // Who waits for the work's end.
+                self.changed.notify(usize::MAX);
+            }
+            return None;
+        };
+        if let Item::Event(bytes) = &item {
+            state.bytes -= bytes.len();
+        }
+        state.is_busy = true;
+        let tells = was_full && state.bytes < BYTES_MAX;
+        drop(state);
+        if tells {
+            self.changed.notify(usize::MAX);
+        }
+        Some(Some(item))
     }
 
     /// Whether nothing is queued.

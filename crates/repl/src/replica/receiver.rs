@@ -125,6 +125,9 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
     // What is still under way was not executed yet, and would come again.
     let generation = run.queue.generation();
     run.queue.idle().await?;
+    if let Some(pool) = &run.pool {
+        pool.idle().await.map_err(|error| ReceiveError::Unfit(error.message))?;
+    }
     run.commits.idle().await.map_err(|error| ReceiveError::Unfit(error.message))?;
     let start = start_of(run, settings, kind);
     let identity = replica.follower.identity().clone();

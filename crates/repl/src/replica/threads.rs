@@ -18,9 +18,11 @@ use sql::replay::ReplicationFilter;
 use sql::session::{Session, Shared};
 
 use super::acks::Acks;
+use super::executor::Executor;
+use super::parallel::{Parallel, run_slots};
 use super::queue::EventQueue;
 use super::until::Until;
-use super::{CopyHook, Replica, Run, State};
+use super::{CopyHook, RETRIES_MAX, Replica, Run, SKIP_COUNTER, State};
 use crate::follower::status::Running;
 
 /// The halves of a replica.
@@ -124,7 +126,19 @@ impl Replica {
         shared: &Arc<Shared>,
         copy: Option<CopyHook>,
     ) {
-        let handle = SessionHandle::internal();
+        let env = &shared.env;
+        let position_name = {
+            let settings = self.settings();
+            (!settings.auto_position).then(|| settings.position_name())
+        };
+        let skip = self.globals.named(SKIP_COUNTER).as_u64();
+        // What is to be left out, or where to stop, is counted one by one.
+        let is_counted = until.is_some() || skip > 0;
+        let processors = env.spawner.parallelism();
+        let parallel = Parallel::of(&self.globals, position_name.is_none(), processors)
+            .filter(|_| threads.executor && threads.receiver && !is_counted);
+        let slots = parallel.map_or(0, |parallel| parallel.slots);
+        let slot_threads = slots.min(processors);
         let run = Arc::new(Run {
             replica: self.clone(),
             engine: shared.engine.clone(),
@@ -132,20 +146,39 @@ impl Replica {
             commits: Arc::default(),
             acks: Acks::default(),
             executes: threads.executor,
-            handle: handle.clone(),
+            handle: SessionHandle::internal(),
+            slot_handles: (0..slots).map(|_| SessionHandle::internal()).collect(),
+            pool: parallel.map(|parallel| parallel.pool(slot_threads)),
+            retries_max: self.globals.named(RETRIES_MAX).as_u64() as u32,
             copy,
         });
         if !self.begin(threads, &until, &run) {
             return;
         }
-        let spawner = &shared.env.spawner;
-        let (receiver, executor, commits) = (run.clone(), run.clone(), run);
+        let spawner = &env.spawner;
+        let (receiver, executor, commits) = (run.clone(), run.clone(), run.clone());
         spawner.spawn("replica-receiver", Box::pin(async move { receiver.receive().await }));
-        if threads.executor {
-            let session = Session::applier(shared.clone(), handle).with_source_tables(self.source_tables.clone());
-            spawner.spawn_thread("replica", Box::pin(async move { executor.execute(session, filter, until).await }));
-            spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
+        if !threads.executor {
+            return;
         }
+        let new_executor = |handle: &Arc<SessionHandle>, until, skip| {
+            let session =
+                Session::applier(shared.clone(), handle.clone()).with_source_tables(self.source_tables.clone());
+            Executor::new(session, run.commits.clone(), position_name.clone(), filter.clone(), until, skip)
+        };
+        if let (Some(parallel), Some(pool)) = (parallel, &run.pool) {
+            let order = (shared.engine.new_line(), parallel.is_ordered);
+            for thread in 0..slot_threads {
+                let numbers = (thread..slots).step_by(slot_threads);
+                let executor_of = |slot: usize| Box::new(new_executor(&run.slot_handles[slot], None, 0).grouped());
+                let executors = numbers.map(|slot| (slot, executor_of(slot))).collect();
+                let slots = run_slots(run.clone(), pool.clone(), order, executors);
+                spawner.spawn_thread(&format!("replica-{thread}"), Box::pin(slots));
+            }
+        }
+        let alone = new_executor(&run.handle, until, skip);
+        spawner.spawn_thread("replica", Box::pin(async move { executor.execute(alone, parallel).await }));
+        spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
     }
 
     /// The state of a new run; whether it has tasks.
@@ -164,7 +197,7 @@ impl Replica {
             parts: match threads {
                 Threads { receiver: false, .. } => 0,
                 Threads { executor: false, .. } => 1,
-                _ => 3,
+                _ => 3 + run.slot_threads(),
             },
             executes: threads.executor,
             until: until.clone(),

@@ -230,6 +230,25 @@ impl ForeignKeys {
         Ok(Some(key))
     }
 
+    /// Tells, of each foreign key of the table, which key of which index a row refers to.
+    pub(crate) fn for_each_parent_key(
+        &self,
+        row: &Bytes,
+        mut tell: impl FnMut(&Table, usize, &[u8]),
+    ) -> Result<(), SqlError> {
+        let node = &self.nodes[0];
+        for parent in &node.parents {
+            let (Some((target, index)), Some(values)) =
+                (parent.target, key_values(&node.table, row, &parent.key.columns)?)
+            else {
+                continue;
+            };
+            let table = &self.nodes[target].table;
+            tell(table, index, &table.codec.prefix(index, &values)?);
+        }
+        Ok(())
+    }
+
     async fn check_parent(
         &self,
         node: &Node,

@@ -93,6 +93,11 @@ impl MappedTable {
         Ok(MappedTable { catalog_version, modes, map: map.clone(), table, foreign, locks, columns, is_same, checked })
     }
 
+    /// Whether the columns of the primary key are in the log.
+    pub(super) fn has_keys_in_log(&self) -> bool {
+        self.table.def.indexes[0].parts.iter().all(|part| self.columns[part.column].source.is_some())
+    }
+
     /// Whether it is what a TABLE_MAP means now.
     pub(crate) fn holds(&self, map: &TableMap, catalog: &Catalog, modes: Modes) -> bool {
         self.catalog_version == catalog.version() && self.modes == modes && self.map == *map

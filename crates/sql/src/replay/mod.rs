@@ -16,6 +16,7 @@
 //! | [`form`] | the forms that values have in a log; which may become which (1677) |
 //! | [`convert`], [`text`] | a value of the log as the bytes of our column |
 //! | [`image`] | images taken apart, and rows put together |
+//! | [`keys`] | which rows an event is about |
 //! | [`find`] | the rows that UPDATE and DELETE mean |
 //! | [`apply`] | what is done with a row |
 //! | [`filter`] | what is executed at all |
@@ -33,6 +34,7 @@ mod filter;
 mod find;
 mod form;
 mod image;
+mod keys;
 mod mapping;
 #[cfg(test)]
 mod tests;
@@ -49,6 +51,8 @@ pub use apply::RowDifferences;
 pub(crate) use apply::{ApplyModes, ExecMode, OnDifference, apply_event};
 pub use filter::ReplicationFilter;
 pub(crate) use form::Modes;
+pub use keys::RowKeys;
+pub(crate) use keys::add_keys;
 pub(crate) use mapping::MappedTable;
 
 /// So many tables are remembered; a source that gives its tables new numbers again and again takes no more memory.

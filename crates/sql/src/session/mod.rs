@@ -40,6 +40,7 @@ mod temporary;
 #[cfg(test)]
 mod tests;
 mod transaction;
+mod turn;
 mod user_locks;
 mod xa;
 
@@ -163,6 +164,8 @@ pub struct Session {
     identity: log_settings::Identity,
     /// What BINLOG is in the middle of.
     binlog: binlog_statement::BinlogState,
+    /// Of a session that executes another server's log beside others.
+    in_order: turn::InOrder,
 }
 
 impl Session {
@@ -199,6 +202,7 @@ impl Session {
             replay: ReplayTables::default(),
             identity: Default::default(),
             binlog: Default::default(),
+            in_order: Default::default(),
         };
         session.begin_as(None);
         session

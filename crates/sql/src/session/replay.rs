@@ -3,6 +3,8 @@
 //! A rows event is one statement of the transaction: it takes effect whole or not at all, and only a deadlock ends the
 //! transaction. Neither privileges nor `read_only` are asked: who applies a log has been asked before.
 
+use std::sync::Arc;
+
 use base::{SqlError, UnixMicros, codes};
 use binlog::event::{PartialUpdateRows, RowsEvent, TableMap, rows_flags};
 use engine::EngineError;
@@ -48,22 +50,32 @@ impl Session {
         is_partial: bool,
     ) -> Result<Option<RowDifferences>, SqlError> {
         for _ in 0..ATTEMPTS_MAX {
-            let catalog = self.catalog();
-            let modes = Modes::parse(self.shared.globals.named("replica_type_conversions").as_str());
-            let mapped = match self.replay.get(map, &catalog, modes) {
-                Some(mapped) => mapped,
-                None => {
-                    let mapped = self.map_table(map, modes)?;
-                    self.replay.put(mapped)
-                }
-            };
+            let mapped = self.mapped_table(map)?;
             match self.apply_mapped(&mapped, event, is_partial).await {
                 Err(error)
-                    if error.code == codes::TABLE_DEF_CHANGED.0 && !mapped.holds(map, &self.catalog(), modes) => {}
+                    if error.code == codes::TABLE_DEF_CHANGED.0
+                        && !mapped.holds(map, &self.catalog(), self.conversions()) => {}
                 result => return result,
             }
         }
         Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
+    }
+
+    /// `replica_type_conversions`
+    fn conversions(&self) -> Modes {
+        Modes::parse(self.shared.globals.named("replica_type_conversions").as_str())
+    }
+
+    /// A table of the log as it is here now.
+    pub(super) fn mapped_table(&mut self, map: &TableMap) -> Result<Arc<MappedTable>, SqlError> {
+        let (catalog, modes) = (self.catalog(), self.conversions());
+        match self.replay.get(map, &catalog, modes) {
+            Some(mapped) => Ok(mapped),
+            None => {
+                let mapped = self.map_table(map, modes)?;
+                Ok(self.replay.put(mapped))
+            }
+        }
     }
 
     fn map_table(&self, map: &TableMap, modes: Modes) -> Result<MappedTable, SqlError> {
@@ -166,6 +178,11 @@ impl Session {
             "ERROR" if exec == ExecMode::Strict => OnDifference::Error,
             _ => OnDifference::Warn,
         };
-        ApplyModes { exec, on_difference }
+        match (self.in_order.is_out_of_turn, on_difference) {
+            (false, _) => ApplyModes { exec, on_difference },
+            // What is other than the log says may be so only because those before it have not committed.
+            (true, OnDifference::Ignore) => ApplyModes { exec: ExecMode::Strict, on_difference },
+            (true, _) => ApplyModes { exec: ExecMode::Strict, on_difference: OnDifference::Error },
+        }
     }
 }

@@ -95,6 +95,7 @@ impl Session {
             gtid: self.gtid_choice(),
             origin: self.origin,
             under: self.locked.owner.clone(),
+            turn: self.in_order.turn,
             ..TxnOptions::new(self.handle.clone())
         };
         let transaction = self.shared.engine.begin(options);

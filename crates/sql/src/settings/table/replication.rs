@@ -55,16 +55,48 @@ pub(super) const ALL: &[Setting] = &[
          and tells of it (Replica_row_differences, Replica_last_row_difference in SHOW GLOBAL STATUS, the server's messages); ERROR is \
          as if the row were not there (1032). Compared are the columns that the log has.",
     ),
-    fixed("replica_preserve_commit_order", BOOL, "ON")
-        .alias(&["slave_preserve_commit_order"])
-        .doc("Whether what is applied becomes visible in the source's order. Always ON."),
-    fixed("replica_parallel_type", Kind::Enum(&["DATABASE", "LOGICAL_CLOCK"]), "LOGICAL_CLOCK")
+    global("replica_preserve_commit_order", BOOL, "ON").alias(&["slave_preserve_commit_order"]).doc(
+        "Whether transactions of another server's log commit in its order. OFF: as soon as they are executed, with gaps in gtid_executed \
+         meanwhile; not for a source without GTIDs. A copy of our own log is always in order. Counts from the next START REPLICA.",
+    ),
+    global(
+        "replica_parallel_mode",
+        Kind::Enum(&[
+            "AUTO",
+            "INSTALL",
+            "NONE",
+            "SCHEMA",
+            "DOMAIN",
+            "MINIMAL",
+            "CONSERVATIVE",
+            "LOGICAL_CLOCK",
+            "OPTIMISTIC",
+            "AGGRESSIVE",
+            "WRITESET",
+        ]),
+        "AUTO",
+    )
+    .alias(&["slave_parallel_mode"])
+    .doc(
+        "Which transactions of another server's log may be executed side by side; docs/parallel-apply.md explains them. AUTO is WRITESET, \
+         or what replica_parallel_type says. A copy of our own log is always installed, without dependencies. Counts from the next \
+         START REPLICA.",
+    ),
+    global("replica_parallel_type", Kind::Enum(&["AUTO", "DATABASE", "LOGICAL_CLOCK"]), "AUTO")
         .alias(&["slave_parallel_type"])
-        .understood()
-        .doc("Installing needs no dependencies."),
+        .doc("What replica_parallel_mode=AUTO is: SCHEMA for DATABASE, LOGICAL_CLOCK for LOGICAL_CLOCK."),
+    global("replica_pending_jobs_size_max", uint(1024, 1 << 62), "134217728")
+        .alias(&["slave_pending_jobs_size_max"])
+        .doc("Bytes of events of transactions that are executed side by side, or wait to be, per channel."),
+    global("replica_transaction_retries", uint(0, u32::MAX as u64), "10").alias(&["slave_transaction_retries"]).doc(
+        "How often a transaction of another server's log is tried again after a deadlock or a timeout (1213, 1205), before the replica stops.",
+    ),
     global("replica_parallel_workers", uint(0, 1024), "0")
         .alias(&["slave_parallel_workers", "slave_parallel_threads"])
-        .doc("Tasks that install transactions at once; 0 for one per core. Counts from the next START REPLICA."),
+        .doc(
+            "Tasks that install transactions of our own log at once (0: one per core), or transactions of another server's log that may be in the \
+             middle at once (0: eight per core). Counts from the next START REPLICA.",
+        ),
     global("replica_checksum_interval", uint(0, 31_536_000), "60").doc(
         "Seconds between two comparisons of a follower with its source, at least: after a checkpoint it compares the sums of all \
          tables at one position of the log. Tables that differ are named in the server's log and in \

@@ -1,0 +1,144 @@
+//! Another server's log, executed by many at once.
+//!
+//! ```text
+//!   receiver ──► queue ──► coordinator ──► pool ──► slots (a few threads) ──► in turn ──► our log
+//!                            │ assembler, rules       └── executors
+//!                            └── what is executed alone
+//! ```
+//! The coordinator puts events together to transactions ([`group`]), says after which others each may begin ([`rules`]), and hands them to the
+//! pool ([`pool`]), from which slots ([`slot`]) take them: executing begins side by side, commits keep the log's order. What is not rows alone
+//! it executes itself, between the others.
+//!
+//! # Invariants
+//! - With an order of commits no mode, and no number of slots, changes what is in our log, but for what MySQL itself leaves to chance: each
+//!   transaction takes its place when all before it have theirs, with no error that it would not have had after them.
+//! - GTIDs are owned in the order of the log: two channels that bring the same transactions never wait for one another in a circle.
+
+mod group;
+mod pool;
+mod rules;
+mod slot;
+
+use std::sync::Arc;
+
+use base::SqlError;
+use binlog::event::ChecksumAlgorithm;
+use parking_lot::Mutex;
+use sql::settings::Globals;
+
+pub(super) use self::group::Group;
+use self::group::{Assembler, GROUP_BYTES_MAX, Taken};
+use self::pool::Bounds;
+pub(super) use self::pool::{Job, Pool};
+use self::rules::{Facts, Mode, Rules};
+pub(super) use self::slot::run_slots;
+use super::Run;
+use super::executor::{Contents, ExecuteError, Executor, malformed};
+
+/// How another server's log is executed, from one START REPLICA to the next.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parallel {
+    mode: Mode,
+    /// Transactions in the middle at most.
+    pub(super) slots: usize,
+    /// Commits keep the log's order.
+    pub(super) is_ordered: bool,
+    bounds: Bounds,
+}
+
+/// Slots per processor, if nothing is said: those that wait cost nothing.
+const SLOTS_PER_PROCESSOR: usize = 8;
+/// Transactions that are ready or wait, for each slot; and in any case.
+const QUEUED_PER_SLOT: usize = 8;
+const QUEUED_MIN: usize = 256;
+
+impl Parallel {
+    /// As the settings say; `None` if transactions are executed one by one. Without GTIDs what is executed is known as a position alone, so
+    /// commits keep the log's order then.
+    pub(super) fn of(globals: &Globals, has_gtids: bool, processors: usize) -> Option<Self> {
+        let (mode, mysql_type) = (globals.named("replica_parallel_mode"), globals.named("replica_parallel_type"));
+        let mode = Mode::named(mode.as_str(), mysql_type.as_str());
+        if mode == Mode::None {
+            return None;
+        }
+        let slots = match globals.named("replica_parallel_workers").as_u64() as usize {
+            0 => processors * SLOTS_PER_PROCESSOR,
+            workers => workers,
+        };
+        let wants_order = globals.named("replica_preserve_commit_order").as_bool() && mode != Mode::Domain;
+        let bytes = globals.named("replica_pending_jobs_size_max").as_u64() as usize;
+        let bounds = Bounds { count: (slots * QUEUED_PER_SLOT).max(QUEUED_MIN), bytes: bytes.max(GROUP_BYTES_MAX) };
+        Some(Parallel { mode, slots, is_ordered: wants_order || !has_gtids, bounds })
+    }
+
+    pub(super) fn pool(&self, threads: usize) -> Arc<Pool> {
+        Arc::new(Pool::new(self.bounds, threads))
+    }
+}
+
+/// See the module.
+pub(super) struct Coordinator {
+    run: Arc<Run>,
+    pool: Arc<Pool>,
+    assembler: Assembler,
+    rules: Rules,
+    next_turn: u64,
+    contents: Contents,
+}
+
+impl Coordinator {
+    pub(super) fn new(run: Arc<Run>, pool: Arc<Pool>, parallel: &Parallel) -> Self {
+        let rules = Rules::new(parallel.mode, parallel.is_ordered);
+        Coordinator { run, pool, assembler: Assembler::new(), rules, next_turn: 1, contents: Contents::default() }
+    }
+
+    /// A connection begins.
+    pub(super) fn begin(&mut self, announced: ChecksumAlgorithm) {
+        self.assembler.begin(announced);
+    }
+
+    /// Takes an event; `alone` executes what is not executed beside others.
+    pub(super) async fn event(&mut self, bytes: Vec<u8>, alone: &mut Executor) -> Result<(), ExecuteError> {
+        match self.assembler.take(bytes).map_err(|error| alone.named(&malformed(error)))? {
+            Taken::Kept => Ok(()),
+            Taken::Between(event) => alone.event(&event).await,
+            Taken::Alone(events) => {
+                self.pool.idle().await?;
+                for event in events {
+                    alone.event(&event).await?;
+                }
+                Ok(())
+            }
+            Taken::Whole(group) => self.dispatch(group, alone).await,
+        }
+    }
+
+    async fn dispatch(&mut self, group: Group, alone: &mut Executor) -> Result<(), ExecuteError> {
+        self.pool.room(group.bytes).await?;
+        let owned = match group.head.gtid {
+            None => None,
+            Some(gtid) => {
+                let owned = self.run.engine.own_gtid(gtid, &self.run.handle.cancel).await;
+                let owned = owned.map_err(|error| alone.named(&SqlError::from(error)))?;
+                if owned.is_none() {
+                    // It is executed.
+                    return Ok(());
+                }
+                owned
+            }
+        };
+        let turn = self.next_turn;
+        self.next_turn += 1;
+        let mode = self.rules.mode();
+        let is_seen = (mode.wants_keys() || mode.wants_schemas())
+            && alone.look_into(&group, mode.wants_keys(), &mut self.contents);
+        let facts = Facts {
+            head: group.head,
+            schemas: &self.contents.schemas,
+            keys: Some(&self.contents.keys).filter(|_| is_seen),
+        };
+        let after = self.rules.next(turn, &facts, self.pool.first());
+        self.pool.add(Job { turn, group, owned: Mutex::new(owned) }, &after);
+        Ok(())
+    }
+}

@@ -1,0 +1,354 @@
+//! When a transaction may begin: the modes of parallel replication.
+//!
+//! | mode | a transaction waits for |
+//! |---|---|
+//! | none | all before it |
+//! | schema | those before it in the same schemas |
+//! | domain | those before it in the same domain |
+//! | minimal | those before it to be executed |
+//! | conservative | all before its group (commit id) to be executed |
+//! | logical_clock | all up to its last_committed |
+//! | optimistic | nothing; or all before it, if its source waited for a lock there or forbids it |
+//! | aggressive | nothing |
+//! | writeset | those that last changed, or referred to, what it changes |
+//!
+//! Where commits keep the log's order a rule is about speed alone: whoever begins too early meets the row, or its absence, and begins again.
+//! Where they do not, a rule is a promise, and what it does not know it waits for.
+//!
+//! # Invariants
+//! - Transactions come in the log's order, by turns that ascend by one.
+
+use std::collections::HashMap;
+
+use sql::replay::RowKeys;
+
+use super::group::Head;
+
+/// `replica_parallel_mode`, of another server's log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    None,
+    Schema,
+    Domain,
+    Minimal,
+    Conservative,
+    LogicalClock,
+    Optimistic,
+    Aggressive,
+    Writeset,
+}
+
+impl Mode {
+    /// By its settings; what is for copies of our own log is the best that there is for others.
+    pub(crate) fn named(mode: &str, mysql_type: &str) -> Self {
+        match mode {
+            "AUTO" if mysql_type == "DATABASE" => Mode::Schema,
+            "AUTO" if mysql_type == "LOGICAL_CLOCK" => Mode::LogicalClock,
+            "NONE" => Mode::None,
+            "SCHEMA" => Mode::Schema,
+            "DOMAIN" => Mode::Domain,
+            "MINIMAL" => Mode::Minimal,
+            "CONSERVATIVE" => Mode::Conservative,
+            "LOGICAL_CLOCK" => Mode::LogicalClock,
+            "OPTIMISTIC" => Mode::Optimistic,
+            "AGGRESSIVE" => Mode::Aggressive,
+            _ => Mode::Writeset,
+        }
+    }
+
+    /// Whether it has to be known which schemas a transaction is about.
+    pub(crate) fn wants_schemas(self) -> bool {
+        self == Mode::Schema
+    }
+
+    /// Whether it has to be known which rows a transaction is about.
+    pub(crate) fn wants_keys(self) -> bool {
+        self == Mode::Writeset
+    }
+}
+
+/// MariaDB's flags of GTIDs.
+mod hints {
+    /// May run beside those before it.
+    pub(super) const ALLOW_PARALLEL: u8 = 8;
+    /// It waited for a row lock at its source.
+    pub(super) const WAITED: u8 = 16;
+}
+
+/// What is known of a transaction.
+#[derive(Debug, Default)]
+pub(crate) struct Facts<'a> {
+    pub(crate) head: Head,
+    pub(crate) schemas: &'a [String],
+    /// `None` if they are not known.
+    pub(crate) keys: Option<&'a RowKeys>,
+}
+
+/// What a transaction waits for, in turns.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct After {
+    /// All before this one have their place in our log.
+    pub(crate) all_done: u64,
+    /// All before this one are executed.
+    pub(crate) all_executed: u64,
+    /// These have their place.
+    pub(crate) done: Vec<u64>,
+}
+
+/// So many hashes are remembered; then those go whose transactions are done.
+const HISTORY_MAX: usize = 1 << 17;
+
+/// The last that changed a row, and the last that referred to it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touched {
+    writer: Option<u64>,
+    reader: Option<u64>,
+}
+
+/// A mode, and what it has to remember.
+pub(crate) struct Rules {
+    mode: Mode,
+    /// Commits keep the log's order.
+    is_ordered: bool,
+    schemas: HashMap<String, u64>,
+    domains: HashMap<u32, u64>,
+    /// MariaDB's group: its id, and before which turn all have to be executed.
+    group: Option<(u64, u64)>,
+    /// The source's file, and of its transactions number and turn, as they came.
+    file: (u64, u64),
+    numbers: Vec<(i64, u64)>,
+    rows: HashMap<u64, Touched>,
+    /// All behind it wait for what was before it.
+    barrier: u64,
+}
+
+impl Rules {
+    pub(crate) fn new(mode: Mode, is_ordered: bool) -> Self {
+        Rules {
+            mode,
+            is_ordered,
+            schemas: HashMap::new(),
+            domains: HashMap::new(),
+            group: None,
+            file: (0, 0),
+            numbers: Vec::new(),
+            rows: HashMap::new(),
+            barrier: 0,
+        }
+    }
+
+    pub(crate) fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The next transaction. All turns before `first_undone` have their place.
+    pub(crate) fn next(&mut self, turn: u64, facts: &Facts<'_>, first_undone: u64) -> After {
+        let mut after = After { all_done: self.barrier, ..After::default() };
+        let head = &facts.head;
+        match self.mode {
+            Mode::None => after.all_done = turn,
+            Mode::Minimal => after.all_executed = turn,
+            Mode::Conservative => after.all_executed = self.behind_group(turn, head.commit_id),
+            Mode::LogicalClock => after.all_done = self.behind_interval(turn, head, first_undone),
+            Mode::Schema => {
+                let known = facts.schemas.iter().filter_map(|schema| self.schemas.insert(schema.clone(), turn));
+                after.done = known.collect();
+            }
+            Mode::Domain => after.done.extend(self.domains.insert(head.domain, turn)),
+            Mode::Optimistic => {
+                let is_hinted = |flags: u8| flags & hints::ALLOW_PARALLEL == 0 || flags & hints::WAITED != 0;
+                if head.flags.is_some_and(is_hinted) {
+                    after.all_done = turn;
+                }
+            }
+            Mode::Aggressive => {}
+            Mode::Writeset => self.behind_rows(turn, facts.keys, first_undone, &mut after),
+        }
+        after.done.retain(|&before| before >= first_undone.max(after.all_done));
+        after.done.sort_unstable();
+        after.done.dedup();
+        after
+    }
+
+    fn behind_group(&mut self, turn: u64, commit_id: Option<u64>) -> u64 {
+        match self.group {
+            Some((id, begin)) if Some(id) == commit_id => begin,
+            _ => {
+                self.group = commit_id.map(|id| (id, turn));
+                turn
+            }
+        }
+    }
+
+    /// Behind all of the file up to `last_committed`.
+    fn behind_interval(&mut self, turn: u64, head: &Head, first_undone: u64) -> u64 {
+        if head.sequence_number <= 0 {
+            return turn;
+        }
+        if self.file.0 != head.file_number {
+            // Numbers begin anew: what depends on those of the file before does not say so.
+            self.file = (head.file_number, turn);
+            self.numbers.clear();
+        }
+        if self.numbers.len() >= HISTORY_MAX {
+            self.numbers.retain(|(_, turn)| *turn >= first_undone);
+        }
+        let known = self.numbers.partition_point(|(number, _)| *number <= head.last_committed);
+        let upto = known.checked_sub(1).map(|at| self.numbers[at].1 + 1);
+        self.numbers.push((head.sequence_number, turn));
+        upto.unwrap_or(if self.is_ordered { 0 } else { self.file.1 })
+    }
+
+    fn behind_rows(&mut self, turn: u64, keys: Option<&RowKeys>, first_undone: u64, after: &mut After) {
+        if self.rows.len() >= HISTORY_MAX {
+            let is_undone = |turn: Option<u64>| turn.is_some_and(|turn| turn >= first_undone);
+            self.rows.retain(|_, touched| is_undone(touched.writer) || is_undone(touched.reader));
+        }
+        let is_known = keys.is_some_and(|keys| !keys.is_vague);
+        if !is_known && !self.is_ordered {
+            (after.all_done, self.barrier) = (turn, turn + 1);
+            return;
+        }
+        let Some(keys) = keys else { return };
+        let mut all_done = 0;
+        for hash in &keys.read {
+            let touched = self.rows.entry(*hash).or_default();
+            after.done.extend(touched.writer);
+            touched.reader = Some(turn);
+        }
+        for hash in &keys.written {
+            let touched = self.rows.entry(*hash).or_default();
+            after.done.extend(touched.writer);
+            // There may be readers before the last one that are not done.
+            if let Some(reader) = touched.reader.filter(|reader| *reader < turn) {
+                all_done = all_done.max(reader + 1);
+            }
+            *touched = Touched { writer: Some(turn), reader: None };
+        }
+        after.done.retain(|before| *before != turn);
+        after.all_done = after.all_done.max(all_done);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Intervals of the log that the tutorial on parallel replication has for an example: last_committed and sequence_number.
+    const INTERVALS: [(i64, i64); 18] = [
+        (93123, 93124),
+        (93123, 93125),
+        (93123, 93126),
+        (93124, 93127),
+        (93124, 93128),
+        (93124, 93129),
+        (93124, 93130),
+        (93130, 93131),
+        (93131, 93132),
+        (93131, 93133),
+        (93132, 93134),
+        (93133, 93135),
+        (93134, 93136),
+        (93134, 93137),
+        (93134, 93138),
+        (93138, 93139),
+        (93138, 93140),
+        (93140, 93141),
+    ];
+
+    #[test]
+    fn intervals_wait_for_their_own_predecessors() {
+        let mut rules = Rules::new(Mode::LogicalClock, true);
+        let waits = INTERVALS.iter().zip(1..).map(|(&(last_committed, sequence_number), turn)| {
+            let head = Head { last_committed, sequence_number, file_number: 1, ..Head::default() };
+            rules.next(turn, &Facts { head, ..Facts::default() }, 1).all_done
+        });
+        // Before which turn all have to be done; turn 1 is 93124.
+        assert_eq!(waits.collect::<Vec<_>>(), [0, 0, 0, 2, 2, 2, 2, 8, 9, 9, 10, 11, 12, 12, 12, 16, 16, 18]);
+    }
+
+    #[test]
+    fn a_new_file_is_a_barrier_only_where_commits_are_out_of_order() {
+        for (is_ordered, expected) in [(true, 0), (false, 8)] {
+            let mut rules = Rules::new(Mode::LogicalClock, is_ordered);
+            let head = |file_number, last_committed, sequence_number| Head {
+                file_number,
+                last_committed,
+                sequence_number,
+                ..Head::default()
+            };
+            for turn in 1..8 {
+                rules.next(turn, &Facts { head: head(1, 0, turn as i64), ..Facts::default() }, 1);
+            }
+            let after = rules.next(8, &Facts { head: head(2, 0, 1), ..Facts::default() }, 1);
+            assert_eq!(after.all_done, expected);
+            let after = rules.next(9, &Facts { head: head(2, 1, 2), ..Facts::default() }, 1);
+            assert_eq!(after.all_done, 9);
+        }
+    }
+
+    fn keys(written: &[u64], read: &[u64]) -> RowKeys {
+        RowKeys { written: written.to_vec(), read: read.to_vec(), is_vague: false }
+    }
+
+    fn after_rows(rules: &mut Rules, turn: u64, keys: &RowKeys) -> After {
+        rules.next(turn, &Facts { keys: Some(keys), ..Facts::default() }, 1)
+    }
+
+    #[test]
+    fn rows_wait_for_whoever_had_them() {
+        let mut rules = Rules::new(Mode::Writeset, true);
+        assert_eq!(after_rows(&mut rules, 1, &keys(&[10], &[])), After::default());
+        assert_eq!(after_rows(&mut rules, 2, &keys(&[20], &[])), After::default());
+        assert_eq!(after_rows(&mut rules, 3, &keys(&[10, 20], &[])).done, [1, 2]);
+        // Two children of one parent do not wait for one another; who changes the parent waits for both.
+        assert_eq!(after_rows(&mut rules, 4, &keys(&[30], &[20])).done, [3]);
+        assert_eq!(after_rows(&mut rules, 5, &keys(&[40], &[20])).done, [3]);
+        assert_eq!(after_rows(&mut rules, 6, &keys(&[20], &[])), After { all_done: 6, ..After::default() });
+    }
+
+    #[test]
+    fn what_is_not_known_is_waited_for_only_where_commits_are_out_of_order() {
+        let vague = RowKeys { is_vague: true, ..keys(&[1], &[]) };
+        let mut rules = Rules::new(Mode::Writeset, true);
+        after_rows(&mut rules, 1, &keys(&[10], &[]));
+        assert_eq!(after_rows(&mut rules, 2, &vague), After::default());
+        let mut rules = Rules::new(Mode::Writeset, false);
+        after_rows(&mut rules, 1, &keys(&[10], &[]));
+        assert_eq!(after_rows(&mut rules, 2, &vague).all_done, 2);
+        assert_eq!(after_rows(&mut rules, 3, &keys(&[30], &[])).all_done, 3);
+    }
+
+    #[test]
+    fn marias_groups_and_hints() {
+        let mut rules = Rules::new(Mode::Conservative, true);
+        let ids = [Some(1), Some(1), Some(2), Some(2), None, Some(3), Some(3)];
+        let waits = ids.iter().zip(1..).map(|(&commit_id, turn)| {
+            rules.next(turn, &Facts { head: Head { commit_id, ..Head::default() }, ..Facts::default() }, 1).all_executed
+        });
+        assert_eq!(waits.collect::<Vec<_>>(), [1, 1, 3, 3, 5, 6, 6]);
+        let mut rules = Rules::new(Mode::Optimistic, true);
+        for (flags, expected) in [(Some(8), 0), (Some(0), 5), (Some(8 | 16), 5), (None, 0)] {
+            let facts = Facts { head: Head { flags, ..Head::default() }, ..Facts::default() };
+            assert_eq!(rules.next(5, &facts, 1).all_done, expected, "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn schemas_and_domains() {
+        let mut rules = Rules::new(Mode::Schema, true);
+        let mut after = |turn, schemas: &[&str]| {
+            let schemas: Vec<String> = schemas.iter().map(|&schema| schema.to_owned()).collect();
+            rules.next(turn, &Facts { schemas: &schemas, ..Facts::default() }, 1).done
+        };
+        assert_eq!(after(1, &["a"]), []);
+        assert_eq!(after(2, &["b"]), []);
+        assert_eq!(after(3, &["a", "b"]), [1, 2]);
+        assert_eq!(after(4, &["a"]), [3]);
+        let mut rules = Rules::new(Mode::Domain, false);
+        let waits = [0, 1, 0, 1].iter().zip(1..).map(|(&domain, turn)| {
+            rules.next(turn, &Facts { head: Head { domain, ..Head::default() }, ..Facts::default() }, 1).done
+        });
+        assert_eq!(waits.collect::<Vec<_>>(), [vec![], vec![], vec![1], vec![2]]);
+    }
+}
