@@ -168,6 +168,11 @@ impl Session {
         query: &sqlparser::ast::Query,
         parsed: &ParsedStatement,
     ) -> Result<Outcome, SqlError> {
+        if !create.temporary && self.any_temporary(std::slice::from_ref(&create.name)) {
+            // Its rows would go to the temporary table, which is in front of the new one.
+            let what = "CREATE TABLE … SELECT of a name that a temporary table of the session has";
+            return Err(SqlError::not_supported(what));
+        }
         if !create.temporary {
             self.commit().await?;
         }
