@@ -90,6 +90,8 @@ pub mod codes {
     pub const BAD_DB_ERROR: Code = (1049, "42000");
     pub const RECORD_FILE_FULL: Code = (1114, "HY000");
     pub const CANT_REOPEN_TABLE: Code = (1137, "HY000");
+    pub const WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE: Code = (1751, "HY000");
+    pub const WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE: Code = (1752, "HY000");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");
     pub const TABLE_EXISTS_ERROR: Code = (1050, "42S01");
     pub const BAD_TABLE_ERROR: Code = (1051, "42S02");
@@ -321,6 +323,7 @@ pub mod codes {
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
+    pub const WARN_OPEN_TEMP_TABLES_MUST_BE_ZERO: Code = (3022, "HY000");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
     pub const SERVER_OFFLINE_MODE: Code = (3032, "HY000");
     pub const USER_LOCK_WRONG_NAME: Code = (3057, "42000");

@@ -6,8 +6,9 @@
 //!
 //! # Invariants
 //! - An entry of a secondary index is there exactly if its row is.
-//! - No row is added beyond [`TemporaryMemory::set_max`] bytes of all temporary tables, of all sessions. What open transactions
-//!   remember of changed rows is counted, and not refused. Undone or dropped, bytes are given back.
+//! - Nothing is added beyond [`TemporaryMemory::set_max`] bytes of all temporary tables, of all sessions. What open transactions
+//!   remember of changed rows is among them, with all that undoing it would put back: so undoing never lacks memory.
+//! - Undone, dropped or of no use any more, bytes are given back.
 //! - Ids begin at [`FIRST_ID`], where no table of a catalog ever is.
 
 use std::collections::BTreeMap;
@@ -15,8 +16,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{CommitNumber, IndexId, SqlError, TableId, codes};
+use base::{Cancel, CommitNumber, IndexId, SqlError, TableId, codes};
 use bytes::Bytes;
+use io::ThreadTurn;
 use parking_lot::Mutex;
 use types::TableDef;
 
@@ -30,6 +32,10 @@ use crate::txn::{Direction, Entry, KeyRange};
 const FIRST_ID: u64 = 1 << 62;
 /// What a tree needs for an entry besides key and value, about.
 const ENTRY_BYTES: u64 = 64;
+/// What a transaction remembers of a write besides the key and what was there before, about.
+const UNDO_BYTES: u64 = 96;
+/// Rows that ALTER TABLE copies before it looks whether somebody wants it to end.
+const COPIED_AT_ONCE: usize = 1024;
 /// `temptable_max_ram` unless it is set.
 const MAX_BYTES: u64 = 1 << 30;
 
@@ -63,10 +69,15 @@ impl TemporaryMemory {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    fn take(&self, bytes: u64) -> bool {
+    /// Takes bytes for others that are of no use any more. Who needs no more than before is never refused, even if the bound is lower by
+    /// now.
+    fn exchange(&self, freed: u64, needed: u64) -> bool {
         let max = self.max.load(Ordering::Relaxed);
-        let taken = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= max);
-        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_ok()
+        let exchanged = |used: u64| {
+            let after = used.saturating_sub(freed).checked_add(needed)?;
+            (after <= max || needed <= freed).then_some(after)
+        };
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, exchanged).is_ok()
     }
 
     fn give_back(&self, bytes: u64) {
@@ -98,6 +109,8 @@ pub(crate) struct Undo {
     key: Bytes,
     /// The row that was there before.
     before: Option<Bytes>,
+    /// What is taken for it, and for the entries of `before`.
+    bytes: u64,
 }
 
 /// What a transaction has changed in temporary tables, in order. Dropped, it takes all of that back.
@@ -117,9 +130,10 @@ impl TemporaryUndo {
     /// Takes back all but the first `length` writes.
     pub(crate) fn rollback_to(&mut self, length: usize) {
         while self.0.len() > length {
-            let Some(undo) = self.0.pop() else { break };
-            if let Some(rows) = &undo.table.temporary {
-                rows.undo(&undo);
+            let Some(mut undo) = self.0.pop() else { break };
+            let table = undo.table.clone();
+            if let Some(rows) = &table.temporary {
+                rows.undo(&mut undo);
             }
         }
     }
@@ -129,14 +143,8 @@ impl TemporaryUndo {
 impl Drop for Undo {
     fn drop(&mut self) {
         if let Some(rows) = &self.table.temporary {
-            rows.memory.give_back(self.cost());
+            rows.memory.give_back(self.bytes);
         }
-    }
-}
-
-impl Undo {
-    fn cost(&self) -> u64 {
-        cost(&self.key, self.before.as_deref().unwrap_or_default())
     }
 }
 
@@ -154,6 +162,10 @@ impl Drop for TemporaryRows {
 
 fn cost(key: &[u8], value: &[u8]) -> u64 {
     (key.len() + value.len()) as u64 + ENTRY_BYTES
+}
+
+fn cost_of(entries: &[(Bytes, Bytes)]) -> u64 {
+    entries.iter().map(|(key, value)| cost(key, value)).sum()
 }
 
 /// Ranges that no map can be asked for.
@@ -183,25 +195,16 @@ impl TemporaryRows {
         }
     }
 
-    fn remove(&self, trees: &mut Trees, entries: &[(Bytes, Bytes)]) {
+    /// Takes entries away, and says what they had taken.
+    fn remove(&self, trees: &mut Trees, entries: &[(Bytes, Bytes)]) -> u64 {
+        let mut bytes = 0;
         for (tree, (key, value)) in trees.indexes.iter_mut().zip(entries) {
             if tree.remove(key).is_some() {
-                let bytes = cost(key, value);
-                trees.bytes -= bytes;
-                self.memory.give_back(bytes);
+                bytes += cost(key, value);
             }
         }
-    }
-
-    /// Takes memory for a row, or says that the table is full (1114).
-    fn reserve(&self, table: &Table, trees: &mut Trees, entries: &[(Bytes, Bytes)]) -> Result<()> {
-        let bytes = entries.iter().map(|(key, value)| cost(key, value)).sum();
-        if !self.memory.take(bytes) {
-            let message = format!("The table '{}' is full", table.def.name);
-            return Err(EngineError::Sql(SqlError::new(codes::RECORD_FILE_FULL, message)));
-        }
-        trees.bytes += bytes;
-        Ok(())
+        trees.bytes -= bytes;
+        bytes
     }
 
     fn check_unique(
@@ -238,6 +241,9 @@ impl TemporaryRows {
     }
 
     /// Puts `new` in the place of `old`; either may be none.
+    ///
+    /// # Errors
+    /// 1062, and 1114 if there is no memory for it; nothing is changed then.
     pub(crate) fn write(
         &self,
         table: &Arc<Table>,
@@ -246,34 +252,44 @@ impl TemporaryRows {
         undo: &mut TemporaryUndo,
     ) -> Result<()> {
         let mut trees = self.trees.lock();
-        let old_entries = old.map(|row| entries(table, row)).transpose()?;
-        let old_key = old_entries.as_ref().map(|entries| entries[0].0.clone());
-        let new_entries = new.map(|row| entries(table, row)).transpose()?;
-        if let (Some(entries), Some(row)) = (&new_entries, new) {
-            self.check_unique(table, &trees, entries, row, old_key.as_deref())?;
-            self.reserve(table, &mut trees, entries)?;
+        let generation = trees.generation;
+        let note = |key: &Bytes, before: Option<Bytes>, bytes: u64| {
+            let bytes = bytes + key.len() as u64 + UNDO_BYTES;
+            Undo { table: table.clone(), generation, key: Bytes::copy_from_slice(key), before, bytes }
+        };
+        let old_entries = old.map(|row| entries(table, row)).transpose()?.unwrap_or_default();
+        let new_entries = new.map(|row| entries(table, row)).transpose()?.unwrap_or_default();
+        let (freed, added) = (cost_of(&old_entries), cost_of(&new_entries));
+        let old_key = old_entries.first().map(|(key, _)| key);
+        if let Some(row) = new {
+            self.check_unique(table, &trees, &new_entries, row, old_key.map(|key| &key[..]))?;
             table.saw_auto_increment(row)?;
         }
-        let generation = trees.generation;
-        let mut note = |key: Bytes, before: Option<Bytes>| {
-            let undone = Undo { table: table.clone(), generation, key: Bytes::copy_from_slice(&key), before };
-            self.memory.used.fetch_add(undone.cost(), Ordering::Relaxed);
-            undo.0.push(undone);
-        };
-        if let (Some(entries), Some(key)) = (old_entries, old_key) {
-            self.remove(&mut trees, &entries);
-            table.count_rows(-1);
-            note(key, old.map(|row| Bytes::copy_from_slice(row)));
+        let before = old.map(|row| Bytes::copy_from_slice(row));
+        let mut notes: Vec<Undo> = old_key.map(|key| note(key, before, freed)).into_iter().collect();
+        notes.extend(new_entries.first().map(|(key, _)| note(key, None, 0)));
+        let remembered = notes.iter().map(|note| note.bytes).sum::<u64>();
+        if !self.memory.exchange(freed, added + remembered) {
+            // They have taken nothing.
+            notes.iter_mut().for_each(|note| note.bytes = 0);
+            let message = format!("The table '{}' is full", table.def.name);
+            return Err(EngineError::Sql(SqlError::new(codes::RECORD_FILE_FULL, message)));
         }
-        if let Some(entries) = new_entries {
-            note(entries[0].0.clone(), None);
-            self.put(&mut trees, entries);
+        undo.0.append(&mut notes);
+        if old.is_some() {
+            let removed = self.remove(&mut trees, &old_entries);
+            debug_assert_eq!(removed, freed, "who changes a row has read it");
+            table.count_rows(-1);
+        }
+        if new.is_some() {
+            trees.bytes += added;
+            self.put(&mut trees, new_entries);
             table.count_rows(1);
         }
         Ok(())
     }
 
-    fn undo(&self, undo: &Undo) {
+    fn undo(&self, undo: &mut Undo) {
         let mut trees = self.trees.lock();
         if trees.generation != undo.generation {
             return;
@@ -283,15 +299,16 @@ impl TemporaryRows {
         if let Some(row) = trees.indexes[0].get(&undo.key).cloned()
             && let Ok(entries) = entries(table, &row)
         {
-            self.remove(&mut trees, &entries);
+            let removed = self.remove(&mut trees, &entries);
+            self.memory.give_back(removed);
             table.count_rows(-1);
         }
         if let Some(row) = &undo.before
             && let Ok(entries) = entries(table, row)
         {
-            // It was there before: its memory is taken even if the bound is lower by now.
-            let bytes = entries.iter().map(|(key, value)| cost(key, value)).sum::<u64>();
-            self.memory.used.fetch_add(bytes, Ordering::Relaxed);
+            // Its memory was kept for it.
+            let bytes = cost_of(&entries);
+            undo.bytes -= bytes;
             trees.bytes += bytes;
             self.put(&mut trees, entries);
             table.count_rows(1);
@@ -351,24 +368,37 @@ impl Table {
     }
 
     /// Another form of a temporary table (ALTER TABLE), with its rows, each mapped; the old one stays as it is.
-    pub fn altered_temporary(
+    ///
+    /// # Errors
+    /// What a row cannot become, 1114 if there is no memory for a copy, and that the session is to end.
+    pub async fn altered_temporary(
         self: &Arc<Self>,
         engine: &Engine,
         def: TableDef,
         mapper: Option<&crate::catalog::RowMapper>,
+        cancel: &Cancel,
     ) -> Result<Arc<Table>> {
         let start = def.auto_increment_start;
         let to = engine.create_temporary_table(def);
         to.auto_increment().set(start.max(self.auto_increment().peek()));
         let (Some(old), Some(new)) = (&self.temporary, &to.temporary) else { return Ok(to) };
-        let mut undo = TemporaryUndo::default();
-        let rows: Vec<Bytes> = old.trees.lock().indexes[0].values().cloned().collect();
-        for row in rows {
-            let row = mapper.map_or(Ok(row.clone()), |map| map(&row))?;
-            new.write(&to, None, Some(&row), &mut undo)?;
-            undo.keep();
+        let (env, turn) = (&engine.core().env, ThreadTurn::default());
+        let (mut last, mut copied) = (Bound::Unbounded, Vec::new());
+        loop {
+            let range = (last.as_ref().map(|key: &Key| &key[..]), Bound::Unbounded);
+            old.read(0, range, Direction::Forward, COPIED_AT_ONCE, &mut copied);
+            let Some(end) = copied.last() else { return Ok(to) };
+            last = Bound::Excluded(end.key.clone());
+            let mut undo = TemporaryUndo::default();
+            for entry in copied.drain(..) {
+                let row = mapper.map_or(Ok(entry.value.clone()), |map| map(&entry.value))?;
+                new.write(&to, None, Some(&row), &mut undo)?;
+                undo.keep();
+            }
+            cancel.check().map_err(EngineError::Cancelled)?;
+            turn.pass(&*env.clock).await;
+            env.step().await;
         }
-        Ok(to)
     }
 }
 

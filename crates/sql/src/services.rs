@@ -68,8 +68,8 @@ pub trait Services: Send + Sync {
     /// START REPLICA. `holds_commits`: the session has a global read lock, so what waits for others' commits is error 1192.
     fn start_replica(&self, start: StartReplica, holds_commits: bool) -> BoxFuture<'_, Result<(), SqlError>>;
 
-    /// STOP REPLICA.
-    fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>>;
+    /// STOP REPLICA. How many temporary tables of connections of their sources the channels have that it names.
+    fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<usize, SqlError>>;
 
     /// RESET REPLICA [ALL].
     fn reset_replica(&self, all: bool, channel: ChannelName) -> BoxFuture<'_, Result<(), SqlError>>;

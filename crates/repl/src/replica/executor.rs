@@ -202,6 +202,7 @@ impl Executor {
         let body = EventBody::decode(event, &self.format).map_err(malformed)?;
         match body {
             EventBody::FormatDescription(format) => {
+                self.session.source_file_begins(&self.file, format.created);
                 self.format = Arc::new(format);
                 Ok(())
             }
@@ -481,7 +482,8 @@ impl Executor {
             Some(filter) => Cow::Owned(filter.rewritten(&String::from_utf8_lossy(query.schema)).as_bytes().to_vec()),
         };
         let query = QueryEvent { schema: &schema, ..query };
-        let statement = ReplicatedStatement { event: query, sql, timestamp: event.header.timestamp, is_maria };
+        let (timestamp, server_id) = (event.header.timestamp, event.header.server_id);
+        let statement = ReplicatedStatement { event: query, sql, timestamp, server_id, is_maria };
         if let Some(filter) = &self.filter
             && self.session.leaves_out(filter, &statement).map_err(|error| of_statement(&error, &query, sql))?
         {

@@ -45,6 +45,7 @@ use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use sql::services::ReplicaStatusRow;
+use sql::session::SourceTables;
 use sql::settings::Globals;
 
 use self::acks::Acks;
@@ -123,6 +124,8 @@ pub struct Replica {
     /// Its source asks for acknowledgements, and gets them.
     acknowledges: AtomicBool,
     differences: Mutex<Differences>,
+    /// They outlive STOP REPLICA.
+    source_tables: Arc<SourceTables>,
     parallel: ParallelCounters,
 }
 
@@ -187,6 +190,7 @@ impl Replica {
             retries: AtomicU32::new(0),
             acknowledges: AtomicBool::new(false),
             differences: Mutex::default(),
+            source_tables: Arc::default(),
             parallel: ParallelCounters::default(),
         })
     }
@@ -251,6 +255,8 @@ impl Replica {
         let mut state = self.state.lock();
         if !state.executes && state.parts == 0 {
             *state = State::default();
+            // All of the source's log comes again.
+            self.source_tables.clear();
         }
     }
 
@@ -274,6 +280,11 @@ impl Replica {
     /// What [`sql::replay`] found different in rows that it changed.
     pub fn differences(&self) -> Differences {
         self.differences.lock().clone()
+    }
+
+    /// How many temporary tables the connections of its source have here.
+    pub fn temporary_tables(&self) -> usize {
+        self.source_tables.count()
     }
 
     fn tell_differences(&self, rows: u64, sentence: String, now: UnixMicros) {

@@ -162,7 +162,8 @@ impl Replica {
             return;
         }
         let new_executor = |handle: &Arc<SessionHandle>, until, skip| {
-            let session = Session::applier(shared.clone(), handle.clone());
+            let session =
+                Session::applier(shared.clone(), handle.clone()).with_source_tables(self.source_tables.clone());
             Executor::new(session, run.commits.clone(), position_name.clone(), filter.clone(), until, skip)
         };
         if let (Some(parallel), Some(pool)) = (parallel, &run.pool) {

@@ -122,16 +122,19 @@ impl ServerServices {
         Err(SqlError::new(codes::REPLICA_CHANNEL_SQL_SKIP_COUNTER, message))
     }
 
-    pub(super) async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
-        let (Some(this), Some(shared)) = (self.this.upgrade(), self.shared()) else { return Ok(()) };
+    /// How many temporary tables those have that are named.
+    pub(super) async fn stop(&self, stop: &StopReplica) -> Result<usize, SqlError> {
+        let (Some(this), Some(shared)) = (self.this.upgrade(), self.shared()) else { return Ok(0) };
+        let mut temporary_tables = 0;
         for replica in self.channels().named(&stop.channel)? {
             let copy = self.may_copy(&replica).then(|| this.copy_hook(&replication::BOTH_THREADS));
             replica.stop(stop, &shared.sql, copy).await?;
             if replica.source().channel().is_empty() {
                 self.follower().stop(stop).await?;
             }
+            temporary_tables += replica.temporary_tables();
         }
-        Ok(())
+        Ok(temporary_tables)
     }
 
     pub(super) async fn reset(&self, all: bool, channel: &ChannelName) -> Result<(), SqlError> {

@@ -230,7 +230,7 @@ impl Services for ServerServices {
         Box::pin(async move { self.start(&start, holds_commits).await })
     }
 
-    fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+    fn stop_replica(&self, stop: StopReplica) -> BoxFuture<'_, Result<usize, SqlError>> {
         Box::pin(async move { self.stop(&stop).await })
     }
 

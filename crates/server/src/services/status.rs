@@ -34,6 +34,7 @@ pub(super) fn lines(parts: &Parts, shared: Option<&Shared>) -> Lines {
     let acknowledges = follower.acknowledges() || channels.all().iter().any(|replica| replica.acknowledges());
     semi_sync(&mut lines, engine, acknowledges);
     row_differences(&mut lines, channels);
+    temporary_tables(&mut lines, channels);
     lines.sort();
     lines
 }
@@ -119,6 +120,14 @@ fn row_differences(lines: &mut Lines, channels: &Channels) {
     let last = of_channels.iter().filter_map(|of_one| of_one.last.clone()).max_by_key(|(_, at)| *at);
     add(lines, "Replica_row_differences", of_channels.iter().map(|of_one| of_one.rows).sum::<u64>());
     add(lines, "Replica_last_row_difference", last.map(|(sentence, _)| sentence).unwrap_or_default());
+}
+
+/// Of all channels, under MySQL's name and MariaDB's.
+fn temporary_tables(lines: &mut Lines, channels: &Channels) {
+    let open = channels.all().iter().map(|replica| replica.temporary_tables()).sum::<usize>();
+    for name in ["Replica_open_temp_tables", "Slave_open_temp_tables"] {
+        add(lines, name, open);
+    }
 }
 
 /// Under MySQL's names, and MariaDB's.

@@ -81,7 +81,9 @@ impl<'a> Binder<'a> {
     pub(crate) fn into_uses(self) -> (Vec<(Arc<Table>, TableMode)>, Vec<TableUse>) {
         let mut seen = HashSet::new();
         let mut uses = self.uses;
-        uses.retain(|found| seen.insert((found.schema.clone(), found.table.clone(), found.privilege)));
+        // CREATE TEMPORARY TABLE … SELECT may write one and read another one of the same name.
+        let name = |found: &TableUse| (found.schema.clone(), found.table.clone(), found.temporary, found.privilege);
+        uses.retain(|found| seen.insert(name(found)));
         // In the order of their ids, so that two statements do not wait for each other's tables.
         let mut locks = self.locks;
         locks.sort_by_key(|(table, mode)| (table.id(), *mode == TableMode::IntentShared));

@@ -7,6 +7,7 @@ use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::index::PRIMARY;
+use super::table::not_unique;
 use super::{
     DdlContext, PlannedDdl, check_comment, check_table_name, column, foreign_key, index, render, table_exists,
 };
@@ -23,6 +24,10 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
     }
     let name = context.resolve(&create.name)?;
     check_table_name(&name.name)?;
+    let like = create.like.as_ref().map(|like| context.resolve(like)).transpose()?;
+    if like.as_ref() == Some(&name) {
+        return Err(not_unique(&create.name.name));
+    }
     let there = match create.temporary {
         true => context.catalog.temporary_table(&name.schema, &name.name),
         false => context.catalog.base_table(&name.schema, &name.name),
@@ -37,7 +42,7 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
     if create.temporary && !create.foreign_keys.is_empty() {
         return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
     }
-    let model = create.like.as_ref().map(|like| context.table(&context.resolve(like)?)).transpose()?;
+    let model = like.as_ref().map(|like| context.table(like)).transpose()?;
     let def = match model {
         Some(model) => like_def(&name, model),
         None => table_def(create, &name, &[], context)?,

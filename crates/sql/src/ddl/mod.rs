@@ -38,6 +38,7 @@ pub use planner::Planner;
 pub(crate) use render::{
     create_database, create_table, create_user, default_text_of, grants, quote_identifier, quote_string, value_text,
 };
+pub(crate) use table::check_distinct;
 
 /// On what a definition depends besides its text.
 #[derive(Clone, Copy)]

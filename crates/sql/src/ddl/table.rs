@@ -10,14 +10,11 @@ use crate::expr::WarningLevel;
 use crate::parse::ast::TableName;
 
 pub(super) fn drop(tables: &[TableName], if_exists: bool, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    check_distinct(tables, context.database)?;
     let (mut found, mut missing): (Vec<engine::TableName>, Vec<String>) = (Vec::new(), Vec::new());
     for table in tables {
         let resolved = resolve_or_missing(table, context)?;
         match resolved {
-            Some(name) if found.contains(&name) => {
-                let message = format!("Not unique table/alias: '{}'", table.name);
-                return Err(SqlError::new(codes::NONUNIQ_TABLE, message));
-            }
             Some(name) if context.catalog.table(&name.schema, &name.name).is_some() => found.push(name),
             _ => {
                 let schema = table.schema.as_deref().or(context.database).unwrap_or_default();
@@ -46,6 +43,21 @@ pub(super) fn drop(tables: &[TableName], if_exists: bool, context: &DdlContext<'
     // Only what is dropped is logged, so that applying the log never meets a table that is not there.
     let log_text = format!("DROP TABLE {}", names.join(","));
     Ok(PlannedDdl { log_text: Some(log_text), ..PlannedDdl::new(CatalogChange::DropTables(found)) })
+}
+
+/// 1066 for a table that DROP TABLE names twice, whether or not it is there.
+pub(crate) fn check_distinct(tables: &[TableName], database: Option<&str>) -> Result<(), SqlError> {
+    let mut seen = BTreeSet::new();
+    let schema = |table: &TableName| table.schema.as_deref().or(database).unwrap_or_default().to_owned();
+    match tables.iter().find(|table| !seen.insert((schema(table), table.name.clone()))) {
+        Some(table) => Err(not_unique(&table.name)),
+        None => Ok(()),
+    }
+}
+
+/// 1066
+pub(super) fn not_unique(name: &str) -> SqlError {
+    SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{name}'"))
 }
 
 /// For IF EXISTS: a table in a database that is not there does not exist.

@@ -39,7 +39,12 @@ impl Session {
             }
             Admin::StopReplica(stop) => {
                 self.replication_admin().await?;
-                services.stop_replica(stop.clone()).await?;
+                if services.stop_replica(stop.clone()).await? > 0 {
+                    let message = "This operation may not be safe when the replica has temporary tables. The tables will be kept open \
+                                   until the server restarts or until the tables are deleted by any replicated DROP statement. Suggest \
+                                   to wait until replica_open_temp_tables = 0.";
+                    self.warnings.push(WarningLevel::Warning, codes::WARN_OPEN_TEMP_TABLES_MUST_BE_ZERO, message);
+                }
             }
             Admin::ResetReplica { all, channel } => {
                 self.check_global(&[Privilege::Reload])?;

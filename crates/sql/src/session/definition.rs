@@ -168,6 +168,11 @@ impl Session {
         query: &sqlparser::ast::Query,
         parsed: &ParsedStatement,
     ) -> Result<Outcome, SqlError> {
+        if !create.temporary && self.any_temporary(std::slice::from_ref(&create.name)) {
+            // Its rows would go to the temporary table, which is in front of the new one.
+            let what = "CREATE TABLE … SELECT of a name that a temporary table of the session has";
+            return Err(SqlError::not_supported(what));
+        }
         if !create.temporary {
             self.commit().await?;
         }
@@ -181,7 +186,7 @@ impl Session {
         // What an earlier attempt of the applier has left, which was interrupted between the table and its rows, is empty.
         let is_left_over =
             is_there && !create.temporary && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
-        if is_there && !is_left_over {
+        if is_there && !is_left_over && !create.temporary {
             // An error, or with IF NOT EXISTS nothing at all.
             return self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
         }
@@ -189,6 +194,9 @@ impl Session {
         select.statement = crate::parse::ast::Statement::Query(Box::new(query.clone()));
         let tables = SystemTables::new(self.shared.clone());
         let plan = self.plan(&rows_of(&select, &[], &self.info.database.clone()), &[], &tables).await?;
+        if is_there && create.temporary {
+            return self.create_temporary_again(create, &schema, &plan).await;
+        }
         self.check_table_uses(plan.uses())?;
         let columns = selected_columns(&plan);
         let warnings = std::mem::take(&mut self.warnings);
@@ -202,23 +210,53 @@ impl Session {
         let crate::parse::ast::Statement::Ddl(definition) = &reparsed.statement else {
             return Err(SqlError::unknown("CREATE TABLE … SELECT gave no definition"));
         };
-        // The table is a transaction by itself; a GTID that was chosen is that of the rows.
-        let gtid = self.put_gtid_aside();
+        // The table is a transaction by itself; a GTID that was chosen, or a place in another log, is that of the rows.
+        let (gtid, position) = (self.put_gtid_aside(), self.source_position.take());
+        let changes = self.transaction.temporary;
         let defined = if is_left_over { Ok(Outcome::default()) } else { self.define(definition, &text).await };
         self.next_gtid = gtid;
         defined?;
-        match self.fill_table(create, &columns, query, parsed).await {
-            Ok(outcome) => Ok(outcome),
-            Err(error) => {
-                let drop =
-                    Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: create.temporary };
-                if !create.temporary {
-                    self.rollback();
-                }
-                self.define(&drop, "").await?;
-                Err(error)
-            }
+        let hidden = if create.temporary { self.hide_temporary(&create.name)? } else { None };
+        let is_own = position.is_some() && !self.in_transaction();
+        if is_own {
+            self.begin_transaction(true, Some(false));
+            self.set_source_position(position);
         }
+        let filled = self.fill_table(create, hidden.as_ref(), &columns, query, parsed).await;
+        if filled.is_err() && (!create.temporary || is_own) {
+            self.rollback();
+        }
+        if let Some(hidden) = &hidden {
+            self.unhide_temporary(hidden, filled.is_ok());
+        }
+        match &filled {
+            // Like all definitions it leaves no transaction open.
+            Ok(_) if !create.temporary || is_own => self.commit().await?,
+            Err(_) if create.temporary => self.transaction.temporary = changes,
+            Err(_) => {
+                let drop = Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: false };
+                self.define(&drop, "").await?;
+            }
+            Ok(_) => {}
+        }
+        filled
+    }
+
+    /// CREATE TEMPORARY TABLE … SELECT of a name that the session has given already: an error, or with IF NOT EXISTS nothing at all.
+    async fn create_temporary_again(
+        &mut self,
+        create: &CreateTable,
+        schema: &str,
+        plan: &crate::plan::Plan,
+    ) -> Result<Outcome, SqlError> {
+        let name = &create.name.name;
+        if plan.uses().iter().any(|used| used.temporary && used.schema == schema && used.table == *name) {
+            return Err(SqlError::new(codes::CANT_REOPEN_TABLE, format!("Can't reopen table: '{name}'")));
+        }
+        let changes = self.transaction.temporary;
+        let outcome = self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
+        self.transaction.temporary = changes;
+        outcome
     }
 
     /// Whether a statement of a log that is executed is a CREATE TABLE, in a transaction in which rows of the table come next.
@@ -255,6 +293,7 @@ impl Session {
     async fn fill_table(
         &mut self,
         create: &CreateTable,
+        hidden: Option<&TableName>,
         columns: &[types::ColumnDef],
         query: &sqlparser::ast::Query,
         parsed: &ParsedStatement,
@@ -273,17 +312,16 @@ impl Session {
         let mut insert = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
         if let crate::parse::ast::Statement::Insert(insert) = &mut insert.statement {
             insert.source = Some(Box::new(query.clone()));
+            if let Some(TableName { schema: Some(schema), name }) = hidden {
+                let parts = [schema, name].map(|part| sqlparser::ast::Ident::with_quote('`', part));
+                insert.table = sqlparser::ast::TableObject::TableName(sqlparser::ast::ObjectName::from(parts.to_vec()));
+            }
         }
         insert.text = parsed.text.clone();
         let tables = SystemTables::new(self.shared.clone());
         let rows = rows_of(&insert, &[], &self.info.database.clone());
         let mut result = Collected::default();
-        let outcome = Box::pin(self.run_rows(&rows, &mut None, &tables, &mut result)).await?;
-        // Like all definitions it leaves no transaction open.
-        if !create.temporary {
-            self.commit().await?;
-        }
-        Ok(outcome)
+        Box::pin(self.run_rows(&rows, &mut None, &tables, &mut result)).await
     }
 
     /// USER() and passwords are put in their final form: names and hashes.

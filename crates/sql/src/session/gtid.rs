@@ -296,9 +296,9 @@ impl Session {
         Ok(())
     }
 
-    /// A definition that changed nothing, under a GTID: the log says that it was executed.
+    /// A definition that changed nothing, under a GTID or at a place in another log: our log says that it was executed.
     pub(super) async fn commit_nothing(&mut self) -> Result<(), SqlError> {
-        if self.owned_gtid().is_none() {
+        if self.owned_gtid().is_none() && self.source_position.is_none() {
             return Ok(());
         }
         let options = self.ddl_options();
@@ -323,6 +323,7 @@ impl Session {
         }
         self.count(Counter::HandlerCommit);
         let pending = open.transaction.enqueue().await?;
+        self.keep_source_tables();
         Ok(PendingCommit { pending: Some(pending), _owned: owned })
     }
 }

@@ -43,7 +43,7 @@ impl Session {
             warning_count: self.diagnostics.warning_count(),
             error_count: self.diagnostics.error_count(),
             last_insert_id: self.info.last_insert_id,
-            connection_id: self.handle.connection_id.0,
+            connection_id: self.info.connection_id,
             now: self.now,
         }
     }

@@ -35,6 +35,7 @@ mod replicated;
 mod rows;
 mod run;
 mod set;
+mod source_tables;
 mod temporary;
 #[cfg(test)]
 mod tests;
@@ -63,6 +64,7 @@ pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
 pub use self::prepared::Prepared;
 pub use self::replicated::ReplicatedStatement;
+pub use self::source_tables::SourceTables;
 use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;
@@ -129,6 +131,8 @@ pub struct Session {
     xa: Option<xa::Branch>,
     locked: LockedTables,
     temporary: temporary::TemporaryTables,
+    /// Of a session that executes a source's log.
+    of_source: source_tables::OfSource,
     /// `gtid_next`
     next_gtid: NextGtid,
     /// Where its transactions were born.
@@ -184,6 +188,7 @@ impl Session {
             xa: None,
             locked: LockedTables::default(),
             temporary: Default::default(),
+            of_source: Default::default(),
             next_gtid: NextGtid::default(),
             origin: None,
             source_position: None,

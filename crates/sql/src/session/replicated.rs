@@ -41,6 +41,8 @@ pub struct ReplicatedStatement<'a> {
     pub sql: &'a [u8],
     /// Of the event's header, seconds since 1970.
     pub timestamp: u32,
+    /// Of the event's header: the server at which it was run.
+    pub server_id: u32,
     /// The source is a MariaDB.
     pub is_maria: bool,
 }
@@ -85,6 +87,7 @@ impl Session {
     pub fn roll_back_replicated(&mut self) {
         self.forget_kept_files();
         self.rollback();
+        self.forget_source_tables();
         self.next_gtid = NextGtid::default();
     }
 
@@ -196,13 +199,19 @@ impl Session {
             }
         }
         // One that has changed nothing is executed all the same.
-        if self.in_transaction() { Ok(()) } else { self.commit_nothing().await }
+        if !self.in_transaction() {
+            self.commit_nothing().await?;
+            self.keep_source_tables();
+        }
+        Ok(())
     }
 
     /// Makes the session what it was at the source; gives the statement in UTF-8.
     fn become_source(&mut self, statement: &ReplicatedStatement<'_>) -> Result<Vec<u8>, SqlError> {
         let event = &statement.event;
         let status = event.status();
+        self.enter_source_thread((statement.server_id, event.thread_id));
+        self.info.connection_id = event.thread_id;
         let last = &self.replicated;
         if !last.is_valid || last.status != event.status || last.schema != event.schema {
             self.replicated.is_valid = false;

@@ -146,6 +146,8 @@ impl Session {
             if self.in_transaction() {
                 return Err(not_in_a_transaction(setting));
             }
+        } else if setting.name == "pseudo_thread_id" {
+            self.check_global(&OF_LOGS[1..])?;
         } else if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
             let message =
                 format!("SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value", setting.name);
@@ -267,6 +269,12 @@ impl Session {
             "original_commit_timestamp" | "original_server_version" => {
                 self.settings.set(id, value);
                 self.origin_changed();
+                return Ok(());
+            }
+            "pseudo_thread_id" => {
+                let thread = value.as_u64() as u32;
+                self.temporary.switch(self.info.connection_id, thread);
+                self.info.connection_id = thread;
                 return Ok(());
             }
             "rand_seed1" | "rand_seed2" => {

@@ -10,8 +10,10 @@ use engine::{Catalog, CatalogChange, Engine, Table, TableName as FullName};
 use parking_lot::Mutex;
 
 use super::Session;
+use super::source_tables::TablesByName;
+use super::transaction::TemporaryChanges;
 use crate::account::Privilege;
-use crate::ddl::plan_ddl;
+use crate::ddl::{check_distinct, plan_ddl};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{CreateTable, Ddl, Statement, TableName};
 use crate::result::Outcome;
@@ -22,9 +24,11 @@ type Shown = (Arc<Catalog>, Arc<Catalog>);
 /// The temporary tables of a session.
 #[derive(Default)]
 pub(super) struct TemporaryTables {
-    tables: BTreeMap<FullName, Arc<Table>>,
+    tables: TablesByName,
     /// The catalog that was last asked for, until either changes.
     shown: Mutex<Option<Shown>>,
+    /// What was made while `pseudo_thread_id` had these other values.
+    aside: BTreeMap<u32, TablesByName>,
 }
 
 impl TemporaryTables {
@@ -55,7 +59,31 @@ impl TemporaryTables {
         *self.shown.lock() = None;
         self.tables.remove(name).is_some()
     }
+
+    /// Others instead of all that there are; gives those.
+    pub(super) fn replace(&mut self, tables: TablesByName) -> TablesByName {
+        if !self.tables.is_empty() || !tables.is_empty() {
+            *self.shown.lock() = None;
+        }
+        std::mem::replace(&mut self.tables, tables)
+    }
+
+    /// `SET pseudo_thread_id`: mysqlbinlog's output says in front of a statement by which connection it was run, and each has tables of
+    /// its own.
+    pub(super) fn switch(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        let others = self.aside.remove(&to).unwrap_or_default();
+        let tables = self.replace(others);
+        if !tables.is_empty() {
+            self.aside.insert(from, tables);
+        }
+    }
 }
+
+/// A name that no statement can give.
+const HIDDEN: &str = "\0";
 
 /// Whether a statement says itself that it is about temporary tables alone: it commits nothing implicitly.
 pub(super) fn is_temporary(statement: &Statement) -> bool {
@@ -84,8 +112,15 @@ impl Session {
 
     async fn define_temporary_now(&mut self, ddl: &Ddl) -> Result<Option<Outcome>, SqlError> {
         match ddl {
-            Ddl::CreateTable(create) if create.temporary => self.create_temporary(create, ddl)?,
-            Ddl::DropTables { tables, if_exists, temporary: true } => self.drop_temporary(tables, *if_exists)?,
+            Ddl::CreateTable(create) if create.temporary => {
+                self.create_temporary(create, ddl)?;
+                self.note_temporary(|changes| changes.created = true);
+            }
+            Ddl::DropTables { tables, if_exists, temporary: true } => {
+                if self.drop_temporary(tables, *if_exists)? > 0 {
+                    self.note_temporary(|changes| changes.dropped = true);
+                }
+            }
             Ddl::DropTables { tables, if_exists, .. } if self.any_temporary(tables) => {
                 return self.drop_both(tables, *if_exists).await.map(Some);
             }
@@ -99,7 +134,7 @@ impl Session {
             Ddl::AlterTable(alter) if self.temporary_named(&alter.table).is_some() => {
                 self.check_xa_temporary()?;
                 self.commit().await?;
-                let rows = self.alter_temporary(ddl)?;
+                let rows = self.alter_temporary(ddl).await?;
                 let info = format!("Records: {rows}  Duplicates: 0  Warnings: 0");
                 return Ok(Some(Outcome { affected_rows: rows, info, ..Outcome::default() }));
             }
@@ -117,7 +152,55 @@ impl Session {
         self.temporary.tables.get(&self.temporary_name(name)?).cloned()
     }
 
-    fn any_temporary(&self, names: &[TableName]) -> bool {
+    /// What a rollback will have to warn of, if there will be one.
+    pub(super) fn note_temporary(&mut self, note: impl FnOnce(&mut TemporaryChanges)) {
+        if self.in_transaction() || !self.settings.hot.autocommit {
+            note(&mut self.transaction.temporary);
+        }
+    }
+
+    /// What a rollback says that leaves temporary tables as they are.
+    pub(super) fn warn_of_temporary(&self) {
+        let changes = self.transaction.temporary;
+        if changes.created {
+            let message = "The creation of some temporary tables could not be rolled back.";
+            self.warnings.push(
+                WarningLevel::Warning,
+                codes::WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE,
+                message,
+            );
+        }
+        if changes.dropped {
+            let message = "Some temporary tables were dropped, but these operations could not be rolled back.";
+            self.warnings.push(
+                WarningLevel::Warning,
+                codes::WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE,
+                message,
+            );
+        }
+    }
+
+    /// The temporary table that was made last is of a CREATE TABLE … SELECT, which may read another one of its name: until it is filled it has a
+    /// name that nothing else has.
+    pub(super) fn hide_temporary(&mut self, name: &TableName) -> Result<Option<TableName>, SqlError> {
+        let schema = self.schema_of(name)?;
+        let Some(table) = self.temporary.tables.remove(&FullName::new(&schema, &name.name)) else { return Ok(None) };
+        self.temporary.tables.insert(FullName::new(&schema, HIDDEN), table);
+        *self.temporary.shown.lock() = None;
+        Ok(Some(TableName { schema: Some(schema), name: HIDDEN.to_owned() }))
+    }
+
+    /// It is filled, and has its name, or it is gone.
+    pub(super) fn unhide_temporary(&mut self, hidden: &TableName, is_filled: bool) {
+        let schema = hidden.schema.as_deref().unwrap_or_default();
+        let table = self.temporary.tables.remove(&FullName::new(schema, HIDDEN));
+        *self.temporary.shown.lock() = None;
+        if let Some(table) = table.filter(|_| is_filled) {
+            self.temporary.put(table);
+        }
+    }
+
+    pub(super) fn any_temporary(&self, names: &[TableName]) -> bool {
         names.iter().any(|name| self.temporary_named(name).is_some())
     }
 
@@ -129,10 +212,6 @@ impl Session {
     }
 
     fn create_temporary(&mut self, create: &CreateTable, ddl: &Ddl) -> Result<(), SqlError> {
-        if self.is_applier || self.settings.named("pseudo_replica_mode").as_bool() {
-            // The connections of a source, each with tables of its own, are one session here.
-            return Err(SqlError::not_supported("CREATE TEMPORARY TABLE in the statements of a source's log"));
-        }
         self.check_read_only_transaction()?;
         self.check_xa_temporary()?;
         let schema = self.schema_of(&create.name)?;
@@ -155,8 +234,10 @@ impl Session {
         Ok(Some(planned?.change))
     }
 
-    fn drop_temporary(&mut self, names: &[TableName], if_exists: bool) -> Result<(), SqlError> {
+    /// How many were there.
+    fn drop_temporary(&mut self, names: &[TableName], if_exists: bool) -> Result<usize, SqlError> {
         self.check_read_only_transaction()?;
+        check_distinct(names, self.database())?;
         let mut missing = Vec::new();
         let mut found = Vec::new();
         for name in names {
@@ -175,11 +256,12 @@ impl Session {
         for name in &found {
             self.temporary.remove(name);
         }
-        Ok(())
+        Ok(found.len())
     }
 
     /// DROP TABLE: temporary tables first of all, and others where there is none of the name.
     async fn drop_both(&mut self, names: &[TableName], if_exists: bool) -> Result<Outcome, SqlError> {
+        check_distinct(names, self.database())?;
         let (own, others): (Vec<_>, Vec<_>) =
             names.iter().cloned().partition(|name| self.temporary_named(name).is_some());
         match others.is_empty() {
@@ -194,11 +276,12 @@ impl Session {
     }
 
     /// How many rows were copied. Those of a transaction before are committed.
-    fn alter_temporary(&mut self, ddl: &Ddl) -> Result<u64, SqlError> {
+    async fn alter_temporary(&mut self, ddl: &Ddl) -> Result<u64, SqlError> {
         let Some(CatalogChange::AlterTable(change)) = self.plan_temporary(ddl)? else { return Ok(0) };
         let engine = &self.shared.engine;
         let copied = engine.estimate_rows(&change.table);
-        let altered = change.table.altered_temporary(engine, change.new_def, change.row_mapper.as_ref())?;
+        let (mapper, cancel) = (change.row_mapper.as_ref(), &self.handle.cancel);
+        let altered = change.table.altered_temporary(engine, change.new_def, mapper, cancel).await?;
         self.temporary.remove(&FullName::new(&change.table.def.schema, &change.table.def.name));
         self.temporary.put(altered);
         Ok(copied)

@@ -23,6 +23,15 @@ pub(super) struct TransactionState {
     /// SET TRANSACTION, for the next one only.
     pub(super) next_isolation: Option<Isolation>,
     pub(super) next_read_only: Option<bool>,
+    /// What a rollback will not take back.
+    pub(super) temporary: TemporaryChanges,
+}
+
+/// Definitions of temporary tables since the last commit or rollback.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct TemporaryChanges {
+    pub(super) created: bool,
+    pub(super) dropped: bool,
 }
 
 /// An open transaction.
@@ -136,6 +145,7 @@ impl Session {
 
     /// Commits what is open. An error means that nothing of it was committed.
     pub(crate) async fn commit(&mut self) -> Result<(), SqlError> {
+        self.transaction.temporary = TemporaryChanges::default();
         if self.transaction.open.is_none() {
             self.snapshot_position = None;
             return Ok(());
@@ -147,6 +157,7 @@ impl Session {
     /// Rolls back what is open.
     pub(crate) fn rollback(&mut self) {
         self.snapshot_position = None;
+        self.transaction.temporary = TemporaryChanges::default();
         if let Some(open) = self.transaction.open.take() {
             self.count(Counter::HandlerRollback);
             open.transaction.rollback();
@@ -164,6 +175,7 @@ impl Session {
             }
             TransactionStatement::Commit(completion) => {
                 let before = self.characteristics();
+                self.transaction.temporary = TemporaryChanges::default();
                 // COMMIT ends what gtid_next began, even if it is nothing.
                 let pending = self.enqueue_commit().await?;
                 self.wait_for_commit(pending.ended()).await?;
@@ -171,6 +183,7 @@ impl Session {
             }
             TransactionStatement::Rollback(completion) => {
                 let before = self.characteristics();
+                self.warn_of_temporary();
                 self.rollback();
                 // It ends what gtid_next began, even if it is nothing.
                 self.gtid_ended();
@@ -191,6 +204,7 @@ impl Session {
                     let savepoint = open.savepoints[at].1;
                     open.transaction.rollback_to(savepoint);
                 }
+                self.warn_of_temporary();
             }
             TransactionStatement::ReleaseSavepoint(name) => {
                 let at = self.savepoint(name)?;

@@ -25,8 +25,9 @@ use types::Value;
 use super::Session;
 use super::gtid::PendingCommit;
 use crate::account::Privilege;
+use crate::ddl;
 use crate::information_schema::column_spec;
-use crate::parse::ast::{Statement, TransactionStatement, XaStatement, XidFormat};
+use crate::parse::ast::{Ddl, Statement, TableName, TransactionStatement, XaStatement, XidFormat};
 use crate::result::{Outcome, ResultColumn, ResultSink};
 use crate::show;
 
@@ -129,6 +130,13 @@ impl Session {
         if self.xa.is_none() {
             return Ok(());
         }
+        match statement {
+            Statement::Ddl(Ddl::CreateTable(create)) | Statement::CreateTableSelect(create, _) if create.temporary => {
+                return self.check_xa_temporary();
+            }
+            Statement::Ddl(Ddl::DropTables { tables, temporary: true, .. }) => return self.check_xa_drop(tables),
+            _ => {}
+        }
         let ends = matches!(
             statement,
             Statement::Transaction(
@@ -143,7 +151,7 @@ impl Session {
     }
 
     /// The same of one that uses tables: behind XA END, and when a deadlock has ended what was begun, none may.
-    pub(super) fn check_xa_tables(&self) -> Result<(), SqlError> {
+    pub(crate) fn check_xa_tables(&self) -> Result<(), SqlError> {
         match &self.xa {
             Some(branch) if branch.is_idle || self.transaction.open().is_none() => Err(self.wrong_xa_state()),
             _ => Ok(()),
@@ -151,9 +159,15 @@ impl Session {
     }
 
     /// No distributed transaction may use temporary tables: prepared, it belongs to no session.
-    pub(super) fn check_xa_temporary(&self) -> Result<(), SqlError> {
+    pub(crate) fn check_xa_temporary(&self) -> Result<(), SqlError> {
         let message = "XA: Temporary tables cannot be accessed inside XA transactions when xa_detach_on_prepare=ON";
         self.xa.as_ref().map_or(Ok(()), |_| Err(SqlError::new(codes::XA_TEMP_TABLE, message)))
+    }
+
+    /// DROP TEMPORARY TABLE commits nothing: it may say that there is no such table.
+    fn check_xa_drop(&self, tables: &[TableName]) -> Result<(), SqlError> {
+        ddl::check_distinct(tables, self.database())?;
+        if self.any_temporary(tables) { self.check_xa_temporary() } else { self.check_xa_tables() }
     }
 
     fn xa_state(&self) -> &'static str {
@@ -258,7 +272,9 @@ impl Session {
     /// As of `XA PREPARE`; the transaction is rolled back then.
     pub async fn enqueue_replicated_prepare(&mut self, xid: &Xid) -> Result<PendingCommit, SqlError> {
         let name = HeldXid::new(xid, &self.shared.xa)?;
-        self.enqueue_prepare(name).await
+        let pending = self.enqueue_prepare(name).await?;
+        self.keep_source_tables();
+        Ok(pending)
     }
 
     async fn xa_commit(&mut self, xid: &Xid, one_phase: bool) -> Result<(), SqlError> {

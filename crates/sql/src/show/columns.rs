@@ -36,7 +36,11 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
         if at == 0 && table.def.generated_pk && !show_generated {
             continue;
         }
-        rows.push(line(column, key_of(&table.def, at), full, &privileges));
+        let mut row = line(column, key_of(&table.def, at), full, &privileges);
+        if table.is_temporary() {
+            row[if full { 6 } else { 5 }] = Value::str(extra_of_temporary(column));
+        }
+        rows.push(row);
     }
     Ok(rows)
 }
@@ -116,6 +120,13 @@ pub(crate) fn extra_of(column: &ColumnDef) -> String {
         words.push("INVISIBLE".into());
     }
     words.join(" ")
+}
+
+/// The same of a temporary table: MySQL has the word NULL where there is nothing, and does not say that a default is computed.
+fn extra_of_temporary(column: &ColumnDef) -> String {
+    let extra = extra_of(column);
+    let extra = extra.replacen("DEFAULT_GENERATED", "", 1);
+    if extra.trim().is_empty() { "NULL".to_owned() } else { extra.trim().to_owned() }
 }
 
 /// SHOW INDEX.

@@ -111,6 +111,8 @@ pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::s
     };
     let catalog = session.catalog();
     if let Some(table) = catalog.temporary_table(&schema, &name.name) {
+        session.check_xa_tables()?;
+        session.check_xa_temporary()?;
         return Ok(table.clone());
     }
     if catalog.database(&schema).is_none() {

@@ -220,7 +220,7 @@ impl Services for Alone {
     fn start_replica(&self, _: StartReplica, _: bool) -> BoxFuture<'_, Result<(), SqlError>> {
         no()
     }
-    fn stop_replica(&self, _: StopReplica) -> BoxFuture<'_, Result<(), SqlError>> {
+    fn stop_replica(&self, _: StopReplica) -> BoxFuture<'_, Result<usize, SqlError>> {
         no()
     }
     fn reset_replica(&self, _: bool, _: ChannelName) -> BoxFuture<'_, Result<(), SqlError>> {
