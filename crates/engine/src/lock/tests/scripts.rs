@@ -13,24 +13,28 @@ struct Stage {
     clock: Arc<HandClock>,
     manager: Arc<LockManager>,
     actors: BTreeMap<String, (Actor, Arc<Cancel>)>,
+    /// Those that wait for their turn to commit.
+    turns: BTreeMap<String, TurnWait>,
 }
 
 fn stage(options: LockOptions) -> Stage {
     let clock = Arc::<HandClock>::default();
     let manager = LockManager::new(clock.clone(), options);
-    Stage { clock, manager, actors: BTreeMap::new() }
+    Stage { clock, manager, actors: BTreeMap::new(), turns: BTreeMap::new() }
 }
 
 impl goldenscript::Runner for Stage {
     type Command = Command;
 
-    /// `NAME record|gap|insert|table|unlock|work|release|kill|drop …`, `NAME child-of NAME`, `sleep SECONDS`, `stats`, `packed`.
+    /// `NAME record|gap|insert|table|unlock|work|release|kill|drop …`, `NAME turn NUMBER`, `NAME waits-for-turn`, `NAME child-of NAME`,
+    /// `sleep SECONDS`, `detect on|off`, `stats`, `packed`.
     fn run(&mut self, command: &Command, _context: &ScriptContext) -> Result<String, Box<dyn Error>> {
         let args: Vec<String> = command.args.iter().map(ToString::to_string).collect();
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let mut output = String::new();
         match command.name.as_str() {
             "sleep" => self.clock.advance(Duration::from_secs(args[0].parse()?)),
+            "detect" => self.manager.set_deadlock_detect(args[0] == "on"),
             "stats" => writeln!(output, "{}", self.stats())?,
             "packed" => {
                 let stats = self.manager.stats();
@@ -48,6 +52,7 @@ impl goldenscript::Runner for Stage {
     }
 
     fn end_script(&mut self) -> Result<(), Box<dyn Error>> {
+        self.turns.clear();
         self.actors.clear();
         assert_empty(&self.manager);
         Ok(())
@@ -76,7 +81,17 @@ impl Stage {
         match args[0] {
             "kill" => cancel.cancel(base::Cancelled::Statement),
             "drop" => drop(self.actors.remove(name)),
-            "release" => actor.owner().ok_or("it waits")?.release_all(),
+            "release" => {
+                self.turns.remove(name);
+                actor.owner().ok_or("it waits")?.release_all();
+            }
+            "turn" => {
+                actor.owner().ok_or("it waits")?.set_turn(Some(Turn { line: 1, number: args[1].parse()? }));
+            }
+            "waits-for-turn" => match actor.owner().ok_or("it waits")?.wait_for_turn() {
+                Some(wait) => drop(self.turns.insert(name.to_owned(), wait)),
+                None => return Ok("in nobody's way\n".to_owned()),
+            },
             "unlock" => actor.owner().ok_or("it waits")?.unlock_record(INDEX, args[1].as_bytes()),
             "work" => actor.owner().ok_or("it waits")?.add_work(args[1].parse()?),
             _ => {
@@ -94,6 +109,13 @@ impl Stage {
     fn settle(&mut self, output: &mut String) {
         loop {
             let mut moved = false;
+            let mut context = Context::from_waker(Waker::noop());
+            let mut gives_up = |wait: &mut TurnWait| Pin::new(wait).poll(&mut context).is_ready();
+            let in_the_way: Vec<String> =
+                self.turns.extract_if(.., |_, wait| gives_up(wait)).map(|(name, _)| name).collect();
+            for name in in_the_way {
+                writeln!(output, "{name}: is in the way").unwrap();
+            }
             for (name, (actor, _)) in &mut self.actors {
                 if let Some(result) = actor.poll() {
                     writeln!(output, "{name}: {}", describe(result)).unwrap();
@@ -170,6 +192,11 @@ fn deadlocks() {
 }
 
 #[test]
+fn turns() {
+    script("turns");
+}
+
+#[test]
 fn tables() {
     script("tables");
 }
@@ -188,7 +215,7 @@ fn packed() {
 /// The other scripts as they are: nobody sees what is packed.
 #[test]
 fn packed_or_not() {
-    for name in ["records", "gaps", "deadlocks", "tables", "giving_up"] {
+    for name in ["records", "gaps", "deadlocks", "turns", "tables", "giving_up"] {
         script_with(name, LockOptions { pack_at: 1, ..LockOptions::default() });
     }
 }
