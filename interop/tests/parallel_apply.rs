@@ -113,6 +113,8 @@ fn executes(source: &Peer, name: &str, settings: &[&str]) {
         assert!(looks.join().unwrap() > 0, "nobody has looked");
     });
     assert_same(&source.client(), &client);
+    let is_parallel = !settings.contains(&"replica_parallel_mode=NONE");
+    assert_eq!(client.status("Replica_parallel_transactions").unwrap() > 0, is_parallel, "{settings:?}");
 }
 
 const MODES: [&str; 9] =

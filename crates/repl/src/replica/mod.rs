@@ -132,10 +132,22 @@ pub struct Replica {
 /// Of transactions that were executed beside others, since the server started.
 #[derive(Debug, Default)]
 struct ParallelCounters {
+    transactions: AtomicU64,
     /// Begun again because one before them waited for what they held.
     in_the_way: AtomicU64,
     /// Begun again in their turn, because of an error that might have been none then.
     too_early: AtomicU64,
+}
+
+/// Transactions that were executed beside others, since the server started.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParallelFigures {
+    /// How many.
+    pub transactions: u64,
+    /// How often one was begun again because one before it waited for what it held.
+    pub in_the_way: u64,
+    /// How often one was begun again, in its turn, because of an error that might have been none then.
+    pub too_early: u64,
 }
 
 /// Rows that were not here as their source had them, since the server started.
@@ -285,6 +297,13 @@ impl Replica {
     /// How many temporary tables the connections of its source have here.
     pub fn temporary_tables(&self) -> usize {
         self.source_tables.count()
+    }
+
+    /// What its parallel execution has done.
+    pub fn parallel(&self) -> ParallelFigures {
+        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let ParallelCounters { transactions, in_the_way, too_early } = &self.parallel;
+        ParallelFigures { transactions: of(transactions), in_the_way: of(in_the_way), too_early: of(too_early) }
     }
 
     fn tell_differences(&self, rows: u64, sentence: String, now: UnixMicros) {

@@ -35,6 +35,7 @@ pub(super) fn lines(parts: &Parts, shared: Option<&Shared>) -> Lines {
     semi_sync(&mut lines, engine, acknowledges);
     row_differences(&mut lines, channels);
     temporary_tables(&mut lines, channels);
+    parallel(&mut lines, channels);
     lines.sort();
     lines
 }
@@ -120,6 +121,14 @@ fn row_differences(lines: &mut Lines, channels: &Channels) {
     let last = of_channels.iter().filter_map(|of_one| of_one.last.clone()).max_by_key(|(_, at)| *at);
     add(lines, "Replica_row_differences", of_channels.iter().map(|of_one| of_one.rows).sum::<u64>());
     add(lines, "Replica_last_row_difference", last.map(|(sentence, _)| sentence).unwrap_or_default());
+}
+
+/// Of all channels: transactions that were executed beside others, and why some of them had to be executed again.
+fn parallel(lines: &mut Lines, channels: &Channels) {
+    let all: Vec<_> = channels.all().iter().map(|replica| replica.parallel()).collect();
+    add(lines, "Replica_parallel_transactions", all.iter().map(|one| one.transactions).sum::<u64>());
+    add(lines, "Replica_parallel_in_the_way", all.iter().map(|one| one.in_the_way).sum::<u64>());
+    add(lines, "Replica_parallel_too_early", all.iter().map(|one| one.too_early).sum::<u64>());
 }
 
 /// Of all channels, under MySQL's name and MariaDB's.

@@ -77,9 +77,12 @@ impl Slot {
             let Some(executor) = self.executor.take() else { return Err(Failure::Closed) };
             let (executor, result) = self.attempt(executor, job, is_in_turn).await;
             let executor = self.executor.insert(executor);
-            let Err(failure) = result else { return Ok(()) };
-            executor.undo_group();
             let counters = &self.run.replica.parallel;
+            let Err(failure) = result else {
+                counters.transactions.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            };
+            executor.undo_group();
             match failure {
                 _ if self.pool.is_closed() => return Err(Failure::Closed),
                 Failure::InTheWay if is_in_turn => {}
