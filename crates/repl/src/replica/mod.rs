@@ -491,6 +491,10 @@ impl Run {
     fn tell(&self, executed: &Executed) {
         self.replica.transactions.fetch_add(1, Ordering::Relaxed);
         self.replica.retries.store(0, Ordering::Relaxed);
+        if executed.file.is_empty() {
+            // Out of order, and none before it is executed.
+            return;
+        }
         self.acks.durable(&executed.file, executed.offset);
         self.replica.change(|state| {
             state.executed = Place { file: executed.file.clone(), offset: executed.offset };

@@ -127,15 +127,13 @@ impl Replica {
         copy: Option<CopyHook>,
     ) {
         let env = &shared.env;
-        let position_name = {
-            let settings = self.settings();
-            (!settings.auto_position).then(|| settings.position_name())
-        };
+        let settings = self.settings();
+        let position_name = (!settings.auto_position).then(|| settings.position_name());
         let skip = self.globals.named(SKIP_COUNTER).as_u64();
         // What is to be left out, or where to stop, is counted one by one.
         let is_counted = until.is_some() || skip > 0;
         let processors = env.spawner.parallelism();
-        let parallel = Parallel::of(&self.globals, position_name.is_none(), processors)
+        let parallel = Parallel::of(&self.globals, &settings, processors)
             .filter(|_| threads.executor && threads.receiver && !is_counted);
         let slots = parallel.map_or(0, |parallel| parallel.slots);
         let slot_threads = slots.min(processors);

@@ -32,8 +32,9 @@ use self::pool::Bounds;
 pub(super) use self::pool::{Job, Pool};
 use self::rules::{Facts, Mode, Rules};
 pub(super) use self::slot::run_slots;
-use super::Run;
 use super::executor::{Contents, ExecuteError, Executor, malformed};
+use super::{Run, SourceKind};
+use crate::follower::SourceSettings;
 
 /// How another server's log is executed, from one START REPLICA to the next.
 #[derive(Clone, Copy, Debug)]
@@ -53,9 +54,9 @@ const QUEUED_PER_SLOT: usize = 8;
 const QUEUED_MIN: usize = 256;
 
 impl Parallel {
-    /// As the settings say; `None` if transactions are executed one by one. Without GTIDs what is executed is known as a position alone, so
-    /// commits keep the log's order then.
-    pub(super) fn of(globals: &Globals, has_gtids: bool, processors: usize) -> Option<Self> {
+    /// As the settings say; `None` if transactions are executed one by one. Where what is executed is known as a position alone, commits keep the
+    /// log's order: without GTIDs, and in each domain of a MariaDB.
+    pub(super) fn of(globals: &Globals, source: &SourceSettings, processors: usize) -> Option<Self> {
         let (mode, mysql_type) = (globals.named("replica_parallel_mode"), globals.named("replica_parallel_type"));
         let mode = Mode::named(mode.as_str(), mysql_type.as_str());
         if mode == Mode::None {
@@ -65,10 +66,15 @@ impl Parallel {
             0 => processors * SLOTS_PER_PROCESSOR,
             workers => workers,
         };
-        let wants_order = globals.named("replica_preserve_commit_order").as_bool() && mode != Mode::Domain;
+        let is_ordered = match mode {
+            _ if !source.auto_position => true,
+            Mode::Domain => false,
+            _ if !matches!(source.kind, Some(SourceKind::Mysql | SourceKind::Commuter)) => true,
+            _ => globals.named("replica_preserve_commit_order").as_bool(),
+        };
         let bytes = globals.named("replica_pending_jobs_size_max").as_u64() as usize;
         let bounds = Bounds { count: (slots * QUEUED_PER_SLOT).max(QUEUED_MIN), bytes: bytes.max(GROUP_BYTES_MAX) };
-        Some(Parallel { mode, slots, is_ordered: wants_order || !has_gtids, bounds })
+        Some(Parallel { mode, slots, is_ordered, bounds })
     }
 
     pub(super) fn pool(&self, threads: usize) -> Arc<Pool> {

@@ -57,7 +57,7 @@ pub(super) const ALL: &[Setting] = &[
     ),
     global("replica_preserve_commit_order", BOOL, "ON").alias(&["slave_preserve_commit_order"]).doc(
         "Whether transactions of another server's log commit in its order. OFF: as soon as they are executed, with gaps in gtid_executed \
-         meanwhile; not for a source without GTIDs. A copy of our own log is always in order. Counts from the next START REPLICA.",
+         meanwhile; not for a MariaDB, nor without GTIDs. A copy of our own log is always in order. Counts from the next START REPLICA.",
     ),
     global(
         "replica_parallel_mode",
