@@ -245,6 +245,11 @@ impl Replica {
         };
         let connect = async { source::connect(env, &settings).await.ok() };
         let (client, kind) = future::or(connect, late).await?;
+        if kind == SourceKind::Mysql
+            && let Err(error) = self.source.keep_kind(kind).await
+        {
+            tracing::warn!("{}: {}", self.title(), error.message);
+        }
         // The connection has said what it was made for.
         let _ = client.quit().await;
         Some(kind)
