@@ -1,6 +1,7 @@
 //! Commits under way: the executor goes on with the next transaction while the log syncs those before it, many at once.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use base::{SqlError, UnixMicros};
 use event_listener::Event;
@@ -15,7 +16,7 @@ pub(super) struct Executed {
     /// `None` if nothing is to be waited for.
     pub(super) pending: Option<PendingCommit>,
     /// Where it ended in the source's log.
-    pub(super) file: String,
+    pub(super) file: Arc<str>,
     /// Behind its last event.
     pub(super) offset: u64,
     /// When it was committed at its source; 0 if nobody knows.

@@ -433,7 +433,7 @@ impl Executor {
         self.group.is_open = false;
         self.look_at_until(self.offset);
         self.group = Group::default();
-        self.commits.push(Executed { pending, file: self.file.to_string(), offset: self.offset, commit_time }).await
+        self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
     }
 
     /// A transaction in one compressed event.

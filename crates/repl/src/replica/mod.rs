@@ -71,6 +71,15 @@ struct Place {
     offset: u64,
 }
 
+impl Place {
+    fn move_to(&mut self, file: &str, offset: u64) {
+        if self.file != file {
+            file.clone_into(&mut self.file);
+        }
+        self.offset = offset;
+    }
+}
+
 #[derive(Default)]
 struct State {
     /// Tasks that run: receiver, executor, commits.
@@ -501,9 +510,9 @@ impl Run {
             return;
         }
         self.acks.durable(&executed.file, executed.offset);
-        self.replica.change(|state| {
-            state.executed = Place { file: executed.file.clone(), offset: executed.offset };
-            state.last_commit_time = executed.commit_time;
-        });
+        // Nobody waits for this.
+        let mut state = self.replica.state.lock();
+        state.executed.move_to(&executed.file, executed.offset);
+        state.last_commit_time = executed.commit_time;
     }
 }

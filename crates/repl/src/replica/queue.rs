@@ -9,7 +9,7 @@ use binlog::event::ChecksumAlgorithm;
 use event_listener::Event;
 use parking_lot::Mutex;
 
-/// What is queued at most, in bytes of events; one event more may be in it.
+/// What is queued at most, in bytes of events; what is put in at once may go beyond it.
 const BYTES_MAX: usize = 16 << 20;
 
 /// What a receiver says.
@@ -56,6 +56,18 @@ impl EventQueue {
 
     /// Puts something in; waits for room.
     pub(super) async fn push(&self, generation: u64, item: Item) -> Result<(), Refused> {
+        let bytes = match &item {
+            Item::Begin(_) => 0,
+            Item::Event(event) => event.len(),
+        };
+        self.push_all(generation, &mut vec![item], bytes).await
+    }
+
+    /// Puts all of them in, which have so many bytes of events; waits for room. They are not taken if the future is dropped.
+    pub(super) async fn push_all(&self, generation: u64, items: &mut Vec<Item>, bytes: usize) -> Result<(), Refused> {
+        if items.is_empty() {
+            return Ok(());
+        }
         loop {
             let changed = self.changed.listen();
             {
@@ -67,10 +79,8 @@ impl EventQueue {
                     return Err(Refused::Stale);
                 }
                 if state.bytes < BYTES_MAX {
-                    if let Item::Event(bytes) = &item {
-                        state.bytes += bytes.len();
-                    }
-                    state.items.push_back(item);
+                    state.bytes += bytes;
+                    state.items.extend(items.drain(..));
                     drop(state);
                     self.changed.notify(usize::MAX);
                     return Ok(());

@@ -16,6 +16,9 @@ use crate::follower::handshake::SourceClient;
 use crate::follower::receiver::{QUICK_ATTEMPTS, pause_before};
 use crate::follower::status::{IoState, Running};
 
+/// Events are handed on when there are so many bytes of them, or none is here to be read.
+const BATCH_BYTES: usize = 64 << 10;
+
 /// Why a connection has ended.
 enum Ended {
     /// The executor goes back to the beginning of a transaction.
@@ -150,6 +153,7 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
     });
     run.queue.push(generation, Item::Begin(checksum)).await?;
     let mut reader = Reader { checksum, place: Place::default() };
+    let (mut batch, mut bytes) = (Vec::new(), 0);
     loop {
         let event = next_event(run, settings, &mut client).await?;
         *attempts = 0;
@@ -159,7 +163,12 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
             run.acks.asked(reader.place.clone());
         }
         if is_wanted {
-            run.queue.push(generation, Item::Event(event)).await?;
+            bytes += event.len();
+            batch.push(Item::Event(event));
+        }
+        // Nobody is woken for each event of a stream that flows.
+        if !client.has_event() || bytes >= BATCH_BYTES {
+            run.queue.push_all(generation, &mut batch, std::mem::take(&mut bytes)).await?;
         }
     }
 }
@@ -183,13 +192,12 @@ async fn silence<T>(run: &Run, settings: &SourceSettings) -> Result<T, ReceiveEr
 
 /// The next event; meanwhile the source is told what is durable here, if it asks.
 async fn next_event(run: &Run, settings: &SourceSettings, client: &mut SourceClient) -> Result<Vec<u8>, ReceiveError> {
+    if client.has_event() {
+        return received(settings, client).await;
+    }
     let name = format!("{settings:?}");
     loop {
-        let next = async {
-            let event = client.next_event().await.map_err(|error| of_client(&name, error))?;
-            let event = event.map(<[u8]>::to_vec);
-            event.map(Heard::Event).ok_or_else(|| ReceiveError::lost(&name, "the source ended the stream".to_owned()))
-        };
+        let next = async { received(settings, client).await.map(Heard::Event) };
         let durable = async { Ok(Heard::Durable(run.acks.next().await)) };
         match future::or(durable, future::or(next, silence(run, settings))).await? {
             Heard::Event(event) => return Ok(event),
@@ -199,6 +207,13 @@ async fn next_event(run: &Run, settings: &SourceSettings, client: &mut SourceCli
             }
         }
     }
+}
+
+/// The next event of the stream.
+async fn received(settings: &SourceSettings, client: &mut SourceClient) -> Result<Vec<u8>, ReceiveError> {
+    let name = || format!("{settings:?}");
+    let event = client.next_event().await.map_err(|error| of_client(&name(), error))?;
+    event.map(<[u8]>::to_vec).ok_or_else(|| ReceiveError::lost(&name(), "the source ended the stream".to_owned()))
 }
 
 /// What the receiver waits for.
@@ -241,9 +256,8 @@ impl Reader {
         if header.next_position > 0 && header.flags & FLAG_ARTIFICIAL == 0 && header.event_type != EventType::ROTATE {
             self.place.offset = header.next_position.into();
         }
-        let place = self.place.clone();
         let mut state = run.replica.state.lock();
-        state.received = place;
+        state.received.move_to(&self.place.file, self.place.offset);
         if let Some(gtid) = retrieved {
             state.retrieved.add(gtid);
         }

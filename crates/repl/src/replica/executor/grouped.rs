@@ -130,7 +130,7 @@ impl Executor {
             false => Some(self.session.enqueue_commit().await.map_err(|error| self.named(&error))?),
         };
         let commit_time = std::mem::take(&mut self.group).commit_time;
-        Ok(Executed { pending, file: self.file.to_string(), offset: self.offset, commit_time })
+        Ok(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time })
     }
 
     /// What a group is about, as far as it is asked for; nothing of it is executed. `false` if not all of it could be seen.

@@ -23,7 +23,6 @@ use engine::OwnedGtid;
 use event_listener::Event;
 use parking_lot::Mutex;
 
-use super::super::Place;
 use super::super::executor::{ExecuteError, Executor};
 use super::group::Group;
 use super::rules::After;
@@ -71,12 +70,21 @@ struct Parked {
     ended: Arc<Ended>,
 }
 
+/// Where a transaction ends in the source's log.
+#[derive(Clone, Default)]
+pub(crate) struct End {
+    /// `None` for nowhere.
+    pub(crate) file: Option<Arc<str>>,
+    pub(crate) offset: u64,
+}
+
 /// A transaction that is not done, or is behind one that is not.
 #[derive(Default)]
 struct Entry {
     job: Option<Arc<Job>>,
     bytes: usize,
-    end: Place,
+    /// Where it ends in the source's log.
+    end: End,
     /// How many things it still waits for.
     waits: usize,
     /// Who waits for it alone.
@@ -102,7 +110,7 @@ struct State {
     is_committing: bool,
     bytes: usize,
     /// Behind the last transaction before the first that is not done.
-    place: Place,
+    place: End,
     is_closed: bool,
     failure: Option<ExecuteError>,
     /// Threads with slots.
@@ -148,7 +156,7 @@ impl Pool {
     }
 
     /// Where the last of those ended in the source's log.
-    pub(crate) fn place(&self) -> Place {
+    pub(crate) fn place(&self) -> End {
         self.state.lock().place.clone()
     }
 
@@ -212,7 +220,7 @@ impl Pool {
             let turn = job.turn;
             debug_assert_eq!(turn, state.first + state.entries.len() as u64, "turns ascend by one");
             let group = &job.group;
-            let end = Place { file: group.file.to_string(), offset: group.end };
+            let end = End { file: Some(group.file.clone()), offset: group.end };
             let entry = Entry { bytes: group.bytes, end, job: Some(Arc::new(job)), ..Entry::default() };
             state.bytes += entry.bytes;
             state.entries.push_back(entry);

@@ -130,8 +130,8 @@ impl Slot {
     async fn commit_now(&self, executor: &mut Executor, turn: u64) -> Result<(), ExecuteError> {
         let executed = executor.commit_group().await?;
         self.pool.done(turn);
-        let place = self.pool.place();
-        let executed = Executed { file: place.file, offset: place.offset, ..executed };
+        let end = self.pool.place();
+        let executed = Executed { file: end.file.unwrap_or_default(), offset: end.offset, ..executed };
         self.run.commits.push(executed).await.map_err(|error| executor.named(&error))
     }
 
