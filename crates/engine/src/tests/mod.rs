@@ -12,6 +12,7 @@
 //! | `open_transactions.rs` | a hundred thousand of them at once |
 //! | `role.rs` | source, follower, a log that begins anew |
 //! | `sums.rs` | sums of ranges against reading them |
+//! | `temporary.rs` | memory of temporary tables |
 //! | `threads.rs` | the same on real threads and a real disk |
 
 mod compression;
@@ -32,4 +33,5 @@ mod role;
 mod script;
 mod state_at;
 mod sums;
+mod temporary;
 mod threads;
