@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::LogPosition;
+use base::{Gtid, LogPosition};
 use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, XaStatement, Xid};
 use binlog::{BinaryLog, EventType, LogTransaction};
 use bytes::Bytes;
@@ -27,6 +27,8 @@ pub(crate) struct History {
     pub(crate) states: Vec<State>,
     /// Where each transaction ends in the log; as `states`, with the beginning first.
     pub(crate) ends: Vec<LogPosition>,
+    /// All that have one, definitions too, in the order of the log.
+    pub(crate) gtids: Vec<Gtid>,
     /// Commit number of each transaction in the ledger.
     pub(crate) numbers: BTreeMap<u64, u64>,
     /// First phases that have no second.
@@ -63,6 +65,7 @@ impl History {
                 let new = state.ledger.keys().find(|id| !history.numbers.contains_key(id));
                 history.numbers.insert(*new.ok_or("a ledger row twice")?, number);
             }
+            history.gtids.extend(transaction.gtid());
             history.states.push(state);
             history.ends.push(transaction.end);
         }

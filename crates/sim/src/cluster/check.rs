@@ -1,6 +1,6 @@
 //! What must be true of a cluster.
 
-use base::LogPosition;
+use base::{Gtid, LogPosition};
 use binlog::LogFile;
 use engine::{Engine, SessionHandle, TxnOptions};
 use io::sim::SimWorld;
@@ -125,17 +125,19 @@ pub(super) async fn check_all(nodes: &[Node], world: &SimWorld, told: &SharedTol
 
 /// A server that executes has what its source has, in the same order if that is asked for.
 fn check_executed(node: &Node, own: &History, source: &History) -> Result<(), String> {
-    let in_order = |history: &History| -> Vec<u64> {
-        let mut ids: Vec<(u64, u64)> = history.numbers.iter().map(|(id, number)| (*number, *id)).collect();
-        ids.sort_unstable();
-        ids.into_iter().map(|(_, id)| id).collect()
-    };
-    let (mut ours, mut theirs) = (in_order(own), in_order(source));
+    let is_there = |gtid: &&Gtid| source.gtids.contains(gtid);
+    let mut ours: Vec<Gtid> = own.gtids.iter().filter(is_there).copied().collect();
+    let mut theirs = source.gtids.clone();
     if !node.keeps_order() {
         ours.sort_unstable();
         theirs.sort_unstable();
     }
-    if ours == theirs { Ok(()) } else { Err(format!("{} has executed {ours:?}, the source {theirs:?}", node.name)) }
+    if ours == theirs {
+        return Ok(());
+    }
+    let at = ours.iter().zip(&theirs).take_while(|(ours, theirs)| ours == theirs).count();
+    let (ours, theirs) = (ours.get(at), theirs.get(at));
+    Err(format!("{} has executed {ours:?} as its transaction {at}, the source {theirs:?}", node.name))
 }
 
 fn check_catalog(name: &str, engine: &Engine, source: &Engine) -> Result<(), String> {

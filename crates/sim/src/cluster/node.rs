@@ -140,7 +140,13 @@ impl Node {
         let columns = rows.iter().flat_map(|row| &row.0);
         let told =
             columns.filter(|(name, _)| name.contains("Running") || name.starts_with("Last_") || name.contains("State"));
-        told.map(|(name, value)| format!("{name}={} ", value.clone().unwrap_or_default())).collect()
+        let mut text: String =
+            told.map(|(name, value)| format!("{name}={} ", value.clone().unwrap_or_default())).collect();
+        for work in shared.sql.services.replica_work() {
+            let busy = work.workers.iter().filter(|worker| worker.applying.is_some());
+            text += &format!("queue {:?}, workers {:?} ", work.queue, busy.collect::<Vec<_>>());
+        }
+        text
     }
 
     /// How often it has compared itself with its source.

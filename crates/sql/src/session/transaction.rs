@@ -281,6 +281,7 @@ impl Session {
             gtid,
             origin,
             source_position,
+            turn: self.in_order.turn,
             ..TxnOptions::new(Arc::clone(&self.handle))
         }
     }

@@ -22,7 +22,7 @@ use io::Env;
 use super::super::executor::malformed;
 use super::spill::Spilled;
 
-/// What is in memory of one transaction, at most; less if `replica_pending_jobs_size_max` is less. One event is, whatever it has.
+/// What is in memory of one transaction, at most; less if a quarter of `replica_pending_jobs_size_max` is less. Its first event is, whatever it has.
 pub(crate) const GROUP_BYTES_MAX: usize = 4 << 20;
 
 /// What the first event of a transaction says of it.

@@ -55,6 +55,8 @@ const SLOTS_PER_PROCESSOR: usize = 8;
 /// Transactions that are ready or wait, for each slot; and in any case.
 const QUEUED_PER_SLOT: usize = 8;
 const QUEUED_MIN: usize = 256;
+/// One transaction keeps no more than this part of what all may keep.
+const KEPT_SHARE: usize = 4;
 /// Bytes in temporary files of large transactions, before no more of them are taken; one is, whatever it has.
 const SPILLED_MAX: u64 = 1 << 30;
 
@@ -83,7 +85,7 @@ impl Parallel {
             bytes: bytes.max(GROUP_BYTES_MAX),
             spilled: SPILLED_MAX,
         };
-        Some(Parallel { mode, slots, is_ordered, kept_max: bytes.min(GROUP_BYTES_MAX), bounds })
+        Some(Parallel { mode, slots, is_ordered, kept_max: (bytes / KEPT_SHARE).min(GROUP_BYTES_MAX), bounds })
     }
 
     pub(super) fn pool(&self, threads: usize) -> Arc<Pool> {
@@ -158,7 +160,7 @@ impl Coordinator {
         let facts = Facts {
             head: group.head,
             schemas: &self.contents.schemas,
-            tables: if group.is_statement || wanted.tables { &self.contents.names } else { &[] },
+            tables: if group.is_statement || is_looked_at { &self.contents.names } else { &[] },
             is_definition: group.is_statement,
             is_large: group.rest.is_some(),
             keys: Some(&self.contents.keys).filter(|_| is_seen),

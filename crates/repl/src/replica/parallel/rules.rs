@@ -176,7 +176,7 @@ impl Rules {
             Mode::None => after.all_done = turn,
             Mode::Minimal => after.all_executed = turn,
             Mode::Conservative => after.all_executed = self.behind_group(turn, head.commit_id),
-            Mode::LogicalClock => after.all_done = self.behind_interval(turn, head, first_undone),
+            Mode::LogicalClock => after.all_done = after.all_done.max(self.behind_interval(turn, head, first_undone)),
             Mode::Schema => {
                 let known = facts.schemas.iter().filter_map(|schema| self.schemas.insert(schema.clone(), turn));
                 after.done.extend(known);
@@ -389,6 +389,19 @@ mod tests {
             let same = rules.next(4, &Facts { tables: &table("t"), ..Facts::default() }, 1);
             assert_eq!(same.done, if is_ordered { vec![2] } else { vec![] });
             assert!(!rules.wants_tables(3), "it has its place");
+        }
+    }
+
+    #[test]
+    fn a_large_transaction_waits_for_definitions_in_every_mode() {
+        let table = [("d".to_owned(), "t".to_owned())];
+        let head = |number| Head { sequence_number: number, file_number: 1, ..Head::default() };
+        for mode in [Mode::LogicalClock, Mode::Conservative, Mode::Minimal, Mode::Writeset, Mode::Aggressive] {
+            let mut rules = Rules::new(mode, true);
+            let defined = Facts { head: head(1), tables: &table, is_definition: true, ..Facts::default() };
+            rules.next(2, &defined, 1);
+            let large = Facts { head: head(2), is_large: true, ..Facts::default() };
+            assert_eq!(rules.next(3, &large, 1).all_done, 3, "{mode:?}");
         }
     }
 
