@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, Kind, Peer, Relay, commuter_binary, run_tool, until};
+use interop::{Client, Connection, IN_USE_AT, Kind, Peer, Relay, commuter_binary, run_tool, until};
 
 const SETUP: &str = r"
 CREATE DATABASE d; USE d;
@@ -26,8 +26,6 @@ INSERT INTO t (s) VALUES ('tagged');
 SET /*!80300 gtid_next = 'AUTOMATIC', */ @tagged = 0;
 INSERT INTO t (s) VALUES ('in the third file');
 ";
-/// Offset in a file of the byte with the flag that says that the file is live.
-const IN_USE_AT: usize = 4 + 17;
 
 /// What the two kinds call the same things.
 struct Names {
@@ -126,31 +124,10 @@ fn files(client: &Client) -> Vec<String> {
     text.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
 }
 
-/// All of the relay's files are the source's to the byte. But for one flag: the live file has it at the source, and with a MariaDB the
-/// file that was live when its server was killed keeps it for ever.
 #[track_caller]
 fn assert_same_files(source: &Peer, relay: &Relay, generation: u32) {
-    let (theirs, ours) = (files(&source.client()), files(&relay.client()));
-    assert!(theirs.ends_with(&ours) && !ours.is_empty(), "{theirs:?}, {ours:?}");
-    for (at, name) in ours.iter().enumerate() {
-        let copy = fs::read(relay.files(generation).join(name)).unwrap();
-        let mut original = fs::read(source.folder().join(name)).unwrap();
-        let was_killed = source.kind() == Kind::Maria118 && !ends_with_rotate_or_stop(&original);
-        if at + 1 == ours.len() || was_killed {
-            original[IN_USE_AT] &= !1;
-        }
-        let differs = copy.iter().zip(&original).position(|(a, b)| a != b);
-        assert!(copy == original, "{name}: {} bytes, the source {}, first at {differs:?}", copy.len(), original.len());
-    }
-}
-
-fn ends_with_rotate_or_stop(file: &[u8]) -> bool {
-    let (mut at, mut last) = (4, 0);
-    while let Some(length) = file.get(at + 9..at + 13) {
-        last = file[at + 4];
-        at += u32::from_le_bytes(length.try_into().unwrap()) as usize;
-    }
-    matches!(last, 3 | 4)
+    let is_maria = source.kind() == Kind::Maria118;
+    relay.compare_files(generation, &source.client(), &source.folder(), is_maria).unwrap();
 }
 
 fn follow(replica: &Peer, relay: &Relay, from: &str) {

@@ -29,6 +29,7 @@
 //! - Replicas that are near one another cost one read of the disk, those at the log's end none (`store::blocks`).
 //! - After a failed sync nothing is received any more; what was durable before is still served.
 
+mod acks;
 mod boundary;
 pub mod gtids;
 pub mod kept;

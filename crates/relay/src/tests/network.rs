@@ -36,6 +36,8 @@ fn options(source: &str, password: &str) -> RelayOptions {
         password: "secret".to_owned(),
         limits: Limits::default(),
         connections_max: 10,
+        acknowledges: false,
+        replicas_wanted: 0,
         report_host: String::new(),
         report_port: 3306,
     }

@@ -31,7 +31,7 @@ mod receiver;
 mod source;
 mod status;
 mod threads;
-mod until;
+pub(crate) mod until;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -55,7 +55,7 @@ pub use self::executor::ExecuteError;
 use self::executor::Executor;
 use self::parallel::{Coordinator, Parallel, Pool};
 use self::queue::{EventQueue, Item};
-pub use self::source::SourceKind;
+pub use self::source::{OWN_COMMENT, OWN_RELAY_COMMENT, SourceKind};
 use self::until::Until;
 use crate::follower::error::ReceiveError;
 use crate::follower::status::{IoState, Running};
@@ -66,9 +66,9 @@ pub type CopyHook = Arc<dyn Fn() + Send + Sync>;
 
 /// A place in a source's log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
-    file: String,
-    offset: u64,
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) offset: u64,
 }
 
 impl Place {

@@ -1,0 +1,86 @@
+//! A source, a relay and a replica, each killed and started again in the middle of a load of everything: in the end the rows are equal, the
+//! relay's files are the source's to the byte, and nobody had to do anything.
+//!
+//! `COMMUTER_INTEROP_WRITES=5000` makes the load fifty times as long: 100,000 transactions.
+
+use std::time::Duration;
+
+use interop::everyday::{EVERYDAY, assert_same, writes_of_each};
+use interop::mixed::Mixed;
+use interop::{Kind, Node, Relay};
+
+const CLIENTS: u64 = 20;
+
+/// `None` is one of ours.
+fn through_deaths(name: &str, of: Option<Kind>, to: Option<Kind>) {
+    let (source, replica) = std::thread::scope(|scope| {
+        let source = scope.spawn(|| Node::start(of, &format!("{name}-source")).unwrap());
+        let replica = Node::start(to, &format!("{name}-replica")).unwrap();
+        (source.join().unwrap(), replica)
+    });
+    let (mut source, mut replica) = (source, replica);
+    source.client().query(EVERYDAY).unwrap();
+    let mut relay = Relay::start(name, source.port(), &[]).unwrap();
+    replica.follow(relay.port()).unwrap();
+    let transactions = CLIENTS * writes_of_each() as u64;
+    Mixed::run(source.port(), CLIENTS, transactions, |load| {
+        load.wait_for(12);
+        relay.kill();
+        relay.restart().unwrap();
+        load.wait_for(25);
+        replica.kill();
+        replica.restart().unwrap();
+        load.wait_for(40);
+        source.kill();
+        source.restart().unwrap();
+        load.wait_for(60);
+        // All at once, and the one in the middle once more before both others are there.
+        source.kill();
+        relay.kill();
+        replica.kill();
+        relay.restart().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| source.restart().unwrap());
+            relay.kill();
+            relay.restart().unwrap();
+            replica.restart().unwrap();
+        });
+    });
+    let patience = Duration::from_secs(60 + transactions / 50);
+    source.wait_for_replica(&replica, patience).unwrap_or_else(|error| panic!("{error}\n{}", relay.log()));
+    assert_same(&source.client(), &replica.client());
+    let end = source.log_end().unwrap();
+    interop::until("the end of the log", || relay.client().query("SHOW BINARY LOGS").is_ok_and(|files| files.contains(&listed(&end))));
+    relay.compare_files(1, &source.client(), &source.folder(), of == Some(Kind::Maria118)).unwrap();
+    assert_eq!((relay.status("Generation").as_str(), relay.status("Last_IO_Error").as_str()), ("1", ""));
+}
+
+/// Of `file:position`, as SHOW BINARY LOGS has it.
+fn listed(end: &str) -> String {
+    end.replace(':', "\t")
+}
+
+#[test]
+fn mysql_to_mysql() {
+    through_deaths("between-mysql", Some(Kind::Mysql97), Some(Kind::Mysql97));
+}
+
+#[test]
+fn mariadb_to_mariadb() {
+    through_deaths("between-maria", Some(Kind::Maria118), Some(Kind::Maria118));
+}
+
+#[test]
+fn commuter_to_commuter() {
+    through_deaths("between-ours", None, None);
+}
+
+#[test]
+fn mysql_to_commuter() {
+    through_deaths("between-from-mysql", Some(Kind::Mysql97), None);
+}
+
+#[test]
+fn mariadb_to_commuter() {
+    through_deaths("between-from-maria", Some(Kind::Maria118), None);
+}
