@@ -81,7 +81,8 @@ impl Node {
         }
     }
 
-    /// Follows whoever listens on a port, by GTIDs, from the first transaction on.
+    /// Follows whoever listens on a port, by GTIDs, from the first transaction on. It forgets what it has logged so far, which its own
+    /// accounts are of one of ours.
     ///
     /// # Errors
     /// When it refuses.
@@ -92,7 +93,7 @@ impl Node {
                  MASTER_CONNECT_RETRY=1, MASTER_SSL_VERIFY_SERVER_CERT=0; START SLAVE"
             ),
             _ => format!(
-                "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', SOURCE_AUTO_POSITION=1, \
+                "RESET BINARY LOGS AND GTIDS; CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', SOURCE_AUTO_POSITION=1, \
                  GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=100; START REPLICA"
             ),
         };

@@ -23,7 +23,7 @@ fn through_deaths(name: &str, of: Option<Kind>, to: Option<Kind>) {
     let mut relay = Relay::start(name, source.port(), &[]).unwrap();
     replica.follow(relay.port()).unwrap();
     let transactions = CLIENTS * writes_of_each() as u64;
-    Mixed::run(source.port(), CLIENTS, transactions, |load| {
+    Mixed::run(source.port(), CLIENTS, transactions, of != Some(Kind::Maria118), |load| {
         load.wait_for(12);
         relay.kill();
         relay.restart().unwrap();

@@ -26,7 +26,7 @@ pub(crate) struct Place {
 
 /// Which replicas have what.
 #[derive(Default)]
-pub(crate) struct Acks {
+pub struct Acks {
     /// So many replicas must have what is acknowledged to the source.
     wanted: usize,
     /// By connection: all before this is there.
