@@ -3,6 +3,7 @@
 //! Each client has tables of its own, which it defines anew now and then, and all meet in one. What a statement was that a server's death
 //! has cut off nobody knows; so none of them depends on those before it.
 
+use std::sync::RwLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,8 @@ const CYCLE: u64 = 100;
 /// What two clients, or a statement that came before a death and was done, may make of a statement; it is not in the log then: no such
 /// column or table, one that is there already, a deadlock.
 const EXPECTED: [u16; 8] = [1050, 1051, 1060, 1061, 1091, 1146, 1205, 1213];
+/// What statements begin with that define tables.
+const DEFINITIONS: [&str; 5] = ["ALTER", "CREATE", "DROP", "RENAME", "TRUNCATE"];
 /// A server that is going.
 const GOING: [u16; 3] = [1053, 1080, 2013];
 
@@ -52,13 +55,21 @@ fn transaction(client: u64, n: u64) -> Vec<String> {
         57 => one(format!("RENAME TABLE made{client} TO made{client}_2")),
         67 => one(format!("DROP TABLE IF EXISTS made{client}_2, made{client}")),
         77 => one(format!("TRUNCATE TABLE scratch{client}")),
-        87 => one(format!("INSERT INTO {m} (lt, bl) VALUES (REPEAT('long{n}', 5000), REPEAT(x'00ff{client:02x}', 20000))")),
+        87 => one(format!(
+            "INSERT INTO {m} (lt, bl) VALUES (REPEAT('long{n}', 5000), REPEAT(x'00ff{client:02x}', 20000))"
+        )),
         97 => one(format!("DELETE FROM {m} WHERE id < {}", near.saturating_sub(60))),
         98 if client == 0 => one("FLUSH BINARY LOGS".to_owned()),
         rest => match rest % 10 {
-            0 => one(format!("UPDATE {m} SET de = de + 1, tx = NULL, b = b'1', j = '{{\"n\": {n}}}', ts = NULL WHERE id > {} AND id <= {near}", near.saturating_sub(4))),
+            0 => one(format!(
+                "UPDATE {m} SET de = de + 1, tx = NULL, b = b'1', j = '{{\"n\": {n}}}', ts = NULL WHERE id > {} AND id <= {near}",
+                near.saturating_sub(4)
+            )),
             1 => one(format!("DELETE FROM {m} WHERE id = {}", n / 6)),
-            2 => one(format!("INSERT INTO shared VALUES ({}, 1, 'first') ON DUPLICATE KEY UPDATE n = n + 1, s = '{client} {n}'", n % 7)),
+            2 => one(format!(
+                "INSERT INTO shared VALUES ({}, 1, 'first') ON DUPLICATE KEY UPDATE n = n + 1, s = '{client} {n}'",
+                n % 7
+            )),
             3 => vec![
                 "BEGIN".to_owned(),
                 full_row(&m, n),
@@ -104,6 +115,8 @@ pub struct Mixed {
     port: u16,
     transactions: u64,
     truncates: bool,
+    /// Who defines a table reads it.
+    definitions: RwLock<()>,
     committed: AtomicU64,
     has_failed: AtomicBool,
 }
@@ -120,7 +133,14 @@ impl Mixed {
         for sql in format!("{SHARED}{}", all.concat()).split(';').filter(|sql| !sql.trim().is_empty()) {
             first.succeed(sql).expect("the server makes tables");
         }
-        let load = Mixed { port, transactions, truncates, committed: AtomicU64::new(0), has_failed: AtomicBool::new(false) };
+        let load = Mixed {
+            port,
+            transactions,
+            truncates,
+            definitions: RwLock::default(),
+            committed: AtomicU64::new(0),
+            has_failed: AtomicBool::new(false),
+        };
         std::thread::scope(|scope| {
             for client in 0..clients {
                 let load = &load;
@@ -141,6 +161,12 @@ impl Mixed {
         }
     }
 
+    /// Runs something while clients define no tables.
+    pub fn without_definitions(&self, what: impl FnOnce()) {
+        let _held = self.definitions.write();
+        what();
+    }
+
     fn write(&self, client: u64) {
         let failing = Failing(self);
         let mut connection = self.connect();
@@ -148,6 +174,11 @@ impl Mixed {
         while self.committed.load(Ordering::SeqCst) < self.transactions {
             n += 1;
             let mut statements = transaction(client, n);
+            let defines = DEFINITIONS.iter().any(|verb| statements[0].starts_with(verb));
+            let may_define = self.definitions.try_read();
+            if defines && may_define.is_err() {
+                continue;
+            }
             if !self.truncates && statements[0].starts_with("TRUNCATE") {
                 statements = vec![format!("DELETE FROM scratch{client}")];
             }

@@ -122,7 +122,10 @@ impl Node {
     /// When it has not in time; with what it says of itself.
     pub fn wait_for_replica(&self, replica: &Node, patience: Duration) -> Result<()> {
         let client = self.client();
-        client.query("CREATE TABLE IF NOT EXISTS d.marks (id INT AUTO_INCREMENT PRIMARY KEY, n INT); INSERT INTO d.marks (n) VALUES (1)")?;
+        if client.query("SHOW TABLES FROM d LIKE 'marks'")?.is_empty() {
+            client.query("CREATE TABLE d.marks (id INT AUTO_INCREMENT PRIMARY KEY, n INT)")?;
+        }
+        client.query("INSERT INTO d.marks (n) VALUES (1)")?;
         let last = client.query("SELECT MAX(id) FROM d.marks")?;
         let start = Instant::now();
         while replica.client().query("SELECT MAX(id) FROM d.marks").as_ref() != Ok(&last) {

@@ -65,6 +65,16 @@ impl Relay {
         self.restart()
     }
 
+    /// Kills it, and starts it again with these arguments.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn restart_with(&mut self, arguments: &[&str]) -> Result<()> {
+        self.kill();
+        self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
+        self.restart()
+    }
+
     /// Starts it again on its files.
     ///
     /// # Errors

@@ -113,7 +113,8 @@ impl Receiver {
 
     async fn connect_and_copy(&mut self, attempts: &mut u64) -> Result<(), ReceiveError> {
         self.writer.go_back().await?;
-        let connected = self.in_time(connect::connect(&self.env, &self.settings, &self.identity, self.acks.is_some())).await?;
+        let connected =
+            self.in_time(connect::connect(&self.env, &self.settings, &self.identity, self.acks.is_some())).await?;
         self.status.connected(&connected);
         let (file, position) = self.settle(&connected.source).await?;
         let Connected { mut client, log_status, .. } = connected;

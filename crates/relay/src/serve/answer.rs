@@ -66,7 +66,9 @@ pub(crate) async fn answer(relay: &Relay, session: &mut Session, sql: &str) -> R
     match list.split_first() {
         None => Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty")),
         Some((first, _)) if first.is("SELECT") => select(relay, session, sql, &spans[1..]).await.map(Answer::Rows),
-        Some((first, rest)) if first.is("SET") => set(relay, session, rest).await.ok_or_else(unknown)?.map(|()| Answer::Ok),
+        Some((first, rest)) if first.is("SET") => {
+            set(relay, session, rest).await.ok_or_else(unknown)?.map(|()| Answer::Ok)
+        }
         Some((first, rest)) if first.is("SHOW") => show(relay, rest).await.ok_or_else(unknown).map(Answer::Rows),
         Some(_) => Err(unknown()),
     }

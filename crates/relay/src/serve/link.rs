@@ -142,7 +142,9 @@ impl<T: Transport> Link<T> {
     /// What the client has said while it is sent a log; `None` if there is nothing whole. Does not wait.
     pub(crate) async fn said(&mut self) -> Result<Option<Range<usize>>, Ended> {
         self.reader.set_sequence(0);
-        if !self.reader.has_packet() && poll_once(self.transport.read(self.reader.buffer())).await.transpose()? == Some(0) {
+        if !self.reader.has_packet()
+            && poll_once(self.transport.read(self.reader.buffer())).await.transpose()? == Some(0)
+        {
             return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
         }
         let packet = self.reader.next_packet()?;

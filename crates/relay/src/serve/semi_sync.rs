@@ -89,7 +89,10 @@ impl SemiSync {
         // Events say where they end modulo 4 GiB, and so may their replica.
         let is_it = |(file, place): &(String, Place)| *file == ack.file && place.offset as u32 == ack.position as u32;
         let Some(found) = self.asked.iter().position(is_it) else {
-            return Err(fatal(format!("Replica acknowledged {}:{}, which it was not asked for", ack.file, ack.position)));
+            return Err(fatal(format!(
+                "Replica acknowledged {}:{}, which it was not asked for",
+                ack.file, ack.position
+            )));
         };
         let last = self.asked.drain(..=found).next_back();
         if let Some((_, place)) = last {

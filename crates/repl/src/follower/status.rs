@@ -140,7 +140,9 @@ impl Line<'_> {
         row.number("Exec_Source_Log_Pos", applier.position.offset);
         row.number("Relay_Log_Space", self.log.files().iter().map(|file| file.size).sum::<u64>());
         let (condition, until) = self.until.clone().unwrap_or(("None", Place::default()));
-        row.text("Until_Condition", condition).text("Until_Log_File", &until.file).number("Until_Log_Pos", until.offset);
+        row.text("Until_Condition", condition)
+            .text("Until_Log_File", &until.file)
+            .number("Until_Log_Pos", until.offset);
         row.ssl(settings, self.seconds_behind());
         row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
         row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
