@@ -46,6 +46,16 @@ impl Relay {
         let _ = self.child.wait();
     }
 
+    /// SIGSTOP: it stands still, with its connections open.
+    pub fn pause(&self) {
+        signal(&self.child, libc::SIGSTOP);
+    }
+
+    /// SIGCONT.
+    pub fn go_on(&self) {
+        signal(&self.child, libc::SIGCONT);
+    }
+
     /// SIGTERM; waits for the end.
     ///
     /// # Errors

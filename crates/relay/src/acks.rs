@@ -72,6 +72,12 @@ impl Acks {
         self.reached.lock().remove(&connection);
     }
 
+    /// The farthest that one has.
+    #[cfg(test)]
+    pub(crate) fn most(&self) -> Option<Place> {
+        self.reached.lock().values().max().copied()
+    }
+
     /// Whether as many as are wanted have all before a place.
     fn have(&self, place: Place) -> bool {
         self.wanted == 0 || self.reached.lock().values().filter(|&&reached| reached >= place).count() >= self.wanted
