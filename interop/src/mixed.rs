@@ -50,7 +50,7 @@ fn transaction(client: u64, n: u64) -> Vec<String> {
         17 => one(format!("CREATE INDEX late ON {m} (t2, c)")),
         27 => one(format!("ALTER TABLE {m} DROP COLUMN more")),
         37 => one(format!("CREATE TABLE made{client} (id INT PRIMARY KEY, s VARCHAR(30))")),
-        38 => one(format!("INSERT INTO made{client} SELECT id, c FROM {m}")),
+        38 => one(format!("INSERT IGNORE INTO made{client} SELECT id, c FROM {m}")),
         47 => one(format!("DROP INDEX late ON {m}")),
         57 => one(format!("RENAME TABLE made{client} TO made{client}_2")),
         67 => one(format!("DROP TABLE IF EXISTS made{client}_2, made{client}")),

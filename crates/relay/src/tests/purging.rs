@@ -191,5 +191,5 @@ fn a_damaged_first_file_does_not_say_what_was_before_it() {
         .unwrap();
     let purged = machine.run(relay.purged()).unwrap().unwrap().unwrap();
     let first = relay.store().first().unwrap().name;
-    assert!(first > "bin.000003".to_owned() && !purged.to_string().is_empty(), "{first}: {purged}");
+    assert!(first.as_str() > "bin.000003" && !purged.to_string().is_empty(), "{first}: {purged}");
 }
