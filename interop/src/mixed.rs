@@ -117,6 +117,8 @@ pub struct Mixed {
     truncates: bool,
     /// Who defines a table reads it.
     definitions: RwLock<()>,
+    /// Who writes reads it.
+    all: RwLock<()>,
     committed: AtomicU64,
     has_failed: AtomicBool,
 }
@@ -138,6 +140,7 @@ impl Mixed {
             transactions,
             truncates,
             definitions: RwLock::default(),
+            all: RwLock::default(),
             committed: AtomicU64::new(0),
             has_failed: AtomicBool::new(false),
         };
@@ -167,12 +170,19 @@ impl Mixed {
         what();
     }
 
+    /// Runs something while clients do nothing.
+    pub fn hold(&self, what: impl FnOnce()) {
+        let _held = self.all.write();
+        what();
+    }
+
     fn write(&self, client: u64) {
         let failing = Failing(self);
         let mut connection = self.connect();
         let mut n = 0;
         while self.committed.load(Ordering::SeqCst) < self.transactions {
             n += 1;
+            let _turn = self.all.read();
             let mut statements = transaction(client, n);
             let defines = DEFINITIONS.iter().any(|verb| statements[0].starts_with(verb));
             let may_define = self.definitions.try_read();

@@ -115,6 +115,8 @@ fn nothing_is_left_out_of_a_copy() {
         let error = client.query(sql).unwrap_err();
         assert!(error.contains("1235") && error.contains("filters"), "{error}");
     }
+    let error = client.query("SET GLOBAL sql_replica_skip_counter = 1").unwrap_err();
+    assert!(error.contains("1235") && error.contains("sql_replica_skip_counter"), "{error}");
     client.query("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (); START REPLICA").unwrap();
 
     // Filters that were in a configuration keep it from starting: it would have been thought that they count.

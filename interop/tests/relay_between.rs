@@ -10,7 +10,6 @@ use interop::mixed::Mixed;
 use interop::{Kind, Node, Relay};
 
 const CLIENTS: u64 = 20;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// `None` is one of ours.
 fn through_deaths(name: &str, of: Option<Kind>, to: Option<Kind>) {
@@ -24,6 +23,7 @@ fn through_deaths(name: &str, of: Option<Kind>, to: Option<Kind>) {
     let mut relay = Relay::start(name, source.port(), &[]).unwrap();
     replica.follow(relay.port()).unwrap();
     let transactions = CLIENTS * writes_of_each() as u64;
+    let patience = Duration::from_secs(60 + transactions / 50);
     Mixed::run(source.port(), CLIENTS, transactions, of != Some(Kind::Maria118), |load| {
         load.wait_for(12);
         relay.kill();
@@ -31,7 +31,7 @@ fn through_deaths(name: &str, of: Option<Kind>, to: Option<Kind>) {
         load.wait_for(25);
         let mut deaths = || {
             if to == Some(Kind::Maria118) {
-                source.wait_for_replica(&replica, PATIENCE).unwrap();
+                load.hold(|| source.wait_for_replica(&replica, patience).unwrap());
             }
             replica.kill();
             replica.restart().unwrap();
@@ -58,7 +58,6 @@ fn through_deaths(name: &str, of: Option<Kind>, to: Option<Kind>) {
             _ => deaths(),
         }
     });
-    let patience = PATIENCE + Duration::from_secs(transactions / 50);
     source.wait_for_replica(&replica, patience).unwrap_or_else(|error| panic!("{error}\n{}", relay.log()));
     assert_same(&source.client(), &replica.client());
     let end = source.log_end().unwrap();

@@ -11,6 +11,7 @@
 //! | [`store`] | the files: written, cut back after a crash, read, purged |
 //! | [`receive`] | the connection to the source: asks, compares, appends |
 //! | `serve` | a replica's connection: login, what replicas ask before a dump, the dump |
+//! | `acks` | semi-synchronous replication, to the source and by replicas |
 //! | [`gtids`] | what a log holds, in either kind's GTIDs |
 //! | [`kept`] | what is remembered beside the files: who the source was |
 //! | [`relay`] | all of it together, without listeners |

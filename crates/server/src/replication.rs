@@ -88,8 +88,16 @@ pub(crate) fn no_filters_of_a_copy() -> SqlError {
     )
 }
 
-/// That error if there are filters.
-pub(crate) fn check_no_filters(globals: &Globals) -> Result<(), SqlError> {
+/// 1235: the same of transactions that are to be skipped.
+pub(crate) fn nothing_is_skipped_in_a_copy() -> SqlError {
+    SqlError::not_supported("sql_replica_skip_counter on a server that copies its source's log")
+}
+
+/// One of these errors if something is to be left out.
+pub(crate) fn check_copies_all(globals: &Globals) -> Result<(), SqlError> {
+    if globals.named("sql_replica_skip_counter").as_u64() > 0 {
+        return Err(nothing_is_skipped_in_a_copy());
+    }
     if has_filters(globals) { Err(no_filters_of_a_copy()) } else { Ok(()) }
 }
 
@@ -266,7 +274,7 @@ pub(crate) async fn start(
 ) -> Result<(), ServerError> {
     let failed = |error: SqlError| ServerError::Replication(error.message);
     if options.follow.is_some() || engine.is_follower() {
-        check_no_filters(globals).map_err(failed)?;
+        check_copies_all(globals).map_err(failed)?;
     }
     if let Some(url) = &options.follow {
         follower.change_and_follow(&source_of("--follow", url)?).await.map_err(failed)?;

@@ -61,7 +61,7 @@ impl ServerServices {
         if self.channels().has_named() {
             return Err(SqlError::not_supported("a copy of a source's log beside replication channels"));
         }
-        replication::check_no_filters(&self.parts.globals)?;
+        replication::check_copies_all(&self.parts.globals)?;
         replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
         self.shared().inspect(|shared| shared.sql.xa.forget_prepared());
         self.follower().start(start).await

@@ -130,6 +130,9 @@ impl Services for ServerServices {
             });
             return Box::pin(std::future::ready(checked));
         }
+        if name == "sql_replica_skip_counter" && self.parts.engine.is_follower() && value.as_u64() > 0 {
+            return Box::pin(std::future::ready(Err(replication::nothing_is_skipped_in_a_copy())));
+        }
         if name == "sql_replica_skip_counter" {
             return Box::pin(std::future::ready(self.channels().check_one_stopped()));
         }
