@@ -53,6 +53,11 @@ impl Peer {
         Ok(start.elapsed())
     }
 
+    /// How it is started the next time.
+    pub fn set_arguments(&mut self, slow_sync: Duration, arguments: Vec<String>) {
+        (self.slow_sync, self.arguments) = (slow_sync, arguments);
+    }
+
     /// SIGKILL.
     pub fn kill(&mut self) {
         let _ = self.child.kill();

@@ -19,6 +19,8 @@ fn make_accounts(client: &Client) {
         .query(&format!(
             "CREATE TABLE d.accounts (id INT PRIMARY KEY, money INT NOT NULL); \
              CREATE TABLE d.moves (account INT NOT NULL, money INT, FOREIGN KEY (account) REFERENCES d.accounts (id)); \
+             CREATE TABLE d.changing (id INT PRIMARY KEY AUTO_INCREMENT, n INT); \
+             CREATE TABLE d.large (id INT PRIMARY KEY AUTO_INCREMENT, n INT, filling LONGTEXT); \
              CREATE TABLE d.slips (who INT, what VARCHAR(20)); INSERT INTO d.accounts VALUES {rows}"
         ))
         .unwrap();
@@ -48,7 +50,44 @@ fn transfer(port: u16, client: u64) {
     }
 }
 
-/// A log with everything: conflicts, foreign keys, tables without a key, definitions in the middle.
+/// A table that is defined again and again, while others are written.
+fn define(port: u16) {
+    let mut connection = Connection::open(port, "d").unwrap();
+    for turn in 0..10 {
+        let statements = [
+            format!("ALTER TABLE changing ADD COLUMN c{turn} INT DEFAULT {turn}"),
+            format!("INSERT INTO changing (n) VALUES ({turn}), ({})", turn + 1),
+            format!("CREATE TABLE made_{turn} LIKE changing"),
+            format!("INSERT INTO made_{turn} SELECT * FROM changing"),
+            format!("RENAME TABLE made_{turn} TO kept_{turn}"),
+            if turn % 4 == 3 { "TRUNCATE changing".to_owned() } else { format!("UPDATE changing SET n = n + {turn}") },
+            format!("CREATE INDEX i{turn} ON changing (c{turn})"),
+        ];
+        for statement in &statements {
+            let answer = connection.query(statement);
+            assert!(matches!(answer, Ok(Answer::Done { .. })), "{statement}: {answer:?}");
+        }
+    }
+}
+
+/// Transactions of more than what stays in memory, which write what the others write too.
+fn write_much(port: u16) {
+    let mut connection = Connection::open(port, "d").unwrap();
+    for turn in 0..3 {
+        let row = format!("({turn}, REPEAT('{turn}', 300000))");
+        let insert = format!("INSERT INTO large (n, filling) VALUES {}", vec![row; 20].join(", "));
+        let take = format!("UPDATE accounts SET money = money - 1 WHERE id = {}", turn + 1);
+        let give = format!("UPDATE accounts SET money = money + 1 WHERE id = {}", turn + 5);
+        for statement in ["BEGIN", &insert, &take, &give, "COMMIT"] {
+            if !matches!(connection.query(statement), Ok(Answer::Done { .. })) {
+                connection.query("ROLLBACK").unwrap();
+                break;
+            }
+        }
+    }
+}
+
+/// A log with everything: conflicts, foreign keys, tables without a key, definitions and large transactions in the middle.
 fn write_log(source: &Peer) {
     source.client().query(EVERYDAY).unwrap();
     make_accounts(&source.client());
@@ -58,6 +97,8 @@ fn write_log(source: &Peer) {
             scope.spawn(move || transfer(port, client));
         }
         scope.spawn(move || write_beside_each_other(port, 4));
+        scope.spawn(move || define(port));
+        scope.spawn(move || write_much(port));
     });
     source.client().query("ALTER TABLE d.accounts ADD COLUMN note VARCHAR(10) DEFAULT 'new'").unwrap();
     std::thread::scope(|scope| {
@@ -130,6 +171,8 @@ fn in_every_mode(kind: Kind, name: &str) {
         let workers = format!("replica_parallel_workers={workers}");
         executes(&source, name, &["replica_parallel_mode=OPTIMISTIC", &workers, "replica_row_differences=IGNORE"]);
     }
+    // Nearly all transactions are in files then.
+    executes(&source, name, &["replica_pending_jobs_size_max=1024"]);
     for mode in ["WRITESET", "LOGICAL_CLOCK"].into_iter().filter(|_| kind == Kind::Mysql97) {
         executes(&source, name, &[&format!("replica_parallel_mode={mode}"), "replica_preserve_commit_order=OFF"]);
     }

@@ -8,6 +8,7 @@ mod crowd;
 mod idle;
 mod large;
 mod recovery;
+mod replica;
 mod report;
 mod steady;
 mod unread;
@@ -15,6 +16,7 @@ mod view;
 mod waiters;
 mod works;
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -43,6 +45,22 @@ pub(crate) struct BenchArguments {
     /// More settings of our server, as `sync_method=O_DSYNC`.
     #[arg(long = "set")]
     settings: Vec<String>,
+    /// Of `replica`: whose logs.
+    #[arg(long, value_delimiter = ',', default_values = ["commuter", "mysql97", "maria118"],
+          value_parser = ["commuter", "mysql97", "maria118"])]
+    sources: Vec<String>,
+    /// Of `replica`: numbers of workers; 0 is one transaction after the other.
+    #[arg(long, value_delimiter = ',', default_values_t = [0, 2, 4, 8, 16, 32, 64, 128, 256])]
+    workers: Vec<u32>,
+    /// Of `replica`: durability of the replicas.
+    #[arg(long, value_delimiter = ',', default_values = ["full", "none"], value_parser = ["full", "none"])]
+    durability: Vec<String>,
+    /// Of `replica`: milliseconds that each sync of the replicas is slower.
+    #[arg(long, value_delimiter = ',', default_values_t = [0, 1])]
+    slow_syncs: Vec<u64>,
+    /// Of `replica`: transactions of the backlog.
+    #[arg(long, default_value_t = 200_000)]
+    updates: u32,
 }
 
 impl BenchArguments {
@@ -71,6 +89,14 @@ impl Contender {
         match self {
             Contender::Ours(server) => server.port(),
             Contender::Peer(peer) => peer.port(),
+        }
+    }
+
+    /// Where its data is.
+    fn folder(&self) -> PathBuf {
+        match self {
+            Contender::Ours(server) => server.folder().to_path_buf(),
+            Contender::Peer(peer) => peer.folder(),
         }
     }
 
@@ -114,6 +140,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
         match work.action {
             Action::Sysbench { .. } => {}
             Action::CatchUp(source) => catch_up::run(work, source, arguments)?,
+            Action::Replica => replica::run(work, arguments)?,
             Action::Recovery(updates) => recovery::run(work, updates, arguments)?,
             Action::Idle { connections, tls } => idle::run(work, connections, tls)?,
             Action::Crowd { connections, committing, refused } => {

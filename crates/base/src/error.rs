@@ -292,6 +292,7 @@ pub mod codes {
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: Code = (1694, "HY000");
     pub const TRUNCATE_ILLEGAL_FK: Code = (1701, "42000");
+    pub const SOURCE_DELAY_VALUE_OUT_OF_RANGE: Code = (1729, "HY000");
     pub const ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT: Code = (1730, "HY000");
     pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");
     pub const FOREIGN_DUPLICATE_KEY: Code = (1761, "23000");

@@ -35,7 +35,7 @@ use crate::engine::Engine;
 use crate::error::{DuplicateKey, EngineError, Result};
 use crate::gate::Passage;
 use crate::large::{LargeWrites, RunFile, Runs};
-use crate::lock::{LockOwner, TableMode, Target, Wait, WaitPolicy};
+use crate::lock::{LockOwner, TableMode, Target, Turn, Wait, WaitPolicy};
 use crate::memtable::Key;
 use crate::memtable::chain::BUILT;
 use crate::memtable::stamp::{Stamp, VersionStamp};
@@ -78,6 +78,21 @@ impl DdlEffect {
     }
 }
 
+/// Whose a definition's locks are.
+#[derive(Clone, Copy, Default)]
+struct Place<'a> {
+    /// What the session holds beside transactions (LOCK TABLES).
+    under: Option<&'a Arc<LockOwner>>,
+    /// Its place in an order of commits.
+    turn: Option<Turn>,
+}
+
+impl<'a> From<&'a TxnOptions> for Place<'a> {
+    fn from(options: &'a TxnOptions) -> Self {
+        Place { under: options.under.as_ref(), turn: options.turn }
+    }
+}
+
 /// A statement that is ready to be logged: trees are built, locks are held.
 struct Prepared {
     rows: Vec<(Key, Option<Bytes>)>,
@@ -105,7 +120,7 @@ impl Engine {
             text.context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
         }
         let timestamp = text.context.timestamp;
-        let prepared = core.prepare_ddl(|_| Ok(change.clone()), timestamp, options.under.as_ref(), wait).await?;
+        let prepared = core.prepare_ddl(|_| Ok(change.clone()), timestamp, options.into(), wait).await?;
         let encoded = core.encode_ddl(text, &prepared.schemas, options)?;
         core.wait_for_room(&session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
@@ -131,7 +146,12 @@ impl Engine {
         let session = SessionHandle::internal();
         let wait = Wait { policy: WaitPolicy::For(APPLY_LOCK_WAIT), cancel: &session.cancel };
         let prepared = core
-            .prepare_ddl(|catalog| Ok(core.planner.plan(text, catalog)?), text.context.timestamp, None, wait)
+            .prepare_ddl(
+                |catalog| Ok(core.planner.plan(text, catalog)?),
+                text.context.timestamp,
+                Place::default(),
+                wait,
+            )
             .await?;
         {
             let _installs = core.checkpoints.installs.read();
@@ -152,11 +172,12 @@ impl Core {
         self: &Arc<Self>,
         change: impl Fn(&Catalog) -> Result<CatalogChange>,
         timestamp: u32,
-        under: Option<&Arc<LockOwner>>,
+        place: Place<'_>,
         wait: Wait<'_>,
     ) -> Result<Prepared> {
         loop {
-            let mut locks = under.map_or_else(|| self.locks.owner(), |tables| tables.child());
+            let mut locks = place.under.map_or_else(|| self.locks.owner(), |tables| tables.child());
+            locks.set_turn(place.turn);
             let tables = locked_tables(&self.catalog.load(), &change(&self.catalog.load())?);
             lock_tables(&mut locks, &tables, wait).await?;
             let turn = self.ddl.take_owned().await;
@@ -183,7 +204,7 @@ impl Core {
                 dropped,
                 built,
                 _locks: locks,
-                _under: under.cloned(),
+                _under: place.under.cloned(),
                 _turn: turn,
             };
             return Ok(Prepared { rows, schemas, effect });

@@ -195,13 +195,7 @@ pub(crate) async fn set_gtid_purged(engine: &Engine, globals: &Globals, value: &
 /// cannot be taken back.
 pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value: &str) -> Result<(), SqlError> {
     let executed = MariaGtidName::position(&engine.gtid_executed());
-    let mut names = Vec::new();
-    for text in value.split(',').map(str::trim).filter(|text| !text.is_empty()) {
-        let name: MariaGtidName = text
-            .parse()
-            .map_err(|_| SqlError::new(codes::INCORRECT_GTID_STATE, format!("Could not parse GTID list '{value}'")))?;
-        names.push(name);
-    }
+    let names = parse_position(value)?;
     let is_behind = |known: &MariaGtidName| {
         !names.iter().any(|name| name.domain_id == known.domain_id && name.seq_no >= known.seq_no)
     };
@@ -218,6 +212,16 @@ pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value
         Ok(set)
     };
     Ok(engine.add_purged_gtids(commit_settings(globals), change).await?)
+}
+
+/// A position of MariaDB's: GTIDs, commas between them.
+///
+/// # Errors
+/// 1941 for anything else.
+pub(crate) fn parse_position(text: &str) -> Result<Vec<MariaGtidName>, SqlError> {
+    let names = text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::parse);
+    let names: Result<_, _> = names.collect();
+    names.map_err(|_| SqlError::new(codes::INCORRECT_GTID_STATE, format!("Could not parse GTID list '{text}'")))
 }
 
 /// What `--follow` (or another `option`) says, as the statement would. It says all there is, so that nothing of an earlier source is
@@ -284,5 +288,8 @@ pub(crate) async fn start(
     }
     become_follower(engine, globals).await.map_err(failed)?;
     xa.forget_prepared();
+    if globals.named("skip_replica_start").as_bool() {
+        return Ok(());
+    }
     follower.start(&BOTH_THREADS).await.map_err(failed)
 }

@@ -12,7 +12,7 @@ pub(crate) async fn call(services: &dyn Services, function: &str, args: Vec<Valu
     match function {
         "wait_for_executed_gtid_set" => wait_for_gtids(services, &args).await,
         "binlog_gtid_pos" => binlog_gtid_pos(services, &args).await,
-        "master_gtid_wait" => wait_for_gtids(services, &args).await,
+        "master_gtid_wait" => wait_for_position(services, &args).await,
         name => Err(SqlError::not_supported(format!("{}()", name.to_uppercase()))),
     }
 }
@@ -45,6 +45,19 @@ async fn wait_for_gtids(services: &dyn Services, args: &[Value]) -> Result<Value
     .filter(|timeout| !timeout.is_zero());
     let reached = services.wait_for_gtids(&set, timeout).await?;
     Ok(Value::Int(i64::from(!reached)))
+}
+
+/// MASTER_GTID_WAIT(position [, timeout]): 0 when it is reached, -1 when the time is over; NULL for no position, as in MariaDB. There no
+/// timeout, or one below 0, means no limit.
+async fn wait_for_position(services: &dyn Services, args: &[Value]) -> Result<Value, SqlError> {
+    let Some(position) = args.first().and_then(Value::as_bytes) else { return Ok(Value::Null) };
+    let position = String::from_utf8_lossy(position).into_owned();
+    let timeout = match args.get(1) {
+        None | Some(Value::Null) => None,
+        Some(value) => seconds(value).ok(),
+    };
+    let reached = services.wait_for_position(&position, timeout).await?;
+    Ok(Value::Int(if reached { 0 } else { -1 }))
 }
 
 fn seconds(value: &Value) -> Result<Duration, SqlError> {

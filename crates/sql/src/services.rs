@@ -3,6 +3,8 @@
 //! Every method that waits gives a future; none holds a lock across it. Privileges are checked by the session before
 //! it calls.
 
+mod work;
+
 use std::time::Duration;
 
 use base::{Cancelled, ConnectionId, SqlError};
@@ -10,6 +12,8 @@ use io::BoxFuture;
 
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
 use crate::settings::SettingValue;
+
+pub use self::work::{ChannelWork, QueuedState, QueuedTransaction, TimedTransaction, Worker, WorkerState};
 
 /// The server, as sessions see it.
 pub trait Services: Send + Sync {
@@ -78,8 +82,15 @@ pub trait Services: Send + Sync {
     /// no such channel.
     fn replica_status(&self, channel: &ChannelName) -> Result<Vec<ReplicaStatusRow>, SqlError>;
 
+    /// What every channel does that has a source, in the order of [`replica_status`](Services::replica_status).
+    fn replica_work(&self) -> Vec<ChannelWork>;
+
     /// Ready when everything in `set` has been applied here (`true`), or the time is over (`false`).
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>>;
+
+    /// Ready when everything up to a position of MariaDB's (`0-1-17,2-1-4`) has been applied here (`true`), or the time is over (`false`).
+    /// 1941 for what is no position.
+    fn wait_for_position(&self, position: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>>;
 
     /// The last transaction before a position of the binary log as MariaDB names it (`0-1-17`), empty if there is none; `None` if
     /// there is no such position. The position must be between two transactions.

@@ -40,9 +40,10 @@ pub(crate) fn run(work: &Work, source: Option<Kind>, arguments: &BenchArguments)
     Ok(())
 }
 
-fn updates(port: u16) -> Result<()> {
+/// Single-row updates by 64 clients.
+pub(super) fn updates(port: u16, count: u32) -> Result<()> {
     let run = Sysbench {
-        more: vec![format!("--events={UPDATES}"), "--rand-type=uniform".to_owned()],
+        more: vec![format!("--events={count}"), "--rand-type=uniform".to_owned()],
         ..load(port, "oltp_update_index", 64, 0)
     };
     run.run().map(drop)
@@ -57,7 +58,7 @@ fn of_ours(arguments: &BenchArguments) -> Result<f64> {
     fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     in_step(&source.client(), &follower.client())?;
     follower.client().query("STOP REPLICA")?;
-    updates(source.port())?;
+    updates(source.port(), UPDATES)?;
     let start = Instant::now();
     follower.client().query("START REPLICA")?;
     in_step(&source.client(), &follower.client())?;
@@ -86,23 +87,29 @@ fn of_peer(kind: Kind, workers: u32, with_log: bool) -> Result<f64> {
     let replica = Peer::start(kind, "bench-replica", Duration::ZERO, &settings)?;
     fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     let (port, client) = (source.port(), replica.client());
-    match kind {
-        Kind::Mysql97 => client.query(&format!(
-            "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', \
-             SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA"
-        ))?,
-        Kind::Maria118 => client.query(&format!(
-            "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='root', \
-             MASTER_USE_GTID=slave_pos, MASTER_SSL_VERIFY_SERVER_CERT=0; START SLAVE"
-        ))?,
-    };
+    follow(kind, &client, port)?;
     peer_in_step(kind, &source.client(), &client)?;
     client.query(if kind == Kind::Mysql97 { "STOP REPLICA" } else { "STOP SLAVE" })?;
-    updates(port)?;
+    updates(port, UPDATES)?;
     let start = Instant::now();
     client.query(if kind == Kind::Mysql97 { "START REPLICA" } else { "START SLAVE" })?;
     peer_in_step(kind, &source.client(), &client)?;
     Ok(f64::from(UPDATES) / start.elapsed().as_secs_f64())
+}
+
+/// Lets a peer follow a source of its kind.
+pub(super) fn follow(kind: Kind, replica: &Client, port: u16) -> Result<()> {
+    let sql = match kind {
+        Kind::Mysql97 => format!(
+            "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', \
+             SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA"
+        ),
+        Kind::Maria118 => format!(
+            "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='root', \
+             MASTER_USE_GTID=slave_pos, MASTER_SSL_VERIFY_SERVER_CERT=0; START SLAVE"
+        ),
+    };
+    replica.query(&sql).map(drop)
 }
 
 /// Our replica of a MySQL or MariaDB, whose log it executes.
@@ -116,30 +123,15 @@ fn of_ours_behind(kind: Kind, arguments: &BenchArguments) -> Result<f64> {
          SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1; START REPLICA",
         source.port()
     ))?;
-    ours_in_step(kind, &source.client(), &client)?;
+    peer_in_step(kind, &source.client(), &client)?;
     client.query("STOP REPLICA")?;
-    updates(source.port())?;
+    updates(source.port(), UPDATES)?;
     let (start, before) = (Instant::now(), cpu_time(replica.pid())?);
     client.query("START REPLICA")?;
-    ours_in_step(kind, &source.client(), &client)?;
+    peer_in_step(kind, &source.client(), &client)?;
     let (elapsed, used) = (start.elapsed().as_secs_f64(), cpu_time(replica.pid())? - before);
     println!("    commuter: {:.1} us of CPU for each", used.as_secs_f64() * 1e6 / f64::from(UPDATES));
     Ok(f64::from(UPDATES) / elapsed)
-}
-
-fn ours_in_step(kind: Kind, source: &Client, replica: &Client) -> Result<()> {
-    if kind == Kind::Mysql97 {
-        return in_step(source, replica);
-    }
-    let position = source.query("SELECT @@global.gtid_binlog_pos")?.trim().to_owned();
-    let start = Instant::now();
-    while replica.query("SELECT @@global.gtid_slave_pos")?.trim() != position {
-        if start.elapsed() > PATIENCE {
-            return Err(format!("the replica did not reach {position}"));
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    Ok(())
 }
 
 fn peer_in_step(kind: Kind, source: &Client, replica: &Client) -> Result<()> {

@@ -24,6 +24,8 @@ pub(crate) enum Action {
     Sysbench { script: &'static str, threads: u32 },
     /// How fast a replica applies what its source did while it was stopped. Ours follows one of ours, or a server of the kind.
     CatchUp(Option<Kind>),
+    /// The same by mode and number of workers.
+    Replica,
     /// How long a server takes until it answers, after SIGKILL with much log since its last checkpoint.
     /// After so many updates.
     Recovery(u32),
@@ -46,7 +48,7 @@ pub(crate) enum Action {
 impl Action {
     /// Whether it is run only if it is asked for: it takes very long.
     pub(crate) fn is_long(&self) -> bool {
-        matches!(self, Action::Steady(_) | Action::Large { .. } | Action::View { .. })
+        matches!(self, Action::Replica | Action::Steady(_) | Action::Large { .. } | Action::View { .. })
     }
 }
 
@@ -100,6 +102,7 @@ pub(crate) const WORKS: &[Work] = &[
         Action::CatchUp(Some(Kind::Maria118)),
         3.0,
     ),
+    other("replica", "catch-up by mode and workers, on all logs, durable or not; hours", Action::Replica, 0.0),
     other("recovery", "SIGKILL with 1 GB of log since the checkpoint, until it answers", RECOVERY, 5.0),
     other("recovery_3g", "the same with 3 GB", RECOVERY_3G, 5.0),
     other("idle_10000", "memory of 10,000 idle connections; under 300 MB", IDLE, 0.0),

@@ -172,6 +172,11 @@ impl EventType {
         self.is_gtid() || self == EventType::MARIA_GTID
     }
 
+    /// Whether it has rows of a table, in any form that is still written.
+    pub fn has_rows(self) -> bool {
+        matches!(self, EventType(23..=25) | EventType(30..=32) | EventType::PARTIAL_UPDATE_ROWS | EventType(166..=171))
+    }
+
     /// Whether a transaction of MySQL's dialect begins with it: with a GTID, with a tag or without, or with none.
     pub fn is_gtid(self) -> bool {
         matches!(self, EventType::GTID | EventType::ANONYMOUS_GTID | EventType::GTID_TAGGED)

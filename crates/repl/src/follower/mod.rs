@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use apply::{Applier, ApplyOptions, StopAt};
-use base::{LogPosition, SqlError, codes};
+use base::{LogPosition, SqlError, UnixMicros, codes};
 use binlog::LogReceiver;
 use engine::Engine;
 use event_listener::Event;
@@ -39,7 +39,7 @@ use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
-use sql::services::ReplicaStatusRow;
+use sql::services::{ChannelWork, ReplicaStatusRow};
 
 use crate::replica::until::{Until, UntilInCopy};
 
@@ -246,6 +246,19 @@ impl Follower {
             now: self.env().clock.now(),
         };
         vec![line.row()]
+    }
+
+    /// What it does; `None` if it has no source.
+    pub fn work(&self) -> Option<ChannelWork> {
+        let settings = self.source()?;
+        let receiver = self.receiver_status();
+        Some(ChannelWork {
+            heartbeats: receiver.heartbeats,
+            last_heartbeat: receiver.last_heartbeat,
+            heartbeat_period: settings.heartbeat_period_seconds,
+            receiver_error: receiver.error.as_ref().map_or(UnixMicros(0), |(_, at)| *at),
+            ..ChannelWork::default()
+        })
     }
 
     /// How the receiver is doing.

@@ -22,6 +22,8 @@ const NAMED_FILE: &str = "source-";
 const FILE_ENDING: &str = ".json";
 /// The largest such file that is read.
 const FILE_SIZE_MAX: u64 = 1 << 20;
+/// MySQL's largest SOURCE_DELAY.
+const DELAY_SECONDS_MAX: u64 = i32::MAX as u64;
 /// In the file, beside the settings: XXH3 of them, as JSON without blanks in the order of their names; 16 hexadecimal digits.
 const CHECKSUM: &str = "checksum";
 
@@ -43,6 +45,8 @@ pub struct SourceSettings {
     pub connect_retry_seconds: u64,
     /// SOURCE_RETRY_COUNT; 0 for no limit.
     pub retry_count: u64,
+    /// SOURCE_DELAY
+    pub delay_seconds: u64,
     /// SOURCE_HEARTBEAT_PERIOD
     pub heartbeat_period_seconds: f64,
     /// It was started, and this server was not made a source since: it goes on with that at the next start.
@@ -85,6 +89,7 @@ impl Default for SourceSettings {
             password: String::new(),
             connect_retry_seconds: 60,
             retry_count: 10,
+            delay_seconds: 0,
             heartbeat_period_seconds: 30.0,
             following: false,
             executing: false,
@@ -240,9 +245,6 @@ impl SourceSettings {
 
     /// Applies the options that were named.
     pub fn change(&mut self, change: &ChangeSource) -> Result<(), SqlError> {
-        if change.delay_seconds.is_some_and(|delay| delay > 0) {
-            return Err(SqlError::not_supported("SOURCE_DELAY"));
-        }
         let host_changes = change.host.as_ref().is_some_and(|host| *host != self.host);
         if change.host.as_deref() == Some("") {
             let message = "Failed to initialize the source info structure: SOURCE_HOST is empty";
@@ -260,6 +262,14 @@ impl SourceSettings {
         set(&mut self.user, &change.user);
         set(&mut self.password, &change.password);
         set(&mut self.connect_retry_seconds, &change.connect_retry_seconds);
+        if let Some(delay) = change.delay_seconds {
+            if delay > DELAY_SECONDS_MAX {
+                let message =
+                    format!("The requested value {delay} for the source delay exceeds the maximum {DELAY_SECONDS_MAX}");
+                return Err(SqlError::new(codes::SOURCE_DELAY_VALUE_OUT_OF_RANGE, message));
+            }
+            self.delay_seconds = delay;
+        }
         set(&mut self.retry_count, &change.retry_count);
         self.change_position(change)?;
         set(&mut self.ssl, &change.ssl);

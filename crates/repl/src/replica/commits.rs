@@ -41,19 +41,30 @@ pub(super) struct Commits {
 impl Commits {
     /// Puts one behind the others; waits if there are too many. An error if one before it has failed.
     pub(super) async fn push(&self, executed: Executed) -> Result<(), SqlError> {
+        let mut executed = Some(executed);
+        let mut push = |state: &mut State| {
+            if let Some(failure) = &state.failure {
+                return Some(Err(failure.clone()));
+            }
+            (state.queued.len() < COMMITS_MAX).then(|| {
+                state.queued.extend(executed.take());
+                Ok(())
+            })
+        };
+        self.until(&mut push).await?;
+        self.changed.notify(usize::MAX);
+        Ok(())
+    }
+
+    /// Tries again whenever something has changed.
+    async fn until<T>(&self, attempt: &mut impl FnMut(&mut State) -> Option<T>) -> T {
         loop {
+            if let Some(found) = attempt(&mut self.state.lock()) {
+                return found;
+            }
             let changed = self.changed.listen();
-            {
-                let mut state = self.state.lock();
-                if let Some(failure) = &state.failure {
-                    return Err(failure.clone());
-                }
-                if state.queued.len() < COMMITS_MAX {
-                    state.queued.push_back(executed);
-                    drop(state);
-                    self.changed.notify(usize::MAX);
-                    return Ok(());
-                }
+            if let Some(found) = attempt(&mut self.state.lock()) {
+                return found;
             }
             changed.await;
         }
@@ -81,37 +92,21 @@ impl Commits {
     }
 
     async fn next(&self) -> Option<Executed> {
-        loop {
-            let changed = self.changed.listen();
-            {
-                let mut state = self.state.lock();
-                if let Some(executed) = state.queued.pop_front() {
-                    state.is_busy = true;
-                    return Some(executed);
-                }
-                if state.is_closed {
-                    return None;
-                }
-            }
-            changed.await;
-        }
+        let mut next = |state: &mut State| {
+            let executed = state.queued.pop_front();
+            state.is_busy |= executed.is_some();
+            (executed.is_some() || state.is_closed).then_some(executed)
+        };
+        self.until(&mut next).await
     }
 
     /// Waits until all of them are durable.
     pub(super) async fn idle(&self) -> Result<(), SqlError> {
-        loop {
-            let changed = self.changed.listen();
-            {
-                let state = self.state.lock();
-                if let Some(failure) = &state.failure {
-                    return Err(failure.clone());
-                }
-                if state.queued.is_empty() && !state.is_busy {
-                    return Ok(());
-                }
-            }
-            changed.await;
-        }
+        let mut is_idle = |state: &mut State| match &state.failure {
+            Some(failure) => Some(Err(failure.clone())),
+            None => (state.queued.is_empty() && !state.is_busy).then_some(Ok(())),
+        };
+        self.until(&mut is_idle).await
     }
 
     /// Whether none is under way.

@@ -14,6 +14,7 @@
 
 mod grouped;
 mod load;
+mod table_maps;
 mod user_variable;
 
 use std::borrow::Cow;
@@ -22,14 +23,15 @@ use std::sync::Arc;
 
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
-    AlterPhase, ChecksumAlgorithm, CompressedQuery, Dialect, EventBody, FLAG_IGNORABLE, IntVar, MariaGtid,
-    PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TableMapEvent, TransactionPayload, Xid,
+    AlterPhase, ChecksumAlgorithm, CompressedQuery, EventBody, EventType, FLAG_IGNORABLE, IntVar, MariaGtid,
+    PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TransactionPayload, Xid,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
 use sql::replay::{ReplicationFilter, RowDifferences};
 use sql::session::{ReplicatedStatement, Session};
 
-pub(super) use self::grouped::Contents;
+pub(super) use self::grouped::{Contents, Wanted};
+use self::table_maps::TableMaps;
 use super::commits::{Commits, Executed};
 use super::until::Until;
 
@@ -46,7 +48,8 @@ pub(super) struct Executor {
     position_name: Option<String>,
     format: Arc<FormatDescription>,
     /// By number in their TABLE_MAP.
-    tables: HashMap<u64, TableMap>,
+    tables: HashMap<u64, Arc<TableMap>>,
+    maps: TableMaps,
     file: Arc<str>,
     /// Behind the event that is executed.
     offset: u64,
@@ -127,6 +130,7 @@ impl Executor {
             position_name,
             format: Arc::new(FormatDescription::new("", 0)),
             tables: HashMap::new(),
+            maps: TableMaps::default(),
             file: "".into(),
             offset: 0,
             group: Group::default(),
@@ -168,6 +172,11 @@ impl Executor {
         self.group = Group::default();
     }
 
+    /// When what an event belongs to was committed at its source.
+    pub(super) fn commit_time_of(&self, bytes: &[u8]) -> Option<UnixMicros> {
+        super::delay::commit_time(bytes, &self.format)
+    }
+
     /// Executes an event, as it was received.
     pub(super) async fn event(&mut self, bytes: &[u8]) -> Result<(), ExecuteError> {
         let result = self.received(bytes).await;
@@ -199,11 +208,14 @@ impl Executor {
         if self.is_at_the_end {
             return Ok(());
         }
+        if event.header.event_type == EventType::TABLE_MAP {
+            return self.map_table(event);
+        }
         let body = EventBody::decode(event, &self.format).map_err(malformed)?;
         match body {
             EventBody::FormatDescription(format) => {
                 self.session.source_file_begins(&self.file, format.created);
-                self.format = Arc::new(format);
+                self.set_format(Arc::new(format));
                 Ok(())
             }
             EventBody::Rotate(to) => {
@@ -233,7 +245,6 @@ impl Executor {
             EventBody::TransactionPayload(payload) => Box::pin(self.unpack(&payload)).await,
             EventBody::Query(query) => self.query(event, query, query.sql).await,
             EventBody::MariaCompressedQuery(query) => self.compressed_query(event, &query).await,
-            EventBody::TableMap(map) => self.map_table(&map),
             EventBody::Rows(rows) => self.rows(&rows, false).await,
             EventBody::PartialUpdateRows(rows) => self.rows(&rows.update, true).await,
             EventBody::MariaCompressedRows(rows) => {
@@ -497,7 +508,8 @@ impl Executor {
             false => self.session.run_replicated(&statement).await,
         };
         ran.map_err(|error| of_statement(&error, &query, sql))?;
-        if self.group.is_open { Ok(()) } else { self.ended(None).await }
+        // Beside others, whose turn it is says that it has its place.
+        if self.group.is_open || self.grouped.is_some() { Ok(()) } else { self.ended(None).await }
     }
 
     /// The transaction changed nothing; with a GTID it is executed all the same.
@@ -506,20 +518,18 @@ impl Executor {
         self.commit().await
     }
 
-    fn map_table(&mut self, event: &TableMapEvent<'_>) -> Result<(), SqlError> {
-        let dialect = if self.format.is_maria() { Dialect::Maria } else { Dialect::Mysql };
-        let map = self.table_map(event, dialect)?;
+    fn map_table(&mut self, event: &RawEvent<'_>) -> Result<(), SqlError> {
+        if self.group.is_skipped {
+            return Ok(());
+        }
+        let map = self.maps.get(event, &self.format, self.filter.as_ref())?;
         self.tables.insert(map.table_id, map);
         Ok(())
     }
 
-    /// A table as it is named here.
-    fn table_map(&self, event: &TableMapEvent<'_>, dialect: Dialect) -> Result<TableMap, SqlError> {
-        let mut map = TableMap::of(event, dialect).map_err(malformed)?;
-        if let Some(filter) = &self.filter {
-            map.schema = filter.rewritten(&map.schema).to_owned();
-        }
-        Ok(map)
+    fn set_format(&mut self, format: Arc<FormatDescription>) {
+        self.format = format;
+        self.maps.forget();
     }
 
     /// `is_partial`: after images may say of JSON documents only what changed.
@@ -535,6 +545,9 @@ impl Executor {
             false => self.session.apply_rows(map, event).await?,
             true => self.session.apply_partial_rows(map, &PartialUpdateRows { update: *event }).await?,
         };
+        if let Some(grouped) = &self.grouped {
+            grouped.progress.applied(map);
+        }
         if let Some(differences) = applied {
             self.note(differences);
         }

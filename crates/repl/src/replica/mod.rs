@@ -24,6 +24,7 @@
 mod acks;
 mod channels;
 mod commits;
+mod delay;
 mod executor;
 mod parallel;
 mod queue;
@@ -32,6 +33,7 @@ mod source;
 mod status;
 mod threads;
 pub(crate) mod until;
+mod work;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -53,10 +55,11 @@ pub use self::channels::Channels;
 use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
-use self::parallel::{Coordinator, Parallel, Pool};
+use self::parallel::{Coordinator, Head, Parallel, Pool};
 use self::queue::{EventQueue, Item};
 pub use self::source::{OWN_COMMENT, OWN_RELAY_COMMENT, SourceKind};
 use self::until::Until;
+use self::work::WorkerStatus;
 use crate::follower::error::ReceiveError;
 use crate::follower::status::{IoState, Running};
 use crate::follower::{Follower, KeptSource, SourceSettings};
@@ -100,6 +103,10 @@ struct State {
     received: Place,
     /// Transactions of which the beginning was received.
     retrieved: GtidSet,
+    /// The last of those.
+    last_queued: Option<Head>,
+    /// How many since the connection was made, and when the last came.
+    heartbeats: (u64, UnixMicros),
     sql_error: Option<(ExecuteError, UnixMicros)>,
     /// Behind the last transaction that is durable here.
     executed: Place,
@@ -107,6 +114,8 @@ struct State {
     last_commit_time: UnixMicros,
     /// UNTIL of the last START.
     until: Option<Until>,
+    /// What is to be executed next is executed then (SOURCE_DELAY).
+    delayed_until: Option<UnixMicros>,
     /// While it runs.
     run: Weak<Run>,
 }
@@ -130,6 +139,8 @@ pub struct Replica {
     changed: Event,
     transactions: AtomicUsize,
     retries: AtomicU32,
+    /// Since the server was started.
+    all_retries: AtomicU64,
     /// Its source asks for acknowledgements, and gets them.
     acknowledges: AtomicBool,
     differences: Mutex<Differences>,
@@ -182,6 +193,10 @@ struct Run {
     /// Those of the slots, and what they share.
     slot_handles: Vec<Arc<SessionHandle>>,
     pool: Option<Arc<Pool>>,
+    /// Of each slot.
+    workers: Vec<WorkerStatus>,
+    /// `SOURCE_DELAY`
+    delay: Duration,
     /// `replica_transaction_retries`
     retries_max: u32,
     /// `None` if its source's log is not to be copied, whatever it is.
@@ -209,6 +224,7 @@ impl Replica {
             changed: Event::new(),
             transactions: AtomicUsize::new(0),
             retries: AtomicU32::new(0),
+            all_retries: AtomicU64::new(0),
             acknowledges: AtomicBool::new(false),
             differences: Mutex::default(),
             source_tables: Arc::default(),
@@ -459,6 +475,12 @@ impl Run {
         executor: &mut Executor,
         coordinator: Option<&mut Coordinator>,
     ) -> Result<(), ExecuteError> {
+        if let Item::Event(bytes) = &item
+            && !self.delay.is_zero()
+            && let Some(committed) = executor.commit_time_of(bytes)
+        {
+            self.wait_until_due(committed).await;
+        }
         match (item, coordinator) {
             (Item::Begin(checksum), coordinator) => {
                 executor.begin(checksum);
@@ -484,6 +506,7 @@ impl Run {
             return false;
         }
         let retries = self.replica.retries.fetch_add(1, Ordering::Relaxed);
+        self.replica.all_retries.fetch_add(1, Ordering::Relaxed);
         let has_slots = self.pool.as_ref().is_none_or(|pool| !pool.is_closed());
         if error.may_pass && retries < self.retries_max && has_slots {
             tracing::warn!("{}: {error}; attempt {} begins", self.replica.title(), retries + 2);

@@ -11,6 +11,8 @@ use parking_lot::Mutex;
 
 /// What is queued at most, in bytes of events; what is put in at once may go beyond it.
 const BYTES_MAX: usize = 16 << 20;
+/// Who waits for room is woken when no more is queued.
+const BYTES_LOW: usize = BYTES_MAX / 2;
 
 /// What a receiver says.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,7 +110,7 @@ impl EventQueue {
     fn try_pop(&self) -> Option<Option<Item>> {
         let mut state = self.state.lock();
         let was_busy = std::mem::replace(&mut state.is_busy, false);
-        let was_full = state.bytes >= BYTES_MAX;
+        let was_full = state.bytes >= BYTES_LOW;
         if state.is_closed {
             return Some(None);
         }
@@ -124,7 +126,7 @@ impl EventQueue {
             state.bytes -= bytes.len();
         }
         state.is_busy = true;
-        let tells = was_full && state.bytes < BYTES_MAX;
+        let tells = was_full && state.bytes < BYTES_LOW;
         drop(state);
         if tells {
             self.changed.notify(usize::MAX);

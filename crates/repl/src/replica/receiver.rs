@@ -2,11 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
+use base::UnixMicros;
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
 use binlog::{FormatDescription, GtidEvent, MariaGtidName, RawEvent};
 use futures_lite::future;
 use wire::replication::SemiSyncAck;
 
+use super::parallel::Head;
 use super::queue::{Item, Refused};
 use super::source::{self, SourceKind, Start};
 use super::{Place, Run};
@@ -148,6 +150,7 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         state.source_uuid = facts.uuid.clone();
         state.clock_difference = facts.clock_difference;
         state.io_error = None;
+        state.heartbeats = Default::default();
         state.io_state = IoState::WaitingForEvents;
         state.io_running = Running::Yes;
     });
@@ -237,19 +240,30 @@ impl Reader {
         if self.checksum == ChecksumAlgorithm::Crc32 {
             event.verify()?;
         }
-        let mut retrieved = None;
+        let mut begun = None;
         match header.event_type {
-            EventType::HEARTBEAT | EventType::HEARTBEAT_V2 => return Ok(false),
+            EventType::HEARTBEAT | EventType::HEARTBEAT_V2 => {
+                let now = run.env().clock.now();
+                let mut state = run.replica.state.lock();
+                state.heartbeats = (state.heartbeats.0 + 1, now);
+                return Ok(false);
+            }
             EventType::FORMAT_DESCRIPTION => self.checksum = FormatDescription::decode(&event)?.checksum,
             EventType::ROTATE => {
                 let to = Rotate::decode(event.body())?;
                 self.place = Place { file: to.file, offset: to.position };
             }
-            event_type if event_type.is_gtid() => retrieved = GtidEvent::decode(event_type, event.body())?.gtid,
+            event_type if event_type.is_gtid() => {
+                let gtid = GtidEvent::decode(event_type, event.body())?;
+                let (original_commit, immediate_commit) = (gtid.original_commit_time, gtid.immediate_commit_time);
+                begun = Some(Head { gtid: gtid.gtid, original_commit, immediate_commit, ..Head::default() });
+            }
             EventType::MARIA_GTID => {
                 let gtid = MariaGtid::decode(event.body())?;
                 let (domain_id, server_id, seq_no) = (gtid.domain_id, header.server_id, gtid.seq_no);
-                retrieved = Some(MariaGtidName { domain_id, server_id, seq_no }.gtid());
+                let immediate_commit = UnixMicros(u64::from(header.timestamp) * 1_000_000);
+                let gtid = Some(MariaGtidName { domain_id, server_id, seq_no }.gtid());
+                begun = Some(Head { gtid, immediate_commit, ..Head::default() });
             }
             _ => {}
         }
@@ -258,8 +272,11 @@ impl Reader {
         }
         let mut state = run.replica.state.lock();
         state.received.move_to(&self.place.file, self.place.offset);
-        if let Some(gtid) = retrieved {
-            state.retrieved.add(gtid);
+        if let Some(head) = begun {
+            if let Some(gtid) = head.gtid {
+                state.retrieved.add(gtid);
+            }
+            state.last_queued = Some(head);
         }
         Ok(true)
     }

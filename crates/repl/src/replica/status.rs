@@ -75,9 +75,11 @@ pub(super) fn row(
     row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
     row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", state.source_server_id);
     row.text("Source_UUID", &state.source_uuid).text("Source_Info_File", &settings.file());
-    row.number("SQL_Delay", 0u64).optional("SQL_Remaining_Delay", None);
+    let left = state.delayed_until.map(|due| due.0.saturating_sub(now.0).div_ceil(1_000_000));
+    row.number("SQL_Delay", settings.delay_seconds).optional("SQL_Remaining_Delay", left);
     let doing = match (is_executing, state.is_idle()) {
         (false, _) => "",
+        _ if left.is_some() => "Waiting until SOURCE_DELAY seconds after source executed event",
         (true, true) => "Replica has read all relay log; waiting for more updates",
         (true, false) => "Executing events of the source",
     };

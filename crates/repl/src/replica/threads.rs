@@ -10,6 +10,7 @@
 //! executed. To a client that is the same: after STOP REPLICA IO_THREAD all that was received is executed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::SqlError;
 use engine::SessionHandle;
@@ -22,6 +23,7 @@ use super::executor::Executor;
 use super::parallel::{Parallel, run_slots};
 use super::queue::EventQueue;
 use super::until::Until;
+use super::work::WorkerStatus;
 use super::{CopyHook, RETRIES_MAX, Replica, Run, SKIP_COUNTER, State};
 use crate::follower::status::Running;
 
@@ -146,7 +148,9 @@ impl Replica {
             executes: threads.executor,
             handle: SessionHandle::internal(),
             slot_handles: (0..slots).map(|_| SessionHandle::internal()).collect(),
+            workers: (0..slots).map(|_| WorkerStatus::default()).collect(),
             pool: parallel.map(|parallel| parallel.pool(slot_threads)),
+            delay: Duration::from_secs(settings.delay_seconds),
             retries_max: self.globals.named(RETRIES_MAX).as_u64() as u32,
             copy,
         });
@@ -168,7 +172,10 @@ impl Replica {
             let order = (shared.engine.new_line(), parallel.is_ordered);
             for thread in 0..slot_threads {
                 let numbers = (thread..slots).step_by(slot_threads);
-                let executor_of = |slot: usize| Box::new(new_executor(&run.slot_handles[slot], None, 0).grouped());
+                let executor_of = |slot: usize| {
+                    let executor = new_executor(&run.slot_handles[slot], None, 0);
+                    Box::new(executor.grouped(run.workers[slot].progress().clone()))
+                };
                 let executors = numbers.map(|slot| (slot, executor_of(slot))).collect();
                 let slots = run_slots(run.clone(), pool.clone(), order, executors);
                 spawner.spawn_thread(&format!("replica-{thread}"), Box::pin(slots));

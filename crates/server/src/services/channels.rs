@@ -9,7 +9,7 @@ use base::{SqlError, codes};
 use repl::replica::CopyHook;
 use repl::{Replica, SourceKind};
 use sql::parse::ast::{ChangeSource, ChannelName, StartReplica, StopReplica};
-use sql::services::ReplicaStatusRow;
+use sql::services::{ChannelWork, ReplicaStatusRow};
 
 use super::ServerServices;
 use crate::replication;
@@ -17,8 +17,9 @@ use crate::replication;
 impl ServerServices {
     /// Starts what was started before this server ended, and executes.
     pub(crate) async fn start_executing_again(self: &Arc<Self>) -> Result<(), SqlError> {
+        let is_skipped = self.parts.globals.named("skip_replica_start").as_bool();
         for replica in self.channels().all() {
-            if replication::executes(&replica) {
+            if !is_skipped && replication::executes(&replica) {
                 self.execute(&replica, &replication::BOTH_THREADS).await?;
             }
         }
@@ -151,10 +152,17 @@ impl ServerServices {
     }
 
     pub(super) fn channel_status(&self, channel: &ChannelName) -> Result<Vec<ReplicaStatusRow>, SqlError> {
-        let rows = |replica: &Arc<Replica>| {
-            let is_copy = replica.source().channel().is_empty() && !replica.is_in_use();
-            if is_copy { self.follower().status() } else { replica.status() }
-        };
+        let rows = |replica: &Arc<Replica>| if is_copy(replica) { self.follower().status() } else { replica.status() };
         Ok(self.channels().named(channel)?.iter().flat_map(rows).collect())
     }
+
+    pub(super) fn channel_work(&self) -> Vec<ChannelWork> {
+        let work = |replica: &Arc<Replica>| if is_copy(replica) { self.follower().work() } else { replica.work() };
+        self.channels().all().iter().filter_map(work).collect()
+    }
+}
+
+/// Its log is copied, if it has a source at all.
+fn is_copy(replica: &Replica) -> bool {
+    replica.source().channel().is_empty() && !replica.is_in_use()
 }

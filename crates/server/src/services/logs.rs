@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{LogPosition, SqlError, UnixMicros, codes};
-use binlog::{BinaryLog, BinlogError, GtidSet};
+use binlog::{BinaryLog, BinlogError, GtidSet, MariaGtidName};
 use engine::{CHECKPOINT_PIN, Engine};
 use repl::MariaPosition;
 use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
 use sql::settings::Globals;
+
+use crate::replication;
 
 /// SHOW BINARY LOGS
 pub(crate) fn files(log: &BinaryLog) -> Vec<BinaryLogFile> {
@@ -150,11 +152,36 @@ pub(crate) async fn wait_for_gtids(engine: &Engine, set: &str, timeout: Option<D
     let set: GtidSet = set.parse().map_err(|_| {
         SqlError::new(codes::MALFORMED_GTID_SET_SPECIFICATION, format!("Malformed GTID set specification '{set}'."))
     })?;
+    wait_until(engine, timeout, |executed| set.is_subset_of(executed)).await
+}
+
+/// MASTER_GTID_WAIT: whether each domain came as far in time as a position of MariaDB's says (`0-1-17,2-1-4`).
+pub(crate) async fn wait_for_position(
+    engine: &Engine,
+    position: &str,
+    timeout: Option<Duration>,
+) -> Result<bool, SqlError> {
+    let names = replication::parse_position(position)?;
+    let is_reached = |executed: &GtidSet| {
+        let now = MariaGtidName::position(executed);
+        let is_there = |name: &MariaGtidName| {
+            now.iter().any(|known| known.domain_id == name.domain_id && known.seq_no >= name.seq_no)
+        };
+        names.iter().all(is_there)
+    };
+    wait_until(engine, timeout, is_reached).await
+}
+
+async fn wait_until(
+    engine: &Engine,
+    timeout: Option<Duration>,
+    is_reached: impl Fn(&GtidSet) -> bool,
+) -> Result<bool, SqlError> {
     let clock = &engine.env().clock;
     let start = clock.monotonic();
     loop {
         // On a source what counts is durable, on a follower it is applied.
-        if set.is_subset_of(&engine.log().gtid_executed()) && set.is_subset_of(&engine.gtid_executed()) {
+        if is_reached(&engine.log().gtid_executed()) && is_reached(&engine.gtid_executed()) {
             return Ok(true);
         }
         if timeout.is_some_and(|timeout| clock.monotonic().saturating_sub(start) >= timeout) {

@@ -17,8 +17,8 @@ use sql::Services;
 use sql::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
 use sql::replay::ReplicationFilter;
 use sql::services::{
-    Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, Process, PurgeBinaryLogs, ReplicaHost,
-    ReplicaStatusRow,
+    Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, ChannelWork, Process, PurgeBinaryLogs,
+    ReplicaHost, ReplicaStatusRow,
 };
 use sql::settings::{Globals, SettingValue};
 use wire::auth;
@@ -249,9 +249,18 @@ impl Services for ServerServices {
         self.channel_status(channel)
     }
 
+    fn replica_work(&self) -> Vec<ChannelWork> {
+        self.channel_work()
+    }
+
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
         let set = set.to_owned();
         Box::pin(async move { logs::wait_for_gtids(&self.parts.engine, &set, timeout).await })
+    }
+
+    fn wait_for_position(&self, position: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
+        let position = position.to_owned();
+        Box::pin(async move { logs::wait_for_position(&self.parts.engine, &position, timeout).await })
     }
 
     fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>> {

@@ -73,6 +73,8 @@ fn settings_of(world: &SimWorld, how: Executing) -> Vec<String> {
         format!("replica_parallel_mode={mode}"),
         (if how.is_ordered { ORDERED } else { "replica_preserve_commit_order=OFF" }).to_owned(),
         format!("replica_parallel_workers={}", 1 << world.below(6)),
+        // With little, what a transaction has goes to a temporary file.
+        format!("replica_pending_jobs_size_max={}", [1 << 10, 128 << 20][world.below(2) as usize]),
         // Without comparing, an update that comes too early is found by its lock alone.
         format!("replica_row_differences={}", ["ERROR", "IGNORE"][world.below(2) as usize]),
         // Nobody is helped by waiting for long.

@@ -5,6 +5,7 @@
 
 mod keys;
 mod once;
+mod replication;
 mod rows;
 mod spec;
 mod tables;

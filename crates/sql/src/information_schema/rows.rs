@@ -13,6 +13,7 @@ use crate::exec::ExecContext;
 use crate::expr::coerce::utc_micros_to_local;
 use crate::expr::{Host, VariableScope};
 use crate::parse::RESERVED;
+use crate::services::Services;
 use crate::session::Shared;
 use crate::settings::{self, Scope};
 use crate::show::{default_of, extra_of, key_of, opt, server};
@@ -35,6 +36,19 @@ impl<'a> Source<'a> {
         let account = account.and_then(|json| serde::Deserialize::deserialize(&**json).ok()).unwrap_or_default();
         let time_zone = context.eval.session.time_zone.clone();
         Source { shared, catalog, account, host: context.eval.host, time_zone }
+    }
+
+    pub(super) fn services(&self) -> &dyn Services {
+        &*self.shared.services
+    }
+
+    pub(super) fn time_zone(&self) -> &TimeZone {
+        &self.time_zone
+    }
+
+    /// Whether the account has a privilege on everything.
+    pub(super) fn has(&self, privilege: Privilege) -> bool {
+        self.account.global.contains(privilege)
     }
 
     fn databases(&self) -> impl Iterator<Item = &engine::Database> {

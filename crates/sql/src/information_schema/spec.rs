@@ -9,6 +9,7 @@
 //! | `u` | BIGINT UNSIGNED |
 //! | `d` | DOUBLE |
 //! | `s` | DATETIME |
+//! | `p` | DATETIME(6) |
 //!
 //! A `?` behind it: may be NULL. Names may have spaces.
 
@@ -36,6 +37,7 @@ fn one(column: &str) -> ColumnDef {
         ("u", _) => ColumnType::BigInt { unsigned: true },
         ("d", _) => ColumnType::Double { unsigned: false },
         ("s", _) => ColumnType::DateTime { fsp: 0 },
+        ("p", _) => ColumnType::DateTime { fsp: 6 },
         _ => panic!("'{column}' has an unknown type"),
     };
     let mut def = ColumnDef::new(name, column_type);

@@ -4,6 +4,7 @@ use base::SqlError;
 use types::Value;
 
 use super::keys;
+use super::replication;
 use super::rows::{self, Source};
 
 /// A virtual table.
@@ -202,6 +203,29 @@ pub(super) const TABLES: &[TableSpec] = &[
     performance("session_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::status),
     performance("global_variables", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::global_variables),
     performance("session_variables", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::session_variables),
+    performance(
+        "replication_connection_configuration",
+        replication::CONNECTION_CONFIGURATION,
+        replication::connection_configuration,
+    ),
+    performance("replication_connection_status", replication::CONNECTION_STATUS, replication::connection_status),
+    performance(
+        "replication_applier_configuration",
+        replication::APPLIER_CONFIGURATION,
+        replication::applier_configuration,
+    ),
+    performance("replication_applier_status", replication::APPLIER_STATUS, replication::applier_status),
+    performance(
+        "replication_applier_status_by_coordinator",
+        replication::APPLIER_STATUS_BY_COORDINATOR,
+        replication::applier_status_by_coordinator,
+    ),
+    performance(
+        "replication_applier_status_by_worker",
+        replication::APPLIER_STATUS_BY_WORKER,
+        replication::applier_status_by_worker,
+    ),
+    performance("replication_applier_queue", replication::APPLIER_QUEUE, replication::applier_queue),
     TableSpec {
         database: "mysql",
         name: "user",

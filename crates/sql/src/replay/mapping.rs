@@ -24,7 +24,7 @@ use crate::plan::PlanContext;
 pub(crate) struct MappedTable {
     catalog_version: u64,
     modes: Modes,
-    pub(super) map: TableMap,
+    pub(super) map: Arc<TableMap>,
     pub(super) table: Arc<Table>,
     pub(super) foreign: Option<ForeignKeys>,
     /// The table, and those of its foreign keys, in the order in which they are locked.
@@ -72,7 +72,7 @@ pub(super) enum Rest<'a> {
 
 impl MappedTable {
     /// Finds a table of a log here: 1146 if it is not there, 1677 if its columns cannot be brought into ours.
-    pub(crate) fn new(map: &TableMap, context: &PlanContext<'_>, modes: Modes) -> Result<Self, SqlError> {
+    pub(crate) fn new(map: &Arc<TableMap>, context: &PlanContext<'_>, modes: Modes) -> Result<Self, SqlError> {
         let table = context.catalog.base_table(&map.schema, &map.table);
         let table = table.ok_or_else(|| no_such_table(&map.schema, &map.table))?.clone();
         let foreign = ForeignKeys::of(context.catalog, &table, true);
@@ -100,7 +100,9 @@ impl MappedTable {
 
     /// Whether it is what a TABLE_MAP means now.
     pub(crate) fn holds(&self, map: &TableMap, catalog: &Catalog, modes: Modes) -> bool {
-        self.catalog_version == catalog.version() && self.modes == modes && self.map == *map
+        self.catalog_version == catalog.version()
+            && self.modes == modes
+            && (std::ptr::eq(&*self.map, map) || *self.map == *map)
     }
 
     /// Locks the table to be written, with those of its foreign keys if they count.

@@ -28,7 +28,7 @@ impl Session {
     /// transaction any more.
     pub async fn apply_rows(
         &mut self,
-        map: &TableMap,
+        map: &Arc<TableMap>,
         event: &RowsEvent<'_>,
     ) -> Result<Option<RowDifferences>, SqlError> {
         self.apply_any_rows(map, event, false).await
@@ -37,7 +37,7 @@ impl Session {
     /// The same for an update whose after images may say of JSON documents only what changed.
     pub async fn apply_partial_rows(
         &mut self,
-        map: &TableMap,
+        map: &Arc<TableMap>,
         event: &PartialUpdateRows<'_>,
     ) -> Result<Option<RowDifferences>, SqlError> {
         self.apply_any_rows(map, &event.update, true).await
@@ -45,7 +45,7 @@ impl Session {
 
     async fn apply_any_rows(
         &mut self,
-        map: &TableMap,
+        map: &Arc<TableMap>,
         event: &RowsEvent<'_>,
         is_partial: bool,
     ) -> Result<Option<RowDifferences>, SqlError> {
@@ -67,7 +67,7 @@ impl Session {
     }
 
     /// A table of the log as it is here now.
-    pub(super) fn mapped_table(&mut self, map: &TableMap) -> Result<Arc<MappedTable>, SqlError> {
+    pub(super) fn mapped_table(&mut self, map: &Arc<TableMap>) -> Result<Arc<MappedTable>, SqlError> {
         let (catalog, modes) = (self.catalog(), self.conversions());
         match self.replay.get(map, &catalog, modes) {
             Some(mapped) => Ok(mapped),
@@ -78,7 +78,7 @@ impl Session {
         }
     }
 
-    fn map_table(&self, map: &TableMap, modes: Modes) -> Result<MappedTable, SqlError> {
+    fn map_table(&self, map: &Arc<TableMap>, modes: Modes) -> Result<MappedTable, SqlError> {
         let (catalog, host) = (self.catalog(), self.host());
         let warnings = Warnings::default();
         let context = PlanContext {

@@ -17,7 +17,7 @@ use crate::ddl::quote_identifier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
-use crate::parse::ast::{Ddl, Statement};
+use crate::parse::ast::{Ddl, Statement, TableName};
 use crate::parse::{self, ParseContext};
 use crate::replay::ReplicationFilter;
 use crate::result::Collected;
@@ -165,6 +165,20 @@ impl Session {
             self.store("insert_id", SettingValue::UInt(0));
         }
         Ok(is_left_out)
+    }
+
+    /// The tables that a statement defines, if it does nothing else, and temporary tables have nothing to do with it: then it may run beside
+    /// transactions that are about other tables. Nothing is done.
+    pub fn defined_tables(&mut self, statement: &ReplicatedStatement<'_>) -> Option<Vec<(String, String)>> {
+        if self.has_source_tables() {
+            return None;
+        }
+        let text = self.become_source(statement).ok()?;
+        let text = parse::to_utf8(&text, self.settings.hot.sql_mode);
+        let parsed = parse::parse_one(&text, &self.parse_context()).ok()?;
+        let Statement::Ddl(ddl) = parsed.statement else { return None };
+        let full = |table: TableName| Some((table.schema.or_else(|| self.info.database.clone())?, table.name));
+        ddl.tables()?.into_iter().map(full).collect()
     }
 
     /// Runs a statement as it was run at its source. One that is a transaction by itself is committed when this returns.

@@ -112,6 +112,11 @@ impl Session {
         self.of_source.thread = Some(thread);
     }
 
+    /// Whether any connection of the source has temporary tables.
+    pub(super) fn has_source_tables(&self) -> bool {
+        self.of_source.all.count() > 0
+    }
+
     /// What was executed has its place in our log.
     pub(super) fn keep_source_tables(&mut self) {
         if let Some(thread) = self.of_source.thread.take() {

@@ -10,6 +10,8 @@
 //!   before it have committed. So `replica_exec_mode=IDEMPOTENT` leaves out nothing that would have been there in turn.
 //! - The GTID stays the session's, however often it tries.
 
+use std::sync::Arc;
+
 use base::{Gtid, SqlError};
 use binlog::event::{RowsEvent, TableMap};
 use engine::{EngineError, OwnedGtid, Turn, TurnWait};
@@ -51,6 +53,7 @@ impl Session {
     /// Undoes the transaction, which is to be tried again under the same GTID.
     pub fn undo_for_retry(&mut self) {
         self.forget_kept_files();
+        self.forget_source_tables();
         drop(self.take_transaction());
     }
 
@@ -74,7 +77,7 @@ impl Session {
     /// 1146 for a table that is not here, 1677 for one whose columns are others, 1610 for damaged rows.
     pub fn row_keys(
         &mut self,
-        map: &TableMap,
+        map: &Arc<TableMap>,
         event: &RowsEvent<'_>,
         is_partial: bool,
         keys: &mut RowKeys,

@@ -382,13 +382,13 @@ impl Session {
 
     async fn apply_group(&mut self, group: &LogTransaction) -> Result<(), SqlError> {
         let bad = |error: binlog::DecodeError| SqlError::from(binlog::BinlogError::from(error));
-        let mut tables: BTreeMap<u64, TableMap> = BTreeMap::new();
+        let mut tables: BTreeMap<u64, Arc<TableMap>> = BTreeMap::new();
         for event in group.events() {
             let event = event.map_err(bad)?;
             event.verify().map_err(bad)?;
             match event.header.event_type {
                 EventType::TABLE_MAP => {
-                    let map = TableMap::decode(event.body()).map_err(bad)?;
+                    let map = Arc::new(TableMap::decode(event.body()).map_err(bad)?);
                     tables.insert(map.table_id, map);
                 }
                 kind if RowsKind::of(kind).is_some() => {

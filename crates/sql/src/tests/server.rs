@@ -231,6 +231,9 @@ impl Services for Alone {
         let columns = [("Replica_IO_State", ""), ("Source_Host", "h"), ("Channel_Name", name.as_str())];
         Ok(vec![ReplicaStatusRow(columns.map(|(title, value)| (title, Some(value.to_owned()))).to_vec())])
     }
+    fn replica_work(&self) -> Vec<ChannelWork> {
+        vec![ChannelWork::default()]
+    }
     fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
         let found = (file == "binlog.000001").then(|| format!("0-1-{position}"));
         Box::pin(async { Ok(found) })
@@ -238,6 +241,9 @@ impl Services for Alone {
 
     fn wait_for_gtids(&self, _: &str, _: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
         Box::pin(std::future::ready(Ok(true)))
+    }
+    fn wait_for_position(&self, _: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
+        Box::pin(std::future::ready(Ok(timeout.is_none())))
     }
     fn shutdown(&self) {}
     fn checkpoint(&self) -> BoxFuture<'_, Result<(), SqlError>> {

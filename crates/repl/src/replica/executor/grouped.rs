@@ -4,17 +4,20 @@
 //! - Until it is told to commit, all of it can be undone and done again; the GTID stays its own meanwhile.
 //! - Only rows are executed so. What reads what others have committed, or says something for statements to come, is executed by itself.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{Gtid, SqlError, codes};
-use binlog::event::{Dialect, EventBody, RowsEvent, TableMap};
-use binlog::{FormatDescription, RawEvent};
+use binlog::RawEvent;
+use binlog::event::{EventBody, EventType, RowsEvent, TableMap};
 use engine::{OwnedGtid, Turn, TurnWait};
 use sql::replay::RowKeys;
+use sql::session::ReplicatedStatement;
 
 use super::super::commits::Executed;
 use super::super::parallel::{Group, Job};
+use super::super::work::Progress;
 use super::{ExecuteError, Executor, Group as Open, INFLATED_MAX, malformed};
 
 /// Of an executor that executes groups.
@@ -22,6 +25,18 @@ use super::{ExecuteError, Executor, Group as Open, INFLATED_MAX, malformed};
 pub(super) struct Grouped {
     /// Of the transaction that is about to begin, until the session has it.
     owned: Option<OwnedGtid>,
+    /// What is executed is a definition, in its turn; it commits by itself.
+    is_definition: bool,
+    /// Told of rows.
+    pub(super) progress: Arc<Progress>,
+}
+
+/// What is to be known of a transaction.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Wanted {
+    pub(in super::super) schemas: bool,
+    pub(in super::super) keys: bool,
+    pub(in super::super) tables: bool,
 }
 
 /// What a transaction is about.
@@ -29,22 +44,25 @@ pub(super) struct Grouped {
 pub(in super::super) struct Contents {
     pub(in super::super) schemas: Vec<String>,
     pub(in super::super) keys: RowKeys,
+    /// Schemas and names of tables.
+    pub(in super::super) names: Vec<(String, String)>,
     /// By number in their TABLE_MAP.
-    tables: HashMap<u64, TableMap>,
+    tables: HashMap<u64, Arc<TableMap>>,
 }
 
 impl Contents {
     fn clear(&mut self) {
         self.schemas.clear();
         self.keys.clear();
+        self.names.clear();
         self.tables.clear();
     }
 }
 
 impl Executor {
     /// It executes groups from now on.
-    pub(in super::super) fn grouped(mut self) -> Self {
-        self.grouped = Some(Grouped::default());
+    pub(in super::super) fn grouped(mut self, progress: Arc<Progress>) -> Self {
+        self.grouped = Some(Grouped { progress, ..Grouped::default() });
         self.session.read_committed();
         self
     }
@@ -61,13 +79,14 @@ impl Executor {
     ) -> Result<(), ExecuteError> {
         let group = &job.group;
         let owned = job.owned.lock().take();
-        if let (Some(grouped), Some(owned)) = (&mut self.grouped, owned) {
-            grouped.owned = Some(owned);
+        if let Some(grouped) = &mut self.grouped {
+            grouped.owned = owned.or_else(|| grouped.owned.take());
+            grouped.is_definition = group.is_statement;
         }
         self.session.set_turn(Some(Turn { line, number: job.turn }), is_in_turn);
         self.tables.clear();
         if !Arc::ptr_eq(&self.format, &group.format) {
-            self.format = group.format.clone();
+            self.set_format(group.format.clone());
         }
         if !Arc::ptr_eq(&self.file, &group.file) {
             self.file = group.file.clone();
@@ -78,14 +97,39 @@ impl Executor {
 
     async fn execute_events(&mut self, group: &Group) -> Result<(), SqlError> {
         for (number, bytes) in group.events.iter().enumerate() {
-            let event = RawEvent::first_of(bytes, group.checksum(number)).map_err(malformed)?;
-            if number + 1 == group.events.len() {
-                self.offset = group.end;
-            } else if number < group.unfolded_from && event.header.next_position > 0 {
-                self.offset = event.header.next_position.into();
+            self.execute_event(group, number, bytes).await?;
+        }
+        if let Some(rest) = &group.rest {
+            let mut reader = rest.reader();
+            while let Some(bytes) = reader.next().await? {
+                self.execute_event(group, group.events.len(), bytes).await?;
             }
-            self.execute(&event).await?;
-            self.session.shared().env.step().await;
+        }
+        Ok(())
+    }
+
+    async fn execute_event(&mut self, group: &Group, number: usize, bytes: &[u8]) -> Result<(), SqlError> {
+        let event = RawEvent::first_of(bytes, group.checksum(number)).map_err(malformed)?;
+        if number >= group.unfolded_from {
+            self.offset = group.end;
+        } else if event.header.next_position > 0 {
+            self.offset = event.header.next_position.into();
+        }
+        self.execute(&event).await?;
+        self.session.shared().env.step().await;
+        Ok(())
+    }
+
+    /// Executes the events of a transaction that is not executed beside others, as they were received.
+    pub(in super::super) async fn events_of(&mut self, group: &Group) -> Result<(), ExecuteError> {
+        for bytes in &group.events {
+            self.event(bytes).await?;
+        }
+        if let Some(rest) = &group.rest {
+            let mut reader = rest.reader();
+            while let Some(bytes) = reader.next().await.map_err(|error| self.named(&error))? {
+                self.event(bytes).await?;
+            }
         }
         Ok(())
     }
@@ -102,13 +146,36 @@ impl Executor {
 
     /// An error for what is executed by itself only.
     pub(super) fn check_alone(&self) -> Result<(), SqlError> {
-        match self.grouped {
-            None => Ok(()),
-            Some(_) => {
+        match &self.grouped {
+            Some(grouped) if !grouped.is_definition => {
                 let message = "a statement among rows was about to be executed beside other transactions";
                 Err(SqlError::new(codes::INTERNAL_ERROR, message))
             }
+            _ => Ok(()),
         }
+    }
+
+    /// Whether a group is a definition of tables and nothing else; of which ones is in `contents` then.
+    pub(in super::super) fn defines(&mut self, group: &Group, contents: &mut Contents) -> bool {
+        contents.clear();
+        let Some(bytes) = group.events.last().filter(|_| self.filter.is_none()) else { return false };
+        let Ok(event) = RawEvent::first_of(bytes, group.checksum(group.events.len() - 1)) else { return false };
+        let (query, sql) = match EventBody::decode(&event, &group.format) {
+            Ok(EventBody::Query(query)) => (query, Cow::Borrowed(query.sql)),
+            Ok(EventBody::MariaCompressedQuery(query)) => match query.sql(INFLATED_MAX) {
+                Ok(sql) => (query.head, Cow::Owned(sql)),
+                Err(_) => return false,
+            },
+            _ => return false,
+        };
+        let (timestamp, server_id) = (event.header.timestamp, event.header.server_id);
+        let is_maria = group.format.is_maria();
+        let statement = ReplicatedStatement { event: query, sql: &sql, timestamp, server_id, is_maria };
+        match self.session.defined_tables(&statement) {
+            Some(names) => contents.names = names,
+            None => return false,
+        }
+        true
     }
 
     /// Undoes what was executed of a group; it can be executed again.
@@ -125,7 +192,8 @@ impl Executor {
 
     /// The group that was executed takes its place in our log.
     pub(in super::super) async fn commit_group(&mut self) -> Result<Executed, ExecuteError> {
-        let pending = match self.group.is_skipped {
+        let is_committed = self.grouped.as_ref().is_some_and(|grouped| grouped.is_definition);
+        let pending = match self.group.is_skipped || is_committed {
             true => None,
             false => Some(self.session.enqueue_commit().await.map_err(|error| self.named(&error))?),
         };
@@ -133,32 +201,45 @@ impl Executor {
         Ok(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time })
     }
 
-    /// What a group is about, as far as it is asked for; nothing of it is executed. `false` if not all of it could be seen.
-    pub(in super::super) fn look_into(&mut self, group: &Group, with_keys: bool, contents: &mut Contents) -> bool {
+    /// What a group is about, as far as it is asked for; nothing of it is executed. `false` if not all of it could be seen: then schemas and names
+    /// are all there, and keys are not.
+    pub(in super::super) fn look_into(&mut self, group: &Group, wanted: Wanted, contents: &mut Contents) -> bool {
         contents.clear();
-        (0..group.events.len()).all(|number| self.look_at(group, number, with_keys, contents).is_ok())
+        let mut is_seen = true;
+        for number in 0..group.events.len() {
+            let wanted = Wanted { keys: wanted.keys && is_seen, ..wanted };
+            is_seen &= self.look_at(group, number, wanted, contents).is_ok();
+        }
+        is_seen && group.rest.is_none()
     }
 
     fn look_at(
         &mut self,
         group: &Group,
         number: usize,
-        with_keys: bool,
+        wanted: Wanted,
         contents: &mut Contents,
     ) -> Result<(), SqlError> {
         let event = RawEvent::first_of(&group.events[number], group.checksum(number)).map_err(malformed)?;
-        match EventBody::decode(&event, &group.format).map_err(malformed)? {
-            EventBody::TableMap(event) => {
-                let map = self.table_map(&event, dialect_of(&group.format))?;
-                if !contents.schemas.contains(&map.schema) {
+        match event.header.event_type {
+            EventType::TABLE_MAP => {
+                let map = self.maps.get(&event, &group.format, self.filter.as_ref())?;
+                if wanted.schemas && !contents.schemas.contains(&map.schema) {
                     contents.schemas.push(map.schema.clone());
                 }
+                if wanted.tables {
+                    contents.names.push((map.schema.clone(), map.table.clone()));
+                }
                 contents.tables.insert(map.table_id, map);
-                Ok(())
+                return Ok(());
             }
-            EventBody::Rows(rows) if with_keys => self.look_at_rows(&rows, false, contents),
-            EventBody::PartialUpdateRows(rows) if with_keys => self.look_at_rows(&rows.update, true, contents),
-            EventBody::MariaCompressedRows(rows) if with_keys => {
+            event_type if !wanted.keys || !event_type.has_rows() => return Ok(()),
+            _ => {}
+        }
+        match EventBody::decode(&event, &group.format).map_err(malformed)? {
+            EventBody::Rows(rows) => self.look_at_rows(&rows, false, contents),
+            EventBody::PartialUpdateRows(rows) => self.look_at_rows(&rows.update, true, contents),
+            EventBody::MariaCompressedRows(rows) => {
                 let bytes = rows.rows(INFLATED_MAX).map_err(malformed)?;
                 self.look_at_rows(&rows.with_rows(&bytes), false, contents)
             }
@@ -178,8 +259,4 @@ impl Executor {
         }
         self.session.row_keys(map, event, is_partial, &mut contents.keys)
     }
-}
-
-fn dialect_of(format: &FormatDescription) -> Dialect {
-    if format.is_maria() { Dialect::Maria } else { Dialect::Mysql }
 }

@@ -4,18 +4,25 @@
 //! |---|---|
 //! | GTID, BEGIN, TABLE_MAP and rows …, XID or COMMIT | a [`Group`], executed beside others |
 //! | the same in a compressed payload | the same, unfolded |
-//! | anything else in a transaction (a statement, a file, XA), or more than [`GROUP_BYTES_MAX`] | what is executed by itself, when all before it are done |
+//! | GTID, a statement | a [`Group`] that may be a definition, and run beside transactions about other tables |
+//! | anything else in a transaction (a statement, a file, XA) | what is executed by itself, when all before it are done |
 //! | between transactions | handed on as it is |
+//!
+//! Of a transaction with more than [`GROUP_BYTES_MAX`] the rest goes to a temporary file ([`Spilled`]).
 
 use std::sync::Arc;
 
-use base::Gtid;
+use base::{Gtid, SqlError, UnixMicros};
 use binlog::event::{
     ChecksumAlgorithm, EventBody, EventType, FLAG_IGNORABLE, MariaGtid, PayloadLimits, Rotate, TransactionPayload,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, RawEvent};
+use io::Env;
 
-/// A transaction that is larger is not put together: its events are executed as they come.
+use super::super::executor::malformed;
+use super::spill::Spilled;
+
+/// What is in memory of one transaction, at most; less if `replica_pending_jobs_size_max` is less. One event is, whatever it has.
 pub(crate) const GROUP_BYTES_MAX: usize = 4 << 20;
 
 /// What the first event of a transaction says of it.
@@ -33,6 +40,9 @@ pub(crate) struct Head {
     pub(crate) commit_id: Option<u64>,
     /// The number of the source's file, counted here.
     pub(crate) file_number: u64,
+    /// When it was committed where it was born, and at the source; 0 if nobody knows.
+    pub(crate) original_commit: UnixMicros,
+    pub(crate) immediate_commit: UnixMicros,
 }
 
 /// A transaction of rows, whole.
@@ -45,10 +55,14 @@ pub(crate) struct Group {
     pub(crate) events: Vec<Vec<u8>>,
     /// From this one on they were in a payload, and have no checksums.
     pub(crate) unfolded_from: usize,
-    /// All of them.
+    /// Of all in memory.
     pub(crate) bytes: usize,
+    /// Those behind them.
+    pub(crate) rest: Option<Spilled>,
     /// Behind its last event in the source's file.
     pub(crate) end: u64,
+    /// It is a statement by itself.
+    pub(crate) is_statement: bool,
 }
 
 impl Group {
@@ -57,9 +71,32 @@ impl Group {
         if number >= self.unfolded_from { ChecksumAlgorithm::Off } else { self.format.checksum }
     }
 
-    fn push(&mut self, event: Vec<u8>) {
+    /// Bytes in its file.
+    pub(crate) fn spilled_bytes(&self) -> u64 {
+        self.rest.as_ref().map_or(0, Spilled::bytes)
+    }
+
+    /// Adds an event, to the file if there are more than `max` bytes of them.
+    async fn push(&mut self, event: Vec<u8>, max: usize, env: &Env) -> Result<(), SqlError> {
+        if let Some(rest) = &mut self.rest {
+            return rest.push(&event).await;
+        }
+        if self.bytes + event.len() > max && self.events.len() > 1 {
+            let rest = self.rest.insert(Spilled::create(env).await?);
+            return rest.push(&event).await;
+        }
         self.bytes += event.len();
         self.events.push(event);
+        Ok(())
+    }
+
+    /// It is whole; `end` is behind its last event.
+    async fn finish(&mut self, end: u32) -> Result<(), SqlError> {
+        self.end = end.into();
+        match &mut self.rest {
+            Some(rest) => rest.finish().await,
+            None => Ok(()),
+        }
     }
 }
 
@@ -70,10 +107,13 @@ pub(crate) enum Taken {
     Kept,
     /// It belongs to no transaction.
     Between(Vec<u8>),
-    /// To be executed in their turn, one after the other; what follows up to the next GTID comes so too.
-    Alone(Vec<Vec<u8>>),
+    /// To be executed in their turn, one after the other: what there is of a transaction, and an event; what follows up to the next GTID
+    /// comes so too.
+    Alone(Option<Group>, Vec<u8>),
     /// A transaction has its end.
     Whole(Group),
+    /// A statement that is no part of a transaction.
+    Statement(Group),
 }
 
 /// What an event is within a transaction.
@@ -82,21 +122,35 @@ enum Part {
     End,
     /// All of a transaction but its GTID.
     Payload,
+    Statement,
     Other,
 }
 
 /// See the module.
 pub(crate) struct Assembler {
+    env: Env,
+    /// Bytes of a transaction in memory.
+    kept_max: usize,
     format: Arc<FormatDescription>,
     file: Arc<str>,
     file_number: u64,
     open: Option<Group>,
+    /// Whether a MariaDB's GTID says that what is open is a statement by itself.
+    is_standalone: Option<bool>,
 }
 
 impl Assembler {
-    /// Before the first connection.
-    pub(crate) fn new() -> Self {
-        Assembler { format: Arc::new(FormatDescription::new("", 0)), file: "".into(), file_number: 0, open: None }
+    /// Before the first connection. Of a transaction `kept_max` bytes stay in memory.
+    pub(crate) fn new(env: Env, kept_max: usize) -> Self {
+        Assembler {
+            env,
+            kept_max,
+            format: Arc::new(FormatDescription::new("", 0)),
+            file: "".into(),
+            file_number: 0,
+            open: None,
+            is_standalone: None,
+        }
     }
 
     /// A connection begins: what has no end comes again.
@@ -107,15 +161,18 @@ impl Assembler {
     }
 
     /// Takes an event, as it was received.
-    pub(crate) fn take(&mut self, bytes: Vec<u8>) -> Result<Taken, DecodeError> {
-        let event = RawEvent::first_of(&bytes, self.format.checksum)?;
+    ///
+    /// # Errors
+    /// 1594 for what cannot be understood, 1026 if there is no room for what does not stay in memory.
+    pub(crate) async fn take(&mut self, bytes: Vec<u8>) -> Result<Taken, SqlError> {
+        let event = RawEvent::first_of(&bytes, self.format.checksum).map_err(malformed)?;
         match event.header.event_type {
             EventType::FORMAT_DESCRIPTION => {
-                self.format = Arc::new(FormatDescription::decode(&event)?);
+                self.format = Arc::new(FormatDescription::decode(&event).map_err(malformed)?);
                 Ok(Taken::Between(bytes))
             }
             EventType::ROTATE => {
-                let to = Rotate::decode(event.body())?;
+                let to = Rotate::decode(event.body()).map_err(malformed)?;
                 if *self.file != to.file {
                     (self.file, self.file_number) = (to.file.into(), self.file_number + 1);
                 }
@@ -125,108 +182,128 @@ impl Assembler {
             | EventType::STOP
             | EventType::MARIA_GTID_LIST
             | EventType::MARIA_BINLOG_CHECKPOINT => Ok(Taken::Between(bytes)),
-            event_type if event_type.begins_transaction() => self.begin_group(bytes),
-            _ if self.open.is_none() => Ok(Taken::Alone(vec![bytes])),
-            _ => self.go_on(bytes),
+            event_type if event_type.begins_transaction() => self.begin_group(bytes).map_err(malformed),
+            _ => match self.open.take() {
+                Some(group) => self.go_on(group, bytes).await,
+                None => Ok(Taken::Alone(None, bytes)),
+            },
         }
     }
 
     fn begin_group(&mut self, bytes: Vec<u8>) -> Result<Taken, DecodeError> {
         if let Some(unended) = self.open.take() {
             // Whoever executes it says what is wrong.
-            let mut events = unended.events;
-            events.push(bytes);
-            return Ok(Taken::Alone(events));
+            return Ok(Taken::Alone(Some(unended), bytes));
         }
         let event = RawEvent::first_of(&bytes, self.format.checksum)?;
         let mut head = Head { file_number: self.file_number, ..Head::default() };
+        self.is_standalone = None;
         if event.header.event_type == EventType::MARIA_GTID {
             let gtid = MariaGtid::decode(event.body())?;
             let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
             head.gtid = Some(MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no }.gtid());
+            head.immediate_commit = UnixMicros(u64::from(event.header.timestamp) * 1_000_000);
             (head.domain, head.flags, head.commit_id) = (domain_id, Some(gtid.flags), gtid.commit_id);
-            if gtid.is_standalone() || gtid.extra.alter.is_some() || gtid.xid.is_some() {
-                return Ok(Taken::Alone(vec![bytes]));
+            if gtid.extra.alter.is_some() || gtid.xid.is_some() {
+                return Ok(Taken::Alone(None, bytes));
             }
+            self.is_standalone = Some(gtid.is_standalone());
         } else {
             let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
             head.gtid = gtid.gtid;
             (head.last_committed, head.sequence_number) = (gtid.last_committed, gtid.sequence_number);
+            (head.original_commit, head.immediate_commit) = (gtid.original_commit_time, gtid.immediate_commit_time);
         }
         let (format, file) = (self.format.clone(), self.file.clone());
-        let mut group =
-            Group { head, format, file, events: Vec::with_capacity(8), unfolded_from: usize::MAX, bytes: 0, end: 0 };
-        group.push(bytes);
-        self.open = Some(group);
+        let size = bytes.len();
+        let mut events = Vec::with_capacity(8);
+        events.push(bytes);
+        let unfolded_from = usize::MAX;
+        self.open = Some(Group {
+            head,
+            format,
+            file,
+            events,
+            unfolded_from,
+            bytes: size,
+            rest: None,
+            end: 0,
+            is_statement: false,
+        });
         Ok(Taken::Kept)
     }
 
-    fn go_on(&mut self, bytes: Vec<u8>) -> Result<Taken, DecodeError> {
-        let Some(mut group) = self.open.take() else { return Ok(Taken::Between(bytes)) };
-        let event = RawEvent::first_of(&bytes, self.format.checksum)?;
+    async fn go_on(&mut self, mut group: Group, bytes: Vec<u8>) -> Result<Taken, SqlError> {
+        let event = RawEvent::first_of(&bytes, self.format.checksum).map_err(malformed)?;
         let end = event.header.next_position;
-        match part_of(&event, &self.format)? {
-            Part::Rows if group.bytes + bytes.len() <= GROUP_BYTES_MAX => {
-                group.push(bytes);
+        let part = match part_of(&event, &self.format).map_err(malformed)? {
+            Part::Statement if group.events.len() == 1 && self.is_standalone != Some(false) => Part::Statement,
+            Part::Statement => Part::Other,
+            _ if self.is_standalone == Some(true) => Part::Other,
+            part => part,
+        };
+        match part {
+            Part::Rows => {
+                group.push(bytes, self.kept_max, &self.env).await?;
                 self.open = Some(group);
                 Ok(Taken::Kept)
             }
-            Part::End => {
-                group.push(bytes);
-                group.end = end.into();
+            Part::End | Part::Statement => {
+                group.push(bytes, self.kept_max, &self.env).await?;
+                group.finish(end).await?;
+                group.is_statement = matches!(part, Part::Statement);
+                Ok(if group.is_statement { Taken::Statement(group) } else { Taken::Whole(group) })
+            }
+            Part::Payload if self.unfold(&event, &mut group).await? => {
+                group.finish(end).await?;
                 Ok(Taken::Whole(group))
             }
-            Part::Payload if self.unfold(&event, &mut group)? => {
-                group.end = end.into();
-                Ok(Taken::Whole(group))
-            }
-            Part::Rows | Part::Payload | Part::Other => {
-                let mut events = group.events;
-                events.push(bytes);
-                Ok(Taken::Alone(events))
+            Part::Payload | Part::Other => {
+                if let Some(rest) = &mut group.rest {
+                    rest.finish().await?;
+                }
+                Ok(Taken::Alone(Some(group), bytes))
             }
         }
     }
 
-    /// Takes the events out of a payload, if they are rows and not too many; leaves the group as it was otherwise.
-    fn unfold(&self, event: &RawEvent<'_>, group: &mut Group) -> Result<bool, DecodeError> {
-        let payload = TransactionPayload::decode(event.body())?;
-        if payload.uncompressed_size.is_none_or(|size| size > GROUP_BYTES_MAX as u64) {
-            return Ok(false);
-        }
-        let mut events = payload.events(PayloadLimits::default())?;
+    /// Takes the events out of a payload, if they are rows; leaves the group as it was otherwise.
+    async fn unfold(&self, event: &RawEvent<'_>, group: &mut Group) -> Result<bool, SqlError> {
+        let payload = TransactionPayload::decode(event.body()).map_err(malformed)?;
+        let mut events = payload.events(PayloadLimits::default()).map_err(malformed)?;
         let (count, bytes) = (group.events.len(), group.bytes);
         group.unfolded_from = count;
-        while let Some(event) = events.next_event()? {
-            let part = part_of(&event, &self.format)?;
+        while let Some(event) = events.next_event().map_err(malformed)? {
+            let part = part_of(&event, &self.format).map_err(malformed)?;
             if matches!(part, Part::Rows | Part::End) {
-                group.push(event.bytes.to_vec());
+                group.push(event.bytes.to_vec(), self.kept_max, &self.env).await?;
             }
             match part {
                 Part::Rows => {}
                 Part::End => return Ok(true),
-                Part::Payload | Part::Other => break,
+                Part::Payload | Part::Statement | Part::Other => break,
             }
         }
         group.events.truncate(count);
-        (group.bytes, group.unfolded_from) = (bytes, usize::MAX);
+        (group.bytes, group.unfolded_from, group.rest) = (bytes, usize::MAX, None);
         Ok(false)
     }
 }
 
 fn part_of(event: &RawEvent<'_>, format: &FormatDescription) -> Result<Part, DecodeError> {
-    Ok(match EventBody::decode(event, format)? {
-        EventBody::TableMap(_)
-        | EventBody::Rows(_)
-        | EventBody::PartialUpdateRows(_)
-        | EventBody::MariaCompressedRows(_)
-        | EventBody::RowsQuery(_)
-        | EventBody::MariaAnnotateRows(_)
-        | EventBody::Ignorable(_) => Part::Rows,
-        EventBody::Query(query) if query.sql == b"BEGIN" => Part::Rows,
-        EventBody::Query(query) if query.sql.eq_ignore_ascii_case(b"COMMIT") => Part::End,
-        EventBody::Xid(_) => Part::End,
-        EventBody::TransactionPayload(_) => Part::Payload,
+    Ok(match event.header.event_type {
+        event_type if event_type.has_rows() => Part::Rows,
+        EventType::TABLE_MAP | EventType::ROWS_QUERY | EventType::MARIA_ANNOTATE_ROWS | EventType::IGNORABLE => {
+            Part::Rows
+        }
+        EventType::QUERY => match EventBody::decode(event, format)? {
+            EventBody::Query(query) if query.sql == b"BEGIN" => Part::Rows,
+            EventBody::Query(query) if query.sql.eq_ignore_ascii_case(b"COMMIT") => Part::End,
+            _ => Part::Statement,
+        },
+        EventType::MARIA_QUERY_COMPRESSED => Part::Statement,
+        EventType::XID => Part::End,
+        EventType::TRANSACTION_PAYLOAD => Part::Payload,
         _ if event.header.flags & FLAG_IGNORABLE != 0 => Part::Rows,
         _ => Part::Other,
     })

@@ -18,6 +18,7 @@ mod group;
 mod pool;
 mod rules;
 mod slot;
+mod spill;
 
 use std::sync::Arc;
 
@@ -26,13 +27,13 @@ use binlog::event::ChecksumAlgorithm;
 use parking_lot::Mutex;
 use sql::settings::Globals;
 
-pub(super) use self::group::Group;
 use self::group::{Assembler, GROUP_BYTES_MAX, Taken};
+pub(super) use self::group::{Group, Head};
 use self::pool::Bounds;
 pub(super) use self::pool::{Job, Pool};
 use self::rules::{Facts, Mode, Rules};
 pub(super) use self::slot::run_slots;
-use super::executor::{Contents, ExecuteError, Executor, malformed};
+use super::executor::{Contents, ExecuteError, Executor, Wanted};
 use super::{Run, SourceKind};
 use crate::follower::SourceSettings;
 
@@ -44,6 +45,8 @@ pub(super) struct Parallel {
     pub(super) slots: usize,
     /// Commits keep the log's order.
     pub(super) is_ordered: bool,
+    /// Bytes of one transaction in memory.
+    kept_max: usize,
     bounds: Bounds,
 }
 
@@ -52,6 +55,8 @@ const SLOTS_PER_PROCESSOR: usize = 8;
 /// Transactions that are ready or wait, for each slot; and in any case.
 const QUEUED_PER_SLOT: usize = 8;
 const QUEUED_MIN: usize = 256;
+/// Bytes in temporary files of large transactions, before no more of them are taken; one is, whatever it has.
+const SPILLED_MAX: u64 = 1 << 30;
 
 impl Parallel {
     /// As the settings say; `None` if transactions are executed one by one. Where what is executed is known as a position alone, commits keep the
@@ -73,8 +78,12 @@ impl Parallel {
             _ => globals.named("replica_preserve_commit_order").as_bool(),
         };
         let bytes = globals.named("replica_pending_jobs_size_max").as_u64() as usize;
-        let bounds = Bounds { count: (slots * QUEUED_PER_SLOT).max(QUEUED_MIN), bytes: bytes.max(GROUP_BYTES_MAX) };
-        Some(Parallel { mode, slots, is_ordered, bounds })
+        let bounds = Bounds {
+            count: (slots * QUEUED_PER_SLOT).max(QUEUED_MIN),
+            bytes: bytes.max(GROUP_BYTES_MAX),
+            spilled: SPILLED_MAX,
+        };
+        Some(Parallel { mode, slots, is_ordered, kept_max: bytes.min(GROUP_BYTES_MAX), bounds })
     }
 
     pub(super) fn pool(&self, threads: usize) -> Arc<Pool> {
@@ -95,7 +104,8 @@ pub(super) struct Coordinator {
 impl Coordinator {
     pub(super) fn new(run: Arc<Run>, pool: Arc<Pool>, parallel: &Parallel) -> Self {
         let rules = Rules::new(parallel.mode, parallel.is_ordered);
-        Coordinator { run, pool, assembler: Assembler::new(), rules, next_turn: 1, contents: Contents::default() }
+        let assembler = Assembler::new(run.env().clone(), parallel.kept_max);
+        Coordinator { run, pool, assembler, rules, next_turn: 1, contents: Contents::default() }
     }
 
     /// A connection begins.
@@ -105,22 +115,27 @@ impl Coordinator {
 
     /// Takes an event; `alone` executes what is not executed beside others.
     pub(super) async fn event(&mut self, bytes: Vec<u8>, alone: &mut Executor) -> Result<(), ExecuteError> {
-        match self.assembler.take(bytes).map_err(|error| alone.named(&malformed(error)))? {
+        match self.assembler.take(bytes).await.map_err(|error| alone.named(&error))? {
             Taken::Kept => Ok(()),
             Taken::Between(event) => alone.event(&event).await,
-            Taken::Alone(events) => {
+            Taken::Alone(group, event) => {
                 self.pool.idle().await?;
-                for event in events {
-                    alone.event(&event).await?;
+                if let Some(group) = group {
+                    alone.events_of(&group).await?;
                 }
-                Ok(())
+                alone.event(&event).await
             }
             Taken::Whole(group) => self.dispatch(group, alone).await,
+            Taken::Statement(group) if alone.defines(&group, &mut self.contents) => self.dispatch(group, alone).await,
+            Taken::Statement(group) => {
+                self.pool.idle().await?;
+                alone.events_of(&group).await
+            }
         }
     }
 
     async fn dispatch(&mut self, group: Group, alone: &mut Executor) -> Result<(), ExecuteError> {
-        self.pool.room(group.bytes).await?;
+        self.pool.room(group.bytes, group.spilled_bytes()).await?;
         let owned = match group.head.gtid {
             None => None,
             Some(gtid) => {
@@ -135,15 +150,20 @@ impl Coordinator {
         };
         let turn = self.next_turn;
         self.next_turn += 1;
-        let mode = self.rules.mode();
-        let is_seen = (mode.wants_keys() || mode.wants_schemas())
-            && alone.look_into(&group, mode.wants_keys(), &mut self.contents);
+        let (mode, first_undone) = (self.rules.mode(), self.pool.first());
+        let (schemas, keys) = (mode.wants_schemas(), mode.wants_keys());
+        let wanted = Wanted { schemas, keys, tables: self.rules.wants_tables(first_undone) };
+        let is_looked_at = !group.is_statement && group.rest.is_none() && (schemas || keys || wanted.tables);
+        let is_seen = is_looked_at && alone.look_into(&group, wanted, &mut self.contents);
         let facts = Facts {
             head: group.head,
             schemas: &self.contents.schemas,
+            tables: if group.is_statement || wanted.tables { &self.contents.names } else { &[] },
+            is_definition: group.is_statement,
+            is_large: group.rest.is_some(),
             keys: Some(&self.contents.keys).filter(|_| is_seen),
         };
-        let after = self.rules.next(turn, &facts, self.pool.first());
+        let after = self.rules.next(turn, &facts, first_undone);
         self.pool.add(Job { turn, group, owned: Mutex::new(owned) }, &after);
         Ok(())
     }

@@ -15,16 +15,18 @@
 //! - With an order of commits, what is done is a prefix.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
 use engine::OwnedGtid;
 use event_listener::Event;
 use parking_lot::Mutex;
+use sql::services::{QueuedState, QueuedTransaction};
 
 use super::super::executor::{ExecuteError, Executor};
-use super::group::Group;
+use super::super::work::name_of;
+use super::group::{Group, Head};
 use super::rules::After;
 
 /// A transaction to be executed.
@@ -43,25 +45,37 @@ pub(crate) struct Committed {
 
 /// Where a parked transaction's slot finds its executor again.
 #[derive(Default)]
-pub(crate) struct Ended {
-    committed: Mutex<Option<Committed>>,
-    changed: Event,
+pub(crate) struct Ended(Mutex<Told>);
+
+#[derive(Default)]
+struct Told {
+    committed: Option<Committed>,
+    /// The slot, while it waits.
+    waker: Option<Waker>,
 }
 
 impl Ended {
     pub(crate) fn tell(&self, committed: Committed) {
-        *self.committed.lock() = Some(committed);
-        self.changed.notify(usize::MAX);
+        let waker = {
+            let mut told = self.0.lock();
+            told.committed = Some(committed);
+            told.waker.take()
+        };
+        waker.into_iter().for_each(Waker::wake);
     }
 
     pub(crate) async fn wait(&self) -> Committed {
-        loop {
-            let changed = self.changed.listen();
-            if let Some(committed) = self.committed.lock().take() {
-                return committed;
+        std::future::poll_fn(|context| {
+            let mut told = self.0.lock();
+            match told.committed.take() {
+                Some(committed) => Poll::Ready(committed),
+                None => {
+                    told.waker = Some(context.waker().clone());
+                    Poll::Pending
+                }
             }
-            changed.await;
-        }
+        })
+        .await
     }
 }
 
@@ -83,6 +97,8 @@ pub(crate) struct End {
 struct Entry {
     job: Option<Arc<Job>>,
     bytes: usize,
+    /// Of its temporary file.
+    spilled: u64,
     /// Where it ends in the source's log.
     end: End,
     /// How many things it still waits for.
@@ -90,6 +106,8 @@ struct Entry {
     /// Who waits for it alone.
     followers: Vec<u64>,
     parked: Option<Parked>,
+    /// Who has it.
+    slot: Option<usize>,
     is_executed: bool,
     is_done: bool,
 }
@@ -109,6 +127,9 @@ struct State {
     /// Somebody commits in turn.
     is_committing: bool,
     bytes: usize,
+    spilled: u64,
+    /// Of the last transaction that was added.
+    last: Option<Head>,
     /// Behind the last transaction before the first that is not done.
     place: End,
     is_closed: bool,
@@ -124,6 +145,15 @@ pub(crate) struct Bounds {
     pub(crate) count: usize,
     /// Bytes of their events; one is taken whatever it has.
     pub(crate) bytes: usize,
+    /// The same in temporary files.
+    pub(crate) spilled: u64,
+}
+
+impl Bounds {
+    /// With fewer transactions, whoever waits for room goes on.
+    fn low_water(&self) -> usize {
+        self.count / 2
+    }
 }
 
 /// What comes of an arrival.
@@ -139,7 +169,12 @@ pub(crate) enum Arrived {
 /// See the module.
 pub(crate) struct Pool {
     state: Mutex<State>,
-    changed: Event,
+    /// Something is done.
+    progress: Event,
+    /// Half of the room is free again.
+    room: Event,
+    /// It was closed, or a thread has ended.
+    closing: Event,
     bounds: Bounds,
 }
 
@@ -147,7 +182,7 @@ impl Pool {
     /// Turns begin with 1.
     pub(crate) fn new(bounds: Bounds, threads: usize) -> Self {
         let state = State { first: 1, executed: 1, threads, ..State::default() };
-        Pool { state: Mutex::new(state), changed: Event::new(), bounds }
+        Pool { state: Mutex::new(state), progress: Event::new(), room: Event::new(), closing: Event::new(), bounds }
     }
 
     /// All before this turn are done.
@@ -160,47 +195,97 @@ impl Pool {
         self.state.lock().place.clone()
     }
 
-    /// Waits for room for a transaction with events of so many bytes; the error that has stopped execution, if one has.
-    pub(crate) async fn room(&self, bytes: usize) -> Result<(), ExecuteError> {
-        self.until(|state| {
-            let has_room = state.entries.len() < self.bounds.count && state.bytes + bytes <= self.bounds.bytes;
+    /// Waits for room for a transaction with events of so many bytes, and so many in a temporary file; the error that has stopped execution, if
+    /// one has. Who finds no room waits until half of it is free: to be woken for each transaction costs more than executing it.
+    pub(crate) async fn room(&self, bytes: usize, spilled: u64) -> Result<(), ExecuteError> {
+        let bounds = self.bounds;
+        let has_room = |state: &State, count: usize| {
+            let has_disk = spilled == 0 || state.spilled == 0 || state.spilled + spilled <= bounds.spilled;
+            let has_room = state.entries.len() < count && state.bytes + bytes <= bounds.bytes && has_disk;
             has_room || state.entries.is_empty() || state.is_closed
-        })
-        .await
+        };
+        if self.holds(&|state| has_room(state, bounds.count))? {
+            return Ok(());
+        }
+        self.until(&self.room, |state| has_room(state, bounds.low_water())).await
     }
 
     /// Waits until all that was added is done.
     pub(crate) async fn idle(&self) -> Result<(), ExecuteError> {
-        self.until(|state| state.entries.is_empty() || state.is_closed).await
+        self.until(&self.progress, |state| state.entries.is_empty() || state.is_closed).await
     }
 
     /// Waits until all before a turn are done.
     pub(crate) async fn in_turn(&self, turn: u64) -> Result<(), ExecuteError> {
-        self.until(|state| state.first >= turn || state.is_closed).await
+        self.until(&self.progress, |state| state.first >= turn || state.is_closed).await
     }
 
-    async fn until(&self, holds: impl Fn(&State) -> bool) -> Result<(), ExecuteError> {
-        loop {
-            let changed = self.changed.listen();
-            {
-                let state = self.state.lock();
-                if let Some(failure) = &state.failure {
-                    return Err(failure.clone());
-                }
-                if holds(&state) {
-                    return Ok(());
-                }
+    async fn until(&self, event: &Event, holds: impl Fn(&State) -> bool) -> Result<(), ExecuteError> {
+        while !self.holds(&holds)? {
+            let changed = event.listen();
+            if self.holds(&holds)? {
+                break;
             }
             changed.await;
+        }
+        Ok(())
+    }
+
+    /// The error that has stopped execution, if one has.
+    fn holds(&self, holds: &impl Fn(&State) -> bool) -> Result<bool, ExecuteError> {
+        let state = self.state.lock();
+        match &state.failure {
+            Some(failure) => Err(failure.clone()),
+            None => Ok(holds(&state)),
         }
     }
 
     /// Ready when a transaction could not be executed.
     pub(crate) async fn failed(&self) -> ExecuteError {
-        match self.until(|_| false).await {
+        match self.until(&self.closing, |_| false).await {
             Err(failure) => failure,
             Ok(()) => std::future::pending().await,
         }
+    }
+
+    /// What the last transaction that was added says of itself.
+    pub(crate) fn last(&self) -> Option<Head> {
+        self.state.lock().last
+    }
+
+    /// What is under way, in the source's order.
+    pub(crate) fn shown(&self) -> Vec<QueuedTransaction> {
+        let state = self.state.lock();
+        let name = |entry: &Entry| entry.job.as_ref().map(|job| name_of(job.group.head.gtid));
+        let turn_of = |turn: u64| state.entries.get((turn.checked_sub(state.first)?) as usize).and_then(name);
+        // The last that somebody waits for.
+        let mut after: HashMap<u64, u64> = HashMap::new();
+        for (entry, turn) in state.entries.iter().zip(state.first..) {
+            entry.followers.iter().for_each(|follower| *after.entry(*follower).or_default() = turn);
+        }
+        for (upto, waiting) in state.until_done.iter().chain(&state.until_executed) {
+            for turn in waiting {
+                let last = after.entry(*turn).or_default();
+                *last = (*last).max(upto - 1);
+            }
+        }
+        let shown = |(entry, turn): (&Entry, u64)| {
+            let queued = match entry {
+                Entry { is_done: true, .. } => QueuedState::Committed,
+                Entry { is_executed: true, .. } => QueuedState::Executed,
+                Entry { slot: Some(_), .. } => QueuedState::Executing,
+                Entry { waits: 0, .. } => QueuedState::Ready,
+                _ => QueuedState::WaitsForPredecessor,
+            };
+            QueuedTransaction {
+                name: name(entry).unwrap_or_default(),
+                state: queued,
+                worker: entry.slot.map(|slot| slot as u64 + 1),
+                after: after.get(&turn).filter(|_| entry.waits > 0).and_then(|last| turn_of(*last)),
+                bytes: entry.bytes as u64 + entry.spilled,
+            }
+        };
+        state.entries.iter().zip(state.first..).map(shown).collect()
     }
 
     /// Whether nothing is under way.
@@ -221,8 +306,10 @@ impl Pool {
             debug_assert_eq!(turn, state.first + state.entries.len() as u64, "turns ascend by one");
             let group = &job.group;
             let end = End { file: Some(group.file.clone()), offset: group.end };
-            let entry = Entry { bytes: group.bytes, end, job: Some(Arc::new(job)), ..Entry::default() };
-            state.bytes += entry.bytes;
+            state.last = Some(group.head);
+            let (bytes, spilled) = (group.bytes, group.spilled_bytes());
+            let entry = Entry { bytes, spilled, end, job: Some(Arc::new(job)), ..Entry::default() };
+            (state.bytes, state.spilled) = (state.bytes + bytes, state.spilled + spilled);
             state.entries.push_back(entry);
             let waits = state.begin_waits(turn, after);
             state.entry(turn).waits = waits;
@@ -243,7 +330,11 @@ impl Pool {
                 return Poll::Ready(None);
             }
             match state.ready.pop() {
-                Some(Reverse(turn)) => Poll::Ready(state.entry(turn).job.clone()),
+                Some(Reverse(turn)) => {
+                    let entry = state.entry(turn);
+                    entry.slot = Some(slot);
+                    Poll::Ready(entry.job.clone())
+                }
                 None => {
                     state.idle_slots.push((slot, context.waker().clone()));
                     Poll::Pending
@@ -309,13 +400,17 @@ impl Pool {
     /// A transaction has its place in our log.
     pub(crate) fn done(&self, turn: u64) {
         let mut woken = Vec::new();
-        {
+        let has_room = {
             let mut state = self.state.lock();
             state.executed(turn, &mut woken);
             state.done(turn, &mut woken);
-        }
+            state.entries.len() < self.bounds.low_water()
+        };
         woken.into_iter().for_each(Waker::wake);
-        self.changed.notify(usize::MAX);
+        self.progress.notify(usize::MAX);
+        if has_room {
+            self.room.notify(usize::MAX);
+        }
     }
 
     /// A transaction cannot be executed.
@@ -332,19 +427,21 @@ impl Pool {
             std::mem::take(&mut state.idle_slots)
         };
         woken.into_iter().for_each(|(_, waker)| waker.wake());
-        self.changed.notify(usize::MAX);
+        [&self.progress, &self.room, &self.closing].into_iter().for_each(|event| {
+            event.notify(usize::MAX);
+        });
     }
 
     /// All slots of a thread have ended.
     pub(crate) fn thread_ended(&self) {
         self.state.lock().threads -= 1;
-        self.changed.notify(usize::MAX);
+        self.closing.notify(usize::MAX);
     }
 
     /// Ready when there are no slots any more.
     pub(crate) async fn ended(&self) {
         loop {
-            let changed = self.changed.listen();
+            let changed = self.closing.listen();
             if self.state.lock().threads == 0 {
                 return;
             }
@@ -355,7 +452,7 @@ impl Pool {
     /// Ready when it is closed.
     pub(crate) async fn closed(&self) {
         loop {
-            let changed = self.changed.listen();
+            let changed = self.closing.listen();
             if self.is_closed() {
                 return;
             }
@@ -415,8 +512,9 @@ impl State {
         let entry = self.entry(turn);
         entry.is_done = true;
         entry.job = None;
-        let (followers, bytes) = (std::mem::take(&mut entry.followers), std::mem::take(&mut entry.bytes));
-        self.bytes -= bytes;
+        let followers = std::mem::take(&mut entry.followers);
+        let (bytes, spilled) = (std::mem::take(&mut entry.bytes), std::mem::take(&mut entry.spilled));
+        (self.bytes, self.spilled) = (self.bytes - bytes, self.spilled - spilled);
         self.waited_for(&followers, woken);
         while let Some(entry) = self.entries.pop_front_if(|entry| entry.is_done) {
             self.first += 1;

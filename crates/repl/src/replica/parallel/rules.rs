@@ -75,11 +75,20 @@ mod hints {
     pub(super) const WAITED: u8 = 16;
 }
 
+/// Schema and name.
+pub(crate) type TableName = (String, String);
+
 /// What is known of a transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Facts<'a> {
     pub(crate) head: Head,
     pub(crate) schemas: &'a [String],
+    /// The tables that it is about, or defines; only if they are asked for.
+    pub(crate) tables: &'a [TableName],
+    /// It is a definition of those.
+    pub(crate) is_definition: bool,
+    /// What it is about is not all known: it was too large to be looked through.
+    pub(crate) is_large: bool,
     /// `None` if they are not known.
     pub(crate) keys: Option<&'a RowKeys>,
 }
@@ -120,6 +129,8 @@ pub(crate) struct Rules {
     rows: HashMap<u64, Touched>,
     /// All behind it wait for what was before it.
     barrier: u64,
+    /// Tables, by the last definition of them.
+    definitions: HashMap<TableName, u64>,
 }
 
 impl Rules {
@@ -134,7 +145,14 @@ impl Rules {
             numbers: Vec::new(),
             rows: HashMap::new(),
             barrier: 0,
+            definitions: HashMap::new(),
         }
+    }
+
+    /// Whether it has to be known which tables a transaction is about: some are being defined. All turns before `first_undone` have their place.
+    pub(crate) fn wants_tables(&mut self, first_undone: u64) -> bool {
+        self.definitions.retain(|_, turn| *turn >= first_undone);
+        !self.definitions.is_empty()
     }
 
     pub(crate) fn mode(&self) -> Mode {
@@ -145,14 +163,23 @@ impl Rules {
     pub(crate) fn next(&mut self, turn: u64, facts: &Facts<'_>, first_undone: u64) -> After {
         let mut after = After { all_done: self.barrier, ..After::default() };
         let head = &facts.head;
+        if facts.is_definition {
+            self.defines(turn, facts, first_undone, &mut after);
+            return after;
+        }
+        match facts.is_large {
+            true => self.behind_much(turn, &mut after),
+            false => after.done.extend(facts.tables.iter().filter_map(|table| self.definitions.get(table))),
+        }
         match self.mode {
+            Mode::Schema | Mode::Writeset if facts.is_large => {}
             Mode::None => after.all_done = turn,
             Mode::Minimal => after.all_executed = turn,
             Mode::Conservative => after.all_executed = self.behind_group(turn, head.commit_id),
             Mode::LogicalClock => after.all_done = self.behind_interval(turn, head, first_undone),
             Mode::Schema => {
                 let known = facts.schemas.iter().filter_map(|schema| self.schemas.insert(schema.clone(), turn));
-                after.done = known.collect();
+                after.done.extend(known);
             }
             Mode::Domain => after.done.extend(self.domains.insert(head.domain, turn)),
             Mode::Optimistic => {
@@ -168,6 +195,35 @@ impl Rules {
         after.done.sort_unstable();
         after.done.dedup();
         after
+    }
+
+    /// A large transaction is not to be begun again and again: it waits until those before it want nothing more. Where that would not be enough, for
+    /// their places.
+    fn behind_much(&mut self, turn: u64, after: &mut After) {
+        let defined = self.definitions.values().max().map_or(0, |last| last + 1);
+        after.all_done = after.all_done.max(defined);
+        match self.mode {
+            Mode::Schema | Mode::Writeset if !self.is_ordered => (after.all_done, self.barrier) = (turn, turn + 1),
+            Mode::Schema | Mode::Writeset | Mode::Optimistic | Mode::Aggressive => after.all_executed = turn,
+            _ => {}
+        }
+    }
+
+    /// A definition is executed in its turn. What is about other tables goes on beside it; where commits are out of order, nothing does.
+    fn defines(&mut self, turn: u64, facts: &Facts<'_>, first_undone: u64, after: &mut After) {
+        after.all_done = turn;
+        if !self.is_ordered {
+            self.barrier = turn + 1;
+        }
+        self.definitions.extend(facts.tables.iter().map(|table| (table.clone(), turn)));
+        let head = &facts.head;
+        match self.mode {
+            Mode::Schema => self.schemas.extend(facts.tables.iter().map(|(schema, _)| (schema.clone(), turn))),
+            Mode::Domain => drop(self.domains.insert(head.domain, turn)),
+            Mode::Conservative => drop(self.behind_group(turn, head.commit_id)),
+            Mode::LogicalClock => drop(self.behind_interval(turn, head, first_undone)),
+            _ => {}
+        }
     }
 
     fn behind_group(&mut self, turn: u64, commit_id: Option<u64>) -> u64 {
@@ -317,6 +373,23 @@ mod tests {
         after_rows(&mut rules, 1, &keys(&[10], &[]));
         assert_eq!(after_rows(&mut rules, 2, &vague).all_done, 2);
         assert_eq!(after_rows(&mut rules, 3, &keys(&[30], &[])).all_done, 3);
+    }
+
+    #[test]
+    fn a_definition_is_waited_for_by_what_is_about_its_tables() {
+        let table = |name: &str| vec![("d".to_owned(), name.to_owned())];
+        for (is_ordered, others) in [(true, 0), (false, 3)] {
+            let mut rules = Rules::new(Mode::Aggressive, is_ordered);
+            assert!(!rules.wants_tables(1));
+            let defined = Facts { tables: &table("t"), is_definition: true, ..Facts::default() };
+            assert_eq!(rules.next(2, &defined, 1), After { all_done: 2, ..After::default() });
+            assert!(rules.wants_tables(2) && rules.wants_tables(1));
+            let other = rules.next(3, &Facts { tables: &table("u"), ..Facts::default() }, 1);
+            assert_eq!(other, After { all_done: others, ..After::default() });
+            let same = rules.next(4, &Facts { tables: &table("t"), ..Facts::default() }, 1);
+            assert_eq!(same.done, if is_ordered { vec![2] } else { vec![] });
+            assert!(!rules.wants_tables(3), "it has its place");
+        }
     }
 
     #[test]

@@ -7,10 +7,12 @@ use std::sync::atomic::Ordering;
 use engine::TurnWait;
 use futures_lite::{StreamExt, future};
 use futures_util::stream::FuturesUnordered;
+use sql::services::WorkerState;
 
 use super::super::Run;
 use super::super::commits::Executed;
 use super::super::executor::{ExecuteError, Executor};
+use super::super::work::WorkerStatus;
 use super::pool::{Arrived, Committed, Ended, Job, Pool};
 
 /// Times that a transaction in the way of another begins again at once; then it waits for its turn.
@@ -57,8 +59,9 @@ pub(crate) async fn run_slots(
 impl Slot {
     async fn run(mut self) {
         while let Some(job) = self.pool.next(self.number).await {
+            self.status().begins(job.group.head, self.run.env().clock.now());
             match self.work(&job).await {
-                Ok(()) => {}
+                Ok(()) => self.status().ends(self.run.env().clock.now()),
                 Err(Failure::Error(error)) if !self.pool.is_closed() => self.pool.fail(error),
                 Err(_) => break,
             }
@@ -67,6 +70,10 @@ impl Slot {
         if let Some(executor) = &mut self.executor {
             executor.undo_group();
         }
+    }
+
+    fn status(&self) -> &WorkerStatus {
+        &self.run.workers[self.number]
     }
 
     /// Executes a transaction until it has its place in our log.
@@ -83,6 +90,7 @@ impl Slot {
                 return Ok(());
             };
             executor.undo_group();
+            self.status().tries_again();
             match failure {
                 _ if self.pool.is_closed() => return Err(Failure::Closed),
                 Failure::InTheWay if is_in_turn => {}
@@ -93,11 +101,14 @@ impl Slot {
                 }
                 Failure::InTheWay | Failure::Error(_) if !is_in_turn => {
                     counters.too_early.fetch_add(1, Ordering::Relaxed);
+                    self.status().enters(WorkerState::InOrder);
                     self.pool.in_turn(job.turn).await.map_err(Failure::Error)?;
+                    self.status().enters(WorkerState::Executing);
                     is_in_turn = true;
                 }
                 Failure::Error(error) if error.may_pass && attempts < self.run.retries_max => {
                     attempts += 1;
+                    self.run.replica.all_retries.fetch_add(1, Ordering::Relaxed);
                     tracing::warn!("{}: {error}; attempt {} begins", self.run.replica.title(), attempts + 1);
                 }
                 failure => return Err(failure),
@@ -153,6 +164,7 @@ impl Slot {
 
     /// Waits until somebody has committed the transaction, or it is in the way of one before it.
     async fn parked(&self, ended: &Ended, wait: Option<TurnWait>, turn: u64) -> (Box<Executor>, Result<(), Failure>) {
+        self.status().enters(WorkerState::InOrder);
         let committed = async { Some(ended.wait().await) };
         let in_the_way = async {
             match wait {
@@ -174,7 +186,10 @@ impl Slot {
             },
         };
         match given_up {
-            Ok(executor) => (executor, Err(Failure::InTheWay)),
+            Ok(executor) => {
+                self.status().enters(WorkerState::Executing);
+                (executor, Err(Failure::InTheWay))
+            }
             Err(Committed { executor, result }) => (executor, result.map_err(Failure::Error)),
         }
     }

@@ -51,6 +51,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("wait_for_executed_gtid_set", 1, 2, super::nullable_int, refuse).waiting(),
     line("master_pos_wait", 2, 4, super::nullable_int, refuse).waiting(),
     line("source_pos_wait", 2, 4, super::nullable_int, refuse).waiting(),
+    line("master_gtid_wait", 1, 2, super::nullable_int, refuse).waiting(),
     line("gtid_subset", 2, 2, super::int, gtid_subset),
     line("gtid_subtract", 2, 2, |_, session| own_text(super::LONG_TEXT, session), gtid_subtract),
     line("binlog_gtid_pos", 2, 2, |_, session| own_text(super::LONG_TEXT, session), refuse).waiting(),

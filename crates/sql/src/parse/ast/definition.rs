@@ -82,6 +82,28 @@ pub enum Ddl {
     Revoke(Grant),
 }
 
+impl Ddl {
+    /// The tables that it is about; `None` if it is about anything else than tables by their names, or about temporary ones.
+    pub fn tables(&self) -> Option<Vec<TableName>> {
+        match self {
+            Ddl::CreateTable(create) if !create.temporary => {
+                Some(create.like.iter().chain([&create.name]).cloned().collect())
+            }
+            Ddl::DropTables { tables, temporary: false, .. } => Some(tables.clone()),
+            Ddl::AlterTable(alter) => {
+                let renamed = alter.actions.iter().filter_map(|action| match action {
+                    AlterAction::Rename(name) => Some(name),
+                    _ => None,
+                });
+                Some(renamed.chain([&alter.table]).cloned().collect())
+            }
+            Ddl::Truncate(table) => Some(vec![table.clone()]),
+            Ddl::RenameTables(pairs) => Some(pairs.iter().flat_map(|(from, to)| [from, to]).cloned().collect()),
+            _ => None,
+        }
+    }
+}
+
 /// Options of a database.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatabaseOptions {

@@ -125,11 +125,11 @@ fn values_that_do_not_fit_where_types_do() {
 }
 
 /// A map of `d.t` with these columns, without optional metadata.
-fn bare_map(columns: &[(u8, u16)]) -> TableMap {
+fn bare_map(columns: &[(u8, u16)]) -> Arc<TableMap> {
     let column =
         |&(type_code, meta): &(u8, u16)| ColumnMeta { type_code, meta, nullable: true, ..ColumnMeta::default() };
     let columns = columns.iter().map(column).collect();
-    TableMap { table_id: 77, schema: "d".into(), table: "t".into(), columns, ..TableMap::default() }
+    Arc::new(TableMap { table_id: 77, schema: "d".into(), table: "t".into(), columns, ..TableMap::default() })
 }
 
 #[test]
@@ -209,7 +209,8 @@ fn events_that_cannot_be() {
             assert_eq!(error.code, 1610, "{}", error.message);
         }
         world.sql(&["CREATE TABLE d.u (id INT PRIMARY KEY, v DATE)"]).await;
-        let dates = TableMap { table: "u".into(), ..bare_map(&[(LONG, 0), (column_type::DATE, 0)]) };
+        let dates = bare_map(&[(LONG, 0), (column_type::DATE, 0)]);
+        let dates = Arc::new(TableMap { table: "u".into(), ..(*dates).clone() });
         let rows = [0, 1, 0, 0, 0, 0xff, 0xff, 0xff];
         let error =
             world.applier.apply_rows(&dates, &raw_event(&dates, RowsKind::Write, &[3], &rows)).await.unwrap_err();

@@ -110,11 +110,11 @@ impl World {
 }
 
 async fn apply_to(applier: &mut Session, events: &[u8]) -> Result<Vec<RowDifferences>, SqlError> {
-    let (mut map, mut differences) = (TableMap::default(), Vec::new());
+    let (mut map, mut differences) = (Arc::<TableMap>::default(), Vec::new());
     for event in EventIter::new(events, ChecksumAlgorithm::Crc32) {
         let event = event.expect("an event");
         match event.header.event_type {
-            EventType::TABLE_MAP => map = TableMap::decode(event.body()).expect("a TABLE_MAP"),
+            EventType::TABLE_MAP => map = Arc::new(TableMap::decode(event.body()).expect("a TABLE_MAP")),
             kind if RowsKind::of(kind).is_some() => {
                 let rows = RowsEvent::decode(kind, event.body()).expect("rows");
                 differences.extend(applier.apply_rows(&map, &rows).await?);

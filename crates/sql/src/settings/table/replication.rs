@@ -166,6 +166,9 @@ pub(super) const ALL: &[Setting] = &[
     ),
     global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
     both("skip_parallel_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output."),
+    fixed("skip_replica_start", BOOL, "OFF")
+        .alias(&["skip_slave_start"])
+        .doc("Whether replication waits for START REPLICA after a start of the server. OFF: it goes on, as it is configured."),
     both("skip_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output. Replicas get all changes."),
     session("sql_log_bin", BOOL, "ON").doc(
         "Whether replicas are sent the session's changes. OFF, they are in the log (which is all that there is to recover from), with no GTID, and \

@@ -1,0 +1,121 @@
+//! What replication does at the moment, beyond a line of SHOW REPLICA STATUS: for `performance_schema.replication_*`.
+
+use base::UnixMicros;
+
+/// A channel's receiver and workers.
+#[derive(Clone, Debug, Default)]
+pub struct ChannelWork {
+    /// Its name; empty for the one without.
+    pub channel: String,
+    /// Heartbeats since the connection was made.
+    pub heartbeats: u64,
+    /// When the last one came; 0 for never.
+    pub last_heartbeat: UnixMicros,
+    /// Seconds between two of them.
+    pub heartbeat_period: f64,
+    /// When the receiver's last error was; 0 if there is none.
+    pub receiver_error: UnixMicros,
+    /// The same of those who execute.
+    pub applier_error: UnixMicros,
+    /// The newest transaction of which the beginning was received.
+    pub last_queued: Option<TimedTransaction>,
+    /// The newest transaction that was handed to workers.
+    pub last_dispatched: Option<TimedTransaction>,
+    /// How often transactions were begun again.
+    pub retries: u64,
+    /// Those that execute transactions side by side; none where they are executed one by one.
+    pub workers: Vec<Worker>,
+    /// Transactions that were received, and have no place in this log yet, in the source's order; those that execute side by side.
+    pub queue: Vec<QueuedTransaction>,
+}
+
+/// A transaction and its times. 0 is a time that is not known.
+#[derive(Clone, Debug, Default)]
+pub struct TimedTransaction {
+    /// Its GTID, or ANONYMOUS.
+    pub name: String,
+    /// When it was committed where it was born.
+    pub original_commit: UnixMicros,
+    /// When it was committed at the source.
+    pub immediate_commit: UnixMicros,
+    /// When the work began, and ended, here.
+    pub start: UnixMicros,
+    /// See `start`.
+    pub end: UnixMicros,
+}
+
+/// Somebody who executes transactions.
+#[derive(Clone, Debug, Default)]
+pub struct Worker {
+    /// It has not stopped.
+    pub is_running: bool,
+    /// What it did last.
+    pub applied: Option<TimedTransaction>,
+    /// How often that was begun again.
+    pub applied_retries: u64,
+    /// What it does.
+    pub applying: Option<TimedTransaction>,
+    /// How often that was begun again.
+    pub applying_retries: u64,
+    /// What is waited for, or done.
+    pub state: WorkerState,
+    /// Schema and name of the table whose rows it applied last.
+    pub table: Option<(String, String)>,
+    /// Row events that it has applied.
+    pub row_events: u64,
+}
+
+/// What a worker does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WorkerState {
+    /// Waits for a transaction that may begin.
+    #[default]
+    Idle,
+    /// Executes, or waits for a row.
+    Executing,
+    /// Has executed, and waits for those before it to commit.
+    InOrder,
+}
+
+/// A transaction that was received.
+#[derive(Clone, Debug)]
+pub struct QueuedTransaction {
+    /// Its GTID, or ANONYMOUS.
+    pub name: String,
+    /// Where it is on its way.
+    pub state: QueuedState,
+    /// Who executes it.
+    pub worker: Option<u64>,
+    /// The last one that it waits for, if it waits for one before it begins.
+    pub after: Option<String>,
+    /// Bytes of its events.
+    pub bytes: u64,
+}
+
+/// Where a transaction is on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueuedState {
+    /// Others have to be done, or executed, before it begins.
+    WaitsForPredecessor,
+    /// It waits for a worker.
+    Ready,
+    /// A worker has it.
+    Executing,
+    /// It waits for its turn to commit.
+    Executed,
+    /// Out of order, it has its place before those in front of it.
+    Committed,
+}
+
+impl QueuedState {
+    /// As it is shown.
+    pub fn text(self) -> &'static str {
+        match self {
+            QueuedState::WaitsForPredecessor => "WAITING FOR PREDECESSOR",
+            QueuedState::Ready => "WAITING FOR WORKER",
+            QueuedState::Executing => "EXECUTING",
+            QueuedState::Executed => "WAITING FOR COMMIT ORDER",
+            QueuedState::Committed => "COMMITTED",
+        }
+    }
+}
