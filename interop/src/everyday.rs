@@ -75,7 +75,7 @@ pub fn assert_same(source: &Client, replica: &Client) {
 }
 
 /// 100, or `COMMUTER_INTEROP_WRITES`.
-fn writes_of_each() -> i64 {
+pub fn writes_of_each() -> i64 {
     std::env::var("COMMUTER_INTEROP_WRITES").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 

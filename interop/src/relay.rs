@@ -11,6 +11,8 @@ use crate::process::{signal, wait_for_end};
 use crate::{Client, Result, commuter_binary, free_port};
 
 const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Offset in a file of the byte with the flag that says that the file is live.
+pub const IN_USE_AT: usize = 4 + 17;
 
 /// A running `commuter relay`; dropping it kills it, and removes its files unless a test has failed.
 pub struct Relay {
@@ -44,6 +46,16 @@ impl Relay {
         let _ = self.child.wait();
     }
 
+    /// SIGSTOP: it stands still, with its connections open.
+    pub fn pause(&self) {
+        signal(&self.child, libc::SIGSTOP);
+    }
+
+    /// SIGCONT.
+    pub fn go_on(&self) {
+        signal(&self.child, libc::SIGCONT);
+    }
+
     /// SIGTERM; waits for the end.
     ///
     /// # Errors
@@ -60,6 +72,16 @@ impl Relay {
     /// When it does not come up.
     pub fn restart_for(&mut self, source_port: u16) -> Result<()> {
         self.source_port = source_port;
+        self.restart()
+    }
+
+    /// Kills it, and starts it again with these arguments.
+    ///
+    /// # Errors
+    /// When it does not come up.
+    pub fn restart_with(&mut self, arguments: &[&str]) -> Result<()> {
+        self.kill();
+        self.arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         self.restart()
     }
 
@@ -97,6 +119,34 @@ impl Relay {
         self.client().column("SHOW REPLICA STATUS", column).unwrap_or_default()
     }
 
+    /// Whether all of its files of a generation are the source's to the byte: a server with its log in that folder. But for one flag: the
+    /// live file has it at the source, and `keeps_flag` (a MariaDB) if its server was killed in it.
+    ///
+    /// # Errors
+    /// What differs, or that one of them does not answer.
+    pub fn compare_files(&self, generation: u32, source: &Client, folder: &Path, keeps_flag: bool) -> Result<()> {
+        let (theirs, ours) = (listed_files(source)?, listed_files(&self.client())?);
+        if ours.is_empty() || !theirs.ends_with(&ours) {
+            return Err(format!("the source has {theirs:?}, the relay {ours:?}"));
+        }
+        let read = |path: PathBuf| fs::read(&path).map_err(|error| format!("{}: {error}", path.display()));
+        for (at, (name, size)) in ours.iter().enumerate() {
+            let (copy, mut original) = (read(self.files(generation).join(name))?, read(folder.join(name))?);
+            // What is behind the live file's end is nobody's yet.
+            original.truncate(*size);
+            let was_killed = keeps_flag && !ends_with_rotate_or_stop(&original);
+            if at + 1 == ours.len() || was_killed {
+                original[IN_USE_AT] &= !1;
+            }
+            if copy != original {
+                let differs = copy.iter().zip(&original).position(|(a, b)| a != b);
+                let sizes = (copy.len(), original.len());
+                return Err(format!("{name}: sizes here and there {sizes:?}, the first difference at {differs:?}"));
+            }
+        }
+        Ok(())
+    }
+
     /// What it has logged.
     pub fn log(&self) -> String {
         fs::read_to_string(self.folder.with_extension("log")).unwrap_or_default()
@@ -124,6 +174,24 @@ impl Drop for Relay {
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
+}
+
+/// Names and sizes.
+fn listed_files(client: &Client) -> Result<Vec<(String, usize)>> {
+    let file = |line: &str| {
+        let (name, rest) = line.split_once('\t')?;
+        Some((name.to_owned(), rest.split('\t').next()?.parse().ok()?))
+    };
+    Ok(client.query("SHOW BINARY LOGS")?.lines().filter_map(file).collect())
+}
+
+fn ends_with_rotate_or_stop(file: &[u8]) -> bool {
+    let (mut at, mut last) = (4, 0);
+    while let Some(length) = file.get(at + 9..at + 13) {
+        last = file[at + 4];
+        at += length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
+    }
+    matches!(last, 3 | 4)
 }
 
 fn spawn(folder: &Path, source_port: u16, port: u16, arguments: &Vec<String>) -> Result<Child> {

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, Kind, Peer, Relay, commuter_binary, run_tool, until};
+use interop::{Client, Connection, IN_USE_AT, Kind, Peer, Relay, commuter_binary, run_tool, until};
 
 const SETUP: &str = r"
 CREATE DATABASE d; USE d;
@@ -26,8 +26,6 @@ INSERT INTO t (s) VALUES ('tagged');
 SET /*!80300 gtid_next = 'AUTOMATIC', */ @tagged = 0;
 INSERT INTO t (s) VALUES ('in the third file');
 ";
-/// Offset in a file of the byte with the flag that says that the file is live.
-const IN_USE_AT: usize = 4 + 17;
 
 /// What the two kinds call the same things.
 struct Names {
@@ -126,31 +124,10 @@ fn files(client: &Client) -> Vec<String> {
     text.lines().filter_map(|line| line.split('\t').next()).map(str::to_owned).collect()
 }
 
-/// All of the relay's files are the source's to the byte. But for one flag: the live file has it at the source, and with a MariaDB the
-/// file that was live when its server was killed keeps it for ever.
 #[track_caller]
 fn assert_same_files(source: &Peer, relay: &Relay, generation: u32) {
-    let (theirs, ours) = (files(&source.client()), files(&relay.client()));
-    assert!(theirs.ends_with(&ours) && !ours.is_empty(), "{theirs:?}, {ours:?}");
-    for (at, name) in ours.iter().enumerate() {
-        let copy = fs::read(relay.files(generation).join(name)).unwrap();
-        let mut original = fs::read(source.folder().join(name)).unwrap();
-        let was_killed = source.kind() == Kind::Maria118 && !ends_with_rotate_or_stop(&original);
-        if at + 1 == ours.len() || was_killed {
-            original[IN_USE_AT] &= !1;
-        }
-        let differs = copy.iter().zip(&original).position(|(a, b)| a != b);
-        assert!(copy == original, "{name}: {} bytes, the source {}, first at {differs:?}", copy.len(), original.len());
-    }
-}
-
-fn ends_with_rotate_or_stop(file: &[u8]) -> bool {
-    let (mut at, mut last) = (4, 0);
-    while let Some(length) = file.get(at + 9..at + 13) {
-        last = file[at + 4];
-        at += u32::from_le_bytes(length.try_into().unwrap()) as usize;
-    }
-    matches!(last, 3 | 4)
+    let is_maria = source.kind() == Kind::Maria118;
+    relay.compare_files(generation, &source.client(), &source.folder(), is_maria).unwrap();
 }
 
 fn follow(replica: &Peer, relay: &Relay, from: &str) {
@@ -457,4 +434,57 @@ fn fifty_readers_cost_one_read_and_what_is_beyond_the_limit_goes() {
     replica.client().query("START REPLICA").unwrap();
     let newest = source.client().query("SELECT MAX(id) FROM d.t").unwrap();
     until("the newest row", || replica.client().query("SELECT MAX(id) FROM d.t").unwrap_or_default() == newest);
+}
+
+/// What a file of the source says was in the log before it.
+fn before(source: &Client, file: &str) -> String {
+    let events = source.query(&format!("SHOW BINLOG EVENTS IN '{file}' LIMIT 2")).unwrap();
+    let last = events.lines().last().unwrap().rsplit('\t').next().unwrap().to_owned();
+    last.replace("\\n", "")
+}
+
+/// Relays that purge, by size and by age, and behind each a replica that stands still for a while: it keeps what it needs, and no more; and
+/// at any time it is known what has gone.
+#[test]
+fn a_slow_replica_keeps_what_it_needs() {
+    let source = MYSQL.peer("relay-slow");
+    let client = source.client();
+    client.query("CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, s LONGTEXT)").unwrap();
+    let relays = [("size", ["--space-limit", "4M"]), ("age", ["--expire-seconds", "2"])].map(|(name, limit)| {
+        let relay = Relay::start(&format!("slow-{name}"), source.port(), &limit).unwrap();
+        let behind = Relay::start(&format!("slow-{name}-behind"), relay.port(), &[]).unwrap();
+        wait_for_relay(&source, &relay);
+        wait_for_relay(&source, &behind);
+        (relay, behind)
+    });
+    let purged = |relay: &Relay| relay.client().query("SELECT @@GLOBAL.gtid_purged").unwrap().trim().replace("\\n", "");
+    relays.iter().for_each(|(_, behind)| behind.pause());
+    for _ in 0..12 {
+        client.query("INSERT INTO d.t (s) VALUES (REPEAT('x', 3000000)); FLUSH BINARY LOGS").unwrap();
+        // Files go beside it.
+        for (relay, _) in &relays {
+            let (before_it, purged, after) = (files(&relay.client()), purged(relay), files(&relay.client()));
+            let between = before_it.iter().take_while(|&file| after.first().is_none_or(|first| file <= first));
+            let said: Vec<String> = between.map(|file| before(&client, file)).collect();
+            assert!(said.contains(&purged), "{purged}, of {said:?}");
+        }
+    }
+    std::thread::sleep(Duration::from_secs(3));
+    for (relay, behind) in &relays {
+        wait_for_relay(&source, relay);
+        let (kept, size) = (files(&relay.client()), bytes_of(&relay.files(1)));
+        assert!(size > 20_000_000, "{size}: {kept:?}");
+        assert_eq!(purged(relay), before(&client, &kept[0]));
+        behind.go_on();
+    }
+    client.query("INSERT INTO d.t (s) VALUES ('the last')").unwrap();
+    for (relay, behind) in &relays {
+        wait_for_relay(&source, behind);
+        let is_small = || files(&relay.client()).len() <= 2 && bytes_of(&relay.files(1)) <= 4 << 20;
+        until("the rest goes", is_small);
+        assert_eq!(purged(relay), before(&client, &files(&relay.client())[0]));
+        assert_same_files(&source, relay, 1);
+        assert_same_files(&source, behind, 1);
+        assert_eq!(files(&behind.client()), files(&client), "it has had everything");
+    }
 }

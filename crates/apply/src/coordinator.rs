@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::{CommitNumber, LogPosition, Uuid};
+use base::{CommitNumber, Gtid, LogPosition, Uuid};
 use binlog::event::{QueryEvent, XaStatement};
 use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent, SourcePosition};
 use engine::gate::Passing;
@@ -13,6 +13,7 @@ use event_listener::Event;
 use crate::ApplyOptions;
 use crate::decode::{Decoder, Staging, excerpt};
 use crate::error::{ApplyError, Result};
+use crate::follow::StopAt;
 use crate::gate::{Gate, Progress};
 use crate::queue::Queue;
 use crate::stats::Stats;
@@ -41,6 +42,9 @@ pub(crate) struct Coordinator {
     batches_max: usize,
     /// Nobody reads before the end.
     in_bulk: bool,
+    until: Option<Box<dyn StopAt>>,
+    /// The next transaction is not to be taken.
+    is_at_the_end: bool,
     workers_left: Arc<(AtomicUsize, Event)>,
 }
 
@@ -77,8 +81,20 @@ impl Coordinator {
             taken_bytes: 0,
             batches_max: workers * BATCHES_PER_WORKER,
             in_bulk: !options.readers,
+            until: None,
+            is_at_the_end: false,
             workers_left,
         }
+    }
+
+    /// It is to take nothing from some place on. Not in bulk.
+    pub(crate) fn stop_at(&mut self, until: Option<Box<dyn StopAt>>) {
+        self.until = until;
+    }
+
+    /// Whether it has come there.
+    pub(crate) fn has_reached_its_end(&self) -> bool {
+        self.is_at_the_end
     }
 
     /// Where the next transaction is read from.
@@ -90,14 +106,36 @@ impl Coordinator {
         error.named(self.shared.engine.log())
     }
 
-    /// Takes the next transaction from the log; false at its durable end.
+    /// Whether the transaction with this name, or any with `None`, is behind the place where it is to stop.
+    fn stops_before(&mut self, gtid: Option<Gtid>, at: LogPosition) -> bool {
+        let Some(until) = &mut self.until else { return false };
+        self.is_at_the_end = until.is_reached(at) || gtid.is_some_and(|gtid| until.stops_before(gtid));
+        if let (false, Some(gtid)) = (self.is_at_the_end, gtid) {
+            until.applied(gtid);
+        }
+        self.is_at_the_end
+    }
+
+    /// Takes the next transaction from the log; false at its durable end, and where it is to stop.
     pub(crate) async fn take_next(&mut self) -> Result<bool> {
         self.shared.gate.check()?;
+        if self.is_at_the_end || self.stops_before(None, self.reader.position()) {
+            return Ok(false);
+        }
         if self.in_bulk && self.take_bulk().await? {
             return Ok(true);
         }
         let memory = self.shared.engine.options().install_memory_bytes as u64;
-        let transaction = match self.reader.next_up_to(memory).await? {
+        let next = self.reader.next_up_to(memory).await?;
+        let (gtid, start) = match &next {
+            None => return Ok(false),
+            Some(Next::Whole(transaction)) => (transaction.gtid(), transaction.start),
+            Some(Next::Large(head)) => (head.gtid_event.gtid, head.start),
+        };
+        if self.stops_before(gtid, start) {
+            return Ok(false);
+        }
+        let transaction = match next {
             None => return Ok(false),
             Some(Next::Whole(transaction)) => transaction,
             Some(Next::Large(head)) => match self.take_large(&head).await.map_err(|error| self.named(error))? {

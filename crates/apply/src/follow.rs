@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use base::{CommitNumber, LogPosition, UnixMicros};
+use base::{CommitNumber, Gtid, LogPosition, UnixMicros};
 use binlog::BinlogError;
 use engine::Engine;
 use event_listener::Event;
@@ -33,6 +33,18 @@ struct State {
     error: Option<ApplyError>,
     /// Why it is to stop, if not because it was told to.
     reason: Option<ApplyError>,
+}
+
+/// Where an applier is to stop by itself (`START REPLICA UNTIL`), asked between two transactions.
+pub trait StopAt: Send + Sync {
+    /// Whether the transaction that is about to begin is not to be applied any more.
+    fn stops_before(&self, gtid: Gtid) -> bool;
+
+    /// A transaction is applied.
+    fn applied(&mut self, gtid: Gtid);
+
+    /// Whether this is the end.
+    fn is_reached(&self, position: LogPosition) -> bool;
 }
 
 /// For `SHOW REPLICA STATUS`.
@@ -81,10 +93,15 @@ impl Applier {
 
     /// Starts to apply after what can be seen; nothing if it runs. The engine must have been recovered.
     pub fn start(self: &Arc<Self>) {
+        self.start_until(None);
+    }
+
+    /// The same, up to some place; false if it runs already, and goes on as it was.
+    pub fn start_until(self: &Arc<Self>, until: Option<Box<dyn StopAt>>) -> bool {
         {
             let mut state = self.state.lock();
             if state.is_running {
-                return;
+                return false;
             }
             *state = State { is_running: true, ..State::default() };
             self.stopping.store(false, Ordering::SeqCst);
@@ -93,7 +110,8 @@ impl Applier {
         let this = self.clone();
         let task = async move {
             let options = ApplyOptions { workers: this.workers.load(Ordering::Relaxed), readers: true };
-            let coordinator = Coordinator::start(&this.engine, this.engine.visible(), options, this.stats.clone());
+            let mut coordinator = Coordinator::start(&this.engine, this.engine.visible(), options, this.stats.clone());
+            coordinator.stop_at(until);
             let result = this.follow(coordinator).await;
             if let Err(error) = &result {
                 tracing::error!("the applier stops: {error}");
@@ -104,6 +122,7 @@ impl Applier {
             this.changed.notify(usize::MAX);
         };
         self.engine.env().spawner.spawn_thread("apply", Box::pin(task));
+        true
     }
 
     /// Stops after the transactions that are under way; ready when it has.
@@ -117,6 +136,8 @@ impl Applier {
     /// # Errors
     /// Why it could not.
     pub async fn finish(self: &Arc<Self>) -> Result<(), ApplyError> {
+        // It may be one that is to stop before the end.
+        self.stop().await;
         self.start();
         self.finishing.store(true, Ordering::SeqCst);
         self.stopped().await;
@@ -183,6 +204,10 @@ impl Applier {
             }
             if coordinator.take_next().await? {
                 continue;
+            }
+            if coordinator.has_reached_its_end() {
+                tracing::info!("the applier has come to where START REPLICA UNTIL said");
+                return coordinator.settle().await;
             }
             if self.finishing.load(Ordering::SeqCst) {
                 return coordinator.settle().await;

@@ -42,7 +42,7 @@ mod worker;
 mod xa;
 
 pub use error::ApplyError;
-pub use follow::{Applier, ApplierStatus};
+pub use follow::{Applier, ApplierStatus, StopAt};
 pub use recover::{Recovered, recover};
 
 /// How to apply.

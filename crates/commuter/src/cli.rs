@@ -153,6 +153,15 @@ struct Relay {
     /// Let in at most so many clients
     #[arg(long, default_value_t = 1000, value_name = "N")]
     max_connections: usize,
+    /// Acknowledge to a semi-synchronous source what is synced here
+    #[arg(long)]
+    rpl_semi_sync_replica_enabled: bool,
+    /// Not before semi-synchronous replicas of this relay have acknowledged it too
+    #[arg(long, requires = "rpl_semi_sync_replica_enabled")]
+    rpl_semi_sync_source_enabled: bool,
+    /// So many of them
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    rpl_semi_sync_source_wait_for_replica_count: u16,
 }
 
 #[derive(Subcommand)]
@@ -467,6 +476,11 @@ impl Relay {
             expire_seconds: self.expire_seconds,
             space_limit: self.space_limit,
             max_connections: self.max_connections,
+            acknowledges: self.rpl_semi_sync_replica_enabled,
+            replicas_wanted: match self.rpl_semi_sync_source_enabled {
+                true => self.rpl_semi_sync_source_wait_for_replica_count.into(),
+                false => 0,
+            },
         })
     }
 }

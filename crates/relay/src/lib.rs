@@ -11,6 +11,7 @@
 //! | [`store`] | the files: written, cut back after a crash, read, purged |
 //! | [`receive`] | the connection to the source: asks, compares, appends |
 //! | `serve` | a replica's connection: login, what replicas ask before a dump, the dump |
+//! | `acks` | semi-synchronous replication, to the source and by replicas |
 //! | [`gtids`] | what a log holds, in either kind's GTIDs |
 //! | [`kept`] | what is remembered beside the files: who the source was |
 //! | [`relay`] | all of it together, without listeners |
@@ -29,6 +30,7 @@
 //! - Replicas that are near one another cost one read of the disk, those at the log's end none (`store::blocks`).
 //! - After a failed sync nothing is received any more; what was durable before is still served.
 
+mod acks;
 mod boundary;
 pub mod gtids;
 pub mod kept;

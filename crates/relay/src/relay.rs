@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use base::{SqlError, UnixMicros, codes};
+use binlog::BinlogError;
 use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
@@ -17,6 +18,7 @@ use session::dump::DumpRequest;
 use session::key::KeyHolder;
 use wire::{PacketWriter, reply};
 
+use crate::acks::Acks;
 use crate::gtids::{Gtids, Kind};
 use crate::receive::status::Status;
 use crate::receive::{HEARTBEAT_SECONDS, Receiver};
@@ -24,7 +26,7 @@ use crate::serve;
 use crate::serve::link::Ending;
 use crate::serve::login::Door;
 use crate::store::reader::head_of;
-use crate::store::{Limits, OpenError, Store};
+use crate::store::{FileId, Limits, OpenError, Store};
 
 /// How often files that are beyond the limits are looked for.
 const PURGE_STEP: Duration = Duration::from_secs(1);
@@ -48,6 +50,10 @@ pub struct RelayOptions {
     pub limits: Limits,
     /// More clients are not let in.
     pub connections_max: usize,
+    /// `rpl_semi_sync_replica_enabled`: a source that asks for acknowledgements gets them.
+    pub acknowledges: bool,
+    /// So many replicas must acknowledge before the source is told (`rpl_semi_sync_source_wait_for_replica_count`); 0: they are not asked.
+    pub replicas_wanted: usize,
     /// As it is shown to the source: our host.
     pub report_host: String,
     /// The same: our port.
@@ -60,13 +66,14 @@ pub struct Relay {
     options: RelayOptions,
     identity: Identity,
     status: Arc<Status>,
+    acks: Arc<Acks>,
     replicas: Replicas,
     connections: Mutex<BTreeMap<u32, Arc<Ending>>>,
     last_connection: AtomicU32,
     /// For replicas of MySQL's kind, and of MariaDB's.
     doors: [Door; 2],
-    /// What the log's first file says is before it.
-    purged: Mutex<Option<Gtids>>,
+    /// What a file says is before it: the one that was the first when somebody asked last.
+    purged: Mutex<Option<(FileId, Gtids)>>,
     started: UnixMicros,
 }
 
@@ -91,10 +98,11 @@ impl Relay {
         let key = KeyHolder::new(env.clone());
         let doors =
             [Kind::Mysql, Kind::Maria].map(|kind| Door::new(&env, &key, &options.user, &options.password, kind));
-        let relay = Relay {
+        Ok(Arc::new(Relay {
             store,
             identity,
             status,
+            acks: Arc::new(Acks::new(options.replicas_wanted)),
             replicas: Replicas::default(),
             connections: Mutex::default(),
             last_connection: AtomicU32::new(0),
@@ -102,9 +110,7 @@ impl Relay {
             purged: Mutex::new(None),
             started: env.clock.now(),
             options,
-        };
-        relay.note_purged().await;
-        Ok(Arc::new(relay))
+        }))
     }
 
     /// Receives and purges, for ever. After a failed sync it only purges.
@@ -112,25 +118,18 @@ impl Relay {
         let mut source = self.options.source.clone();
         source.heartbeat_period_seconds = HEARTBEAT_SECONDS;
         let start_file = self.options.start_file.clone();
-        let receiver = Receiver::new(&self.store, source, self.identity.clone(), start_file, self.status.clone());
+        let acks = self.options.acknowledges.then(|| self.acks.clone());
+        let (identity, status) = (self.identity.clone(), self.status.clone());
+        let receiver = Receiver::new(&self.store, source, identity, start_file, status, acks);
         future::zip(receiver.run(), self.purge()).await;
     }
 
     async fn purge(&self) {
         loop {
-            match self.store.purge(&self.options.limits).await {
-                Ok(removed) if removed.is_empty() => {}
-                Ok(_) => self.note_purged().await,
-                Err(error) => tracing::warn!("purge: {error}"),
+            if let Err(error) = self.store.purge(&self.options.limits).await {
+                tracing::warn!("purge: {error}");
             }
             self.store.env().clock.sleep(PURGE_STEP).await;
-        }
-    }
-
-    async fn note_purged(&self) {
-        let Some(first) = self.store.files().into_iter().next() else { return };
-        if let Ok(head) = head_of(&self.store, &first).await {
-            *self.purged.lock() = Some(head.gtids);
         }
     }
 
@@ -200,6 +199,16 @@ impl Relay {
         &self.identity
     }
 
+    /// What is acknowledged to the source and by replicas.
+    pub(crate) fn acks(&self) -> &Arc<Acks> {
+        &self.acks
+    }
+
+    /// Whether acknowledgements are offered to the source.
+    pub(crate) fn offers_acknowledgements(&self) -> bool {
+        self.options.acknowledges
+    }
+
     pub(crate) fn settings(&self) -> &SourceSettings {
         &self.options.source
     }
@@ -220,9 +229,23 @@ impl Relay {
         self.store.generation().map_or_else(|| UNKNOWN_VERSION.to_owned(), |generation| generation.source.version)
     }
 
-    /// What is before the log's first file, as text.
-    pub(crate) fn purged(&self) -> Option<String> {
-        self.purged.lock().as_ref().map(ToString::to_string)
+    /// What was in the log before its first file, as of some moment in the call: files may go meanwhile. `None` before there is a log.
+    pub(crate) async fn purged(&self) -> Result<Option<Gtids>, BinlogError> {
+        loop {
+            // A file leaves the list before it is removed, so the first of the list is what a replica can begin with.
+            let Some(first) = self.store.first() else { return Ok(self.store.gtids()) };
+            if let Some((id, gtids)) = &*self.purged.lock()
+                && *id == first.id
+            {
+                return Ok(Some(gtids.clone()));
+            }
+            match head_of(&self.store, &first).await {
+                Ok(head) => *self.purged.lock() = Some((first.id, head.gtids)),
+                // It was purged meanwhile.
+                Err(_) if self.store.first().is_none_or(|now| now.id != first.id) => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// The line of COM_STATISTICS.

@@ -50,6 +50,10 @@ pub struct RelayArguments {
     pub space_limit: Option<u64>,
     /// More clients are not let in.
     pub max_connections: usize,
+    /// A source that asks for acknowledgements gets them.
+    pub acknowledges: bool,
+    /// When so many replicas have given theirs; 0 if they are not asked.
+    pub replicas_wanted: usize,
 }
 
 /// Runs a relay until SIGTERM or SIGINT: the whole life of the process.
@@ -131,6 +135,8 @@ fn options(arguments: &RelayArguments, report_port: u16) -> Result<RelayOptions,
         password: arguments.password.clone(),
         limits: Limits { age, bytes: arguments.space_limit },
         connections_max: arguments.max_connections,
+        acknowledges: arguments.acknowledges,
+        replicas_wanted: arguments.replicas_wanted,
         report_host: String::new(),
         report_port,
     })

@@ -17,6 +17,7 @@ use repl::follower::Identity;
 use repl::{Follower, Replica, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
+use sql::replay::ReplicationFilter;
 use sql::session::XaTransactions;
 use sql::settings::{Globals, SettingValue};
 
@@ -73,6 +74,31 @@ pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValu
         "replica_stop_on_checksum_difference" => follower.comparer().set_stops_applier(value.as_bool()),
         _ => {}
     }
+}
+
+/// Whether something of a source's log is to be left out here, or to have another name. What cannot be understood counts.
+pub(crate) fn has_filters(globals: &Globals) -> bool {
+    !ReplicationFilter::of(globals).is_ok_and(|filter| filter.is_empty())
+}
+
+/// 1235: a copy of a log has all of it.
+pub(crate) fn no_filters_of_a_copy() -> SqlError {
+    SqlError::not_supported(
+        "replication filters on a server that copies its source's log (set before the first START REPLICA they make it execute the log)",
+    )
+}
+
+/// 1235: the same of transactions that are to be skipped.
+pub(crate) fn nothing_is_skipped_in_a_copy() -> SqlError {
+    SqlError::not_supported("sql_replica_skip_counter on a server that copies its source's log")
+}
+
+/// One of these errors if something is to be left out.
+pub(crate) fn check_copies_all(globals: &Globals) -> Result<(), SqlError> {
+    if globals.named("sql_replica_skip_counter").as_u64() > 0 {
+        return Err(nothing_is_skipped_in_a_copy());
+    }
+    if has_filters(globals) { Err(no_filters_of_a_copy()) } else { Ok(()) }
 }
 
 /// Makes the server one that can follow: read-only, with nothing of its own behind the last transaction of its log. If it cannot
@@ -251,6 +277,9 @@ pub(crate) async fn start(
     options: &ServeOptions,
 ) -> Result<(), ServerError> {
     let failed = |error: SqlError| ServerError::Replication(error.message);
+    if options.follow.is_some() || engine.is_follower() {
+        check_copies_all(globals).map_err(failed)?;
+    }
     if let Some(url) = &options.follow {
         follower.change_and_follow(&source_of("--follow", url)?).await.map_err(failed)?;
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::Gtid;
 use binlog::LogReceiver;
 use engine::RowImage;
 use futures_lite::future;
@@ -125,4 +126,63 @@ fn what_cannot_be_applied_stops_it_and_says_why() {
             assert!(engine.visible().0 < number);
         })
         .unwrap();
+}
+
+/// Stops before or behind the transaction that is so many further on.
+struct Behind {
+    left: u64,
+    before: bool,
+}
+
+impl StopAt for Behind {
+    fn stops_before(&self, _: Gtid) -> bool {
+        self.before && self.left == 1
+    }
+
+    fn applied(&mut self, _: Gtid) {
+        self.left -= 1;
+    }
+
+    fn is_reached(&self, _: base::LogPosition) -> bool {
+        self.left == 0
+    }
+}
+
+#[test]
+fn stops_exactly_where_it_is_told_and_goes_on() {
+    for seed in 0..20 {
+        let world = SimWorld::new(seed);
+        let (source, follower) = (world.machine(), world.machine());
+        let run = async {
+            let (source, _) = open_source(source.env()).await.unwrap();
+            let (engine, _) = open(follower.env(), EngineOptions { follower: true, ..options() }).await.unwrap();
+            let mut receiver = LogReceiver::new(engine.take_writer().unwrap());
+            make_tables(&source).await.unwrap();
+            for id in 0..300 {
+                count_up(&source, id, "note").await.unwrap();
+                if world.below(40) == 0 {
+                    ddl(&source, &table_sql(&format!("t{id}"))).await.unwrap();
+                }
+            }
+            let end = source.visible();
+            copy_log(&source, &engine, &mut receiver, end.1).await;
+            let applier = Applier::new(engine.clone(), ApplyOptions { workers: 2, ..Default::default() });
+            while engine.visible().0 < end.0 {
+                let (from, left) = (engine.visible().0.0, 1 + world.below(120));
+                let before = world.below(2) == 0;
+                assert!(applier.start_until(Some(Box::new(Behind { left, before }))));
+                assert!(!applier.start_until(None), "it runs, and goes on as it was told");
+                let wanted = from + left - u64::from(before);
+                while applier.status().is_running && engine.visible() != end {
+                    engine.env().clock.sleep(Duration::from_millis(1)).await;
+                }
+                assert_eq!(engine.visible().0.0, wanted.min(end.0.0), "seed {seed}");
+            }
+            assert_eq!(check(&engine).await, 300);
+            // All of it is applied where that is wanted, whatever was said before.
+            applier.stop().await;
+            applier.finish().await.unwrap();
+        };
+        world.run(run).unwrap();
+    }
 }

@@ -18,7 +18,7 @@ const VARIABLES: &str = "'binlog_checksum', 'binlog_format', 'binlog_row_image',
                          'binlog_row_value_options', 'binlog_transaction_compression', 'character_set_server', \
                          'collation_server', 'enforce_gtid_consistency', 'gtid_domain_id', 'gtid_mode', 'gtid_strict_mode', \
                          'log_bin', 'lower_case_table_names', 'max_allowed_packet', 'sql_mode', \
-                         'system_time_zone', 'time_zone'";
+                         'system_time_zone', 'time_zone', 'version_comment'";
 /// Of a MariaDB we want its own GTIDs and all of its other events.
 const MARIA_CAPABILITY: &str = "SET @mariadb_slave_capability = 4";
 
@@ -32,11 +32,12 @@ pub(crate) struct Connected {
     pub(crate) clock_difference: i64,
 }
 
-/// Connects, and does all that comes before the dump.
+/// Connects, and does all that comes before the dump; with `semi_sync` it offers to acknowledge.
 pub(crate) async fn connect(
     env: &Env,
     settings: &SourceSettings,
     identity: &Identity,
+    semi_sync: bool,
 ) -> Result<Connected, ReceiveError> {
     let mut client = handshake::open(env, settings, PROGRAM).await?;
     let name = format!("{settings:?}");
@@ -53,6 +54,9 @@ pub(crate) async fn connect(
         Kind::Maria => drop(ask(&mut client, MARIA_CAPABILITY).await.map_err(lost)?),
     }
     let log_status = handshake::log_status(&mut client).await.map_err(lost)?;
+    if semi_sync {
+        client.offer_semi_sync().await.map_err(lost)?;
+    }
     handshake::register(&mut client, identity, &lost).await?;
     let source = Source { kind, server_id: facts.server_id, uuid: facts.uuid, version, variables };
     Ok(Connected { client, source, log_status, clock_difference: facts.clock_difference })
@@ -74,7 +78,8 @@ pub(crate) async fn first_file(
     identity: &Identity,
     ours: &Gtids,
 ) -> Result<String, ReceiveError> {
-    let mut client = connect(env, settings, identity).await?.client;
+    // Nothing is kept of this stream, so nothing of it is acknowledged.
+    let mut client = connect(env, settings, identity, false).await?.client;
     let name = format!("{settings:?}");
     let lost = |error| of_client(&name, error);
     let mut dump =

@@ -19,6 +19,7 @@ use binlog::event::{
 use binlog::{DecodeError, EventHeader, EventType, FormatDescription, RawEvent};
 use repl::follower::ReceiveError;
 
+use crate::acks::Place;
 use crate::store::Store;
 use crate::store::head::verify;
 use crate::store::reader::{Reader, Step};
@@ -87,6 +88,12 @@ impl<'a> Copier<'a> {
             self.writer.append(&event).await?;
         }
         Ok(Received::Event)
+    }
+
+    /// Behind the last event of a file that was received, with the file's name.
+    pub(crate) fn place(&self) -> (Place, String) {
+        let offset = self.comparing.as_ref().map_or_else(|| self.writer.end(), Reader::position);
+        (Place { file: self.writer.file_id(), offset }, self.writer.file_name().to_owned())
     }
 
     /// Whether everything that was here before was seen to be the source's too.

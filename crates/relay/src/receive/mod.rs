@@ -23,11 +23,12 @@ use io::Env;
 use repl::SourceSettings;
 use repl::follower::handshake::SourceClient;
 use repl::follower::{Identity, ReceiveError, of_client, pause_before};
-use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2};
+use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, SemiSyncAck};
 
 use self::connect::Connected;
 use self::copier::{Copier, Received};
 use self::status::{Running, Status};
+use crate::acks::{Acks, Owed};
 use crate::kept::Source;
 use crate::store::Store;
 use crate::store::writer::{BATCH_SIZE, Writer};
@@ -51,6 +52,8 @@ pub struct Receiver {
     /// With which file to begin, if nothing is here yet; empty for the source's first.
     start_file: String,
     status: Arc<Status>,
+    /// `None` if the source is not offered acknowledgements.
+    acks: Option<Arc<Acks>>,
     writer: Writer,
 }
 
@@ -62,6 +65,7 @@ impl Receiver {
         identity: Identity,
         start_file: String,
         status: Arc<Status>,
+        acks: Option<Arc<Acks>>,
     ) -> Self {
         Receiver {
             env: store.env().clone(),
@@ -69,6 +73,7 @@ impl Receiver {
             identity,
             start_file,
             status,
+            acks,
             writer: Writer::new(store.clone()),
         }
     }
@@ -108,11 +113,13 @@ impl Receiver {
 
     async fn connect_and_copy(&mut self, attempts: &mut u64) -> Result<(), ReceiveError> {
         self.writer.go_back().await?;
-        let connected = self.in_time(connect::connect(&self.env, &self.settings, &self.identity)).await?;
+        let connected =
+            self.in_time(connect::connect(&self.env, &self.settings, &self.identity, self.acks.is_some())).await?;
         self.status.connected(&connected);
         let (file, position) = self.settle(&connected.source).await?;
         let Connected { mut client, log_status, .. } = connected;
         let result = self.stream(&mut client, &file, position, attempts).await;
+        self.acks.iter().for_each(|acks| acks.set_acknowledges(false));
         self.explain(result, &log_status)
     }
 
@@ -158,21 +165,34 @@ impl Receiver {
         let dump = BinlogDump { flags: DUMP_HEARTBEAT_V2, server_id, file: file.to_owned(), position, gtid_set: None };
         client.dump(&dump).await.map_err(|error| of_client(&name, error))?;
         let mut copier = Copier::new(&mut self.writer, position).await?;
+        let none = Acks::default();
+        let acks = self.acks.as_deref().unwrap_or(&none);
+        let mut owed = Owed::new(acks);
         self.status.set(Running::Yes, "Waiting for source to send event");
         loop {
-            let next = async { client.next_event().await.map_err(|error| of_client(&name, error)) };
-            let Some(event) = future::or(next, silence(&self.env, &name)).await? else {
-                return Err(ReceiveError::lost(&name, "the source ended the stream".to_owned()));
+            let event = match heard(client, &mut owed, &self.env, &name).await? {
+                Heard::Due(ack) => {
+                    client.acknowledge(&ack).await.map_err(|error| of_client(&name, error))?;
+                    continue;
+                }
+                Heard::End => return Err(ReceiveError::lost(&name, "the source ended the stream".to_owned())),
+                Heard::Event(event) => event,
             };
             if copier.event(event).await? == Received::Heartbeat {
                 self.status.heartbeat(self.env.clock.now());
             }
+            if client.asks_for_acknowledgement() {
+                let (place, file) = copier.place();
+                owed.asked(place, file);
+            }
+            acks.set_acknowledges(client.is_semi_sync());
             if copier.is_compared() {
                 *attempts = 0;
             }
             // One sync for all that has come meanwhile.
             if !client.has_event() || copier.writer.unsynced() >= BATCH_SIZE {
                 copier.writer.flush().await?;
+                owed.synced();
                 self.status.received(copier.writer.file_name(), copier.writer.end());
             }
         }
@@ -200,6 +220,29 @@ impl Receiver {
             other => other,
         }
     }
+}
+
+/// What a stream waits for.
+enum Heard<'a> {
+    Event(&'a [u8]),
+    /// The source has said that there is no more.
+    End,
+    /// The source is to be told.
+    Due(SemiSyncAck),
+}
+
+async fn heard<'a>(
+    client: &'a mut SourceClient,
+    owed: &mut Owed<'_>,
+    env: &Env,
+    name: &str,
+) -> Result<Heard<'a>, ReceiveError> {
+    let due = async { Ok(Heard::Due(owed.next().await)) };
+    let next = async {
+        let event = client.next_event().await.map_err(|error| of_client(name, error))?;
+        Ok(event.map_or(Heard::End, Heard::Event))
+    };
+    future::or(due, future::or(next, silence(env, name))).await
 }
 
 /// Another server can be followed where transactions have names that both know.

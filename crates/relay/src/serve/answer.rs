@@ -5,6 +5,7 @@
 //! | `SELECT` of settings, user variables, constants, `VERSION()`, `UNIX_TIMESTAMP()`, `BINLOG_GTID_POS()` … | one row |
 //! | `SET` of user variables, `NAMES`, and settings of a session | kept, as far as a dump depends on it |
 //! | `SHOW VARIABLES` | those of [`super::variables`] |
+//! | `SHOW STATUS` | those of semi-synchronous replication |
 //! | `SHOW BINARY LOGS`, `SHOW BINARY LOG STATUS`, `SHOW REPLICAS`, `SHOW REPLICA STATUS`, and their older names | the relay's own |
 //! | anything else | error 1235 that names it |
 
@@ -65,8 +66,10 @@ pub(crate) async fn answer(relay: &Relay, session: &mut Session, sql: &str) -> R
     match list.split_first() {
         None => Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty")),
         Some((first, _)) if first.is("SELECT") => select(relay, session, sql, &spans[1..]).await.map(Answer::Rows),
-        Some((first, rest)) if first.is("SET") => set(relay, session, rest).ok_or_else(unknown)?.map(|()| Answer::Ok),
-        Some((first, rest)) if first.is("SHOW") => show(relay, rest).ok_or_else(unknown).map(Answer::Rows),
+        Some((first, rest)) if first.is("SET") => {
+            set(relay, session, rest).await.ok_or_else(unknown)?.map(|()| Answer::Ok)
+        }
+        Some((first, rest)) if first.is("SHOW") => show(relay, rest).await.ok_or_else(unknown).map(Answer::Rows),
         Some(_) => Err(unknown()),
     }
 }
@@ -129,7 +132,7 @@ fn split_alias(item: &[Spanned]) -> (&[Spanned], Option<String>) {
 async fn value(relay: &Relay, session: &Session, list: &[Word]) -> Result<Option<Option<String>>, SqlError> {
     let text = |text: String| Ok(Some(Some(text)));
     match list {
-        [Word::SystemVariable(name)] => text(variables::selected(relay, name)?),
+        [Word::SystemVariable(name)] => text(variables::selected(relay, name).await?),
         [Word::UserVariable(name)] => Ok(Some(session.variable(name).and_then(repl::source::text))),
         [Word::Text(literal) | Word::Number(literal)] => text(literal.clone()),
         [null] if null.is("NULL") => Ok(Some(None)),
@@ -153,7 +156,7 @@ async fn value(relay: &Relay, session: &Session, list: &[Word]) -> Result<Option
 }
 
 /// `None` if something in it is not known.
-fn set(relay: &Relay, session: &mut Session, list: &[Word]) -> Option<Result<(), SqlError>> {
+async fn set(relay: &Relay, session: &mut Session, list: &[Word]) -> Option<Result<(), SqlError>> {
     if list.first()?.is("NAMES") || list.first()?.is("CHARACTER") {
         return Some(Ok(()));
     }
@@ -161,7 +164,7 @@ fn set(relay: &Relay, session: &mut Session, list: &[Word]) -> Option<Result<(),
         let at = assignment.iter().position(|word| *word == Word::Sign('='))?;
         let (target, value) = (&assignment[..at], &assignment[at + 1..]);
         match target {
-            [Word::UserVariable(name)] => match assigned(relay, session, value)? {
+            [Word::UserVariable(name)] => match assigned(relay, session, value).await? {
                 Ok(value) => session.set(name, value),
                 Err(error) => return Some(Err(error)),
             },
@@ -175,12 +178,12 @@ fn set(relay: &Relay, session: &mut Session, list: &[Word]) -> Option<Result<(),
 }
 
 /// A value that is assigned to a user variable; `None` if it is not known what it is.
-fn assigned(relay: &Relay, session: &Session, value: &[Word]) -> Option<Result<Value, SqlError>> {
+async fn assigned(relay: &Relay, session: &Session, value: &[Word]) -> Option<Result<Value, SqlError>> {
     let text = |text: &str| Value::Str(text.as_bytes().to_vec().into());
     Some(match value {
         [Word::Text(literal)] => Ok(text(literal)),
         [Word::Number(number)] => Ok(number.parse().map_or_else(|_| text(number), Value::UInt)),
-        [Word::SystemVariable(name)] => variables::selected(relay, name).map(|value| text(&value)),
+        [Word::SystemVariable(name)] => variables::selected(relay, name).await.map(|value| text(&value)),
         [Word::UserVariable(name)] => Ok(session.variable(name).cloned().unwrap_or(Value::Null)),
         [null] if null.is("NULL") => Ok(Value::Null),
         _ => return None,
@@ -188,13 +191,14 @@ fn assigned(relay: &Relay, session: &Session, value: &[Word]) -> Option<Result<V
 }
 
 /// `None` if it is not known.
-fn show(relay: &Relay, list: &[Word]) -> Option<Rows> {
+async fn show(relay: &Relay, list: &[Word]) -> Option<Rows> {
     let name = |word: &Word| if let Word::Name(name) = word { Some(name.to_ascii_uppercase()) } else { None };
     let upper: Vec<String> = list.iter().map_while(name).collect();
     let upper: Vec<&str> = upper.iter().map(String::as_str).collect();
     let is_maria = relay.store().kind() == Some(Kind::Maria);
     match upper.as_slice() {
-        ["GLOBAL" | "SESSION", "VARIABLES", ..] | ["VARIABLES", ..] => show_variables(relay, list),
+        ["GLOBAL" | "SESSION", "VARIABLES", ..] | ["VARIABLES", ..] => show_pairs(variables::all(relay).await, list),
+        ["GLOBAL" | "SESSION", "STATUS", ..] | ["STATUS", ..] => show_pairs(super::status::counters(relay), list),
         ["BINARY" | "MASTER", "LOGS"] => Some(binary_logs(relay, is_maria)),
         ["BINARY", "LOG", "STATUS"] | ["MASTER" | "BINLOG", "STATUS"] => Some(log_status(relay, is_maria)),
         ["REPLICAS"] | ["SLAVE" | "REPLICA", "HOSTS"] => Some(replicas(relay, upper[0] == "SLAVE")),
@@ -205,7 +209,7 @@ fn show(relay: &Relay, list: &[Word]) -> Option<Rows> {
 }
 
 /// All, or those that a pattern or a name says.
-fn show_variables(relay: &Relay, list: &[Word]) -> Option<Rows> {
+fn show_pairs(pairs: Vec<(String, String)>, list: &[Word]) -> Option<Rows> {
     let pattern = |word: &Word| if let Word::Text(text) = word { Some(text.clone()) } else { None };
     let patterns: Vec<String> = list.iter().filter_map(pattern).collect();
     let has_condition = list.iter().any(|word| word.is("LIKE") || word.is("WHERE"));
@@ -213,7 +217,7 @@ fn show_variables(relay: &Relay, list: &[Word]) -> Option<Rows> {
         return None;
     }
     let mut rows = Rows::new(["Variable_name", "Value"]);
-    for (name, value) in variables::all(relay) {
+    for (name, value) in pairs {
         if !has_condition || patterns.iter().any(|pattern| matches_like(&name, pattern)) {
             rows.push([name, value]);
         }

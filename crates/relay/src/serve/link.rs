@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use base::SqlError;
 use event_listener::Event;
-use futures_lite::future::or;
+use futures_lite::future::{or, poll_once};
 use io::{BoxFuture, Clock};
 use session::Transport;
 use wire::flags::{capability, status};
@@ -124,21 +124,34 @@ impl<T: Transport> Link<T> {
         Ok(())
     }
 
-    /// Waits for `what`; `Err` if the client has gone or is to end meanwhile. A replica says nothing while it is sent a log.
-    pub(crate) async fn wait_for(&mut self, what: BoxFuture<'_, ()>) -> Result<(), Ended> {
-        let watch = async {
-            loop {
-                if self.transport.read(self.reader.buffer()).await? == 0 {
-                    return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
-                }
-                drop(self.reader.take_unread());
+    /// Waits for `what`, or until the client says something: whether it was the first. `Err` if the client has gone or is to end meanwhile.
+    pub(crate) async fn wait_for(&mut self, what: BoxFuture<'_, ()>) -> Result<bool, Ended> {
+        let heard = async {
+            match self.transport.read(self.reader.buffer()).await? {
+                0 => Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into()),
+                _ => Ok(false),
             }
         };
         let done = async {
             what.await;
-            Ok(())
+            Ok(true)
         };
-        or(done, or(watch, self.ending.asked())).await
+        or(done, or(heard, self.ending.asked())).await
+    }
+
+    /// What the client has said while it is sent a log; `None` if there is nothing whole. Does not wait.
+    pub(crate) async fn said(&mut self) -> Result<Option<Range<usize>>, Ended> {
+        self.reader.set_sequence(0);
+        if !self.reader.has_packet()
+            && poll_once(self.transport.read(self.reader.buffer())).await.transpose()? == Some(0)
+        {
+            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+        }
+        let packet = self.reader.next_packet()?;
+        if packet.is_none() {
+            self.reader.release(BUFFER_KEPT);
+        }
+        Ok(packet)
     }
 
     /// Appends one event of a log.
@@ -147,6 +160,18 @@ impl<T: Transport> Link<T> {
             out.push(replication::EVENT);
             out.extend_from_slice(bytes);
         });
+    }
+
+    /// The same with the header of semi-synchronous replication: whether the event is to be acknowledged.
+    pub(crate) fn semi_sync_event(&mut self, bytes: &[u8], asks: bool) {
+        self.writer.packet(|out| {
+            out.extend_from_slice(&[replication::EVENT, replication::SEMI_SYNC, asks.into()]);
+            out.extend_from_slice(bytes);
+        });
+        if asks {
+            // Both sides begin to count anew: 0 is the acknowledgement.
+            self.writer.set_sequence(1);
+        }
     }
 
     pub(crate) fn write_ok(&mut self) {

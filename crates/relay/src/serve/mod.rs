@@ -6,6 +6,7 @@
 mod answer;
 pub(crate) mod link;
 pub(crate) mod login;
+mod semi_sync;
 mod start;
 mod status;
 mod stream;

@@ -155,6 +155,7 @@ pub(crate) async fn maria_position_at(
     file: &str,
     position: u64,
 ) -> Result<Option<String>, SqlError> {
+    let _pin = store.pin(FileId::default());
     let Some(info) = store.newest_files().into_iter().find(|info| info.name == file) else { return Ok(None) };
     if position < MAGIC.len() as u64 || position > info.size {
         return Ok(None);

@@ -7,6 +7,20 @@ use super::answer::Rows;
 use crate::gtids::Kind;
 use crate::relay::Relay;
 
+/// `SHOW STATUS`: what there is to be known of semi-synchronous replication, by MySQL's names and MariaDB's.
+pub(crate) fn counters(relay: &Relay) -> Vec<(String, String)> {
+    let acks = relay.acks();
+    let on = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
+    let mut all = Vec::new();
+    for (source, replica) in [("source", "replica"), ("master", "slave")] {
+        all.push((format!("Rpl_semi_sync_{replica}_status"), on(acks.acknowledges())));
+        all.push((format!("Rpl_semi_sync_{source}_clients"), acks.clients().to_string()));
+        all.push((format!("Rpl_semi_sync_{source}_status"), on(acks.wanted() > 0)));
+    }
+    all.sort();
+    all
+}
+
 /// One line.
 pub(crate) fn rows(relay: &Relay, old_names: bool) -> Rows {
     let name = |name: &str| match old_names {

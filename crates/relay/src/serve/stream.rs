@@ -23,7 +23,9 @@ use session::Transport;
 use session::dump::DumpRequest;
 
 use super::link::{Ended, Link};
+use super::semi_sync::SemiSync;
 use super::start::{self, Had, Has, Start, not_in_the_log};
+use crate::acks::Place;
 use crate::gtids::{Gtids, Name};
 use crate::relay::Relay;
 use crate::store::reader::{Reader, Step};
@@ -67,17 +69,22 @@ pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link
     let store = relay.store().clone();
     if !wishes.non_blocking {
         // Before the relay was at its source for the first time there is nothing to begin with.
-        link.wait_for(Box::pin(store.wait_past(FileId::default(), 0))).await?;
+        while !link.wait_for(Box::pin(store.wait_past(FileId::default(), 0))).await? {}
     }
+    // Nothing goes while it is looked for, so what is found is there.
+    let pin = store.pin(FileId::default());
     let start = start::find(&store, request, &wishes).await?;
-    let pin = store.pin(start.file);
+    pin.set(start.file);
     let reader = Reader::open(&store, start.file, start.offset).await.map_err(reading)?;
+    let begins = Place { file: start.file, offset: start.offset };
+    let semi_sync = wishes.semi_sync.then(|| SemiSync::new(relay.acks().clone(), request.connection.0, begins));
     let server_id = relay.identity().server_id;
     let sent = store.env().clock.monotonic();
     let has = start.has.clone();
     let mut sender = Sender {
         store,
         wishes,
+        semi_sync,
         link,
         pin,
         reader,
@@ -97,6 +104,7 @@ pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link
 struct Sender<'a, T> {
     store: Arc<Store>,
     wishes: Wishes,
+    semi_sync: Option<SemiSync>,
     link: &'a mut Link<T>,
     pin: Pin,
     reader: Reader,
@@ -143,6 +151,7 @@ impl<T: Transport> Sender<'_, T> {
         loop {
             match self.reader.step().await.map_err(reading)? {
                 Step::End => {
+                    self.pause();
                     self.say_what_was_skipped();
                     self.flush().await?;
                     if self.wishes.non_blocking {
@@ -168,7 +177,33 @@ impl<T: Transport> Sender<'_, T> {
             self.link.send().await?;
             self.sent = self.store.env().clock.monotonic();
         }
+        self.listen().await
+    }
+
+    /// Takes what the client has said meanwhile; only one that acknowledges has anything to say.
+    async fn listen(&mut self) -> Result<(), Failed> {
+        while let Some(packet) = self.link.said().await? {
+            if let Some(semi_sync) = &mut self.semi_sync {
+                semi_sync.said(&self.link.reader.buffer()[packet])?;
+            }
+        }
         Ok(())
+    }
+
+    /// Nothing is sent of what is before the reader's place, that was not sent yet.
+    fn pause(&mut self) {
+        let at = Place { file: self.reader.file().id, offset: self.reader.position() };
+        if let Some(semi_sync) = &mut self.semi_sync {
+            semi_sync.pause(self.link, at);
+        }
+    }
+
+    /// Sends an event that is of no file.
+    fn send_artificial(&mut self, event: &[u8]) {
+        match &mut self.semi_sync {
+            Some(semi_sync) => semi_sync.artificial(self.link, event),
+            None => self.link.event(event),
+        }
     }
 
     /// The reader has gone on to another file.
@@ -234,9 +269,15 @@ impl<T: Transport> Sender<'_, T> {
         }
         if self.skipping {
             self.skipped_to = Some(self.reader.position());
+            self.pause();
         } else if event_type != EventType::MARIA_ANNOTATE_ROWS || self.wishes.annotations {
             self.say_what_was_skipped();
-            self.link.event(self.reader.event().map_err(reading)?.bytes);
+            let (event, file) = (self.reader.event().map_err(reading)?, self.reader.file());
+            let end = Place { file: file.id, offset: self.reader.position() };
+            match &mut self.semi_sync {
+                Some(semi_sync) => semi_sync.event(self.link, event.bytes, &file.name, end),
+                None => self.link.event(event.bytes),
+            }
         }
         Ok(())
     }
@@ -266,7 +307,9 @@ impl<T: Transport> Sender<'_, T> {
                 None => future::pending().await,
             }
         };
-        self.link.wait_for(Box::pin(future::or(more, beat))).await?;
+        if !self.link.wait_for(Box::pin(future::or(more, beat))).await? {
+            return self.listen().await;
+        }
         if is_silent {
             self.send_heartbeat(self.reader.position());
             self.flush().await?;
@@ -294,7 +337,7 @@ impl<T: Transport> Sender<'_, T> {
     fn send_rotate(&mut self, position: u64) {
         let rotate = Rotate { position, file: self.reader.file().name.clone() };
         let bytes = rotate.fake(self.server_id, self.with_checksum());
-        self.link.event(&bytes);
+        self.send_artificial(&bytes);
     }
 
     fn send_heartbeat(&mut self, position: u64) {
@@ -304,7 +347,7 @@ impl<T: Transport> Sender<'_, T> {
             true => encode_maria_heartbeat(&heartbeat, server_id, with_checksum),
             false => encode_heartbeat(&heartbeat, server_id, self.wishes.heartbeat_v2, with_checksum),
         };
-        self.link.event(&bytes);
+        self.send_artificial(&bytes);
     }
 
     /// Where the stream begins in the middle, the event has no position in it, and does not say that the server has started: the
@@ -320,7 +363,7 @@ impl<T: Transport> Sender<'_, T> {
         let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
         // What it begins with is its own length before 0, modulo 4 GiB.
         let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, (1 << 32) - len, &body);
-        self.link.event(&sent);
+        self.send_artificial(&sent);
     }
 }
 

@@ -1,12 +1,14 @@
 //! Settings that replicas and tools ask for: the relay's own, then those of the source as it said them last.
 
 use base::{SqlError, codes};
+use repl::replica::{OWN_COMMENT, OWN_RELAY_COMMENT};
 
+use super::stream::reading;
 use crate::gtids::{Gtids, Kind};
 use crate::relay::Relay;
 
 /// Own settings that are as they are.
-const CONSTANT: [(&str, &str); 20] = [
+const CONSTANT: [(&str, &str); 17] = [
     ("autocommit", "ON"),
     ("character_set_client", "utf8mb4"),
     ("character_set_connection", "utf8mb4"),
@@ -19,13 +21,10 @@ const CONSTANT: [(&str, &str); 20] = [
     ("net_read_timeout", "30"),
     ("net_write_timeout", "60"),
     ("read_only", "ON"),
-    ("rpl_semi_sync_master_enabled", "OFF"),
-    ("rpl_semi_sync_source_enabled", "OFF"),
     ("skip_replication", "OFF"),
     ("super_read_only", "ON"),
     ("sync_binlog", "1"),
     ("transaction_isolation", "REPEATABLE-READ"),
-    ("version_comment", "commuter relay"),
     ("wait_timeout", "28800"),
 ];
 /// Where ON is a word and not a number.
@@ -34,9 +33,12 @@ const WORDS: [&str; 2] = ["gtid_mode", "enforce_gtid_consistency"];
 /// What `SELECT @@name` gives.
 ///
 /// # Errors
-/// 1193 if there is no such setting here.
-pub(crate) fn selected(relay: &Relay, name: &str) -> Result<String, SqlError> {
-    let found = all(relay).into_iter().find(|(known, _)| known == name).map(|(_, value)| value);
+/// 1193 if there is no such setting here; 1236 if the file that says it cannot be read.
+pub(crate) async fn selected(relay: &Relay, name: &str) -> Result<String, SqlError> {
+    if name == "gtid_purged" {
+        relay.purged().await.map_err(reading)?;
+    }
+    let found = all(relay).await.into_iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let unknown = || SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'"));
     let value = found.ok_or_else(unknown)?;
     Ok(match value.as_str() {
@@ -48,8 +50,10 @@ pub(crate) fn selected(relay: &Relay, name: &str) -> Result<String, SqlError> {
 }
 
 /// All settings, as `SHOW VARIABLES` lists them.
-pub(crate) fn all(relay: &Relay) -> Vec<(String, String)> {
+pub(crate) async fn all(relay: &Relay) -> Vec<(String, String)> {
     let identity = relay.identity();
+    let wanted = relay.acks().wanted();
+    let on = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
     let mut all: Vec<(String, String)> = CONSTANT.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
     let mut add = |name: &str, value: String| all.push((name.to_owned(), value));
     add("server_id", identity.server_id.to_string());
@@ -57,10 +61,20 @@ pub(crate) fn all(relay: &Relay) -> Vec<(String, String)> {
     add("hostname", identity.report_host.clone());
     add("port", identity.report_port.to_string());
     add("version", relay.version());
+    add("version_comment", version_comment(relay).to_owned());
+    for name in ["rpl_semi_sync_replica_enabled", "rpl_semi_sync_slave_enabled"] {
+        add(name, on(relay.offers_acknowledgements()));
+    }
+    for name in ["rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"] {
+        add(name, on(wanted > 0));
+    }
+    add("rpl_semi_sync_source_wait_for_replica_count", wanted.max(1).to_string());
+    // In this order: what is purged is always part of what is executed.
+    let purged = relay.purged().await.ok().flatten();
     match relay.store().gtids() {
         Some(gtids @ Gtids::Mysql(_)) => {
             add("gtid_executed", gtids.to_string());
-            add("gtid_purged", relay.purged().unwrap_or_default());
+            purged.iter().for_each(|purged| add("gtid_purged", purged.to_string()));
         }
         Some(gtids @ Gtids::Maria(_)) => {
             for name in ["gtid_binlog_pos", "gtid_current_pos", "gtid_slave_pos"] {
@@ -80,6 +94,15 @@ pub(crate) fn all(relay: &Relay) -> Vec<(String, String)> {
     }
     all.sort();
     all
+}
+
+/// A commuter server copies the log of another one, also from a relay.
+fn version_comment(relay: &Relay) -> &'static str {
+    let source = relay.store().generation().map(|generation| generation.source);
+    match source.as_ref().and_then(|source| source.variable("version_comment")) {
+        Some(OWN_COMMENT | OWN_RELAY_COMMENT) => OWN_RELAY_COMMENT,
+        _ => "commuter relay",
+    }
 }
 
 fn add_of_source(all: &mut Vec<(String, String)>, source: crate::kept::Source) {

@@ -154,6 +154,11 @@ impl Store {
         self.state.lock().files.iter().cloned().collect()
     }
 
+    /// The oldest published file.
+    pub fn first(&self) -> Option<FileInfo> {
+        self.state.lock().files.front().cloned()
+    }
+
     /// The files of the newest generation, oldest first: those whose names a replica may say.
     pub fn newest_files(&self) -> Vec<FileInfo> {
         let state = self.state.lock();

@@ -33,9 +33,9 @@ impl Store {
                 self.state.lock().files.push_front(file);
                 return Err(io_error("remove", &path, &error));
             }
+            self.blocks.forget(file.id);
             let folder = folder(file.id.generation);
             self.env.disk.sync_dir(&folder).await.map_err(|error| io_error("sync folder of", &path, &error))?;
-            self.blocks.forget(file.id);
             removed.push(file.name);
         }
         if let (Some(first), Some(last)) = (removed.first(), removed.last()) {

@@ -89,6 +89,11 @@ impl Writer {
         self.live.as_ref().map_or("", |live| &live.info.name)
     }
 
+    /// Which one that is.
+    pub fn file_id(&self) -> FileId {
+        self.live.as_ref().map_or(FileId::default(), |live| live.info.id)
+    }
+
     /// Where the next event goes, in bytes from the file's beginning.
     pub fn end(&self) -> u64 {
         self.live.as_ref().map_or(0, Live::end)

@@ -1,6 +1,8 @@
 //! Logs as sources would write them, and what a relay makes of them in a simulated world.
 
 mod network;
+mod purging;
+mod semi_sync;
 mod sharing;
 mod store;
 

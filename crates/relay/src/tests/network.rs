@@ -27,7 +27,7 @@ fn settings(host: &str, password: &str) -> SourceSettings {
     SourceSettings { host, user, password, get_public_key: true, ..SourceSettings::default() }
 }
 
-fn options(source: &str, password: &str) -> RelayOptions {
+pub(super) fn options(source: &str, password: &str) -> RelayOptions {
     RelayOptions {
         source: settings(source, password),
         start_file: String::new(),
@@ -36,6 +36,8 @@ fn options(source: &str, password: &str) -> RelayOptions {
         password: "secret".to_owned(),
         limits: Limits::default(),
         connections_max: 10,
+        acknowledges: false,
+        replicas_wanted: 0,
         report_host: String::new(),
         report_port: 3306,
     }
@@ -43,7 +45,11 @@ fn options(source: &str, password: &str) -> RelayOptions {
 
 /// A relay on that machine, which lets replicas in under that name, and receives nothing unless it is run.
 async fn relay(env: &Env, name: &str, source: &str) -> Arc<Relay> {
-    let relay = Relay::open(env.clone(), options(source, "secret")).await.unwrap();
+    relay_with(env, name, options(source, "secret")).await
+}
+
+pub(super) async fn relay_with(env: &Env, name: &str, options: RelayOptions) -> Arc<Relay> {
+    let relay = Relay::open(env.clone(), options).await.unwrap();
     let listener = env.network.listen(&format!("{name}:3306")).await.unwrap();
     let accept = {
         let (env, relay) = (env.clone(), relay.clone());
@@ -60,7 +66,11 @@ async fn relay(env: &Env, name: &str, source: &str) -> Arc<Relay> {
 
 /// One that follows a source.
 async fn following(env: &Env, name: &str, source: &str) -> Arc<Relay> {
-    let relay = relay(env, name, source).await;
+    following_with(env, name, options(source, "secret")).await
+}
+
+pub(super) async fn following_with(env: &Env, name: &str, options: RelayOptions) -> Arc<Relay> {
+    let relay = relay_with(env, name, options).await;
     let run = relay.clone();
     env.spawner.spawn("relay", Box::pin(async move { run.run().await }));
     relay
@@ -80,7 +90,7 @@ fn is_copy(machine: &SimMachine, log: &SourceLog, generation: u32) -> bool {
 }
 
 #[track_caller]
-fn until(env: &Env, mut what: impl FnMut() -> bool) -> impl Future<Output = ()> {
+pub(super) fn until(env: &Env, mut what: impl FnMut() -> bool) -> impl Future<Output = ()> {
     let caller = std::panic::Location::caller();
     let env = env.clone();
     async move {
@@ -98,14 +108,14 @@ fn holds(relay: &Relay, transactions: u64) -> bool {
 }
 
 /// A replica that has the transactions up to a number, and takes the next ones, each once and in order.
-struct Replica {
-    kind: Kind,
-    has: u64,
+pub(super) struct Replica {
+    pub(super) kind: Kind,
+    pub(super) has: u64,
 }
 
 impl Replica {
     /// Until it has them all; goes on when a connection is lost.
-    async fn follow(&mut self, env: &Env, relay: &str, transactions: u64) -> Result<(), ReceiveError> {
+    pub(super) async fn follow(&mut self, env: &Env, relay: &str, transactions: u64) -> Result<(), ReceiveError> {
         loop {
             match self.stream(env, relay, None, transactions).await {
                 Err(ReceiveError::Connection { .. }) => env.clock.sleep(Duration::from_millis(50)).await,

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use apply::{Applier, ApplyOptions};
+use apply::{Applier, ApplyOptions, StopAt};
 use base::{LogPosition, SqlError, UnixMicros, codes};
 use binlog::LogReceiver;
 use engine::Engine;
@@ -40,6 +40,8 @@ use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 use sql::services::{ChannelWork, ReplicaStatusRow};
+
+use crate::replica::until::{Until, UntilInCopy};
 
 pub use compare::{Comparer, Comparison};
 pub use error::{ReceiveError, of_client};
@@ -58,6 +60,8 @@ struct State {
     /// The receiver's task has the log's writer.
     is_running: bool,
     stop: bool,
+    /// UNTIL of the applier's last start.
+    until: Option<Until>,
 }
 
 /// A server's replication from its source.
@@ -166,21 +170,29 @@ impl Follower {
     /// `START REPLICA`, on an engine that is a follower.
     pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
         self.kept.check_start(start)?;
-        if start.until.is_some() {
-            return Err(SqlError::not_supported("START REPLICA UNTIL for a source that is a commuter server"));
-        }
         if !self.engine.is_follower() {
             let message = "This server is a source: its log takes events of its own.";
             return Err(SqlError::new(codes::BAD_REPLICA, message));
         }
+        let executed = self.engine.gtid_executed();
+        let until = start.until.as_ref().map(|until| Until::new(until, &executed)).transpose()?;
         self.set_following(true).await?;
         if start.receiver {
             self.start_receiver()?;
         }
         if start.applier {
-            self.applier.start();
+            self.start_applier(until);
         }
         Ok(())
+    }
+
+    /// Up to some place: what is received behind it waits. Nothing if it runs.
+    fn start_applier(&self, until: Option<Until>) {
+        let log = self.engine.log();
+        let stop_at = until.clone().map(|until| Box::new(UntilInCopy { until, log: log.clone() }) as Box<dyn StopAt>);
+        if self.applier.start_until(stop_at) {
+            self.state.lock().until = until;
+        }
     }
 
     /// Keeps whether this server is to follow after its next start.
@@ -223,8 +235,10 @@ impl Follower {
     pub fn status(&self) -> Vec<ReplicaStatusRow> {
         let Some(settings) = self.source() else { return Vec::new() };
         let receiver = self.receiver_status();
+        let until = self.state.lock().until.clone();
         let line = status::Line {
             settings: &settings,
+            until: until.as_ref().map(Until::shown),
             receiver: &receiver,
             applier: &self.applier.status(),
             log: self.engine.log(),

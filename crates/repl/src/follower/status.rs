@@ -9,6 +9,7 @@ use super::error::ReceiveError;
 use super::handshake::SourceFacts;
 use super::receiver::short_time;
 use super::settings::SourceSettings;
+use crate::replica::Place;
 
 /// `Replica_IO_Running`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +84,8 @@ impl ReceiverStatus {
 /// Everything a line of the status is made of.
 pub(crate) struct Line<'a> {
     pub(crate) settings: &'a SourceSettings,
+    /// UNTIL of the applier's last start.
+    pub(crate) until: Option<(&'static str, Place)>,
     pub(crate) receiver: &'a ReceiverStatus,
     pub(crate) applier: &'a ApplierStatus,
     pub(crate) log: &'a binlog::BinaryLog,
@@ -136,7 +139,10 @@ impl Line<'_> {
         row.number("Last_Errno", last_code).text("Last_Error", &last_text).number("Skip_Counter", 0u64);
         row.number("Exec_Source_Log_Pos", applier.position.offset);
         row.number("Relay_Log_Space", self.log.files().iter().map(|file| file.size).sum::<u64>());
-        row.text("Until_Condition", "None").empty(&["Until_Log_File"]).number("Until_Log_Pos", 0u64);
+        let (condition, until) = self.until.clone().unwrap_or(("None", Place::default()));
+        row.text("Until_Condition", condition)
+            .text("Until_Log_File", &until.file)
+            .number("Until_Log_Pos", until.offset);
         row.ssl(settings, self.seconds_behind());
         row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
         row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);

@@ -32,7 +32,7 @@ mod receiver;
 mod source;
 mod status;
 mod threads;
-mod until;
+pub(crate) mod until;
 mod work;
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -57,7 +57,7 @@ pub use self::executor::ExecuteError;
 use self::executor::Executor;
 use self::parallel::{Coordinator, Head, Parallel, Pool};
 use self::queue::{EventQueue, Item};
-pub use self::source::SourceKind;
+pub use self::source::{OWN_COMMENT, OWN_RELAY_COMMENT, SourceKind};
 use self::until::Until;
 use self::work::WorkerStatus;
 use crate::follower::error::ReceiveError;
@@ -69,9 +69,9 @@ pub type CopyHook = Arc<dyn Fn() + Send + Sync>;
 
 /// A place in a source's log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Place {
-    file: String,
-    offset: u64,
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) offset: u64,
 }
 
 impl Place {

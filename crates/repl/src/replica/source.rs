@@ -11,7 +11,9 @@ use crate::follower::error::{ReceiveError, of_client};
 use crate::follower::handshake::{Identity, SourceClient, SourceFacts, ask, exchange_uuids, meet, open, register};
 
 /// `version_comment` of our own servers.
-const OWN_COMMENT: &str = "commuter";
+pub const OWN_COMMENT: &str = "commuter";
+/// The same of a relay that has the log of one of them: it can be copied from there as from the server.
+pub const OWN_RELAY_COMMENT: &str = "commuter relay of a commuter";
 /// What MariaDB's replicas of today say that they understand: GTIDs.
 const MARIA_CAPABILITY: u32 = 4;
 
@@ -53,7 +55,7 @@ pub(super) async fn connect(env: &Env, settings: &SourceSettings) -> Result<(Sou
     let name = format!("{settings:?}");
     let mut client = open(env, settings, "commuter-replica").await?;
     let comment = ask(&mut client, "SELECT @@version_comment").await.map_err(|error| of_client(&name, error))?;
-    let kind = if comment.as_deref() == Some(OWN_COMMENT) {
+    let kind = if matches!(comment.as_deref(), Some(OWN_COMMENT | OWN_RELAY_COMMENT)) {
         SourceKind::Commuter
     } else if client.server_version().to_ascii_lowercase().contains("mariadb") {
         SourceKind::Maria

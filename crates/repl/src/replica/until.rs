@@ -1,22 +1,29 @@
-//! `START REPLICA UNTIL`: where a replica that executes is to stop.
+//! `START REPLICA UNTIL`: where a replica that executes, or the applier of a follower, is to stop.
 //!
 //! | | stops |
 //! |---|---|
-//! | SQL_BEFORE_GTIDS | before the first transaction of the set |
+//! | SQL_BEFORE_GTIDS | before the first transaction of the set; at once if one of the set is executed |
 //! | SQL_AFTER_GTIDS | when all of the set are executed |
 //! | SOURCE_LOG_FILE, SOURCE_LOG_POS | behind the transaction that comes to the position, or past it |
 //! | MASTER_GTID_POS (MariaDB) | when each domain of the position has come to it |
 
-use base::{Gtid, SqlError, codes};
-use binlog::{GtidSet, MariaGtidName};
+use std::sync::Arc;
+
+use apply::StopAt;
+use base::{Gtid, LogPosition, SqlError, codes};
+use binlog::{BinaryLog, GtidSet, MariaGtidName};
 use sql::parse::ast::ReplicaUntil;
 
 use super::Place;
 
 /// A condition, and what is left of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Until {
-    Before(GtidSet),
+pub(crate) enum Until {
+    Before {
+        set: GtidSet,
+        /// One of them was executed when this was said.
+        is_past: bool,
+    },
     /// What was not executed yet.
     After(GtidSet),
     /// The domains that are not there yet.
@@ -29,7 +36,7 @@ impl Until {
     ///
     /// # Errors
     /// 1772 for a malformed set or position.
-    pub(super) fn new(until: &ReplicaUntil, executed: &GtidSet) -> Result<Self, SqlError> {
+    pub(crate) fn new(until: &ReplicaUntil, executed: &GtidSet) -> Result<Self, SqlError> {
         let malformed = |text: &str| {
             SqlError::new(
                 codes::MALFORMED_GTID_SET_SPECIFICATION,
@@ -38,7 +45,10 @@ impl Until {
         };
         let set = |text: &str| text.parse::<GtidSet>().map_err(|_| malformed(text));
         Ok(match until {
-            ReplicaUntil::BeforeGtids(text) => Until::Before(set(text)?),
+            ReplicaUntil::BeforeGtids(text) => {
+                let set = set(text)?;
+                Until::Before { is_past: !set.is_disjoint(executed), set }
+            }
             ReplicaUntil::AfterGtids(text) => {
                 let mut left = set(text)?;
                 left.subtract(executed);
@@ -58,7 +68,7 @@ impl Until {
 
     /// Whether a transaction that is about to begin is not to be executed any more.
     pub(super) fn stops_before(&self, gtid: Gtid) -> bool {
-        matches!(self, Until::Before(set) if set.contains(gtid))
+        matches!(self, Until::Before { set, .. } if set.contains(gtid))
     }
 
     /// A transaction is executed.
@@ -74,14 +84,14 @@ impl Until {
                     left.retain(|until| until.domain_id != name.domain_id || until.seq_no > name.seq_no);
                 }
             }
-            Until::Before(_) | Until::Position(_) => {}
+            Until::Before { .. } | Until::Position(_) => {}
         }
     }
 
     /// Whether it is the end, between two transactions.
     pub(super) fn is_reached(&self, file: &str, offset: u64) -> bool {
         match self {
-            Until::Before(_) => false,
+            Until::Before { is_past, .. } => *is_past,
             Until::After(left) => left.is_empty(),
             Until::Maria(left) => left.is_empty(),
             Until::Position(to) => (number_of(file), offset) >= (number_of(&to.file), to.offset),
@@ -89,13 +99,33 @@ impl Until {
     }
 
     /// Until_Condition, Until_Log_File and Until_Log_Pos of SHOW REPLICA STATUS.
-    pub(super) fn shown(&self) -> (&'static str, Place) {
+    pub(crate) fn shown(&self) -> (&'static str, Place) {
         match self {
-            Until::Before(_) => ("SQL_BEFORE_GTIDS", Place::default()),
+            Until::Before { .. } => ("SQL_BEFORE_GTIDS", Place::default()),
             Until::After(_) => ("SQL_AFTER_GTIDS", Place::default()),
             Until::Maria(_) => ("Gtid", Place::default()),
             Until::Position(to) => ("Source", to.clone()),
         }
+    }
+}
+
+/// In a log that is a copy of the source's: its files have the source's names.
+pub(crate) struct UntilInCopy {
+    pub(crate) until: Until,
+    pub(crate) log: Arc<BinaryLog>,
+}
+
+impl StopAt for UntilInCopy {
+    fn stops_before(&self, gtid: Gtid) -> bool {
+        self.until.stops_before(gtid)
+    }
+
+    fn applied(&mut self, gtid: Gtid) {
+        self.until.executed(gtid);
+    }
+
+    fn is_reached(&self, position: LogPosition) -> bool {
+        self.until.is_reached(&self.log.file_name(position.file), position.offset)
     }
 }
 
@@ -129,7 +159,8 @@ mod tests {
         }
         assert!(Until::new(&ReplicaUntil::AfterGtids(format!("{UUID}:2")), &executed).unwrap().is_reached("", 0));
         let before = Until::new(&ReplicaUntil::BeforeGtids(format!("{UUID}:7")), &executed).unwrap();
-        assert!(!before.stops_before(gtid(6)) && before.stops_before(gtid(7)));
+        assert!(!before.stops_before(gtid(6)) && before.stops_before(gtid(7)) && !before.is_reached("", 0));
+        assert!(Until::new(&ReplicaUntil::BeforeGtids(format!("{UUID}:5-9")), &executed).unwrap().is_reached("", 0));
         assert_eq!(Until::new(&ReplicaUntil::BeforeGtids("nonsense".into()), &executed).unwrap_err().code, 1772);
     }
 

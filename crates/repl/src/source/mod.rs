@@ -96,7 +96,7 @@ pub struct Wishes {
     /// `server_uuid` of a MySQL replica; empty for others.
     pub uuid: String,
     /// It acknowledges what it has.
-    pub(crate) semi_sync: bool,
+    pub semi_sync: bool,
     /// It copies the log, local transactions and all.
     pub copies: bool,
 }

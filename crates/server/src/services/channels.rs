@@ -1,6 +1,7 @@
 //! Statements about replication from sources: which channels they mean, and whether a source's log is copied or executed.
 //!
-//! A source that is a commuter server is copied, if this server can be a copy: on the channel without a name, if there are no others.
+//! A source that is a commuter server is copied, if this server can be a copy: on the channel without a name, if there are no others, and
+//! without filters. A copy has all that its source has.
 
 use std::sync::Arc;
 
@@ -48,7 +49,8 @@ impl ServerServices {
     }
 
     fn may_copy(&self, replica: &Replica) -> bool {
-        replica.source().channel().is_empty() && !self.channels().has_named()
+        let is_alone = replica.source().channel().is_empty() && !self.channels().has_named();
+        is_alone && !replication::has_filters(&self.parts.globals)
     }
 
     async fn follow(&self, start: &StartReplica) -> Result<(), SqlError> {
@@ -60,6 +62,7 @@ impl ServerServices {
         if self.channels().has_named() {
             return Err(SqlError::not_supported("a copy of a source's log beside replication channels"));
         }
+        replication::check_copies_all(&self.parts.globals)?;
         replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
         self.shared().inspect(|shared| shared.sql.xa.forget_prepared());
         self.follower().start(start).await

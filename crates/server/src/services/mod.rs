@@ -124,7 +124,14 @@ impl Services for ServerServices {
         if name.starts_with("replicate_") {
             let checked = self.channels().check_stopped();
             let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
+            let checked = checked.and_then(|()| match self.parts.engine.is_follower() && !value.as_str().is_empty() {
+                true => Err(replication::no_filters_of_a_copy()),
+                false => Ok(()),
+            });
             return Box::pin(std::future::ready(checked));
+        }
+        if name == "sql_replica_skip_counter" && self.parts.engine.is_follower() && value.as_u64() > 0 {
+            return Box::pin(std::future::ready(Err(replication::nothing_is_skipped_in_a_copy())));
         }
         if name == "sql_replica_skip_counter" {
             return Box::pin(std::future::ready(self.channels().check_one_stopped()));

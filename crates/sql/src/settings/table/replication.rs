@@ -153,7 +153,7 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["slave_sql_verify_checksum"])
         .read_only()
         .doc("Whether checksums are verified before an event is applied. Always ON."),
-    global("replicate_do_db", TEXT, "").doc("Of MySQL and MariaDB sources only these databases, between commas. As CHANGE REPLICATION FILTER."),
+    global("replicate_do_db", TEXT, "").doc("Of a source whose log is executed (not copied) only these databases, between commas. As CHANGE REPLICATION FILTER."),
     global("replicate_ignore_db", TEXT, "").doc("Not these databases."),
     global("replicate_do_table", TEXT, "").doc("Only these tables: `database.table`, between commas."),
     global("replicate_ignore_table", TEXT, "").doc("Not these tables."),
