@@ -21,8 +21,8 @@ impl Node {
     pub fn start(kind: Option<Kind>, name: &str) -> Result<Node> {
         let Some(kind) = kind else { return Server::start(name, ServerOptions::default()).map(Node::Ours) };
         let arguments: &[&str] = match kind {
-            Kind::Mysql97 => &["--innodb-redo-log-capacity=256M"],
-            Kind::Maria118 => &["--innodb-log-file-size=96M", "--log-slave-updates"],
+            Kind::Mysql97 => &[],
+            Kind::Maria118 => &["--log-slave-updates"],
         };
         let peer = Peer::start(kind, name, Duration::ZERO, arguments)?;
         let reset = if kind == Kind::Mysql97 { "RESET BINARY LOGS AND GTIDS" } else { "RESET MASTER" };

@@ -38,7 +38,7 @@ impl ServerOptions {
     }
 }
 
-/// A running `commuter serve`; dropping it kills it and leaves its data folder.
+/// A running `commuter serve`; dropping it kills it, and removes its data unless a test has failed.
 pub struct Server {
     folder: PathBuf,
     port: u16,
@@ -188,6 +188,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
+        if !std::thread::panicking() {
+            let _ = fs::remove_dir_all(&self.folder);
+            let _ = fs::remove_file(log_path(&self.folder));
+        }
     }
 }
 

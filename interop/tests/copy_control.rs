@@ -1,6 +1,8 @@
 //! Where a server that copies its source's log stops applying (START REPLICA UNTIL), and that nothing is left out of a copy: filters are
 //! refused there, and make a server that is no copy yet execute the log.
 
+use std::time::{Duration, Instant};
+
 use interop::{Client, Server, ServerOptions, gtid_executed, until};
 
 const SETUP: &str = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, s LONGTEXT)";
@@ -153,4 +155,39 @@ fn nothing_is_left_out_of_a_copy() {
     assert_eq!(rows(&filtered), "1,2,3");
     let own = filtered.client().query("SELECT @@super_read_only").unwrap();
     assert_eq!(own, "0\n", "a copy is read-only");
+}
+
+/// SOURCE_DELAY: all of the log is there, and shown later.
+#[test]
+fn a_copy_that_is_to_be_late() {
+    const DELAY: Duration = Duration::from_secs(3);
+    let source = Server::start("copy-late", ServerOptions::default()).unwrap();
+    source.client().query(SETUP).unwrap();
+    let copy = source.start_follower("copy-late-copy").unwrap();
+    source.wait_until_in_step(&copy).unwrap();
+    copy.client().query("STOP REPLICA; CHANGE REPLICATION SOURCE TO SOURCE_DELAY=3; START REPLICA").unwrap();
+    until("it is connected", || status(&copy, "Replica_IO_Running") == "Yes");
+    let before = Instant::now();
+    insert(&source.client(), 1..=2);
+    let executed = gtid_executed(&source.client()).unwrap();
+    until("it is copied", || status(&copy, "Retrieved_Gtid_Set") == executed);
+    until("it waits", || {
+        status(&copy, "Replica_SQL_Running_State") == "Waiting until SOURCE_DELAY seconds after source executed event"
+    });
+    assert_eq!(status(&copy, "SQL_Delay"), "3");
+    let left: u64 = status(&copy, "SQL_Remaining_Delay").parse().unwrap();
+    assert!(left <= 3, "{left}");
+    until("it is shown", || rows(&copy) == "1,2");
+    assert!(before.elapsed() >= DELAY, "after {:?}", before.elapsed());
+    assert_eq!(status(&copy, "SQL_Remaining_Delay"), "NULL");
+    // Who becomes the source has all that it had received.
+    copy.client().query("STOP REPLICA; CHANGE REPLICATION SOURCE TO SOURCE_DELAY=3600; START REPLICA").unwrap();
+    insert(&source.client(), 3..=4);
+    let executed = gtid_executed(&source.client()).unwrap();
+    until("it is copied", || status(&copy, "Retrieved_Gtid_Set") == executed);
+    assert_eq!(rows(&copy), "1,2");
+    copy.client()
+        .query("STOP REPLICA; SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF; INSERT INTO d.t VALUES (5, '')")
+        .unwrap();
+    assert_eq!(rows(&copy), "1,2,3,4,5");
 }

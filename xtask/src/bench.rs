@@ -165,7 +165,7 @@ fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contende
     let options = ServerOptions { slow_sync, ..our_options(arguments) };
     let mut contenders = vec![Contender::Ours(Server::start("bench", options)?)];
     for kind in arguments.kinds() {
-        contenders.push(Contender::Peer(Peer::start(kind, "bench", slow_sync, &[])?));
+        contenders.push(Contender::Peer(Peer::start_large(kind, "bench", slow_sync, &[])?));
     }
     for contender in &contenders {
         fill(&load(contender.port(), "oltp_update_index", 8, 1))?;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use base::{CommitNumber, Gtid, LogPosition, Uuid};
+use base::{CommitNumber, Gtid, LogPosition, UnixMicros, Uuid};
 use binlog::event::{QueryEvent, XaStatement};
 use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent, SourcePosition};
 use engine::gate::Passing;
@@ -45,6 +46,10 @@ pub(crate) struct Coordinator {
     until: Option<Box<dyn StopAt>>,
     /// The next transaction is not to be taken.
     is_at_the_end: bool,
+    /// So long after its commit a transaction is taken.
+    delay: Duration,
+    /// One that was read, and when it is to be taken.
+    held: Option<(Next, UnixMicros)>,
     workers_left: Arc<(AtomicUsize, Event)>,
 }
 
@@ -83,6 +88,8 @@ impl Coordinator {
             in_bulk: !options.readers,
             until: None,
             is_at_the_end: false,
+            delay: Duration::ZERO,
+            held: None,
             workers_left,
         }
     }
@@ -90,6 +97,16 @@ impl Coordinator {
     /// It is to take nothing from some place on. Not in bulk.
     pub(crate) fn stop_at(&mut self, until: Option<Box<dyn StopAt>>) {
         self.until = until;
+    }
+
+    /// It is to take nothing before so long after its commit (SOURCE_DELAY). Not in bulk.
+    pub(crate) fn delay(&mut self, delay: Duration) {
+        self.delay = delay;
+    }
+
+    /// When the next transaction is to be taken, if it is to be taken later.
+    pub(crate) fn due(&self) -> Option<UnixMicros> {
+        self.held.as_ref().map(|(_, due)| *due)
     }
 
     /// Whether it has come there.
@@ -116,29 +133,49 @@ impl Coordinator {
         self.is_at_the_end
     }
 
-    /// Takes the next transaction from the log; false at its durable end, and where it is to stop.
+    /// Reads the next transaction; `None` at the durable end, and if it is to be taken later.
+    async fn read_next(&mut self) -> Result<Option<Next>> {
+        let now = self.shared.engine.env().clock.now();
+        let memory = self.shared.engine.options().install_memory_bytes as u64;
+        let (next, due) = match self.held.take() {
+            Some(held) => held,
+            None => {
+                let Some(next) = self.reader.next_up_to(memory).await? else { return Ok(None) };
+                let head = match &next {
+                    Next::Whole(transaction) => transaction.gtid_event.as_ref(),
+                    Next::Large(head) => Some(&head.gtid_event),
+                };
+                let committed = head.map_or(0, |head| head.immediate_commit_time.0);
+                (next, UnixMicros(committed.saturating_add(self.delay.as_micros() as u64)))
+            }
+        };
+        if !self.delay.is_zero() && due > now {
+            self.held = Some((next, due));
+            return Ok(None);
+        }
+        Ok(Some(next))
+    }
+
+    /// Takes the next transaction from the log; false at its durable end, where it is to stop, and if it is to be taken later.
     pub(crate) async fn take_next(&mut self) -> Result<bool> {
         self.shared.gate.check()?;
-        if self.is_at_the_end || self.stops_before(None, self.reader.position()) {
+        if self.is_at_the_end || (self.held.is_none() && self.stops_before(None, self.reader.position())) {
             return Ok(false);
         }
         if self.in_bulk && self.take_bulk().await? {
             return Ok(true);
         }
-        let memory = self.shared.engine.options().install_memory_bytes as u64;
-        let next = self.reader.next_up_to(memory).await?;
+        let Some(next) = self.read_next().await? else { return Ok(false) };
         let (gtid, start) = match &next {
-            None => return Ok(false),
-            Some(Next::Whole(transaction)) => (transaction.gtid(), transaction.start),
-            Some(Next::Large(head)) => (head.gtid_event.gtid, head.start),
+            Next::Whole(transaction) => (transaction.gtid(), transaction.start),
+            Next::Large(head) => (head.gtid_event.gtid, head.start),
         };
         if self.stops_before(gtid, start) {
             return Ok(false);
         }
         let transaction = match next {
-            None => return Ok(false),
-            Some(Next::Whole(transaction)) => transaction,
-            Some(Next::Large(head)) => match self.take_large(&head).await.map_err(|error| self.named(error))? {
+            Next::Whole(transaction) => transaction,
+            Next::Large(head) => match self.take_large(&head).await.map_err(|error| self.named(error))? {
                 Large::Installed => return Ok(true),
                 // Not rows as they are here, so all of it is needed at once.
                 Large::NotRows => {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use base::{CommitNumber, Gtid, LogPosition, UnixMicros};
 use binlog::BinlogError;
@@ -33,6 +34,8 @@ struct State {
     error: Option<ApplyError>,
     /// Why it is to stop, if not because it was told to.
     reason: Option<ApplyError>,
+    /// What is to be applied next is applied then.
+    delayed_until: Option<UnixMicros>,
 }
 
 /// Where an applier is to stop by itself (`START REPLICA UNTIL`), asked between two transactions.
@@ -54,6 +57,8 @@ pub struct ApplierStatus {
     pub is_running: bool,
     /// Why it stopped, if not because it was told to.
     pub error: Option<ApplyError>,
+    /// What is next is held back until then (SOURCE_DELAY).
+    pub delayed_until: Option<UnixMicros>,
     /// The last transaction that can be seen.
     pub applied: CommitNumber,
     /// Where that ends in the log.
@@ -93,11 +98,12 @@ impl Applier {
 
     /// Starts to apply after what can be seen; nothing if it runs. The engine must have been recovered.
     pub fn start(self: &Arc<Self>) {
-        self.start_until(None);
+        self.start_until(None, Duration::ZERO);
     }
 
-    /// The same, up to some place; false if it runs already, and goes on as it was.
-    pub fn start_until(self: &Arc<Self>, until: Option<Box<dyn StopAt>>) -> bool {
+    /// The same, up to some place, and no transaction sooner than `delay` after its commit at the source; false if it runs
+    /// already, and goes on as it was.
+    pub fn start_until(self: &Arc<Self>, until: Option<Box<dyn StopAt>>, delay: Duration) -> bool {
         {
             let mut state = self.state.lock();
             if state.is_running {
@@ -112,6 +118,7 @@ impl Applier {
             let options = ApplyOptions { workers: this.workers.load(Ordering::Relaxed), readers: true };
             let mut coordinator = Coordinator::start(&this.engine, this.engine.visible(), options, this.stats.clone());
             coordinator.stop_at(until);
+            coordinator.delay(delay);
             let result = this.follow(coordinator).await;
             if let Err(error) = &result {
                 tracing::error!("the applier stops: {error}");
@@ -167,14 +174,15 @@ impl Applier {
 
     /// How it is doing.
     pub fn status(&self) -> ApplierStatus {
-        let (is_running, error) = {
+        let (is_running, error, delayed_until) = {
             let state = self.state.lock();
-            (state.is_running, state.error.clone())
+            (state.is_running, state.error.clone(), state.delayed_until)
         };
         let (applied, position) = self.engine.visible();
         ApplierStatus {
             is_running,
             error,
+            delayed_until,
             applied,
             position,
             log_end: self.engine.log().durable_end(),
@@ -218,7 +226,20 @@ impl Applier {
                 stopped.await;
                 Ok(())
             };
-            future::or(coordinator.wait_for_more(), future::or(stopped, coordinator.wait_for_failure())).await?;
+            let more = self.something_to_take(coordinator);
+            future::or(more, future::or(stopped, coordinator.wait_for_failure())).await?;
         }
+    }
+
+    /// Ready when the log has more, or when what was read of it is due.
+    async fn something_to_take(&self, coordinator: &Coordinator) -> Result<(), ApplyError> {
+        let Some(due) = coordinator.due() else {
+            self.state.lock().delayed_until = None;
+            return coordinator.wait_for_more().await;
+        };
+        self.state.lock().delayed_until = Some(due);
+        let clock = &self.engine.env().clock;
+        clock.sleep(Duration::from_micros(due.0.saturating_sub(clock.now().0))).await;
+        Ok(())
     }
 }

@@ -75,7 +75,7 @@ fn in_step(source: &Client, replica: &Client) -> Result<()> {
 }
 
 fn of_peer(kind: Kind, workers: u32, with_log: bool) -> Result<f64> {
-    let source = Peer::start(kind, "bench-source", Duration::ZERO, &[])?;
+    let source = Peer::start_large(kind, "bench-source", Duration::ZERO, &[])?;
     let setting = match kind {
         Kind::Mysql97 => format!("--replica-parallel-workers={workers}"),
         Kind::Maria118 => format!("--slave-parallel-threads={workers}"),
@@ -84,7 +84,7 @@ fn of_peer(kind: Kind, workers: u32, with_log: bool) -> Result<f64> {
     if !with_log {
         settings.push("--skip-log-bin");
     }
-    let replica = Peer::start(kind, "bench-replica", Duration::ZERO, &settings)?;
+    let replica = Peer::start_large(kind, "bench-replica", Duration::ZERO, &settings)?;
     fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     let (port, client) = (source.port(), replica.client());
     follow(kind, &client, port)?;
@@ -114,7 +114,7 @@ pub(super) fn follow(kind: Kind, replica: &Client, port: u16) -> Result<()> {
 
 /// Our replica of a MySQL or MariaDB, whose log it executes.
 fn of_ours_behind(kind: Kind, arguments: &BenchArguments) -> Result<f64> {
-    let source = Peer::start(kind, "bench-source", Duration::ZERO, &[])?;
+    let source = Peer::start_large(kind, "bench-source", Duration::ZERO, &[])?;
     let replica = Server::start("bench-replica", our_options(arguments))?;
     fill(&load(source.port(), "oltp_update_index", 8, 1))?;
     let client = replica.client();

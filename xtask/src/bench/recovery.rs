@@ -91,7 +91,7 @@ fn of_peer(kind: Kind, updates: u32) -> Result<f64> {
             "--innodb-io-capacity=100",
         ],
     };
-    let mut peer = Peer::start(kind, "bench-recovery", Duration::ZERO, settings)?;
+    let mut peer = Peer::start_large(kind, "bench-recovery", Duration::ZERO, settings)?;
     fill(&sysbench(&peer.client(), 8, &[]))?;
     peer.stop()?;
     peer.restart()?;

@@ -44,7 +44,7 @@ pub(crate) fn run(_: &Work, arguments: &BenchArguments) -> Result<()> {
         let kind = [Kind::Mysql97, Kind::Maria118].into_iter().find(|kind| kind.name() == source);
         let source = match kind {
             None => Contender::Ours(Server::start("bench-source", ServerOptions::default())?),
-            Some(kind) => Contender::Peer(Peer::start(kind, "bench-source", Duration::ZERO, &[])?),
+            Some(kind) => Contender::Peer(Peer::start_large(kind, "bench-source", Duration::ZERO, &[])?),
         };
         fill(&load(source.port(), "oltp_update_index", 8, 1))?;
         let mut ours = Replica::ours(&source)?;
@@ -190,7 +190,7 @@ impl Replica {
     }
 
     fn peer(kind: Kind, source: &Contender) -> Result<Replica> {
-        let mut peer = Peer::start(kind, "bench-replica", Duration::ZERO, &[])?;
+        let mut peer = Peer::start_large(kind, "bench-replica", Duration::ZERO, &[])?;
         catch_up::follow(kind, &peer.client(), source.port())?;
         Position::of(source)?.wait(&peer.client(), Duration::from_secs(600))?;
         peer.client().query(if kind == Kind::Mysql97 { "STOP REPLICA" } else { "STOP SLAVE" })?;

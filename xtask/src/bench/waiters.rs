@@ -26,7 +26,7 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments, few: u64, many: u64) 
     let mut contenders = vec![Contender::Ours(Server::start("bench-waiters", options)?)];
     for kind in arguments.kinds() {
         let maximum = format!("--max-connections={maximum}");
-        contenders.push(Contender::Peer(Peer::start(kind, "bench-waiters", Duration::ZERO, &[&maximum])?));
+        contenders.push(Contender::Peer(Peer::start_large(kind, "bench-waiters", Duration::ZERO, &[&maximum])?));
     }
     for contender in &contenders {
         create_counters(&Client::tcp(contender.port()), ROWS as u64)?;

@@ -170,8 +170,8 @@ fn stops_exactly_where_it_is_told_and_goes_on() {
             while engine.visible().0 < end.0 {
                 let (from, left) = (engine.visible().0.0, 1 + world.below(120));
                 let before = world.below(2) == 0;
-                assert!(applier.start_until(Some(Box::new(Behind { left, before }))));
-                assert!(!applier.start_until(None), "it runs, and goes on as it was told");
+                assert!(applier.start_until(Some(Box::new(Behind { left, before })), Duration::ZERO));
+                assert!(!applier.start_until(None, Duration::ZERO), "it runs, and goes on as it was told");
                 let wanted = from + left - u64::from(before);
                 while applier.status().is_running && engine.visible() != end {
                     engine.env().clock.sleep(Duration::from_millis(1)).await;
@@ -182,6 +182,55 @@ fn stops_exactly_where_it_is_told_and_goes_on() {
             // All of it is applied where that is wanted, whatever was said before.
             applier.stop().await;
             applier.finish().await.unwrap();
+        };
+        world.run(run).unwrap();
+    }
+}
+
+#[test]
+fn takes_nothing_before_it_is_due() {
+    const DELAY: Duration = Duration::from_secs(5);
+    for seed in 0..20 {
+        let world = SimWorld::new(seed);
+        let (source, follower) = (world.machine(), world.machine());
+        let run = async {
+            let (source, _) = open_source(source.env()).await.unwrap();
+            let (engine, _) = open(follower.env(), EngineOptions { follower: true, ..options() }).await.unwrap();
+            let clock = engine.env().clock.clone();
+            let mut receiver = LogReceiver::new(engine.take_writer().unwrap());
+            make_tables(&source).await.unwrap();
+            let mut commits = Vec::new();
+            for id in 0..50 {
+                clock.sleep(Duration::from_micros(world.below(1_000_000))).await;
+                let before = clock.now();
+                count_up(&source, id, "note").await.unwrap();
+                commits.push((before, source.visible().0));
+            }
+            let end = source.visible();
+            copy_log(&source, &engine, &mut receiver, end.1).await;
+            let applier = Applier::new(engine.clone(), ApplyOptions { workers: 2, ..Default::default() });
+            assert!(applier.start_until(None, DELAY));
+            let mut waited = 0;
+            while engine.visible().0 < commits[40].1 {
+                clock.sleep(Duration::from_micros(world.below(50_000))).await;
+                let (now, visible) = (clock.now().0, engine.visible().0);
+                let status = applier.status();
+                assert!(status.error.is_none(), "{:?}", status.error);
+                waited += u32::from(status.delayed_until.is_some_and(|due| due.0 > now));
+                for (before, number) in &commits {
+                    assert!(*number > visible || before.0 + DELAY.as_micros() as u64 <= now, "seed {seed}: early");
+                }
+                if world.below(20) == 0 {
+                    applier.stop().await;
+                    assert!(applier.start_until(None, DELAY));
+                }
+            }
+            assert!(waited > 0, "seed {seed}: {waited}");
+            // Whoever is to become the source waits for nothing.
+            let before = clock.now();
+            applier.finish().await.unwrap();
+            assert!(clock.now().0 - before.0 < 1_000_000);
+            assert_eq!(engine.visible(), end);
         };
         world.run(run).unwrap();
     }

@@ -190,7 +190,7 @@ impl Follower {
     fn start_applier(&self, until: Option<Until>) {
         let log = self.engine.log();
         let stop_at = until.clone().map(|until| Box::new(UntilInCopy { until, log: log.clone() }) as Box<dyn StopAt>);
-        if self.applier.start_until(stop_at) {
+        if self.applier.start_until(stop_at, Duration::from_secs(self.settings().delay_seconds)) {
             self.state.lock().until = until;
         }
     }

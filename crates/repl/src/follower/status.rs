@@ -118,8 +118,10 @@ impl Line<'_> {
         let (last_code, last_text) =
             if sql_code != 0 { (sql_code, sql_text.clone()) } else { (io_code, io_text.clone()) };
         let io_time = io_error.map(|(_, at)| short_time(*at)).unwrap_or_default();
+        let delay_left = delay_left(applier.delayed_until, self.now);
         let applier_state = match (applier.is_running, applier.position >= applier.log_end) {
             (false, _) => "",
+            _ if delay_left.is_some() => DELAYED,
             (true, true) => "Replica has read all relay log; waiting for more updates",
             (true, false) => "Reading event from the relay log",
         };
@@ -148,7 +150,7 @@ impl Line<'_> {
         row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
         row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", receiver.source_server_id);
         row.text("Source_UUID", &receiver.source_uuid).text("Source_Info_File", "source.json");
-        row.number("SQL_Delay", 0u64).optional("SQL_Remaining_Delay", None);
+        row.number("SQL_Delay", settings.delay_seconds).optional("SQL_Remaining_Delay", delay_left);
         row.text("Replica_SQL_Running_State", applier_state);
         row.number("Source_Retry_Count", settings.retry_count).empty(&["Source_Bind"]);
         row.text("Last_IO_Error_Timestamp", &io_time).empty(&["Last_SQL_Error_Timestamp"]);
@@ -167,6 +169,14 @@ impl Running {
             Running::Yes => "Yes",
         }
     }
+}
+
+/// `Replica_SQL_Running_State` of who waits for SOURCE_DELAY.
+pub(crate) const DELAYED: &str = "Waiting until SOURCE_DELAY seconds after source executed event";
+
+/// `SQL_Remaining_Delay`, in seconds.
+pub(crate) fn delay_left(until: Option<UnixMicros>, now: UnixMicros) -> Option<u64> {
+    until.map(|due| due.0.saturating_sub(now.0).div_ceil(1_000_000))
 }
 
 pub(crate) fn yes_or_no(yes: bool) -> &'static str {

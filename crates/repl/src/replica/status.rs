@@ -9,7 +9,7 @@ use super::until::Until;
 use super::{Place, SKIP_COUNTER, State};
 use crate::follower::SourceSettings;
 use crate::follower::receiver::short_time;
-use crate::follower::status::{Row, Running, yes_or_no};
+use crate::follower::status::{DELAYED, Row, Running, delay_left, yes_or_no};
 
 /// Seconds between the commit of the newest transaction that is executed, on its source, and now; 0 when nothing is left to do;
 /// unknown when it does not run. What the clocks differed by when the connection was made does not count.
@@ -75,11 +75,11 @@ pub(super) fn row(
     row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
     row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", state.source_server_id);
     row.text("Source_UUID", &state.source_uuid).text("Source_Info_File", &settings.file());
-    let left = state.delayed_until.map(|due| due.0.saturating_sub(now.0).div_ceil(1_000_000));
+    let left = delay_left(state.delayed_until, now);
     row.number("SQL_Delay", settings.delay_seconds).optional("SQL_Remaining_Delay", left);
     let doing = match (is_executing, state.is_idle()) {
         (false, _) => "",
-        _ if left.is_some() => "Waiting until SOURCE_DELAY seconds after source executed event",
+        _ if left.is_some() => DELAYED,
         (true, true) => "Replica has read all relay log; waiting for more updates",
         (true, false) => "Executing events of the source",
     };
