@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interop::{Client, Kind, Peer, Server, ServerOptions, run_tool, until};
+use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, gtid_executed, run_tool, until};
 
 fn change(replica: &Server, source: &Peer, from: &str) {
     let change = format!(
@@ -127,6 +127,52 @@ fn mysql_until() {
     replica.client().query("START REPLICA").unwrap();
     until("the rest comes", || rows(&replica).ends_with(",9"));
     assert_eq!(status(&replica, "Until_Condition"), "None");
+}
+
+/// Commits out of order leave gaps; they outlive a SIGKILL, and START REPLICA UNTIL SQL_AFTER_MTS_GAPS closes them.
+#[test]
+fn gaps_are_closed() {
+    let source = Peer::start(Kind::Mysql97, "gaps", Duration::ZERO, &[]).unwrap();
+    let settings = ["replica_parallel_mode=SCHEMA", "replica_preserve_commit_order=OFF", "skip_replica_start=ON"];
+    let mut replica = Server::start("gaps", ServerOptions::with_settings(settings)).unwrap();
+    change(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    let client = source.client();
+    client.query(&format!("{SETUP}; CREATE DATABASE e; CREATE TABLE e.t (id INT PRIMARY KEY)")).unwrap();
+    replica.client().query("START REPLICA").unwrap();
+    until("the tables", || replica.client().query("SELECT * FROM e.t").is_ok());
+    // Somebody's lock holds up what is about d alone.
+    let mut blocker = Connection::open(replica.port(), "d").unwrap();
+    for sql in ["BEGIN", "INSERT INTO t VALUES (1)"] {
+        assert!(matches!(blocker.query(sql), Ok(Answer::Done { .. })), "{sql}");
+    }
+    insert(&client, 1..=2);
+    client.query("INSERT INTO e.t VALUES (1); INSERT INTO e.t VALUES (2)").unwrap();
+    let others = || replica.client().query("SELECT COUNT(*) FROM e.t").unwrap().trim().to_owned();
+    until("what is behind it", || others() == "2");
+    replica.client().query("STOP REPLICA").unwrap();
+    drop(blocker);
+    replica.kill();
+    replica.restart().unwrap();
+    let until_then = gtid_executed(&client).unwrap();
+    let uuid = until_then.split(':').next().unwrap().to_owned();
+    // Of what the source has, that is.
+    let executed = || {
+        let all = gtid_executed(&replica.client()).unwrap();
+        all.split(',').find(|set| set.trim().starts_with(&uuid)).unwrap().trim().to_owned()
+    };
+    let in_one_run = |set: &str| set.matches(':').count() == 1;
+    assert!(!in_one_run(&executed()), "{}", executed());
+    insert(&client, 3..=3);
+    let others = || replica.client().query("SELECT COUNT(*) FROM e.t").unwrap().trim().to_owned();
+    run_until(&replica, "SQL_AFTER_MTS_GAPS");
+    assert_eq!((rows(&replica).as_str(), others().as_str(), executed()), ("1,2", "2", until_then));
+    assert_eq!(status(&replica, "Until_Condition"), "SQL_AFTER_MTS_GAPS");
+    // Where there are none it stops at once.
+    run_until(&replica, "SQL_AFTER_MTS_GAPS");
+    assert_eq!(rows(&replica), "1,2");
+    replica.client().query("START REPLICA").unwrap();
+    until("the rest comes", || rows(&replica) == "1,2,3");
+    assert!(in_one_run(&executed()), "{}", executed());
 }
 
 #[test]

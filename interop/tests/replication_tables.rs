@@ -134,3 +134,82 @@ fn what_is_delayed_is_executed_later_and_not_before() {
     let error = client.query("STOP REPLICA; CHANGE REPLICATION SOURCE TO SOURCE_DELAY=2147483648").unwrap_err();
     assert!(error.contains("1729"), "{error}");
 }
+
+/// Domains are executed side by side because somebody said that they have nothing in common; what they have is found, and told.
+#[test]
+fn domains_that_are_not_independent() {
+    let source = Peer::start(Kind::Maria118, "replication-domains", Duration::ZERO, &[]).unwrap();
+    let settings = ["replica_parallel_mode=DOMAIN"];
+    let server = Server::start("replication-domains", ServerOptions::with_settings(settings)).unwrap();
+    let client = server.client();
+    source
+        .client()
+        .query("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b INT); CREATE TABLE d.u (a INT PRIMARY KEY); INSERT INTO d.t VALUES (1, 0), (2, 0)")
+        .unwrap();
+    for (domain, from) in [(1, 10), (2, 20)] {
+        let ids: Vec<String> = (from..from + 5).map(|id| format!("INSERT INTO d.u VALUES ({id});")).collect();
+        source.client().query(&format!("SET gtid_domain_id = {domain}; {}", ids.concat())).unwrap();
+    }
+    // Not a word of those that are independent, and each that is not.
+    for round in 0..20 {
+        let domain = 1 + round % 2;
+        source
+            .client()
+            .query(&format!("SET gtid_domain_id = {domain}; UPDATE d.t SET b = {round} + 1 WHERE a = 1"))
+            .unwrap();
+    }
+    let position = source.client().query("SELECT @@gtid_binlog_pos").unwrap();
+    follow(&server, &source, "");
+    until("all is executed", || {
+        assert_eq!(client.column("SHOW REPLICA STATUS", "Last_SQL_Error").unwrap(), "");
+        let sorted = |position: &str| {
+            let mut gtids: Vec<String> = position.trim().split(',').map(str::to_owned).collect();
+            gtids.sort();
+            gtids
+        };
+        sorted(&client.query("SELECT @@gtid_slave_pos").unwrap()) == sorted(&position)
+    });
+    assert_eq!(client.query("SELECT b FROM d.t WHERE a = 1").unwrap().trim(), "20");
+    let mut found =
+        rows(&client, "domain_id, other_domain_id, tables, count_transactions", "replication_applier_crossings");
+    found.sort();
+    assert_eq!(found, ["1 0 d.t 1", "1 2 d.t 9", "2 1 d.t 10"]);
+    let message = "domains 2 and 1 are not independent";
+    assert!(server.log().contains(message), "{}", server.log());
+}
+
+/// How far a replica is behind: by the oldest transaction that is not executed, whoever waits, and nothing when the source is idle.
+#[test]
+fn lag() {
+    const PAUSE: Duration = Duration::from_secs(3);
+    let source = Peer::start(Kind::Mysql97, "replication-lag", Duration::ZERO, &[]).unwrap();
+    let server = Server::start("replication-lag", ServerOptions::default()).unwrap();
+    let client = follow(&server, &source, "");
+    source.client().query("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY)").unwrap();
+    executed(&client, &source);
+    let lag = |columns: &str| rows(&client, columns, "replication_lag").pop().unwrap();
+    let behind = || client.column("SHOW REPLICA STATUS", "Seconds_Behind_Source").unwrap();
+    until("nothing is left", || lag("transactions, event_bytes, seconds, seconds_since_origin") == "0 0 0 0");
+    assert_eq!(behind(), "0");
+    // After some idle time one is in somebody's way: it is not behind since the last one.
+    std::thread::sleep(PAUSE);
+    let mut blocker = Connection::open(server.port(), "d").unwrap();
+    done(&mut blocker, "BEGIN");
+    done(&mut blocker, "INSERT INTO t VALUES (1)");
+    let before = Instant::now();
+    source.client().query("INSERT INTO d.t VALUES (1); INSERT INTO d.t VALUES (2)").unwrap();
+    until("both are received", || lag("transactions") == "2");
+    let seconds: f64 = lag("seconds").parse().unwrap();
+    assert!(seconds <= before.elapsed().as_secs_f64() + 1.0, "{seconds}");
+    assert!(lag("event_bytes > 0, seconds_since_origin >= seconds") == "1 1", "{}", lag("*"));
+    until("it is behind", || behind() != "0");
+    // Nobody executes: it falls back further.
+    client.query("STOP REPLICA SQL_THREAD").unwrap();
+    assert_eq!(behind(), "NULL");
+    until("both are received again", || lag("transactions, seconds > 1") == "2 1");
+    done(&mut blocker, "ROLLBACK");
+    client.query("START REPLICA SQL_THREAD").unwrap();
+    executed(&client, &source);
+    until("nothing is left", || lag("transactions, event_bytes, seconds") == "0 0 0");
+    assert!(lag("last_transaction_seconds").parse::<f64>().unwrap() >= 1.0, "{}", lag("*"));
+}

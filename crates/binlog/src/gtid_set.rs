@@ -138,6 +138,26 @@ impl GtidSet {
         }
     }
 
+    /// Keeps those of some servers.
+    pub fn retain_servers(&mut self, is_kept: impl Fn(Uuid) -> bool) {
+        self.sources.retain(|(uuid, _), _| is_kept(*uuid));
+    }
+
+    /// What is missing below the highest number of each source.
+    pub fn gaps(&self) -> GtidSet {
+        let mut gaps = GtidSet::new();
+        for (&(uuid, tag), intervals) in &self.sources {
+            let mut next = 1;
+            for &(first, last) in intervals {
+                if next < first {
+                    gaps.add_run(Gtid { uuid, tag, gno: next }, first - 1);
+                }
+                next = last + 1;
+            }
+        }
+        gaps
+    }
+
     /// The intervals of every source without a tag, as `(server, first, last)`.
     pub fn ranges(&self) -> impl Iterator<Item = (Uuid, u64, u64)> + '_ {
         let untagged = self.sources.iter().filter(|((_, tag), _)| tag.is_none());

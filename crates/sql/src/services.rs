@@ -13,7 +13,9 @@ use io::BoxFuture;
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
 use crate::settings::SettingValue;
 
-pub use self::work::{ChannelWork, QueuedState, QueuedTransaction, TimedTransaction, Worker, WorkerState};
+pub use self::work::{
+    ChannelWork, DomainCrossing, Lag, QueuedState, QueuedTransaction, TimedTransaction, Worker, WorkerState,
+};
 
 /// The server, as sessions see it.
 pub trait Services: Send + Sync {

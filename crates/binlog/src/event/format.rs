@@ -23,9 +23,10 @@ const _: () = assert!(
 );
 
 /// How the events of a file are protected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChecksumAlgorithm {
     /// No checksum behind the events.
+    #[default]
     Off,
     /// Four bytes of CRC-32.
     Crc32,

@@ -39,7 +39,7 @@ use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
-use sql::services::{ChannelWork, ReplicaStatusRow};
+use sql::services::{ChannelWork, Lag, ReplicaStatusRow};
 
 use crate::replica::until::{Until, UntilInCopy};
 
@@ -175,7 +175,7 @@ impl Follower {
             return Err(SqlError::new(codes::BAD_REPLICA, message));
         }
         let executed = self.engine.gtid_executed();
-        let until = start.until.as_ref().map(|until| Until::new(until, &executed)).transpose()?;
+        let until = start.until.as_ref().map(|until| Until::new(until, &executed).map(Until::in_order)).transpose()?;
         self.set_following(true).await?;
         if start.receiver {
             self.start_receiver()?;
@@ -253,12 +253,31 @@ impl Follower {
         let settings = self.source()?;
         let receiver = self.receiver_status();
         Some(ChannelWork {
+            lag: self.lag(&receiver),
             heartbeats: receiver.heartbeats,
             last_heartbeat: receiver.last_heartbeat,
             heartbeat_period: settings.heartbeat_period_seconds,
             receiver_error: receiver.error.as_ref().map_or(UnixMicros(0), |(_, at)| *at),
             ..ChannelWork::default()
         })
+    }
+
+    /// Time counts from the newest transaction that was taken: it is the next that will be shown.
+    fn lag(&self, receiver: &ReceiverStatus) -> Lag {
+        let (applier, log) = (self.applier.status(), self.engine.log());
+        let bytes = log.bytes_between(applier.position, applier.log_end);
+        let mut left = log.gtid_executed();
+        left.subtract(&self.engine.gtid_executed());
+        let now = self.env().clock.now();
+        let since = |time: UnixMicros| {
+            let then = time.0.saturating_add_signed(receiver.clock_difference * 1_000_000);
+            (time.0 > 0).then(|| now.0.saturating_sub(then) as f64 / 1e6)
+        };
+        let seconds = match bytes {
+            0 => (receiver.running == Running::Yes).then_some(0.0),
+            _ => since(applier.last_commit_time),
+        };
+        Lag { transactions: Some(left.count()), bytes, seconds, ..Lag::default() }
     }
 
     /// How the receiver is doing.

@@ -12,6 +12,7 @@
 //! - A source's transaction is one of ours, or (a schema change with rows, CREATE TABLE … SELECT) two of which the last one has its GTID.
 //! - What is not understood, or not here, is an error before anything of its transaction is committed.
 
+mod end;
 mod grouped;
 mod load;
 mod table_maps;
@@ -24,15 +25,15 @@ use std::sync::Arc;
 use base::{Gtid, SqlError, UnixMicros, codes};
 use binlog::event::{
     AlterPhase, ChecksumAlgorithm, CompressedQuery, EventBody, EventType, FLAG_IGNORABLE, IntVar, MariaGtid,
-    PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TransactionPayload, Xid,
+    PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TransactionPayload,
 };
-use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, Origin, RawEvent, SourcePosition};
+use binlog::{DecodeError, FormatDescription, GtidEvent, GtidSet, MariaGtidName, Origin, RawEvent};
 use sql::replay::{ReplicationFilter, RowDifferences};
 use sql::session::{ReplicatedStatement, Session};
 
 pub(super) use self::grouped::{Contents, Wanted};
 use self::table_maps::TableMaps;
-use super::commits::{Commits, Executed};
+use super::commits::Commits;
 use super::until::Until;
 
 /// Bytes that a compressed event may unfold to.
@@ -159,9 +160,13 @@ impl Executor {
         self.differences.take().map(|(differences, sentence)| (differences.rows, sentence))
     }
 
-    /// A connection begins: what was begun and not ended comes again.
-    pub(super) fn begin(&mut self, announced: ChecksumAlgorithm) {
+    /// A connection begins, to a source that has executed this, if that had to be known: what was begun and not ended comes again.
+    pub(super) fn begin(&mut self, announced: ChecksumAlgorithm, source_has: Option<&GtidSet>) {
         self.abandon();
+        if let (Some(until), Some(executed)) = (&mut self.until, source_has) {
+            until.source_has(executed);
+            self.is_at_the_end |= until.is_reached(&self.file, self.offset);
+        }
         Arc::make_mut(&mut self.format).checksum = announced;
         self.tables.clear();
     }
@@ -172,9 +177,9 @@ impl Executor {
         self.group = Group::default();
     }
 
-    /// When what an event belongs to was committed at its source.
-    pub(super) fn commit_time_of(&self, bytes: &[u8]) -> Option<UnixMicros> {
-        super::delay::commit_time(bytes, &self.format)
+    /// Of the events that come.
+    pub(super) fn format(&self) -> &FormatDescription {
+        &self.format
     }
 
     /// Executes an event, as it was received.
@@ -392,14 +397,6 @@ impl Executor {
         }
     }
 
-    /// Between two transactions: whether this is where to stop.
-    fn look_at_until(&mut self, offset: u64) {
-        if let Some(until) = &mut self.until {
-            self.group.gtid.take().into_iter().for_each(|gtid| until.executed(gtid));
-            self.is_at_the_end |= !self.group.is_open && until.is_reached(&self.file, offset);
-        }
-    }
-
     /// A transaction begins where another has no end.
     fn end_unended(&self) -> Result<(), SqlError> {
         if self.group.is_open && !self.group.is_skipped {
@@ -414,37 +411,6 @@ impl Executor {
         if !self.group.is_skipped {
             self.session.begin_replicated();
         }
-    }
-
-    /// The transaction takes its place in our log.
-    async fn commit(&mut self) -> Result<(), SqlError> {
-        self.session.set_source_position(self.position());
-        if self.grouped.is_some() {
-            return self.session.encode_commit().await;
-        }
-        let pending = self.session.enqueue_commit().await?;
-        self.ended(Some(pending)).await
-    }
-
-    /// The same of the first phase of a distributed transaction.
-    async fn prepare(&mut self, xid: &Xid) -> Result<(), SqlError> {
-        self.session.set_source_position(self.position());
-        let pending = self.session.enqueue_replicated_prepare(xid).await?;
-        self.ended(Some(pending)).await
-    }
-
-    /// What the transaction is to remember of where it ends, where there are no GTIDs to say it.
-    fn position(&self) -> Option<SourcePosition> {
-        let name = self.position_name.clone()?;
-        Some(SourcePosition { name, file: self.file.to_string(), offset: self.offset })
-    }
-
-    async fn ended(&mut self, pending: Option<sql::session::PendingCommit>) -> Result<(), SqlError> {
-        let commit_time = self.group.commit_time;
-        self.group.is_open = false;
-        self.look_at_until(self.offset);
-        self.group = Group::default();
-        self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
     }
 
     /// A transaction in one compressed event.

@@ -26,6 +26,7 @@ mod channels;
 mod commits;
 mod delay;
 mod executor;
+mod lag;
 mod parallel;
 mod queue;
 mod receiver;
@@ -41,12 +42,13 @@ use std::time::Duration;
 
 use base::{Cancelled, SqlError, UnixMicros, codes};
 use binlog::GtidSet;
+use binlog::event::ChecksumAlgorithm;
 use engine::{Engine, SessionHandle};
 use event_listener::Event;
 use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
-use sql::services::ReplicaStatusRow;
+use sql::services::{DomainCrossing, ReplicaStatusRow};
 use sql::session::SourceTables;
 use sql::settings::Globals;
 
@@ -55,6 +57,7 @@ pub use self::channels::Channels;
 use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
+use self::lag::CommitTimes;
 use self::parallel::{Coordinator, Head, Parallel, Pool};
 use self::queue::{EventQueue, Item};
 pub use self::source::{OWN_COMMENT, OWN_RELAY_COMMENT, SourceKind};
@@ -101,6 +104,8 @@ struct State {
     clock_difference: i64,
     /// Behind the last event that was received.
     received: Place,
+    /// How the events that are received are protected.
+    checksum: ChecksumAlgorithm,
     /// Transactions of which the beginning was received.
     retrieved: GtidSet,
     /// The last of those.
@@ -110,10 +115,15 @@ struct State {
     sql_error: Option<(ExecuteError, UnixMicros)>,
     /// Behind the last transaction that is durable here.
     executed: Place,
-    /// When that was committed at its source.
+    /// When that was committed at its source, and was durable here.
     last_commit_time: UnixMicros,
+    last_executed_at: UnixMicros,
+    /// Of the transaction that has come out of the queue last.
+    begun: Option<CommitTimes>,
     /// UNTIL of the last START.
     until: Option<Until>,
+    /// What the source has, if that has to be known for `until`.
+    source_has: Option<GtidSet>,
     /// What is to be executed next is executed then (SOURCE_DELAY).
     delayed_until: Option<UnixMicros>,
     /// While it runs.
@@ -144,6 +154,8 @@ pub struct Replica {
     /// Its source asks for acknowledgements, and gets them.
     acknowledges: AtomicBool,
     differences: Mutex<Differences>,
+    /// Since the server was started.
+    crossings: Mutex<Vec<DomainCrossing>>,
     /// They outlive STOP REPLICA.
     source_tables: Arc<SourceTables>,
     parallel: ParallelCounters,
@@ -227,6 +239,7 @@ impl Replica {
             all_retries: AtomicU64::new(0),
             acknowledges: AtomicBool::new(false),
             differences: Mutex::default(),
+            crossings: Mutex::default(),
             source_tables: Arc::default(),
             parallel: ParallelCounters::default(),
         })
@@ -475,15 +488,20 @@ impl Run {
         executor: &mut Executor,
         coordinator: Option<&mut Coordinator>,
     ) -> Result<(), ExecuteError> {
-        if let Item::Event(bytes) = &item
-            && !self.delay.is_zero()
-            && let Some(committed) = executor.commit_time_of(bytes)
-        {
-            self.wait_until_due(committed).await;
+        if let Item::Event(bytes) = &item {
+            if let Some(times) = CommitTimes::of(bytes, executor.format().checksum) {
+                self.replica.state.lock().begun = Some(times);
+            }
+            if !self.delay.is_zero()
+                && let Some(committed) = delay::commit_time(bytes, executor.format())
+            {
+                self.wait_until_due(committed).await;
+            }
         }
         match (item, coordinator) {
             (Item::Begin(checksum), coordinator) => {
-                executor.begin(checksum);
+                let source_has = self.replica.state.lock().source_has.take();
+                executor.begin(checksum, source_has.as_ref());
                 coordinator.into_iter().for_each(|coordinator| coordinator.begin(checksum));
                 Ok(())
             }
@@ -533,9 +551,11 @@ impl Run {
             return;
         }
         self.acks.durable(&executed.file, executed.offset);
+        let now = self.env().clock.now();
         // Nobody waits for this.
         let mut state = self.replica.state.lock();
         state.executed.move_to(&executed.file, executed.offset);
         state.last_commit_time = executed.commit_time;
+        state.last_executed_at = now;
     }
 }

@@ -134,6 +134,21 @@ impl EventQueue {
         Some(Some(item))
     }
 
+    /// Bytes of the events that are queued.
+    pub(super) fn bytes(&self) -> usize {
+        self.state.lock().bytes
+    }
+
+    /// What is found in the first event in which something is found.
+    pub(super) fn find<T>(&self, find: impl FnMut(&[u8]) -> Option<T>) -> Option<T> {
+        let state = self.state.lock();
+        let events = state.items.iter().filter_map(|item| match item {
+            Item::Event(event) => Some(event.as_slice()),
+            Item::Begin(_) => None,
+        });
+        events.filter_map(find).next()
+    }
+
     /// Whether nothing is queued.
     pub(super) fn is_empty(&self) -> bool {
         let state = self.state.lock();

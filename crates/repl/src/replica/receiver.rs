@@ -11,6 +11,7 @@ use wire::replication::SemiSyncAck;
 use super::parallel::Head;
 use super::queue::{Item, Refused};
 use super::source::{self, SourceKind, Start};
+use super::until::Until;
 use super::{Place, Run};
 use crate::follower::SourceSettings;
 use crate::follower::error::{ReceiveError, of_client};
@@ -141,6 +142,7 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         let offer = async { client.offer_semi_sync().await.map_err(|error| of_client(&name, error)) };
         future::or(offer, silence(run, settings)).await?;
     }
+    ask_for_gaps(run, settings, &mut client, kind).await?;
     run.acks.begin();
     let begin = async { source::begin(run.env(), &mut client, kind, settings, &identity, &start).await };
     let (facts, checksum) = future::or(begin, silence(run, settings)).await?;
@@ -174,6 +176,21 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
             run.queue.push_all(generation, &mut batch, std::mem::take(&mut bytes)).await?;
         }
     }
+}
+
+/// What the source has, if START REPLICA UNTIL depends on it.
+async fn ask_for_gaps(
+    run: &Run,
+    settings: &SourceSettings,
+    client: &mut SourceClient,
+    kind: SourceKind,
+) -> Result<(), ReceiveError> {
+    if !run.replica.state.lock().until.as_ref().is_some_and(Until::asks_the_source) {
+        return Ok(());
+    }
+    let executed = future::or(source::gtid_executed(client, kind, settings), silence(run, settings)).await?;
+    run.replica.state.lock().source_has = Some(executed);
+    Ok(())
 }
 
 /// Where to go on.
@@ -271,6 +288,7 @@ impl Reader {
             self.place.offset = header.next_position.into();
         }
         let mut state = run.replica.state.lock();
+        state.checksum = self.checksum;
         state.received.move_to(&self.place.file, self.place.offset);
         if let Some(head) = begun {
             if let Some(gtid) = head.gtid {

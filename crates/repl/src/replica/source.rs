@@ -93,6 +93,21 @@ pub(super) async fn begin(
     Ok((facts, checksum))
 }
 
+/// Which GTIDs of MySQL's form it has executed.
+pub(super) async fn gtid_executed(
+    client: &mut SourceClient,
+    kind: SourceKind,
+    settings: &SourceSettings,
+) -> Result<GtidSet, ReceiveError> {
+    if kind == SourceKind::Maria {
+        return Ok(GtidSet::new());
+    }
+    let name = format!("{settings:?}");
+    let text = ask(client, "SELECT @@GLOBAL.gtid_executed").await.map_err(|error| of_client(&name, error))?;
+    let text = text.unwrap_or_default();
+    text.parse().map_err(|_| ReceiveError::Unfit(format!("{name} says that its gtid_executed is '{text}'")))
+}
+
 async fn check_gtid_mode(client: &mut SourceClient, start: &Start, name: &str) -> Result<(), ReceiveError> {
     let mode = ask(client, "SELECT @@GLOBAL.GTID_MODE").await.map_err(|error| of_client(name, error))?;
     let mode = mode.unwrap_or_default();

@@ -11,17 +11,12 @@ use crate::follower::SourceSettings;
 use crate::follower::receiver::short_time;
 use crate::follower::status::{DELAYED, Row, Running, delay_left, yes_or_no};
 
-/// Seconds between the commit of the newest transaction that is executed, on its source, and now; 0 when nothing is left to do;
-/// unknown when it does not run. What the clocks differed by when the connection was made does not count.
+/// Whole seconds since the oldest transaction that is not executed was committed at its source; unknown when one of the two halves does not run.
 fn seconds_behind(state: &State, now: UnixMicros) -> Option<u64> {
-    if state.parts == 0 || state.io_running != Running::Yes {
+    if !state.executes || state.parts == 0 || state.io_running != Running::Yes {
         return None;
     }
-    if state.is_idle() {
-        return Some(0);
-    }
-    let committed = (state.last_commit_time.0 / 1_000_000) as i64 + state.clock_difference;
-    Some(((now.0 / 1_000_000) as i64 - committed).max(0) as u64)
+    state.behind(now).map(|micros| micros / 1_000_000)
 }
 
 /// Columns of filters, and the settings that they show.

@@ -65,6 +65,8 @@ impl Replica {
             return Ok(());
         }
         let until = start.until.as_ref().map(|until| Until::new(until, &shared.engine.gtid_executed())).transpose()?;
+        // By positions everything is executed in order.
+        let until = if self.settings().auto_position { until } else { until.map(Until::in_order) };
         if until.is_some() && !threads.receiver {
             return Err(SqlError::not_supported(
                 "START REPLICA SQL_THREAD UNTIL without the IO_THREAD: there is no relay log",

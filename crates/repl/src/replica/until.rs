@@ -5,6 +5,7 @@
 //! | SQL_BEFORE_GTIDS | before the first transaction of the set; at once if one of the set is executed |
 //! | SQL_AFTER_GTIDS | when all of the set are executed |
 //! | SOURCE_LOG_FILE, SOURCE_LOG_POS | behind the transaction that comes to the position, or past it |
+//! | SQL_AFTER_MTS_GAPS | when all that the source has, and that was missing here below what was executed, is executed |
 //! | MASTER_GTID_POS (MariaDB) | when each domain of the position has come to it |
 
 use std::sync::Arc;
@@ -26,6 +27,8 @@ pub(crate) enum Until {
     },
     /// What was not executed yet.
     After(GtidSet),
+    /// What was not executed below what was: left by an execution whose commits were out of order.
+    Gaps(GtidSet),
     /// The domains that are not there yet.
     Maria(Vec<MariaGtidName>),
     Position(Place),
@@ -54,6 +57,12 @@ impl Until {
                 left.subtract(executed);
                 Until::After(left)
             }
+            ReplicaUntil::AfterGaps => {
+                let mut gaps = executed.gaps();
+                // Numbers of a MariaDB's domain need not follow one another, and those are executed in their order.
+                gaps.retain_servers(|uuid| MariaGtidName::of(Gtid::new(uuid, 1)).is_none());
+                Until::Gaps(gaps)
+            }
             ReplicaUntil::MariaGtids(text) => {
                 let names = text.split(',').map(|name| name.trim().parse().map_err(|_| malformed(text)));
                 let mut until = Until::Maria(names.collect::<Result<_, _>>()?);
@@ -66,6 +75,28 @@ impl Until {
         })
     }
 
+    /// Where nothing is ever executed out of order there are no gaps to be filled: what is missing was never to come.
+    pub(crate) fn in_order(self) -> Self {
+        match self {
+            Until::Gaps(_) => Until::Gaps(GtidSet::new()),
+            until => until,
+        }
+    }
+
+    /// Whether it has to be known what the source has.
+    pub(super) fn asks_the_source(&self) -> bool {
+        matches!(self, Until::Gaps(gaps) if !gaps.is_empty())
+    }
+
+    /// A source that has this is connected. What it has not will not come.
+    pub(super) fn source_has(&mut self, executed: &GtidSet) {
+        if let Until::Gaps(gaps) = self {
+            let mut never = gaps.clone();
+            never.subtract(executed);
+            gaps.subtract(&never);
+        }
+    }
+
     /// Whether a transaction that is about to begin is not to be executed any more.
     pub(super) fn stops_before(&self, gtid: Gtid) -> bool {
         matches!(self, Until::Before { set, .. } if set.contains(gtid))
@@ -74,7 +105,7 @@ impl Until {
     /// A transaction is executed.
     pub(super) fn executed(&mut self, gtid: Gtid) {
         match self {
-            Until::After(left) => {
+            Until::After(left) | Until::Gaps(left) => {
                 let mut one = GtidSet::new();
                 one.add(gtid);
                 left.subtract(&one);
@@ -92,7 +123,7 @@ impl Until {
     pub(super) fn is_reached(&self, file: &str, offset: u64) -> bool {
         match self {
             Until::Before { is_past, .. } => *is_past,
-            Until::After(left) => left.is_empty(),
+            Until::After(left) | Until::Gaps(left) => left.is_empty(),
             Until::Maria(left) => left.is_empty(),
             Until::Position(to) => (number_of(file), offset) >= (number_of(&to.file), to.offset),
         }
@@ -103,6 +134,7 @@ impl Until {
         match self {
             Until::Before { .. } => ("SQL_BEFORE_GTIDS", Place::default()),
             Until::After(_) => ("SQL_AFTER_GTIDS", Place::default()),
+            Until::Gaps(_) => ("SQL_AFTER_MTS_GAPS", Place::default()),
             Until::Maria(_) => ("Gtid", Place::default()),
             Until::Position(to) => ("Source", to.clone()),
         }
@@ -162,6 +194,23 @@ mod tests {
         assert!(!before.stops_before(gtid(6)) && before.stops_before(gtid(7)) && !before.is_reached("", 0));
         assert!(Until::new(&ReplicaUntil::BeforeGtids(format!("{UUID}:5-9")), &executed).unwrap().is_reached("", 0));
         assert_eq!(Until::new(&ReplicaUntil::BeforeGtids("nonsense".into()), &executed).unwrap_err().code, 1772);
+    }
+
+    #[test]
+    fn gaps_that_the_source_can_fill() {
+        let mut executed = set(&format!("{UUID}:3-5:8:tag:2-3"));
+        executed.add("0-1-7".parse::<MariaGtidName>().unwrap().gtid());
+        let mut until = Until::new(&ReplicaUntil::AfterGaps, &executed).unwrap();
+        assert_eq!(until, Until::Gaps(set(&format!("{UUID}:1-2:6-7:tag:1"))));
+        assert!(until.asks_the_source() && !until.is_reached("", 0));
+        assert_eq!(until.clone().in_order(), Until::Gaps(GtidSet::new()));
+        // Others are not what is waited for; what the source never had neither.
+        until.source_has(&set(&format!("{UUID}:2-20")));
+        for (gno, is_reached) in [(2, false), (9, false), (6, false), (7, true)] {
+            until.executed(gtid(gno));
+            assert_eq!(until.is_reached("", 0), is_reached, "{gno}");
+        }
+        assert!(Until::new(&ReplicaUntil::AfterGaps, &set(&format!("{UUID}:1-9"))).unwrap().is_reached("", 0));
     }
 
     #[test]

@@ -7,10 +7,10 @@ use base::{Gtid, UnixMicros};
 use binlog::MariaGtidName;
 use binlog::event::TableMap;
 use parking_lot::Mutex;
-use sql::services::{ChannelWork, TimedTransaction, Worker, WorkerState};
+use sql::services::{ChannelWork, DomainCrossing, TimedTransaction, Worker, WorkerState};
 
 use super::Replica;
-use super::parallel::Head;
+use super::parallel::{Crossing, Head};
 
 /// What a worker tells of itself.
 #[derive(Default)]
@@ -120,7 +120,47 @@ pub(super) fn name_of(gtid: Option<Gtid>) -> String {
     }
 }
 
+/// Pairs of domains and their tables that are remembered.
+const CROSSINGS_MAX: usize = 256;
+
 impl Replica {
+    /// Tells that domains are not as independent as their source says: in the log when it is the first time for these tables, and then at
+    /// every tenfold count.
+    pub(super) fn tell_crossing(
+        &self,
+        crossing: Crossing,
+        gtid: Option<Gtid>,
+        tables: &[(String, String)],
+        now: UnixMicros,
+    ) {
+        let tables: Vec<String> = tables.iter().map(|(schema, table)| format!("{schema}.{table}")).collect();
+        let tables = tables.join(",");
+        let Crossing { domain, other_domain, other } = crossing;
+        let (transaction, other) = (name_of(gtid), name_of(other));
+        let mut known = self.crossings.lock();
+        let is_same =
+            |one: &DomainCrossing| (one.domain, one.other_domain) == (domain, other_domain) && one.tables == tables;
+        let at = known.iter().position(is_same).unwrap_or_else(|| {
+            if known.len() >= CROSSINGS_MAX {
+                known.remove(0);
+            }
+            known.push(DomainCrossing { domain, other_domain, tables: tables.clone(), ..DomainCrossing::default() });
+            known.len() - 1
+        });
+        let entry = &mut known[at];
+        entry.count += 1;
+        (entry.transaction, entry.other, entry.last) = (transaction, other, now);
+        if entry.count == 10u64.pow(entry.count.ilog10()) {
+            tracing::warn!(
+                "{}: domains {domain} and {other_domain} are not independent: {} touches rows of {} in {tables}; {} such transactions so far",
+                self.title(),
+                entry.transaction,
+                entry.other,
+                entry.count
+            );
+        }
+    }
+
     /// What it does; `None` if it has no source.
     pub fn work(&self) -> Option<ChannelWork> {
         let settings = self.source.get()?;
@@ -132,6 +172,8 @@ impl Replica {
             channel: settings.channel.clone(),
             heartbeat_period: settings.heartbeat_period_seconds,
             retries: self.all_retries.load(Ordering::Relaxed),
+            crossings: self.crossings.lock().clone(),
+            lag: self.lag(self.follower.env().clock.now()),
             ..ChannelWork::default()
         };
         {

@@ -1,6 +1,6 @@
 //! `performance_schema.replication_*`: what SHOW REPLICA STATUS has in one line, in tables, and who executes what.
 //!
-//! The tables have MySQL's columns; `replication_applier_queue`, and the columns behind MySQL's in `replication_applier_status_by_worker`, are
+//! The tables have MySQL's columns; `replication_applier_queue`, `replication_applier_crossings`, `replication_lag`, and the columns behind MySQL's in `replication_applier_status_by_worker`, are
 //! of this server alone. A time that is not known is the zero date.
 
 use base::{SqlError, UnixMicros, codes};
@@ -265,4 +265,38 @@ pub(super) fn applier_queue(source: &Source<'_>) -> Rows {
         }
     }
     Ok(rows)
+}
+
+pub(super) const APPLIER_CROSSINGS: &str = "CHANNEL_NAME v64, DOMAIN_ID u, OTHER_DOMAIN_ID u, TABLES t, COUNT_TRANSACTIONS u, LAST_TRANSACTION v90, \
+     LAST_OTHER_TRANSACTION v90, LAST_SEEN p";
+
+pub(super) fn applier_crossings(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for channel in channels(source)? {
+        for crossing in &channel.work.crossings {
+            let mut row = vec![channel.name(), Value::UInt(crossing.domain.into())];
+            row.extend([Value::UInt(crossing.other_domain.into()), text(crossing.tables.clone())]);
+            row.extend([Value::UInt(crossing.count), text(crossing.transaction.clone())]);
+            row.extend([text(crossing.other.clone()), time(crossing.last, source)]);
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) const LAG: &str = "CHANNEL_NAME v64, TRANSACTIONS u?, EVENT_BYTES u, SECONDS d?, SECONDS_SINCE_ORIGIN d?, LAST_TRANSACTION_SECONDS d?";
+
+pub(super) fn lag(source: &Source<'_>) -> Rows {
+    rows(source, |channel| {
+        let lag = &channel.work.lag;
+        let seconds = |seconds: Option<f64>| seconds.map_or(Value::Null, Value::Double);
+        vec![
+            channel.name(),
+            lag.transactions.map_or(Value::Null, Value::UInt),
+            Value::UInt(lag.bytes),
+            seconds(lag.seconds),
+            seconds(lag.origin_seconds),
+            seconds(lag.last_seconds),
+        ]
+    })
 }

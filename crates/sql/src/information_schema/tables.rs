@@ -225,6 +225,8 @@ pub(super) const TABLES: &[TableSpec] = &[
         replication::APPLIER_STATUS_BY_WORKER,
         replication::applier_status_by_worker,
     ),
+    performance("replication_lag", replication::LAG, replication::lag),
+    performance("replication_applier_crossings", replication::APPLIER_CROSSINGS, replication::applier_crossings),
     performance("replication_applier_queue", replication::APPLIER_QUEUE, replication::applier_queue),
     TableSpec {
         database: "mysql",

@@ -339,6 +339,9 @@ fn until(tokens: &mut Tokens<'_>) -> Parsed<ReplicaUntil> {
             ReplicaUntil::AfterGtids(set)
         });
     }
+    if tokens.accept("SQL_AFTER_MTS_GAPS") {
+        return Ok(ReplicaUntil::AfterGaps);
+    }
     if tokens.accept("MASTER_GTID_POS") {
         tokens.expect_token(&Token::Eq)?;
         return Ok(ReplicaUntil::MariaGtids(tokens.string()?));

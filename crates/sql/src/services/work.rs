@@ -23,6 +23,10 @@ pub struct ChannelWork {
     pub last_dispatched: Option<TimedTransaction>,
     /// How often transactions were begun again.
     pub retries: u64,
+    /// How far it is behind.
+    pub lag: Lag,
+    /// Domains that touch the same rows.
+    pub crossings: Vec<DomainCrossing>,
     /// Those that execute transactions side by side; none where they are executed one by one.
     pub workers: Vec<Worker>,
     /// Transactions that were received, and have no place in this log yet, in the source's order; those that execute side by side.
@@ -42,6 +46,40 @@ pub struct TimedTransaction {
     pub start: UnixMicros,
     /// See `start`.
     pub end: UnixMicros,
+}
+
+/// How far a channel is behind its source. What is not known is `None`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lag {
+    /// Received and not executed, or not shown; known where transactions have GTIDs.
+    pub transactions: Option<u64>,
+    /// Bytes of their events.
+    pub bytes: u64,
+    /// Seconds since the oldest of them was committed at the source; 0 if there are none and the source is heard of.
+    pub seconds: Option<f64>,
+    /// The same since it was committed where it was born.
+    pub origin_seconds: Option<f64>,
+    /// So many seconds after its commit at the source the last one was durable here.
+    pub last_seconds: Option<f64>,
+}
+
+/// Two domains of a MariaDB's log that touch the same rows though they were declared independent; where domains are executed side by side.
+#[derive(Clone, Debug, Default)]
+pub struct DomainCrossing {
+    /// Of the later transaction.
+    pub domain: u32,
+    /// Of the one before it.
+    pub other_domain: u32,
+    /// The tables that the later one is about: `schema.table`, with commas between.
+    pub tables: String,
+    /// Transactions that were found so.
+    pub count: u64,
+    /// The last of them, and the one of which it touched a row.
+    pub transaction: String,
+    /// See `transaction`.
+    pub other: String,
+    /// When that was.
+    pub last: UnixMicros,
 }
 
 /// Somebody who executes transactions.

@@ -31,6 +31,7 @@ use self::group::{Assembler, GROUP_BYTES_MAX, Taken};
 pub(super) use self::group::{Group, Head};
 use self::pool::Bounds;
 pub(super) use self::pool::{Job, Pool};
+pub(super) use self::rules::Crossing;
 use self::rules::{Facts, Mode, Rules};
 pub(super) use self::slot::run_slots;
 use super::executor::{Contents, ExecuteError, Executor, Wanted};
@@ -154,9 +155,15 @@ impl Coordinator {
         self.next_turn += 1;
         let (mode, first_undone) = (self.rules.mode(), self.pool.first());
         let (schemas, keys) = (mode.wants_schemas(), mode.wants_keys());
-        let wanted = Wanted { schemas, keys, tables: self.rules.wants_tables(first_undone) };
-        let is_looked_at = !group.is_statement && group.rest.is_none() && (schemas || keys || wanted.tables);
-        let is_seen = is_looked_at && alone.look_into(&group, wanted, &mut self.contents);
+        let tables = self.rules.wants_tables(first_undone) || mode.wants_tables();
+        let wanted = Wanted { schemas, keys, tables };
+        let is_looked_at = !group.is_statement && group.rest.is_none() && (schemas || keys || tables);
+        let mut is_seen = is_looked_at && alone.look_into(&group, wanted, &mut self.contents);
+        if mode == Mode::Domain && is_looked_at && !is_seen && self.rules.wants_tables(first_undone) {
+            // Its table may be one that is being defined: what is about it would wait for that in any case.
+            self.pool.idle().await?;
+            is_seen = alone.look_into(&group, wanted, &mut self.contents);
+        }
         let facts = Facts {
             head: group.head,
             schemas: &self.contents.schemas,
@@ -166,6 +173,12 @@ impl Coordinator {
             keys: Some(&self.contents.keys).filter(|_| is_seen),
         };
         let after = self.rules.next(turn, &facts, first_undone);
+        if let Some(crossing) = self.rules.crossing() {
+            let tables = &mut self.contents.names;
+            tables.sort_unstable();
+            tables.dedup();
+            self.run.replica.tell_crossing(crossing, group.head.gtid, tables, self.run.env().clock.now());
+        }
         self.pool.add(Job { turn, group, owned: Mutex::new(owned) }, &after);
         Ok(())
     }

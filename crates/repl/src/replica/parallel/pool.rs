@@ -248,6 +248,13 @@ impl Pool {
         }
     }
 
+    /// The same of the first that is not done, and the bytes of all, in memory and in files.
+    pub(crate) fn first_and_bytes(&self) -> (Option<Head>, u64) {
+        let state = self.state.lock();
+        let first = state.entries.front().and_then(|entry| entry.job.as_ref()).map(|job| job.group.head);
+        (first, state.bytes as u64 + state.spilled)
+    }
+
     /// What the last transaction that was added says of itself.
     pub(crate) fn last(&self) -> Option<Head> {
         self.state.lock().last

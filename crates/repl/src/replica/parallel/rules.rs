@@ -4,7 +4,7 @@
 //! |---|---|
 //! | none | all before it |
 //! | schema | those before it in the same schemas |
-//! | domain | those before it in the same domain |
+//! | domain | those before it in the same domain; and, though its source promised that there are none, those of others in its rows |
 //! | minimal | those before it to be executed |
 //! | conservative | all before its group (commit id) to be executed |
 //! | logical_clock | all up to its last_committed |
@@ -20,6 +20,7 @@
 
 use std::collections::HashMap;
 
+use base::Gtid;
 use sql::replay::RowKeys;
 
 use super::group::Head;
@@ -63,7 +64,12 @@ impl Mode {
 
     /// Whether it has to be known which rows a transaction is about.
     pub(crate) fn wants_keys(self) -> bool {
-        self == Mode::Writeset
+        matches!(self, Mode::Writeset | Mode::Domain)
+    }
+
+    /// Whether the tables that a transaction is about are to be known, to name them.
+    pub(crate) fn wants_tables(self) -> bool {
+        self == Mode::Domain
     }
 }
 
@@ -114,6 +120,24 @@ struct Touched {
     reader: Option<u64>,
 }
 
+/// The last transaction that changed a row, or referred to it, where domains are to be independent.
+#[derive(Clone, Copy, Debug)]
+struct Toucher {
+    turn: u64,
+    gtid: Option<Gtid>,
+    domain: u32,
+    wrote: bool,
+}
+
+/// Two domains that were declared independent, and are not: a transaction has touched a row of one of another domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Crossing {
+    pub(crate) domain: u32,
+    pub(crate) other_domain: u32,
+    /// Of the transaction before it.
+    pub(crate) other: Option<Gtid>,
+}
+
 /// A mode, and what it has to remember.
 pub(crate) struct Rules {
     mode: Mode,
@@ -121,6 +145,9 @@ pub(crate) struct Rules {
     is_ordered: bool,
     schemas: HashMap<String, u64>,
     domains: HashMap<u32, u64>,
+    /// Rows, by who touched them last; in mode domain.
+    touchers: HashMap<u64, Toucher>,
+    crossing: Option<Crossing>,
     /// MariaDB's group: its id, and before which turn all have to be executed.
     group: Option<(u64, u64)>,
     /// The source's file, and of its transactions number and turn, as they came.
@@ -140,6 +167,8 @@ impl Rules {
             is_ordered,
             schemas: HashMap::new(),
             domains: HashMap::new(),
+            touchers: HashMap::new(),
+            crossing: None,
             group: None,
             file: (0, 0),
             numbers: Vec::new(),
@@ -157,6 +186,11 @@ impl Rules {
 
     pub(crate) fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// What the last transaction had to do with another domain, if it had.
+    pub(crate) fn crossing(&mut self) -> Option<Crossing> {
+        self.crossing.take()
     }
 
     /// The next transaction. All turns before `first_undone` have their place.
@@ -181,7 +215,10 @@ impl Rules {
                 let known = facts.schemas.iter().filter_map(|schema| self.schemas.insert(schema.clone(), turn));
                 after.done.extend(known);
             }
-            Mode::Domain => after.done.extend(self.domains.insert(head.domain, turn)),
+            Mode::Domain => {
+                after.done.extend(self.domains.insert(head.domain, turn));
+                self.behind_other_domains(turn, facts, first_undone, &mut after);
+            }
             Mode::Optimistic => {
                 let is_hinted = |flags: u8| flags & hints::ALLOW_PARALLEL == 0 || flags & hints::WAITED != 0;
                 if head.flags.is_some_and(is_hinted) {
@@ -253,6 +290,27 @@ impl Rules {
         let upto = known.checked_sub(1).map(|at| self.numbers[at].1 + 1);
         self.numbers.push((head.sequence_number, turn));
         upto.unwrap_or(if self.is_ordered { 0 } else { self.file.1 })
+    }
+
+    /// Domains are a promise of the source's users; what breaks it is found by the rows, waited for, and told.
+    fn behind_other_domains(&mut self, turn: u64, facts: &Facts<'_>, first_undone: u64, after: &mut After) {
+        if self.touchers.len() >= HISTORY_MAX {
+            self.touchers.retain(|_, toucher| toucher.turn >= first_undone);
+        }
+        let Some(keys) = facts.keys else { return };
+        let (domain, gtid) = (facts.head.domain, facts.head.gtid);
+        let written = keys.written.iter().map(|hash| (hash, true));
+        for (hash, wrote) in keys.read.iter().map(|hash| (hash, false)).chain(written) {
+            let before = self.touchers.get(hash).copied();
+            if let Some(before) = before.filter(|before| before.domain != domain && (wrote || before.wrote)) {
+                after.done.push(before.turn);
+                self.crossing = Some(Crossing { domain, other_domain: before.domain, other: before.gtid });
+            }
+            // Who only refers to a row does not make those forgotten who changed it.
+            if wrote || before.is_none_or(|before| !before.wrote) {
+                self.touchers.insert(*hash, Toucher { turn, gtid, domain, wrote });
+            }
+        }
     }
 
     fn behind_rows(&mut self, turn: u64, keys: Option<&RowKeys>, first_undone: u64, after: &mut After) {
@@ -418,6 +476,25 @@ mod tests {
             let facts = Facts { head: Head { flags, ..Head::default() }, ..Facts::default() };
             assert_eq!(rules.next(5, &facts, 1).all_done, expected, "{flags:?}");
         }
+    }
+
+    #[test]
+    fn domains_that_touch_the_same_rows() {
+        let mut rules = Rules::new(Mode::Domain, false);
+        let mut next = |turn, domain, keys: &RowKeys| {
+            let head = Head { domain, ..Head::default() };
+            let after = rules.next(turn, &Facts { head, keys: Some(keys), ..Facts::default() }, 1).done;
+            (after, rules.crossing().map(|crossing| crossing.other_domain))
+        };
+        assert_eq!(next(1, 0, &keys(&[10], &[])), (vec![], None));
+        assert_eq!(next(2, 1, &keys(&[20], &[])), (vec![], None));
+        assert_eq!(next(3, 0, &keys(&[10], &[])), (vec![1], None), "a row of its own domain");
+        assert_eq!(next(4, 1, &keys(&[10], &[])), (vec![2, 3], Some(0)));
+        // Two that refer to one row are in nobody's way, and whoever changes it afterwards waits for the last of them that is known.
+        assert_eq!(next(5, 0, &keys(&[], &[30])), (vec![3], None));
+        assert_eq!(next(6, 1, &keys(&[], &[30])), (vec![4], None));
+        assert_eq!(next(7, 0, &keys(&[30], &[])), (vec![5, 6], Some(1)));
+        assert_eq!(next(8, 1, &keys(&[40], &[30])), (vec![6, 7], Some(0)), "a child of a row of another domain");
     }
 
     #[test]

@@ -203,6 +203,8 @@ pub enum ReplicaUntil {
     BeforeGtids(String),
     /// SQL_AFTER_GTIDS.
     AfterGtids(String),
+    /// SQL_AFTER_MTS_GAPS.
+    AfterGaps,
     /// MASTER_GTID_POS, MariaDB's.
     MariaGtids(String),
     /// SOURCE_LOG_FILE, SOURCE_LOG_POS.

@@ -100,7 +100,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("open_files_limit", U32, "0").understood().doc("Tables are not files."),
     both("optimizer_prune_level", uint(0, 1), "1").understood().doc("The planner decides for itself."),
     both("optimizer_search_depth", uint(0, 62), "62").understood().doc("The planner decides for itself."),
-    fixed("performance_schema", BOOL, "OFF").understood().doc("There is none."),
+    fixed("performance_schema", BOOL, "OFF").understood().doc("Always OFF: statements are not instrumented. The schema has the tables of replication, of status and of variables."),
     both("preload_buffer_size", U32, "32768").understood().doc("MyISAM's."),
     global("query_alloc_block_size", U32, "8192").understood().doc("Memory is taken as it is needed."),
     both("query_cache_size", U64, "0").read_only().understood().doc("There is no query cache."),

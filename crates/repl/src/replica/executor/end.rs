@@ -1,0 +1,49 @@
+//! How a transaction ends: its place in our log, and whether that is where to stop.
+
+use base::SqlError;
+use binlog::SourcePosition;
+use binlog::event::Xid;
+
+use super::super::commits::Executed;
+use super::{Executor, Group};
+
+impl Executor {
+    /// Between two transactions: whether this is where to stop.
+    pub(super) fn look_at_until(&mut self, offset: u64) {
+        if let Some(until) = &mut self.until {
+            self.group.gtid.take().into_iter().for_each(|gtid| until.executed(gtid));
+            self.is_at_the_end |= !self.group.is_open && until.is_reached(&self.file, offset);
+        }
+    }
+
+    /// The transaction takes its place in our log.
+    pub(super) async fn commit(&mut self) -> Result<(), SqlError> {
+        self.session.set_source_position(self.position());
+        if self.grouped.is_some() {
+            return self.session.encode_commit().await;
+        }
+        let pending = self.session.enqueue_commit().await?;
+        self.ended(Some(pending)).await
+    }
+
+    /// The same of the first phase of a distributed transaction.
+    pub(super) async fn prepare(&mut self, xid: &Xid) -> Result<(), SqlError> {
+        self.session.set_source_position(self.position());
+        let pending = self.session.enqueue_replicated_prepare(xid).await?;
+        self.ended(Some(pending)).await
+    }
+
+    /// What the transaction is to remember of where it ends, where there are no GTIDs to say it.
+    pub(super) fn position(&self) -> Option<SourcePosition> {
+        let name = self.position_name.clone()?;
+        Some(SourcePosition { name, file: self.file.to_string(), offset: self.offset })
+    }
+
+    pub(super) async fn ended(&mut self, pending: Option<sql::session::PendingCommit>) -> Result<(), SqlError> {
+        let commit_time = self.group.commit_time;
+        self.group.is_open = false;
+        self.look_at_until(self.offset);
+        self.group = Group::default();
+        self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
+    }
+}
