@@ -43,6 +43,8 @@ impl Worker<'_> {
         publish_before_waiting(self.shared, content.start(), self.shared.engine.install_bulk(writes)).await?;
         batch.progress.installed_more(in_bulk);
         self.shared.gate.advance();
+        let compacted = self.shared.engine.compact_bulk();
+        compacted.map_err(|error| ApplyError::Engine { at: content.start(), error })?;
         if rest.is_empty() { Ok(()) } else { self.install_each(batch, next, &rest).await }
     }
 }

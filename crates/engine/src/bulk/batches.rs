@@ -1,34 +1,19 @@
-//! [`Batches`]: what a memtable has of bulk writes, and making it less.
-//!
-//! # Model
-//! ```text
-//!   batches      | a1 c4 | b2 c5 | a3 c6 | …      as they came, each sorted
-//!   compaction   | a3 b2 | c6 |                   of each key the newest version, in pieces of ascending keys
-//! ```
-//! Rows that are changed again and again take the memory of one version then, and a recovery needs fewer checkpoints, each of which
-//! would rewrite most of the trees. Where keys hardly ever meet a compaction is given up after its first part, and not tried again.
+//! [`Batches`]: what a memtable has of bulk writes, and when to make it less.
 //!
 //! # Invariants
 //! - A compaction replaces all batches that it has read, or nothing. It is given up if any of them was settled meanwhile.
 //! - Nothing is lost sight of: a version is in its batch until the moment in which it is in a piece.
+//! - The numbers of two batches are apart, but for pieces of one compaction, which have no key in common. So only what is published is
+//!   compacted: nothing can come later whose numbers lie between those of a piece.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use base::{CommitNumber, IndexId};
-use bytes::Bytes;
+use base::CommitNumber;
 
-use super::{Batch, BulkCursor, Slot, Sorted, small};
-use crate::core::Core;
-use crate::error::Result;
-use crate::memtable::Memtable;
+use super::Batch;
+use super::compaction::Compaction;
 
-/// Bytes of keys and values in a piece, unless one alone is longer.
-const PIECE_BYTES: usize = 1 << 20;
-/// A compaction that would leave more than this of its versions does not pay.
-const LEFT_MAX: f64 = 0.85;
-/// Versions after which that can be told.
-const SAMPLE: u64 = 1 << 16;
 /// Part of the bound that must have come since the last compaction.
 const FRESH: f64 = 1.0 / 6.0;
 /// Part of the bound from which on a compaction is due; before that there is no hurry.
@@ -47,13 +32,15 @@ pub(crate) struct Batches {
     left: Option<f64>,
     /// So many are putting batches into the memtable's trees.
     settling: usize,
-    is_compacting: bool,
+    /// The one under way.
+    compaction: Option<Arc<Compaction>>,
     /// The last compaction did not pay.
     is_compact: bool,
 }
 
 impl Batches {
     pub(crate) fn push(&mut self, batch: Arc<Batch>) {
+        debug_assert!(self.all.iter().all(|other| other.is_apart_from(&batch)), "{batch:?} among {:?}", self.all);
         self.bytes += batch.memory_bytes();
         self.all.push(batch);
     }
@@ -75,7 +62,7 @@ impl Batches {
 
     /// Whether a compaction runs, or will soon be worth its while, where so many bytes are the bound.
     pub(crate) fn may_shrink(&self, bound: usize) -> bool {
-        self.is_compacting || !self.is_compact && self.compacted as f64 <= (FULL - FRESH) * bound as f64
+        self.compaction.is_some() || !self.is_compact && self.compacted as f64 <= (FULL - FRESH) * bound as f64
     }
 
     /// Whether it is time for a compaction.
@@ -96,31 +83,41 @@ impl Batches {
         self.remove(batches);
     }
 
-    fn begin_compaction(&mut self, bound: usize) -> Option<Vec<Arc<Batch>>> {
-        if self.is_compacting || self.settling > 0 || !self.is_due(bound) {
-            return None;
-        }
-        self.is_compacting = true;
-        Some(self.all.clone())
+    /// The compaction that is under way.
+    pub(super) fn compaction(&self) -> Option<Arc<Compaction>> {
+        self.compaction.clone()
     }
 
-    fn end_compaction(&mut self, before: &[Arc<Batch>], after: Option<Vec<Batch>>) {
-        self.is_compacting = false;
-        let Some(after) = after else {
+    /// Begins one of what is published, if it is time for that.
+    pub(super) fn begin_compaction(&mut self, bound: usize, visible: CommitNumber) {
+        if self.compaction.is_some() || self.settling > 0 || !self.is_due(bound) {
+            return;
+        }
+        let published: Vec<Arc<Batch>> = self.all.iter().filter(|batch| batch.last <= visible).cloned().collect();
+        if !published.is_empty() {
+            self.compaction = Some(Arc::new(Compaction::of(published)));
+        }
+    }
+
+    /// The one under way has ended, with these pieces; without any if it does not pay.
+    pub(super) fn end_compaction(&mut self, pieces: Option<Vec<Batch>>) {
+        let Some(compaction) = self.compaction.take() else { return };
+        let Some(pieces) = pieces else {
             self.is_compact = true;
             return;
         };
+        let before = compaction.batches();
         if self.settling > 0 || !pointers(before).is_subset(&pointers(&self.all)) {
             return;
         }
         let bytes: usize = before.iter().map(|batch| batch.memory_bytes()).sum();
-        let left: usize = after.iter().map(Batch::memory_bytes).sum();
+        let left: usize = pieces.iter().map(Batch::memory_bytes).sum();
         tracing::debug!(bytes, left, "compaction of what was installed in bulk");
         let fresh = bytes - self.compacted;
         self.remove(before);
         self.left = Some(left.saturating_sub(self.compacted) as f64 / fresh.max(1) as f64);
         self.compacted = left;
-        after.into_iter().for_each(|piece| self.push(Arc::new(piece)));
+        pieces.into_iter().for_each(|piece| self.push(Arc::new(piece)));
     }
 
     fn remove(&mut self, batches: &[Arc<Batch>]) {
@@ -135,89 +132,33 @@ fn pointers(batches: &[Arc<Batch>]) -> HashSet<*const Batch> {
     batches.iter().map(Arc::as_ptr).collect()
 }
 
-impl Core {
-    /// Makes what was installed in bulk less, if it is time for that and probably pays. Takes a while.
-    pub(super) fn compact(&self, memtable: &Arc<Memtable>) -> Result<()> {
-        if !Arc::ptr_eq(memtable, self.views.layers().active()) {
-            // It is being merged.
-            return Ok(());
-        }
-        let bound = self.bulk_bound();
-        let Some(batches) = memtable.change_bulk(|bulk| bulk.begin_compaction(bound)) else { return Ok(()) };
-        let pieces = compacted(&batches);
-        let (result, pieces) = match pieces {
-            Ok(pieces) => (Ok(()), pieces),
-            Err(error) => (Err(error), None),
-        };
-        memtable.change_bulk(|bulk| bulk.end_compaction(&batches, pieces));
-        self.checkpoints.room_changed();
-        result
-    }
-}
-
-/// Of each key the newest version, in pieces; `None` if that is nearly all of them.
-fn compacted(batches: &[Arc<Batch>]) -> Result<Option<Vec<Batch>>> {
-    let first = batches.iter().map(|batch| batch.first).min().unwrap_or_default();
-    let last = batches.iter().map(|batch| batch.last).max().unwrap_or_default();
-    let indexes: BTreeSet<IndexId> = batches.iter().flat_map(|batch| batch.indexes()).collect();
-    let (mut pieces, mut piece) = (Vec::new(), Piece::default());
-    let (mut passed, mut kept) = (0, 0u64);
-    for index in indexes {
-        let mut cursor = BulkCursor::new(batches, index);
-        while let Some(pushed) = cursor.next_with(|key, value, number| piece.push(key, value, number.0 - first.0)) {
-            pushed?;
-            kept += 1;
-            if piece.arena.len() >= PIECE_BYTES {
-                pieces.push(piece.take(index, (first, last)));
-                passed += cursor.take_passed();
-                if passed >= SAMPLE && kept as f64 > passed as f64 * LEFT_MAX {
-                    return Ok(None);
-                }
-            }
-        }
-        passed += cursor.take_passed();
-        if !piece.slots.is_empty() {
-            pieces.push(piece.take(index, (first, last)));
-        }
-    }
-    Ok(Some(pieces))
-}
-
-/// Versions of one index, ascending. Its memory serves one piece after the other.
-#[derive(Default)]
-struct Piece {
-    arena: Vec<u8>,
-    slots: Vec<Slot>,
-}
-
-impl Piece {
-    fn push(&mut self, key: &[u8], value: Option<&[u8]>, number: u64) -> Result<()> {
-        let at = self.arena.len();
-        self.arena.extend_from_slice(key);
-        let value_at = value.map(|_| self.arena.len());
-        self.arena.extend_from_slice(value.unwrap_or_default());
-        self.slots.push(Slot::of(&self.arena, at, value_at, small(number)?)?);
-        Ok(())
-    }
-
-    fn take(&mut self, index: IndexId, (first, last): (CommitNumber, CommitNumber)) -> Batch {
-        let sorted = Sorted { first, slots: self.slots[..].into(), arena: Bytes::copy_from_slice(&self.arena) };
-        self.arena.clear();
-        self.slots.clear();
-        Batch::of(first, last, vec![(index, Arc::new(sorted))])
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::BulkCursor;
     use super::super::tests::{batch_of, writes};
     use super::*;
+    use base::IndexId;
+    use bytes::Bytes;
     use proptest::prelude::*;
+
+    const ALL: CommitNumber = CommitNumber(u64::MAX);
 
     fn contents(batches: &[Arc<Batch>]) -> Vec<(Bytes, Option<Bytes>, CommitNumber)> {
         let mut cursor = BulkCursor::new(batches, IndexId(7));
         let next = || cursor.next().map(|version| (version.key, version.value, version.number));
         std::iter::from_fn(next).collect()
+    }
+
+    impl Batches {
+        fn begin(&mut self, visible: CommitNumber) -> Option<Arc<Compaction>> {
+            assert!(self.compaction.is_none());
+            self.begin_compaction(0, visible);
+            self.compaction()
+        }
+    }
+
+    fn compacted(batches: &[Arc<Batch>]) -> Option<Vec<Batch>> {
+        Compaction::of(batches.to_vec()).work().expect("all parts were done here").unwrap()
     }
 
     proptest! {
@@ -230,13 +171,19 @@ mod tests {
                 first = batch.last.0 + 1;
                 memtable.push(Arc::new(batch));
             }
-            let before = memtable.begin_compaction(0).unwrap();
-            prop_assert!(memtable.begin_compaction(0).is_none(), "one at a time");
+            let compaction = memtable.begin(ALL).unwrap();
+            memtable.begin_compaction(0, ALL);
+            prop_assert!(Arc::ptr_eq(&compaction, &memtable.compaction().unwrap()), "one at a time");
             // What comes meanwhile is not touched.
             memtable.push(Arc::new(batch_of(first, &[(0, b"meanwhile".to_vec(), None)])));
             let expected = contents(memtable.all());
-            let pieces = compacted(&before).unwrap();
-            memtable.end_compaction(&before, pieces);
+            let in_parts = Compaction::in_parts(compaction.batches().to_vec(), 1).work().unwrap().unwrap();
+            let in_parts: Vec<_> = in_parts.into_iter().flatten().map(Arc::new).collect();
+            prop_assert_eq!(contents(&in_parts), contents(compaction.batches()));
+            let entries: usize = in_parts.iter().map(|piece| piece.entries()).sum();
+            prop_assert_eq!(entries, contents(&in_parts).len(), "each key is in one part");
+            let pieces = compaction.work().unwrap().unwrap();
+            memtable.end_compaction(pieces);
             prop_assert_eq!(contents(memtable.all()), expected);
             prop_assert_eq!(memtable.all().len(), 2);
             let bytes: usize = memtable.all().iter().map(|batch| batch.memory_bytes()).sum();
@@ -253,24 +200,43 @@ mod tests {
     #[test]
     fn what_was_settled_meanwhile_does_not_come_back() {
         let mut batches = one();
-        let compacting = batches.begin_compaction(0).unwrap();
-        let pieces = compacted(&compacting).unwrap();
+        let pieces = batches.begin(ALL).unwrap().work().unwrap().unwrap();
         let settling = batches.begin_settling();
         batches.end_settling(&settling);
-        batches.end_compaction(&compacting, pieces);
+        batches.end_compaction(pieces);
         assert_eq!((batches.all().len(), batches.memory_bytes()), (0, 0));
     }
 
     #[test]
     fn what_is_being_settled_is_not_replaced() {
         let mut batches = one();
-        let compacting = batches.begin_compaction(0).unwrap();
-        let pieces = compacted(&compacting).unwrap();
+        let pieces = batches.begin(ALL).unwrap().work().unwrap().unwrap();
         let settling = batches.begin_settling();
-        batches.end_compaction(&compacting, pieces);
-        assert!(batches.begin_compaction(0).is_none());
+        batches.end_compaction(pieces);
+        assert!(batches.begin(ALL).is_none());
         batches.end_settling(&settling);
         assert!(batches.all().is_empty());
+    }
+
+    /// Of three batches the one in the middle comes last, after a compaction of what is there.
+    #[test]
+    fn what_comes_late_is_as_old_as_it_is() {
+        let batch = |first, values: [u8; 2]| {
+            Arc::new(batch_of(
+                first,
+                &[(0, vec![b'a'], Some(values[0])), (0, vec![b'b', first as u8], Some(values[1]))],
+            ))
+        };
+        let mut batches = Batches::default();
+        batches.push(batch(1, [1, 1]));
+        batches.push(batch(5, [5, 5]));
+        let compaction = batches.begin(CommitNumber(1)).unwrap();
+        assert_eq!(compaction.batches().len(), 1, "5 is not published");
+        let pieces = compaction.work().unwrap().unwrap();
+        batches.push(batch(3, [3, 3]));
+        batches.end_compaction(pieces);
+        let (key, value, number) = contents(batches.all()).swap_remove(0);
+        assert_eq!((&key[..], value.as_deref(), number), (&b"a"[..], Some(&[5][..]), CommitNumber(5)));
     }
 
     #[test]
@@ -288,9 +254,9 @@ mod tests {
         };
         let batch = |first, list| Arc::new(batch_of(first, &long(list)));
         let apart = [batch(1, list(0)), batch(50_000, list(100_000))];
-        assert!(compacted(&apart).unwrap().is_none());
+        assert!(compacted(&apart).is_none());
         let together = [batch(1, list(0)), batch(50_000, list(0))];
-        let pieces = compacted(&together).unwrap().unwrap();
+        let pieces = compacted(&together).unwrap();
         assert_eq!(pieces.iter().map(Batch::entries).sum::<usize>(), 40_000);
         assert!(pieces.len() > 3, "{}", pieces.len());
     }

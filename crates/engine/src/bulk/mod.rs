@@ -4,7 +4,7 @@
 //! ```text
 //!   install, for readers     one version at a time, each at its place in a tree that does not fit into the processor's caches
 //!   in bulk                  a [`Batch`]: all bytes in one piece, sorted per index; joins the memtable as it is
-//!     compaction             keeps only the newest version of each key ([`Batches`]), where that makes room
+//!     compaction             keeps only the newest version of each key ([`Compaction`]), where that makes room
 //!     checkpoint             merges all of them ([`BulkCursor`]) with what else the memtable has, into the trees
 //!     settling               what is left at the end is put into the memtable's trees in ascending order
 //! ```
@@ -18,12 +18,14 @@
 
 mod batches;
 mod build;
+mod compaction;
 mod cursor;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::{Range, RangeInclusive};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering as AtomicOrdering};
 
@@ -64,6 +66,8 @@ struct Slot {
 pub(crate) struct Sorted {
     first: CommitNumber,
     slots: Box<[Slot]>,
+    /// The length of all keys, if it is the same and the prefixes have all of their bytes.
+    short_len: Option<u32>,
     /// Of the whole batch.
     arena: Bytes,
 }
@@ -92,26 +96,32 @@ pub(crate) struct Batch {
 
 impl Engine {
     /// Installs a batch, as [`Engine::install`] does its transactions one by one, and empties it. Nobody reads before
-    /// [`Engine::settle_bulk`].
+    /// [`Engine::settle_bulk`]. Afterwards [`Engine::compact_bulk`] is due.
     pub async fn install_bulk(&self, writes: &mut BulkWrites) -> Result<()> {
         if writes.is_empty() {
             return Ok(());
         }
         let core = self.core();
         let batch = writes.take_sorted();
+        core.help_compacting()?;
         // Nothing goes ahead of its turn because it is the next to be published: a batch nearly always is. If memory is full of what
         // comes after it, it belongs to what is frozen next.
         core.wait_for_room_of_bulk(batch.first).await?;
         writes.rows.drain().for_each(|(_, (table, count))| table.count_rows(count));
-        let memtable = {
-            let _installs = core.checkpoints.installs.read();
-            let memtable = core.memtable_for(batch.first);
-            debug_assert!(Arc::ptr_eq(&memtable, &core.memtable_for(batch.last)), "no boundary falls into a batch");
-            core.checkpoints.installed_bulk(batch.memory_bytes());
-            memtable.attach_bulk(Arc::new(batch));
-            memtable
-        };
-        core.compact(&memtable)
+        let _installs = core.checkpoints.installs.read();
+        let memtable = core.memtable_for(batch.first);
+        debug_assert!(Arc::ptr_eq(&memtable, &core.memtable_for(batch.last)), "no boundary falls into a batch");
+        core.checkpoints.installed_bulk(batch.memory_bytes());
+        memtable.attach_bulk(Arc::new(batch));
+        Ok(())
+    }
+
+    /// Makes what was installed in bulk less, if it is time for that and probably pays; who installs meanwhile helps. Takes a while, so
+    /// what was installed should be known as such before.
+    pub fn compact_bulk(&self) -> Result<()> {
+        let core = self.core();
+        core.begin_compacting();
+        core.help_compacting()
     }
 
     /// Makes everything that was installed in bulk readable.
@@ -256,8 +266,9 @@ impl Slot {
 }
 
 impl Sorted {
+    /// Of slots in any order.
     fn new(first: CommitNumber, slots: &mut Vec<Slot>, arena: Bytes) -> Sorted {
-        let mut sorted = Sorted { first, slots: Box::default(), arena };
+        let mut sorted = Sorted { first, slots: Box::default(), short_len: short_len(slots), arena };
         // What a transaction wrote later lies further behind.
         let newest_first = |a: &Slot, b: &Slot| b.number.cmp(&a.number).then(b.at.cmp(&a.at));
         slots.sort_unstable_by(|a, b| sorted.compare_keys(a, b).then_with(|| newest_first(a, b)));
@@ -266,8 +277,20 @@ impl Sorted {
         sorted
     }
 
+    /// Of slots in order, of each key one.
+    fn in_order(first: CommitNumber, slots: &[Slot], arena: Bytes) -> Sorted {
+        Sorted { first, slots: slots.into(), short_len: short_len(slots), arena }
+    }
+
+    /// Where the keys are that begin so.
+    fn within(&self, prefixes: &RangeInclusive<u64>) -> Range<usize> {
+        let start = self.slots.partition_point(|slot| slot.prefix < *prefixes.start());
+        start..self.slots.partition_point(|slot| slot.prefix <= *prefixes.end()).max(start)
+    }
+
     fn compare_keys(&self, a: &Slot, b: &Slot) -> Ordering {
-        a.prefix.cmp(&b.prefix).then_with(|| self.key(a).cmp(self.key(b)))
+        let by_key = || if self.short_len.is_some() { Ordering::Equal } else { self.key(a).cmp(self.key(b)) };
+        a.prefix.cmp(&b.prefix).then_with(by_key)
     }
 
     fn key(&self, slot: &Slot) -> &[u8] {
@@ -310,12 +333,22 @@ impl Batch {
 
     /// Whether it has something of an index.
     pub(crate) fn touches(&self, index: IndexId) -> bool {
-        self.indexes.binary_search_by_key(&index, |(id, _)| *id).is_ok()
+        self.of_index(index).is_some()
+    }
+
+    fn of_index(&self, index: IndexId) -> Option<&Arc<Sorted>> {
+        let at = self.indexes.binary_search_by_key(&index, |(id, _)| *id).ok()?;
+        Some(&self.indexes[at].1)
     }
 
     /// Number of entries.
     pub(crate) fn entries(&self) -> usize {
         self.indexes.iter().map(|(_, writes)| writes.slots.len()).sum()
+    }
+
+    /// Whether its numbers are others than those of another one, or both are pieces of one compaction.
+    fn is_apart_from(&self, other: &Batch) -> bool {
+        self.last < other.first || other.last < self.first || (self.first, self.last) == (other.first, other.last)
     }
 
     /// Bytes of memory that it takes, and will take when it is settled.
@@ -333,6 +366,12 @@ impl std::fmt::Debug for Batch {
 /// Sizes and places in a batch, which is far smaller than 4 GiB.
 fn small(size: u64) -> Result<u32> {
     u32::try_from(size).map_err(|_| EngineError::Bug("a batch of more than 4 GiB".to_owned()))
+}
+
+/// See [`Sorted::short_len`].
+fn short_len(slots: &[Slot]) -> Option<u32> {
+    let len = slots.first()?.key_len;
+    (len as usize <= size_of::<u64>() && slots.iter().all(|slot| slot.key_len == len)).then_some(len)
 }
 
 /// Ordered as the keys are, but that keys of the same prefix may be in any order.
