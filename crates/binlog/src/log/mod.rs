@@ -22,6 +22,7 @@ mod batch;
 mod belongs;
 mod files;
 mod folder;
+mod halves;
 mod index;
 mod keeper;
 mod large;

@@ -27,10 +27,11 @@ use io::{Env, IoMode, OpenOptions};
 use parking_lot::Mutex;
 
 use super::files::{FileInfo, Files};
+use super::halves::scan_halves;
 use super::keeper::{self, Keeper};
 use super::marks::Proof;
 use super::options::LogOptions;
-use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head, scan};
+use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head};
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
@@ -332,7 +333,7 @@ impl<'a> Survey<'a> {
             let large = if head.in_use { None } else { large::read_large(&mut window, &head, self.options).await? };
             let found = match large {
                 Some(found) => found,
-                None => scan(&mut window, self.options, &head).await?,
+                None => scan_halves(self.env, &mut window, self.options, &head).await?,
             };
             let is_in_use = head.in_use;
             self.executed = head.previous_gtids.clone();

@@ -1,5 +1,6 @@
 //! Walking through a log file from its beginning and checking every event: what opening a log is made of.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::Gtid;
@@ -187,13 +188,23 @@ pub(crate) fn check_header(bytes: &[u8], offset: u64, options: &LogOptions) -> R
 
 /// Walks from the first event to the end of the file or the first thing that is not a whole event of this file.
 pub(crate) async fn scan(window: &mut Window, options: &LogOptions, head: &FileHead) -> Result<Scan> {
+    scan_between(window, options, head, 0..u64::MAX).await
+}
+
+/// The same from a place between transactions on, and up to the first event that does not begin before another.
+pub(crate) async fn scan_between(
+    window: &mut Window,
+    options: &LogOptions,
+    head: &FileHead,
+    places: Range<u64>,
+) -> Result<Scan> {
     let checksum = head.format.checksum;
-    let mut at = MAGIC.len() as u64;
+    let mut at = places.start.max(MAGIC.len() as u64);
     let mut scan = Scan { end: at, broken: None, gtids: GtidSet::new(), transactions: 0, ending: Ending::Open };
     let mut tracker = TransactionTracker::default();
     let mut gtid = None;
     let mut in_transaction = false;
-    while at < window.len {
+    while at < window.len.min(places.end) {
         let header = match check_header(window.at(at, HEADER_SIZE).await?, at, options) {
             Ok(header) => header,
             Err(reason) => {
