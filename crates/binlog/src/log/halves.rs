@@ -22,7 +22,7 @@ use super::scan::{FileHead, Scan, Window, find_transaction, scan, scan_between};
 use crate::error::Result;
 
 /// Files from this size on are halved. All of them in tests, which know what is to be found.
-const HALVED_BYTES: u64 = if cfg!(test) { 0 } else { 64 << 20 };
+const HALVED_BYTES: u64 = if cfg!(test) { 1 } else { 64 << 20 };
 
 /// What the thread has found.
 #[derive(Default)]
