@@ -6,7 +6,8 @@
 //! trees      count; then for each, ascending by index:
 //!            index, root's page number times four and its blocks less one, root's generation, height (1 is a single
 //!            leaf), rows, hash, leaf pages, inner pages, overflow pages, blocks of all of them,
-//!            generation of the last merge that set some of it aside because it is damaged, else 0 (earlier versions: 1)
+//!            generation of the last merge that set some of it aside because it is damaged, else 0 (1 if that was before
+//!            generations were noted here)
 //! free       runs of blocks that nobody could reach
 //! pending    count; then for each: created, freed (generations), runs
 //! engine     length; bytes

@@ -134,11 +134,11 @@ impl Restores {
             let as_of = entered.restore.as_of;
             if as_of < after {
                 entered.end(Outcome::Passed);
+                self.wake();
             } else if as_of <= upto {
                 due.push(entered.clone());
             }
         }
-        self.wake();
         due
     }
 

@@ -233,10 +233,12 @@ impl Node {
         self.rebuilds = true;
     }
 
-    /// Its disk does not fail any more, and has what it should have.
-    pub(super) fn heal(&mut self) {
+    /// Its disk does not fail any more, and has what it should have, if it `is_mended`.
+    pub(super) fn heal(&mut self, is_mended: bool) {
         self.sync_error = 0.0;
-        self.machine.mend();
+        if is_mended {
+            self.machine.mend();
+        }
         self.machine.set_faults(Faults::default());
     }
 }
