@@ -166,7 +166,8 @@ fn a_follower_gets_its_rows_from_its_source() {
         // By itself: after a restart nothing is in memory, so a checkpoint meets it.
         follower.shutdown().await.unwrap();
         damage_file(&folder, [rows_index, keys_index]);
-        let follower = Server::start(&folder.options()).await.unwrap();
+        let options = ServeOptions { server_id: Some(2), ..folder.options() };
+        let follower = Server::start(&options).await.unwrap();
         to_source.query("UPDATE d.r SET k = k + 1 WHERE id % 5 = 0").await.unwrap();
         in_step(&source, &follower).await;
         while status(&follower, "Store_damaged_indexes") != "0" || status(&follower, "Store_repaired_ranges") == "0" {

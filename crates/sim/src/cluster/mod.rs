@@ -401,7 +401,10 @@ impl Cluster {
             for node in 0..self.nodes.len() {
                 let repairs_itself = self.scenario.repairs && self.nodes[node].source.is_some();
                 let is_up = self.nodes[node].engine().is_some();
-                if !(repairs_itself && is_up) && self.damages.has_cost_rows(node, &self.nodes[node]) {
+                if repairs_itself && self.nodes[node].has_failed() {
+                    // Damage with which nothing starts, the catalog's for one, is not what it repairs.
+                    self.nodes[node].heal(true);
+                } else if !(repairs_itself && is_up) && self.damages.has_cost_rows(node, &self.nodes[node]) {
                     self.nodes[node].rebuild();
                 }
                 if !self.nodes[node].is_up() {

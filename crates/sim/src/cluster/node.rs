@@ -215,6 +215,11 @@ impl Node {
         self.process.as_ref()?.ended.lock().clone()
     }
 
+    /// Whether its last process could not go on.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Ends the process: by SIGKILL, or with its machine's power.
     pub(super) fn end(&mut self, only_the_process: bool) {
         self.comparisons_before = self.comparisons();
