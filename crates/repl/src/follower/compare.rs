@@ -189,7 +189,7 @@ async fn compare(follower: &Follower) -> Result<(LogPosition, Vec<String>), NotC
     let mut differing = Vec::new();
     for (table, theirs) in tables.iter().zip(theirs) {
         if let Some(theirs) = theirs
-            && differs(&mut ours, table, theirs).await?
+            && differs(&mut ours, table, theirs, follower.repairer.is_on()).await?
         {
             differing.push(table.full_name());
         }
@@ -267,8 +267,14 @@ async fn sums_there(source: &mut SourceClient, tables: &[Arc<Table>]) -> Result<
     Ok(answer.rows.iter().map(sum).collect())
 }
 
-/// Whether this server has other rows than the source; not if it is another table by now, and so if they cannot be read.
-async fn differs(ours: &mut Transaction, table: &Arc<Table>, theirs: RowSum) -> Result<bool, NotCompared> {
+/// Whether this server has other rows than the source; not if it is another table by now. If they cannot be read it has, unless it
+/// `repairs` itself: to be applied on is what it needs for that.
+async fn differs(
+    ours: &mut Transaction,
+    table: &Arc<Table>,
+    theirs: RowSum,
+    repairs: bool,
+) -> Result<bool, NotCompared> {
     let sum = async {
         ours.lock_table(table, TableMode::IntentShared).await?;
         ours.sum(table, &KeyRange::all()).await
@@ -278,7 +284,7 @@ async fn differs(ours: &mut Transaction, table: &Arc<Table>, theirs: RowSum) -> 
         Err(EngineError::TableChanged(_) | EngineError::TableDefChanged) => Ok(false),
         Err(error) if error.class() == ErrorClass::Corrupt => {
             tracing::error!("{} cannot be compared with the source's: {error}", table.full_name());
-            Ok(true)
+            Ok(!repairs)
         }
         Err(error) => Err(error.into()),
     }

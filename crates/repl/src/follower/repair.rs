@@ -43,6 +43,11 @@ impl Repairer {
         self.changed.notify(usize::MAX);
     }
 
+    /// Whether it repairs.
+    pub(super) fn is_on(&self) -> bool {
+        !self.is_off.load(Ordering::SeqCst)
+    }
+
     /// It is to end.
     pub(super) fn end(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
@@ -101,7 +106,7 @@ async fn repair_all(weak: Weak<Follower>) {
     while let Some(follower) = weak.upgrade() {
         let (engine, clock) = (&follower.engine, follower.env().clock.clone());
         let (noted, changed) = (engine.listen_for_damage(), follower.repairer.changed.listen());
-        let damage = if follower.repairer.is_off.load(Ordering::SeqCst) { Vec::new() } else { engine.damage() };
+        let damage = if follower.repairer.is_on() { engine.damage() } else { Vec::new() };
         let now = clock.monotonic();
         attempts.retain(|index, _| damage.iter().any(|(table, number)| table.def.indexes[*number].id == *index));
         for (table, number) in &damage {

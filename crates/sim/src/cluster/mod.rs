@@ -404,6 +404,8 @@ impl Cluster {
                 if repairs_itself && self.nodes[node].has_failed() {
                     // Damage with which nothing starts, the catalog's for one, is not what it repairs.
                     self.nodes[node].heal(true);
+                } else if repairs_itself && self.nodes[node].needed_what_is_damaged() {
+                    self.nodes[node].rebuild();
                 } else if !(repairs_itself && is_up) && self.damages.has_cost_rows(node, &self.nodes[node]) {
                     self.nodes[node].rebuild();
                 }

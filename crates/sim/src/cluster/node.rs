@@ -215,6 +215,11 @@ impl Node {
         self.process.as_ref()?.ended.lock().clone()
     }
 
+    /// Whether it has stopped applying, because a definition needed rows that cannot be read: then it never comes to its source's state.
+    pub(super) fn needed_what_is_damaged(&self) -> bool {
+        self.replica_status().contains("Last_SQL_Errno=1194")
+    }
+
     /// Whether its last process could not go on.
     pub(super) fn has_failed(&self) -> bool {
         self.failure.is_some()
