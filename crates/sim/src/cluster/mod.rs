@@ -390,6 +390,27 @@ impl Cluster {
         Ok(are_repaired)
     }
 
+    /// What its administrator does now that nothing fails any more.
+    fn see_to(&mut self, number: usize) {
+        let node = &self.nodes[number];
+        let repairs_itself = self.scenario.repairs && node.source.is_some();
+        if repairs_itself && node.has_failed() {
+            // Damage with which nothing starts, the catalog's for one, is not what it repairs.
+            self.nodes[number].heal(true);
+        } else {
+            let is_lost = match repairs_itself && node.engine().is_some() {
+                true => node.needed_what_is_damaged(),
+                false => self.damages.has_cost_rows(number, node),
+            };
+            if is_lost {
+                self.nodes[number].rebuild();
+            }
+        }
+        if !self.nodes[number].is_up() {
+            self.start(number);
+        }
+    }
+
     /// Waits until the clients have stopped and everybody is at the end of the source's log.
     async fn wait_until_quiet(&mut self, clients: &Clients) -> Result<(), String> {
         let begin = self.world.elapsed();
@@ -399,19 +420,7 @@ impl Cluster {
             // A sync may have failed just before nothing failed any more.
             self.deaths += self.bury()?;
             for node in 0..self.nodes.len() {
-                let repairs_itself = self.scenario.repairs && self.nodes[node].source.is_some();
-                let is_up = self.nodes[node].engine().is_some();
-                if repairs_itself && self.nodes[node].has_failed() {
-                    // Damage with which nothing starts, the catalog's for one, is not what it repairs.
-                    self.nodes[node].heal(true);
-                } else if repairs_itself && self.nodes[node].needed_what_is_damaged() {
-                    self.nodes[node].rebuild();
-                } else if !(repairs_itself && is_up) && self.damages.has_cost_rows(node, &self.nodes[node]) {
-                    self.nodes[node].rebuild();
-                }
-                if !self.nodes[node].is_up() {
-                    self.start(node);
-                }
+                self.see_to(node);
             }
             if self.world.elapsed() - begin > QUIET_TIME_MAX {
                 let clients = if clients.have_stopped() { "have stopped" } else { "still run" };
