@@ -14,7 +14,9 @@ const TABLE: &str = "CREATE DATABASE d; CREATE TABLE d.t (id BIGINT PRIMARY KEY,
     CREATE TABLE d.other (id INT PRIMARY KEY); INSERT INTO d.other VALUES (1), (2)";
 
 fn options(environment: Vec<(String, String)>) -> ServerOptions {
-    let settings = ["innodb_buffer_pool_size=8M", "memtable_size=4M", "innodb_io_method=THREADS"];
+    // What is found is to stay for the tests to see; those of repairs turn it on.
+    let settings =
+        ["innodb_buffer_pool_size=8M", "memtable_size=4M", "innodb_io_method=THREADS", "repair_damaged_pages=OFF"];
     ServerOptions { environment, ..ServerOptions::with_settings(settings) }
 }
 
@@ -228,6 +230,82 @@ fn a_page_that_was_written_wrong() {
     faulty.server.restart().unwrap();
     check(&faulty.server, &written, "made anew from the log");
     assert_eq!(faulty.server.client().query("CHECK TABLE d.t").unwrap(), "d.t\tcheck\tstatus\tOK\n");
+}
+
+const PAGE_SIZE: usize = 16384;
+
+/// Changes pages of an index in the data file of a server that is stopped: every third leaf.
+fn decay(server: &Server, index: u64) {
+    let path = server.folder().join("data.ctr");
+    let mut file = std::fs::read(&path).unwrap();
+    let is_leaf = |page: &[u8]| page[32] == 1 && page[16..24] == index.to_le_bytes();
+    let leaves: Vec<usize> = (2..file.len() / PAGE_SIZE).filter(|at| is_leaf(&file[at * PAGE_SIZE..])).collect();
+    assert!(leaves.len() > 10, "{leaves:?}");
+    for page in leaves.into_iter().step_by(3) {
+        file[page * PAGE_SIZE + 3000] ^= 0x10;
+    }
+    std::fs::write(&path, file).unwrap();
+}
+
+/// The indexes of d.t that have leaves in the data file, and how many: the rows are more than the keys.
+fn indexes(server: &Server) -> Vec<u64> {
+    let file = std::fs::read(server.folder().join("data.ctr")).unwrap();
+    let mut leaves = std::collections::BTreeMap::<u64, usize>::new();
+    for page in file.chunks_exact(PAGE_SIZE).skip(2).filter(|page| page[32] == 1) {
+        *leaves.entry(u64::from_le_bytes(page[16..24].try_into().unwrap())).or_default() += 1;
+    }
+    let mut indexes: Vec<u64> = leaves.iter().filter(|(_, count)| **count > 10).map(|(index, _)| *index).collect();
+    indexes.sort_by_key(|index| std::cmp::Reverse(leaves[index]));
+    indexes
+}
+
+/// Pages of a follower's rows, of its keys, and of its source's keys decay while they are stopped: all is made good while they run, with
+/// somebody who writes, by themselves and when they are told to.
+#[test]
+fn pages_that_decay_are_made_good() {
+    let mut source = Server::start("faulty-repair", options(Vec::new())).unwrap();
+    source.client().query(TABLE).unwrap();
+    let mut follower = source.start_follower("faulty-repaired").unwrap();
+    let load = Load::start(source.port(), 0);
+    until("data", || source.client().query("SELECT COUNT(*) > 12000 FROM d.t").unwrap().trim() == "1");
+    let written = load.end();
+    source.wait_until_in_step(&follower).unwrap();
+    follower.stop().unwrap();
+    let [rows, keys] = indexes(&follower)[..] else { panic!("{:?}", indexes(&follower)) };
+    decay(&follower, rows);
+    decay(&follower, keys);
+    follower.restart().unwrap();
+    // Somebody has to meet it.
+    let load = Load::start(source.port(), 1);
+    for index in ["PRIMARY", "n"] {
+        let _ = follower.client().query(&format!("SELECT SUM(LENGTH(s)) FROM d.t FORCE INDEX ({index}) WHERE n >= 0"));
+    }
+    let repaired = || follower.client().status("Store_repaired_ranges").unwrap();
+    let is_whole = || follower.client().query("CHECK TABLE d.t").unwrap() == "d.t\tcheck\tstatus\tOK\n";
+    until("the follower to repair itself", || repaired() > 0 && is_whole());
+    assert!(follower.log().contains("is repaired"), "{}", follower.log());
+    let more = load.end();
+    source.wait_until_in_step(&follower).unwrap();
+    let sum = |server: &Server| server.client().query("CHECKSUM TABLE d.t EXTENDED").unwrap();
+    assert_eq!(sum(&source), sum(&follower));
+
+    source.stop().unwrap();
+    let [rows, keys] = indexes(&source)[..] else { panic!("{:?}", indexes(&source)) };
+    decay(&source, rows);
+    decay(&source, keys);
+    source.restart().unwrap();
+    let told = source.client().query("REPAIR TABLE d.t").unwrap();
+    assert!(told.contains("Not restored") && told.ends_with("Operation failed\n"), "{told}");
+    source.wait_until_in_step(&follower).unwrap();
+    let from = format!("REPAIR TABLE d.t FROM 'mysql://root@127.0.0.1:{}'", follower.port());
+    let told = source.client().query(&from).unwrap();
+    assert!(told.contains("Restored from the copy") && told.ends_with("repair\tstatus\tOK\n"), "{told}");
+    assert_eq!(sum(&source), sum(&follower));
+    check(&source, &written, "repaired");
+    check(&source, &more, "repaired");
+    source.kill();
+    source.restart().unwrap();
+    check(&source, &more, "repaired, and killed");
 }
 
 /// A file system on a loop device.

@@ -262,13 +262,7 @@ impl Engine {
     /// Tables and indexes of which something is lost for good, because its pages are damaged.
     pub fn damaged_indexes(&self) -> Vec<(Arc<Table>, usize)> {
         let damaged: HashSet<IndexId> = self.core.views.layers().roots.damaged().collect();
-        if damaged.is_empty() {
-            return Vec::new();
-        }
-        let catalog = self.core.catalog.load();
-        let tables =
-            catalog.all_tables().flat_map(|table| (0..table.indexes.len()).map(|number| (table.clone(), number)));
-        tables.filter(|(table, number)| damaged.contains(&table.indexes[*number].id)).collect()
+        self.indexes_of(&damaged)
     }
 
     /// Bytes that the memtables take, and how many there are: one, and another while it is merged.

@@ -62,6 +62,12 @@ pub enum EngineError {
     /// 1412: the read view is older than the table's present form.
     #[error("Table definition has changed, please retry transaction")]
     TableDefChanged,
+    /// A checkpoint was made of a state behind the one that was to be restored from.
+    #[error("a checkpoint came in between; please try again")]
+    RestoreTooLate,
+    /// Something that was not looked for cannot be read.
+    #[error("more of it cannot be read than was found before; please try again")]
+    RestoreNotAll,
     /// 1007
     #[error("Can't create database '{0}'; database exists")]
     DatabaseExists(String),
@@ -102,7 +108,9 @@ impl EngineError {
     pub fn class(&self) -> ErrorClass {
         use EngineError::*;
         match self {
-            LockWaitTimeout | Deadlock | TableChanged(_) | TableDefChanged => ErrorClass::Retry,
+            LockWaitTimeout | Deadlock | TableChanged(_) | TableDefChanged | RestoreTooLate | RestoreNotAll => {
+                ErrorClass::Retry
+            }
             Cancelled(_) => ErrorClass::Cancelled,
             Full(_) => ErrorClass::Full,
             Corrupt(_) => ErrorClass::Corrupt,
@@ -210,6 +218,7 @@ impl From<EngineError> for SqlError {
             ReadOnlyTransaction => codes::CANT_EXECUTE_IN_READ_ONLY_TRANSACTION,
             ServerReadOnly => codes::OPTION_PREVENTS_STATEMENT,
             TableDefChanged | TableChanged(_) => codes::TABLE_DEF_CHANGED,
+            RestoreTooLate | RestoreNotAll => codes::LOCK_WAIT_TIMEOUT,
             DatabaseExists(_) => codes::DB_CREATE_EXISTS,
             NoSuchDatabase(_) => codes::BAD_DB_ERROR,
             TableExists(_) => codes::TABLE_EXISTS_ERROR,

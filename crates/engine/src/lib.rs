@@ -46,6 +46,7 @@ mod options;
 mod prepared;
 mod read;
 mod rebuild;
+mod repair;
 mod role;
 mod source_position;
 mod state_at;
@@ -64,6 +65,7 @@ pub use bulk::{BulkPart, BulkWrites};
 pub use catalog::{
     AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper, Table, TableName,
 };
+pub use checkpoint::Restore;
 pub use commit::{CommitSettings, Place};
 pub use engine::{CHECKPOINT_PIN, Engine};
 pub use error::{DuplicateKey, EngineError, Result};
@@ -72,9 +74,10 @@ pub use install::{LargeInstall, PublishPoint, RowChange};
 pub use lock::{LockOwner, LockWaits, TableMode, Turn, TurnWait};
 pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
+pub use repair::{Fetched, IndexRepair, RESTORED_BYTES_MAX, RestoredEntries, RowSource};
 pub use state_at::StateAt;
 pub use storage_engine::StorageEngine;
-pub use store::RowSum;
+pub use store::{Damage, KeySpan, RowSum};
 pub use temporary::TemporaryMemory;
 pub use tunables::Tunables;
 pub use txn::{

@@ -179,6 +179,7 @@ impl Core {
             return Err(ServerError::Replication(why.to_owned()));
         }
         replication::start(&sql.engine, &sql.globals, (self.services.follower(), &sql.xa), options).await?;
+        self.services.follower().start_repairer();
         let started = self.services.start_executing_again().await;
         started.map_err(|error| ServerError::Replication(error.message))
     }

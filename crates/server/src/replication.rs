@@ -11,10 +11,10 @@ use std::time::Duration;
 use apply::ApplyOptions;
 use base::{SqlError, codes};
 use binlog::{GtidSet, MariaGtidName, OWN_GNO_MAX};
-use engine::{Engine, EngineError};
+use engine::{Engine, EngineError, RowSource};
 use io::Env;
 use repl::follower::Identity;
-use repl::{Follower, Replica, SourceSettings};
+use repl::{CopyRows, Follower, Replica, SourceRows, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
 use sql::replay::ReplicationFilter;
@@ -54,6 +54,7 @@ pub(crate) async fn open(
     let opened = Follower::open(engine.clone(), identity, apply).await;
     let follower = opened.map_err(|error| ServerError::Replication(error.message))?;
     for name in [
+        "repair_damaged_pages",
         "replica_checksum_interval",
         "replica_net_timeout",
         "replica_stop_on_checksum_difference",
@@ -67,6 +68,7 @@ pub(crate) async fn open(
 /// Puts a changed setting to work.
 pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValue) {
     match name {
+        "repair_damaged_pages" => follower.repairer().set_on(value.as_bool()),
         "replica_checksum_interval" => follower.comparer().set_interval(Duration::from_secs(value.as_u64())),
         "replica_net_timeout" => follower.set_net_timeout(value.as_u64()),
         "replica_parallel_workers" => follower.set_workers(value.as_u64() as usize),
@@ -258,6 +260,21 @@ pub(crate) fn source_of(option: &str, url: &ServerUrl) -> Result<ChangeSource, S
         public_key_path: file(&protection.public_key_path)?,
         ..ChangeSource::default()
     })
+}
+
+/// Who has rows that cannot be read here: the server at a URL, which has copied this one's log, or the source.
+pub(crate) fn row_source(
+    engine: &Arc<Engine>,
+    follower: &Arc<Follower>,
+    from: Option<&str>,
+) -> Result<Arc<dyn RowSource>, SqlError> {
+    let Some(from) = from else { return Ok(Arc::new(SourceRows(follower.clone()))) };
+    let wrong = |why: String| SqlError::new(codes::WRONG_ARGUMENTS, format!("REPAIR TABLE … FROM: {why}"));
+    let url: ServerUrl = from.parse().map_err(wrong)?;
+    let change = source_of("FROM", &url).map_err(|error| wrong(error.to_string()))?;
+    let mut settings = SourceSettings::default();
+    settings.change(&change)?;
+    Ok(Arc::new(CopyRows::new(engine.clone(), settings)))
 }
 
 /// START REPLICA without more words.

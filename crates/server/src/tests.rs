@@ -15,6 +15,7 @@ mod comparison;
 mod files;
 mod logs;
 mod plans;
+mod repair;
 mod roles;
 mod settings;
 mod sums;

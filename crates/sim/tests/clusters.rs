@@ -22,6 +22,7 @@ fn run(seeds: Range<u64>, scenario: &ClusterScenario) -> ClusterReport {
                 all.compared += report.compared;
                 all.deaths += report.deaths;
                 all.found += report.found;
+                all.repaired += report.repaired;
             }
             Err(error) => panic!("{error}\nrepeat with COMMUTER_SIM_SEED={seed} cargo test -p sim --test clusters"),
         }
@@ -75,6 +76,17 @@ fn a_disk_that_does_wrong_is_found() {
         let scenario = ClusterScenario { damage, transaction_memory_bytes, ..ClusterScenario::default() };
         println!("{} found", run(common::seeds(first, SEEDS), &scenario).found);
     }
+}
+
+/// What stays wrong in a follower's data file it makes good by itself, with its source's rows.
+#[test]
+fn followers_repair_themselves() {
+    let scenario = ClusterScenario { damage: &["data.ctr"], repairs: true, ..ClusterScenario::default() };
+    let seeds = common::seeds(4_900_000, SEEDS);
+    let is_one = seeds.end - seeds.start == 1;
+    let report = run(seeds, &scenario);
+    println!("{} found, {} ranges repaired", report.found, report.repaired);
+    assert!(is_one || report.repaired > 0, "no seed had anything to repair");
 }
 
 /// Pages of the data file are of any size, and what a disk does wrong to them is found before they are decompressed.

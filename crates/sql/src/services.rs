@@ -5,9 +5,11 @@
 
 mod work;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Cancelled, ConnectionId, SqlError};
+use engine::RowSource;
 use io::BoxFuture;
 
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
@@ -97,6 +99,9 @@ pub trait Services: Send + Sync {
     /// The last transaction before a position of the binary log as MariaDB names it (`0-1-17`), empty if there is none; `None` if
     /// there is no such position. The position must be between two transactions.
     fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>>;
+
+    /// Who has the rows of tables of which something cannot be read: the server at a URL, or the source of a server that copies one.
+    fn row_source(&self, from: Option<&str>) -> Result<Arc<dyn RowSource>, SqlError>;
 
     /// Begins a clean shutdown.
     fn shutdown(&self);

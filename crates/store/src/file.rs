@@ -1,12 +1,15 @@
 //! The data file: whole blocks in, whole blocks out, every error with its place, and no write after a final failure.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use base::{IndexId, PageNumber};
 use bytes::Bytes;
+use event_listener::{Event, EventListener};
 use io::{File, IoBuf};
+use parking_lot::Mutex;
 
 use crate::page::{BLOCK_SIZE, Expected, Page, memory};
 use crate::space::Run;
@@ -19,6 +22,10 @@ pub(crate) struct DataFile {
     /// Why nothing may be written any more.
     failed: OnceLock<Arc<str>>,
     traffic: Traffic,
+    /// Of which something could not be read.
+    damaged: Mutex<BTreeSet<IndexId>>,
+    /// Notified when there is one more.
+    damage: Event,
 }
 
 /// What went in and out.
@@ -32,7 +39,14 @@ pub(crate) struct Traffic {
 
 impl DataFile {
     pub(crate) fn new(name: &str, file: Arc<dyn File>) -> Self {
-        DataFile { name: name.into(), file, failed: OnceLock::new(), traffic: Traffic::default() }
+        DataFile {
+            name: name.into(),
+            file,
+            failed: OnceLock::new(),
+            traffic: Traffic::default(),
+            damaged: Mutex::default(),
+            damage: Event::new(),
+        }
     }
 
     pub(crate) fn traffic(&self) -> &Traffic {
@@ -118,8 +132,29 @@ impl DataFile {
         }
     }
 
+    /// Every error of damage is made here, so here its index is noted.
     pub(crate) fn corrupt(&self, page: PageNumber, index: Option<IndexId>, what: String) -> StoreError {
+        if let Some(index) = index
+            && self.damaged.lock().insert(index)
+        {
+            self.damage.notify(usize::MAX);
+        }
         StoreError::Corrupt { file: self.name.clone(), offset: offset_of(page.0), page, index, what }
+    }
+
+    /// Indexes of which something could not be read.
+    pub(crate) fn damaged(&self) -> Vec<IndexId> {
+        self.damaged.lock().iter().copied().collect()
+    }
+
+    /// Forgets what was noted of an index: it is looked for anew, or was made good.
+    pub(crate) fn forget_damage(&self, index: IndexId) {
+        self.damaged.lock().remove(&index);
+    }
+
+    /// Ready when something is damaged of an index that was not noted yet.
+    pub(crate) fn listen_for_damage(&self) -> EventListener {
+        self.damage.listen()
     }
 
     pub(crate) fn unusable(&self, what: String) -> StoreError {

@@ -7,6 +7,7 @@
 //!   │              │                                     │
 //!   │              └ get, Cursor, estimate, sum ─── PageCache      (roots, cursor, sum, cache)
 //!   ├ Merge: sorted changes in, new Roots out                      (merge)
+//!   ├ find_damage, Merge::restore: what cannot be read is made anew  (damage)
 //!   ├ commit_checkpoint: manifest, sync, superblock, sync          (store, superblock)
 //!   └ Space: which blocks can be used when                         (space)
 //! ```
@@ -29,6 +30,7 @@
 
 mod cache;
 mod cursor;
+mod damage;
 mod error;
 mod file;
 mod manifest;
@@ -47,6 +49,7 @@ mod tests;
 mod verify;
 
 pub use cursor::{Cursor, Direction, Entry};
+pub use damage::{Damage, KeySpan, Restored};
 pub use error::{Result, StoreError};
 pub use merge::{Change, Changes, Merge, MergeOptions, Pacer, SortedChanges};
 pub use page::form::Compression;

@@ -6,7 +6,8 @@
 //! trees      count; then for each, ascending by index:
 //!            index, root's page number times four and its blocks less one, root's generation, height (1 is a single
 //!            leaf), rows, hash, leaf pages, inner pages, overflow pages, blocks of all of them,
-//!            1 if some of it was set aside because it is damaged, else 0
+//!            generation of the last merge that set some of it aside because it is damaged, else 0 (1 if that was before
+//!            generations were noted here)
 //! free       runs of blocks that nobody could reach
 //! pending    count; then for each: created, freed (generations), runs
 //! engine     length; bytes
@@ -18,6 +19,7 @@
 //! before it are pending.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 use base::{IndexId, PageNumber, leb128};
 use bytes::Bytes;
@@ -38,11 +40,16 @@ pub(crate) struct Tree {
     pub(crate) overflow_pages: u64,
     /// Of all these pages.
     pub(crate) blocks: u64,
-    /// Changes of some of its rows were left out, because the pages that they belong to are damaged.
-    pub(crate) is_damaged: bool,
+    /// The last merge that left out changes of some of its rows, because the pages that they belong to are damaged.
+    pub(crate) damaged_in: Option<NonZeroU64>,
 }
 
 impl Tree {
+    /// Changes of some of its rows were left out.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged_in.is_some()
+    }
+
     /// What counting begins with; its root is none.
     pub(crate) const EMPTY: Tree = Tree {
         root: PageRef { number: PageNumber(0), generation: 0, blocks: PAGE_BLOCKS },
@@ -53,7 +60,7 @@ impl Tree {
         inner_pages: 0,
         overflow_pages: 0,
         blocks: 0,
-        is_damaged: false,
+        damaged_in: None,
     };
 }
 
@@ -78,7 +85,7 @@ pub(crate) fn encode(trees: &Trees, space: &Space, retired: &(Interval, Vec<Run>
             leb128::put(&mut out, number);
         }
         out.extend_from_slice(&tree.hash.to_le_bytes());
-        let damaged = u64::from(tree.is_damaged);
+        let damaged = tree.damaged_in.map_or(0, NonZeroU64::get);
         for number in [tree.leaf_pages, tree.inner_pages, tree.overflow_pages, tree.blocks, damaged] {
             leb128::put(&mut out, number);
         }
@@ -148,8 +155,8 @@ impl Reader<'_> {
         let rows = self.number()?;
         let hash = u64::from_le_bytes(self.take(8)?.try_into().expect("eight bytes"));
         let (leaf_pages, inner_pages, overflow_pages) = (self.number()?, self.number()?, self.number()?);
-        let (blocks, is_damaged) = (self.number()?, self.number()? != 0);
-        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages, blocks, is_damaged }))
+        let (blocks, damaged_in) = (self.number()?, NonZeroU64::new(self.number()?));
+        Ok((index, Tree { root, height, rows, hash, leaf_pages, inner_pages, overflow_pages, blocks, damaged_in }))
     }
 
     fn runs(&mut self) -> Result<Vec<Run>, String> {
@@ -183,7 +190,8 @@ mod tests {
         let root = PageRef { blocks: 3, ..PageRef::plain(77, 1 << 40) };
         let pages = Tree { leaf_pages: 9, inner_pages: 2, overflow_pages: 300, blocks: 1200, ..Tree::EMPTY };
         let tree = Tree { root, height: 3, rows: 1000, hash: u64::MAX, ..pages };
-        let trees = Trees::from([(IndexId(3), tree), (IndexId(900), Tree { height: 1, ..tree })]);
+        let damaged = Tree { height: 1, damaged_in: NonZeroU64::new(1 << 41), ..tree };
+        let trees = Trees::from([(IndexId(3), tree), (IndexId(900), damaged)]);
         let mut space = Space::open(1000, [None, Some(5)]);
         space.release(Run::new(10, 5));
         space.release(Run::new(400, 300));

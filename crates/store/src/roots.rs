@@ -50,7 +50,7 @@ impl Roots {
     /// Indexes of which something can never be read again: changes were left out, because the pages that they belong to are
     /// damaged.
     pub fn damaged(&self) -> impl Iterator<Item = IndexId> {
-        self.0.trees.iter().filter(|(_, tree)| tree.is_damaged).map(|(index, _)| *index)
+        self.0.trees.iter().filter(|(_, tree)| tree.is_damaged()).map(|(index, _)| *index)
     }
 
     /// Number of entries of an index; 0 if it has no tree.

@@ -201,6 +201,21 @@ impl Store {
         }
     }
 
+    /// Indexes of which something could not be read since the file was opened, by anybody, and that were not forgotten since.
+    pub fn noted_damage(&self) -> Vec<IndexId> {
+        self.shared.file.damaged()
+    }
+
+    /// Forgets what was noted of an index: before damage is looked for anew, or when it was made good.
+    pub fn forget_damage(&self, index: IndexId) {
+        self.shared.file.forget_damage(index);
+    }
+
+    /// Ready when something of an index cannot be read that was not noted yet.
+    pub fn listen_for_damage(&self) -> event_listener::EventListener {
+        self.shared.file.listen_for_damage()
+    }
+
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

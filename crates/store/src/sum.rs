@@ -72,7 +72,7 @@ impl Rank {
 impl Roots {
     /// What a range of an index holds, exactly, for the price of looking for its two ends.
     pub async fn sum(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<RowSum> {
-        if let Some(tree) = self.tree(index).filter(|tree| tree.is_damaged) {
+        if let Some(tree) = self.tree(index).filter(|tree| tree.is_damaged()) {
             let what = "changes of its rows were left out, because pages that they belong to are damaged";
             return Err(self.shared().file.corrupt(tree.root.number, Some(index), what.to_string()));
         }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
-use store::{Change, Changes, Compression, MergeOptions, Roots, Store, StoreError};
+use store::{Change, Changes, Compression, Merge, MergeOptions, Roots, Store, StoreError};
 
+use super::restore::{Entered, Outcome, RestoredChanges};
 use super::room::Room;
 use crate::bulk::{Batch, BulkCursor, BulkVersion};
 use crate::error::{EngineError, Result};
@@ -163,16 +164,48 @@ fn cannot_read(error: EngineError) -> StoreError {
     StoreError::Io { file: "runs of a transaction".into(), operation: "read", offset: 0, source }
 }
 
-/// Merges `(after, upto]` of a memtable into the newest roots, compressed as is said of indexes; drops trees.
+/// What a step does beside merging a memtable.
+pub(super) struct Changed<'a> {
+    /// Trees that go.
+    pub(super) gone: &'a HashSet<IndexId>,
+    /// Ranges that are made anew.
+    pub(super) restores: &'a [Arc<Entered>],
+}
+
+/// Applies changes to an index, over what is restored of it.
+async fn apply<C: Changes>(
+    merge: &mut Merge,
+    index: IndexId,
+    compression: Compression,
+    changes: C,
+    restores: &[Arc<Entered>],
+) -> Result<()> {
+    // Of two of one index, which nobody hands over, the second one would be refused.
+    let Some(entered) = restores.iter().find(|entered| entered.restore.index == index) else {
+        return Ok(merge.apply(index, compression, changes).await?);
+    };
+    let restore = &entered.restore;
+    let changes = RestoredChanges::new(changes, restore.entries.clone());
+    Ok(merge.restore(index, compression, changes, &restore.ranges).await?)
+}
+
+/// Merges `(after, upto]` of a memtable into the newest roots, compressed as is said of indexes; drops trees, restores ranges.
 pub(super) async fn merge_step(
     store: &Arc<Store>,
     memtable: &Memtable,
     (after, upto): (CommitNumber, CommitNumber),
-    gone: &HashSet<IndexId>,
+    Changed { gone, restores }: Changed<'_>,
     compressions: &HashMap<IndexId, Compression>,
     room: &Arc<Room>,
     options: MergeOptions,
 ) -> Result<Roots> {
+    for entered in restores {
+        let as_of = entered.restore.as_of;
+        assert!(
+            after <= as_of && as_of <= upto,
+            "what is restored is of a state between the trees' and the checkpoint's"
+        );
+    }
     let mut merge = store.merge(&store.roots(), options).await?;
     for index in gone {
         merge.drop_tree(*index).await?;
@@ -182,7 +215,9 @@ pub(super) async fn merge_step(
     let bulk = bulk_between(memtable, after, upto);
     let in_runs = large.iter().flat_map(|(large, _)| large.indexes());
     let in_bulk = bulk.iter().flat_map(|batch| batch.indexes());
-    let indexes: BTreeSet<IndexId> = memtable.indexes().into_iter().chain(in_runs).chain(in_bulk).collect();
+    let restored = restores.iter().map(|entered| entered.restore.index);
+    let indexes: BTreeSet<IndexId> =
+        memtable.indexes().into_iter().chain(in_runs).chain(in_bulk).chain(restored).collect();
     for index in indexes.into_iter().filter(|index| !gone.contains(index)) {
         let room = room.clone();
         let own = large.iter().filter(|(large, _)| large.runs.touches(index));
@@ -200,19 +235,34 @@ pub(super) async fn merge_step(
         let cursor = BulkCursor::new(&bulk, index);
         let compression = compressions.get(&index).copied().unwrap_or_default();
         match chains {
-            Some(chains) if runs.is_empty() && bulk.is_empty() => merge.apply(index, compression, chains).await?,
-            None if runs.is_empty() => merge.apply(index, compression, BulkChanges { cursor, room }).await?,
+            Some(chains) if runs.is_empty() && bulk.is_empty() => {
+                apply(&mut merge, index, compression, chains, restores).await?;
+            }
+            None if runs.is_empty() => {
+                apply(&mut merge, index, compression, BulkChanges { cursor, room }, restores).await?;
+            }
             chains => {
                 let buffer = VecDeque::new();
                 let changes = MixedChanges { chains, buffer, runs, bulk: cursor, from_runs: 0, room };
-                merge.apply(index, compression, changes).await?
+                apply(&mut merge, index, compression, changes, restores).await?;
             }
         }
     }
     for error in merge.damaged() {
         tracing::error!("checkpoint: {error}; it goes on without the changes of the rows there");
     }
-    Ok(merge.finish().await?)
+    let set_aside: HashSet<IndexId> = merge.damaged().iter().filter_map(index_of).collect();
+    let roots = merge.finish().await?;
+    for entered in restores {
+        let index = entered.restore.index;
+        let is_whole = !set_aside.contains(&index) && !roots.damaged().any(|damaged| damaged == index);
+        entered.merged(if is_whole { Outcome::Restored } else { Outcome::NotAll });
+    }
+    Ok(roots)
+}
+
+fn index_of(damage: &StoreError) -> Option<IndexId> {
+    if let StoreError::Corrupt { index, .. } = damage { *index } else { None }
 }
 
 /// What was installed in bulk in `(after, upto]`.

@@ -19,6 +19,7 @@
 //! - A checkpoint at C holds exactly the versions at or below C, and its log position is where C ends: replaying the
 //!   log from there is everything else.
 //! - C is published, and its log is durable, before the superblock says so: nothing uncommitted is ever in a checkpoint.
+//! - What is restored ([`restore`]) is of a state between that of the trees and the checkpoint's.
 //! - One checkpoint at a time; one that failed for lack of space is tried again with the same frozen memtable.
 //!
 //! A failure of any other kind than a full disk stops the engine: what is on disk is then not known. While the disk is full,
@@ -26,6 +27,7 @@
 
 mod bulk;
 mod merge;
+mod restore;
 mod room;
 mod run;
 
@@ -49,6 +51,8 @@ use crate::source_position::SourcePositions;
 use crate::turn::Turn;
 use crate::view::Mark;
 
+pub use restore::Restore;
+pub(crate) use restore::{Entered, Outcome, Restores};
 use room::Room;
 pub(crate) use run::run;
 
@@ -117,6 +121,10 @@ pub(crate) struct Checkpoints {
     pub(super) want: Event,
     /// Notified when there is a new checkpoint on disk.
     pub(super) made: Event,
+    /// Of those who repair.
+    pub(crate) repairs: Turn,
+    /// What was damaged, and is to be made anew.
+    pub(crate) restores: Restores,
     /// What may still come into memory.
     pub(super) room: Arc<Room>,
     pub(super) stopped: AtomicBool,
@@ -149,6 +157,8 @@ impl Checkpoints {
             wanted: AtomicBool::new(false),
             want: Event::new(),
             made: Event::new(),
+            repairs: Turn::default(),
+            restores: Restores::default(),
             room: Arc::default(),
             stopped: AtomicBool::new(false),
             disk_full: Mutex::default(),
@@ -231,7 +241,13 @@ impl Checkpoints {
         self.stopped.store(true, Ordering::SeqCst);
         self.want.notify(usize::MAX);
         self.made.notify(usize::MAX);
+        self.restores.wake();
         self.room.changed();
+    }
+
+    /// Whether there will be no more checkpoints.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::SeqCst)
     }
 
     /// The number of the newest checkpoint, when it is above this one; an error when there will be no more.

@@ -9,7 +9,7 @@ use base::{Cancel, CommitNumber, ErrorClass, IndexId};
 use futures_lite::future;
 use store::{Checkpoint, Compression, MergeOptions, Roots};
 
-use super::merge::{copy_leftovers, merge_step};
+use super::merge::{Changed, copy_leftovers, merge_step};
 use super::room::Room;
 use super::{Frozen, Meta};
 use crate::catalog::SYSTEM_INDEX;
@@ -102,7 +102,9 @@ impl Core {
     async fn freeze(&self) -> Result<Option<Frozen>> {
         let durable = self.checkpoints.durable();
         let is_frozen = self.views.layers().memtables.len() > 1;
-        let is_idle = self.checkpoints.dropped.lock().is_empty() && self.views.layers().active().bytes() == 0;
+        let is_idle = self.checkpoints.dropped.lock().is_empty()
+            && self.checkpoints.restores.is_empty()
+            && self.views.layers().active().bytes() == 0;
         if is_idle && !is_frozen && self.ordered() == durable {
             return Ok(None);
         }
@@ -165,6 +167,7 @@ impl Core {
         self.checkpoints.dropped.lock().retain(|index| !frozen.gone.contains(index));
         *self.checkpoints.durable.lock() = frozen.mark.clone();
         self.checkpoints.made.notify(usize::MAX);
+        self.checkpoints.restores.made();
         self.checkpoints.pin.set(frozen.mark.needs_log_from());
         tracing::debug!(commit_number = upto.0, position = %frozen.mark.position, "checkpoint");
         Ok(frozen.mark)
@@ -176,8 +179,9 @@ impl Core {
         let options = MergeOptions { pacer: Some(self.tunables.pacer.clone()), vital: Some(SYSTEM_INDEX) };
         let room = &self.checkpoints.room;
         let compressions = self.compressions();
-        let gone = &frozen.gone;
-        let roots = merge_step(&self.store, &frozen.memtable, range, gone, &compressions, room, options).await?;
+        let restores = self.checkpoints.restores.due(range.0, range.1);
+        let changed = Changed { gone: &frozen.gone, restores: &restores };
+        let roots = merge_step(&self.store, &frozen.memtable, range, changed, &compressions, room, options).await?;
         frozen.merged = upto;
         *self.checkpoints.frozen.lock() = Some(frozen.clone());
         Ok(roots)

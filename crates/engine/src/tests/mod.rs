@@ -29,6 +29,7 @@ mod model;
 mod open_transactions;
 mod rebuild;
 mod recovery_target;
+mod repair;
 mod role;
 mod script;
 mod state_at;

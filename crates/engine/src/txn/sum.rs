@@ -50,6 +50,12 @@ impl Transaction {
         Ok(sum)
     }
 
+    /// An error if a table is not what it was in the state that is read.
+    pub async fn check_table(&mut self, table: &Arc<Table>) -> Result<()> {
+        self.lock_table(table, crate::lock::TableMode::IntentShared).await?;
+        self.open_view(table)
+    }
+
     /// What everybody has committed.
     async fn sum_of_view(
         &self,

@@ -31,19 +31,18 @@ use engine::{
     Engine, EngineError, KeyRange, RowSum, SessionHandle, StateAt, Table, TableMode, Transaction, TxnOptions,
 };
 use futures_lite::future;
+use io::Env;
 use parking_lot::Mutex;
 use session::client::ClientError;
 
-use super::Follower;
 use super::handshake::{self, SourceClient};
 use super::status::Running;
+use super::{Follower, HOLD_MAX};
 
-/// Applying stands still for so long at most.
-const HOLD_MAX: Duration = Duration::from_secs(1);
 /// Between two snapshots of a source that is behind this server: one that has sent on what it has not applied itself.
 const SNAPSHOT_PAUSE: Duration = Duration::from_millis(2);
 /// The source has to answer a question, and what it has sent to be applied, within this time.
-const PATIENCE: Duration = Duration::from_secs(300);
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
 /// The source closes the connection when it hears nothing for so long.
 const SOURCE_PATIENCE: Duration = Duration::from_secs(2 * PATIENCE.as_secs());
 /// After a comparison that did not come about it is tried again behind a checkpoint, when so much time or the interval has passed.
@@ -112,7 +111,7 @@ impl Comparer {
 }
 
 /// Why there was no comparison.
-enum NotCompared {
+pub(super) enum NotCompared {
     /// The source is no server of this kind, and keeps no sums.
     NoSums,
     /// Something that may be otherwise the next time.
@@ -175,21 +174,22 @@ fn tell(follower: &Follower, at: LogPosition, differing: Vec<String>) {
 /// The tables that differ, at a position of the log.
 async fn compare(follower: &Follower) -> Result<(LogPosition, Vec<String>), NotCompared> {
     let engine = &follower.engine;
-    let mut source = in_time(follower, PATIENCE, connect(follower)).await?;
-    let (position, state) = in_time(follower, HOLD_MAX, meet(engine, &mut source)).await?;
+    let env = follower.env();
+    let mut source = in_time(env, PATIENCE, connect(follower, "commuter-comparer")).await?;
+    let (position, state) = in_time(env, HOLD_MAX, meet(engine, &mut source)).await?;
     let reached = async { Ok(state.transaction(TxnOptions::new(SessionHandle::internal())).await) };
-    let ours = in_time(follower, PATIENCE, reached).await?;
+    let ours = in_time(env, PATIENCE, reached).await?;
     let mut ours = ours.ok_or_else(|| failed(format!("no transaction ends at the source's position, {position}")))?;
     let tables: Vec<Arc<Table>> = engine.catalog().all_tables().cloned().collect();
     let mut theirs = Vec::with_capacity(tables.len());
     for some in tables.chunks(TABLES_AT_ONCE) {
-        theirs.extend(in_time(follower, PATIENCE, sums_there(&mut source, some)).await?);
+        theirs.extend(in_time(env, PATIENCE, sums_there(&mut source, some)).await?);
     }
     drop(source);
     let mut differing = Vec::new();
     for (table, theirs) in tables.iter().zip(theirs) {
         if let Some(theirs) = theirs
-            && differs(&mut ours, table, theirs).await?
+            && differs(&mut ours, table, theirs, follower.repairer.is_on()).await?
         {
             differing.push(table.full_name());
         }
@@ -198,25 +198,25 @@ async fn compare(follower: &Follower) -> Result<(LogPosition, Vec<String>), NotC
     Ok((position, differing))
 }
 
-async fn in_time<T>(
-    follower: &Follower,
+pub(super) async fn in_time<T>(
+    env: &Env,
     most: Duration,
     work: impl Future<Output = Result<T, NotCompared>>,
 ) -> Result<T, NotCompared> {
     let late = async {
-        follower.env().clock.sleep(most).await;
+        env.clock.sleep(most).await;
         Err(failed(format!("it would take longer than {most:?}")))
     };
     future::or(work, late).await
 }
 
 /// A connection to the server that the receiver is connected with, if that keeps sums.
-async fn connect(follower: &Follower) -> Result<SourceClient, NotCompared> {
+pub(super) async fn connect(follower: &Follower, program: &str) -> Result<SourceClient, NotCompared> {
     let receiver = follower.receiver_status();
     if receiver.running != Running::Yes {
         return Err(failed("there is no connection to it"));
     }
-    let connected = handshake::open(follower.env(), &follower.settings(), "commuter-comparer").await;
+    let connected = handshake::open(follower.env(), &follower.settings(), program).await;
     let mut source = connected.map_err(|error| failed(error.to_string()))?;
     if source.query("SELECT @@version_comment").await?.first() != Some("commuter") {
         return Err(NotCompared::NoSums);
@@ -229,20 +229,28 @@ async fn connect(follower: &Follower) -> Result<SourceClient, NotCompared> {
 }
 
 /// A snapshot there that is not before the state here, and what will be the same here.
-async fn meet(engine: &Arc<Engine>, source: &mut SourceClient) -> Result<(LogPosition, StateAt), NotCompared> {
+pub(super) async fn meet(
+    engine: &Arc<Engine>,
+    source: &mut SourceClient,
+) -> Result<(LogPosition, StateAt), NotCompared> {
     let _hold = engine.hold_commits(&Cancel::new()).await?;
     loop {
-        source.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").await?;
-        let status = source.query("SHOW STATUS LIKE 'Binlog_snapshot_%'").await?;
-        let value = |row: usize| status.rows.get(row).and_then(|row| row.get(1)?.as_deref()).unwrap_or_default();
-        let file = engine.log().file_number(value(0)).ok_or_else(|| failed("it names no file of its log"))?;
-        let offset = value(1).parse().map_err(|_| failed("it names no position of its log"))?;
-        let position = LogPosition::new(file, offset);
+        let position = snapshot_there(engine, source).await?;
         if let Some(state) = engine.state_at(position) {
             return Ok((position, state));
         }
         engine.env().clock.sleep(SNAPSHOT_PAUSE).await;
     }
+}
+
+/// A snapshot there, in place of one that is open; its position.
+pub(super) async fn snapshot_there(engine: &Engine, source: &mut SourceClient) -> Result<LogPosition, NotCompared> {
+    source.query("START TRANSACTION WITH CONSISTENT SNAPSHOT").await?;
+    let status = source.query("SHOW STATUS LIKE 'Binlog_snapshot_%'").await?;
+    let value = |row: usize| status.rows.get(row).and_then(|row| row.get(1)?.as_deref()).unwrap_or_default();
+    let file = engine.log().file_number(value(0)).ok_or_else(|| failed("it names no file of its log"))?;
+    let offset = value(1).parse().map_err(|_| failed("it names no position of its log"))?;
+    Ok(LogPosition::new(file, offset))
 }
 
 /// The source's sums; of a table that it has not, or that it has changed since the snapshot, none.
@@ -259,8 +267,14 @@ async fn sums_there(source: &mut SourceClient, tables: &[Arc<Table>]) -> Result<
     Ok(answer.rows.iter().map(sum).collect())
 }
 
-/// Whether this server has other rows than the source; not if it is another table by now, and so if they cannot be read.
-async fn differs(ours: &mut Transaction, table: &Arc<Table>, theirs: RowSum) -> Result<bool, NotCompared> {
+/// Whether this server has other rows than the source; not if it is another table by now. If they cannot be read it has, unless it
+/// `repairs` itself: to be applied on is what it needs for that.
+async fn differs(
+    ours: &mut Transaction,
+    table: &Arc<Table>,
+    theirs: RowSum,
+    repairs: bool,
+) -> Result<bool, NotCompared> {
     let sum = async {
         ours.lock_table(table, TableMode::IntentShared).await?;
         ours.sum(table, &KeyRange::all()).await
@@ -270,14 +284,14 @@ async fn differs(ours: &mut Transaction, table: &Arc<Table>, theirs: RowSum) -> 
         Err(EngineError::TableChanged(_) | EngineError::TableDefChanged) => Ok(false),
         Err(error) if error.class() == ErrorClass::Corrupt => {
             tracing::error!("{} cannot be compared with the source's: {error}", table.full_name());
-            Ok(true)
+            Ok(!repairs)
         }
         Err(error) => Err(error.into()),
     }
 }
 
 /// As it is written in a statement.
-fn quoted(table: &Table) -> String {
+pub(super) fn quoted(table: &Table) -> String {
     let quote = |name: &str| format!("`{}`", name.replace('`', "``"));
     format!("{}.{}", quote(&table.def.schema), quote(&table.def.name))
 }

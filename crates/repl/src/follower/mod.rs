@@ -9,6 +9,7 @@
 //!   share its sync. When the connection is lost it tries again every `SOURCE_CONNECT_RETRY` seconds; when the source
 //!   cannot be followed (its log is another, it has purged what is missing) it stops with an error that says why.
 //! - **Comparer** ([`compare`]): beside the receiver, looks whether the rows here are the source's, when it is told to.
+//! - **Repairer** ([`repair`]): makes good what of the data file cannot be read, with rows of the source ([`rows`]).
 //! - **Applier**: crate `apply`. It follows the log's durable end and knows nothing of the connection.
 //!
 //! The engine must be a follower's (`Engine::become_follower`): its log takes no events of its own.
@@ -23,6 +24,8 @@ pub(crate) mod error;
 pub mod handshake;
 mod kept;
 pub(crate) mod receiver;
+mod repair;
+mod rows;
 mod settings;
 pub(crate) mod status;
 
@@ -48,9 +51,13 @@ pub use error::{ReceiveError, of_client};
 pub use handshake::Identity;
 pub use kept::KeptSource;
 pub use receiver::{pause_before, short_time};
+pub use repair::Repairer;
+pub use rows::{CopyRows, SourceRows};
 pub use settings::SourceSettings;
 pub use status::{IoState, ReceiverStatus, Running};
 
+/// What is applied, or committed, stands still for so long at most, for two servers to come to one state.
+const HOLD_MAX: Duration = Duration::from_secs(1);
 /// The default of `replica_net_timeout`.
 const NET_TIMEOUT_SECONDS: u64 = 60;
 
@@ -71,12 +78,19 @@ pub struct Follower {
     kept: Arc<KeptSource>,
     applier: Arc<Applier>,
     comparer: Comparer,
+    repairer: Arc<Repairer>,
     identity: Identity,
     net_timeout_seconds: AtomicU64,
     semi_sync: AtomicBool,
     acknowledges: AtomicBool,
     state: Mutex<State>,
     changed: Event,
+}
+
+impl Drop for Follower {
+    fn drop(&mut self) {
+        self.repairer.end();
+    }
 }
 
 impl Follower {
@@ -92,6 +106,7 @@ impl Follower {
             kept,
             applier,
             comparer: Comparer::default(),
+            repairer: Arc::default(),
             identity,
             net_timeout_seconds: AtomicU64::new(NET_TIMEOUT_SECONDS),
             semi_sync: AtomicBool::new(false),
@@ -297,6 +312,7 @@ impl Follower {
 
     /// Stops both halves, before the engine is closed.
     pub async fn shut_down(&self) {
+        self.repairer.stop().await;
         self.stop_receiver().await;
         self.applier.stop().await;
     }

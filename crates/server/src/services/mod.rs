@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use base::{Cancelled, ConnectionId, SqlError, codes};
-use engine::Engine;
+use engine::{Engine, RowSource};
 use io::BoxFuture;
 use repl::{Channels, DumpServer, Follower};
 use session::{Registry, Shared};
@@ -266,6 +266,10 @@ impl Services for ServerServices {
     fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
         let file = file.to_owned();
         Box::pin(async move { logs::maria_position(self.parts.engine.log(), &file, position).await })
+    }
+
+    fn row_source(&self, from: Option<&str>) -> Result<Arc<dyn RowSource>, SqlError> {
+        replication::row_source(&self.parts.engine, self.follower(), from)
     }
 
     fn shutdown(&self) {

@@ -101,6 +101,7 @@ fn store(lines: &mut Lines, engine: &Engine) {
     add(lines, "Innodb_data_read", statistics.bytes_read);
     add(lines, "Innodb_data_written", statistics.bytes_written);
     add(lines, "Store_damaged_indexes", engine.damaged_indexes().len());
+    add(lines, "Store_repaired_ranges", engine.restored_ranges());
     add(lines, "Store_file_bytes", statistics.file_bytes);
     add(lines, "Store_free_bytes", statistics.free_bytes);
     add(lines, "Store_pending_bytes", statistics.pending_bytes);

@@ -24,6 +24,8 @@
 //! 6. With a disk that does wrong ([`damage`]): a server that ends names the file; whoever reads the log from its beginning gets
 //!    an error that names the file and the offset; nobody reads what was not written, or sends it on; and with the bytes put back everything
 //!    above holds.
+//!    Or the bytes of a follower's data file stay wrong, and it has to repair itself from its source
+//!    ([`ClusterScenario::repairs`]).
 //! 7. A server that executes has all of its source's transactions, once; their rows are those of the source. If commits keep an order, the
 //!    transactions are in its log in the order in which its source has them, so what its readers see are states that the source had.
 
@@ -67,6 +69,8 @@ pub struct ClusterScenario {
     pub transaction_memory_bytes: usize,
     /// One of the disks does something wrong without saying so, to a file whose name contains one of these.
     pub damage: &'static [&'static str],
+    /// What is wrong in the data file of a follower stays so, until it has repaired itself.
+    pub repairs: bool,
     /// Options of the tables: of the ledger, of the cells.
     pub table_options: [&'static str; 2],
     /// Clocks jump, by seconds to years.
@@ -98,6 +102,7 @@ impl Default for ClusterScenario {
             sync_error: 0.0,
             transaction_memory_bytes: 16 << 20,
             damage: &[],
+            repairs: false,
             table_options: [""; 2],
             clocks_jump: false,
             silent_deaths: false,
@@ -122,6 +127,8 @@ pub struct ClusterReport {
     pub deaths: u64,
     /// Times that somebody found the damage that a disk had done.
     pub found: u64,
+    /// Ranges of keys that servers have repaired.
+    pub repaired: u64,
     /// Virtual time that it took.
     pub elapsed: Duration,
     /// CRC32 of all logs, byte for byte.
@@ -144,6 +151,7 @@ pub fn run_cluster(seed: u64, scenario: &ClusterScenario) -> Result<ClusterRepor
         compared: cluster.nodes.iter().map(Node::comparisons).sum(),
         deaths: cluster.deaths,
         found: cluster.damages.found,
+        repaired: cluster.nodes.iter().filter_map(Node::engine).map(|engine| engine.restored_ranges()).sum(),
         elapsed: cluster.world.elapsed(),
         logs: cluster.nodes.iter().fold(0, |sum, node| node.add_log(sum)),
     })
@@ -355,28 +363,64 @@ impl Cluster {
             if all_begin_anew || self.armed == Some(node) || self.nodes[node].is_asked_to_stop() {
                 self.nodes[node].end(true);
             }
-            self.nodes[node].heal();
+            let repairs_itself = self.scenario.repairs && self.nodes[node].source.is_some();
+            self.nodes[node].heal(!repairs_itself);
         }
         self.armed = None;
         self.damages.are_mended();
         Ok(())
     }
 
+    /// Whether followers that are to repair themselves have. All of their pages are looked at, so that they know what there is.
+    async fn are_repaired(&self) -> Result<bool, String> {
+        let mut are_repaired = true;
+        for node in self.nodes.iter().filter(|node| self.scenario.repairs && node.source.is_some()) {
+            let Some(engine) = node.engine() else { return Ok(false) };
+            if !engine.damage().is_empty() {
+                are_repaired = false;
+                continue;
+            }
+            for table in engine.catalog().all_tables() {
+                for index_number in 0..table.def.indexes.len() {
+                    let found = engine.find_damage(table, index_number).await.map_err(|error| error.to_string())?;
+                    are_repaired &= found.is_none();
+                }
+            }
+        }
+        Ok(are_repaired)
+    }
+
+    /// What its administrator does now that nothing fails any more.
+    fn see_to(&mut self, number: usize) {
+        let node = &self.nodes[number];
+        let repairs_itself = self.scenario.repairs && node.source.is_some();
+        if repairs_itself && node.has_failed() {
+            // Damage with which nothing starts, the catalog's for one, is not what it repairs.
+            self.nodes[number].heal(true);
+        } else {
+            let is_lost = match repairs_itself && node.engine().is_some() {
+                true => node.needed_what_is_damaged(),
+                false => self.damages.has_cost_rows(number, node),
+            };
+            if is_lost {
+                self.nodes[number].rebuild();
+            }
+        }
+        if !self.nodes[number].is_up() {
+            self.start(number);
+        }
+    }
+
     /// Waits until the clients have stopped and everybody is at the end of the source's log.
     async fn wait_until_quiet(&mut self, clients: &Clients) -> Result<(), String> {
         let begin = self.world.elapsed();
         let clock = self.clients.env().clock;
-        while !(clients.have_stopped() && are_in_step(&self.nodes)) {
+        while !(clients.have_stopped() && are_in_step(&self.nodes) && self.are_repaired().await?) {
             check_prefixes(&self.nodes)?;
             // A sync may have failed just before nothing failed any more.
             self.deaths += self.bury()?;
             for node in 0..self.nodes.len() {
-                if self.damages.has_cost_rows(node, &self.nodes[node]) {
-                    self.nodes[node].rebuild();
-                }
-                if !self.nodes[node].is_up() {
-                    self.start(node);
-                }
+                self.see_to(node);
             }
             if self.world.elapsed() - begin > QUIET_TIME_MAX {
                 let clients = if clients.have_stopped() { "have stopped" } else { "still run" };

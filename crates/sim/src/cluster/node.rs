@@ -215,6 +215,16 @@ impl Node {
         self.process.as_ref()?.ended.lock().clone()
     }
 
+    /// Whether it has stopped applying, because a definition needed rows that cannot be read: then it never comes to its source's state.
+    pub(super) fn needed_what_is_damaged(&self) -> bool {
+        self.replica_status().contains("Last_SQL_Errno=1194")
+    }
+
+    /// Whether its last process could not go on.
+    pub(super) fn has_failed(&self) -> bool {
+        self.failure.is_some()
+    }
+
     /// Ends the process: by SIGKILL, or with its machine's power.
     pub(super) fn end(&mut self, only_the_process: bool) {
         self.comparisons_before = self.comparisons();
@@ -233,10 +243,12 @@ impl Node {
         self.rebuilds = true;
     }
 
-    /// Its disk does not fail any more, and has what it should have.
-    pub(super) fn heal(&mut self) {
+    /// Its disk does not fail any more, and has what it should have, if it `is_mended`.
+    pub(super) fn heal(&mut self, is_mended: bool) {
         self.sync_error = 0.0;
-        self.machine.mend();
+        if is_mended {
+            self.machine.mend();
+        }
         self.machine.set_faults(Faults::default());
     }
 }

@@ -481,5 +481,9 @@ fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     }
     let options = ["FOR UPGRADE", "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM"];
     while tokens.accept_one(&options).is_some() {}
-    Ok(Admin::Tables { what, tables })
+    let from = match what {
+        TableMaintenance::Repair if tokens.accept("FROM") => Some(tokens.string()?),
+        _ => None,
+    };
+    Ok(Admin::Tables { what, tables, from })
 }

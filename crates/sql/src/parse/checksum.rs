@@ -4,6 +4,7 @@
 //! CHECKSUM TABLE t, … [QUICK | EXTENDED]
 //! CHECKSUM TABLE t, … RANGES [FROM x'key'] [TO x'key'] [AT (x'key', …) | SPLIT]
 //! CHECKSUM TABLE t, … ROWS [FROM x'key'] [TO x'key']
+//! CHECKSUM TABLE t, … IMAGES [FROM x'key'] [TO x'key']
 //! ```
 
 use sqlparser::tokenizer::Token;
@@ -17,12 +18,13 @@ pub(super) fn checksum(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     tokens.expect("CHECKSUM")?;
     tokens.expect_one(&["TABLES", "TABLE"])?;
     let tables = tokens.comma_list(Tokens::table_name)?;
-    let how = match tokens.accept_one(&["QUICK", "EXTENDED", "RANGES", "ROWS"]) {
+    let how = match tokens.accept_one(&["QUICK", "EXTENDED", "RANGES", "ROWS", "IMAGES"]) {
         None => Checksum::Whole,
         Some("QUICK") => Checksum::Quick,
         Some("EXTENDED") => Checksum::Extended,
         Some("RANGES") => Checksum::Ranges { range: range(tokens)?, cuts: cuts(tokens)? },
-        Some(_) => Checksum::Rows(range(tokens)?),
+        Some("ROWS") => Checksum::Rows(range(tokens)?),
+        Some(_) => Checksum::Images(range(tokens)?),
     };
     Ok(Admin::Checksum { tables, how })
 }

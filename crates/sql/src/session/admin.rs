@@ -6,7 +6,7 @@ use types::Value;
 use super::Session;
 use crate::account::Privilege;
 use crate::expr::WarningLevel;
-use crate::parse::ast::{Admin, FlushTarget};
+use crate::parse::ast::{Admin, FlushTarget, TableMaintenance};
 use crate::replay::ReplicationFilter;
 use crate::result::{Outcome, ResultSink};
 use crate::services::PurgeBinaryLogs;
@@ -86,7 +86,10 @@ impl Session {
                 self.check_global(&[Privilege::Shutdown])?;
                 services.shutdown();
             }
-            Admin::Tables { what, tables } => return self.maintain(*what, tables, sink).await,
+            Admin::Tables { what: TableMaintenance::Repair, tables, from } => {
+                return self.repair(tables, from.as_deref(), sink).await;
+            }
+            Admin::Tables { what, tables, .. } => return self.maintain(*what, tables, sink).await,
             Admin::Checksum { tables, how } => return self.checksum(tables, how, sink).await,
         }
         Ok(Outcome::default())

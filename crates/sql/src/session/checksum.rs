@@ -61,9 +61,9 @@ impl Session {
     ) -> Result<Outcome, SqlError> {
         let mut named = Vec::with_capacity(tables.len());
         for table in tables {
-            // Who may have the whole log learns nothing from a sum.
-            let is_replica =
-                matches!(how, Checksum::Ranges { .. }) && self.has_global_privilege(Privilege::ReplicationReplica);
+            // Who may have the whole log learns nothing from a sum, nor from the rows, which are in it.
+            let is_replica = matches!(how, Checksum::Ranges { .. } | Checksum::Images(_))
+                && self.has_global_privilege(Privilege::ReplicationReplica);
             if !is_replica {
                 self.check_table(Privilege::Select, table)?;
             }
@@ -86,6 +86,7 @@ impl Session {
             Checksum::Whole | Checksum::Extended | Checksum::Quick => "Table v128, Checksum u?",
             Checksum::Ranges { .. } => "Table v128, From_key t?, Rows u?, Checksum u?",
             Checksum::Rows(_) => "Table v128, Key t?, Condition t?, Checksum u?",
+            Checksum::Images(_) => "Table v128, Key t?, Image t?",
         });
         let described: Vec<ResultColumn> = columns.iter().map(show::result_column).collect();
         sink.columns(&described)?;
@@ -128,7 +129,18 @@ impl Session {
                         done => done?,
                     }
                 }
-                Checksum::Rows(range) => self.rows(transaction, &table, range, &name, &mut answer).await?,
+                Checksum::Rows(range) => {
+                    let row = |entry: &Entry| {
+                        let hash = RowSum::hash_of(&entry.key, &entry.value);
+                        let condition = condition(&table, &entry.value)?;
+                        Ok([name.clone(), hex(&entry.key), Value::str(condition), Value::UInt(hash)])
+                    };
+                    self.rows(transaction, &table, range, row, &mut answer).await?;
+                }
+                Checksum::Images(range) => {
+                    let row = |entry: &Entry| Ok([name.clone(), hex(&entry.key), hex(&entry.value)]);
+                    self.rows(transaction, &table, range, row, &mut answer).await?;
+                }
             }
         }
         Ok(Outcome { has_rows: true, affected_rows: answer.rows, ..Outcome::default() })
@@ -161,13 +173,13 @@ impl Session {
         Ok(())
     }
 
-    /// ROWS: each row's key, the condition that finds it, its hash.
-    async fn rows(
+    /// ROWS and IMAGES: a row of the answer for each of the table's.
+    async fn rows<const COLUMNS: usize>(
         &self,
         transaction: &mut Transaction,
         table: &Arc<Table>,
         range: &EncodedRange,
-        name: &Value,
+        row: impl Fn(&Entry) -> Result<[Value; COLUMNS], SqlError>,
         answer: &mut Answer<'_>,
     ) -> Result<(), SqlError> {
         let turn = ThreadTurn::default();
@@ -175,9 +187,7 @@ impl Session {
         let mut batch = Vec::new();
         while transaction.next_batch(&mut scan, &mut batch, BATCH_ROWS).await? {
             for entry in batch.drain(..) {
-                let hash = RowSum::hash_of(&entry.key, &entry.value);
-                let condition = condition(table, &entry.value)?;
-                answer.row(&[name.clone(), hex(&entry.key), Value::str(condition), Value::UInt(hash)]).await?;
+                answer.row(&row(&entry)?).await?;
             }
             turn.pass(&*self.shared.env.clock).await;
         }

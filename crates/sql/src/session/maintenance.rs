@@ -139,7 +139,7 @@ impl Session {
         Ok(())
     }
 
-    /// ANALYZE, CHECK, OPTIMIZE and REPAIR TABLE.
+    /// ANALYZE, CHECK and OPTIMIZE TABLE.
     pub(super) async fn maintain(
         &mut self,
         what: TableMaintenance,
@@ -154,7 +154,7 @@ impl Session {
             let exists = self.catalog().table(&schema, &table.name).is_some();
             let is_temporary = self.catalog().temporary_table(&schema, &table.name).is_some();
             if is_temporary && what != TableMaintenance::Analyze {
-                return Err(SqlError::not_supported("CHECK, OPTIMIZE and REPAIR of temporary tables"));
+                return Err(SqlError::not_supported("CHECK and OPTIMIZE of temporary tables"));
             }
             let mut lines = answers(what, exists, &schema, &table.name);
             if what == TableMaintenance::Optimize && exists {
@@ -217,7 +217,6 @@ fn answers(what: TableMaintenance, exists: bool, schema: &str, name: &str) -> Ve
         return vec![("Error", missing), ("status", "Operation failed".into())];
     }
     match what {
-        TableMaintenance::Repair => vec![("note", "The storage engine for the table doesn't support repair".into())],
         TableMaintenance::Optimize => vec![
             ("note", "Table does not support optimize, doing recreate + analyze instead".into()),
             ("status", "OK".into()),

@@ -30,6 +30,7 @@ mod log_settings;
 mod maintenance;
 mod prepared;
 mod privileges;
+mod repair;
 mod replay;
 mod replicated;
 mod rows;

@@ -159,6 +159,19 @@ fn shown(value: &Value, decimals: u8) -> String {
     String::from_utf8_lossy(&text).into_owned()
 }
 
+/// Has no rows that are not here.
+struct Nobody;
+
+impl engine::RowSource for Nobody {
+    fn rows<'a>(
+        &'a self,
+        _: &'a Arc<engine::Table>,
+        _: &'a engine::Damage,
+    ) -> BoxFuture<'a, engine::Result<engine::Fetched>> {
+        Box::pin(std::future::ready(Err(engine::EngineError::NotReady("nobody has them"))))
+    }
+}
+
 /// The services of a server that has nothing but its engine.
 struct Alone;
 
@@ -244,6 +257,9 @@ impl Services for Alone {
     }
     fn wait_for_position(&self, _: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {
         Box::pin(std::future::ready(Ok(timeout.is_none())))
+    }
+    fn row_source(&self, _: Option<&str>) -> Result<Arc<dyn engine::RowSource>, SqlError> {
+        Ok(Arc::new(Nobody))
     }
     fn shutdown(&self) {}
     fn checkpoint(&self) -> BoxFuture<'_, Result<(), SqlError>> {

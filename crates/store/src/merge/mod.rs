@@ -15,11 +15,13 @@
 //! # Invariants
 //! - One merge or checkpoint at a time (the gate in [`crate::shared`]).
 //! - A damaged node does not end a merge: it stays where it is, without the changes that fall into it, and can never be read
-//!   again, even if the disk should find its bytes. So every read that would need them is an error.
+//!   again, even if the disk should find its bytes. So every read that would need them is an error; until a merge is given all that
+//!   belongs there ([`Merge::restore`]).
 //! - Memory is bounded: the window of changes, three pages per level, the writes under way, and the leaves read ahead (all of
 //!   these as they are in memory, not compressed); and the list of freed pages, as runs.
 
 mod ahead;
+mod count;
 mod pacer;
 mod pending;
 mod source;
@@ -36,6 +38,7 @@ pub use self::source::{Change, Changes, SortedChanges};
 pub(crate) use self::writer::{Flight, PageWriter};
 
 use self::tree::TreeMerge;
+use crate::damage::Restored;
 use crate::manifest::{Tree, Trees};
 use crate::page::PageRef;
 use crate::page::form::Compression;
@@ -112,12 +115,33 @@ impl Merge {
     /// # Errors
     /// After any error, or when the future was dropped in its middle, this merge can only be dropped.
     pub async fn apply<C: Changes>(&mut self, index: IndexId, compression: Compression, changes: C) -> Result<()> {
+        self.restore(index, compression, changes, &Restored::default()).await
+    }
+
+    /// The same; in some ranges the changes are the whole content, so nodes there that cannot be read are made anew. If these ranges are
+    /// all that cannot be read ([`crate::Damage::restored`]), the tree is whole afterwards. Pages that nobody knows any more, because
+    /// what referred to them cannot be read, stay allocated for ever.
+    ///
+    /// # Errors
+    /// As [`Merge::apply`].
+    pub async fn restore<C: Changes>(
+        &mut self,
+        index: IndexId,
+        compression: Compression,
+        changes: C,
+        restored: &Restored,
+    ) -> Result<()> {
         let old = self.begin(index).await?;
         self.writer.set_compression(compression);
         let damaged = Some(&mut self.damaged).filter(|_| self.vital != Some(index));
         let (shared, writer, freed) = (self.store.shared(), &mut self.writer, &mut self.freed);
         let parts = Parts { shared, writer, freed, damaged };
-        match TreeMerge::new(parts, index, old, changes).run().await? {
+        let merged = TreeMerge::new(parts, index, old, changes, restored).run().await?;
+        let tree = match merged.tree {
+            Some(tree) if merged.is_uncounted => Some(self.counted(index, tree).await?),
+            tree => tree,
+        };
+        match tree {
             Some(tree) => drop(self.trees.insert(index, tree)),
             None => drop(self.trees.remove(&index)),
         }

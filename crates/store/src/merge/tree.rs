@@ -21,14 +21,23 @@
 //! it are left out. If there are any its reference names another generation from then on, of which no page is: so what is missing is
 //! never taken for the rows as they were, even if the disk finds them again.
 //!
+//! A node that cannot be read and lies in a *restored range* ([`Restored`]) is *replaced*: it goes, with whatever was below it, and the changes
+//! that fall into it are all of its rows. Nodes that restored ranges meet are opened, changes or not, so that none is missed. What can be
+//! read there is right, and stays where no change falls: a key that the changes do not name has not changed.
+//!
 //! # Invariants
 //! - Pending entries of a level are less than three pages, however long the stream is; the depth of the old tree
 //!   bounds the path.
 //! - All pending entries below a level come before those that will be pushed to it.
+//! - A tree from which something was left out says so until a merge has replaced everything that could not be read as of a state behind
+//!   the last such merge, and has itself left out nothing.
+
+use std::num::NonZeroU64;
 
 use base::IndexId;
 use bytes::Bytes;
 
+use crate::damage::Restored;
 use crate::manifest::Tree;
 use crate::page::inner::Child;
 use crate::page::leaf::{Overflow, Value, needs_overflow};
@@ -129,10 +138,22 @@ pub(super) struct TreeMerge<'a, C> {
     appended: bool,
     /// Rows of the leaf under way that change; here for its memory.
     gone: Vec<usize>,
+    /// What the changes are the whole content of.
+    restored: &'a Restored,
+    /// Nobody knows what was below something that was replaced, so the pages have to be counted.
+    is_uncounted: bool,
+}
+
+/// What became of a tree.
+pub(super) struct Merged {
+    /// The new one, unless it is empty.
+    pub(super) tree: Option<Tree>,
+    /// Its numbers of pages are too high.
+    pub(super) is_uncounted: bool,
 }
 
 impl<'a, C: Changes> TreeMerge<'a, C> {
-    pub(super) fn new(parts: Parts<'a>, index: IndexId, old: Option<Tree>, changes: C) -> Self {
+    pub(super) fn new(parts: Parts<'a>, index: IndexId, old: Option<Tree>, changes: C, restored: &'a Restored) -> Self {
         TreeMerge {
             parts,
             index,
@@ -144,11 +165,13 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             counts: old.unwrap_or(Tree::EMPTY),
             appended: false,
             gone: Vec::new(),
+            restored,
+            is_uncounted: false,
         }
     }
 
-    /// The new tree, unless it is empty.
-    pub(super) async fn run(mut self) -> Result<Option<Tree>> {
+    /// Merges everything.
+    pub(super) async fn run(mut self) -> Result<Merged> {
         self.window.fill().await?;
         if self.path.is_empty() {
             self.appended = true;
@@ -159,7 +182,9 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
                 self.path.pop();
                 continue;
             }
-            let touched = self.window.first().is_some_and(|change| frame.reaches(frame.next, &change.key));
+            let touched = self.window.first().is_some_and(|change| frame.reaches(frame.next, &change.key))
+                || !self.restored.ranges().is_empty()
+                    && self.restored.meets(&frame.child(frame.next).lower, frame.upper_of(frame.next).as_deref());
             let level = frame.child_level;
             if touched || self.is_short_up_to(level) {
                 self.open().await?;
@@ -187,8 +212,14 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         let (page, warm) = match read {
             Ok(read) => read,
             Err(error) => match self.read_again(error, child.at, level).await? {
-                Some(page) => (page, false),
-                None => return self.set_aside(child, level, upper).await,
+                Ok(page) => (page, false),
+                Err(_) if self.restored.covers(&child.lower, upper.as_deref()) => {
+                    return self.replace(child, level, upper).await;
+                }
+                Err(damage) => {
+                    self.parts.damaged.iter_mut().for_each(|damaged| damaged.push(damage.clone()));
+                    return self.set_aside(child, level, upper).await;
+                }
             },
         };
         if level == 0 {
@@ -203,20 +234,32 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         Ok(())
     }
 
-    /// A node that something was wrong with, if it can be read by itself; `None` if it is damaged, and may be.
-    async fn read_again(&mut self, error: StoreError, at: PageRef, level: u8) -> Result<Option<Page>> {
+    /// A node that something was wrong with, if it can be read by itself; what is wrong with it if it is damaged, and may be.
+    async fn read_again(&mut self, error: StoreError, at: PageRef, level: u8) -> Result<Result<Page>> {
         let is_damage = matches!(error, StoreError::Corrupt { .. });
-        let Some(damaged) = self.parts.damaged.as_mut().filter(|_| is_damage) else { return Err(error) };
+        if !is_damage || self.parts.damaged.is_none() {
+            return Err(error);
+        }
         // It may have been another one that was read with it, or something that passes.
         self.ahead.clear();
         match self.parts.shared.file.read_page(&Expected::node(at, self.index, level)).await {
-            Ok(page) => Ok(Some(page)),
-            Err(error @ StoreError::Corrupt { .. }) => {
-                damaged.push(error);
-                Ok(None)
-            }
-            Err(error) => Err(error),
+            Err(error @ StoreError::Corrupt { .. }) => Ok(Err(error)),
+            read => read.map(Ok),
         }
+    }
+
+    /// Puts the changes that fall into a child in its place. What it referred to is lost: pages below an inner node, and those of a
+    /// leaf's large values.
+    async fn replace(&mut self, child: Child, level: u8, upper: Option<Bytes>) -> Result<()> {
+        self.drop_page(child.at);
+        if level == 0 {
+            self.counts.leaf_pages -= 1;
+        } else {
+            self.counts.inner_pages -= 1;
+        }
+        self.is_uncounted |= level > 0 || self.counts.overflow_pages > 0;
+        self.rows.open(child.lower, false);
+        self.merge_rows(None, upper).await
     }
 
     /// Leaves a child where it is, and out what was to be done in it.
@@ -225,7 +268,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
         while self.window.first().is_some_and(|change| upper.as_ref().is_none_or(|upper| change.key < *upper)) {
             self.window.pop().await?;
             child.at.generation = self.parts.writer.generation();
-            self.counts.is_damaged = true;
+            self.counts.damaged_in = NonZeroU64::new(self.parts.writer.generation());
         }
         self.push_child(level, child).await
     }
@@ -373,7 +416,7 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
     }
 
     /// The changes and the old tree are at their end: writes what is pending from the leaves up, until one node is left.
-    async fn finish(mut self) -> Result<Option<Tree>> {
+    async fn finish(mut self) -> Result<Merged> {
         let mut level = 0;
         loop {
             self.join_left(level).await?;
@@ -384,14 +427,18 @@ impl<'a, C: Changes> TreeMerge<'a, C> {
             let nothing_written = above.iter().all(|pending| pending.emitted == 0);
             if nothing_written && higher_is_empty && above.first().map_or(0, PendingChildren::len) <= 1 {
                 let root = self.children.get_mut(number).and_then(PendingChildren::pop);
-                return Ok(root.map(|root| self.tree(root, level + 1)));
+                let tree = root.map(|root| self.tree(root, level + 1));
+                return Ok(Merged { tree, is_uncounted: self.is_uncounted });
             }
             level += 1;
         }
     }
 
     fn tree(&self, root: Child, height: u8) -> Tree {
-        Tree { root: root.at, height, rows: root.rows, hash: root.hash, ..self.counts }
+        // What this merge has set aside has its generation, which is above that of any roots there were.
+        let stays = |set_aside: &NonZeroU64| self.restored.whole_as_of.is_none_or(|whole| set_aside.get() > whole);
+        let damaged_in = self.counts.damaged_in.filter(stays);
+        Tree { root: root.at, height, rows: root.rows, hash: root.hash, damaged_in, ..self.counts }
     }
 
     /// What is pending at the right end of a level is short: the node to its left is opened again, if it is an old one.

@@ -3,6 +3,7 @@
 mod crash;
 mod faults;
 mod model;
+mod repair;
 mod space;
 mod support;
 mod threads;

@@ -48,6 +48,8 @@ pub enum Admin {
         what: TableMaintenance,
         /// With these.
         tables: Vec<TableName>,
+        /// FROM: the server that has the rows that REPAIR cannot read.
+        from: Option<String>,
     },
     /// CHECKSUM TABLE.
     Checksum {
@@ -76,6 +78,8 @@ pub enum Checksum {
     },
     /// ROWS: each row's key and hash.
     Rows(EncodedRange),
+    /// IMAGES: each row's key and its bytes.
+    Images(EncodedRange),
 }
 
 /// Keys as they are in the clustered index, encoded: from one on, and before another.

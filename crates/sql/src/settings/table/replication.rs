@@ -97,6 +97,10 @@ pub(super) const ALL: &[Setting] = &[
             "Tasks that install transactions of our own log at once (0: one per core), or transactions of another server's log that may be in the \
              middle at once (0: eight per core). Counts from the next START REPLICA.",
         ),
+    global("repair_damaged_pages", BOOL, "ON").doc(
+        "Whether the server makes good by itself what of its data file cannot be read: a secondary index from the table's rows, and, on a \
+         follower, rows from its source.",
+    ),
     global("replica_checksum_interval", uint(0, 31_536_000), "60").doc(
         "Seconds between two comparisons of a follower with its source, at least: after a checkpoint it compares the sums of all \
          tables at one position of the log. Tables that differ are named in the server's log and in \
