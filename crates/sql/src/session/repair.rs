@@ -32,6 +32,10 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         self.commit().await?;
+        if from.is_some() {
+            // It says whose rows this server takes for its own, and connects to them.
+            self.check_global(&[Privilege::ReplicationAdmin])?;
+        }
         let source = self.shared.services.row_source(from)?;
         let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text v131072");
         for table in tables {
