@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use session::client::{Client, ClientError};
 use session::transport::StreamTransport;
@@ -57,6 +58,17 @@ async fn connect(server: &Server, user: &str, password: &str) -> Result<TestClie
     let (user, password, server_key) = (user.into(), password.into(), ServerKey::Ask);
     let credentials = Credentials { user, password, server_key, ..Credentials::default() };
     Client::connect(StreamTransport::new(stream, Peer::default()), &env.random, credentials).await
+}
+
+/// As root, as soon as a follower lets in: its accounts come with the log.
+async fn connect_to_follower(follower: &Server) -> TestClient {
+    loop {
+        match connect(follower, "root", "").await {
+            Ok(client) => return client,
+            Err(error) => assert!(error.refused().is_some(), "{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
 
 fn code(result: Result<TestClient, ClientError>) -> u16 {

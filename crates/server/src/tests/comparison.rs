@@ -30,14 +30,7 @@ impl Pair {
         options.server_id = Some(2);
         options.set.push("replica_checksum_interval=1".into());
         let follower = Server::start(&options).await.unwrap();
-        // The accounts come with the log.
-        let to_follower = loop {
-            match connect(&follower, "root", "").await {
-                Ok(client) => break client,
-                Err(error) => assert!(error.refused().is_some(), "{error}"),
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        };
+        let to_follower = connect_to_follower(&follower).await;
         let mut pair = Pair { source, to_source, follower, to_follower, _folder: folder };
         pair.run("INSERT INTO d.t (x) VALUES ('a'), ('b')").await;
         pair

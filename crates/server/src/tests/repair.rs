@@ -126,13 +126,7 @@ async fn pair(dir: &TestDir, folder: &TestDir) -> (Server, TestClient, Server, T
     options.follow = Some(format!("mysql://repl@127.0.0.1:{}", source.addresses()[0].port()).parse().unwrap());
     options.server_id = Some(2);
     let follower = Server::start(&options).await.unwrap();
-    let to_follower = loop {
-        match connect(&follower, "root", "").await {
-            Ok(client) => break client,
-            Err(error) => assert!(error.refused().is_some(), "{error}"),
-        }
-        tokio::time::sleep(Duration::from_millis(2)).await;
-    };
+    let to_follower = connect_to_follower(&follower).await;
     in_step(&source, &follower).await;
     (source, to_source, follower, to_follower)
 }
