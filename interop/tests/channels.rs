@@ -201,3 +201,62 @@ fn sources_in_conflict() {
     until("it stops", || status(&replica, "a", "Last_SQL_Errno") == "1032");
     assert_eq!(client.number("SELECT n FROM d.load_rows WHERE id = 5").unwrap(), 8);
 }
+
+/// Each channel has rules of its own in place of those of all; MariaDB's way to say which one is meant is the same. They outlive a restart.
+#[test]
+fn filters_of_one_channel() {
+    let (mysql, maria) = (
+        Peer::start(Kind::Mysql97, "channel-filters", Duration::ZERO, &[]).unwrap(),
+        Peer::start(Kind::Maria118, "channel-filters", Duration::ZERO, &[]).unwrap(),
+    );
+    let mut replica = started("channel-filters");
+    add(&replica, "first", mysql.port(), BY_GTIDS);
+    add(&replica, "second", maria.port(), BY_GTIDS);
+    let ours = replica.client();
+    ours.query("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (nothing), REPLICATE_IGNORE_TABLE = (shared.ignored)")
+        .unwrap();
+    ours.query("CHANGE REPLICATION FILTER REPLICATE_REWRITE_DB = ((shared, from_mysql)), REPLICATE_DO_DB = (from_mysql) FOR CHANNEL 'first'")
+        .unwrap();
+    let named = ours
+        .query(
+            "SET default_master_connection = 'Second'; SET GLOBAL replicate_do_db = 'shared'; SELECT @@default_master_connection",
+        )
+        .unwrap();
+    assert_eq!(named.trim(), "Second");
+    let error = ours.query("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d) FOR CHANNEL 'third'").unwrap_err();
+    assert!(error.contains("3074"), "{error}");
+    ours.query("CREATE DATABASE from_mysql; START REPLICA").unwrap();
+    for source in [mysql.client(), maria.client()] {
+        write(&source, "unwanted", 1, 1);
+        source.query("CREATE DATABASE shared; USE shared; CREATE TABLE ignored (id INT PRIMARY KEY)").unwrap();
+        source
+            .query("USE shared; CREATE TABLE load_rows (id INT PRIMARY KEY); INSERT INTO load_rows VALUES (1)")
+            .unwrap();
+    }
+    until("both", || counts(&replica, &["shared", "from_mysql"]) == [1, 1]);
+    assert_eq!(ours.query("SHOW DATABASES LIKE 'unwanted'").unwrap(), "");
+    assert_eq!(ours.query("SHOW TABLES FROM shared LIKE 'ignored'").unwrap(), "", "a rule of all");
+    assert_eq!(
+        ours.query("SHOW TABLES FROM from_mysql LIKE 'ignored'").unwrap().trim(),
+        "ignored",
+        "it has another name"
+    );
+    let error = ours.query("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d) FOR CHANNEL 'first'").unwrap_err();
+    assert!(error.contains("3081"), "{error}");
+
+    replica.kill();
+    replica.restart().unwrap();
+    let rules = |channel: &str| ["Replicate_Do_DB", "Replicate_Rewrite_DB"].map(|rule| status(&replica, channel, rule));
+    assert_eq!(rules("first"), ["from_mysql", "shared->from_mysql"]);
+    assert_eq!(rules("second"), ["shared", ""]);
+    mysql.client().query("USE shared; INSERT INTO load_rows VALUES (2)").unwrap();
+    maria.client().query("USE unwanted; INSERT INTO load_rows VALUES (2, 2)").unwrap();
+    maria.client().query("USE shared; INSERT INTO load_rows VALUES (2), (3)").unwrap();
+    until("both again", || counts(&replica, &["shared", "from_mysql"]) == [3, 2]);
+    // STOP of the session's channel alone; without rules it has those of all.
+    let client = replica.client();
+    client.query("SET default_master_connection = 'second'; STOP SLAVE; RESET SLAVE ALL").unwrap();
+    assert_eq!(status(&replica, "first", "Replica_SQL_Running"), "Yes");
+    add(&replica, "second", maria.port(), BY_GTIDS);
+    assert_eq!(status(&replica, "second", "Replicate_Do_DB"), "");
+}

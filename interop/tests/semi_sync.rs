@@ -72,25 +72,14 @@ fn a_follower_of_ours() {
         || drop(follower.client().query("START REPLICA").unwrap()),
     );
 
-    // Whoever waits can be killed, and what it has written is there once the follower has it.
+    // Whoever waits can be killed, and what it has written or defined is there once the follower has it.
     follower.client().query("STOP REPLICA").unwrap();
     let client = source.client();
-    std::thread::scope(|scope| {
-        let port = source.port();
-        let killed = scope.spawn(move || {
-            let mut connection = Connection::open(port, "d").unwrap();
-            connection.succeed("INSERT INTO counted (s) VALUES ('killed')").unwrap_err()
-        });
-        until("a commit that waits", || client.status("Rpl_semi_sync_source_wait_sessions").unwrap() == 1);
-        let id = client
-            .query("SELECT id FROM information_schema.processlist WHERE info LIKE '%killed%' AND id <> CONNECTION_ID()")
-            .unwrap();
-        client.query(&format!("KILL QUERY {}", id.trim())).unwrap();
-        let error = killed.join().unwrap();
-        assert!(error.contains("interrupted"), "{error}");
-    });
+    is_killed(&source, "INSERT INTO counted (s) VALUES ('killed')", 1);
+    is_killed(&source, "CREATE TABLE killed (id INT PRIMARY KEY)", 2);
     follower.client().query("START REPLICA").unwrap();
     until("it is visible", || count(&client, "s = 'killed'") == 1);
+    until("so is the table", || client.query("SELECT COUNT(*) FROM d.killed").is_ok());
 
     // Whatever a client was told of before the source died is on the follower.
     let told = std::thread::scope(|scope| {
@@ -112,6 +101,21 @@ fn a_follower_of_ours() {
     until("what was received is applied", || count(&replica, "s LIKE 'told %'") >= told);
     follower.client().query("STOP REPLICA; SET GLOBAL super_read_only = OFF, GLOBAL read_only = OFF").unwrap();
     assert!(count(&replica, "s LIKE 'told %'") >= told);
+}
+
+/// A statement that has `killed` in it waits for a replica, as the last one of so many, until it is killed.
+fn is_killed(source: &Server, statement: &str, waiting: i64) {
+    let client = source.client();
+    std::thread::scope(|scope| {
+        let port = source.port();
+        let killed = scope.spawn(move || Connection::open(port, "d").unwrap().succeed(statement).unwrap_err());
+        until("it waits", || client.status("Rpl_semi_sync_source_wait_sessions").unwrap() == waiting);
+        let waits =
+            "SELECT id FROM information_schema.processlist WHERE info LIKE '%killed%' AND id <> CONNECTION_ID()";
+        client.query(&format!("KILL QUERY {}", client.query(waits).unwrap().trim())).unwrap();
+        let error = killed.join().unwrap();
+        assert!(error.contains("interrupted"), "{error}");
+    });
 }
 
 #[test]

@@ -8,7 +8,7 @@ use commuter::demo::DemoArguments;
 use server::url::ServerUrl;
 use server::{RelayArguments, ServeOptions, VERSION};
 
-use crate::{checksum, log_analyze, log_dump, tail};
+use crate::{allocator, checksum, log_analyze, log_dump, tail};
 
 /// One line for people.
 pub(crate) type CommandError = Box<dyn std::error::Error>;
@@ -410,6 +410,7 @@ impl Cli {
     pub(crate) fn run(self) -> CommandResult {
         match self.command {
             Command::Serve(serve) => {
+                allocator::keep_freed();
                 server::serve(&serve.options())?;
                 Ok(ExitCode::SUCCESS)
             }
@@ -451,6 +452,7 @@ impl Serve {
             rebuild: self.rebuild,
             initialize_insecure: self.initialize_insecure,
             root_password: std::env::var(ROOT_PASSWORD_VARIABLE).ok().filter(|password| !password.is_empty()),
+            on_recovered: Some(allocator::give_freed_back),
         }
     }
 }

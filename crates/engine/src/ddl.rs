@@ -42,7 +42,7 @@ use crate::memtable::stamp::{Stamp, VersionStamp};
 use crate::options::{SessionHandle, TxnOptions};
 use crate::read::{Merged, NewestOr, Selector};
 use crate::turn::OwnedTurn;
-use crate::txn::Commit;
+use crate::txn::{Commit, Pending};
 
 /// Rows built between two looks at the room in the memtable.
 const BUILD_CHUNK_ROWS: usize = 512;
@@ -107,13 +107,23 @@ impl Engine {
     pub async fn execute_ddl(
         self: &Arc<Self>,
         change: CatalogChange,
-        mut text: DdlText,
+        text: DdlText,
         options: &TxnOptions,
     ) -> Result<Commit> {
+        self.enqueue_ddl(change, text, options).await?.ended().await
+    }
+
+    /// The same up to its place in the order of commits.
+    pub async fn enqueue_ddl(
+        self: &Arc<Self>,
+        change: CatalogChange,
+        mut text: DdlText,
+        options: &TxnOptions,
+    ) -> Result<Pending> {
         let core = self.core();
         core.check_commits()?;
         let session = &options.session;
-        let _passing = core.pass_gate(Passage::Definition, &session.cancel, options.lock_wait_timeout).await?;
+        let passing = core.pass_gate(Passage::Definition, &session.cancel, options.lock_wait_timeout).await?;
         core.check_commits()?;
         let wait = Wait { policy: WaitPolicy::For(options.lock_wait_timeout), cancel: &session.cancel };
         if text.context.timestamp == 0 {
@@ -134,8 +144,7 @@ impl Engine {
         let position = options.source_position.clone();
         let mut payload = Payload::new(guard, position);
         (payload.stamp, payload.ddl) = (stamp, Some(Box::new(prepared.effect)));
-        let place = pipeline.enqueue(encoded, reservation, payload).await?;
-        Ok(Commit { place: Some(place) })
+        Ok(Pending::new(pipeline.enqueue(encoded, reservation, payload), passing))
     }
 
     /// Installs a DDL statement of the log. Everything before it must be published, and nothing after it installed (a build may

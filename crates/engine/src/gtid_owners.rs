@@ -4,7 +4,8 @@
 //! # Invariant
 //! - No GTID is in the log twice: who owns one has seen, while it owned it, that it was not executed.
 
-use std::collections::HashSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use base::{Cancel, Gtid, SqlError, codes};
@@ -21,8 +22,22 @@ use crate::error::{EngineError, Result};
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct GtidOwners {
-    owned: Mutex<HashSet<Gtid>>,
+    /// With the connection that owns it; 0 for a replica.
+    owned: Mutex<BTreeMap<Gtid, u32>>,
     released: Event,
+}
+
+impl GtidOwners {
+    /// Whether nobody had it.
+    fn take(&self, gtid: Gtid, connection: u32) -> bool {
+        match self.owned.lock().entry(gtid) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert(connection);
+                true
+            }
+        }
+    }
 }
 
 /// A GTID that nobody else commits until this is dropped.
@@ -49,7 +64,7 @@ impl Drop for OwnedGtid {
         let mut owned = self.core.gtid_owners.owned.lock();
         owned.remove(&self.gtid);
         let is_of_tag = |other: &Gtid| (other.uuid, other.tag) == (self.gtid.uuid, self.gtid.tag);
-        if self.gtid.uuid == self.core.server_uuid && !owned.iter().any(is_of_tag) {
+        if self.gtid.uuid == self.core.server_uuid && !owned.keys().any(is_of_tag) {
             self.core.log.forget_numbers(self.gtid.tag);
         }
         drop(owned);
@@ -65,15 +80,15 @@ pub fn numbers_exhausted() -> SqlError {
 }
 
 impl Engine {
-    /// Waits until nobody owns a GTID, and owns it then; `None` if it is executed.
+    /// Waits until nobody owns a GTID, and owns it then, for the connection of that number; `None` if it is executed.
     ///
     /// # Errors
     /// 1775 for one of this server's own whose number leaves the log too few of them.
-    pub async fn own_gtid(&self, gtid: Gtid, cancel: &Cancel) -> Result<Option<OwnedGtid>> {
+    pub async fn own_gtid(&self, gtid: Gtid, connection: u32, cancel: &Cancel) -> Result<Option<OwnedGtid>> {
         let core = self.core();
         loop {
             let released = core.gtid_owners.released.listen();
-            if core.gtid_owners.owned.lock().insert(gtid) {
+            if core.gtid_owners.take(gtid, connection) {
                 let owned = OwnedGtid { gtid, core: core.clone() };
                 self.keep_number(gtid).await?;
                 return Ok((!self.has_executed(gtid)).then_some(owned));
@@ -84,6 +99,11 @@ impl Engine {
             };
             future::or(released, async { Err(cancel.cancelled().await) }).await.map_err(EngineError::Cancelled)?;
         }
+    }
+
+    /// Every GTID that somebody owns, in order, with the number of the connection.
+    pub fn owned_gtids(&self) -> Vec<(Gtid, u32)> {
+        self.core().gtid_owners.owned.lock().iter().map(|(gtid, connection)| (*gtid, *connection)).collect()
     }
 
     /// A number of this server's own that was chosen is given to nobody else.
@@ -106,12 +126,5 @@ impl Engine {
     /// Whether a GTID has its place in the log, or is of a state that was taken from elsewhere.
     pub fn has_executed(&self, gtid: Gtid) -> bool {
         self.core().order.lock().gtids.contains(gtid) || self.core().log.has_executed(gtid)
-    }
-
-    /// The GTIDs that somebody is about to commit, in order (`gtid_owned`).
-    pub fn owned_gtids(&self) -> Vec<Gtid> {
-        let mut owned: Vec<Gtid> = self.core().gtid_owners.owned.lock().iter().copied().collect();
-        owned.sort_unstable();
-        owned
     }
 }

@@ -18,7 +18,7 @@ pub mod follower;
 pub mod replica;
 pub mod source;
 
-pub use follower::{CopyRows, Follower, SourceRows, SourceSettings};
+pub use follower::{CopyRows, Follower, KeptSource, SourceRows, SourceSettings};
 pub use replica::{Channels, Replica, SourceKind};
 pub use source::{DumpServer, MariaPosition};
 

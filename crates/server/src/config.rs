@@ -34,6 +34,8 @@ pub struct ServeOptions {
     pub initialize_insecure: bool,
     /// At first start, root's password.
     pub root_password: Option<String>,
+    /// Called when recovery is complete.
+    pub on_recovered: Option<fn()>,
 }
 
 /// What clients are told: MySQL's version that is spoken, and this program's.

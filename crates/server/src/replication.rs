@@ -14,10 +14,9 @@ use binlog::{GtidSet, MariaGtidName, OWN_GNO_MAX};
 use engine::{Engine, EngineError, RowSource};
 use io::Env;
 use repl::follower::Identity;
-use repl::{CopyRows, Follower, Replica, SourceRows, SourceSettings};
+use repl::{CopyRows, Follower, KeptSource, Replica, SourceRows, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
-use sql::replay::ReplicationFilter;
 use sql::session::XaTransactions;
 use sql::settings::{Globals, SettingValue};
 
@@ -79,8 +78,9 @@ pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValu
 }
 
 /// Whether something of a source's log is to be left out here, or to have another name. What cannot be understood counts.
-pub(crate) fn has_filters(globals: &Globals) -> bool {
-    !ReplicationFilter::of(globals).is_ok_and(|filter| filter.is_empty())
+pub(crate) fn has_filters(globals: &Globals, source: &KeptSource) -> bool {
+    source.get().is_some_and(|settings| settings.has_origins())
+        || !source.filter(globals).is_ok_and(|filter| filter.is_empty())
 }
 
 /// 1235: a copy of a log has all of it.
@@ -96,11 +96,11 @@ pub(crate) fn nothing_is_skipped_in_a_copy() -> SqlError {
 }
 
 /// One of these errors if something is to be left out.
-pub(crate) fn check_copies_all(globals: &Globals) -> Result<(), SqlError> {
+pub(crate) fn check_copies_all(globals: &Globals, source: &KeptSource) -> Result<(), SqlError> {
     if globals.named("sql_replica_skip_counter").as_u64() > 0 {
         return Err(nothing_is_skipped_in_a_copy());
     }
-    if has_filters(globals) { Err(no_filters_of_a_copy()) } else { Ok(()) }
+    if has_filters(globals, source) { Err(no_filters_of_a_copy()) } else { Ok(()) }
 }
 
 /// Makes the server one that can follow: read-only, with nothing of its own behind the last transaction of its log. If it cannot
@@ -279,11 +279,11 @@ pub(crate) fn row_source(
 
 /// START REPLICA without more words.
 pub(crate) const BOTH_THREADS: StartReplica =
-    StartReplica { receiver: true, applier: true, user: None, password: None, until: None, channel: None };
+    StartReplica { receiver: true, applier: true, user: None, password: None, until: None, channel: None, all: true };
 
 /// Whether this server goes on executing another server's log.
 pub(crate) fn executes(replica: &Replica) -> bool {
-    replica.source().get().is_some_and(|source| source.executing && !source.following && !source.host.is_empty())
+    replica.source().get().is_some_and(|source| source.executing && !source.following && source.has_source())
 }
 
 /// Begins to follow, where this server does.
@@ -295,7 +295,7 @@ pub(crate) async fn start(
 ) -> Result<(), ServerError> {
     let failed = |error: SqlError| ServerError::Replication(error.message);
     if options.follow.is_some() || engine.is_follower() {
-        check_copies_all(globals).map_err(failed)?;
+        check_copies_all(globals, follower.kept()).map_err(failed)?;
     }
     if let Some(url) = &options.follow {
         follower.change_and_follow(&source_of("--follow", url)?).await.map_err(failed)?;

@@ -129,6 +129,7 @@ impl Server {
             self.recovered = true;
             self.listen(sockets).await?;
         }
+        options.on_recovered.iter().for_each(|tell| tell());
         let (version, socket) = (globals.named("version"), globals.named("socket"));
         tracing::info!("{} is ready on {:?} and {}", version.as_str(), self.addresses, socket.as_str());
         self.core.start_following(options).await

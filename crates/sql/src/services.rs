@@ -13,6 +13,7 @@ use engine::RowSource;
 use io::BoxFuture;
 
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
+use crate::replay::ChannelRules;
 use crate::settings::SettingValue;
 
 pub use self::work::{
@@ -72,6 +73,9 @@ pub trait Services: Send + Sync {
 
     /// CHANGE REPLICATION SOURCE TO.
     fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>>;
+
+    /// CHANGE REPLICATION FILTER of one channel; the rules have been checked. 3074 if there is no such channel, 3081 while it runs.
+    fn change_channel_filter(&self, channel: String, rules: ChannelRules) -> BoxFuture<'_, Result<(), SqlError>>;
 
     /// START REPLICA. `holds_commits`: the session has a global read lock, so what waits for others' commits is error 1192.
     fn start_replica(&self, start: StartReplica, holds_commits: bool) -> BoxFuture<'_, Result<(), SqlError>>;

@@ -31,24 +31,24 @@ fn whoever_owns_a_number_under_a_tag_keeps_it() {
     let run = async {
         let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
         let cancel = Cancel::new();
-        let own = async |gno| engine.own_gtid(blue(&engine, gno), &cancel).await;
+        let own = async |gno| engine.own_gtid(blue(&engine, gno), 7, &cancel).await;
         assert_eq!(insert(&engine, 1, next_blue()).await, blue(&engine, 1));
         assert!(own(1).await.unwrap().is_none(), "executed");
         let (five, nine) = (own(5).await.unwrap().unwrap(), own(9).await.unwrap().unwrap());
-        assert_eq!(engine.owned_gtids(), [five.gtid(), nine.gtid()]);
+        assert_eq!(engine.owned_gtids(), [(five.gtid(), 7), (nine.gtid(), 7)]);
         assert_eq!(insert(&engine, 2, next_blue()).await, blue(&engine, 10), "behind all that may be committed");
         drop(nine);
         assert_eq!(insert(&engine, 3, GtidChoice::Chosen(five.gtid())).await, five.gtid());
         drop(five);
         assert_eq!(insert(&engine, 4, next_blue()).await, blue(&engine, 11));
         let green = |gno| Gtid { tag: "green".parse().unwrap(), ..blue(&engine, gno) };
-        let (one, two) = (engine.own_gtid(green(70), &cancel).await, engine.own_gtid(green(80), &cancel).await);
+        let (one, two) = (engine.own_gtid(green(70), 7, &cancel).await, engine.own_gtid(green(80), 7, &cancel).await);
         drop(two.unwrap());
         assert_eq!(insert(&engine, 5, GtidChoice::Automatic(green(0).tag)).await, green(81));
         drop(one.unwrap());
         // What nothing could come behind is refused.
         for gtid in [blue(&engine, OWN_GNO_MAX + 1), Gtid::new(engine.server_uuid(), OWN_GNO_MAX + 1)] {
-            match engine.own_gtid(gtid, &cancel).await {
+            match engine.own_gtid(gtid, 7, &cancel).await {
                 Err(EngineError::Sql(error)) => assert_eq!(error.code, 1775),
                 other => panic!("{other:?}"),
             }

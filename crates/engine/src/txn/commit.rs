@@ -169,7 +169,7 @@ impl Pending {
         Pending { ticket: None, _passing: None, wants_checkpoint: None }
     }
 
-    pub(super) fn new(ticket: Ticket, passing: Passing) -> Self {
+    pub(crate) fn new(ticket: Ticket, passing: Passing) -> Self {
         Pending { ticket: Some(ticket), _passing: Some(passing), wants_checkpoint: None }
     }
 

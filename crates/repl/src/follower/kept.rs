@@ -4,6 +4,8 @@ use base::{SqlError, codes};
 use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::StartReplica;
+use sql::replay::ReplicationFilter;
+use sql::settings::Globals;
 
 use super::settings::SourceSettings;
 use crate::replica::SourceKind;
@@ -33,12 +35,20 @@ impl KeptSource {
 
     /// Whether there is a source.
     pub fn is_set(&self) -> bool {
-        self.get().is_some_and(|settings| !settings.host.is_empty())
+        self.get().is_some_and(|settings| settings.has_source())
     }
 
     /// The settings, or what they are before any is set.
     pub(crate) fn get_or_default(&self) -> SourceSettings {
         self.get().unwrap_or_else(|| SourceSettings { channel: self.channel.clone(), ..SourceSettings::default() })
+    }
+
+    /// What of its log is executed.
+    ///
+    /// # Errors
+    /// 1231 if a setting is no list of what it is to be.
+    pub fn filter(&self, globals: &Globals) -> Result<ReplicationFilter, SqlError> {
+        ReplicationFilter::of(globals, &self.get_or_default().filters)
     }
 
     /// Writes them to the file, and takes them.

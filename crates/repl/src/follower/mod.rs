@@ -151,7 +151,7 @@ impl Follower {
 
     /// The source, if one was ever set.
     pub fn source(&self) -> Option<SourceSettings> {
-        self.kept.get()
+        self.kept.get().filter(SourceSettings::has_source)
     }
 
     /// The source's settings, which an executing replica shares.

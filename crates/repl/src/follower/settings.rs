@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use session::tls;
 use sql::parse::ast::ChangeSource;
+use sql::replay::ChannelRules;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::replica::SourceKind;
@@ -77,6 +78,14 @@ pub struct SourceSettings {
     pub get_public_key: bool,
     /// SOURCE_PUBLIC_KEY_PATH
     pub public_key_path: String,
+    /// CHANGE REPLICATION FILTER … FOR CHANNEL
+    pub filters: ChannelRules,
+    /// IGNORE_SERVER_IDS
+    pub ignored_server_ids: Vec<u32>,
+    /// DO_DOMAIN_IDS; those of all domains, if there is none.
+    pub do_domain_ids: Vec<u32>,
+    /// IGNORE_DOMAIN_IDS
+    pub ignored_domain_ids: Vec<u32>,
 }
 
 impl Default for SourceSettings {
@@ -105,6 +114,10 @@ impl Default for SourceSettings {
             ssl_verify_server_cert: false,
             get_public_key: false,
             public_key_path: String::new(),
+            filters: ChannelRules::new(),
+            ignored_server_ids: Vec::new(),
+            do_domain_ids: Vec::new(),
+            ignored_domain_ids: Vec::new(),
         }
     }
 }
@@ -127,6 +140,16 @@ impl SourceSettings {
         } else {
             format!("{}:{}", self.host, self.port)
         }
+    }
+
+    /// Whether something is left out because of where it was born.
+    pub fn has_origins(&self) -> bool {
+        [&self.ignored_server_ids, &self.do_domain_ids, &self.ignored_domain_ids].iter().any(|ids| !ids.is_empty())
+    }
+
+    /// Whether there is a source; rules of filters may have been set before it.
+    pub fn has_source(&self) -> bool {
+        !self.host.is_empty()
     }
 
     /// How the connection is protected. As in MySQL, it does not fall back to one that is not: there is no PREFERRED.
@@ -279,6 +302,13 @@ impl SourceSettings {
         set(&mut self.ssl_verify_server_cert, &change.ssl_verify_server_cert);
         set(&mut self.get_public_key, &change.get_public_key);
         set(&mut self.public_key_path, &change.public_key_path);
+        set(&mut self.ignored_server_ids, &change.ignored_server_ids);
+        set(&mut self.do_domain_ids, &change.do_domain_ids);
+        set(&mut self.ignored_domain_ids, &change.ignored_domain_ids);
+        if !self.do_domain_ids.is_empty() && !self.ignored_domain_ids.is_empty() {
+            let message = "DO_DOMAIN_IDS and IGNORE_DOMAIN_IDS cannot both be set: one of them has to be ()";
+            return Err(SqlError::new(codes::WRONG_ARGUMENTS, message));
+        }
         if let Some(period) = change.heartbeat_period_seconds {
             if !(0.0..=4_294_967.0).contains(&period) {
                 let message = "The requested value for the heartbeat period is not in 0 to 4294967 seconds";

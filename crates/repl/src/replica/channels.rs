@@ -9,6 +9,7 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, ChannelName};
+use sql::replay::ChannelRules;
 use sql::settings::Globals;
 
 use super::Replica;
@@ -112,6 +113,20 @@ impl Channels {
         source.keep(settings.clone()).await?;
         if known.is_none() {
             self.add(name.to_owned(), Some(settings));
+        }
+        Ok(())
+    }
+
+    /// `CHANGE REPLICATION FILTER … FOR CHANNEL`: rules take the place of those that all channels have, and last as long as the channel.
+    ///
+    /// # Errors
+    /// 3074 if there is no such channel, 3081 while it runs.
+    pub async fn change_filter(&self, channel: String, rules: ChannelRules) -> Result<(), SqlError> {
+        for replica in self.named(&Some(channel))? {
+            replica.check_stopped()?;
+            let mut settings = replica.source().get_or_default();
+            settings.filters.extend(rules.clone());
+            replica.source().keep(settings).await?;
         }
         Ok(())
     }

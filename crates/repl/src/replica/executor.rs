@@ -34,6 +34,7 @@ use sql::session::{ReplicatedStatement, Session};
 pub(super) use self::grouped::{Contents, Wanted};
 use self::table_maps::TableMaps;
 use super::commits::Commits;
+use super::origins::{Fate, Origins};
 use super::until::Until;
 
 /// Bytes that a compressed event may unfold to.
@@ -57,6 +58,7 @@ pub(super) struct Executor {
     group: Group,
     /// What is executed at all; `None` for everything.
     filter: Option<ReplicationFilter>,
+    origins: Arc<Origins>,
     until: Option<Until>,
     /// What [`Executor::is_at_the_end`] says.
     is_at_the_end: bool,
@@ -93,6 +95,8 @@ enum WithoutEffect {
     Counter,
     /// The first phase of a MariaDB's ALTER TABLE, or the second one of one that failed.
     Announces,
+    /// It was born where nothing is wanted from.
+    Origin,
 }
 
 impl Group {
@@ -120,7 +124,7 @@ impl Executor {
         session: Session,
         commits: Arc<Commits>,
         position_name: Option<String>,
-        filter: ReplicationFilter,
+        (filter, origins): (ReplicationFilter, Arc<Origins>),
         until: Option<Until>,
         skip: u64,
     ) -> Self {
@@ -136,6 +140,7 @@ impl Executor {
             offset: 0,
             group: Group::default(),
             filter: Some(filter).filter(|filter| !filter.is_empty()),
+            origins,
             until,
             is_at_the_end,
             skip,
@@ -301,7 +306,7 @@ impl Executor {
         };
         let name = gtid.gtid.map(|gtid| gtid.to_string()).unwrap_or_default();
         let group = Group { name, commit_time: commit_time(event, known_time), ..Group::default() };
-        self.begin_group(group, origin, gtid.gtid).await
+        self.begin_group(group, origin, gtid.gtid, None).await
     }
 
     async fn begin_maria(&mut self, event: &RawEvent<'_>, gtid: &MariaGtid) -> Result<(), SqlError> {
@@ -318,19 +323,31 @@ impl Executor {
             is_maria: true,
             ..Group::default()
         };
-        self.begin_group(group, origin, Some(name.gtid())).await?;
+        self.begin_group(group, origin, Some(name.gtid()), Some(domain_id)).await?;
         if !gtid.is_standalone() {
             self.open_group();
         }
         Ok(())
     }
 
-    async fn begin_group(&mut self, group: Group, origin: Origin, gtid: Option<Gtid>) -> Result<(), SqlError> {
+    /// `domain` is that of a MariaDB's GTID.
+    async fn begin_group(
+        &mut self,
+        group: Group,
+        origin: Origin,
+        gtid: Option<Gtid>,
+        domain: Option<u32>,
+    ) -> Result<(), SqlError> {
         if gtid.is_some_and(|gtid| self.until.as_ref().is_some_and(|until| until.stops_before(gtid))) {
             self.is_at_the_end = true;
             return Ok(());
         }
         self.group = Group { gtid, ..group };
+        let fate = self.origins.fate(origin.server_id, gtid, domain);
+        if fate == Fate::PassedOver {
+            (self.group.is_skipped, self.group.without_effect) = (true, None);
+            return Ok(());
+        }
         self.session.set_origin(Some(origin));
         match gtid {
             Some(gtid) if self.grouped.is_some() => self.own(gtid).await?,
@@ -339,6 +356,8 @@ impl Executor {
         }
         if self.group.is_skipped {
             self.group.without_effect = None;
+        } else if fate == Fate::WithoutEffect {
+            self.group.without_effect = Some(WithoutEffect::Origin);
         } else if self.skip > 0 {
             self.group.without_effect = Some(WithoutEffect::Counter);
             self.skip_event();
@@ -367,7 +386,16 @@ impl Executor {
             (self.skip, self.has_skipped) = (self.skip - 1, true);
             tracing::warn!("replica: {} is left out, as sql_replica_skip_counter says", self.group.shown_name());
         }
-        (self.group.is_skipped, self.group.without_effect) = (false, None);
+        self.end_without_effect().await
+    }
+
+    async fn end_without_effect(&mut self) -> Result<(), SqlError> {
+        if self.group.without_effect.take().is_none() {
+            // It was executed before.
+            self.group = Group::default();
+            return Ok(());
+        }
+        self.group.is_skipped = false;
         self.roll_back().await
     }
 

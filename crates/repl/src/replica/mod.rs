@@ -27,6 +27,7 @@ mod commits;
 mod delay;
 mod executor;
 mod lag;
+mod origins;
 mod parallel;
 mod queue;
 mod receiver;
@@ -223,6 +224,8 @@ const DIFFERENCES_PAUSE: Duration = Duration::from_secs(1);
 
 const SKIP_COUNTER: &str = "sql_replica_skip_counter";
 
+const SAME_SERVER_ID: &str = "replicate_same_server_id";
+
 const RETRIES_MAX: &str = "replica_transaction_retries";
 
 impl Replica {
@@ -317,7 +320,7 @@ impl Replica {
 
     /// `SHOW REPLICA STATUS`
     pub fn status(&self) -> Vec<ReplicaStatusRow> {
-        let Some(settings) = self.source.get() else { return Vec::new() };
+        let Some(settings) = self.source.get().filter(SourceSettings::has_source) else { return Vec::new() };
         let (engine, now) = (self.follower.engine(), self.follower.env().clock.now());
         vec![status::row(&settings, &self.state.lock(), engine, &self.globals, now)]
     }

@@ -12,7 +12,7 @@ use super::parallel::Head;
 use super::queue::{Item, Refused};
 use super::source::{self, SourceKind, Start};
 use super::until::Until;
-use super::{Place, Run};
+use super::{Place, Run, SAME_SERVER_ID};
 use crate::follower::SourceSettings;
 use crate::follower::error::{ReceiveError, of_client};
 use crate::follower::handshake::SourceClient;
@@ -143,9 +143,12 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         future::or(offer, silence(run, settings)).await?;
     }
     ask_for_gaps(run, settings, &mut client, kind).await?;
+    let past_our_own = source::past_our_own(&mut client, settings, identity.server_id, start);
+    let start = future::or(past_our_own, silence(run, settings)).await?;
     run.acks.begin();
     let begin = async { source::begin(run.env(), &mut client, kind, settings, &identity, &start).await };
     let (facts, checksum) = future::or(begin, silence(run, settings)).await?;
+    check_server_id(run, kind, settings, facts.server_id)?;
     replica.change(|state| {
         state.kind = Some(kind);
         state.source_server_id = facts.server_id;
@@ -298,4 +301,19 @@ impl Reader {
         }
         Ok(true)
     }
+}
+
+/// Where the numbers of servers say whether a transaction was born here, two with the same one would lose all that the other has written.
+fn check_server_id(run: &Run, kind: SourceKind, settings: &SourceSettings, theirs: u32) -> Result<(), ReceiveError> {
+    let by_mysql_gtids = kind != SourceKind::Maria && settings.auto_position;
+    let own = run.replica.follower.identity().server_id;
+    if by_mysql_gtids || theirs != own || run.replica.globals.named(SAME_SERVER_ID).as_bool() {
+        return Ok(());
+    }
+    Err(ReceiveError::Unfit(
+        "Fatal error: The replica I/O thread stops because source and replica have equal MySQL server ids; these ids must be different for \
+         replication to work (or the --replicate-same-server-id option must be used on replica but this does not always make sense; please \
+         check the manual before using it)."
+            .to_owned(),
+    ))
 }

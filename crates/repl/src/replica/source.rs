@@ -108,6 +108,38 @@ pub(super) async fn gtid_executed(
     text.parse().map_err(|_| ReceiveError::Unfit(format!("{name} says that its gtid_executed is '{text}'")))
 }
 
+/// Where to go on in a MariaDB's log that has come from here in part: nothing of that is executed again, so its domains are not in the position, and a
+/// MariaDB would begin them at their beginnings, which it may not have any more.
+pub(super) async fn past_our_own(
+    client: &mut SourceClient,
+    settings: &SourceSettings,
+    own: u32,
+    start: Start,
+) -> Result<Start, ReceiveError> {
+    let Start::MariaGtids(position) = start else { return Ok(start) };
+    let state = ask(client, "SELECT @@GLOBAL.gtid_binlog_state").await;
+    let state = state.map_err(|error| of_client(&format!("{settings:?}"), error))?.unwrap_or_default();
+    Ok(Start::MariaGtids(with_own_domains(position, &state, own)))
+}
+
+/// A position, and the last transaction of each domain that it does not have and of which the source has what was born on this server alone.
+fn with_own_domains(mut position: String, state: &str, own: u32) -> String {
+    let names =
+        |text: &str| -> Vec<MariaGtidName> { text.split(',').filter_map(|name| name.trim().parse().ok()).collect() };
+    let (known, state) = (names(&position), names(state));
+    for last in state.iter().filter(|last| last.server_id == own) {
+        let is_of_domain = |other: &&MariaGtidName| other.domain_id == last.domain_id;
+        if known.iter().any(|name| is_of_domain(&name)) || state.iter().filter(is_of_domain).count() > 1 {
+            continue;
+        }
+        if !position.is_empty() {
+            position.push(',');
+        }
+        position.push_str(&last.to_string());
+    }
+    position
+}
+
 async fn check_gtid_mode(client: &mut SourceClient, start: &Start, name: &str) -> Result<(), ReceiveError> {
     let mode = ask(client, "SELECT @@GLOBAL.GTID_MODE").await.map_err(|error| of_client(name, error))?;
     let mode = mode.unwrap_or_default();
@@ -147,4 +179,19 @@ fn dump_of(kind: SourceKind, server_id: u32, start: &Start) -> Result<BinlogDump
         }
         Start::Position { file, offset } => BinlogDump { file: file.clone(), position: *offset, ..dump },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn domains_of_our_own_begin_at_their_end() {
+        let position = |known: &str, state: &str| with_own_domains(known.to_owned(), state, 7);
+        assert_eq!(position("1-9-5", "0-7-30, 1-9-6"), "1-9-5,0-7-30");
+        assert_eq!(position("", "0-7-30"), "0-7-30");
+        assert_eq!(position("0-9-4", "0-7-30"), "0-9-4", "known");
+        assert_eq!(position("", "0-7-30,0-8-2"), "", "others have written there too");
+        assert_eq!(position("", "0-8-2"), "");
+    }
 }

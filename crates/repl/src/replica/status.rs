@@ -2,6 +2,7 @@
 
 use base::{LogPosition, UnixMicros};
 use engine::Engine;
+use sql::replay::channel_rule;
 use sql::services::ReplicaStatusRow;
 use sql::settings::Globals;
 
@@ -56,7 +57,7 @@ pub(super) fn row(
     row.text("Relay_Source_Log_File", &state.executed.file);
     row.text("Replica_IO_Running", state.io_running.text()).text("Replica_SQL_Running", yes_or_no(is_executing));
     for (column, setting) in FILTERS {
-        row.text(column, globals.named(setting).as_str());
+        row.text(column, &channel_rule(globals, &settings.filters, setting));
     }
     row.number("Last_Errno", last_code)
         .text("Last_Error", last_text)
@@ -68,7 +69,8 @@ pub(super) fn row(
     row.ssl(settings, seconds_behind(state, now));
     row.number("Last_IO_Errno", io_code).text("Last_IO_Error", &io_text);
     row.number("Last_SQL_Errno", sql_code).text("Last_SQL_Error", &sql_text);
-    row.empty(&["Replicate_Ignore_Server_Ids"]).number("Source_Server_Id", state.source_server_id);
+    let ignored: Vec<String> = settings.ignored_server_ids.iter().map(u32::to_string).collect();
+    row.text("Replicate_Ignore_Server_Ids", &ignored.join(", ")).number("Source_Server_Id", state.source_server_id);
     row.text("Source_UUID", &state.source_uuid).text("Source_Info_File", &settings.file());
     let left = delay_left(state.delayed_until, now);
     row.number("SQL_Delay", settings.delay_seconds).optional("SQL_Remaining_Delay", left);
@@ -86,5 +88,5 @@ pub(super) fn row(
     row.text("Retrieved_Gtid_Set", &state.retrieved.to_string());
     row.text("Executed_Gtid_Set", &engine.gtid_executed().to_string());
     row.number("Auto_Position", u8::from(settings.auto_position));
-    row.last(settings, globals.named("replicate_rewrite_db").as_str())
+    row.last(settings, &channel_rule(globals, &settings.filters, "replicate_rewrite_db"))
 }

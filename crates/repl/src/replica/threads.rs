@@ -20,11 +20,12 @@ use sql::session::{Session, Shared};
 
 use super::acks::Acks;
 use super::executor::Executor;
+use super::origins::Origins;
 use super::parallel::{Parallel, run_slots};
 use super::queue::EventQueue;
 use super::until::Until;
 use super::work::WorkerStatus;
-use super::{CopyHook, RETRIES_MAX, Replica, Run, SKIP_COUNTER, State};
+use super::{CopyHook, RETRIES_MAX, Replica, Run, SAME_SERVER_ID, SKIP_COUNTER, State};
 use crate::follower::status::Running;
 
 /// The halves of a replica.
@@ -72,7 +73,7 @@ impl Replica {
                 "START REPLICA SQL_THREAD UNTIL without the IO_THREAD: there is no relay log",
             ));
         }
-        let filter = ReplicationFilter::of(&self.globals)?;
+        let filter = self.source.filter(&self.globals)?;
         self.shut_down().await;
         self.launch(threads, filter, until, shared, copy);
         Ok(())
@@ -95,7 +96,7 @@ impl Replica {
         }
         self.shut_down().await;
         if left.is_any() {
-            self.launch(left, ReplicationFilter::of(&self.globals)?, None, shared, copy);
+            self.launch(left, self.source.filter(&self.globals)?, None, shared, copy);
         }
         Ok(())
     }
@@ -165,10 +166,20 @@ impl Replica {
         if !threads.executor {
             return;
         }
+        let own = self.follower.identity().server_id;
+        let own = Some(own).filter(|_| !self.globals.named(SAME_SERVER_ID).as_bool());
+        let origins = Arc::new(Origins::new(&settings, own));
         let new_executor = |handle: &Arc<SessionHandle>, until, skip| {
             let session =
                 Session::applier(shared.clone(), handle.clone()).with_source_tables(self.source_tables.clone());
-            Executor::new(session, run.commits.clone(), position_name.clone(), filter.clone(), until, skip)
+            Executor::new(
+                session,
+                run.commits.clone(),
+                position_name.clone(),
+                (filter.clone(), origins.clone()),
+                until,
+                skip,
+            )
         };
         if let (Some(parallel), Some(pool)) = (parallel, &run.pool) {
             let order = (shared.engine.new_line(), parallel.is_ordered);

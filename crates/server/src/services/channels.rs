@@ -9,6 +9,7 @@ use base::{SqlError, codes};
 use repl::replica::CopyHook;
 use repl::{Replica, SourceKind};
 use sql::parse::ast::{ChangeSource, ChannelName, StartReplica, StopReplica};
+use sql::replay::ChannelRules;
 use sql::services::{ChannelWork, ReplicaStatusRow};
 
 use super::ServerServices;
@@ -50,7 +51,7 @@ impl ServerServices {
 
     fn may_copy(&self, replica: &Replica) -> bool {
         let is_alone = replica.source().channel().is_empty() && !self.channels().has_named();
-        is_alone && !replication::has_filters(&self.parts.globals)
+        is_alone && !replication::has_filters(&self.parts.globals, replica.source())
     }
 
     async fn follow(&self, start: &StartReplica) -> Result<(), SqlError> {
@@ -62,7 +63,7 @@ impl ServerServices {
         if self.channels().has_named() {
             return Err(SqlError::not_supported("a copy of a source's log beside replication channels"));
         }
-        replication::check_copies_all(&self.parts.globals)?;
+        replication::check_copies_all(&self.parts.globals, replica.source())?;
         replication::become_follower(&self.parts.engine, &self.parts.globals).await?;
         self.shared().inspect(|shared| shared.sql.xa.forget_prepared());
         self.follower().start(start).await
@@ -70,7 +71,19 @@ impl ServerServices {
 
     pub(super) async fn change(&self, change: &ChangeSource) -> Result<(), SqlError> {
         let _role = self.parts.role.lock().await;
+        let ids = [&change.ignored_server_ids, &change.do_domain_ids, &change.ignored_domain_ids];
+        if self.parts.engine.is_follower() && ids.into_iter().flatten().any(|ids| !ids.is_empty()) {
+            return Err(replication::no_filters_of_a_copy());
+        }
         self.channels().change_source(change).await
+    }
+
+    pub(super) async fn change_filter(&self, channel: String, rules: ChannelRules) -> Result<(), SqlError> {
+        let _role = self.parts.role.lock().await;
+        if self.parts.engine.is_follower() && rules.values().any(|rule| !rule.is_empty()) {
+            return Err(replication::no_filters_of_a_copy());
+        }
+        self.channels().change_filter(channel, rules).await
     }
 
     pub(super) async fn start(&self, start: &StartReplica, holds_commits: bool) -> Result<(), SqlError> {

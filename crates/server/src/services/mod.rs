@@ -15,7 +15,7 @@ use repl::{Channels, DumpServer, Follower};
 use session::{Registry, Shared};
 use sql::Services;
 use sql::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
-use sql::replay::ReplicationFilter;
+use sql::replay::{ChannelRules, ReplicationFilter};
 use sql::services::{
     Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, ChannelWork, Process, PurgeBinaryLogs,
     ReplicaHost, ReplicaStatusRow,
@@ -121,7 +121,7 @@ impl Services for ServerServices {
                 replication::set_gtid_slave_pos(&self.parts.engine, &self.parts.globals, value.as_str()).await
             });
         }
-        if name.starts_with("replicate_") {
+        if ReplicationFilter::is_rule(name) {
             let checked = self.channels().check_stopped();
             let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
             let checked = checked.and_then(|()| match self.parts.engine.is_follower() && !value.as_str().is_empty() {
@@ -231,6 +231,10 @@ impl Services for ServerServices {
 
     fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
         Box::pin(async move { self.change(&change).await })
+    }
+
+    fn change_channel_filter(&self, channel: String, rules: ChannelRules) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(self.change_filter(channel, rules))
     }
 
     fn start_replica(&self, start: StartReplica, holds_commits: bool) -> BoxFuture<'_, Result<(), SqlError>> {

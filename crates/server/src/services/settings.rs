@@ -100,8 +100,15 @@ pub(crate) fn start_semi_sync(engine: &Engine, globals: &Globals) {
 pub(crate) fn computed(engine: &Engine, name: &str) -> Option<SettingValue> {
     match name {
         "gtid_executed" => Some(SettingValue::text(engine.gtid_executed().to_string())),
+        "gtid_owned" => Some(SettingValue::text(owned(engine))),
         "gtid_slave_pos" => Some(SettingValue::text(MariaGtidName::position_text(&engine.gtid_executed()))),
         "gtid_purged" => Some(SettingValue::text(engine.log().gtid_purged().to_string())),
         _ => None,
     }
+}
+
+/// As MySQL has it: each GTID with the connection behind a number sign.
+fn owned(engine: &Engine) -> String {
+    let all = engine.owned_gtids().into_iter();
+    all.map(|(gtid, connection)| format!("{gtid}#{connection}")).collect::<Vec<_>>().join(", ")
 }

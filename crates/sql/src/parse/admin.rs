@@ -146,12 +146,7 @@ fn change_source(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     tokens.expect("CHANGE")?;
     if tokens.accept("REPLICATION FILTER") {
         let rules = tokens.comma_list(filter_rule)?;
-        if channel(tokens)?.is_some_and(|name| !name.is_empty()) {
-            return Err(ParseError::not_supported(
-                "filters of one channel (without FOR CHANNEL they are those of all)",
-            ));
-        }
-        return Ok(Admin::ReplicationFilter(rules));
+        return Ok(Admin::ReplicationFilter { rules, channel: channel(tokens)? });
     }
     let mut change = ChangeSource::default();
     if !tokens.accept("REPLICATION SOURCE TO") {
@@ -161,7 +156,7 @@ fn change_source(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     }
     tokens.comma_list(|tokens| source_option(tokens, &mut change))?;
     change.channel = channel(tokens)?.or(change.channel);
-    Ok(Admin::ChangeSource(change))
+    Ok(Admin::ChangeSource(Box::new(change)))
 }
 
 /// One option, by its new name without `SOURCE_`.
@@ -195,6 +190,9 @@ fn source_option(tokens: &mut Tokens<'_>, change: &mut ChangeSource) -> Parsed<(
         "SOURCE_SSL_VERIFY_SERVER_CERT" => change.ssl_verify_server_cert = Some(tokens.number()? != 0),
         "GET_SOURCE_PUBLIC_KEY" => change.get_public_key = Some(tokens.number()? != 0),
         "SOURCE_PUBLIC_KEY_PATH" => change.public_key_path = Some(tokens.string()?),
+        "IGNORE_SERVER_IDS" => change.ignored_server_ids = Some(ids(tokens)?),
+        "DO_DOMAIN_IDS" => change.do_domain_ids = Some(ids(tokens)?),
+        "IGNORE_DOMAIN_IDS" => change.ignored_domain_ids = Some(ids(tokens)?),
         known if SOURCE_OPTIONS_REFUSED.contains(&known) => {
             return Err(ParseError::not_supported(format!("CHANGE REPLICATION SOURCE TO {known}")));
         }
@@ -215,7 +213,6 @@ const SOURCE_OPTIONS_REFUSED: &[&str] = &[
     "SOURCE_SSL_CRLPATH",
     "SOURCE_TLS_VERSION",
     "SOURCE_TLS_CIPHERSUITES",
-    "IGNORE_SERVER_IDS",
     "PRIVILEGE_CHECKS_USER",
     "REQUIRE_ROW_FORMAT",
     "REQUIRE_TABLE_PRIMARY_KEY_CHECK",
@@ -223,10 +220,22 @@ const SOURCE_OPTIONS_REFUSED: &[&str] = &[
     "ASSIGN_GTIDS_TO_ANONYMOUS_TRANSACTIONS",
     "GTID_ONLY",
     "NETWORK_NAMESPACE",
-    "DO_DOMAIN_IDS",
-    "IGNORE_DOMAIN_IDS",
     "SOURCE_DEMOTE_TO_SLAVE",
 ];
+
+/// `(1, 2)`, `()`
+fn ids(tokens: &mut Tokens<'_>) -> Parsed<Vec<u32>> {
+    tokens.expect_token(&Token::LParen)?;
+    if tokens.accept_token(&Token::RParen) {
+        return Ok(Vec::new());
+    }
+    let ids = tokens.comma_list(|tokens| {
+        let offset = tokens.offset();
+        u32::try_from(tokens.number()?).or(Err(ParseError::syntax(offset)))
+    })?;
+    tokens.expect_token(&Token::RParen)?;
+    Ok(ids)
+}
 
 fn seconds(tokens: &mut Tokens<'_>) -> Parsed<f64> {
     let Some(Token::Number(digits, _)) = tokens.peek() else { return tokens.unexpected() };
@@ -307,7 +316,7 @@ fn start_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     }
     if tokens.accept_one(ALL_REPLICAS).is_some() {
         let (receiver, applier) = threads(tokens)?;
-        return Ok(Admin::StartReplica(StartReplica { receiver, applier, ..StartReplica::default() }));
+        return Ok(Admin::StartReplica(StartReplica { receiver, applier, all: true, ..StartReplica::default() }));
     }
     tokens.expect_one(&["REPLICA", "SLAVE"])?;
     let connection = connection(tokens)?;
@@ -370,12 +379,12 @@ fn stop_replica(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     }
     if tokens.accept_one(ALL_REPLICAS).is_some() {
         let (receiver, applier) = threads(tokens)?;
-        return Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: None }));
+        return Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: None, all: true }));
     }
     tokens.expect_one(&["REPLICA", "SLAVE"])?;
     let connection = connection(tokens)?;
     let (receiver, applier) = threads(tokens)?;
-    Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: channel(tokens)?.or(connection) }))
+    Ok(Admin::StopReplica(StopReplica { receiver, applier, channel: channel(tokens)?.or(connection), all: false }))
 }
 
 fn reset(tokens: &mut Tokens<'_>) -> Parsed<Admin> {

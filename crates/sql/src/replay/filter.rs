@@ -8,8 +8,13 @@
 //! then each table          the first that matches decides: do_table, ignore_table, wild_do_table, wild_ignore_table
 //!   none does              left out if there is any of the first or third
 //! ```
+//!
+//! A channel may have rules of its own ([`ChannelRules`]): each takes the place of the setting of its name.
+//!
 //! # Invariants
 //! - What is left out counts as executed: its transaction keeps its GTID, or the source's position, and does nothing.
+
+use std::collections::BTreeMap;
 
 use base::SqlError;
 use types::CollationId;
@@ -17,6 +22,15 @@ use types::CollationId;
 use crate::expr::pattern::like;
 use crate::parse::ast::{Ddl, Statement, TableName};
 use crate::settings::{Globals, SettingValue, find_or_suggest};
+
+/// The rules that one channel has instead of those of all, by the names of the settings (`replicate_do_db`). An empty one is a rule too: the
+/// channel has none of that kind.
+pub type ChannelRules = BTreeMap<String, String>;
+
+/// What the setting of that name is for a channel.
+pub fn channel_rule(globals: &Globals, own: &ChannelRules, name: &str) -> String {
+    own.get(name).cloned().unwrap_or_else(|| globals.named(name).as_str().to_owned())
+}
 
 /// A table, or a pattern of tables, with its database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,12 +53,12 @@ pub struct ReplicationFilter {
 }
 
 impl ReplicationFilter {
-    /// By the settings as they are.
+    /// By the settings as they are, and what a channel has instead of some.
     ///
     /// # Errors
     /// 1231 for a value that is no list of what it is to be.
-    pub fn of(globals: &Globals) -> Result<Self, SqlError> {
-        let text = |name: &str| globals.named(name).as_str().to_owned();
+    pub fn of(globals: &Globals, own: &ChannelRules) -> Result<Self, SqlError> {
+        let text = |name: &str| channel_rule(globals, own, name);
         let tables = |name: &str| parse_tables(name, &text(name));
         Ok(ReplicationFilter {
             do_db: items(&text("replicate_do_db")),
@@ -55,6 +69,11 @@ impl ReplicationFilter {
             wild_ignore_table: tables("replicate_wild_ignore_table")?,
             rewrite_db: parse_rewrites("replicate_rewrite_db", &text("replicate_rewrite_db"))?,
         })
+    }
+
+    /// Whether a setting is one of this family.
+    pub fn is_rule(name: &str) -> bool {
+        name.starts_with("replicate_") && name != "replicate_same_server_id"
     }
 
     /// Whether a value is one that a setting of this family can have.
@@ -219,7 +238,7 @@ mod tests {
     fn filter(rules: &[(&str, &str)]) -> ReplicationFilter {
         let globals = Globals::default();
         rules.iter().for_each(|(name, value)| globals.configure(name, value).unwrap());
-        ReplicationFilter::of(&globals).unwrap()
+        ReplicationFilter::of(&globals, &ChannelRules::new()).unwrap()
     }
 
     fn wants(filter: &ReplicationFilter, default: &str, statement: &str) -> bool {
@@ -238,6 +257,21 @@ mod tests {
         let but = filter(&[("replicate_ignore_db", "c")]);
         assert!(but.wants_rows("a", "t") && !but.wants_rows("c", "t"));
         assert!(filter(&[]).is_empty() && filter(&[]).wants_rows("c", "t"));
+    }
+
+    #[test]
+    fn rules_of_a_channel() {
+        let globals = Globals::default();
+        globals.configure("replicate_do_db", "a").unwrap();
+        globals.configure("replicate_ignore_table", "a.t").unwrap();
+        let own = [("replicate_do_db", "b"), ("replicate_rewrite_db", "c->b")];
+        let own: ChannelRules = own.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let filter = ReplicationFilter::of(&globals, &own).unwrap();
+        assert!(filter.wants_rows("b", "t") && !filter.wants_rows("a", "u"), "one takes the place of the other");
+        assert_eq!(filter.rewritten("c"), "b");
+        let none = [("replicate_do_db".to_owned(), String::new())].into();
+        let filter = ReplicationFilter::of(&globals, &none).unwrap();
+        assert!(filter.wants_rows("b", "t") && !filter.wants_rows("a", "t"), "rules of other kinds are everybody's");
     }
 
     #[test]

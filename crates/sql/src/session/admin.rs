@@ -6,7 +6,7 @@ use types::Value;
 use super::Session;
 use crate::account::Privilege;
 use crate::expr::WarningLevel;
-use crate::parse::ast::{Admin, FlushTarget, TableMaintenance};
+use crate::parse::ast::{Admin, ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica, TableMaintenance};
 use crate::replay::ReplicationFilter;
 use crate::result::{Outcome, ResultSink};
 use crate::services::PurgeBinaryLogs;
@@ -18,12 +18,17 @@ impl Session {
         match admin {
             Admin::ChangeSource(change) => {
                 self.replication_admin().await?;
-                services.change_source(change.clone()).await?;
+                let channel = self.channel(&change.channel);
+                services.change_source(ChangeSource { channel, ..(**change).clone() }).await?;
             }
-            Admin::ReplicationFilter(rules) => {
+            Admin::ReplicationFilter { rules, channel } => {
                 self.replication_admin().await?;
                 for (name, value) in rules {
                     ReplicationFilter::check(name, value)?;
+                }
+                if let Some(channel) = self.channel(channel) {
+                    services.change_channel_filter(channel, rules.iter().cloned().collect()).await?;
+                    return Ok(Outcome::default());
                 }
                 for (name, value) in rules {
                     self.set_global(find_or_suggest(name)?, SettingValue::text(value.clone())).await?;
@@ -35,11 +40,13 @@ impl Session {
                 if !holds_commits {
                     self.commit().await?;
                 }
-                services.start_replica(start.clone(), holds_commits).await?;
+                let channel = if start.all { None } else { self.channel(&start.channel) };
+                services.start_replica(StartReplica { channel, ..start.clone() }, holds_commits).await?;
             }
             Admin::StopReplica(stop) => {
                 self.replication_admin().await?;
-                if services.stop_replica(stop.clone()).await? > 0 {
+                let channel = if stop.all { None } else { self.channel(&stop.channel) };
+                if services.stop_replica(StopReplica { channel, ..stop.clone() }).await? > 0 {
                     let message = "This operation may not be safe when the replica has temporary tables. The tables will be kept open \
                                    until the server restarts or until the tables are deleted by any replicated DROP statement. Suggest \
                                    to wait until replica_open_temp_tables = 0.";
@@ -50,7 +57,7 @@ impl Session {
                 self.check_global(&[Privilege::Reload])?;
                 self.check_no_hold()?;
                 self.commit().await?;
-                services.reset_replica(*all, channel.clone()).await?;
+                services.reset_replica(*all, self.channel(channel)).await?;
             }
             Admin::ResetBinaryLogs(to) => {
                 self.check_global(&[Privilege::Reload])?;
@@ -93,6 +100,12 @@ impl Session {
             Admin::Checksum { tables, how } => return self.checksum(tables, how, sink).await,
         }
         Ok(Outcome::default())
+    }
+
+    /// The channel that a statement means: the one that it names, or the session's (MariaDB's `default_master_connection`).
+    pub(crate) fn channel(&self, named: &ChannelName) -> ChannelName {
+        let session = || Some(self.settings.named("default_master_connection").as_str().to_lowercase());
+        named.clone().or_else(|| session().filter(|name| !name.is_empty()))
     }
 
     async fn purge_binary_logs(&mut self, to: PurgeBinaryLogs) -> Result<(), SqlError> {

@@ -89,7 +89,8 @@ impl Session {
             return Ok(affected_rows);
         }
         let logged = DdlText { sql: log_text.unwrap_or_else(|| text.to_string()), context: self.query_context() };
-        self.shared.engine.execute_ddl(change, logged, &self.ddl_options()).await?;
+        let pending = self.shared.engine.enqueue_ddl(change, logged, &self.ddl_options()).await?;
+        self.wait_for_commit(pending.ended()).await?;
         Ok(affected_rows)
     }
 

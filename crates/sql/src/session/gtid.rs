@@ -168,7 +168,7 @@ impl Session {
     pub async fn begin_gtid(&mut self, gtid: Gtid) -> Result<bool, SqlError> {
         // What is owned is let go first: nobody waits for itself.
         self.next_gtid = NextGtid::default();
-        let owned = self.shared.engine.own_gtid(gtid, &self.handle.cancel).await?;
+        let owned = self.shared.engine.own_gtid(gtid, self.info.connection_id, &self.handle.cancel).await?;
         let is_new = owned.is_some();
         self.next_gtid = owned.map_or(NextGtid::Executed(gtid), NextGtid::Owned);
         Ok(is_new)
@@ -304,8 +304,8 @@ impl Session {
         let options = self.ddl_options();
         self.source_position = None;
         let _owned = self.gtid_ended();
-        self.shared.engine.begin(options).commit().await?;
-        Ok(())
+        let pending = self.shared.engine.begin(options).enqueue().await?;
+        self.wait_for_commit(pending.ended()).await
     }
 
     /// The first half of a commit: what is open has its place, and whoever comes next sees it. For a replica, which need not wait for

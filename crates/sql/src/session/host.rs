@@ -1,6 +1,6 @@
 //! What expressions ask of the session and the server: `@@variables`, clock, random bytes.
 
-use base::{SqlError, UnixMicros, codes};
+use base::{Gtid, SqlError, UnixMicros, codes};
 use types::Value;
 
 use super::Session;
@@ -23,6 +23,7 @@ pub(crate) struct Specials {
     pub(crate) warning_count: u64,
     pub(crate) error_count: u64,
     pub(crate) last_insert_id: u64,
+    pub(crate) owned_gtid: Option<Gtid>,
     pub(crate) connection_id: u32,
     pub(crate) now: UnixMicros,
 }
@@ -43,6 +44,7 @@ impl Session {
             warning_count: self.diagnostics.warning_count(),
             error_count: self.diagnostics.error_count(),
             last_insert_id: self.info.last_insert_id,
+            owned_gtid: self.owned_gtid(),
             connection_id: self.info.connection_id,
             now: self.now,
         }
@@ -64,16 +66,14 @@ impl SessionHost<'_> {
             }
             _ => {}
         }
-        if let Some(special) = self.special(setting.name) {
+        let of_server = scope == VariableScope::Global || setting.scope == Scope::Global;
+        if !of_server && let Some(special) = self.special(setting.name) {
             return Ok(special);
         }
-        if setting.scope == Scope::Global
-            && let Some(computed) = self.services.computed_setting(setting.name)
-        {
+        if of_server && let Some(computed) = self.services.computed_setting(setting.name) {
             return Ok(computed);
         }
-        let of_session = scope != VariableScope::Global && setting.scope != Scope::Global;
-        Ok(if of_session { self.settings.get(id).clone() } else { self.globals.get(id) })
+        Ok(if of_server { self.globals.get(id) } else { self.settings.get(id).clone() })
     }
 
     fn special(&self, name: &str) -> Option<SettingValue> {
@@ -82,6 +82,7 @@ impl SessionHost<'_> {
             "warning_count" => SettingValue::UInt(specials.warning_count),
             "error_count" => SettingValue::UInt(specials.error_count),
             "last_insert_id" | "identity" => SettingValue::UInt(specials.last_insert_id),
+            "gtid_owned" => SettingValue::text(specials.owned_gtid.map(|gtid| gtid.to_string()).unwrap_or_default()),
             "pseudo_thread_id" => SettingValue::UInt(u64::from(specials.connection_id)),
             "timestamp" => SettingValue::Double(specials.now.0 as f64 / 1e6),
             _ => return None,

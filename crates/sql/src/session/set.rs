@@ -19,6 +19,7 @@ use crate::information_schema::SystemTables;
 use crate::parse::ast::{Isolation, SetItem, SetScope, Statement};
 use crate::parse::parse_one;
 use crate::plan::PlanKind;
+use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
 use crate::settings::{self, Kind, Scope, Setting, SettingId, SettingValue, sql_mode};
 
@@ -249,6 +250,13 @@ impl Session {
             let message =
                 "Can't execute the given command because you have active locked tables or an active transaction";
             return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
+        }
+        if ReplicationFilter::is_rule(setting.name)
+            && let Some(channel) = self.channel(&None)
+        {
+            let rule = (setting.name.to_owned(), value.as_str().to_owned());
+            ReplicationFilter::check(&rule.0, &rule.1)?;
+            return self.shared.services.change_channel_filter(channel, [rule].into()).await;
         }
         self.shared.services.apply_setting(setting.name, &value).await?;
         self.shared.globals.set(id, value);

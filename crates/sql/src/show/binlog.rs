@@ -80,7 +80,8 @@ pub(super) fn replica_status(
     channel: &ChannelName,
 ) -> Result<Rows, SqlError> {
     session.check_global(MONITOR)?;
-    let mut channels = session.shared().services.replica_status(channel)?;
+    let channel = if of_connections { None } else { session.channel(channel) };
+    let mut channels = session.shared().services.replica_status(&channel)?;
     if of_connections {
         for ReplicaStatusRow(columns) in &mut channels {
             let name = columns.iter().find(|(title, _)| *title == "Channel_Name").and_then(|(_, name)| name.clone());

@@ -14,6 +14,7 @@ use types::Value;
 use crate::account::Account;
 use crate::ddl::Planner;
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica, UserName};
+use crate::replay::ChannelRules;
 use crate::result::{Collected, ResultColumn, ResultSink};
 use crate::services::*;
 use crate::session::{Client, Session, Shared};
@@ -229,6 +230,9 @@ impl Services for Alone {
     }
     fn change_source(&self, _: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>> {
         no()
+    }
+    fn change_channel_filter(&self, channel: String, rules: ChannelRules) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(async move { Err(SqlError::unknown(format!("filter of '{channel}': {rules:?}"))) })
     }
     fn start_replica(&self, _: StartReplica, _: bool) -> BoxFuture<'_, Result<(), SqlError>> {
         no()

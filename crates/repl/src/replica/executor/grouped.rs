@@ -16,7 +16,8 @@ use sql::replay::RowKeys;
 use sql::session::ReplicatedStatement;
 
 use super::super::commits::Executed;
-use super::super::parallel::{Group, Job};
+use super::super::origins::Fate;
+use super::super::parallel::{Group, Head, Job};
 use super::super::work::Progress;
 use super::{ExecuteError, Executor, Group as Open, INFLATED_MAX, malformed};
 
@@ -132,6 +133,20 @@ impl Executor {
             }
         }
         Ok(())
+    }
+
+    /// What becomes of a transaction because of where it was born.
+    pub(in super::super) fn fate(&self, head: &Head) -> Fate {
+        self.origins.fate(head.server_id, head.gtid, head.flags.map(|_| head.domain))
+    }
+
+    /// A transaction that does nothing because of where it was born, of which all events are here.
+    pub(in super::super) async fn leave_out_group(&mut self, group: &Group) -> Result<(), ExecuteError> {
+        if let Some(begin) = group.events.first() {
+            self.event(begin).await?;
+        }
+        self.offset = group.end;
+        self.end_without_effect().await.map_err(|error| self.named(&error))
     }
 
     /// The GTID of the transaction that begins. It is executed already if somebody has committed it while this one was tried again.

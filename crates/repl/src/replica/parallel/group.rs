@@ -40,6 +40,8 @@ pub(crate) struct Head {
     pub(crate) commit_id: Option<u64>,
     /// The number of the source's file, counted here.
     pub(crate) file_number: u64,
+    /// Where it was born.
+    pub(crate) server_id: u32,
     /// When it was committed where it was born, and at the source; 0 if nobody knows.
     pub(crate) original_commit: UnixMicros,
     pub(crate) immediate_commit: UnixMicros,
@@ -196,7 +198,7 @@ impl Assembler {
             return Ok(Taken::Alone(Some(unended), bytes));
         }
         let event = RawEvent::first_of(&bytes, self.format.checksum)?;
-        let mut head = Head { file_number: self.file_number, ..Head::default() };
+        let mut head = Head { file_number: self.file_number, server_id: event.header.server_id, ..Head::default() };
         self.is_standalone = None;
         if event.header.event_type == EventType::MARIA_GTID {
             let gtid = MariaGtid::decode(event.body())?;

@@ -35,6 +35,7 @@ pub(super) use self::rules::Crossing;
 use self::rules::{Facts, Mode, Rules};
 pub(super) use self::slot::run_slots;
 use super::executor::{Contents, ExecuteError, Executor, Wanted};
+use super::origins::Fate;
 use super::{Run, SourceKind};
 use crate::follower::SourceSettings;
 
@@ -138,11 +139,19 @@ impl Coordinator {
     }
 
     async fn dispatch(&mut self, group: Group, alone: &mut Executor) -> Result<(), ExecuteError> {
+        match alone.fate(&group.head) {
+            Fate::Executed => {}
+            Fate::PassedOver => return Ok(()),
+            Fate::WithoutEffect => {
+                self.pool.idle().await?;
+                return alone.leave_out_group(&group).await;
+            }
+        }
         self.pool.room(group.bytes, group.spilled_bytes()).await?;
         let owned = match group.head.gtid {
             None => None,
             Some(gtid) => {
-                let owned = self.run.engine.own_gtid(gtid, &self.run.handle.cancel).await;
+                let owned = self.run.engine.own_gtid(gtid, 0, &self.run.handle.cancel).await;
                 let owned = owned.map_err(|error| alone.named(&SqlError::from(error)))?;
                 if owned.is_none() {
                     // It is executed.

@@ -11,9 +11,14 @@ pub type ChannelName = Option<String>;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Admin {
     /// CHANGE REPLICATION SOURCE TO.
-    ChangeSource(ChangeSource),
-    /// CHANGE REPLICATION FILTER: settings, and their values.
-    ReplicationFilter(Vec<(String, String)>),
+    ChangeSource(Box<ChangeSource>),
+    /// CHANGE REPLICATION FILTER.
+    ReplicationFilter {
+        /// Settings, and their values.
+        rules: Vec<(String, String)>,
+        /// FOR CHANNEL.
+        channel: ChannelName,
+    },
     /// START REPLICA.
     StartReplica(StartReplica),
     /// STOP REPLICA.
@@ -168,6 +173,12 @@ pub struct ChangeSource {
     pub get_public_key: Option<bool>,
     /// SOURCE_PUBLIC_KEY_PATH.
     pub public_key_path: Option<String>,
+    /// IGNORE_SERVER_IDS.
+    pub ignored_server_ids: Option<Vec<u32>>,
+    /// MariaDB's DO_DOMAIN_IDS.
+    pub do_domain_ids: Option<Vec<u32>>,
+    /// MariaDB's IGNORE_DOMAIN_IDS.
+    pub ignored_domain_ids: Option<Vec<u32>>,
     /// FOR CHANNEL.
     pub channel: ChannelName,
 }
@@ -187,6 +198,8 @@ pub struct StartReplica {
     pub password: Option<String>,
     /// FOR CHANNEL.
     pub channel: ChannelName,
+    /// ALL: whatever `default_master_connection` says.
+    pub all: bool,
 }
 
 /// STOP REPLICA.
@@ -198,6 +211,8 @@ pub struct StopReplica {
     pub applier: bool,
     /// FOR CHANNEL.
     pub channel: ChannelName,
+    /// ALL: whatever `default_master_connection` says.
+    pub all: bool,
 }
 
 /// UNTIL of START REPLICA.

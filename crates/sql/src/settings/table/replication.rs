@@ -8,6 +8,10 @@ const TYPE_CONVERSIONS: &[&str] = &["ALL_LOSSY", "ALL_NON_LOSSY", "ALL_SIGNED", 
 
 pub(super) const ALL: &[Setting] = &[
     fixed("enforce_gtid_consistency", Kind::Enum(&["OFF", "ON", "WARN"]), "ON").doc("Always ON."),
+    session("default_master_connection", TEXT, "").doc(
+        "The channel that statements mean which name none, as in MariaDB: CHANGE MASTER, START, STOP, RESET and SHOW SLAVE, CHANGE REPLICATION FILTER, SET \
+         GLOBAL replicate_…. Empty for all of them, as in MySQL.",
+    ),
     fixed("gtid_executed", TEXT, "").doc("All transactions that were ever committed here."),
     session("gtid_next", TEXT, "AUTOMATIC").doc(
         "The identifier of the next transaction: UUID:NUMBER or UUID:TAG:NUMBER, of which what is executed already is left out; or of \
@@ -18,7 +22,9 @@ pub(super) const ALL: &[Setting] = &[
         "Set by mariadb-binlog's output: the number of the next transaction's GTID, with session values of gtid_domain_id and server_id. \
          0 for what gtid_next says.",
     ),
-    session("gtid_owned", TEXT, "").read_only().understood().doc("Identifiers in use by running transactions."),
+    both("gtid_owned", TEXT, "").read_only().doc(
+        "GTIDs that were chosen (gtid_next, a replica) for transactions that have not ended: the session's, or all, with the numbers of their connections.",
+    ),
     global("gtid_purged", TEXT, "").doc(
         "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
          says that it holds.",
@@ -161,6 +167,10 @@ pub(super) const ALL: &[Setting] = &[
     global("replicate_ignore_db", TEXT, "").doc("Not these databases."),
     global("replicate_do_table", TEXT, "").doc("Only these tables: `database.table`, between commas."),
     global("replicate_ignore_table", TEXT, "").doc("Not these tables."),
+    global("replicate_same_server_id", BOOL, "OFF").doc(
+        "Whether transactions that were born under this server's server_id are executed when they come from a source by positions, or from a MariaDB: in a \
+         ring of servers they come round. By MySQL's GTIDs what is executed is known. Counts from the next START REPLICA.",
+    ),
     global("replicate_wild_do_table", TEXT, "").doc("Only tables of these patterns: `data%.t\\_%`, as of LIKE."),
     global("replicate_wild_ignore_table", TEXT, "").doc("Not tables of these patterns."),
     global("replicate_rewrite_db", TEXT, "").doc("The source's databases that have another name here: `theirs->ours`, between commas. Before all other rules."),
