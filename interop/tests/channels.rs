@@ -227,7 +227,9 @@ fn filters_of_one_channel() {
     assert!(error.contains("3074"), "{error}");
     ours.query("CREATE DATABASE from_mysql; START REPLICA").unwrap();
     for source in [mysql.client(), maria.client()] {
-        write(&source, "unwanted", 1, 1);
+        source
+            .query("CREATE DATABASE unwanted; USE unwanted; CREATE TABLE load_rows (id INT PRIMARY KEY, n INT); INSERT INTO load_rows VALUES (1, 1)")
+            .unwrap();
         source.query("CREATE DATABASE shared; USE shared; CREATE TABLE ignored (id INT PRIMARY KEY)").unwrap();
         source
             .query("USE shared; CREATE TABLE load_rows (id INT PRIMARY KEY); INSERT INTO load_rows VALUES (1)")

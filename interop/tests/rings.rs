@@ -18,7 +18,7 @@ impl Ring {
         if kind == Kind::Mysql97 {
             peer.client().query("RESET BINARY LOGS AND GTIDS").unwrap();
         }
-        peer.client().query(&peer_from.replace("PORT", &ours.port().to_string())).unwrap();
+        peer.client().query(&peer_from.replace("{port}", &ours.port().to_string())).unwrap();
         let change = format!(
             "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', {ours_from}, \
              GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=1000; START REPLICA",
@@ -77,12 +77,12 @@ fn goes_round_once(mut ring: Ring) {
 
 #[test]
 fn with_a_mysql_by_gtids() {
-    let theirs = "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=PORT, SOURCE_USER='root', SOURCE_AUTO_POSITION=1, \
+    let theirs = "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={port}, SOURCE_USER='root', SOURCE_AUTO_POSITION=1, \
                   GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=1000; START REPLICA";
     goes_round_once(Ring::new(Kind::Mysql97, "ring-mysql", &[], "SOURCE_AUTO_POSITION=1", theirs));
 }
 
-const MARIA: &str = "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT=PORT, MASTER_USER='root', MASTER_USE_GTID=slave_pos, \
+const MARIA: &str = "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='root', MASTER_USE_GTID=slave_pos, \
                      MASTER_CONNECT_RETRY=1, MASTER_RETRY_COUNT=1000; START SLAVE";
 const MARIA_ARGUMENTS: [&str; 2] = ["--gtid-domain-id=7", "--log-slave-updates"];
 

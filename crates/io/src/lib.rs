@@ -13,6 +13,7 @@
 
 mod buffer;
 pub mod os;
+mod removal;
 pub mod sim;
 mod turn;
 mod write_behind;
@@ -55,53 +56,7 @@ impl Env {
             interruption.await;
         }
     }
-
-    /// Removes a temporary file whose owner is being dropped: by a task, because dropping cannot wait.
-    pub fn remove_later(&self, path: String) {
-        let disk = self.disk.clone();
-        let remove = async move {
-            if let Err(error) = disk.remove(&path).await {
-                tracing::warn!(%path, %error, "a temporary file could not be removed");
-            }
-        };
-        self.spawner.spawn("remove temporary file", Box::pin(remove));
-    }
-
-    /// Removes the temporary files of a directory whose names begin so: what a crash has left of them. Their names can be given again
-    /// when this returns. Large ones, for which a file system needs seconds, only lose their names by then, unless their room is
-    /// needed.
-    pub async fn remove_stale(&self, dir: &str, prefix: &str) -> Result<()> {
-        for name in self.disk.list(dir).await?.iter().filter(|name| name.starts_with(prefix)) {
-            let path = if dir.is_empty() { name.clone() } else { format!("{dir}/{name}") };
-            match self.remove_stale_file(&path).await {
-                // Whoever was just closed is still at it.
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
-                result => result?,
-            }
-        }
-        Ok(())
-    }
-
-    async fn remove_stale_file(&self, path: &str) -> Result<()> {
-        let size = self.disk.open(path, OpenOptions::default()).await?.len().await?;
-        if size < STALE_LARGE || self.disk.free_space().await? < STALE_ROOM_MIN {
-            return self.disk.remove(path).await;
-        }
-        let aside = format!("{}{STALE_SUFFIX}", path.trim_end_matches(STALE_SUFFIX));
-        if aside != path {
-            self.disk.rename(path, &aside).await?;
-        }
-        self.remove_later(aside);
-        Ok(())
-    }
 }
-
-/// Stale files from this size on are removed by and by.
-const STALE_LARGE: u64 = 64 << 20;
-/// If so many bytes are free.
-const STALE_ROOM_MIN: u64 = 1 << 30;
-/// Behind the names of those that are still to be removed.
-const STALE_SUFFIX: &str = ".removed";
 
 /// Where an operation of a [`File`] spends its time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

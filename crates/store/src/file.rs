@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use base::{IndexId, PageNumber};
 use bytes::Bytes;
 use event_listener::{Event, EventListener};
-use io::{File, IoBuf};
+use io::{Env, File, IoBuf};
 use parking_lot::Mutex;
 
 use crate::page::{BLOCK_SIZE, Expected, Page, memory};
@@ -111,11 +111,18 @@ impl DataFile {
         Ok(len / BLOCK_SIZE as u64)
     }
 
-    /// Cuts or extends the file.
+    /// Gives the file a length.
     pub(crate) async fn set_blocks(&self, blocks: u64) -> Result<()> {
         self.check_failed()?;
         let len = offset_of(blocks);
         self.file.set_len(len).await.map_err(|error| self.io("change of length", len, error))
+    }
+
+    /// Cuts off what is behind so many blocks, in a way that holds up nobody else's sync.
+    pub(crate) async fn cut(&self, env: &Env, blocks: u64) -> Result<()> {
+        self.check_failed()?;
+        let len = offset_of(blocks);
+        env.shorten(&*self.file, len).await.map_err(|error| self.io("change of length", len, error))
     }
 
     /// Lets no write pass from now on.

@@ -107,7 +107,7 @@ impl Shared {
             space.cut_tail(blocks / 4, extent(blocks))
         };
         match cut {
-            Some(blocks) => self.file.set_blocks(blocks).await,
+            Some(blocks) => self.file.cut(&self.env, blocks).await,
             None => Ok(()),
         }
     }

@@ -10,6 +10,10 @@ use super::{BenchArguments, load, our_options};
 
 const CLIENTS: u32 = 64;
 const ROWS: u32 = 1_000_000;
+/// The rate without the view needs no longer than that, before and after it.
+const WITHOUT_SECONDS_MAX: u32 = 300;
+/// Medians that are printed for each run, so that one sees it grow slower.
+const PARTS: usize = 6;
 const SUM: &str = "SELECT COUNT(*), SUM(k), BIT_XOR(CRC32(c)) FROM sbtest1";
 
 pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Result<()> {
@@ -26,11 +30,16 @@ pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Resu
         let mut rates = Vec::new();
         sysbench(seconds).run_by_seconds(|second| rates.push(second.transactions))?;
         let worst = rates.iter().copied().fold(f64::MAX, f64::min);
-        let median = median(rates);
-        println!("    {when}: {median:.0}/s, the worst second {worst:.0}/s; {}", state(&server)?);
+        let median = median(rates.clone());
+        println!(
+            "    {when}: {median:.0}/s ({}), the worst second {worst:.0}/s; {}",
+            by_parts(&rates),
+            state(&server)?
+        );
         Ok::<f64, String>(median)
     };
-    let before = rate("without a view", seconds / 2)?;
+    let without_seconds = (seconds / 2).min(WITHOUT_SECONDS_MAX);
+    let before = rate("without a view", without_seconds)?;
     let mut view = Connection::open(server.port(), "sbtest")?;
     view.succeed("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")?;
     view.succeed("START TRANSACTION WITH CONSISTENT SNAPSHOT")?;
@@ -42,7 +51,7 @@ pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Resu
     }
     println!("    read whole by the view in {:.1} s, as at its beginning", start.elapsed().as_secs_f64());
     view.succeed("COMMIT")?;
-    let after = rate("when it is gone", seconds / 2)?;
+    let after = rate("when it is gone", without_seconds)?;
     let without = f64::midpoint(before, after);
     println!(
         "{} | {beside:.0}/s beside a view of {seconds} s, {without:.0}/s without: {:.2}",
@@ -50,6 +59,13 @@ pub(crate) fn run(work: &Work, seconds: u32, arguments: &BenchArguments) -> Resu
         beside / without
     );
     Ok(())
+}
+
+/// The median of each part of a run.
+fn by_parts(rates: &[f64]) -> String {
+    let length = rates.len().div_ceil(PARTS).max(1);
+    let parts: Vec<String> = rates.chunks(length).map(|part| format!("{:.0}", median(part.to_vec()))).collect();
+    parts.join(", ")
 }
 
 fn state(server: &Server) -> Result<String> {

@@ -130,6 +130,7 @@ pub(crate) const WORKS: &[Work] = &[
         Action::View { seconds: 600 },
         0.0,
     ),
+    other("view_hour", "beside one of an hour", Action::View { seconds: 3600 }, 0.0),
     sysbench("slow_update_index_1", "oltp_update_index", 1, 1, 1.9),
     sysbench("slow_update_index_64", "oltp_update_index", 64, 1, 2.3),
     sysbench("slow_hot_row_64", "hot_row.lua", 64, 1, 50.0),

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{CommitNumber, LogPosition};
-use io::{Env, File, IoBuf, OpenOptions, WriteBehind};
+use io::{File, IoBuf, OpenOptions, WriteBehind};
 use parking_lot::Mutex;
 
 use super::belongs::{EventSum, SUM_SIZE};
@@ -331,14 +331,8 @@ impl LogWriter {
     }
 }
 
-fn prefix(options: &LogOptions) -> String {
+pub(super) fn prefix(options: &LogOptions) -> String {
     format!("{}.transaction-", options.basename)
-}
-
-/// Removes what a crash has left of large transactions that have no place in the log.
-pub(super) async fn remove_stale(env: &Env, options: &LogOptions) -> Result<()> {
-    let prefix = prefix(options);
-    env.remove_stale("", &prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))
 }
 
 /// The events of a file that is one large transaction, behind its head and without those inside of the transaction.

@@ -35,7 +35,7 @@ use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head};
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
-use super::{BinaryLog, Durable, folder, index, large, purged, unsynced};
+use super::{BinaryLog, Durable, folder, index, large, purge, purged, unsynced};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
@@ -87,7 +87,7 @@ impl BinaryLog {
     pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
         let unsynced = unsynced::read(&env, &options).await?;
         let known_durable = unsynced.unwrap_or_default().max(known_durable);
-        large::remove_stale(&env, &options).await?;
+        remove_stale(&env, &options).await?;
         let mut survey = Survey::take(&env, &options).await?;
         survey.heeds_marks = unsynced.is_none() && open_as == OpenAs::Source;
         if unsynced.is_some() {
@@ -227,6 +227,14 @@ impl BinaryLog {
         let numbers = self.files.lock().numbers();
         index::write(&self.env, &self.options.basename, &numbers).await
     }
+}
+
+/// Removes what a crash has left of large transactions that have no place in the log, and of large files that were purged.
+async fn remove_stale(env: &Env, options: &LogOptions) -> Result<()> {
+    for prefix in [large::prefix(options), purge::purged_prefix(options)] {
+        env.remove_stale("", &prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))?;
+    }
+    Ok(())
 }
 
 /// What is on the disk.

@@ -6,8 +6,13 @@
 
 use base::{LogPosition, UnixMicros};
 
-use super::{BinaryLog, folder, index};
+use super::{BinaryLog, LogOptions, index};
 use crate::error::{BinlogError, Result};
+
+/// Names of purged files that are too large to be removed at once.
+pub(super) fn purged_prefix(options: &LogOptions) -> String {
+    format!("{}.purged-", options.basename)
+}
 
 /// What a purge did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,7 +103,9 @@ impl BinaryLog {
         }
         for number in numbers {
             let name = index::file_name(&self.options.basename, number);
-            folder::remove(&self.env, &name).await?;
+            let aside = format!("{}{number:06}", purged_prefix(&self.options));
+            let removed = self.env.remove_aside(&name, aside).await;
+            removed.map_err(|error| BinlogError::io("remove", &name, &error))?;
             purged.removed.push(name);
         }
         tracing::info!("purged {} binary log files", purged.removed.len());

@@ -271,3 +271,25 @@ fn large_stale_files_are_removed_by_and_by() {
     });
     done.unwrap();
 }
+
+/// No step gives back so much that a sync would have to wait for it.
+#[test]
+fn large_files_are_removed_in_pieces() {
+    let machine = SimMachine::new(3);
+    let done = machine.run(async {
+        let env = machine.env();
+        env.disk.open("large", WRITE).await.unwrap().set_len(200 << 20).await.unwrap();
+        env.remove_aside("large", "aside".to_owned()).await.unwrap();
+        let file = env.disk.open("aside", OpenOptions::default()).await.unwrap();
+        let (mut before, mut pieces) = (200 << 20, 0);
+        while machine.files().contains("aside") {
+            env.clock.sleep(std::time::Duration::from_millis(1)).await;
+            let now = file.len().await.unwrap();
+            assert!(before - now <= 32 << 20, "{before} became {now}");
+            pieces += usize::from(now < before);
+            before = now;
+        }
+        assert!(pieces >= 6 && !machine.files().contains("large"), "{pieces}");
+    });
+    done.unwrap();
+}

@@ -26,6 +26,7 @@ use super::queue::EventQueue;
 use super::until::Until;
 use super::work::WorkerStatus;
 use super::{CopyHook, RETRIES_MAX, Replica, Run, SAME_SERVER_ID, SKIP_COUNTER, State};
+use crate::follower::SourceSettings;
 use crate::follower::status::Running;
 
 /// The halves of a replica.
@@ -166,30 +167,21 @@ impl Replica {
         if !threads.executor {
             return;
         }
-        let own = self.follower.identity().server_id;
-        let own = Some(own).filter(|_| !self.globals.named(SAME_SERVER_ID).as_bool());
-        let origins = Arc::new(Origins::new(&settings, own));
+        let left_out = (filter, self.origins(&settings));
         let new_executor = |handle: &Arc<SessionHandle>, until, skip| {
             let session =
                 Session::applier(shared.clone(), handle.clone()).with_source_tables(self.source_tables.clone());
-            Executor::new(
-                session,
-                run.commits.clone(),
-                position_name.clone(),
-                (filter.clone(), origins.clone()),
-                until,
-                skip,
-            )
+            Executor::new(session, run.commits.clone(), position_name.clone(), left_out.clone(), until, skip)
         };
         if let (Some(parallel), Some(pool)) = (parallel, &run.pool) {
             let order = (shared.engine.new_line(), parallel.is_ordered);
+            let new_slot = |slot: usize| {
+                let executor = new_executor(&run.slot_handles[slot], None, 0);
+                Box::new(executor.grouped(run.workers[slot].progress().clone()))
+            };
             for thread in 0..slot_threads {
                 let numbers = (thread..slots).step_by(slot_threads);
-                let executor_of = |slot: usize| {
-                    let executor = new_executor(&run.slot_handles[slot], None, 0);
-                    Box::new(executor.grouped(run.workers[slot].progress().clone()))
-                };
-                let executors = numbers.map(|slot| (slot, executor_of(slot))).collect();
+                let executors = numbers.map(|slot| (slot, new_slot(slot))).collect();
                 let slots = run_slots(run.clone(), pool.clone(), order, executors);
                 spawner.spawn_thread(&format!("replica-{thread}"), Box::pin(slots));
             }
@@ -197,6 +189,13 @@ impl Replica {
         let alone = new_executor(&run.handle, until, skip);
         spawner.spawn_thread("replica", Box::pin(async move { executor.execute(alone, parallel).await }));
         spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
+    }
+
+    /// Whose events are left out by a channel with `settings`: our own, too, unless they are asked for.
+    fn origins(&self, settings: &SourceSettings) -> Arc<Origins> {
+        let own = self.follower.identity().server_id;
+        let own = Some(own).filter(|_| !self.globals.named(SAME_SERVER_ID).as_bool());
+        Arc::new(Origins::new(settings, own))
     }
 
     /// The state of a new run; whether it has tasks.

@@ -395,8 +395,12 @@ impl Cluster {
         let node = &self.nodes[number];
         let repairs_itself = self.scenario.repairs && node.source.is_some();
         if repairs_itself && node.has_failed() {
-            // Damage with which nothing starts, the catalog's for one, is not what it repairs.
-            self.nodes[number].heal(true);
+            // Damage with which nothing starts, the catalog's for one, is not what it repairs. Where a checkpoint has
+            // left out changes in the meantime, the bytes themselves do not help any more.
+            match node.machine.damaged().is_empty() {
+                true => self.nodes[number].rebuild(),
+                false => self.nodes[number].heal(true),
+            }
         } else {
             let is_lost = match repairs_itself && node.engine().is_some() {
                 true => node.needed_what_is_damaged(),

@@ -113,6 +113,48 @@ fn a_reader_waits_for_what_is_durable() {
     machine.run(run).unwrap().unwrap();
 }
 
+/// A file so large that it goes in pieces is no file of the log from its purge on, and does not come back as a part of one, wherever the
+/// power fails; what is left of it goes in the end.
+#[test]
+fn a_large_file_is_purged_in_pieces() {
+    let mut whole = 0;
+    for operation in 1..20 {
+        let machine = machine(operation);
+        let start = async {
+            let Opened { log, mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
+            place(&mut writer, 1, &"x".repeat(40 << 20)).await?;
+            writer.flush(IoMode::Offload).await?;
+            write(&mut writer, 2..4).await?;
+            // The next file is prepared.
+            machine.env().clock.sleep(Duration::from_secs(1)).await;
+            Ok::<_, BinlogError>((log, writer))
+        };
+        let (log, writer) = machine.run(start).unwrap().unwrap();
+        machine.crash_after(operation);
+        let purge = async {
+            let purged = log.purge_before_file(2).await?;
+            machine.env().clock.sleep(Duration::from_secs(1)).await;
+            Ok::<_, BinlogError>(purged)
+        };
+        let purged = machine.run(purge).map(|result| result.unwrap());
+        whole += usize::from(purged.is_ok_and(|purged| purged.removed[0] == "binlog.000001"));
+        drop(writer);
+        machine.crash();
+        let after = async {
+            let Opened { log, .. } = open(&machine.env(), OpenAs::Source).await?;
+            assert_eq!(log.gtid_executed().count(), 3, "operation {operation}");
+            let first = log.files()[0].clone();
+            log.reader(LogPosition::new(first.number, 4)).next_transaction().await?;
+            machine.env().clock.sleep(Duration::from_secs(1)).await;
+            let left: Vec<String> = machine.files().into_iter().filter(|name| name.contains("purged")).collect();
+            assert!(left.is_empty(), "operation {operation}: {left:?}");
+            Ok::<_, BinlogError>(())
+        };
+        machine.run(after).unwrap().unwrap();
+    }
+    assert!(whole > 0 && whole < 19, "{whole}");
+}
+
 #[test]
 fn purge_stops_at_pins() {
     let machine = machine(5);
