@@ -19,6 +19,11 @@ pub struct WriteBehind {
 }
 
 impl WriteBehind {
+    /// Of a file that grows from here on.
+    pub fn from(end: u64) -> Self {
+        WriteBehind { begun: end..end }
+    }
+
     /// The file has grown to here.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use io::{Env, File, IoBuf, OpenOptions};
+use io::{Env, File, IoBuf, OpenOptions, WriteBehind};
 use parking_lot::Mutex;
 
 use super::run::Block;
@@ -87,6 +87,11 @@ impl RunFile {
         }
         self.file.write_at(offset, IoBuf::copy_of(bytes)).await.map_err(failed)?;
         Ok(())
+    }
+
+    /// Written up to here, by one writer.
+    pub(super) async fn write_behind(&self, behind: &mut WriteBehind, end: u64) -> Result<()> {
+        behind.grown(&*self.file, end).await.map_err(|error| cannot_write(&self.path, error))
     }
 
     pub(super) async fn read(&self, offset: u64, length: usize) -> Result<Bytes> {

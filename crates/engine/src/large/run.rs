@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use base::IndexId;
 use bytes::Bytes;
+use io::WriteBehind;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::file::RunFile;
@@ -27,6 +28,9 @@ use crate::txn::Write;
 const BLOCK_BYTES: usize = 32 << 10;
 /// Blocks are written together until they have so many bytes.
 const WRITE_BYTES: usize = 1 << 20;
+/// Up to here a file may be removed before the system has written anything of it. Of longer ones the system would have gigabytes in memory, and
+/// everybody's syncs would wait when it writes those.
+const WRITE_BEHIND_FROM: u64 = 256 << 20;
 /// A larger block is not kept in memory.
 const CACHED_BLOCK_MAX: usize = 2 * BLOCK_BYTES;
 const BLOCK_HEADER: usize = 12;
@@ -284,6 +288,8 @@ pub(crate) struct RunWriter {
     /// Where what is not written yet will be.
     at: u64,
     out: Vec<u8>,
+    /// What is likely to be long-lived is on its way to the disk, instead of all at once when the system has too much of it.
+    behind: WriteBehind,
     /// The block that is being filled: where it begins in `out`, and its entries.
     open: Option<(usize, u32)>,
 }
@@ -293,7 +299,7 @@ impl RunWriter {
     pub(crate) fn new(file: &Arc<RunFile>, before: &Runs) -> Self {
         let at = before.0.last().map_or(0, |run| run.end);
         let run = Run { file: file.clone(), number: file.next_run(), end: at, indexes: Vec::new() };
-        RunWriter { run, at, out: Vec::new(), open: None }
+        RunWriter { run, at, out: Vec::new(), behind: WriteBehind::from(at), open: None }
     }
 
     /// What follows is of this index, about so many keys. Indexes come ascending, each once, and have a key at least.
@@ -361,6 +367,9 @@ impl RunWriter {
     async fn write(&mut self) -> Result<()> {
         self.run.file.write(self.at, &self.out).await?;
         self.at += self.out.len() as u64;
+        if self.at >= WRITE_BEHIND_FROM {
+            self.run.file.write_behind(&mut self.behind, self.at).await?;
+        }
         self.out.clear();
         Ok(())
     }

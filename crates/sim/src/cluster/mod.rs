@@ -397,7 +397,7 @@ impl Cluster {
         if repairs_itself && node.has_failed() {
             // Damage with which nothing starts, the catalog's for one, is not what it repairs. Where a checkpoint has
             // left out changes in the meantime, the bytes themselves do not help any more.
-            match node.machine.damaged().is_empty() {
+            match node.has_failed_without_damage() {
                 true => self.nodes[number].rebuild(),
                 false => self.nodes[number].heal(true),
             }

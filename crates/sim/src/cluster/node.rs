@@ -50,6 +50,8 @@ pub(crate) struct Node {
     failure: Option<String>,
     /// The next start makes the data file anew from the log.
     rebuilds: bool,
+    /// There was nothing wrong on its disk when it was started.
+    started_whole: bool,
     process: Option<Arc<Process>>,
 }
 
@@ -98,6 +100,7 @@ impl Node {
             executes: scenario.executing.filter(|_| source.is_some()).map(|how| settings_of(world, how)),
             failure: None,
             rebuilds: false,
+            started_whole: true,
             process: None,
         }
     }
@@ -188,6 +191,7 @@ impl Node {
         };
         let process = Arc::new(Process::default());
         self.process = Some(process.clone());
+        self.started_whole = self.machine.damaged().is_empty();
         let (env, name) = (self.machine.env(), self.name);
         let sizes = (self.memtable_bytes, self.transaction_memory_bytes);
         let interval = if self.compares { COMPARE_INTERVAL } else { Duration::ZERO };
@@ -223,6 +227,11 @@ impl Node {
     /// Whether its last process could not go on.
     pub(super) fn has_failed(&self) -> bool {
         self.failure.is_some()
+    }
+
+    /// It did so although all of its bytes were as they should be when it was started.
+    pub(super) fn has_failed_without_damage(&self) -> bool {
+        !self.is_up() && self.has_failed() && self.started_whole
     }
 
     /// Ends the process: by SIGKILL, or with its machine's power.
