@@ -83,10 +83,11 @@ fn a_disk_that_does_wrong_is_found() {
 fn followers_repair_themselves() {
     let scenario = ClusterScenario { damage: &["data.ctr"], repairs: true, ..ClusterScenario::default() };
     let seeds = common::seeds(4_900_000, SEEDS);
-    let is_one = seeds.end - seeds.start == 1;
+    // One in some twenty.
+    let are_many = seeds.end - seeds.start >= SEEDS;
     let report = run(seeds, &scenario);
     println!("{} found, {} ranges repaired", report.found, report.repaired);
-    assert!(is_one || report.repaired > 0, "no seed had anything to repair");
+    assert!(!are_many || report.repaired > 0, "no seed had anything to repair");
 }
 
 /// Pages of the data file are of any size, and what a disk does wrong to them is found before they are decompressed.

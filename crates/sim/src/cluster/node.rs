@@ -224,14 +224,14 @@ impl Node {
         self.replica_status().contains("Last_SQL_Errno=1194")
     }
 
-    /// Whether its last process could not go on.
+    /// Whether it does not run because its last process could not go on.
     pub(super) fn has_failed(&self) -> bool {
-        self.failure.is_some()
+        !self.is_up() && self.failure.is_some()
     }
 
     /// It did so although all of its bytes were as they should be when it was started.
     pub(super) fn has_failed_without_damage(&self) -> bool {
-        !self.is_up() && self.has_failed() && self.started_whole
+        self.has_failed() && self.started_whole
     }
 
     /// Ends the process: by SIGKILL, or with its machine's power.
