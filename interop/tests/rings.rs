@@ -83,7 +83,7 @@ fn with_a_mysql_by_gtids() {
 }
 
 const MARIA: &str = "CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={port}, MASTER_USER='root', MASTER_USE_GTID=slave_pos, \
-                     MASTER_CONNECT_RETRY=1, MASTER_RETRY_COUNT=1000; START SLAVE";
+                     MASTER_CONNECT_RETRY=1; START SLAVE";
 const MARIA_ARGUMENTS: [&str; 2] = ["--gtid-domain-id=7", "--log-slave-updates"];
 
 #[test]
