@@ -83,7 +83,7 @@ fn a_disk_that_does_wrong_is_found() {
 fn followers_repair_themselves() {
     let scenario = ClusterScenario { damage: &["data.ctr"], repairs: true, ..ClusterScenario::default() };
     let seeds = common::seeds(4_900_000, SEEDS);
-    // One in some twenty.
+    // The few seeds of a soak's turn may all do without.
     let are_many = seeds.end - seeds.start >= SEEDS;
     let report = run(seeds, &scenario);
     println!("{} found, {} ranges repaired", report.found, report.repaired);

@@ -272,9 +272,8 @@ impl<'a> Survey<'a> {
             first -= 1;
         }
         for &number in numbers.iter().filter(|&&number| number < first) {
-            let name = index::file_name(&options.basename, number);
-            tracing::info!("removing {name}, which was purged");
-            folder::remove(env, &name).await?;
+            let name = purge::remove_purged(env, options, number).await?;
+            tracing::info!("removed {name}, which was purged");
         }
         numbers.retain(|&number| number >= first);
         let mut survey = Survey {

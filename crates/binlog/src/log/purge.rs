@@ -5,6 +5,7 @@
 //! The file that holds the durable end, and files that somebody has pinned, are never removed.
 
 use base::{LogPosition, UnixMicros};
+use io::Env;
 
 use super::{BinaryLog, LogOptions, index};
 use crate::error::{BinlogError, Result};
@@ -12,6 +13,14 @@ use crate::error::{BinlogError, Result};
 /// Names of purged files that are too large to be removed at once.
 pub(super) fn purged_prefix(options: &LogOptions) -> String {
     format!("{}.purged-", options.basename)
+}
+
+/// Removes a file that the index does not name any more; its name.
+pub(super) async fn remove_purged(env: &Env, options: &LogOptions, number: u64) -> Result<String> {
+    let name = index::file_name(&options.basename, number);
+    let aside = format!("{}{number:06}", purged_prefix(options));
+    env.remove_aside(&name, aside).await.map_err(|error| BinlogError::io("remove", &name, &error))?;
+    Ok(name)
 }
 
 /// What a purge did.
@@ -102,11 +111,7 @@ impl BinaryLog {
             return Err(error);
         }
         for number in numbers {
-            let name = index::file_name(&self.options.basename, number);
-            let aside = format!("{}{number:06}", purged_prefix(&self.options));
-            let removed = self.env.remove_aside(&name, aside).await;
-            removed.map_err(|error| BinlogError::io("remove", &name, &error))?;
-            purged.removed.push(name);
+            purged.removed.push(remove_purged(&self.env, &self.options, number).await?);
         }
         tracing::info!("purged {} binary log files", purged.removed.len());
         Ok(purged)
