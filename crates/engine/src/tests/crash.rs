@@ -121,6 +121,8 @@ async fn work(machine: &SimMachine, seed: u64, acknowledged: &Arc<Mutex<BTreeSet
                         false => take_number(&engine, &table, id).await.ok(),
                     }
                 };
+                // An answer takes its time to a client: one that tries a deadlock again at once would never let the other be woken.
+                engine.env().clock.sleep(Duration::from_micros(rng.random_range(1..100))).await;
                 let before = *strict.lock();
                 if let Some(number) = future::or(answer, gone).await
                     && before.is_some()
