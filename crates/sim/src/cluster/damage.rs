@@ -109,21 +109,25 @@ impl Damages {
         if log.files().is_empty() {
             return Ok(());
         }
-        let is_in_log = |one: &&Damaged| {
-            let size = log.files().iter().find(|file| file.name == one.path).map_or(0, |file| file.size);
-            one.from < size && (one.from, one.to) != (IN_USE_FLAG, IN_USE_FLAG + 1)
+        let in_log = |damaged: Vec<Damaged>| -> Vec<Damaged> {
+            let size_of = |path: &str| log.files().iter().find(|file| file.name == path).map_or(0, |file| file.size);
+            let counts =
+                |one: &Damaged| one.from < size_of(&one.path) && (one.from, one.to) != (IN_USE_FLAG, IN_USE_FLAG + 1);
+            damaged.into_iter().filter(counts).collect()
         };
-        let in_log: Vec<&Damaged> = damaged.iter().filter(is_in_log).collect();
-        let read = History::read(log).await;
-        match (in_log.is_empty(), read) {
-            (true, Ok(_)) => Ok(()),
-            (false, Err(error)) if in_log.iter().any(|one| error.contains(&one.path)) => {
-                self.found += 1;
-                Ok(())
-            }
-            (false, Ok(_)) => Err(format!("the log of {} was read in spite of {in_log:?}", node.name)),
-            (_, Err(error)) => Err(format!("the log of {} cannot be read: {error}; {in_log:?}", node.name)),
+        let before = in_log(damaged);
+        let error = match History::read(log).await {
+            Ok(_) if before.is_empty() => return Ok(()),
+            Ok(_) => return Err(format!("the log of {} was read in spite of {before:?}", node.name)),
+            Err(error) => error,
+        };
+        // The write that goes wrong may have come while the log was read.
+        let damaged: Vec<Damaged> = before.into_iter().chain(in_log(self.note(node))).collect();
+        if !damaged.iter().any(|one| error.contains(&one.path)) {
+            return Err(format!("the log of {} cannot be read: {error}; {damaged:?}", node.name));
         }
+        self.found += 1;
+        Ok(())
     }
 }
 
