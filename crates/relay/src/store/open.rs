@@ -19,6 +19,7 @@ use io::{Env, OpenOptions};
 use parking_lot::Mutex;
 
 use super::head::{self, Head};
+use super::purge::PURGED_PREFIX;
 use super::window::Window;
 use super::writer::{ASKABLE_MAX, BATCH_SIZE};
 use super::{FileId, FileInfo, State, Store, corrupt, io_error, path, split_name};
@@ -87,6 +88,8 @@ impl Store {
 /// A generation's files in their order.
 async fn list(env: &Env, generation: &Generation) -> Result<Vec<FileInfo>, BinlogError> {
     let folder = generation.folder();
+    let stale = env.remove_stale(&folder, PURGED_PREFIX).await;
+    stale.map_err(|error| io_error("remove purged files of", &folder, &error))?;
     let names = env.disk.list(&folder).await.map_err(|error| io_error("list", &folder, &error))?;
     let numbered = |name: String| split_name(&name).map(|(_, number)| number).map(|number| (number, name));
     let mut found: Vec<(u64, String)> = names.into_iter().filter_map(numbered).collect();

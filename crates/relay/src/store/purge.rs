@@ -10,6 +10,9 @@ use binlog::BinlogError;
 use super::{FileInfo, Store, io_error};
 use crate::kept::folder;
 
+/// Names of purged files that are too large to be removed at once, with the file's number behind it: none of the log's.
+pub(super) const PURGED_PREFIX: &str = "purged-";
+
 /// What is kept of the log; nothing is purged for a limit that is not set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -28,7 +31,8 @@ impl Store {
         let mut removed = Vec::new();
         while let Some(file) = self.next_to_purge(limits) {
             let path = file.path();
-            if let Err(error) = self.env.disk.remove(&path).await {
+            let aside = format!("{}/{PURGED_PREFIX}{:06}", folder(file.id.generation), file.id.number);
+            if let Err(error) = self.env.remove_aside(&path, aside).await {
                 // It is still there, so the log still begins with it.
                 self.state.lock().files.push_front(file);
                 return Err(io_error("remove", &path, &error));

@@ -162,6 +162,28 @@ fn purging_leaves_the_newest_file_and_what_is_read() {
     assert_eq!(store.gtids().unwrap().to_string(), mysql_gtids(log.transactions).to_string());
 }
 
+/// It goes piece by piece under another name, and a start goes on with that.
+#[test]
+fn a_large_file_is_purged_at_once_and_goes_by_and_by() {
+    let machine = SimMachine::new(8);
+    let mut log = SourceLog { padding: 12 << 20, ..SourceLog::new(Kind::Mysql, ChecksumAlgorithm::Crc32, "a") };
+    (0..4).for_each(|_| log.transaction());
+    log.rotate();
+    log.padding = 0;
+    log.transaction();
+    let store = machine.run(receive(&machine.env(), &log, 3)).unwrap().unwrap();
+    let all = Limits { bytes: Some(0), ..Limits::default() };
+    assert_eq!(machine.run(store.purge(&all)).unwrap().unwrap(), ["bin.000003"]);
+    let left = || machine.files().into_iter().filter(|path| path.ends_with("000003")).collect::<Vec<_>>();
+    assert!(matches!(&left()[..], [path] if path.ends_with("/purged-000003")), "{:?}", left());
+    drop(store);
+    machine.crash();
+    let store = machine.run(Store::open(machine.env())).unwrap().unwrap();
+    assert_eq!(store.files().len(), 1);
+    machine.run(machine.env().clock.sleep(std::time::Duration::from_secs(1))).unwrap();
+    assert_eq!(left(), [""; 0]);
+}
+
 #[test]
 fn a_missing_file_is_an_error() {
     let machine = SimMachine::new(9);

@@ -212,7 +212,7 @@ mod tests {
         };
         let (first, second, path) = machine.run(read_twice).unwrap();
         assert!(first == events() && second == events());
-        machine.run(async { machine.env().step().await }).unwrap();
+        machine.run(machine.env().clock.sleep(std::time::Duration::from_secs(1))).unwrap();
         assert!(!machine.files().contains(&path), "it goes with its transaction: {:?}", machine.files());
     }
 
