@@ -4,6 +4,7 @@
 //! turn all have come to rest. A result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
 
 mod catch_up;
+mod checksum;
 mod crowd;
 mod idle;
 mod large;
@@ -150,6 +151,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::Unread { readers } => unread::run(work, readers, arguments)?,
             Action::Steady(size) => steady::run(work, &size, arguments)?,
             Action::Large { gigabytes } => large::run(work, gigabytes, arguments)?,
+            Action::Checksum { gigabytes } => checksum::run(work, gigabytes, arguments)?,
             Action::View { seconds } => view::run(work, seconds, arguments)?,
         }
     }

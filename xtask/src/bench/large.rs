@@ -14,12 +14,12 @@ const OTHERS: u64 = 8;
 const PIECE_ROWS: u64 = 1 << 16;
 /// Bytes of a row's text.
 const ROW_BYTES: u64 = 1024;
-const PIECES_PER_GB: u64 = (1 << 30) / (PIECE_ROWS * ROW_BYTES);
+pub(super) const PIECES_PER_GB: u64 = (1 << 30) / (PIECE_ROWS * ROW_BYTES);
 /// Before and after what is looked at.
 const QUIET: Duration = Duration::from_secs(10);
 /// What ends so much later may have been held up as well.
 const AFTER: Duration = Duration::from_millis(200);
-const INSERT: &str = "INSERT INTO big (s) SELECT s FROM piece";
+pub(super) const INSERT: &str = "INSERT INTO big (s) SELECT s FROM piece";
 
 /// A part of the time, by name.
 struct Phase {
@@ -77,7 +77,7 @@ pub(crate) fn run(work: &Work, gigabytes: u64, arguments: &BenchArguments) -> Re
 }
 
 /// A table that is copied over and over; its rows do not compress well.
-fn make_piece(client: &Client) -> Result<()> {
+pub(super) fn make_piece(client: &Client) -> Result<()> {
     let text = format!("LEFT(REPEAT(SHA2(RAND(), 512), {}), {ROW_BYTES})", ROW_BYTES / 128 + 1);
     let columns = format!("(id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR({ROW_BYTES}))");
     client.query(&format!("CREATE TABLE d.piece {columns}; CREATE TABLE d.big {columns}"))?;

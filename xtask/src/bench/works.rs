@@ -41,6 +41,8 @@ pub(crate) enum Action {
     Steady(Size),
     /// A transaction, and a table, of so many GB, and what they cost others.
     Large { gigabytes: u64 },
+    /// The sums of a table of so many GB: of one server, and compared with a copy's.
+    Checksum { gigabytes: u64 },
     /// The rate of short commits beside a read view that stays open for so many seconds.
     View { seconds: u32 },
 }
@@ -48,7 +50,14 @@ pub(crate) enum Action {
 impl Action {
     /// Whether it is run only if it is asked for: it takes very long.
     pub(crate) fn is_long(&self) -> bool {
-        matches!(self, Action::Replica | Action::Steady(_) | Action::Large { .. } | Action::View { .. })
+        match self {
+            Action::Replica
+            | Action::Steady(_)
+            | Action::Large { .. }
+            | Action::Checksum { .. }
+            | Action::View { .. } => true,
+            _ => false,
+        }
     }
 }
 
@@ -124,6 +133,12 @@ pub(crate) const WORKS: &[Work] = &[
         0.0,
     ),
     other("large_10g", "of 10 GB; needs 35 GB of disk", Action::Large { gigabytes: 10 }, 0.0),
+    other(
+        "checksum_20g",
+        "CHECKSUM TABLE, and `commuter checksum` of two servers, with 20 GB; needs 50 GB of disk",
+        Action::Checksum { gigabytes: 20 },
+        0.0,
+    ),
     other(
         "view",
         "short commits beside a read view of ten minutes, and without one",
