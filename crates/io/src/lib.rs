@@ -27,6 +27,7 @@ use std::time::Duration;
 
 use base::UnixMicros;
 pub use buffer::IoBuf;
+pub use removal::Removals;
 pub use turn::ThreadTurn;
 pub use write_behind::WriteBehind;
 
@@ -46,6 +47,8 @@ pub struct Env {
     pub network: Arc<dyn Network>,
     /// Random bytes for identifiers and salts; from the seed in a simulation.
     pub random: Arc<dyn Random>,
+    /// Who gives back a part of a large file now.
+    pub removals: Removals,
 }
 
 impl Env {

@@ -2,13 +2,14 @@
 //!
 //! A file system gives back the blocks of a removed file in one transaction of its journal, which the next sync of any file has to wait
 //! for: 5 GB hold each sync up for a tenth of a second and more, for some seconds (ext4 that tells the disk what it does not need). So
-//! large files are cut off piece by piece, with pauses, and only then removed.
+//! large files are cut off piece by piece, with pauses, and only then removed; of all files together one piece at a time.
 //!
 //! # Invariants
 //! - A name is free when the call returns that says so, although the bytes are still going.
 //! - When there is little room on the disk, nothing is put off.
 
 use std::io::{ErrorKind, Result};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Env, File, OpenOptions};
@@ -16,11 +17,15 @@ use crate::{Env, File, OpenOptions};
 /// What is cut off at once, and the least size of a file that is not removed in one piece.
 const PIECE: u64 = 32 << 20;
 /// Between two pieces.
-const PAUSE: Duration = Duration::from_millis(30);
+const PAUSE: Duration = Duration::from_millis(40);
 /// Nothing is put off if fewer bytes are free.
 const ROOM_MIN: u64 = 1 << 30;
 /// Behind the names of stale files that are still to be removed.
 const STALE_SUFFIX: &str = ".removed";
+
+/// Large files of one [`Env`] that are being removed or shortened: they take turns.
+#[derive(Clone, Debug, Default)]
+pub struct Removals(Arc<tokio::sync::Mutex<()>>);
 
 impl Env {
     /// Removes a temporary file whose owner is being dropped: by a task, because dropping cannot wait.
@@ -67,9 +72,11 @@ impl Env {
     pub async fn shorten(&self, file: &dyn File, len: u64) -> Result<()> {
         let mut end = file.len().await?;
         while end.saturating_sub(len) > PIECE && !self.is_short_of_room().await? {
+            let turn = self.removals.0.lock().await;
             end -= PIECE;
             file.set_len(end).await?;
             self.clock.sleep(PAUSE).await;
+            drop(turn);
         }
         file.set_len(len).await
     }

@@ -208,9 +208,13 @@ impl Checkpoints {
         self.shown_recovery_rate().unwrap_or(RECOVERY_RATE_ASSUMED)
     }
 
+    pub(super) fn is_in_recovery(&self) -> bool {
+        self.recovery_left.load(Ordering::Relaxed) != NO_RECOVERY
+    }
+
     /// The log has grown to here; with `bytes_max` since the last checkpoint it is time for one.
     pub(crate) fn log_is_at(&self, log: &BinaryLog, end: LogPosition, bytes_max: u64) {
-        if self.recovery_left.load(Ordering::Relaxed) != NO_RECOVERY {
+        if self.is_in_recovery() {
             // The next crash would find it shorter, and this one's recovery would take longer.
             return;
         }

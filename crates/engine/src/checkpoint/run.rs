@@ -290,9 +290,22 @@ impl Core {
         if bytes >= size / 2 && !self.checkpoints.rest_fits(bytes, size) {
             self.checkpoints.want();
         }
+        let room = self.checkpoints.room.of_active(size, frozen);
+        if frozen.is_some() {
+            self.pace_merge(bytes, room);
+        }
         // While the disk is full nobody is slowed down, because whoever finds no room gets an error.
-        bytes < self.checkpoints.room.of_active(size, frozen)
-            || bytes < Room::most_of_active(size, frozen) && self.checkpoints.disk_full.lock().is_some()
+        bytes < room || bytes < Room::most_of_active(size, frozen) && self.checkpoints.disk_full.lock().is_some()
+    }
+
+    /// Somebody commits beside a merge: it leaves the disk to others half of the time, unless they will soon wait for it.
+    fn pace_merge(&self, bytes: usize, room: usize) {
+        let pacer = &self.tunables.pacer;
+        if bytes > room / 2 || self.checkpoints.is_in_recovery() {
+            pacer.hurry();
+        } else {
+            pacer.be_considerate(self.env.clock.monotonic());
+        }
     }
 
     /// The same for one more large transaction: each of them costs every read a look at its runs.

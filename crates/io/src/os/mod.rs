@@ -25,7 +25,7 @@ use self::network::OsNetwork;
 use self::threads::WorkerThreads;
 use self::timer::{SHORT, ShortTimer};
 use self::uring::Uring;
-use crate::{BoxFuture, Clock, Env, Random, Spawner};
+use crate::{BoxFuture, Clock, Env, Random, Removals, Spawner};
 
 /// Who makes the system calls of files in [`IoMode::Offload`](crate::IoMode).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +53,7 @@ pub fn environment(root: PathBuf, offload: Offload, runtime: Handle) -> Result<E
         spawner: Arc::new(OsSpawner { runtime: runtime.clone() }),
         network: Arc::new(OsNetwork { runtime }),
         random: Arc::new(OsRandom),
+        removals: Removals::default(),
     })
 }
 

@@ -48,7 +48,7 @@ pub use executor::Crashed;
 use executor::Executor;
 use network::SimNetwork;
 
-use crate::{BoxFuture, Clock, Env, Random, Spawner};
+use crate::{BoxFuture, Clock, Env, Random, Removals, Spawner};
 
 /// One of so many steps ([`Env::step`]) is followed by an interruption.
 const INTERRUPTED_ONE_IN: u64 = 4;
@@ -161,6 +161,7 @@ impl SimMachine {
             spawner: Arc::new(SimSpawner { executor: executor.clone(), machine: self.id }),
             network: self.world.network.handle(self.id),
             random: Arc::new(SimRandom(executor)),
+            removals: Removals::default(),
         }
     }
 

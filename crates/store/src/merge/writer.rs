@@ -7,6 +7,7 @@
 //! gives its pages back when its last write has ended, not before.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use event_listener::Event;
 use io::IoBuf;
@@ -40,6 +41,8 @@ struct State {
     bytes: usize,
     error: Option<StoreError>,
     spare: Vec<IoBuf>,
+    /// How long the writes took that have ended since this was asked for.
+    took: Duration,
 }
 
 #[derive(Default)]
@@ -72,9 +75,11 @@ impl Flight {
         }
         let (shared, allocation, landing) = (self.shared.clone(), self.allocation.clone(), self.landing.clone());
         let write = async move {
+            let begun = shared.env.clock.monotonic();
             let written = shared.file.write(start, pages, buf).await;
             drop(allocation);
             let mut state = landing.state.lock();
+            state.took += shared.env.clock.monotonic() - begun;
             state.writes -= 1;
             state.bytes -= bytes;
             match written {
@@ -88,6 +93,11 @@ impl Flight {
         };
         self.shared.env.spawner.spawn("store-write", Box::pin(write));
         Ok(())
+    }
+
+    /// How long the writes took that have ended since the last call.
+    fn take_time(&self) -> Duration {
+        std::mem::take(&mut self.landing.state.lock().took)
     }
 
     /// Waits for the last write.
@@ -142,6 +152,8 @@ pub(crate) struct PageWriter {
     used: u64,
     pages: u64,
     since_yield: u64,
+    /// Of writes after which there was no rest yet.
+    unrested: Duration,
 }
 
 impl PageWriter {
@@ -162,6 +174,7 @@ impl PageWriter {
             used: 0,
             pages: 0,
             since_yield: 0,
+            unrested: Duration::ZERO,
         }
     }
 
@@ -249,7 +262,22 @@ impl PageWriter {
 
     /// Writes pages that came from [`PageWriter::allocate`], and that are counted already.
     pub(crate) async fn write(&mut self, start: u64, pages: u64, buf: IoBuf) -> Result<()> {
+        self.rest().await?;
         self.flight.write(start, pages, buf).await
+    }
+
+    /// Leaves the disk to others for as long as the last writes took, if they want it.
+    async fn rest(&mut self) -> Result<()> {
+        let Some(pacer) = self.pacer.clone().filter(|pacer| pacer.is_considerate(&*self.shared.env.clock)) else {
+            // What was written in a hurry is not made up for later.
+            self.flight.take_time();
+            self.unrested = Duration::ZERO;
+            return Ok(());
+        };
+        self.flight.land().await?;
+        self.unrested += self.flight.take_time();
+        pacer.rest(&*self.shared.env.clock, &mut self.unrested).await;
+        Ok(())
     }
 
     /// Gives back what came from [`PageWriter::allocate`] and is not needed.
@@ -312,6 +340,7 @@ impl PageWriter {
         buf.resize(used as usize * BLOCK_SIZE);
         let start = self.run.start;
         self.run = Run::new(start + used, self.run.len - used);
+        self.rest().await?;
         self.flight.write(start, pages, buf).await
     }
 }

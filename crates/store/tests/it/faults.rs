@@ -356,6 +356,40 @@ fn a_pacer_holds_a_merge_to_its_rate() {
     done.unwrap();
 }
 
+/// Whoever commits says so again and again: the merge rests as long as it writes.
+#[test]
+fn a_considerate_merge_leaves_the_disk_to_others() {
+    let machine = SimMachine::new(7);
+    let done = machine.run(async {
+        let clock = machine.env().clock;
+        let mut took = Vec::new();
+        for commits in [false, true] {
+            let store = open(&machine.env()).await;
+            let pacer = Pacer::new(0);
+            let options = MergeOptions { pacer: Some(pacer.clone()), ..MergeOptions::default() };
+            let merge_all = async {
+                let begin = clock.monotonic();
+                let mut merge = store.merge(&store.roots(), options).await.unwrap();
+                merge.apply(INDEX, Compression::None, changes(rows(100_000, 1))).await.unwrap();
+                merge.finish().await.unwrap();
+                clock.monotonic() - begin
+            };
+            let others = async {
+                loop {
+                    match commits {
+                        true => pacer.be_considerate(clock.monotonic()),
+                        false => pacer.hurry(),
+                    }
+                    clock.sleep(std::time::Duration::from_millis(1)).await;
+                }
+            };
+            took.push(futures_lite::future::or(merge_all, others).await);
+        }
+        assert!(took[1] > took[0] * 3 / 2, "{took:?}");
+    });
+    done.unwrap();
+}
+
 #[test]
 fn a_merge_that_is_given_up_anywhere_leaves_nothing_behind() {
     let machine = SimMachine::new(8);
