@@ -50,14 +50,10 @@ pub(crate) enum Action {
 impl Action {
     /// Whether it is run only if it is asked for: it takes very long.
     pub(crate) fn is_long(&self) -> bool {
-        match self {
-            Action::Replica
-            | Action::Steady(_)
-            | Action::Large { .. }
-            | Action::Checksum { .. }
-            | Action::View { .. } => true,
-            _ => false,
-        }
+        matches!(
+            self,
+            Action::Replica | Action::Steady(_) | Action::Large { .. } | Action::Checksum { .. } | Action::View { .. }
+        )
     }
 }
 
