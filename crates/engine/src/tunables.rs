@@ -37,7 +37,7 @@ impl Tunables {
     }
 
     /// What versions may take of what memtables may: an eighth is for the holes that the allocator has where versions of one memtable go
-    /// while those of the next come (`docs/benchmarks.md`, Random updates of 20 GB).
+    /// while those of the next come (`docs/benchmarks.md`, Larger than memory).
     pub(crate) fn memtable_bytes(&self) -> usize {
         let bytes = self.memtable_bytes.load(Ordering::Relaxed);
         bytes - bytes / 8

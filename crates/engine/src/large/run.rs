@@ -30,7 +30,7 @@ const BLOCK_BYTES: usize = 32 << 10;
 const WRITE_BYTES: usize = 1 << 20;
 /// Up to here a file may be removed before the system has written anything of it. Of longer ones the system would have gigabytes in memory, and
 /// everybody's syncs would wait when it writes those.
-const WRITE_BEHIND_FROM: u64 = 256 << 20;
+const WRITE_BEHIND_FROM: u64 = 32 << 20;
 /// A larger block is not kept in memory.
 const CACHED_BLOCK_MAX: usize = 2 * BLOCK_BYTES;
 const BLOCK_HEADER: usize = 12;
