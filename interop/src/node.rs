@@ -138,7 +138,8 @@ impl Node {
         Ok(())
     }
 
-    fn sql_error(&self) -> String {
+    /// What has stopped its applier; empty if nothing has.
+    pub fn sql_error(&self) -> String {
         let sql = if self.kind() == Some(Kind::Maria118) { "SHOW SLAVE STATUS" } else { "SHOW REPLICA STATUS" };
         self.client().column(sql, "Last_SQL_Error").unwrap_or_default()
     }

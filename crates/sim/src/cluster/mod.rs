@@ -48,6 +48,8 @@ use node::NAMES;
 pub(crate) use link::{Clients, Link};
 pub(crate) use node::Node;
 
+/// Virtual time after which nothing comes any more of what clients have sent before they lost their connections.
+const LOST_TIME: Duration = Duration::from_secs(3);
 /// Virtual time in which everybody has caught up once nothing fails any more.
 const QUIET_TIME_MAX: Duration = Duration::from_secs(600);
 const QUIET_STEP: Duration = Duration::from_millis(20);
@@ -419,7 +421,17 @@ impl Cluster {
     async fn wait_until_quiet(&mut self, clients: &Clients) -> Result<(), String> {
         let begin = self.world.elapsed();
         let clock = self.clients.env().clock;
-        while !(clients.have_stopped() && are_in_step(&self.nodes) && self.are_repaired().await?) {
+        // Since when all is quiet, with the log's end then.
+        let mut quiet = None;
+        loop {
+            let is_quiet = clients.have_stopped() && are_in_step(&self.nodes) && self.are_repaired().await?;
+            let end = self.nodes[0].engine().map(|engine| engine.log().durable_end()).filter(|_| is_quiet);
+            if end.is_none() || quiet.is_none_or(|(_, before)| Some(before) != end) {
+                quiet = end.map(|end| (self.world.elapsed(), end));
+            }
+            if quiet.is_some_and(|(since, _)| self.world.elapsed() - since > LOST_TIME) {
+                break;
+            }
             check_prefixes(&self.nodes)?;
             // A sync may have failed just before nothing failed any more.
             self.deaths += self.bury()?;

@@ -7,6 +7,7 @@ use super::error::ParseError;
 use super::lexer::{bit_bytes, hex_bytes};
 use super::tokens::Tokens;
 use super::{Parsed, foreign_key};
+use crate::expr::SqlMode;
 
 /// Names of types, and what they are synonyms of. Two words come before their first word alone.
 const TYPES: &[(&str, &str)] = &[
@@ -30,7 +31,7 @@ const TYPES: &[(&str, &str)] = &[
     ("FLOAT", "float"),
     ("DOUBLE PRECISION", "double"),
     ("DOUBLE", "double"),
-    ("REAL", "double"),
+    ("REAL", "real"),
     ("DECIMAL", "decimal"),
     ("DEC", "decimal"),
     ("NUMERIC", "decimal"),
@@ -202,6 +203,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     };
     match *name {
         "bool" => ty.length = Some(1),
+        "real" => ty.name = if tokens.sql_mode.has(SqlMode::REAL_AS_FLOAT) { "float" } else { "double" },
         "json" => tokens.json_types.push(start..start + "json".len()),
         "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
         "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),

@@ -114,7 +114,7 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
         return Err(error::ParseError::syntax(more).into_sql(text));
     }
     let (end, param_count) = (lexed.end, lexed.param_count);
-    let mut tokens = Tokens::new(lexed.tokens, text);
+    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
     Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count })
 }
@@ -122,7 +122,7 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
 /// A definition of a MariaDB as one for us: its JSON is another name of a LONGTEXT. What cannot be parsed stays as it is.
 pub(crate) fn json_as_text(text: &str, context: &ParseContext) -> Option<String> {
     let lexed = lexer::lex(text, context).ok()?;
-    let mut tokens = Tokens::new(lexed.tokens, text);
+    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     statement(&mut tokens).ok()?;
     let mut places = tokens.json_types;
     // What was tried and taken back was found twice.
@@ -154,7 +154,7 @@ pub fn next_statement(text: &[u8], sql_mode: SqlMode) -> Option<usize> {
 /// An expression alone, for tests and tools.
 pub fn parse_expr(text: &str, context: &ParseContext) -> Result<sqlparser::ast::Expr, SqlError> {
     let lexed = lexer::lex(text, context).map_err(|error| error.into_sql(text))?;
-    let mut tokens = Tokens::new(lexed.tokens, text);
+    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     let parsed = tokens.expr().and_then(|expr| tokens.end().map(|()| expr));
     parsed.map_err(|error| error.into_sql(text))
 }

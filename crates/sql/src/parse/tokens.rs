@@ -10,6 +10,7 @@ use super::ast::{TableName, UserName};
 use super::dialect::COMMUTER;
 use super::error::ParseError;
 use super::{Parsed, range};
+use crate::expr::SqlMode;
 
 /// How deep expressions and queries may be nested.
 const DEPTH_MAX: usize = 64;
@@ -21,11 +22,12 @@ pub(super) struct Tokens<'a> {
     text: &'a str,
     /// Where columns' types are JSON.
     pub(super) json_types: Vec<Range<usize>>,
+    pub(super) sql_mode: SqlMode,
 }
 
 impl<'a> Tokens<'a> {
-    pub(super) fn new(tokens: Vec<TokenWithSpan>, text: &'a str) -> Self {
-        Tokens { tokens, at: 0, text, json_types: Vec::new() }
+    pub(super) fn new(tokens: Vec<TokenWithSpan>, text: &'a str, sql_mode: SqlMode) -> Self {
+        Tokens { tokens, at: 0, text, json_types: Vec::new(), sql_mode }
     }
 
     pub(super) fn peek(&self) -> Option<&Token> {

@@ -13,6 +13,7 @@ use types::{CollationId, Value};
 
 use super::Session;
 use super::gtid::NextGtid;
+use super::log_settings::{check_modes, maria_sql_mode};
 use crate::ddl::quote_identifier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
@@ -25,10 +26,10 @@ use crate::settings::{SettingValue, sql_mode};
 
 /// Bits of `flags2`.
 const AUTO_IS_NULL: u32 = 1 << 14;
+/// `explicit_defaults_for_timestamp`, which MySQL says elsewhere.
+const MARIA_EXPLICIT_DEFAULTS: u32 = 1 << 24;
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
-/// Modes above these are not the same in MariaDB.
-const COMMON_SQL_MODES: u64 = (1 << 32) - 1;
 /// Errors of statements that somebody ended: how far they came nobody knows.
 const INTERRUPTED: [u16; 3] = [codes::QUERY_INTERRUPTED.0, codes::SERVER_SHUTDOWN.0, codes::CONNECTION_KILLED.0];
 
@@ -153,13 +154,18 @@ impl Session {
         filter: &ReplicationFilter,
         statement: &ReplicatedStatement<'_>,
     ) -> Result<bool, SqlError> {
-        let text = self.become_source(statement)?;
-        let text = crate::parse::to_utf8(&text, self.settings.hot.sql_mode);
-        let database = self.info.database.as_deref();
-        let is_left_out = match crate::parse::parse_one(&text, &self.parse_context()) {
-            Ok(parsed) => !filter.wants_statement(database, &parsed.statement),
-            // What we do not know may be left out all the same.
-            Err(_) => database.is_some_and(|database| !filter.wants_database(database)),
+        let database = String::from_utf8_lossy(statement.event.schema);
+        let database = Some(&*database).filter(|database| !database.is_empty());
+        // What we do not know may be left out all the same.
+        let is_unwanted = database.is_some_and(|database| !filter.wants_database(database));
+        let is_left_out = match self.become_source(statement) {
+            Ok(text) => {
+                let text = parse::to_utf8(&text, self.settings.hot.sql_mode);
+                let parsed = parse::parse_one(&text, &self.parse_context());
+                parsed.map_or(is_unwanted, |parsed| !filter.wants_statement(database, &parsed.statement))
+            }
+            Err(_) if is_unwanted => true,
+            Err(error) => return Err(error),
         };
         if is_left_out {
             self.store("insert_id", SettingValue::UInt(0));
@@ -242,6 +248,7 @@ impl Session {
         self.now = UnixMicros(micros);
         let client = status.charsets.map(|[client, ..]| client);
         let text = utf8_of(statement.sql, client)?;
+        check_session(&status, &text, statement.is_maria)?;
         if !statement.is_maria {
             return Ok(text);
         }
@@ -257,8 +264,9 @@ impl Session {
             self.store("sql_auto_is_null", SettingValue::Bool(flags & AUTO_IS_NULL != 0));
         }
         if let Some(bits) = status.sql_mode {
-            let bits = if is_maria { bits & COMMON_SQL_MODES } else { bits };
-            self.store("sql_mode", SettingValue::text(sql_mode::words(SqlMode(bits))));
+            let mode = SqlMode(if is_maria { maria_sql_mode(bits)? } else { bits });
+            check_modes(mode)?;
+            self.store("sql_mode", SettingValue::text(sql_mode::words(mode)));
         }
         if let Some([client, connection, server]) = status.charsets {
             if let Some(client) = types::collation::by_id(client) {
@@ -290,6 +298,21 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// 1235 for what a session has that is not here, if the statement may depend on it.
+fn check_session(status: &StatusVars, text: &[u8], is_maria: bool) -> Result<(), SqlError> {
+    let has = |words: &str| text.windows(words.len()).any(|part| part.eq_ignore_ascii_case(words.as_bytes()));
+    if status.flags2.is_some_and(|flags| flags & AUTO_IS_NULL != 0) && has("is null") {
+        return Err(SqlError::not_supported("a statement that asks for IS NULL with sql_auto_is_null=1"));
+    }
+    let maria_flags = status.flags2.filter(|_| is_maria);
+    let explicit =
+        maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
+    if explicit == Some(false) && has("timestamp") && (has("create") || has("alter")) {
+        return Err(SqlError::not_supported("a TIMESTAMP column with explicit_defaults_for_timestamp=0"));
+    }
+    Ok(())
 }
 
 fn known_collation(id: u16) -> Result<CollationId, SqlError> {

@@ -1,0 +1,84 @@
+//! Statements that mean something else in a session with other settings, from real MySQL and MariaDB servers: done as there, or named as
+//! what is not here. Never done otherwise.
+
+use std::time::Duration;
+
+use interop::{Kind, Node, Peer, Server, ServerOptions, until};
+
+const SETUP: &str = "CREATE DATABASE d; CREATE TABLE d.seconds (id INT AUTO_INCREMENT PRIMARY KEY, t DATETIME, u TIME, v TIMESTAMP NULL); \
+     CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, a VARCHAR(20), b INT)";
+const SECONDS: &str =
+    "INSERT INTO seconds (t, u, v) VALUES ('2020-01-01 00:00:00.7', '10:00:00.999999', '2020-01-01 00:00:00.5')";
+
+/// Fractions of seconds, types by mode; what of it the two kinds have.
+const CARRIED: [(Option<Kind>, &str); 5] = [
+    (None, SECONDS),
+    (Some(Kind::Mysql97), "SET sql_mode='TIME_TRUNCATE_FRACTIONAL'"),
+    (Some(Kind::Maria118), "SET sql_mode='TIME_ROUND_FRACTIONAL'"),
+    (None, SECONDS),
+    (None, "SET sql_mode='REAL_AS_FLOAT'; CREATE TABLE r (id INT PRIMARY KEY, a REAL); INSERT INTO r VALUES (1, 0.1)"),
+];
+
+const TYPE: &str = "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'r' AND column_name = 'a'";
+
+/// What stops a replica, and what its error names.
+const REFUSED: [(Option<Kind>, &str, &str); 7] = [
+    (
+        None,
+        "SET sql_mode='HIGH_NOT_PRECEDENCE'; INSERT INTO t (b) VALUES (NOT 1 BETWEEN -5 AND 5)",
+        "HIGH_NOT_PRECEDENCE",
+    ),
+    (
+        None,
+        "SET sql_auto_is_null=1; INSERT INTO t (a) VALUES ('x'); UPDATE t SET b = 1 WHERE id IS NULL",
+        "sql_auto_is_null",
+    ),
+    (
+        None,
+        "SET explicit_defaults_for_timestamp=0; CREATE TABLE e (id INT PRIMARY KEY, ts TIMESTAMP)",
+        "explicit_defaults",
+    ),
+    (Some(Kind::Mysql97), "SET sql_mode='PAD_CHAR_TO_FULL_LENGTH'; INSERT INTO t (b) VALUES (1)", "PAD_CHAR"),
+    (
+        Some(Kind::Maria118),
+        "SET sql_mode='EMPTY_STRING_IS_NULL'; INSERT INTO t (a) VALUES ('')",
+        "EMPTY_STRING_IS_NULL",
+    ),
+    (Some(Kind::Maria118), "SET sql_mode='SIMULTANEOUS_ASSIGNMENT'; UPDATE t SET b = id", "SIMULTANEOUS_ASSIGNMENT"),
+    (Some(Kind::Maria118), "SET sql_mode='ORACLE'; INSERT INTO t (a) VALUES (CONCAT('a', NULL))", "ORACLE"),
+];
+
+fn context(kind: Kind) {
+    let source = Node::Peer(Peer::start(kind, "context", Duration::ZERO, &["--binlog-format=STATEMENT"]).unwrap());
+    let replica = Node::Ours(Server::start("context", ServerOptions::default()).unwrap());
+    let client = source.client();
+    client.query(SETUP).unwrap();
+    replica.follow(source.port()).unwrap();
+    let patience = Duration::from_secs(30);
+    let is_of = |only: &Option<Kind>| only.is_none_or(|only| only == kind);
+    // In one session.
+    let carried: Vec<&str> = CARRIED.iter().filter(|(only, _)| is_of(only)).map(|(_, sql)| *sql).collect();
+    client.query(&format!("USE d; {}", carried.join("; "))).unwrap();
+    source.wait_for_replica(&replica, patience).unwrap();
+    for query in ["SELECT * FROM d.seconds", "SELECT * FROM d.r", TYPE] {
+        assert_eq!(replica.client().query(query), client.query(query), "{query}");
+    }
+    for (_, sql, named) in REFUSED.iter().filter(|(only, ..)| is_of(only)) {
+        client.query(&format!("USE d; {sql}")).unwrap();
+        let error = || replica.sql_error();
+        until(sql, || !error().is_empty());
+        assert!(error().contains(named) && error().contains("support"), "{sql}: {}", error());
+        replica.client().query("SET GLOBAL sql_replica_skip_counter = 1; START REPLICA").unwrap();
+        source.wait_for_replica(&replica, patience).unwrap();
+    }
+}
+
+#[test]
+fn of_mysql() {
+    context(Kind::Mysql97);
+}
+
+#[test]
+fn of_maria() {
+    context(Kind::Maria118);
+}
