@@ -298,6 +298,15 @@ impl Core {
         bytes < room || bytes < Room::most_of_active(size, frozen) && self.checkpoints.disk_full.lock().is_some()
     }
 
+    /// The same for one more large transaction: each of them costs every read a look at its runs.
+    fn has_room_for_large(&self) -> bool {
+        let large = self.views.layers().memtables.iter().map(|memtable| memtable.large().len()).sum::<usize>();
+        if large >= LARGE_MAX {
+            self.checkpoints.want();
+        }
+        large < LARGE_MAX
+    }
+
     /// Somebody commits beside a merge: it leaves the disk to others half of the time, unless they will soon wait for it.
     fn pace_merge(&self, bytes: usize, room: usize) {
         let pacer = &self.tunables.pacer;
@@ -306,15 +315,6 @@ impl Core {
         } else {
             pacer.be_considerate(self.env.clock.monotonic());
         }
-    }
-
-    /// The same for one more large transaction: each of them costs every read a look at its runs.
-    fn has_room_for_large(&self) -> bool {
-        let large = self.views.layers().memtables.iter().map(|memtable| memtable.large().len()).sum::<usize>();
-        if large >= LARGE_MAX {
-            self.checkpoints.want();
-        }
-        large < LARGE_MAX
     }
 
     /// Ready when one more large transaction may join the memtables; see [`Core::wait_until`].
