@@ -379,19 +379,23 @@ impl<'a> Survey<'a> {
 
     /// Whether a file can be behind the one before: a head that was written into another file has a right checksum too.
     fn check_order(&self, number: u64, head: &FileHead) -> Result<()> {
+        let name = |number| index::file_name(&self.options.basename, number);
         let astray = |number, reason: &str| {
-            let name = index::file_name(&self.options.basename, number);
-            Err(BinlogError::corrupt(&name, MAGIC.len() as u64, format!("{reason}: a write went astray")))
+            Err(BinlogError::corrupt(&name(number), MAGIC.len() as u64, format!("{reason}: a write went astray")))
         };
         if head.first_gtid.is_some_and(|gtid| head.previous_gtids.contains(gtid)) {
             return astray(number, "its first transaction is one of those before it");
         }
         let Some(before) = &self.before else { return Ok(()) };
         if !before.previous_gtids.is_subset_of(&head.previous_gtids) {
-            return astray(number, "its PREVIOUS_GTIDS lack what is before the file before it");
+            // Which of the two is not what it was cannot be told, here and below.
+            let reason = format!("its PREVIOUS_GTIDS lack some of those of {}, or one of the two is another's", name(number - 1));
+            return astray(number, &reason);
         }
         if before.first_gtid.is_some_and(|gtid| !head.previous_gtids.contains(gtid)) {
-            return astray(number - 1, "its first transaction is not one of those before the next file");
+            let reason =
+                format!("its first transaction is not one of those before {}, or one of the two is another's", name(number));
+            return astray(number - 1, &reason);
         }
         Ok(())
     }
