@@ -77,6 +77,14 @@ impl MariaGtidName {
         })
     }
 
+    /// Several with commas between them; an empty text is none.
+    ///
+    /// # Errors
+    /// When one of them is none.
+    pub fn parse_list(text: &str) -> Result<Vec<Self>, ParseGtidError> {
+        text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(str::parse).collect()
+    }
+
     /// The last one of each domain in a set, by domain: what MariaDB calls a position.
     pub fn position(set: &GtidSet) -> Vec<Self> {
         let mut last: Vec<Self> = Vec::new();

@@ -20,7 +20,7 @@ pub mod source;
 
 pub use follower::{CopyRows, Follower, KeptSource, SourceRows, SourceSettings};
 pub use replica::{Channels, Replica, SourceKind};
-pub use source::{DumpServer, MariaPosition};
+pub use source::{DumpServer, MariaNames};
 
 #[cfg(test)]
 mod tests;

@@ -220,14 +220,12 @@ impl BinaryLog {
             .map(|(&number, _)| LogPosition::new(number, crate::event::MAGIC.len() as u64))
     }
 
-    /// The newest file with fewer than `count` GTIDs before it, or the oldest one with as many; `None` if that was purged.
-    pub fn file_behind(&self, count: u64) -> Option<u64> {
+    /// Shows `look` the files' numbers and the GTIDs before each, from the newest on, until it says that it has seen enough (`false`).
+    pub fn walk_back(&self, mut look: impl FnMut(u64, &GtidSet) -> bool) {
         let durable_end = self.durable_end();
         let files = self.files.lock();
-        let mut listed = files.by_number.range(..=durable_end.file);
-        let before = listed.clone().rev().find(|(_, info)| info.previous_gtids.count() < count);
-        let found = before.or_else(|| listed.next().filter(|(_, info)| info.previous_gtids.count() == count));
-        found.map(|(&number, _)| number)
+        let mut listed = files.by_number.range(..=durable_end.file).rev();
+        listed.all(|(&number, info)| look(number, &info.previous_gtids));
     }
 
     /// The first event of the last transaction, or other event between transactions, in the last file; `None` in a log

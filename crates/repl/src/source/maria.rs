@@ -12,34 +12,26 @@
 //! TABLE_MAP, rows with JSON         the same with LONGTEXT, which is what MariaDB's JSON is ([`maria_json`](super::maria_json))
 //! everything else                  as it is; an error if MariaDB cannot read it
 //! ```
-//! MariaDB's GTIDs are a domain, a server and a number. Our log is one order of transactions, so it is one domain, and a transaction's
-//! number is how many GTIDs the log holds up to it: the same on each server that has this log, a source or its followers, whichever
-//! servers its transactions were born on. So a replica may be moved from one of them to another.
+//! What transactions are called there: [`maria_names`](super::maria_names).
 //!
 //! # Invariants
-//! - Numbers ascend, and a GTID names one transaction for as long as there is the log: what was purged counts too.
 //! - A replica that names another transaction by its last GTID than this log does is refused; nothing is sent to it.
 //! - Events end where they end in the log, so that a position means the same in both dialects. The version in the
 //!   FORMAT_DESCRIPTION stays that of a MySQL: the bits of `sql_mode` and the like are MySQL's.
 //! - Transactions with the same commit id depend on nothing between them: all began before the first of them was committed.
 
-use std::fmt;
-use std::sync::Arc;
-
 use base::{LogPosition, SqlError};
 use binlog::event::{
-    CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MAGIC, MariaGtid,
+    CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MariaGtid,
     MariaGtidList, QueryEvent, RowsKind, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
 };
 use binlog::{
-    BinaryLog, BinlogError, DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent,
+    DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent, MariaGtidName,
 };
 
 use super::fatal;
 use super::maria_json::JsonTables;
-
-/// All transactions are in MariaDB's default domain.
-const DOMAIN: u32 = 0;
+use super::maria_names::{Had, MariaNames};
 
 /// In the GTID: no event ends the group but its only statement.
 const STANDALONE: u8 = 1;
@@ -59,95 +51,6 @@ const LATER_LENGTHS: [u8; 12] = [0, 4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10];
 /// The first type of [`LATER_LENGTHS`].
 const FIRST_MARIA_TYPE: usize = EventType::MARIA_ANNOTATE_ROWS.0 as usize;
 
-/// A place in the log as MariaDB names it: the last transaction before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MariaPosition {
-    /// Where the transaction was born.
-    pub server_id: u32,
-    /// Its number; never 0.
-    pub number: u64,
-}
-
-impl fmt::Display for MariaPosition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{DOMAIN}-{}-{}", self.server_id, self.number)
-    }
-}
-
-impl MariaPosition {
-    /// Of a replica's list `domain-server-number, …` what is of our domain; `None` if there is nothing. Other domains are those of
-    /// the replica's other sources.
-    pub(super) fn of_list(text: &str) -> Result<Option<Self>, SqlError> {
-        let mut found = None;
-        for gtid in text.split(',').map(str::trim).filter(|gtid| !gtid.is_empty()) {
-            let bad = || fatal(format!("Replica sent a malformed GTID position: '{text}'"));
-            let mut numbers = gtid.split('-').map(str::parse::<u64>);
-            let (Some(Ok(domain)), Some(Ok(server)), Some(Ok(number)), None) =
-                (numbers.next(), numbers.next(), numbers.next(), numbers.next())
-            else {
-                return Err(bad());
-            };
-            let server_id = u32::try_from(server).map_err(|_| bad())?;
-            if domain == u64::from(DOMAIN) && number > 0 {
-                found = Some(MariaPosition { server_id, number });
-            }
-        }
-        Ok(found)
-    }
-
-    /// What is before a position of the log, which must be between two transactions; `None` at the log's beginning. Reads the file up
-    /// to there.
-    ///
-    /// # Errors
-    /// When the log cannot be read.
-    pub async fn at(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Option<Self>, BinlogError> {
-        let mut found = last_in_file(log, at).await?;
-        let mut file = at.file;
-        // No transaction in this file: who bore the last one is in an earlier one, if that is still there.
-        while let Some((number, None)) = found {
-            file = match log.files().iter().rev().find(|other| other.number < file) {
-                Some(earlier) if number > 0 => earlier.number,
-                _ => break,
-            };
-            let before = last_in_file(log, LogPosition::new(file, u64::MAX)).await?;
-            found = Some((number, before.and_then(|(_, server_id)| server_id)));
-        }
-        let own = log.options().server_id.0;
-        let position = |(number, server_id): (u64, Option<u32>)| {
-            (number > 0).then(|| MariaPosition { server_id: server_id.unwrap_or(own), number })
-        };
-        Ok(found.and_then(position))
-    }
-}
-
-/// How many GTIDs there are before a position, and where the last of them was born if it is in the same file. `None` for an
-/// empty file.
-async fn last_in_file(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Option<(u64, Option<u32>)>, BinlogError> {
-    let end = at.min(log.durable_end());
-    let mut reader = log.reader(LogPosition::new(at.file, 0)).without_verification();
-    let mut found = None;
-    // What is before the file is known by its second event, wherever in it the position is.
-    while found.is_none() || reader.position() < end {
-        let Some(event) = reader.next_event().await? else { break };
-        if event.start.file != at.file || (found.is_some() && event.end > end) {
-            break;
-        }
-        match event.header.event_type {
-            EventType::PREVIOUS_GTIDS => found = Some((GtidSet::decode(event.raw().body())?.count(), None)),
-            event_type if event_type.is_gtid() && !is_local(&event)? => {
-                found = Some((found.map_or(0, |(n, _)| n) + 1, Some(event.header.server_id)));
-            }
-            _ => {}
-        }
-    }
-    Ok(found)
-}
-
-/// Whether a transaction that begins with the event has no GTID.
-fn is_local(event: &LogEvent) -> Result<bool, DecodeError> {
-    Ok(GtidEvent::decode(event.header.event_type, event.raw().body())?.gtid.is_none())
-}
-
 /// What is sent in place of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rendered {
@@ -163,6 +66,7 @@ pub(super) enum Rendered {
 struct Begun {
     header: EventHeader,
     gtid: GtidEvent,
+    name: MariaGtidName,
     file: u64,
     end: LogPosition,
 }
@@ -178,12 +82,11 @@ struct Group {
 /// One stream in MariaDB's dialect.
 pub(super) struct Maria {
     wants_annotations: bool,
-    /// GTIDs in the log up to the last one that was read.
-    number: u64,
-    /// The last transaction that was read.
-    last_server_id: Option<u32>,
-    /// The last one that the replica has, until it was read.
-    has: Option<MariaPosition>,
+    /// Up to the last transaction that was read.
+    names: MariaNames,
+    had: Had,
+    /// The stream leaves out what its first file begins with.
+    begins_in_the_middle: bool,
     /// Inside of a transaction that the replica has, or that is local to this server.
     skipping: bool,
     begun: Option<Begun>,
@@ -192,13 +95,13 @@ pub(super) struct Maria {
 }
 
 impl Maria {
-    /// For a stream from the beginning of a file on; all up to `has` is left out.
-    pub(super) fn new(wants_annotations: bool, has: Option<MariaPosition>) -> Self {
+    /// For a stream from the beginning of a file on; all that the replica had is left out.
+    pub(super) fn new(wants_annotations: bool, had: Had) -> Self {
         Maria {
             wants_annotations,
-            number: 0,
-            last_server_id: None,
-            has,
+            names: MariaNames::default(),
+            begins_in_the_middle: !had.is_empty(),
+            had,
             skipping: false,
             begun: None,
             group: None,
@@ -207,11 +110,8 @@ impl Maria {
     }
 
     /// For one from behind a transaction on, in the middle of a file.
-    pub(super) fn behind(wants_annotations: bool, position: Option<MariaPosition>) -> Self {
-        let mut this = Maria::new(wants_annotations, None);
-        this.number = position.map_or(0, |position| position.number);
-        this.last_server_id = position.map(|position| position.server_id);
-        this
+    pub(super) fn behind(wants_annotations: bool, names: MariaNames) -> Self {
+        Maria { names, ..Maria::new(wants_annotations, Had::default()) }
     }
 
     /// Whether what comes is of a transaction that the replica has.
@@ -221,7 +121,7 @@ impl Maria {
 
     /// Whether the stream leaves out what its first file begins with.
     pub(super) fn begins_in_the_middle(&self) -> bool {
-        self.has.is_some()
+        self.begins_in_the_middle
     }
 
     /// The body of a FORMAT_DESCRIPTION with MariaDB's types.
@@ -261,34 +161,29 @@ impl Maria {
     fn begin_file(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
         self.skipping = false;
         self.group = None;
-        self.number = GtidSet::decode(event.raw().body()).map_err(damaged)?.count();
-        let server_id = self.last_server_id.unwrap_or(event.header.server_id);
-        let gtids = if self.number > 0 { vec![(DOMAIN, server_id, self.number)] } else { Vec::new() };
+        let previous = GtidSet::decode(event.raw().body()).map_err(damaged)?;
+        let mut names = MariaNames::behind(&previous);
+        names.follow(&self.names);
+        self.had.begin_file(&previous, &names);
+        self.names = names;
+        let position = self.names.position(event.header.server_id).into_iter();
+        let gtids = position.map(|name| (name.domain_id, name.server_id, name.seq_no)).collect();
         let mut body = Vec::new();
         MariaGtidList { flags: 0, gtids }.encode_body(&mut body);
         Ok(Rendered::Instead(ending_at(EventType::MARIA_GTID_LIST, frame(&event.header, 0), event.end, &body)))
     }
 
     fn begin_transaction(&mut self, event: &LogEvent) -> Result<Rendered, SqlError> {
-        let gtid = GtidEvent::decode(event.header.event_type, event.raw().body()).map_err(damaged)?;
-        if gtid.gtid.is_none() {
+        let head = GtidEvent::decode(event.header.event_type, event.raw().body()).map_err(damaged)?;
+        let Some(gtid) = head.gtid else {
             self.skipping = true;
             return Ok(Rendered::Nothing);
-        }
-        self.skipping = false;
-        self.number += 1;
-        self.last_server_id = Some(event.header.server_id);
-        if let Some(has) = self.has {
-            self.skipping = self.number <= has.number;
-            if self.number == has.number && event.header.server_id != has.server_id {
-                return Err(unknown_gtid(has));
-            }
-            if !self.skipping {
-                self.has = None;
-            }
-        }
+        };
+        let name = self.names.next(gtid, event.header.server_id);
+        self.skipping = self.had.has(gtid, name)?;
         if !self.skipping {
-            self.begun = Some(Begun { header: event.header, gtid, file: event.start.file, end: event.end });
+            self.begun =
+                Some(Begun { header: event.header, gtid: head, name, file: event.start.file, end: event.end });
         }
         Ok(Rendered::Nothing)
     }
@@ -309,8 +204,8 @@ impl Maria {
             _ => (STANDALONE | DDL, None),
         };
         let gtid = MariaGtid {
-            seq_no: self.number,
-            domain_id: DOMAIN,
+            seq_no: begun.name.seq_no,
+            domain_id: begun.name.domain_id,
             flags: kind | ALLOW_PARALLEL,
             xid,
             commit_id: self.group.as_ref().map(|group| group.commit_id),
@@ -319,7 +214,8 @@ impl Maria {
         let mut body = Vec::new();
         gtid.encode_body(&mut body);
         let end = if is_transaction { event.end } else { begun.end };
-        let bytes = ending_at(EventType::MARIA_GTID, frame(&begun.header, FLAG_SUPPRESS_USE), end, &body);
+        let frame = Frame { server_id: begun.name.server_id, ..frame(&begun.header, FLAG_SUPPRESS_USE) };
+        let bytes = ending_at(EventType::MARIA_GTID, frame, end, &body);
         Ok(if is_transaction { Rendered::Instead(bytes) } else { Rendered::Before(bytes) })
     }
 
@@ -332,7 +228,7 @@ impl Maria {
         }
         let fits = |group: &Group| group.file == *file && gtid.last_committed < group.first;
         if !self.group.as_ref().is_some_and(fits) {
-            self.group = Some(Group { file: *file, first: gtid.sequence_number, commit_id: self.number });
+            self.group = Some(Group { file: *file, first: gtid.sequence_number, commit_id: self.names.count() });
         }
     }
 
@@ -369,29 +265,6 @@ fn check_types(event: &LogEvent) -> Result<(), SqlError> {
             map.schema, map.table
         ))),
     }
-}
-
-/// Where the stream to a replica that has everything up to `has` begins: a file's beginning.
-pub(super) fn find(log: &BinaryLog, has: Option<MariaPosition>) -> Result<LogPosition, SqlError> {
-    let number = has.map_or(0, |has| has.number);
-    if let Some(has) = has.filter(|has| has.number > log.gtid_executed().count()) {
-        return Err(unknown_gtid(has));
-    }
-    let file = log.file_behind(number).ok_or_else(|| {
-        fatal(
-            "Could not find GTID state requested by slave in any binlog files. Probably the slave state is too old and \
-             required binlog files have been purged.",
-        )
-    })?;
-    Ok(LogPosition::new(file, MAGIC.len() as u64))
-}
-
-fn unknown_gtid(gtid: MariaPosition) -> SqlError {
-    fatal(format!(
-        "Error: connecting slave requested to start from GTID {gtid}, which is not in the master's binlog. Since the \
-         master's binlog contains GTIDs with higher sequence numbers, it probably means that the slave has diverged due to \
-         executing extra erroneous transactions"
-    ))
 }
 
 pub(super) fn damaged(error: DecodeError) -> SqlError {

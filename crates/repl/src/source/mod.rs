@@ -13,6 +13,7 @@
 mod acks;
 mod maria;
 mod maria_json;
+mod maria_names;
 mod replicas;
 mod start;
 mod stream;
@@ -33,7 +34,7 @@ use types::Value;
 use wire::replication::{DUMP_HEARTBEAT_V2, DUMP_NON_BLOCK, RegisterReplica};
 
 use acks::Acks;
-pub use maria::MariaPosition;
+pub use maria_names::MariaNames;
 pub use replicas::Replicas;
 
 /// From here on a MariaDB replica knows MariaDB's GTIDs.

@@ -7,7 +7,7 @@ use binlog::event::MAGIC;
 use binlog::{BinaryLog, GtidSet};
 use session::dump::DumpRequest;
 
-use super::maria::{self, MariaPosition};
+use super::maria_names::{self, Had};
 use super::{Wishes, fatal, text};
 
 /// A checked beginning.
@@ -16,15 +16,15 @@ pub(super) struct Start {
     pub(super) at: LogPosition,
     /// Transactions that the replica has, if it follows by GTIDs.
     pub(super) has: Option<GtidSet>,
-    /// How it gets it in MariaDB's dialect, if it follows by MariaDB's GTIDs: behind this one, or from the first on.
-    pub(super) behind: Option<Option<MariaPosition>>,
+    /// What it has, if it follows by MariaDB's GTIDs.
+    pub(super) had: Option<Had>,
 }
 
 /// Finds where the dump begins, or why it cannot.
 pub(super) fn find(log: &Arc<BinaryLog>, request: &DumpRequest, wishes: &Wishes) -> Result<Start, SqlError> {
     if let Some(state) = request.variable(&["slave_connect_state"]).filter(|_| wishes.is_maria).and_then(text) {
-        let has = MariaPosition::of_list(&state)?;
-        return Ok(Start { at: maria::find(log, has)?, has: None, behind: Some(has) });
+        let (at, had) = maria_names::find(log, &maria_names::parse(&state)?)?;
+        return Ok(Start { at, has: None, had: Some(had) });
     }
     match &request.dump.gtid_set {
         Some(bytes) => by_gtids(log, bytes),
@@ -51,7 +51,7 @@ fn by_position(log: &Arc<BinaryLog>, file: &str, position: u64) -> Result<Start,
             found.name, found.size
         )));
     }
-    Ok(Start { at: LogPosition::new(found.number, position), has: None, behind: None })
+    Ok(Start { at: LogPosition::new(found.number, position), has: None, had: None })
 }
 
 fn by_gtids(log: &Arc<BinaryLog>, bytes: &[u8]) -> Result<Start, SqlError> {
@@ -76,5 +76,5 @@ fn by_gtids(log: &Arc<BinaryLog>, bytes: &[u8]) -> Result<Start, SqlError> {
              period. The missing transactions are '{missing}'"
         ))
     })?;
-    Ok(Start { at, has: Some(has), behind: None })
+    Ok(Start { at, has: Some(has), had: None })
 }

@@ -12,7 +12,8 @@ use futures_lite::future;
 use session::dump::{DumpRequest, EventStream};
 
 use super::acks::Acks;
-use super::maria::{Maria, MariaPosition, Rendered};
+use super::maria::{Maria, Rendered};
+use super::maria_names::{Had, MariaNames};
 use super::start::{self, Start};
 use super::{Checksum, End, Wishes, fatal};
 
@@ -57,14 +58,14 @@ async fn dialect(log: &Arc<BinaryLog>, wishes: &Wishes, start: &Start) -> Result
     if !wishes.in_maria_dialect {
         return Ok(None);
     }
-    if let Some(has) = start.behind {
-        return Ok(Some(Maria::new(wishes.annotations, has)));
+    if let Some(had) = &start.had {
+        return Ok(Some(Maria::new(wishes.annotations, had.clone())));
     }
     if start.at.offset <= MAGIC.len() as u64 {
-        return Ok(Some(Maria::new(wishes.annotations, None)));
+        return Ok(Some(Maria::new(wishes.annotations, Had::default())));
     }
-    let position = MariaPosition::at(log, start.at).await.map_err(reading)?;
-    Ok(Some(Maria::behind(wishes.annotations, position)))
+    let names = MariaNames::at(log, start.at).await.map_err(reading)?;
+    Ok(Some(Maria::behind(wishes.annotations, names)))
 }
 
 struct Sender<'a> {

@@ -1,8 +1,10 @@
 //! What MariaDB's replicas get.
 
+use std::time::Duration;
+
 use base::Tag;
 use binlog::event::{ChecksumAlgorithm, MariaGtid, MariaGtidList};
-use binlog::{EventType, FormatDescription, GtidSet, RawEvent};
+use binlog::{EventType, FormatDescription, GtidSet, MariaGtidName, RawEvent};
 use engine::commit::SemiSync;
 use io::sim::SimMachine;
 use session::Registry;
@@ -11,7 +13,7 @@ use types::Value;
 
 use super::dump::{Kept, headers, request};
 use super::*;
-use crate::{DumpServer, MariaPosition};
+use crate::{DumpServer, MariaNames};
 
 /// Transactions of rows, of which each says up to which one everything had been committed when it began. Some have tags, which are seen
 /// nowhere.
@@ -204,19 +206,114 @@ fn a_position_has_a_name() {
     machine
         .run(async {
             let (log, mut writer) = source_log(&machine.env()).await;
-            let name = async |at| MariaPosition::at(&log, at).await.unwrap().map(|position| position.to_string());
-            assert_eq!(name(log.durable_end()).await, None);
+            let name = async |at| MariaNames::at(&log, at).await.unwrap().position_text(1);
+            assert_eq!(name(log.durable_end()).await, "");
             write(&mut writer, 40).await;
             let end = log.durable_end();
             assert!(end.file > 2);
-            assert_eq!(name(end).await.as_deref(), Some("0-1-40"));
+            assert_eq!(name(end).await, "0-1-40");
             // At the beginning of a file it is the last one of the file before.
             for file in 2..=end.file {
                 let at_begin = name(LogPosition::new(file, 4)).await;
                 let behind_head = name(LogPosition::new(file, 200)).await;
                 assert_eq!(at_begin, behind_head);
-                assert!(at_begin.unwrap().starts_with("0-1-"));
+                assert!(at_begin.starts_with("0-1-"));
             }
         })
         .unwrap();
+}
+
+/// Transactions under these names; those that are none of MariaDB's are this server's.
+async fn write_named(writer: &mut LogWriter, names: &[&str]) {
+    let log = writer.log().clone();
+    for name in names {
+        let number = log.gtid_executed().count() + 1;
+        let born = name.parse::<MariaGtidName>().ok();
+        let options =
+            EncoderOptions { server_id: born.map_or(1, |born| born.server_id), ..EncoderOptions::default() };
+        let gtid = born.map_or(GtidChoice::default(), |born| GtidChoice::Chosen(born.gtid()));
+        let transaction = TransactionEncoder::begin(options, QueryContext::default()).finish().unwrap();
+        let transaction = EncodedTransaction { gtid, ..transaction };
+        let reservation = log.reserve(transaction.max_size()).await.unwrap();
+        let stamp = PlaceStamp {
+            commit_number: CommitNumber(number),
+            last_committed: CommitNumber(number - 1),
+            commit_time: log.env().clock.now(),
+        };
+        writer.place(&transaction, &stamp, reservation);
+        writer.flush(IoMode::Offload).await.unwrap();
+        // The next file is prepared meanwhile.
+        log.env().clock.sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// What a MariaDB's transactions and ours are called, over several files, and from where on somebody gets them who has those up to `state`.
+fn named(names: &[&str], purged: &str, state: &str) -> Result<Vec<String>, SqlError> {
+    let machine = SimMachine::new(1);
+    let mut kept = Kept::default();
+    let result = machine
+        .run(async {
+            let (log, mut writer) = source_log(&machine.env()).await;
+            let purged: GtidSet = purged.parse().unwrap();
+            if !purged.is_empty() {
+                writer.add_purged(&purged).await.unwrap();
+            }
+            log.set_max_file_bytes(600);
+            write_named(&mut writer, names).await;
+            assert!(log.files().len() > 2 || names.len() < 6, "{:?}", log.files());
+            let server = DumpServer::new(log, Registry::new(machine.env().clock), SemiSync::new(machine.env()));
+            server.dump(replica(state), &mut kept).await
+        })
+        .unwrap();
+    let gtids = kept.events.iter().map(|bytes| raw(bytes));
+    let gtids = gtids.filter(|event| event.header.event_type == EventType::MARIA_GTID).map(|event| {
+        let MariaGtid { domain_id, seq_no, .. } = MariaGtid::decode(event.body()).unwrap();
+        MariaGtidName { domain_id, server_id: event.header.server_id, seq_no }.to_string()
+    });
+    result.map(|()| gtids.collect())
+}
+
+const BORN: [&str; 12] =
+    ["5-7-11", "5-7-12", "6-8-1", "own", "5-7-13", "own", "6-8-2", "5-9-14", "own", "5-7-15", "own", "6-8-3"];
+/// As MariaDB has them.
+const THERE: [&str; 12] = [
+    "5-7-11", "5-7-12", "6-8-1", "0-1-1", "5-7-13", "0-1-2", "6-8-2", "5-9-14", "0-1-3", "5-7-15", "0-1-4", "6-8-3",
+];
+
+#[test]
+fn who_was_born_on_a_mariadb_has_its_name_back() {
+    assert_eq!(named(&BORN, "", "").unwrap(), THERE);
+    // Wherever somebody is that has all before it.
+    for have in 1..=THERE.len() {
+        let last = |domain: &str| THERE[..have].iter().rev().find(|name| name.starts_with(domain)).copied();
+        let state: Vec<&str> = ["0-", "5-", "6-"].into_iter().filter_map(last).collect();
+        assert_eq!(named(&BORN, "", &state.join(",")).unwrap(), THERE[have..], "{state:?}");
+    }
+    // Each domain by itself: what one lacks is sent, and nothing twice.
+    let sent = named(&BORN, "", "5-9-14,6-8-1,99-1-1").unwrap();
+    assert_eq!(sent, ["0-1-1", "0-1-2", "6-8-2", "0-1-3", "5-7-15", "0-1-4", "6-8-3"]);
+}
+
+#[test]
+fn one_domain_for_all() {
+    // A source's domain 0 and what is written here: numbers ascend.
+    let born = ["0-7-100", "own", "own", "0-7-103", "own", "own", "0-7-106", "own"];
+    let there = ["0-7-100", "0-1-101", "0-1-102", "0-7-103", "0-1-106", "0-1-107", "0-7-106", "0-1-111"];
+    assert_eq!(named(&born, "", "").unwrap(), there);
+    for have in 1..=there.len() {
+        assert_eq!(named(&born, "", there[have - 1]).unwrap(), there[have..], "{}", there[have - 1]);
+    }
+}
+
+#[test]
+fn what_is_not_in_the_log_is_refused() {
+    for state in ["5-7-16", "5-3-12", "0-1-5", "0-2-2", "6-8-4"] {
+        let error = named(&BORN, "", state).unwrap_err();
+        assert!(error.message.contains("which is not in the master's binlog"), "{state}: {error}");
+    }
+    // Of a domain that the replica has nothing of, something was purged.
+    let purged = "4d617269-6144-4200-0000-000500000007:1-10";
+    let error = named(&BORN, purged, "0-1-1,6-8-1").unwrap_err();
+    assert!(error.message.contains("have been purged"), "{error}");
+    assert_eq!(named(&BORN, purged, "5-7-10").unwrap(), THERE);
 }

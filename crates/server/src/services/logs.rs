@@ -6,7 +6,7 @@ use std::time::Duration;
 use base::{LogPosition, SqlError, UnixMicros, codes};
 use binlog::{BinaryLog, BinlogError, GtidSet, MariaGtidName};
 use engine::{CHECKPOINT_PIN, Engine};
-use repl::MariaPosition;
+use repl::MariaNames;
 use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
 use sql::settings::Globals;
 
@@ -39,8 +39,8 @@ pub(crate) async fn maria_position(
     else {
         return Ok(None);
     };
-    let position = MariaPosition::at(log, LogPosition::new(found.number, position)).await?;
-    Ok(Some(position.map(|position| position.to_string()).unwrap_or_default()))
+    let names = MariaNames::at(log, LogPosition::new(found.number, position)).await?;
+    Ok(Some(names.position_text(log.options().server_id.0)))
 }
 
 /// PURGE BINARY LOGS
@@ -163,10 +163,9 @@ pub(crate) async fn wait_for_position(
 ) -> Result<bool, SqlError> {
     let names = replication::parse_position(position)?;
     let is_reached = |executed: &GtidSet| {
-        let now = MariaGtidName::position(executed);
-        let is_there = |name: &MariaGtidName| {
-            now.iter().any(|known| known.domain_id == name.domain_id && known.seq_no >= name.seq_no)
-        };
+        let now = MariaNames::behind(executed);
+        let is_there =
+            |name: &MariaGtidName| now.number_of(name.domain_id).is_some_and(|number| number >= name.seq_no);
         names.iter().all(is_there)
     };
     wait_until(engine, timeout, is_reached).await
