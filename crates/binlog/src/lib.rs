@@ -19,6 +19,7 @@
 //!   than a small multiple of what it was given.
 //! - Every event that is written has a right position and a right checksum.
 
+mod charset;
 mod cursor;
 pub mod dump;
 
@@ -32,6 +33,7 @@ mod source_position;
 mod sql_mode;
 mod stream_place;
 
+pub use charset::charset_of_collation;
 pub use encoder::{EncodedTransaction, EncoderOptions, GtidChoice, Origin, RowImage, TableEncoder, TransactionEncoder};
 pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};

@@ -210,7 +210,7 @@ pub(crate) struct LogDump {
     /// Transactions that begin before this time
     #[arg(long, value_name = "'YYYY-MM-DD hh:mm:ss'", value_parser = log_dump::parse_time)]
     pub(crate) stop_datetime: Option<u32>,
-    /// Only transactions of this GTID set
+    /// Only transactions of this GTID set; of MariaDB's as in 0-1-17,0-1-20-29
     #[arg(long, value_name = "SET", value_parser = log_dump::parse_gtids)]
     pub(crate) include_gtids: Option<binlog::GtidSet>,
     /// No transactions of this GTID set
@@ -340,7 +340,7 @@ pub(crate) struct Tail {
     /// Write into this file [default: to the standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Only transactions of this GTID set
+    /// Only transactions of this GTID set; of MariaDB's as in 0-1-17,0-1-20-29
     #[arg(long, value_name = "SET", value_parser = log_dump::parse_gtids)]
     pub(crate) include_gtids: Option<binlog::GtidSet>,
     /// No transactions of this GTID set

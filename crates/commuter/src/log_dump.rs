@@ -4,7 +4,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use binlog::GtidSet;
+use binlog::{GtidSet, MariaGtidName};
 use binlog::dump::{DumpFilter, DumpFormat, DumpOptions, LoadFiles, SqlOptions, StreamDump, Streamed, dump_file};
 use commuter::client::{Client, ServerUrl};
 use types::temporal::{DateTime, calendar};
@@ -170,8 +170,32 @@ pub(crate) fn parse_table(text: &str) -> Result<(String, String), String> {
 }
 
 /// A set of GTIDs.
+/// MySQL's sets, or MariaDB's names with commas between them; of these several in a row as `0-1-5-9`.
 pub(crate) fn parse_gtids(text: &str) -> Result<GtidSet, String> {
-    text.parse().map_err(|_| format!("'{text}' is no GTID set such as '3E11FA47-71CA-11E1-9E33-C80AA9429562:1-5'"))
+    let parsed = text.parse().ok().or_else(|| parse_maria_gtids(text));
+    parsed.ok_or_else(|| {
+        format!(
+            "'{text}' is no GTID set such as '3E11FA47-71CA-11E1-9E33-C80AA9429562:1-5', and no MariaDB GTIDs such as '0-1-5' or \
+             '0-1-5-9' (5 to 9)"
+        )
+    })
+}
+
+fn parse_maria_gtids(text: &str) -> Option<GtidSet> {
+    let mut set = GtidSet::new();
+    for item in text.split(',').map(str::trim) {
+        let (name, last) = match item.match_indices('-').nth(2) {
+            Some((dash, _)) => (&item[..dash], item[dash + 1..].parse().ok()?),
+            None => (item, 0),
+        };
+        let name: MariaGtidName = name.parse().ok()?;
+        let last = if last == 0 { name.seq_no } else { last };
+        if !(name.seq_no..i64::MAX as u64).contains(&last) {
+            return None;
+        }
+        set.add_range(name.uuid(), name.seq_no, last);
+    }
+    Some(set)
 }
 
 /// Says what is wrong with a name before anything is printed.

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use binlog::event::column_type;
 
-use crate::charset::charset_of_collation;
 use crate::error::EventError;
 use crate::event::{ColumnMeta, Table, TableMap};
 use crate::value::Value;
@@ -105,7 +104,7 @@ impl Described {
             None => Vec::new(),
         };
         let charsets = map.columns.iter().enumerate().map(|(i, column)| match (column.collation, &info) {
-            (Some(id), _) => charset_of_collation(id).unwrap_or_default().to_owned(),
+            (Some(id), _) => binlog::charset_of_collation(id).unwrap_or_default().to_owned(),
             (None, Some(info)) if is_binary(&info.columns[i].data_type) => "binary".to_owned(),
             (None, Some(info)) => info.columns[i].charset.clone(),
             (None, None) => String::new(),

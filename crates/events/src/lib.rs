@@ -37,7 +37,6 @@ mod select;
 pub mod sql;
 mod value;
 
-pub use charset::charset_of_collation;
 pub use columns::{ColumnInfo, Described, Lookup, NoLookup, TableInfo};
 
 pub use error::EventError;

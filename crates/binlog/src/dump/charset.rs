@@ -3,10 +3,10 @@
 //! Servers take a collation by its number, but a character set for `character_set_client` only by its name (MariaDB), and so do literals
 //! (`_utf8mb4 X'…' COLLATE …`).
 
+use crate::charset::charset_of_collation;
+
 /// MariaDB's collations of Unicode 14 begin here: 256 for each character set.
 const UCA1400: u16 = 2048;
-/// Their character sets.
-const UCA1400_CHARSETS: [&str; 5] = ["utf8mb3", "utf8mb4", "ucs2", "utf16", "utf32"];
 /// In their numbers: trailing blanks matter; accents do; upper and lower case do. The language is above.
 const NOPAD: u16 = 4;
 const ACCENTS: u16 = 2;
@@ -16,49 +16,7 @@ const NOPAD_OFFSET: u16 = 1024;
 
 /// The character set of a collation.
 pub(super) fn charset_name(collation: u16) -> Option<&'static str> {
-    Some(match collation {
-        1 | 84 => "big5",
-        3 | 69 => "dec8",
-        4 | 80 => "cp850",
-        6 | 72 => "hp8",
-        7 | 74 => "koi8r",
-        5 | 8 | 15 | 31 | 47..=49 | 94 => "latin1",
-        2 | 9 | 21 | 27 | 77 => "latin2",
-        10 | 82 => "swe7",
-        11 | 65 => "ascii",
-        12 | 91 => "ujis",
-        13 | 88 => "sjis",
-        14 | 23 | 50..=52 => "cp1251",
-        16 | 71 => "hebrew",
-        18 | 89 => "tis620",
-        19 | 85 => "euckr",
-        22 | 75 => "koi8u",
-        24 | 86 => "gb2312",
-        25 | 70 => "greek",
-        26 | 34 | 44 | 66 | 99 => "cp1250",
-        28 | 87 => "gbk",
-        29 | 58 | 59 => "cp1257",
-        30 | 78 => "latin5",
-        36 | 68 => "cp866",
-        39 | 53 => "macroman",
-        40 | 81 => "cp852",
-        20 | 41 | 42 | 79 => "latin7",
-        57 | 67 => "cp1256",
-        63 => "binary",
-        92 | 93 => "geostd8",
-        95 | 96 => "cp932",
-        97 | 98 => "eucjpms",
-        248..=250 => "gb18030",
-        33 | 76 | 83 | 192..=215 | 223 => "utf8mb3",
-        45 | 46 | 224..=247 | 255..=323 => "utf8mb4",
-        35 | 90 | 128..=151 | 159 => "ucs2",
-        54 | 55 | 101..=124 => "utf16",
-        56 | 62 => "utf16le",
-        60 | 61 | 160..=183 => "utf32",
-        UCA1400.. => UCA1400_CHARSETS.get(usize::from((collation - UCA1400) / 256))?,
-        NOPAD_OFFSET..UCA1400 => return charset_name(collation - NOPAD_OFFSET),
-        _ => return None,
-    })
+    charset_of_collation(collation.into())
 }
 
 /// The name of a collation, of those that servers use without being told to, and a few more.
@@ -113,6 +71,9 @@ pub(super) fn mysql_collation(id: u16) -> u16 {
         },
         UCA1400.. if charset_name(id) == Some("utf8mb3") && id & (ACCENTS | CASE) == 0 => 192,
         NOPAD_OFFSET..UCA1400 => id - NOPAD_OFFSET,
+        // Croatian.
+        576 => 213,
+        608 => 245,
         id => id,
     }
 }
@@ -128,6 +89,6 @@ mod tests {
         assert_eq!(collation_name(2048).as_deref(), Some("utf8mb3_uca1400_ai_ci"));
         assert_eq!(collation_name(2312), None);
         assert_eq!([mysql_collation(2304), mysql_collation(1032), mysql_collation(45)], [255, 8, 45]);
-        assert_eq!((charset_name(1032), charset_name(u16::MAX)), (Some("latin1"), None));
+        assert_eq!((charset_name(579), charset_name(u16::MAX)), (Some("utf8mb3"), None));
     }
 }

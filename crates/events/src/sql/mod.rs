@@ -14,7 +14,6 @@ mod settings;
 use binlog::event::{FLAG_SUPPRESS_USE, FLAG_THREAD_SPECIFIC, UserData, rows_flags};
 use literal::{Place, put_identifier, put_literal};
 
-use crate::charset::charset_of_collation;
 use crate::columns::{Described, Lookup};
 use crate::error::EventError;
 use crate::event::*;
@@ -221,7 +220,7 @@ impl Writer<'_> {
                 decimal.ok_or_else(|| EventError::malformed("a decimal of a variable"))?.to_string()
             }
             UserData::String(bytes) | UserData::Row(bytes) => {
-                let charset = charset_of_collation(value.collation).unwrap_or("binary");
+                let charset = binlog::charset_of_collation(value.collation).unwrap_or("binary");
                 let introducer = if charset == "binary" { String::new() } else { format!("_{charset} ") };
                 format!("{introducer}x'{}'", literal::hex(bytes))
             }

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use crate::charset::charset_of_collation;
 use crate::event::StatusVar;
 
 /// Of `flags2`.
@@ -18,7 +17,7 @@ pub(super) struct Unusual {
 }
 
 /// From this number on collations are MariaDB's alone.
-const MARIA_COLLATIONS: u16 = 1024;
+const MARIA_COLLATIONS: u16 = 576;
 
 /// Appends what sets them.
 pub(super) fn put(timestamp: u32, context: &[StatusVar<'_>], unusual: &mut Unusual, out: &mut Vec<u8>) {
@@ -88,7 +87,7 @@ fn put_var(set: &mut String, var: &StatusVar<'_>) {
             let names = ["character_set_client", "character_set_connection", "character_set_server"];
             let collations = ["character_set_client", "collation_connection", "collation_server"];
             ids.iter().zip(names.iter().zip(collations)).try_for_each(|(&id, (name, collation))| {
-                match charset_of_collation(id.into()).filter(|_| id >= MARIA_COLLATIONS) {
+                match binlog::charset_of_collation(id.into()).filter(|_| id >= MARIA_COLLATIONS) {
                     Some(charset) => write!(set, ", {name}={charset}"),
                     None => write!(set, ", {collation}={id}"),
                 }
