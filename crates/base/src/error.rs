@@ -90,6 +90,7 @@ pub mod codes {
     pub const BAD_DB_ERROR: Code = (1049, "42000");
     pub const RECORD_FILE_FULL: Code = (1114, "HY000");
     pub const CANT_REOPEN_TABLE: Code = (1137, "HY000");
+    pub const UNKNOWN_LOCALE: Code = (1649, "HY000");
     pub const WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE: Code = (1751, "HY000");
     pub const WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE: Code = (1752, "HY000");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");

@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use types::{CollationId, Value};
 
+use crate::expr::locale::Locale;
 use crate::expr::mode::SqlMode;
 use crate::expr::tree::VariableScope;
 use crate::expr::types::ExprType;
@@ -56,6 +57,8 @@ pub struct SessionInfo {
     pub group_concat_max_len: u64,
     /// `max_allowed_packet`
     pub max_allowed_packet: u64,
+    /// `lc_time_names`
+    pub locale: &'static Locale,
     /// `default_week_format`
     pub default_week_format: u8,
     /// `@name`, by lower case name, with the type last assigned.
@@ -94,6 +97,7 @@ impl Default for SessionInfo {
             div_precision_increment: 4,
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
+            locale: Locale::english(),
             default_week_format: 0,
             user_variables: Mutex::default(),
             set_last_insert_id: Mutex::default(),

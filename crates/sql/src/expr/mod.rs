@@ -28,6 +28,7 @@ pub mod convert;
 mod eval;
 pub mod function;
 mod interval;
+pub(crate) mod locale;
 pub(crate) mod json;
 pub mod mode;
 pub mod order;

@@ -142,9 +142,6 @@ impl Session {
             _ => None,
         };
         match (setting.name, number) {
-            ("lc_time_names", Some(0)) => Ok(SettingValue::text("en_US")),
-            ("lc_time_names", Some(1)) => Ok(SettingValue::text("en_GB")),
-            ("lc_time_names", Some(other)) => Err(SqlError::not_supported(format!("SET lc_time_names = {other}"))),
             ("sql_mode", Some(bits)) if self.binlog.is_maria() => maria_sql_mode(bits).map(SettingValue::UInt),
             _ => Ok(value),
         }
@@ -160,7 +157,6 @@ impl Session {
             "default_table_encryption" | "sql_if_exists" | "system_versioning_insert_history" => value.as_bool(),
             "sql_auto_is_null" => replays && value.as_bool(),
             "explicit_defaults_for_timestamp" => replays && !value.as_bool(),
-            "lc_time_names" => replays && !value.as_str().to_ascii_lowercase().starts_with("en_"),
             _ => false,
         };
         match is_refused {

@@ -385,6 +385,7 @@ impl Session {
         self.info.group_concat_max_len = hot.group_concat_max_len;
         self.info.max_allowed_packet = hot.max_allowed_packet;
         self.info.default_week_format = hot.default_week_format;
+        self.info.locale = hot.locale;
         if self.info.version.is_empty() {
             self.info.version = self.settings.named("version").as_str().to_string();
         }

@@ -54,6 +54,7 @@ pub(super) fn values(kind: Kind) -> String {
         }
         Kind::CharacterSet => "a character set".into(),
         Kind::Collation => "a collation".into(),
+        Kind::Locale => "a locale's name, such as de_DE, or its number".into(),
         Kind::TimeZone => "SYSTEM, an offset such as +02:00, or a time zone's name".into(),
     }
 }

@@ -12,6 +12,7 @@ use super::{Kind, Setting, SettingId, SettingValue, sql_mode};
 use crate::charsets;
 use crate::exec::Limits;
 use crate::expr::SqlMode;
+use crate::expr::locale::Locale;
 
 /// What statements need often, decoded.
 #[derive(Clone, Debug)]
@@ -40,6 +41,8 @@ pub struct Hot {
     pub div_precision_increment: u8,
     pub group_concat_max_len: u64,
     pub default_week_format: u8,
+    /// `lc_time_names`
+    pub locale: &'static Locale,
     pub sql_safe_updates: bool,
     pub sql_notes: bool,
     pub max_error_count: usize,
@@ -135,6 +138,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         div_precision_increment: number("div_precision_increment") as u8,
         group_concat_max_len: number("group_concat_max_len"),
         default_week_format: number("default_week_format") as u8,
+        locale: Locale::by_name(get("lc_time_names").as_str()).unwrap_or_else(Locale::english),
         sql_safe_updates: on("sql_safe_updates"),
         sql_notes: on("sql_notes"),
         max_error_count: number("max_error_count") as usize,
@@ -181,7 +185,7 @@ pub(crate) fn time_zone(name: &str) -> Option<TimeZone> {
     Some(TimeZone::fixed(jiff::tz::Offset::from_seconds(minutes * 60).ok()?))
 }
 
-/// Checks the name of a character set, collation or time zone and gives it as it is stored.
+/// Checks the name of a character set, collation, time zone or locale and gives it as it is stored.
 pub(super) fn check_name(setting: &Setting, name: &str) -> Result<SettingValue, SqlError> {
     match setting.kind {
         Kind::CharacterSet => match charsets::static_name(name) {
@@ -197,17 +201,25 @@ pub(super) fn check_name(setting: &Setting, name: &str) -> Result<SettingValue, 
         Kind::TimeZone => {
             Err(SqlError::new(codes::UNKNOWN_TIME_ZONE, format!("Unknown or incorrect time zone: '{name}'")))
         }
+        Kind::Locale => match Locale::by_name(name) {
+            Some(locale) => Ok(SettingValue::text(locale.name)),
+            None => Err(Locale::unknown(name)),
+        },
         _ => Ok(SettingValue::text(name)),
     }
 }
 
-/// The character set, or collation, of a collation's number.
+/// The character set or collation of a collation's number, the locale of its own.
 pub(super) fn name_of_number(setting: &Setting, number: &SettingValue) -> Result<SettingValue, SqlError> {
     let id = u16::try_from(number.as_u64()).ok();
     match setting.kind {
         Kind::CharacterSet => match id.and_then(charsets::name_of_number) {
             Some(name) => Ok(SettingValue::text(name)),
             None => Err(charsets::unknown_charset(&number.to_string())),
+        },
+        Kind::Locale => match id.and_then(|id| Locale::by_number(id.into())) {
+            Some(locale) => Ok(SettingValue::text(locale.name)),
+            None => Err(Locale::unknown(number)),
         },
         _ => match id.and_then(types::collation::by_id) {
             Some(id) => Ok(SettingValue::text(id.name())),

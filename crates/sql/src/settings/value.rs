@@ -47,6 +47,8 @@ pub enum Kind {
     Collation,
     /// `SYSTEM`, an offset such as `+02:00`, or a name of the time zone database.
     TimeZone,
+    /// A language of names of days and months.
+    Locale,
 }
 
 /// Who has a value of a setting.
@@ -174,7 +176,7 @@ impl Setting {
             },
             Kind::Enum(words) => self.one_of(words, value).and_then(checked),
             Kind::Set(words) => self.some_of(words, value).and_then(checked),
-            Kind::CharacterSet | Kind::Collation | Kind::TimeZone => match value {
+            Kind::CharacterSet | Kind::Collation | Kind::TimeZone | Kind::Locale => match value {
                 SettingValue::Text(text) => super::session::check_name(self, text).and_then(checked),
                 // Results as they are, without conversion.
                 SettingValue::Null if self.name == "character_set_results" => checked(SettingValue::Null),

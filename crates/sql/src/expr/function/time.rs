@@ -11,6 +11,7 @@ use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::context::SessionInfo;
 use crate::expr::interval;
+use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind, IntervalUnit};
 use crate::expr::types::{ExprType, Kind};
 
@@ -74,17 +75,21 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         "dayname",
         1,
         1,
-        |_, session| own_text(9, session),
-        |args| Ok(Value::str_static(time_format::DAYS[calendar::weekday(some!(args.date(0, REAL)?)) as usize])),
+        |_, session| own_text(Locale::width(&session.locale.days), session),
+        |args| {
+            let day = calendar::weekday(some!(args.date(0, REAL)?)) as usize;
+            Ok(Value::str_static(args.ctx.session.locale.days[day]))
+        },
     ),
     line(
         "monthname",
         1,
         1,
-        |_, session| own_text(9, session),
+        |_, session| own_text(Locale::width(&session.locale.months), session),
         |args| {
             let month = some!(args.date(0, Allow::ZEROS)?).month as usize;
-            Ok(month.checked_sub(1).map_or(Value::Null, |at| Value::str_static(time_format::MONTHS[at])))
+            let names = &args.ctx.session.locale.months;
+            Ok(month.checked_sub(1).map_or(Value::Null, |at| Value::str_static(names[at])))
         },
     ),
     line("week", 1, 2, nullable_int, week),
@@ -148,7 +153,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         |args, session| own_text(args[1].ty.text_length().saturating_mul(10), session),
         |args| {
             let (at, format) = (some!(args.datetime(0, Allow::ZEROS)?), some!(args.text(1)?));
-            Ok(time_format::format(at, &format).map_or(Value::Null, |text| Value::Str(text.into())))
+            Ok(time_format::format(at, &format, args.ctx.session.locale).map_or(Value::Null, |text| Value::Str(text.into())))
         },
     ),
     line(
@@ -440,7 +445,7 @@ fn from_unixtime(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::DateTime(local));
     }
     let format = some!(args.text(1)?);
-    Ok(time_format::format(local, &format).map_or(Value::Null, |text| Value::Str(text.into())))
+    Ok(time_format::format(local, &format, args.ctx.session.locale).map_or(Value::Null, |text| Value::Str(text.into())))
 }
 
 fn convert_tz(args: &Args<'_>) -> Result<Value, SqlError> {

@@ -6,10 +6,12 @@ use types::{Date, DateTime, Time, Value};
 
 use super::{Args, some};
 use crate::expr::cast;
+use crate::expr::locale::Locale;
 use crate::expr::types::{ExprType, Kind};
 
-pub(super) const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-pub(super) const MONTHS: [&str; 12] = [
+/// As STR_TO_DATE reads them, whatever the locale.
+const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+const MONTHS: [&str; 12] = [
     "January",
     "February",
     "March",
@@ -25,7 +27,7 @@ pub(super) const MONTHS: [&str; 12] = [
 ];
 
 /// `DATE_FORMAT`; `None` if a name of a day or month is asked for that the date does not have.
-pub(super) fn format(at: DateTime, format: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn format(at: DateTime, format: &[u8], locale: &Locale) -> Option<Vec<u8>> {
     let mut out = String::new();
     let mut raw = Vec::with_capacity(2 * format.len());
     let mut rest = format;
@@ -38,7 +40,7 @@ pub(super) fn format(at: DateTime, format: &[u8]) -> Option<Vec<u8>> {
         };
         rest = &rest[1..];
         out.clear();
-        write_date_part(at.date, specifier, &mut out)
+        write_date_part(at.date, specifier, locale, &mut out)
             .unwrap_or_else(|| write_time_part(at.time(), specifier, &mut out).then_some(()))
             .or_else(|| {
                 out.push(specifier as char);
@@ -91,20 +93,19 @@ pub(super) fn format_time(time: Time, format: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// `None` if the specifier is none of a date's; [`MISSING`] is written for a name that there is not.
-fn write_date_part(date: Date, specifier: u8, out: &mut String) -> Option<Option<()>> {
+fn write_date_part(date: Date, specifier: u8, locale: &Locale, out: &mut String) -> Option<Option<()>> {
     use std::fmt::Write;
     let weekday = || calendar::weekday(date) as usize;
-    let month_name = || (date.month as usize).checked_sub(1).map_or(MISSING, |at| MONTHS[at]);
-    let abbreviation = |name: &'static str| name.get(..3).unwrap_or(name);
+    let month_of = |names: &[&'static str]| (date.month as usize).checked_sub(1).map_or(MISSING, |at| names[at]);
     let week = |mode: u8| calendar::week(date, WeekMode::from_number(mode));
     let written = match specifier {
         b'a' if date.has_zero_part() => write!(out, "{MISSING}"),
         b'W' if date.has_zero_part() => write!(out, "{MISSING}"),
-        b'a' => write!(out, "{}", abbreviation(DAYS[weekday()])),
-        b'W' => write!(out, "{}", DAYS[weekday()]),
+        b'a' => write!(out, "{}", locale.short_days[weekday()]),
+        b'W' => write!(out, "{}", locale.days[weekday()]),
         b'w' => write!(out, "{}", (weekday() + 1) % 7),
-        b'b' => write!(out, "{}", abbreviation(month_name())),
-        b'M' => write!(out, "{}", month_name()),
+        b'b' => write!(out, "{}", month_of(&locale.short_months)),
+        b'M' => write!(out, "{}", month_of(&locale.months)),
         b'c' => write!(out, "{}", date.month),
         b'm' => write!(out, "{:02}", date.month),
         b'd' => write!(out, "{:02}", date.day),
