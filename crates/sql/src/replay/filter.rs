@@ -145,9 +145,8 @@ impl ReplicationFilter {
         if let Statement::Xa(_) = statement {
             return true;
         }
-        if let Some(default) = default
-            && !self.wants_database(default)
-        {
+        // A session without one is in none of those that are wanted.
+        if !self.wants_database(default.unwrap_or("")) {
             return false;
         }
         let written = tables_written(statement);
@@ -253,8 +252,10 @@ mod tests {
         assert!(wants(&only, "a", "INSERT INTO c.t VALUES (1)"), "a statement goes by the default database");
         assert!(!wants(&only, "c", "INSERT INTO a.t VALUES (1)"));
         assert!(wants(&only, "c", "CREATE DATABASE a") && !wants(&only, "a", "DROP DATABASE c"));
+        assert!(!wants(&only, "", "CREATE TABLE a.t (id INT)") && !wants(&only, "", "CREATE USER u"));
         assert!(wants(&only, "c", "XA COMMIT 'x'"), "its first phase may have had rows of others");
         let but = filter(&[("replicate_ignore_db", "c")]);
+        assert!(wants(&but, "", "CREATE TABLE c.t (id INT)") && wants(&but, "", "CREATE USER u"));
         assert!(but.wants_rows("a", "t") && !but.wants_rows("c", "t"));
         assert!(filter(&[]).is_empty() && filter(&[]).wants_rows("c", "t"));
     }
