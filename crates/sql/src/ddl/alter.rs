@@ -18,13 +18,20 @@ use super::{
     DdlContext, PlannedDdl, check_table_name, column, create, default, foreign_key, index, mapper, render, table_exists,
 };
 use crate::charsets;
+use crate::expr::WarningLevel;
 use crate::parse::ast::{
     AlterAction, AlterTable, ColumnPlace, ColumnSpec, ForeignKeySpec, IndexKind, IndexSpec, TableOptions,
 };
 
 pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let name = context.resolve(&alter.table)?;
-    let table = context.table(&name)?;
+    let table = match context.table(&name) {
+        Err(error) if alter.if_exists && error.code == codes::NO_SUCH_TABLE.0 => {
+            context.warnings.push_error(WarningLevel::Error, &error);
+            return Ok(PlannedDdl::nothing());
+        }
+        table => table?,
+    };
     let mut work = Work::new(&table.def);
     for action in &alter.actions {
         work.apply(action, context)?;
@@ -35,6 +42,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         AlterAction::Options(options) => options.engine.is_some(),
         _ => false,
     });
+    let left_out = std::mem::take(&mut work.left_out);
     let (new_def, sources) = work.finish(context)?;
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
         && match table.is_temporary() {
@@ -63,7 +71,8 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     // A primary key that is generated now is written out, so that it is the same wherever the log is applied.
     let log_text = (new_def.generated_pk && !table.def.generated_pk).then(|| render::add_generated_pk(alter, &new_def));
     let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
-    Ok(PlannedDdl { log_text: log_text.flatten(), ..PlannedDdl::new(CatalogChange::AlterTable(Box::new(change))) })
+    let log_text = log_text.flatten();
+    Ok(PlannedDdl { log_text, left_out, ..PlannedDdl::new(CatalogChange::AlterTable(Box::new(change))) })
 }
 
 /// Old and new names of columns that have another.
@@ -86,6 +95,8 @@ struct Work {
     explicitly_null: Vec<String>,
     /// Default collation of new columns.
     converted: bool,
+    /// Places of actions whose conditions were not met.
+    left_out: Vec<usize>,
 }
 
 struct WorkColumn {
@@ -125,6 +136,7 @@ impl Work {
             new_foreign_keys: Vec::new(),
             explicitly_null: Vec::new(),
             converted: false,
+            left_out: Vec::new(),
         }
     }
 
@@ -188,6 +200,46 @@ impl Work {
             AlterAction::Options(options) => self.options(options, context),
             AlterAction::ConvertTo(charset, collation) => self.convert_to(charset, collation.as_deref(), context),
             AlterAction::Force | AlterAction::Nothing => Ok(()),
+            AlterAction::If { exists, action, item } => match self.missed(action, *exists) {
+                None => self.apply(action, context),
+                Some(error) => {
+                    context.warnings.push_error(WarningLevel::Note, &error);
+                    self.left_out.push(*item);
+                    Ok(())
+                }
+            },
+        }
+    }
+
+    /// Why an action is left out that was to be done only if what it names is there, or is not.
+    fn missed(&self, action: &AlterAction, exists: bool) -> Option<SqlError> {
+        let duplicate = |code, what: &str, name: &str| Some(SqlError::new(code, format!("Duplicate {what} '{name}'")));
+        let has_foreign_key = |name: &str| self.foreign_keys.iter().any(|work| same_name(&work.key.name, name));
+        let has_index = |name: &str| self.index_position(name).is_ok();
+        match action {
+            AlterAction::AddColumn(spec, _) if !exists && self.position(&spec.name).is_ok() => {
+                duplicate(codes::DUP_FIELDNAME, "column name", &spec.name)
+            }
+            AlterAction::AddIndex(spec) if !exists && spec.kind == IndexKind::Primary => (has_index(PRIMARY)
+                && !self.def.generated_pk)
+                .then(|| SqlError::new(codes::MULTIPLE_PRI_KEY, "Multiple primary key defined")),
+            AlterAction::AddIndex(IndexSpec { name: Some(name), .. }) if !exists && has_index(name) => {
+                duplicate(codes::DUP_KEYNAME, "key name", name)
+            }
+            AlterAction::AddForeignKey(ForeignKeySpec { name: Some(name), .. }) if !exists && has_foreign_key(name) => {
+                duplicate(codes::FK_DUP_NAME, "foreign key constraint name", name)
+            }
+            AlterAction::DropColumn(name) => self.position(name).is_err().then(|| cant_drop(name)),
+            AlterAction::DropIndex(name) => (!has_index(name)).then(|| cant_drop(name)),
+            AlterAction::DropForeignKey(name) => (!has_foreign_key(name)).then(|| cant_drop(name)),
+            AlterAction::DropConstraint(name) => (!has_foreign_key(name) && !has_index(name)).then(|| cant_drop(name)),
+            AlterAction::ModifyColumn(spec, _) => self.position(&spec.name).err(),
+            AlterAction::ChangeColumn(name, ..)
+            | AlterAction::RenameColumn(name, _)
+            | AlterAction::ColumnDefault(name, _)
+            | AlterAction::ColumnVisible(name, _) => self.position(name).err(),
+            AlterAction::RenameIndex(name, _) | AlterAction::IndexVisible(name, _) => self.index_position(name).err(),
+            _ => None,
         }
     }
 

@@ -234,6 +234,7 @@ fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
         comment: String::new(),
         invisible: false,
         using: None,
+        if_not_exists: false,
     };
     let added = index::add(&spec, &mut columns, &|_| false, &mut def.indexes);
     def.columns = columns;

@@ -119,6 +119,7 @@ fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> 
         comment: String::new(),
         invisible: false,
         using: None,
+        if_not_exists: false,
     };
     index::add(&index, &mut def.columns, &|_| false, &mut def.indexes)
 }

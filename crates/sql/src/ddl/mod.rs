@@ -71,13 +71,15 @@ pub struct PlannedDdl {
     pub change: CatalogChange,
     /// What the log shall say, if it is not the statement as it was written.
     pub log_text: Option<String>,
+    /// Actions of an ALTER TABLE that its conditions left out, by their places in it: the log does not have them.
+    pub left_out: Vec<usize>,
     /// Rows in the OK packet (databases count).
     pub affected_rows: u64,
 }
 
 impl PlannedDdl {
     fn new(change: CatalogChange) -> Self {
-        PlannedDdl { change, log_text: None, affected_rows: 0 }
+        PlannedDdl { change, log_text: None, left_out: Vec::new(), affected_rows: 0 }
     }
 
     /// `IF EXISTS` and its kin: nothing to do, but the log says it, as MySQL's does.

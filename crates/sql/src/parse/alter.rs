@@ -2,7 +2,9 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::ast::{AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableOptions};
+use super::ast::{
+    AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableOptions,
+};
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account, column, create, unsupported};
@@ -27,17 +29,49 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if !tokens.accept("TABLE") {
         return unsupported::alter(tokens);
     }
+    let if_exists = tokens.condition("IF EXISTS");
     let table = tokens.table_name()?;
+    refuse_wait(tokens)?;
     let mut actions = Vec::new();
     if !tokens.at_end() {
-        tokens.comma_list(|tokens| action(tokens, &mut actions))?;
+        tokens.comma_list(|tokens| {
+            let start = tokens.offset();
+            action(tokens, &mut actions)?;
+            tokens.items.push(start..tokens.end_of_last());
+            Ok(())
+        })?;
     }
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, actions }))))
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions }))))
+}
+
+/// MariaDB's way to say for one statement how long it waits for others.
+pub(super) fn refuse_wait(tokens: &Tokens<'_>) -> Parsed<()> {
+    match ["WAIT", "NOWAIT"].iter().find(|word| tokens.next_are(word)) {
+        Some(word) => Err(ParseError::not_supported(format!("{word} of a definition (lock_wait_timeout is for all)"))),
+        None => Ok(()),
+    }
+}
+
+/// An action that is done if what it names is there, or if it is not; if there was such a condition.
+fn perhaps_if(tokens: &Tokens<'_>, is_conditional: bool, exists: bool, action: AlterAction) -> AlterAction {
+    match is_conditional {
+        true => AlterAction::If { exists, action: Box::new(action), item: tokens.items.len() },
+        false => action,
+    }
+}
+
+/// ADD of an index or a foreign key.
+fn add_key(tokens: &Tokens<'_>, key: TableKey) -> AlterAction {
+    let is_conditional = match &key {
+        TableKey::Index(index) => index.if_not_exists,
+        TableKey::Foreign(key) => key.if_not_exists,
+    };
+    perhaps_if(tokens, is_conditional, false, key.into())
 }
 
 /// CREATE [UNIQUE] INDEX, after INDEX.
 pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<Statement> {
-    tokens.accept("IF NOT EXISTS");
+    let if_not_exists = tokens.condition("IF NOT EXISTS");
     let name = tokens.identifier()?;
     let mut using = None;
     if tokens.accept("USING") {
@@ -45,28 +79,39 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
     }
     tokens.expect("ON")?;
     let table = tokens.table_name()?;
-    let mut index =
-        IndexSpec { kind, name: Some(name), parts: Vec::new(), comment: String::new(), invisible: false, using };
+    refuse_wait(tokens)?;
+    let mut index = IndexSpec {
+        kind,
+        name: Some(name),
+        parts: Vec::new(),
+        comment: String::new(),
+        invisible: false,
+        using,
+        if_not_exists,
+    };
     create::index_parts_and_options(tokens, &mut index)?;
     online_options(tokens)?;
-    let actions = vec![AlterAction::AddIndex(index)];
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, actions }))))
+    let actions = vec![add_key(tokens, TableKey::Index(index))];
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions }))))
 }
 
 /// DROP INDEX, after INDEX.
 pub(super) fn drop_index(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let if_exists = tokens.condition("IF EXISTS");
     let name = match tokens.accept("PRIMARY") {
         true => "PRIMARY".to_string(),
         false => tokens.identifier()?,
     };
     tokens.expect("ON")?;
     let table = tokens.table_name()?;
+    refuse_wait(tokens)?;
     online_options(tokens)?;
     let action = match name.eq_ignore_ascii_case("PRIMARY") {
         true => AlterAction::DropPrimaryKey,
         false => AlterAction::DropIndex(name),
     };
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, actions: vec![action] }))))
+    let actions = vec![perhaps_if(tokens, if_exists, true, action)];
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions }))))
 }
 
 /// ALGORITHM=…, LOCK=… behind CREATE INDEX and DROP INDEX.
@@ -86,17 +131,23 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
         drop(tokens)?
     } else if tokens.accept("MODIFY") {
         tokens.accept("COLUMN");
+        let if_exists = tokens.condition("IF EXISTS");
         let mut keys = Vec::new();
         let column = column::column(tokens, &mut keys)?;
-        actions.push(AlterAction::ModifyColumn(Box::new(column), place(tokens)?));
+        refuse_keys(if_exists, &keys)?;
+        let modify = AlterAction::ModifyColumn(Box::new(column), place(tokens)?);
+        actions.push(perhaps_if(tokens, if_exists, true, modify));
         actions.extend(keys.into_iter().map(AlterAction::from));
         return Ok(());
     } else if tokens.accept("CHANGE") {
         tokens.accept("COLUMN");
+        let if_exists = tokens.condition("IF EXISTS");
         let old = tokens.identifier()?;
         let mut keys = Vec::new();
         let column = column::column(tokens, &mut keys)?;
-        actions.push(AlterAction::ChangeColumn(old, Box::new(column), place(tokens)?));
+        refuse_keys(if_exists, &keys)?;
+        let change = AlterAction::ChangeColumn(old, Box::new(column), place(tokens)?);
+        actions.push(perhaps_if(tokens, if_exists, true, change));
         actions.extend(keys.into_iter().map(AlterAction::from));
         return Ok(());
     } else if tokens.accept("RENAME") {
@@ -109,7 +160,7 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
             true => String::new(),
             false => tokens.name_or_string()?,
         };
-        let collation = if tokens.accept("COLLATE") { Some(tokens.name_or_string()?) } else { None };
+        let collation = if tokens.accept("COLLATE") { Some(tokens.collation()?) } else { None };
         AlterAction::ConvertTo(charset, collation)
     } else {
         return other(tokens, actions);
@@ -120,15 +171,20 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
 
 fn add(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
     if let Some(key) = create::key(tokens)? {
-        actions.push(key.into());
+        actions.push(add_key(tokens, key));
         return Ok(());
     }
-    if tokens.next_are("PARTITION") {
-        return Err(ParseError::not_supported("PARTITION"));
+    for refused in ["PARTITION", "SYSTEM VERSIONING"] {
+        if tokens.next_are(refused) {
+            return Err(ParseError::not_supported(refused));
+        }
     }
     tokens.accept("COLUMN");
-    tokens.accept("IF NOT EXISTS");
+    let if_not_exists = tokens.condition("IF NOT EXISTS");
     let mut keys = Vec::new();
+    if if_not_exists && tokens.peek() == Some(&Token::LParen) {
+        return Err(ParseError::not_supported("ADD COLUMN IF NOT EXISTS of several columns in parentheses"));
+    }
     if tokens.accept_token(&Token::LParen) {
         tokens.comma_list(|tokens| {
             match create::key(tokens)? {
@@ -143,10 +199,20 @@ fn add(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
         tokens.expect_token(&Token::RParen)?;
     } else {
         let column = column::column(tokens, &mut keys)?;
-        actions.push(AlterAction::AddColumn(Box::new(column), place(tokens)?));
+        refuse_keys(if_not_exists, &keys)?;
+        let add = AlterAction::AddColumn(Box::new(column), place(tokens)?);
+        actions.push(perhaps_if(tokens, if_not_exists, false, add));
     }
     actions.extend(keys.into_iter().map(AlterAction::from));
     Ok(())
+}
+
+/// A column that is perhaps left out, and keys that are not.
+fn refuse_keys(is_conditional: bool, keys: &[TableKey]) -> Parsed<()> {
+    match is_conditional && !keys.is_empty() {
+        true => Err(ParseError::not_supported("IF EXISTS and IF NOT EXISTS of a column with a key")),
+        false => Ok(()),
+    }
 }
 
 fn place(tokens: &mut Tokens<'_>) -> Parsed<ColumnPlace> {
@@ -163,36 +229,41 @@ fn drop(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     if tokens.accept("PRIMARY KEY") {
         return Ok(AlterAction::DropPrimaryKey);
     }
-    if tokens.accept("INDEX") || tokens.accept("KEY") {
-        return tokens.identifier().map(AlterAction::DropIndex);
+    let named: [(&str, fn(String) -> AlterAction); 4] = [
+        ("INDEX", AlterAction::DropIndex),
+        ("KEY", AlterAction::DropIndex),
+        ("FOREIGN KEY", AlterAction::DropForeignKey),
+        ("CONSTRAINT", AlterAction::DropConstraint),
+    ];
+    if let Some((_, action)) = named.iter().find(|(words, _)| tokens.accept(words)) {
+        let if_exists = tokens.condition("IF EXISTS");
+        let action = action(tokens.identifier()?);
+        return Ok(perhaps_if(tokens, if_exists, true, action));
     }
-    if tokens.accept("FOREIGN KEY") {
-        return tokens.identifier().map(AlterAction::DropForeignKey);
-    }
-    if tokens.accept("CONSTRAINT") {
-        return tokens.identifier().map(AlterAction::DropConstraint);
-    }
-    for refused in ["CHECK", "PARTITION"] {
+    for refused in ["CHECK", "PARTITION", "SYSTEM VERSIONING", "PERIOD"] {
         if tokens.next_are(refused) {
             return Err(ParseError::not_supported(format!("DROP {refused}")));
         }
     }
     tokens.accept("COLUMN");
+    let if_exists = tokens.condition("IF EXISTS");
     let name = tokens.identifier()?;
     let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
-    Ok(AlterAction::DropColumn(name))
+    Ok(perhaps_if(tokens, if_exists, true, AlterAction::DropColumn(name)))
 }
 
 fn rename(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
-    if tokens.accept("COLUMN") {
+    let named: [(&str, fn(String, String) -> AlterAction); 3] = [
+        ("COLUMN", AlterAction::RenameColumn),
+        ("INDEX", AlterAction::RenameIndex),
+        ("KEY", AlterAction::RenameIndex),
+    ];
+    if let Some((_, action)) = named.iter().find(|(word, _)| tokens.accept(word)) {
+        let if_exists = tokens.condition("IF EXISTS");
         let old = tokens.identifier()?;
         tokens.expect("TO")?;
-        return Ok(AlterAction::RenameColumn(old, tokens.identifier()?));
-    }
-    if tokens.accept("INDEX") || tokens.accept("KEY") {
-        let old = tokens.identifier()?;
-        tokens.expect("TO")?;
-        return Ok(AlterAction::RenameIndex(old, tokens.identifier()?));
+        let action = action(old, tokens.identifier()?);
+        return Ok(perhaps_if(tokens, if_exists, true, action));
     }
     let _ = tokens.accept("TO") || tokens.accept("AS") || tokens.accept_token(&Token::Eq);
     tokens.table_name().map(AlterAction::Rename)
@@ -200,19 +271,25 @@ fn rename(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
 
 /// ALTER [COLUMN] … and ALTER INDEX … inside of ALTER TABLE.
 fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
-    if tokens.accept("INDEX") {
+    if tokens.accept("INDEX") || tokens.accept("KEY") {
+        let if_exists = tokens.condition("IF EXISTS");
         let name = tokens.identifier()?;
-        let visible = tokens.expect_one(&["VISIBLE", "INVISIBLE", "NOT IGNORED", "IGNORED"])?;
-        return Ok(AlterAction::IndexVisible(name, matches!(visible, "VISIBLE" | "NOT IGNORED")));
+        let place = tokens.place();
+        let word = tokens.expect_one(&create::VISIBILITIES)?;
+        create::visibility_read(tokens, place, word);
+        let action = AlterAction::IndexVisible(name, matches!(word, "VISIBLE" | "NOT IGNORED"));
+        return Ok(perhaps_if(tokens, if_exists, true, action));
     }
     tokens.accept("COLUMN");
+    let if_exists = tokens.condition("IF EXISTS");
     let name = tokens.identifier()?;
-    match tokens.expect_one(&["SET DEFAULT", "DROP DEFAULT", "SET VISIBLE", "SET INVISIBLE"])? {
-        "SET DEFAULT" => Ok(AlterAction::ColumnDefault(name, Some(column::default(tokens)?))),
-        "DROP DEFAULT" => Ok(AlterAction::ColumnDefault(name, None)),
-        "SET VISIBLE" => Ok(AlterAction::ColumnVisible(name, true)),
-        _ => Ok(AlterAction::ColumnVisible(name, false)),
-    }
+    let action = match tokens.expect_one(&["SET DEFAULT", "DROP DEFAULT", "SET VISIBLE", "SET INVISIBLE"])? {
+        "SET DEFAULT" => AlterAction::ColumnDefault(name, Some(column::default(tokens)?)),
+        "DROP DEFAULT" => AlterAction::ColumnDefault(name, None),
+        "SET VISIBLE" => AlterAction::ColumnVisible(name, true),
+        _ => AlterAction::ColumnVisible(name, false),
+    };
+    Ok(perhaps_if(tokens, if_exists, true, action))
 }
 
 /// What changes nothing of the table's form, and options.

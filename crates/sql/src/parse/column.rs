@@ -5,6 +5,7 @@ use sqlparser::tokenizer::Token;
 use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TypeSpec};
 use super::error::ParseError;
 use super::lexer::{bit_bytes, hex_bytes};
+use super::timestamps::TimestampColumn;
 use super::tokens::Tokens;
 use super::{Parsed, foreign_key};
 use crate::expr::SqlMode;
@@ -98,6 +99,7 @@ pub(super) fn column(tokens: &mut Tokens<'_>, keys: &mut Vec<TableKey>) -> Parse
 
 pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mut Vec<TableKey>) -> Parsed<ColumnSpec> {
     let mut ty = type_spec(tokens)?;
+    let type_end = tokens.end_of_last();
     let mut column = ColumnSpec {
         name,
         ty: ty.clone(),
@@ -117,6 +119,7 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
         column.ty = ty;
     }
     while attribute(tokens, &mut column, keys)? {}
+    tokens.timestamps.extend(TimestampColumn::of(&column, type_end));
     Ok(column)
 }
 
@@ -140,7 +143,7 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
     } else if tokens.accept("COMMENT") {
         column.comment = tokens.string()?;
     } else if tokens.accept("COLLATE") {
-        column.ty.collation = Some(tokens.name_or_string()?);
+        column.ty.collation = Some(tokens.collation()?);
     } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
         column.ty.charset = Some(tokens.name_or_string()?);
     } else if tokens.accept("SERIAL DEFAULT VALUE") {
@@ -169,6 +172,8 @@ fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
         ("AS", "generated columns"),
         ("ENGINE_ATTRIBUTE", "ENGINE_ATTRIBUTE"),
         ("SRID", "spatial types"),
+        ("WITHOUT SYSTEM VERSIONING", "SYSTEM VERSIONING"),
+        ("WITH SYSTEM VERSIONING", "SYSTEM VERSIONING"),
     ];
     match refused.iter().find(|(word, _)| tokens.next_are(word)) {
         // `AS` may also begin the SELECT of CREATE TABLE.
@@ -181,7 +186,15 @@ fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
 fn own_index(kind: IndexKind, column: &str) -> TableKey {
     let part = IndexPart { column: column.to_string(), prefix: None, descending: false };
     let parts = vec![part];
-    TableKey::Index(IndexSpec { kind, name: None, parts, comment: String::new(), invisible: false, using: None })
+    TableKey::Index(IndexSpec {
+        kind,
+        name: None,
+        parts,
+        comment: String::new(),
+        invisible: false,
+        using: None,
+        if_not_exists: false,
+    })
 }
 
 pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {

@@ -45,18 +45,20 @@ fn create_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOptions> {
     let mut options = DatabaseOptions::default();
     loop {
+        let place = tokens.place();
         tokens.accept("DEFAULT");
         if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
             tokens.accept_token(&Token::Eq);
             options.charset = Some(tokens.name_or_string()?);
         } else if tokens.accept("COLLATE") {
             tokens.accept_token(&Token::Eq);
-            options.collation = Some(tokens.name_or_string()?);
+            options.collation = Some(tokens.collation()?);
         } else if tokens.accept("ENCRYPTION") {
             tokens.accept_token(&Token::Eq);
             if !tokens.string()?.eq_ignore_ascii_case("n") {
                 return Err(ParseError::not_supported("ENCRYPTION"));
             }
+            tokens.only_mysql(place, "");
         } else if tokens.accept("COMMENT") {
             tokens.accept_token(&Token::Eq);
             tokens.string()?;
@@ -146,6 +148,9 @@ pub(super) fn key(tokens: &mut Tokens<'_>) -> Parsed<Option<TableKey>> {
     if tokens.accept("FOREIGN KEY") {
         return foreign_key::foreign_key(tokens, constraint).map(|key| Some(TableKey::Foreign(key)));
     }
+    if tokens.next_are("PERIOD FOR") {
+        return Err(ParseError::not_supported("PERIOD FOR"));
+    }
     // It is followed by its expression, so a column cannot be meant.
     if tokens.next_are("CHECK") {
         return Err(ParseError::not_supported("CHECK"));
@@ -175,7 +180,7 @@ pub(super) fn index_after_kind(
     kind: IndexKind,
     constraint: Option<String>,
 ) -> Parsed<IndexSpec> {
-    tokens.accept("IF NOT EXISTS");
+    let if_not_exists = tokens.condition("IF NOT EXISTS");
     let unnamed = tokens.peek() == Some(&Token::LParen) || tokens.next_are("USING");
     let name = if unnamed { None } else { Some(tokens.identifier()?) };
     let mut index = IndexSpec {
@@ -185,6 +190,7 @@ pub(super) fn index_after_kind(
         comment: String::new(),
         invisible: false,
         using: None,
+        if_not_exists,
     };
     if tokens.accept("USING") || tokens.accept("TYPE") {
         index.using = Some(tokens.any_word()?.to_ascii_uppercase());
@@ -196,14 +202,14 @@ pub(super) fn index_after_kind(
 pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut IndexSpec) -> Parsed<()> {
     index.parts = tokens.in_parentheses(index_part)?;
     loop {
+        let place = tokens.place();
         if tokens.accept("USING") {
             index.using = Some(tokens.any_word()?.to_ascii_uppercase());
         } else if tokens.accept("COMMENT") {
             index.comment = tokens.string()?;
-        } else if tokens.accept("VISIBLE") || tokens.accept("NOT IGNORED") {
-            index.invisible = false;
-        } else if tokens.accept("INVISIBLE") || tokens.accept("IGNORED") {
-            index.invisible = true;
+        } else if let Some(word) = tokens.accept_one(&VISIBILITIES) {
+            visibility_read(tokens, place, word);
+            index.invisible = matches!(word, "INVISIBLE" | "IGNORED");
         } else if tokens.accept("KEY_BLOCK_SIZE") {
             tokens.accept_token(&Token::Eq);
             tokens.number()?;
@@ -212,6 +218,19 @@ pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut Index
         } else {
             return Ok(());
         }
+    }
+}
+
+/// Of an index, as MySQL and as MariaDB say it.
+pub(super) const VISIBILITIES: [&str; 4] = ["VISIBLE", "INVISIBLE", "NOT IGNORED", "IGNORED"];
+
+/// One of them was read.
+pub(super) fn visibility_read(tokens: &mut Tokens<'_>, place: usize, word: &str) {
+    match word {
+        "VISIBLE" => tokens.only_mysql(place, "NOT IGNORED"),
+        "INVISIBLE" => tokens.only_mysql(place, "IGNORED"),
+        "IGNORED" => tokens.only_maria(place, "INVISIBLE"),
+        _ => tokens.only_maria(place, "VISIBLE"),
     }
 }
 
@@ -250,6 +269,9 @@ const RECORDED: &[&str] = &[
     "INSERT_METHOD",
 ];
 
+/// Options of MariaDB's engines that say nothing here.
+const MARIA_ALONE: [&str; 3] = ["PAGE_COMPRESSION_LEVEL", "TRANSACTIONAL", "PAGE_CHECKSUM"];
+
 /// Options of a table, with or without commas between.
 pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
     let mut options = TableOptions::default();
@@ -274,7 +296,9 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
     let equals = |tokens: &mut Tokens<'_>| tokens.accept_token(&Token::Eq);
     if tokens.accept("ENGINE") {
         equals(tokens);
-        options.engine = Some(tokens.name_or_string()?);
+        let name = tokens.name_or_string()?;
+        tokens.engine_read(place, &name);
+        options.engine = Some(name);
     } else if tokens.accept("AUTO_INCREMENT") {
         equals(tokens);
         options.auto_increment = Some(tokens.number()?);
@@ -283,7 +307,7 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
         options.charset = Some(tokens.name_or_string()?);
     } else if tokens.accept("COLLATE") {
         equals(tokens);
-        options.collation = Some(tokens.name_or_string()?);
+        options.collation = Some(tokens.collation()?);
     } else if tokens.accept("COMMENT") {
         equals(tokens);
         options.comment = Some(tokens.string()?);
@@ -294,23 +318,36 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
         equals(tokens);
         let name = tokens.string()?;
         let value = if name.is_empty() { "DEFAULT".to_string() } else { quoted(&name) };
+        let is_none = name.is_empty() || name.eq_ignore_ascii_case("none");
+        tokens.only_mysql(place, if is_none { "PAGE_COMPRESSED=0" } else { "PAGE_COMPRESSED=1" });
         options.recorded.push(("COMPRESSION".into(), value));
     } else if accept_option(tokens, "PAGE_COMPRESSED") {
         equals(tokens);
-        options.recorded.push(("COMPRESSION".into(), page_compressed(tokens)?));
-    } else if accept_option(tokens, "PAGE_COMPRESSION_LEVEL") {
+        let value = page_compressed(tokens)?;
+        let is_none = value == "DEFAULT";
+        tokens.only_maria(place, if is_none { "COMPRESSION=''" } else { "COMPRESSION='zlib'" });
+        options.recorded.push(("COMPRESSION".into(), value));
+    } else if MARIA_ALONE.iter().any(|name| accept_option(tokens, name)) {
         equals(tokens);
         option_value(tokens)?;
+        tokens.only_maria(place, "");
+    } else if tokens.accept("AUTOEXTEND_SIZE") {
+        equals(tokens);
+        option_value(tokens)?;
+        tokens.only_mysql(place, "");
     } else if tokens.accept("ENCRYPTION") {
         equals(tokens);
         if !tokens.string()?.eq_ignore_ascii_case("n") {
             return Err(ParseError::not_supported("ENCRYPTION"));
         }
+        tokens.only_mysql(place, "");
     } else if tokens.accept("PASSWORD") {
         equals(tokens);
         tokens.string()?;
     } else if tokens.accept("START TRANSACTION") {
         options.rows_follow = true;
+    } else if tokens.next_are("WITH SYSTEM VERSIONING") {
+        return Err(ParseError::not_supported("WITH SYSTEM VERSIONING"));
     } else if ["TABLESPACE", "DATA DIRECTORY", "INDEX DIRECTORY", "UNION", "CONNECTION", "SECONDARY_ENGINE"]
         .iter()
         .any(|w| tokens.next_are(w))

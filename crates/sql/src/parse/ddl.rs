@@ -38,7 +38,9 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 pub(super) fn truncate(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("TRUNCATE")?;
     tokens.accept("TABLE");
-    Ok(Statement::Ddl(Ddl::Truncate(tokens.table_name()?)))
+    let table = tokens.table_name()?;
+    alter::refuse_wait(tokens)?;
+    Ok(Statement::Ddl(Ddl::Truncate(table)))
 }
 
 /// RENAME TABLE, RENAME USER.

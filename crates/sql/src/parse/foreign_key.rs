@@ -10,11 +10,12 @@ use super::tokens::Tokens;
 
 /// A table's constraint, after FOREIGN KEY.
 pub(super) fn foreign_key(tokens: &mut Tokens<'_>, name: Option<String>) -> Parsed<ForeignKeySpec> {
+    let if_not_exists = tokens.condition("IF NOT EXISTS");
     let is_named = tokens.peek() != Some(&Token::LParen);
     let index_name = if is_named { Some(tokens.identifier()?) } else { None };
     let columns = tokens.in_parentheses(Tokens::identifier)?;
     tokens.expect("REFERENCES")?;
-    references(tokens, ForeignKeySpec { name, index_name, ..of(columns) })
+    references(tokens, ForeignKeySpec { name, index_name, if_not_exists, ..of(columns) })
 }
 
 /// `[CONSTRAINT [name]] REFERENCES …` at a column, which MySQL heeds since 9.0; `None` if that is not what comes.
@@ -40,6 +41,7 @@ fn of(columns: Vec<String>) -> ForeignKeySpec {
         parent_columns: Vec::new(),
         on_delete: ReferentialAction::NoAction,
         on_update: ReferentialAction::NoAction,
+        if_not_exists: false,
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Lexed {
     /// Where the next statement begins, if there is one.
     pub(super) after: Option<usize>,
     pub(super) param_count: usize,
+    /// Where comments are that are read: from behind their versions to their ends.
+    pub(super) version_comments: Vec<Range<usize>>,
 }
 
 /// Reads one statement.
@@ -41,7 +43,13 @@ pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseErro
         if end.is_some() {
             // Something after the `;`: this is where the next statement begins.
             let end = end.unwrap_or(start);
-            return Ok(Lexed { tokens: lexer.tokens, end, after: Some(start), param_count: lexer.param_count });
+            return Ok(Lexed {
+                tokens: lexer.tokens,
+                end,
+                after: Some(start),
+                param_count: lexer.param_count,
+                version_comments: lexer.version_comments,
+            });
         }
         if token == Token::SemiColon {
             end = Some(start);
@@ -54,7 +62,13 @@ pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseErro
     if lexer.in_version_comment {
         return Err(ParseError::syntax(lexer.at));
     }
-    Ok(Lexed { end: end.unwrap_or(lexer.at), tokens: lexer.tokens, after: None, param_count: lexer.param_count })
+    Ok(Lexed {
+        end: end.unwrap_or(lexer.at),
+        tokens: lexer.tokens,
+        after: None,
+        param_count: lexer.param_count,
+        version_comments: lexer.version_comments,
+    })
 }
 
 /// Where the items of a select list are in a text, each from its first token to its last; `SELECT` begins at `from`. `None`
@@ -133,6 +147,7 @@ struct Lexer<'a> {
     mode: SqlMode,
     /// Between `/*!` and its `*/`.
     in_version_comment: bool,
+    version_comments: Vec<Range<usize>>,
     param_count: usize,
     tokens: Vec<TokenWithSpan>,
 }
@@ -145,7 +160,16 @@ fn is_word(byte: u8) -> bool {
 impl<'a> Lexer<'a> {
     fn new(text: &'a str, context: &ParseContext) -> Self {
         let (bytes, mode) = (text.as_bytes(), context.sql_mode);
-        Lexer { text, bytes, at: 0, mode, in_version_comment: false, param_count: 0, tokens: Vec::new() }
+        Lexer {
+            text,
+            bytes,
+            at: 0,
+            mode,
+            in_version_comment: false,
+            version_comments: Vec::new(),
+            param_count: 0,
+            tokens: Vec::new(),
+        }
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -168,6 +192,9 @@ impl<'a> Lexer<'a> {
                 b'/' if self.peek(1) == b'*' => self.open_comment()?,
                 b'*' if self.in_version_comment && self.peek(1) == b'/' => {
                     self.in_version_comment = false;
+                    if let Some(comment) = self.version_comments.last_mut() {
+                        comment.end = self.at;
+                    }
                     self.at += 2;
                 }
                 _ => break,
@@ -187,6 +214,7 @@ impl<'a> Lexer<'a> {
         {
             self.at += 2 + length;
             self.in_version_comment = true;
+            self.version_comments.push(self.at..self.at);
             return Ok(());
         }
         let start = self.at;

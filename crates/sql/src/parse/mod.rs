@@ -19,6 +19,7 @@ mod account;
 mod admin;
 mod alter;
 pub mod ast;
+mod both_dialects;
 mod checksum;
 mod column;
 mod create;
@@ -36,6 +37,7 @@ mod property_tests;
 mod raw;
 mod set;
 mod show;
+mod timestamps;
 mod tokens;
 mod transaction;
 mod unsupported;
@@ -51,9 +53,11 @@ use self::ast::Statement;
 use self::tokens::Tokens;
 use crate::expr::SqlMode;
 
+pub(crate) use self::both_dialects::in_both_dialects;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::lexer::{bit_bytes, hex_bytes, select_items};
 pub(crate) use self::raw::{latin1_to_utf8, to_utf8};
+pub(crate) use self::timestamps::explicit_timestamps;
 pub(crate) use tokens::RESERVED;
 
 /// On what the meaning of text depends.

@@ -7,8 +7,10 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::ast::{TableName, UserName};
+use super::both_dialects::Piece;
 use super::dialect::COMMUTER;
 use super::error::ParseError;
+use super::timestamps::TimestampColumn;
 use super::{Parsed, range};
 use crate::expr::SqlMode;
 
@@ -22,12 +24,27 @@ pub(super) struct Tokens<'a> {
     text: &'a str,
     /// Where columns' types are JSON.
     pub(super) json_types: Vec<Range<usize>>,
+    /// TIMESTAMP columns that are defined.
+    pub(super) timestamps: Vec<TimestampColumn>,
+    /// What one kind of server has for itself.
+    pub(super) pieces: Vec<Piece>,
+    /// The actions of an ALTER TABLE.
+    pub(super) items: Vec<Range<usize>>,
     pub(super) sql_mode: SqlMode,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(tokens: Vec<TokenWithSpan>, text: &'a str, sql_mode: SqlMode) -> Self {
-        Tokens { tokens, at: 0, text, json_types: Vec::new(), sql_mode }
+        Tokens {
+            tokens,
+            at: 0,
+            text,
+            json_types: Vec::new(),
+            timestamps: Vec::new(),
+            pieces: Vec::new(),
+            items: Vec::new(),
+            sql_mode,
+        }
     }
 
     pub(super) fn peek(&self) -> Option<&Token> {
@@ -57,6 +74,18 @@ impl<'a> Tokens<'a> {
 
     pub(super) fn place(&self) -> usize {
         self.at
+    }
+
+    /// Where the token before this place ends.
+    pub(super) fn end_of_last(&self) -> usize {
+        self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, |token| range(token.span).end)
+    }
+
+    /// What was read since a place, and where it is.
+    pub(super) fn read_since(&self, place: usize) -> (Range<usize>, String) {
+        let start = self.tokens.get(place).map_or(self.text.len(), |token| range(token.span).start);
+        let place = start..self.end_of_last().max(start);
+        (place.clone(), self.text.get(place).unwrap_or_default().to_owned())
     }
 
     pub(super) fn back_to(&mut self, place: usize) {

@@ -12,7 +12,7 @@ use crate::account::{Level, Privilege, Privileges, SOCKET_PLUGIN};
 use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
-use crate::parse::ParsedStatement;
+use crate::parse::{self, ParsedStatement};
 use crate::parse::ast::{
     AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, Statement,
     TableName, UserName, UserSpec,
@@ -57,7 +57,7 @@ impl Session {
         self.check_writable()?;
         let schema = table.schema.clone().unwrap_or_default();
         let name = format!("{}.{}", ddl::quote_identifier(&schema), ddl::quote_identifier(&table.name));
-        let alter = AlterTable { table: table.clone(), actions: vec![AlterAction::Force] };
+        let alter = AlterTable { table: table.clone(), if_exists: false, actions: vec![AlterAction::Force] };
         self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await.map(drop)
     }
 
@@ -82,13 +82,17 @@ impl Session {
         let context = self.ddl_context(&catalog, &warnings);
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
-        let PlannedDdl { change, log_text, affected_rows } = planned?;
+        let PlannedDdl { change, log_text, left_out, affected_rows } = planned?;
         if !changes_anything(&change) {
             // Nothing to do and nothing to log: a replica would have nothing to do either.
             self.commit_nothing().await?;
             return Ok(affected_rows);
         }
-        let logged = DdlText { sql: log_text.unwrap_or_else(|| text.to_string()), context: self.query_context() };
+        let mut sql = log_text.unwrap_or_else(|| text.to_string());
+        if let Some(both) = parse::in_both_dialects(&sql, &self.parse_context(), &left_out) {
+            sql = both;
+        }
+        let logged = DdlText { sql, context: self.query_context() };
         let pending = self.shared.engine.enqueue_ddl(change, logged, &self.ddl_options()).await?;
         self.wait_for_commit(pending.ended()).await?;
         Ok(affected_rows)
@@ -383,7 +387,10 @@ impl Session {
             Ddl::RenameTables(pairs) => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
             Ddl::AlterTable(alter) => {
                 let only_indexes = alter.actions.iter().all(|action| {
-                    matches!(action, AlterAction::AddIndex(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey)
+                    matches!(
+                        action.unconditional(),
+                        AlterAction::AddIndex(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey
+                    )
                 });
                 let privilege =
                     if only_indexes && !alter.actions.is_empty() { Privilege::Index } else { Privilege::Alter };

@@ -18,6 +18,7 @@ use crate::ddl::quote_identifier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
+use crate::expr::locale::Locale;
 use crate::parse::ast::{Ddl, Statement, TableName};
 use crate::parse::{self, ParseContext};
 use crate::replay::ReplicationFilter;
@@ -248,13 +249,27 @@ impl Session {
         self.now = UnixMicros(micros);
         let client = status.charsets.map(|[client, ..]| client);
         let text = utf8_of(statement.sql, client)?;
-        check_session(&status, &text, statement.is_maria)?;
-        if !statement.is_maria {
-            return Ok(text);
-        }
+        check_session(&status, &text)?;
+        Ok(self.in_our_words(&status, text, statement.is_maria))
+    }
+
+    /// A definition of the source as one for us.
+    fn in_our_words(&self, status: &StatusVars, text: Vec<u8>, is_maria: bool) -> Vec<u8> {
+        let maria_flags = status.flags2.filter(|_| is_maria);
+        let explicit =
+            maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
+        let is_implicit = explicit == Some(false);
+        let Some(mut words) = std::str::from_utf8(&text).ok().filter(|_| is_maria || is_implicit).map(str::to_owned) else {
+            return text;
+        };
         let context = ParseContext { sql_mode: self.info.sql_mode };
-        let changed = std::str::from_utf8(&text).ok().and_then(|text| parse::json_as_text(text, &context));
-        Ok(changed.map_or(text, String::into_bytes))
+        if is_maria && let Some(changed) = parse::json_as_text(&words, &context) {
+            words = changed;
+        }
+        if is_implicit && let Some(changed) = parse::explicit_timestamps(&words, &context) {
+            words = changed;
+        }
+        words.into_bytes()
     }
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {
@@ -290,9 +305,9 @@ impl Session {
             }
             self.store("time_zone", SettingValue::text(zone.clone()));
         }
-        if status.lc_time_names.is_some_and(|number| number != 0) {
-            return Err(SqlError::not_supported("a statement with lc_time_names other than en_US"));
-        }
+        let number = u64::from(status.lc_time_names.unwrap_or(0));
+        let locale = Locale::by_number(number).ok_or_else(|| Locale::unknown(number))?;
+        self.store("lc_time_names", SettingValue::text(locale.name));
         if let Some(on) = status.explicit_defaults_for_timestamp {
             self.store("explicit_defaults_for_timestamp", SettingValue::Bool(on));
         }
@@ -301,16 +316,10 @@ impl Session {
 }
 
 /// 1235 for what a session has that is not here, if the statement may depend on it.
-fn check_session(status: &StatusVars, text: &[u8], is_maria: bool) -> Result<(), SqlError> {
+fn check_session(status: &StatusVars, text: &[u8]) -> Result<(), SqlError> {
     let has = |words: &str| text.windows(words.len()).any(|part| part.eq_ignore_ascii_case(words.as_bytes()));
     if status.flags2.is_some_and(|flags| flags & AUTO_IS_NULL != 0) && has("is null") {
         return Err(SqlError::not_supported("a statement that asks for IS NULL with sql_auto_is_null=1"));
-    }
-    let maria_flags = status.flags2.filter(|_| is_maria);
-    let explicit =
-        maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
-    if explicit == Some(false) && has("timestamp") && (has("create") || has("alter")) {
-        return Err(SqlError::not_supported("a TIMESTAMP column with explicit_defaults_for_timestamp=0"));
     }
     Ok(())
 }

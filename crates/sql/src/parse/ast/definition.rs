@@ -242,6 +242,8 @@ pub struct IndexSpec {
     pub invisible: bool,
     /// USING BTREE or HASH as written; there are only trees.
     pub using: Option<String>,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
 }
 
 /// FOREIGN KEY.
@@ -261,6 +263,8 @@ pub struct ForeignKeySpec {
     pub on_delete: ReferentialAction,
     /// ON UPDATE.
     pub on_update: ReferentialAction,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
 }
 
 /// What stands among the columns of a table, or at one of them, and is none.
@@ -308,6 +312,8 @@ pub struct TableOptions {
 pub struct AlterTable {
     /// The table.
     pub table: TableName,
+    /// IF EXISTS: of no effect if there is no such table.
+    pub if_exists: bool,
     /// What to change, in order.
     pub actions: Vec<AlterAction>,
 }
@@ -364,6 +370,25 @@ pub enum AlterAction {
     Force,
     /// ORDER BY, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do.
     Nothing,
+    /// MariaDB's IF EXISTS and IF NOT EXISTS: what the action names has to be there, or must not be; else it is left out.
+    If {
+        /// IF EXISTS.
+        exists: bool,
+        /// What is done then.
+        action: Box<AlterAction>,
+        /// Its place among what stands between the commas.
+        item: usize,
+    },
+}
+
+impl AlterAction {
+    /// The action itself, without its condition.
+    pub fn unconditional(&self) -> &AlterAction {
+        match self {
+            AlterAction::If { action, .. } => action,
+            action => action,
+        }
+    }
 }
 
 /// Where a column goes.

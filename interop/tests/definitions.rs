@@ -1,0 +1,104 @@
+//! Definitions that only one of MySQL and MariaDB understands, over a server of ours to the other one: done as far as it has the same.
+
+use std::time::Duration;
+
+use interop::{Kind, Node, Peer, Server, ServerOptions, until};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What a MariaDB writes.
+const OF_MARIADB: [&str; 16] = [
+    "CREATE TABLE d.a (id INT PRIMARY KEY, n INT, s VARCHAR(9) COLLATE utf8mb4_uca1400_ai_ci, KEY k (n) IGNORED) ENGINE=Aria TRANSACTIONAL=1",
+    "ALTER TABLE d.a ENGINE=InnoDB",
+    "ALTER TABLE d.a ALTER INDEX k NOT IGNORED",
+    "ALTER TABLE d.a ADD COLUMN IF NOT EXISTS n INT, ADD COLUMN IF NOT EXISTS m INT, DROP COLUMN IF EXISTS x",
+    "ALTER TABLE d.a ADD COLUMN IF NOT EXISTS m INT",
+    "ALTER TABLE IF EXISTS d.nowhere ADD COLUMN y INT",
+    "ALTER TABLE IF EXISTS d.a ADD COLUMN y INT",
+    "CREATE INDEX IF NOT EXISTS k ON d.a (m)",
+    "CREATE INDEX IF NOT EXISTS l ON d.a (m)",
+    "DROP INDEX IF EXISTS nowhere ON d.a",
+    "ALTER TABLE d.a MODIFY COLUMN IF EXISTS z INT, CHANGE COLUMN IF EXISTS y w BIGINT, RENAME COLUMN IF EXISTS q TO r",
+    "ALTER TABLE d.a DROP INDEX IF EXISTS nowhere, ADD INDEX IF NOT EXISTS l (n), ADD UNIQUE KEY IF NOT EXISTS u (n)",
+    "CREATE TABLE d.b (id INT PRIMARY KEY, a INT, CONSTRAINT f FOREIGN KEY (a) REFERENCES d.a (id))",
+    "ALTER TABLE d.b DROP FOREIGN KEY IF EXISTS g, ADD CONSTRAINT f2 FOREIGN KEY IF NOT EXISTS (a) REFERENCES d.a (id)",
+    "ALTER TABLE d.b ALTER COLUMN IF EXISTS nowhere SET DEFAULT 3, ALTER COLUMN IF EXISTS a SET DEFAULT NULL",
+    "CREATE TABLE d.c (id INT PRIMARY KEY) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=3",
+];
+
+/// What a MySQL writes.
+const OF_MYSQL: [&str; 6] = [
+    "CREATE TABLE d.a (id INT PRIMARY KEY, n INT INVISIBLE, m INT, KEY k (n) INVISIBLE, KEY l (m) VISIBLE)",
+    "ALTER TABLE d.a ALTER INDEX k VISIBLE, ALTER INDEX l INVISIBLE",
+    "ALTER TABLE d.a COMPRESSION='zlib'",
+    "CREATE TABLE d.b (id INT PRIMARY KEY) AUTOEXTEND_SIZE=4M ENCRYPTION='N'",
+    "CREATE INDEX i ON d.a (m) INVISIBLE",
+    "CREATE DATABASE e DEFAULT ENCRYPTION='N'",
+];
+
+const COLUMNS: &str = "SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns \
+     WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 3";
+const KEYS: &str = "SELECT table_name, index_name, seq_in_index, column_name, non_unique FROM information_schema.statistics \
+     WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 2, 3";
+
+fn same_everywhere(kind: Kind, other: Kind, definitions: &[&str]) {
+    let source = Node::Peer(Peer::start(kind, "definitions-source", Duration::ZERO, &[]).unwrap());
+    let options = ServerOptions::with_settings(["version=11.8.0-commuter"]);
+    let mut middle = Node::Ours(Server::start("definitions", options).unwrap());
+    let end = Node::Peer(Peer::start(other, "definitions-end", Duration::ZERO, &[]).unwrap());
+    middle.follow(source.port()).unwrap();
+    if other == Kind::Maria118 {
+        end.client().query("INSTALL SONAME 'auth_mysql_sha2'").unwrap();
+    }
+    source.client().query("CREATE DATABASE d").unwrap();
+    end.follow(middle.port()).unwrap();
+    for definition in definitions {
+        source.client().query(definition).unwrap();
+        for replica in [&middle, &end] {
+            source.wait_for_replica(replica, PATIENCE).unwrap_or_else(|error| panic!("{definition}: {error}"));
+        }
+        for query in [COLUMNS, KEYS] {
+            let theirs = source.client().query(query).unwrap();
+            for replica in [&middle, &end] {
+                assert_eq!(replica.client().query(query).unwrap(), theirs, "{definition}");
+            }
+        }
+    }
+    // What the log says is what was done.
+    let before = middle.client().query(&format!("{COLUMNS}; {KEYS}")).unwrap();
+    middle.kill();
+    middle.restart().unwrap();
+    assert_eq!(middle.client().query(&format!("{COLUMNS}; {KEYS}")).unwrap(), before);
+}
+
+#[test]
+fn a_mariadb_over_us_to_a_mysql() {
+    same_everywhere(Kind::Maria118, Kind::Mysql97, &OF_MARIADB);
+}
+
+#[test]
+fn a_mysql_over_us_to_a_mariadb() {
+    same_everywhere(Kind::Mysql97, Kind::Maria118, &OF_MYSQL);
+}
+
+/// The notes that conditions leave, and what they do without replication.
+#[test]
+fn conditions_as_a_mariadb_has_them() {
+    let theirs = Peer::start(Kind::Maria118, "conditions", Duration::ZERO, &[]).unwrap();
+    let ours = Server::start("conditions", ServerOptions::default()).unwrap();
+    for client in [theirs.client(), ours.client()] {
+        client.query("CREATE DATABASE d").unwrap();
+    }
+    let is_condition = |text: &&&str| text.contains(" IF ");
+    for definition in OF_MARIADB {
+        let run = |client: interop::Client| client.query(&format!("{definition}; SHOW WARNINGS"));
+        let (said, expected) = (run(ours.client()).unwrap(), run(theirs.client()).unwrap());
+        if is_condition(&&definition) {
+            let codes = |text: &str| -> Vec<String> {
+                text.lines().map(|line| line.split('\t').take(2).collect::<Vec<_>>().join(" ")).collect()
+            };
+            assert_eq!(codes(&said), codes(&expected), "{definition}:\n{said}{expected}");
+        }
+        until("both have it", || ours.client().query(COLUMNS) == theirs.client().query(COLUMNS));
+    }
+}
