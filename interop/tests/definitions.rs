@@ -21,7 +21,7 @@ const OF_MARIADB: [&str; 16] = [
     "ALTER TABLE d.a MODIFY COLUMN IF EXISTS z INT, CHANGE COLUMN IF EXISTS y w BIGINT, RENAME COLUMN IF EXISTS q TO r",
     "ALTER TABLE d.a DROP INDEX IF EXISTS nowhere, ADD INDEX IF NOT EXISTS l (n), ADD UNIQUE KEY IF NOT EXISTS u (n)",
     "CREATE TABLE d.b (id INT PRIMARY KEY, a INT, CONSTRAINT f FOREIGN KEY (a) REFERENCES d.a (id))",
-    "ALTER TABLE d.b DROP FOREIGN KEY IF EXISTS g, ADD CONSTRAINT f2 FOREIGN KEY IF NOT EXISTS (a) REFERENCES d.a (id)",
+    "ALTER TABLE d.b DROP FOREIGN KEY IF EXISTS g, ADD CONSTRAINT f FOREIGN KEY IF NOT EXISTS (a) REFERENCES d.a (id)",
     "ALTER TABLE d.b ALTER COLUMN IF EXISTS nowhere SET DEFAULT 3, ALTER COLUMN IF EXISTS a SET DEFAULT NULL",
     "CREATE TABLE d.c (id INT PRIMARY KEY) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=3",
 ];
@@ -42,9 +42,9 @@ const KEYS: &str = "SELECT table_name, index_name, seq_in_index, column_name, no
      WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 2, 3";
 
 fn same_everywhere(kind: Kind, other: Kind, definitions: &[&str]) {
-    let source = Node::Peer(Peer::start(kind, "definitions-source", Duration::ZERO, &[]).unwrap());
+    let source = Node::Peer(Peer::start(kind, "definitions", Duration::ZERO, &[]).unwrap());
     let options = ServerOptions::with_settings(["version=11.8.0-commuter"]);
-    let mut middle = Node::Ours(Server::start("definitions", options).unwrap());
+    let mut middle = Node::Ours(Server::start(&format!("definitions-of-{kind:?}"), options).unwrap());
     let end = Node::Peer(Peer::start(other, "definitions-end", Duration::ZERO, &[]).unwrap());
     middle.follow(source.port()).unwrap();
     if other == Kind::Maria118 {

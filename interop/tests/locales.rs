@@ -51,7 +51,12 @@ fn in_statements_of_a_log() {
         let source = Peer::start(kind, "locales-log", Duration::ZERO, &["--binlog-format=STATEMENT"]).unwrap();
         let (source, replica) =
             (Node::Peer(source), Node::Ours(Server::start("locales-log", ServerOptions::default()).unwrap()));
-        source.client().query("CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, m VARCHAR(40), d VARCHAR(40))").unwrap();
+        source
+            .client()
+            .query(
+                "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, m VARCHAR(40), d VARCHAR(40))",
+            )
+            .unwrap();
         replica.follow(source.port()).unwrap();
         for name in ["de_DE", "ru_RU", "ja_JP", "en_US", "ar_SA"] {
             source.client().query(&format!("SET lc_time_names = '{name}'; INSERT INTO d.t (m, d) VALUES (MONTHNAME('2024-03-01'), DATE_FORMAT('2024-05-04', '%W %a %b'))")).unwrap();

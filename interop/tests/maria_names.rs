@@ -41,7 +41,10 @@ fn a_replica_goes_from_one_to_the_other() {
     let options = ServerOptions::with_settings(["version=11.8.0-commuter"]);
     let mut middle = Node::Ours(Server::start("names-middle", options).unwrap());
     middle.follow(source.port()).unwrap();
-    middle.client().query("CREATE DATABASE own; CREATE TABLE own.t (id INT AUTO_INCREMENT PRIMARY KEY, n INT)").unwrap();
+    middle
+        .client()
+        .query("CREATE DATABASE own; CREATE TABLE own.t (id INT AUTO_INCREMENT PRIMARY KEY, n INT)")
+        .unwrap();
     source.client().query(TABLES).unwrap();
     write(&source, &middle);
     source.wait_for_replica(&middle, PATIENCE).unwrap();

@@ -21,13 +21,17 @@ const CARRIED: [(Option<Kind>, &str); 7] = [
         "SET sql_mode=''; SET explicit_defaults_for_timestamp=0; CREATE TABLE e (id INT PRIMARY KEY, a TIMESTAMP, b TIMESTAMP, c TIMESTAMP NULL, \
          f TIMESTAMP(3) DEFAULT NOW(3)); CREATE TABLE g (id INT PRIMARY KEY, a TIMESTAMP NOT NULL ON UPDATE NOW(), b TIMESTAMP)",
     ),
-    (None, "ALTER TABLE e ADD COLUMN h TIMESTAMP(2) AFTER id, ADD COLUMN i TIMESTAMP; INSERT INTO e (id) VALUES (1); SET explicit_defaults_for_timestamp=1"),
+    (
+        None,
+        "ALTER TABLE e ADD COLUMN h TIMESTAMP(2) AFTER id, ADD COLUMN i TIMESTAMP; INSERT INTO e (id) VALUES (1); SET explicit_defaults_for_timestamp=1",
+    ),
     (None, "SET sql_mode='REAL_AS_FLOAT'; CREATE TABLE r (id INT PRIMARY KEY, a REAL); INSERT INTO r VALUES (1, 0.1)"),
 ];
 
-/// MariaDB writes its functions in small letters and with parentheses.
-const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, REPLACE(LOWER(column_default), '()', ''), REPLACE(REPLACE(LOWER(extra), '()', ''), \
-     'default_generated', '') FROM information_schema.columns WHERE table_schema = 'd' AND table_name IN ('e', 'g') ORDER BY table_name, ordinal_position";
+/// MariaDB writes functions in small letters and with parentheses, and texts in quotes.
+const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, NULLIF(REPLACE(REPLACE(LOWER(column_default), '()', ''), '\'', ''), 'null'), \
+     TRIM(REPLACE(REPLACE(LOWER(extra), '()', ''), 'default_generated', '')) FROM information_schema.columns \
+     WHERE table_schema = 'd' AND table_name IN ('e', 'g') ORDER BY table_name, ordinal_position";
 const TYPE: &str = "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'r' AND column_name = 'a'";
 
 /// What stops a replica, and what its error names.

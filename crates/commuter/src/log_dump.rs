@@ -4,8 +4,8 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use binlog::{GtidSet, MariaGtidName};
 use binlog::dump::{DumpFilter, DumpFormat, DumpOptions, LoadFiles, SqlOptions, StreamDump, Streamed, dump_file};
+use binlog::{GtidSet, MariaGtidName};
 use commuter::client::{Client, ServerUrl};
 use types::temporal::{DateTime, calendar};
 

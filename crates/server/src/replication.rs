@@ -221,7 +221,8 @@ pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value
 /// # Errors
 /// 1941 for anything else.
 pub(crate) fn parse_position(text: &str) -> Result<Vec<MariaGtidName>, SqlError> {
-    MariaGtidName::parse_list(text).map_err(|_| SqlError::new(codes::INCORRECT_GTID_STATE, format!("Could not parse GTID list '{text}'")))
+    MariaGtidName::parse_list(text)
+        .map_err(|_| SqlError::new(codes::INCORRECT_GTID_STATE, format!("Could not parse GTID list '{text}'")))
 }
 
 /// What `--follow` (or another `option`) says, as the statement would. It says all there is, so that nothing of an earlier source is

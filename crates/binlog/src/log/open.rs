@@ -389,12 +389,17 @@ impl<'a> Survey<'a> {
         let Some(before) = &self.before else { return Ok(()) };
         if !before.previous_gtids.is_subset_of(&head.previous_gtids) {
             // Which of the two is not what it was cannot be told, here and below.
-            let reason = format!("its PREVIOUS_GTIDS lack some of those of {}, or one of the two is another's", name(number - 1));
+            let reason = format!(
+                "its PREVIOUS_GTIDS lack some of those of {}, or one of the two is another's",
+                name(number - 1)
+            );
             return astray(number, &reason);
         }
         if before.first_gtid.is_some_and(|gtid| !head.previous_gtids.contains(gtid)) {
-            let reason =
-                format!("its first transaction is not one of those before {}, or one of the two is another's", name(number));
+            let reason = format!(
+                "its first transaction is not one of those before {}, or one of the two is another's",
+                name(number)
+            );
             return astray(number - 1, &reason);
         }
         Ok(())

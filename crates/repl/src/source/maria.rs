@@ -22,12 +22,10 @@
 
 use base::{LogPosition, SqlError};
 use binlog::event::{
-    CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MariaGtid,
-    MariaGtidList, QueryEvent, RowsKind, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
+    CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MariaGtid, MariaGtidList,
+    QueryEvent, RowsKind, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
 };
-use binlog::{
-    DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent, MariaGtidName,
-};
+use binlog::{DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent, MariaGtidName};
 
 use super::fatal;
 use super::maria_json::JsonTables;
@@ -182,8 +180,7 @@ impl Maria {
         let name = self.names.next(gtid, event.header.server_id);
         self.skipping = self.had.has(gtid, name)?;
         if !self.skipping {
-            self.begun =
-                Some(Begun { header: event.header, gtid: head, name, file: event.start.file, end: event.end });
+            self.begun = Some(Begun { header: event.header, gtid: head, name, file: event.start.file, end: event.end });
         }
         Ok(Rendered::Nothing)
     }

@@ -229,8 +229,7 @@ async fn write_named(writer: &mut LogWriter, names: &[&str]) {
     for name in names {
         let number = log.gtid_executed().count() + 1;
         let born = name.parse::<MariaGtidName>().ok();
-        let options =
-            EncoderOptions { server_id: born.map_or(1, |born| born.server_id), ..EncoderOptions::default() };
+        let options = EncoderOptions { server_id: born.map_or(1, |born| born.server_id), ..EncoderOptions::default() };
         let gtid = born.map_or(GtidChoice::default(), |born| GtidChoice::Chosen(born.gtid()));
         let transaction = TransactionEncoder::begin(options, QueryContext::default()).finish().unwrap();
         let transaction = EncodedTransaction { gtid, ..transaction };
@@ -276,9 +275,8 @@ fn named(names: &[&str], purged: &str, state: &str) -> Result<Vec<String>, SqlEr
 const BORN: [&str; 12] =
     ["5-7-11", "5-7-12", "6-8-1", "own", "5-7-13", "own", "6-8-2", "5-9-14", "own", "5-7-15", "own", "6-8-3"];
 /// As MariaDB has them.
-const THERE: [&str; 12] = [
-    "5-7-11", "5-7-12", "6-8-1", "0-1-1", "5-7-13", "0-1-2", "6-8-2", "5-9-14", "0-1-3", "5-7-15", "0-1-4", "6-8-3",
-];
+const THERE: [&str; 12] =
+    ["5-7-11", "5-7-12", "6-8-1", "0-1-1", "5-7-13", "0-1-2", "6-8-2", "5-9-14", "0-1-3", "5-7-15", "0-1-4", "6-8-3"];
 
 #[test]
 fn who_was_born_on_a_mariadb_has_its_name_back() {

@@ -164,8 +164,7 @@ pub(crate) async fn wait_for_position(
     let names = replication::parse_position(position)?;
     let is_reached = |executed: &GtidSet| {
         let now = MariaNames::behind(executed);
-        let is_there =
-            |name: &MariaGtidName| now.number_of(name.domain_id).is_some_and(|number| number >= name.seq_no);
+        let is_there = |name: &MariaGtidName| now.number_of(name.domain_id).is_some_and(|number| number >= name.seq_no);
         names.iter().all(is_there)
     };
     wait_until(engine, timeout, is_reached).await

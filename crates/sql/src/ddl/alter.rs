@@ -227,7 +227,7 @@ impl Work {
                 duplicate(codes::DUP_KEYNAME, "key name", name)
             }
             AlterAction::AddForeignKey(ForeignKeySpec { name: Some(name), .. }) if !exists && has_foreign_key(name) => {
-                duplicate(codes::FK_DUP_NAME, "foreign key constraint name", name)
+                duplicate(codes::DUP_KEYNAME, "key name", name)
             }
             AlterAction::DropColumn(name) => self.position(name).is_err().then(|| cant_drop(name)),
             AlterAction::DropIndex(name) => (!has_index(name)).then(|| cant_drop(name)),

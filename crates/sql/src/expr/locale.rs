@@ -76,7 +76,10 @@ mod tests {
     fn all_can_be_read() {
         assert_eq!(ALL.len(), include_str!("locales.txt").lines().count());
         let english = Locale::english();
-        assert_eq!((english.number, english.name, english.months[1], english.short_days[6]), (0, "en_US", "February", "Sun"));
+        assert_eq!(
+            (english.number, english.name, english.months[1], english.short_days[6]),
+            (0, "en_US", "February", "Sun")
+        );
         let german = Locale::by_name("DE_de").unwrap();
         assert_eq!((german.months[2], german.days[0]), ("März", "Montag"));
         assert_eq!(Locale::by_number(german.number.into()), Some(german));

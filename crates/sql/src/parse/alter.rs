@@ -2,12 +2,15 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::ast::{
-    AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableOptions,
-};
+use super::ast::{AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableOptions};
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account, column, create, unsupported};
+
+/// Makes an action about something that has a name.
+type OfOne = fn(String) -> AlterAction;
+/// The same about an old name and a new one.
+type OfTwo = fn(String, String) -> AlterAction;
 
 /// ALTER of anything.
 pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -229,7 +232,7 @@ fn drop(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     if tokens.accept("PRIMARY KEY") {
         return Ok(AlterAction::DropPrimaryKey);
     }
-    let named: [(&str, fn(String) -> AlterAction); 4] = [
+    let named: [(&str, OfOne); 4] = [
         ("INDEX", AlterAction::DropIndex),
         ("KEY", AlterAction::DropIndex),
         ("FOREIGN KEY", AlterAction::DropForeignKey),
@@ -253,11 +256,8 @@ fn drop(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
 }
 
 fn rename(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
-    let named: [(&str, fn(String, String) -> AlterAction); 3] = [
-        ("COLUMN", AlterAction::RenameColumn),
-        ("INDEX", AlterAction::RenameIndex),
-        ("KEY", AlterAction::RenameIndex),
-    ];
+    let named: [(&str, OfTwo); 3] =
+        [("COLUMN", AlterAction::RenameColumn), ("INDEX", AlterAction::RenameIndex), ("KEY", AlterAction::RenameIndex)];
     if let Some((_, action)) = named.iter().find(|(word, _)| tokens.accept(word)) {
         let if_exists = tokens.condition("IF EXISTS");
         let old = tokens.identifier()?;

@@ -118,7 +118,8 @@ pub(crate) fn in_both_dialects(text: &str, context: &ParseContext, left_out: &[u
     let comments = lexed.version_comments;
     let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     statement(&mut tokens).ok()?;
-    let removed: Vec<Range<usize>> = left_out.iter().map(|&item| with_separator(&tokens.items, item, left_out)).collect();
+    let removed: Vec<Range<usize>> =
+        left_out.iter().map(|&item| with_separator(&tokens.items, item, left_out)).collect();
     let is_in = |ranges: &[Range<usize>], piece: &Range<usize>| {
         ranges.iter().any(|range| range.start <= piece.start && piece.end <= range.end)
     };

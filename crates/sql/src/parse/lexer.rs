@@ -43,13 +43,7 @@ pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseErro
         if end.is_some() {
             // Something after the `;`: this is where the next statement begins.
             let end = end.unwrap_or(start);
-            return Ok(Lexed {
-                tokens: lexer.tokens,
-                end,
-                after: Some(start),
-                param_count: lexer.param_count,
-                version_comments: lexer.version_comments,
-            });
+            return Ok(lexer.done(end, Some(start)));
         }
         if token == Token::SemiColon {
             end = Some(start);
@@ -62,13 +56,8 @@ pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseErro
     if lexer.in_version_comment {
         return Err(ParseError::syntax(lexer.at));
     }
-    Ok(Lexed {
-        end: end.unwrap_or(lexer.at),
-        tokens: lexer.tokens,
-        after: None,
-        param_count: lexer.param_count,
-        version_comments: lexer.version_comments,
-    })
+    let end = end.unwrap_or(lexer.at);
+    Ok(lexer.done(end, None))
 }
 
 /// Where the items of a select list are in a text, each from its first token to its last; `SELECT` begins at `from`. `None`
@@ -170,6 +159,11 @@ impl<'a> Lexer<'a> {
             param_count: 0,
             tokens: Vec::new(),
         }
+    }
+
+    fn done(self, end: usize, after: Option<usize>) -> Lexed {
+        let Lexer { tokens, param_count, version_comments, .. } = self;
+        Lexed { tokens, end, after, param_count, version_comments }
     }
 
     fn peek(&self, ahead: usize) -> u8 {

@@ -210,6 +210,9 @@ fn wrong_value(name: &str, text: &str) -> SqlError {
     }
 }
 
+/// Where accounts and privileges are in MySQL and MariaDB: statements about them change these tables there.
+const ACCOUNT_TABLES: [&str; 5] = ["user", "db", "tables_priv", "columns_priv", "procs_priv"];
+
 /// The tables that a statement changes.
 fn tables_written(statement: &Statement) -> Vec<TableName> {
     match statement {
@@ -225,6 +228,14 @@ fn tables_written(statement: &Statement) -> Vec<TableName> {
         Statement::Ddl(Ddl::RenameTables(pairs)) => {
             pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()]).collect()
         }
+        Statement::Ddl(
+            Ddl::CreateUser { .. }
+            | Ddl::AlterUser { .. }
+            | Ddl::DropUser { .. }
+            | Ddl::RenameUser(_)
+            | Ddl::Grant(_)
+            | Ddl::Revoke(_),
+        ) => ACCOUNT_TABLES.map(|name| TableName { schema: Some("mysql".to_owned()), name: name.to_owned() }).to_vec(),
         _ => Vec::new(),
     }
 }
@@ -291,6 +302,10 @@ mod tests {
     #[test]
     fn patterns() {
         let only = filter(&[("replicate_wild_do_table", r"d%.t\_%"), ("replicate_do_table", "e.x")]);
+        assert!(
+            !wants(&only, "d", "CREATE USER u")
+                && wants(&filter(&[("replicate_do_table", "mysql.user")]), "d", "DROP USER u")
+        );
         assert!(only.wants_rows("d2", "t_1") && !only.wants_rows("d2", "tx1") && only.wants_rows("e", "x"));
         let but = filter(&[("replicate_wild_ignore_table", "tmp%.%")]);
         assert!(!but.wants_rows("tmp1", "t") && but.wants_rows("d", "t"));

@@ -12,11 +12,11 @@ use crate::account::{Level, Privilege, Privileges, SOCKET_PLUGIN};
 use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
-use crate::parse::{self, ParsedStatement};
 use crate::parse::ast::{
     AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, Statement,
     TableName, UserName, UserSpec,
 };
+use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
 
 /// Bits of `flags2` in QUERY events.

@@ -259,7 +259,8 @@ impl Session {
         let explicit =
             maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
         let is_implicit = explicit == Some(false);
-        let Some(mut words) = std::str::from_utf8(&text).ok().filter(|_| is_maria || is_implicit).map(str::to_owned) else {
+        let Some(mut words) = std::str::from_utf8(&text).ok().filter(|_| is_maria || is_implicit).map(str::to_owned)
+        else {
             return text;
         };
         let context = ParseContext { sql_mode: self.info.sql_mode };

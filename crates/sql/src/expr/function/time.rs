@@ -153,7 +153,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         |args, session| own_text(args[1].ty.text_length().saturating_mul(10), session),
         |args| {
             let (at, format) = (some!(args.datetime(0, Allow::ZEROS)?), some!(args.text(1)?));
-            Ok(time_format::format(at, &format, args.ctx.session.locale).map_or(Value::Null, |text| Value::Str(text.into())))
+            Ok(time_format::format(at, &format, args.ctx.session.locale)
+                .map_or(Value::Null, |text| Value::Str(text.into())))
         },
     ),
     line(

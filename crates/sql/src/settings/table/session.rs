@@ -80,7 +80,8 @@ pub(super) const ALL: &[Setting] = &[
     both("join_buffer_size", uint(128, u64::MAX), "4194304")
         .doc("Bytes of rows that a join keeps in memory; more go to temporary files."),
     both("lc_messages", TEXT, "en_US").understood().doc("Messages are in English."),
-    both("lc_time_names", Kind::Locale, "en_US").doc("The language of the names of days and months: DAYNAME, MONTHNAME, DATE_FORMAT."),
+    both("lc_time_names", Kind::Locale, "en_US")
+        .doc("The language of the names of days and months: DAYNAME, MONTHNAME, DATE_FORMAT."),
     both("max_execution_time", U32, "0").doc("Milliseconds that a SELECT may take (3024); 0 for no limit."),
     both("max_error_count", uint(0, 65535), "1024").doc("Most warnings kept for SHOW WARNINGS."),
     both("max_join_size", uint(1, u64::MAX), "18446744073709551615").understood().doc("Joins are not limited."),
