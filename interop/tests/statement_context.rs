@@ -29,7 +29,7 @@ const CARRIED: [(Option<Kind>, &str); 7] = [
 ];
 
 /// MariaDB writes functions in small letters and with parentheses, and texts in quotes.
-const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, NULLIF(REPLACE(REPLACE(LOWER(column_default), '()', ''), '\'', ''), 'null'), \
+const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, NULLIF(REPLACE(REPLACE(LOWER(column_default), '()', ''), '''', ''), 'null'), \
      TRIM(REPLACE(REPLACE(LOWER(extra), '()', ''), 'default_generated', '')) FROM information_schema.columns \
      WHERE table_schema = 'd' AND table_name IN ('e', 'g') ORDER BY table_name, ordinal_position";
 const TYPE: &str = "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'r' AND column_name = 'a'";
