@@ -286,7 +286,7 @@ impl One {
         let value = |row: usize| status.rows.get(row).and_then(|row| row.get(1)).cloned().flatten().unwrap_or_default();
         let file = value(0).rsplit('.').next().and_then(|number| number.parse().ok()).unwrap_or_default();
         let position = LogPosition::new(file, value(1).parse().unwrap_or_default());
-        if position < before {
+        if position < before && !self.link.may_go_back(server) {
             self.link
                 .wrong(format!("server {server}: a snapshot at {position}, behind {before}, which was seen there"));
         }

@@ -52,16 +52,19 @@ impl Damages {
         damaged
     }
 
-    /// A server is about to start.
-    pub(super) fn before_start(&mut self, number: usize, node: &Node) {
+    /// A server is about to start. Whether it may leave out something of its log: a copy that is damaged ends there, whatever is behind, and
+    /// asks its source for the rest again.
+    pub(super) fn before_start(&mut self, number: usize, node: &Node) -> bool {
         if self.node != Some(number) {
-            return;
+            return false;
         }
         let damaged = self.note(node);
-        let logs = damaged.iter().filter(|one| one.path.starts_with("binlog.0"));
-        if logs.into_iter().any(|one| !can_be_proved(node, one)) {
+        let mut logs = damaged.iter().filter(|one| one.path.starts_with("binlog.0"));
+        if logs.clone().any(|one| !can_be_proved(node, one)) {
             node.machine.mend();
+            return false;
         }
+        node.source.is_some() && logs.next().is_some()
     }
 
     /// Whether a server may have ended because of it: it has to say so.

@@ -1,5 +1,6 @@
 //! A client's connection to a cluster's servers, and all clients together.
 
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::time::Duration;
 
@@ -26,13 +27,15 @@ pub(crate) struct Clients {
     running: Shared<u32>,
     /// What must not be; the controller looks at the end.
     wrong: Shared<Option<String>>,
+    /// Servers that have lost something of their logs, for which they ask again.
+    behind: Shared<BTreeSet<usize>>,
 }
 
 impl Clients {
-    /// None yet, on this machine.
-    pub(super) fn new(env: Env, world: SimWorld) -> Self {
+    /// None yet, on this machine. `behind`: servers that may show less than they have shown.
+    pub(super) fn new(env: Env, world: SimWorld, behind: Shared<BTreeSet<usize>>) -> Self {
         let (stop, running, wrong) = (Shared::default(), Shared::default(), Shared::default());
-        Clients { env, world, stop, running, wrong }
+        Clients { env, world, stop, running, wrong, behind }
     }
 
     /// What a client reaches servers with.
@@ -42,6 +45,7 @@ impl Clients {
             world: self.world.clone(),
             stop: self.stop.clone(),
             wrong: self.wrong.clone(),
+            behind: self.behind.clone(),
             connection: None,
         }
     }
@@ -79,12 +83,18 @@ pub(crate) struct Link {
     pub(crate) world: SimWorld,
     stop: Shared<bool>,
     wrong: Shared<Option<String>>,
+    behind: Shared<BTreeSet<usize>>,
     connection: Option<Client<StreamTransport>>,
 }
 
 impl Link {
     pub(crate) fn is_to_stop(&self) -> bool {
         *self.stop.lock()
+    }
+
+    /// Whether a server may show less than it has shown.
+    pub(crate) fn may_go_back(&self, server: usize) -> bool {
+        self.behind.lock().contains(&server)
     }
 
     pub(crate) async fn pause(&mut self, most_micros: u64) {

@@ -19,7 +19,7 @@
 //!    makes of nothing.
 //! 3. Every transaction that a client was told of is in the log.
 //! 4. Every snapshot that a reader took, on any server, is the state that the log has at that snapshot's position; positions
-//!    seen on one server never go back.
+//!    seen on one server never go back, unless its copy of the log was damaged.
 //! 5. Followers that compare themselves with their sources find no difference: one would stop the applier for good.
 //! 6. With a disk that does wrong ([`damage`]): a server that ends names the file; whoever reads the log from its beginning gets
 //!    an error that names the file and the offset; nobody reads what was not written, or sends it on; and with the bytes put back everything
@@ -35,6 +35,7 @@ mod damage;
 mod link;
 mod node;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -180,6 +181,8 @@ pub(crate) struct Cluster {
     /// The node whose power is going to fail in some disk operation.
     armed: Option<usize>,
     damages: Damages,
+    /// Followers whose logs were damaged: what they lost of them they ask for again.
+    behind: Shared<BTreeSet<usize>>,
     pub(crate) deaths: u64,
 }
 
@@ -201,7 +204,16 @@ impl Cluster {
         }
         let clients = world.machine();
         world.set_silent_deaths(scenario.silent_deaths);
-        let cluster = Cluster { world, scenario, nodes, clients, armed: None, damages: Damages::default(), deaths: 0 };
+        let cluster = Cluster {
+            world,
+            scenario,
+            nodes,
+            clients,
+            armed: None,
+            damages: Damages::default(),
+            behind: Shared::default(),
+            deaths: 0,
+        };
         cluster.set_garbling(cluster.scenario.garbling);
         cluster
     }
@@ -217,7 +229,7 @@ impl Cluster {
         for node in 0..self.nodes.len() {
             self.start(node);
         }
-        let clients = Clients::new(self.clients.env(), world.clone());
+        let clients = Clients::new(self.clients.env(), world.clone(), self.behind.clone());
         workload.start(&clients, self.nodes.len());
         let mut left = self.scenario.steps;
         while left > 0 {
@@ -298,7 +310,9 @@ impl Cluster {
     }
 
     fn start(&mut self, node: usize) {
-        self.damages.before_start(node, &self.nodes[node]);
+        if self.damages.before_start(node, &self.nodes[node]) {
+            self.behind.lock().insert(node);
+        }
         let source = self.nodes[node].source.map(|source| self.nodes[source].name);
         let says_so = self.world.below(2) == 0;
         self.nodes[node].start(source, says_so);

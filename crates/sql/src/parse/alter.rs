@@ -333,10 +333,13 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
             return Err(ParseError::not_supported(format!("ALTER TABLE … {refused}")));
         }
     }
+    let place = tokens.place();
     let options = create::table_options(tokens)?;
-    if options == TableOptions::default() {
+    if tokens.place() == place {
         return tokens.unexpected();
     }
-    actions.push(AlterAction::Options(options));
+    // Some are read and say nothing here.
+    let is_nothing = options == TableOptions::default();
+    actions.push(if is_nothing { AlterAction::Nothing } else { AlterAction::Options(options) });
     Ok(())
 }

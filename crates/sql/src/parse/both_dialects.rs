@@ -46,6 +46,18 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// Whether one kind of server has nothing in its place, and the other has.
+    fn is_of_one(&self) -> bool {
+        self.mysql.is_empty() != self.maria.is_empty()
+    }
+
+    /// More of the text is that kind's alone.
+    fn widen(&mut self, range: Range<usize>, text: &str) {
+        let half = if self.mysql.is_empty() { &mut self.maria } else { &mut self.mysql };
+        *half = text.get(range.clone()).unwrap_or_default().to_owned();
+        self.range = range;
+    }
+
     fn text(&self) -> String {
         if self.mysql == self.maria {
             return self.mysql.clone();
@@ -70,6 +82,20 @@ impl Tokens<'_> {
     pub(super) fn only_mysql(&mut self, since: usize, maria: &str) {
         let (range, mysql) = self.read_since(since);
         self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
+    }
+
+    /// An option that only one kind has goes with one of the commas around it, which are at these places. `from`: the first of its pieces.
+    pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) {
+        let comma = |place| self.range_of(place);
+        let (before, behind) = (before.map(comma), behind.map(comma));
+        let text = self.text;
+        for piece in self.pieces.iter_mut().skip(from).filter(|piece| piece.is_of_one()) {
+            match (&before, &behind) {
+                (Some(before), _) => piece.widen(before.start..piece.range.end, text),
+                (None, Some(behind)) => piece.widen(piece.range.start..behind.end, text),
+                (None, None) => {}
+            }
+        }
     }
 
     /// What was read since a place has been decided: nobody is to do it again.
@@ -118,13 +144,23 @@ pub(crate) fn in_both_dialects(text: &str, context: &ParseContext, left_out: &[u
     let comments = lexed.version_comments;
     let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     statement(&mut tokens).ok()?;
-    let removed: Vec<Range<usize>> =
-        left_out.iter().map(|&item| with_separator(&tokens.items, item, left_out)).collect();
-    let is_in = |ranges: &[Range<usize>], piece: &Range<usize>| {
-        ranges.iter().any(|range| range.start <= piece.start && piece.end <= range.end)
-    };
     // What is in such a comment already is one kind's alone.
-    let pieces = tokens.pieces.iter().filter(|piece| !is_in(&comments, &piece.range) && !is_in(&removed, &piece.range));
+    let is_in_comment =
+        |piece: &Piece| comments.iter().any(|place| place.start < piece.range.end && piece.range.start < place.end);
+    tokens.pieces.retain(|piece| !is_in_comment(piece));
+    // An action that is one kind's alone, as one that is left out, goes with one of the commas around it.
+    let is_alone = |item: &Range<usize>| tokens.pieces.iter().any(|piece| piece.is_of_one() && piece.range == *item);
+    let mut gone = left_out.to_vec();
+    gone.extend((0..tokens.items.len()).filter(|&item| is_alone(&tokens.items[item])));
+    for &item in &gone[left_out.len()..] {
+        let whole = with_separator(&tokens.items, item, &gone);
+        let own = tokens.pieces.iter_mut().filter(|piece| piece.range == tokens.items[item]);
+        own.for_each(|piece| piece.widen(whole.clone(), text));
+    }
+    let removed: Vec<Range<usize>> = left_out.iter().map(|&item| with_separator(&tokens.items, item, &gone)).collect();
+    let is_removed =
+        |piece: &&Piece| removed.iter().any(|place| place.start <= piece.range.start && piece.range.end <= place.end);
+    let pieces = tokens.pieces.iter().filter(|piece| !is_removed(piece));
     let mut edits: Vec<(Range<usize>, String)> = pieces.map(|piece| (piece.range.clone(), piece.text())).collect();
     edits.extend(removed.into_iter().map(|range| (range, String::new())));
     edits.sort_by_key(|(range, _)| range.start);
@@ -169,6 +205,20 @@ mod tests {
                  /*M!100200 NOT IGNORED */) /*!50700 COMPRESSION='zlib' */ /*M!100200 PAGE_COMPRESSED=1 */",
             ),
             ("CREATE TABLE t (a INT, KEY k (a) /*!80000 INVISIBLE */)", "as it is"),
+            (
+                "CREATE TABLE t (a INT) TRANSACTIONAL=1, COMMENT='c', PAGE_CHECKSUM=1",
+                "CREATE TABLE t (a INT) /*M!100200 TRANSACTIONAL=1, */ COMMENT='c'/*M!100200 , PAGE_CHECKSUM=1 */",
+            ),
+            ("ALTER TABLE t /*!80023 AUTOEXTEND_SIZE=4M */, ADD COLUMN b INT", "as it is"),
+            ("ALTER TABLE t AUTOEXTEND_SIZE=4M", "ALTER TABLE t /*!50700 AUTOEXTEND_SIZE=4M */"),
+            (
+                "ALTER TABLE t TRANSACTIONAL=1, ADD COLUMN b INT",
+                "ALTER TABLE t /*M!100200 TRANSACTIONAL=1,  */ADD COLUMN b INT",
+            ),
+            (
+                "ALTER TABLE t ADD COLUMN b INT, TRANSACTIONAL=1",
+                "ALTER TABLE t ADD COLUMN b INT/*M!100200 , TRANSACTIONAL=1 */",
+            ),
             (
                 "ALTER TABLE t ALTER INDEX k VISIBLE, COMPRESSION='lz4'",
                 "ALTER TABLE t ALTER INDEX k /*!50700 VISIBLE */ /*M!100200 NOT IGNORED */, /*!50700 COMPRESSION='lz4' */ \

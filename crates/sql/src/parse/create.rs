@@ -275,19 +275,36 @@ const MARIA_ALONE: [&str; 3] = ["PAGE_COMPRESSION_LEVEL", "TRANSACTIONAL", "PAGE
 /// Options of a table, with or without commas between.
 pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
     let mut options = TableOptions::default();
-    while table_option(tokens, &mut options)? {
+    let mut comma = None;
+    loop {
+        let pieces = tokens.pieces.len();
+        if !table_option(tokens, &mut options)? {
+            return Ok(options);
+        }
         // A comma may also end the options, in ALTER TABLE.
-        if tokens.peek() == Some(&Token::Comma) {
-            let place = tokens.place();
+        let next_comma = comma_between_options(tokens, &options);
+        tokens.with_comma(pieces, comma, next_comma);
+        if next_comma.is_none() && tokens.peek() == Some(&Token::Comma) {
+            return Ok(options);
+        }
+        comma = next_comma;
+        if comma.is_some() {
             tokens.next();
-            let more = table_option(tokens, &mut options.clone()).unwrap_or(false);
-            tokens.back_to(place + usize::from(more));
-            if !more {
-                break;
-            }
         }
     }
-    Ok(options)
+}
+
+/// The place of a comma that comes next, if an option is behind it.
+fn comma_between_options(tokens: &mut Tokens<'_>, options: &TableOptions) -> Option<usize> {
+    if tokens.peek() != Some(&Token::Comma) {
+        return None;
+    }
+    let (place, pieces) = (tokens.place(), tokens.pieces.len());
+    tokens.next();
+    let is_followed = table_option(tokens, &mut options.clone()).unwrap_or(false);
+    tokens.back_to(place);
+    tokens.pieces.truncate(pieces);
+    is_followed.then_some(place)
 }
 
 fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<bool> {

@@ -21,7 +21,7 @@ const DEPTH_MAX: usize = 64;
 pub(super) struct Tokens<'a> {
     tokens: Vec<TokenWithSpan>,
     at: usize,
-    text: &'a str,
+    pub(super) text: &'a str,
     /// Where columns' types are JSON.
     pub(super) json_types: Vec<Range<usize>>,
     /// TIMESTAMP columns that are defined.
@@ -81,9 +81,14 @@ impl<'a> Tokens<'a> {
         self.at.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(0, |token| range(token.span).end)
     }
 
+    /// Where the token at a place is.
+    pub(super) fn range_of(&self, place: usize) -> Range<usize> {
+        self.tokens.get(place).map_or(self.text.len()..self.text.len(), |token| range(token.span))
+    }
+
     /// What was read since a place, and where it is.
     pub(super) fn read_since(&self, place: usize) -> (Range<usize>, String) {
-        let start = self.tokens.get(place).map_or(self.text.len(), |token| range(token.span).start);
+        let start = self.range_of(place).start;
         let place = start..self.end_of_last().max(start);
         (place.clone(), self.text.get(place).unwrap_or_default().to_owned())
     }
