@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use interop::{Client, Server, ServerOptions, gtid_executed, until};
 
-const SETUP: &str = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, s LONGTEXT)";
+const SETUP: &str = "CREATE DATABASE d; USE d; CREATE TABLE t (id INT PRIMARY KEY, s LONGTEXT)";
 
 fn status(replica: &Server, column: &str) -> String {
     replica.client().column("SHOW REPLICA STATUS", column).unwrap()
