@@ -7,10 +7,12 @@ import java.nio.file.Path;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * Reads changes of the database d with Debezium's connector for MySQL: a snapshot at the first run, then the log from where the last run
- * ended. A line for each change, without times and positions, until a row of the table marks with this number comes.
+ * ended. A line for each change, without times and positions, until a row of the table marks with this number has come, and the snapshot is
+ * over: one that is broken off is made again by the next run.
  *
  * <p>Arguments: port, folder for what is kept between runs, number of the mark.
  */
@@ -21,6 +23,7 @@ public class Debezium {
         long mark = Long.parseLong(arguments[2]);
         ObjectMapper mapper = new ObjectMapper();
         CountDownLatch end = new CountDownLatch(1);
+        AtomicBoolean isMarked = new AtomicBoolean();
         StringBuilder failure = new StringBuilder();
         DebeziumEngine<ChangeEvent<String, String>> engine = DebeziumEngine.create(Json.class)
                 .using(settings(port, folder))
@@ -39,6 +42,10 @@ public class Debezium {
                     String table = source.path("table").asText();
                     System.out.println(change.path("op").asText() + " " + table + " " + change.path("before") + " -> " + change.path("after"));
                     if (table.equals("marks") && change.path("after").path("id").asLong() == mark) {
+                        isMarked.set(true);
+                    }
+                    String snapshot = source.path("snapshot").asText("false");
+                    if (isMarked.get() && (snapshot.equals("last") || snapshot.equals("false"))) {
                         end.countDown();
                     }
                 })
