@@ -5,7 +5,7 @@ use std::sync::Arc;
 use binlog::event::{
     EventBody, MariaGtid, PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, RowsKind, TransactionPayload,
 };
-use binlog::{DecodeError, EventType, FormatDescription, GtidEvent, MariaGtidName, RawEvent};
+use binlog::{DecodeError, EventType, FormatDescription, GtidEvent, RawEvent};
 
 use crate::facts::{Kind, MariaFacts, Transaction, TransactionName};
 use crate::footprint::{self, Statement};
@@ -142,8 +142,7 @@ impl Collector {
     }
 
     fn begin_maria(&mut self, at: u64, timestamp: u32, server_id: u32, gtid: &MariaGtid) {
-        let name = MariaGtidName { domain_id: gtid.domain_id, server_id, seq_no: gtid.seq_no };
-        let open = self.begin(at, timestamp, TransactionName::Maria(name));
+        let open = self.begin(at, timestamp, TransactionName::Maria(gtid.name(server_id)));
         open.is_open = !gtid.is_standalone();
         open.transaction.maria =
             Some(MariaFacts { domain_id: gtid.domain_id, commit_id: gtid.commit_id, flags: gtid.flags });

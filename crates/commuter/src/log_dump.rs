@@ -169,8 +169,7 @@ pub(crate) fn parse_table(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A set of GTIDs.
-/// MySQL's sets, or MariaDB's names with commas between them; of these several in a row as `0-1-5-9`.
+/// A set of GTIDs: MySQL's, or MariaDB's names with commas between them; of these several in a row as `0-1-5-9`.
 pub(crate) fn parse_gtids(text: &str) -> Result<GtidSet, String> {
     let parsed = text.parse().ok().or_else(|| parse_maria_gtids(text));
     parsed.ok_or_else(|| {

@@ -91,11 +91,7 @@ impl Envelope {
     pub fn name(&self, server_id: u32) -> Option<TransactionName> {
         match self {
             Envelope::Mysql(event) => event.gtid.map(TransactionName::Mysql),
-            Envelope::Maria(gtid) => Some(TransactionName::Maria(MariaGtidName {
-                domain_id: gtid.domain_id,
-                server_id,
-                seq_no: gtid.seq_no,
-            })),
+            Envelope::Maria(gtid) => Some(TransactionName::Maria(gtid.name(server_id))),
         }
     }
 }

@@ -53,9 +53,7 @@ impl Name {
         match event_type {
             _ if event_type.is_gtid() => Ok(GtidEvent::decode(event_type, event.body())?.gtid.map(Name::Mysql)),
             EventType::MARIA_GTID => {
-                let MariaGtid { domain_id, seq_no, .. } = MariaGtid::decode(event.body())?;
-                let name = MariaGtidName { domain_id, server_id: event.header.server_id, seq_no };
-                Ok(Some(Name::Maria(name)))
+                Ok(Some(Name::Maria(MariaGtid::decode(event.body())?.name(event.header.server_id))))
             }
             _ => Ok(None),
         }

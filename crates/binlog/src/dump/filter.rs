@@ -15,7 +15,6 @@ use crate::event::{
 };
 use crate::gtid_set::GtidSet;
 use crate::log::tracker::TransactionTracker;
-use crate::maria_gtid::MariaGtidName;
 
 /// What is wanted. The default is everything.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +23,7 @@ pub struct DumpFilter {
     pub from: Option<u32>,
     /// Transactions that begin before this time, seconds since 1970.
     pub until: Option<u32>,
-    /// Transactions that are in this set, MariaDB's as [`MariaGtidName`] has them. One without a GTID is not.
+    /// Transactions that are in this set, MariaDB's as [`MariaGtidName`](crate::MariaGtidName) has them. One without a GTID is not.
     pub include_gtids: Option<GtidSet>,
     /// No transactions that are in this set.
     pub exclude_gtids: GtidSet,
@@ -117,10 +116,7 @@ impl Selector {
             && filter.until.is_none_or(|until| header.timestamp < until);
         let gtid = match header.event_type {
             event_type if event_type.is_gtid() => GtidEvent::decode(event_type, event.body())?.gtid,
-            EventType::MARIA_GTID => {
-                let MariaGtid { domain_id, seq_no, .. } = MariaGtid::decode(event.body())?;
-                Some(MariaGtidName { domain_id, server_id: header.server_id, seq_no }.gtid())
-            }
+            EventType::MARIA_GTID => Some(MariaGtid::decode(event.body())?.name(header.server_id).gtid()),
             _ => None,
         };
         Ok(in_time && filter.wants_gtid(gtid))

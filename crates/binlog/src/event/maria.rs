@@ -13,6 +13,7 @@
 use super::xa::Xid;
 use crate::cursor::{Cursor, put_bytes32};
 use crate::error::DecodeError;
+use crate::maria_gtid::MariaGtidName;
 
 const FLAG_GROUP_COMMIT_ID: u8 = 2;
 const FLAG_PREPARED_XA: u8 = 64;
@@ -46,6 +47,13 @@ pub struct MariaGtid {
     pub xid: Option<Xid>,
     /// What later versions say.
     pub extra: MariaGtidExtra,
+}
+
+impl MariaGtid {
+    /// The transaction's name; `server_id` is that of the event.
+    pub fn name(&self, server_id: u32) -> MariaGtidName {
+        MariaGtidName { domain_id: self.domain_id, server_id, seq_no: self.seq_no }
+    }
 }
 
 /// The later part of MariaDB's GTID. The bits that say what follows are made from what is there; what a still later version

@@ -27,7 +27,7 @@ use binlog::event::{
     AlterPhase, ChecksumAlgorithm, CompressedQuery, EventBody, EventType, FLAG_IGNORABLE, IntVar, MariaGtid,
     PartialUpdateRows, PayloadLimits, QueryEvent, RowsEvent, TableMap, TransactionPayload,
 };
-use binlog::{DecodeError, FormatDescription, GtidEvent, GtidSet, MariaGtidName, Origin, RawEvent};
+use binlog::{DecodeError, FormatDescription, GtidEvent, GtidSet, Origin, RawEvent};
 use sql::replay::{ReplicationFilter, RowDifferences};
 use sql::session::{ReplicatedStatement, Session};
 
@@ -311,8 +311,8 @@ impl Executor {
 
     async fn begin_maria(&mut self, event: &RawEvent<'_>, gtid: &MariaGtid) -> Result<(), SqlError> {
         self.end_unended()?;
-        let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
-        let name = MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no };
+        let server_id = event.header.server_id;
+        let name = gtid.name(server_id);
         let origin = Origin { server_id, commit_time: None, server_version: UNKNOWN_VERSION };
         // An ALTER in two phases is executed where it is committed, which has the statement once more.
         let announces = matches!(gtid.extra.alter, Some(AlterPhase::Start | AlterPhase::Rollback(_)));
@@ -323,7 +323,7 @@ impl Executor {
             is_maria: true,
             ..Group::default()
         };
-        self.begin_group(group, origin, Some(name.gtid()), Some(domain_id)).await?;
+        self.begin_group(group, origin, Some(name.gtid()), Some(gtid.domain_id)).await?;
         if !gtid.is_standalone() {
             self.open_group();
         }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use base::UnixMicros;
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
-use binlog::{FormatDescription, GtidEvent, MariaGtidName, RawEvent};
+use binlog::{FormatDescription, GtidEvent, RawEvent};
 use futures_lite::future;
 use wire::replication::SemiSyncAck;
 
@@ -280,9 +280,8 @@ impl Reader {
             }
             EventType::MARIA_GTID => {
                 let gtid = MariaGtid::decode(event.body())?;
-                let (domain_id, server_id, seq_no) = (gtid.domain_id, header.server_id, gtid.seq_no);
                 let immediate_commit = UnixMicros(u64::from(header.timestamp) * 1_000_000);
-                let gtid = Some(MariaGtidName { domain_id, server_id, seq_no }.gtid());
+                let gtid = Some(gtid.name(header.server_id).gtid());
                 begun = Some(Head { gtid, immediate_commit, ..Head::default() });
             }
             _ => {}

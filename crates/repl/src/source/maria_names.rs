@@ -83,7 +83,7 @@ impl MariaNames {
             }
             None => {
                 self.others += 1;
-                MariaGtidName { domain_id: DOMAIN, server_id, seq_no: self.number() }
+                self.other(server_id)
             }
         };
         if name.domain_id == DOMAIN {
@@ -118,14 +118,9 @@ impl MariaNames {
 
     /// The newest of each domain, by domain. Where nobody knows on which server that of [`DOMAIN`] was born, it is `own`.
     pub fn position(&self, own: u32) -> Vec<MariaGtidName> {
-        let name = |domain_id| match self.born.get(&domain_id) {
-            _ if domain_id == DOMAIN => self.newest.unwrap_or_else(|| self.other(own)),
-            Some(born) => *born,
-            None => self.other(own),
-        };
-        let mut position: Vec<_> = self.domains().map(name).collect();
-        position.sort_unstable();
-        position
+        let newest = self.newest.or_else(|| (self.others > 0).then(|| self.other(own)));
+        let elsewhere = self.born.values().copied().filter(|name| name.domain_id != DOMAIN);
+        newest.into_iter().chain(elsewhere).collect()
     }
 
     /// The same as `gtid_binlog_pos` has it: `0-1-17,5-2-30`; empty at the log's beginning.

@@ -18,21 +18,14 @@ use crate::{DumpServer, MariaNames};
 /// Transactions of rows, of which each says up to which one everything had been committed when it began. Some have tags, which are seen
 /// nowhere.
 async fn write_rows(writer: &mut LogWriter, began_after: &[u64]) {
-    let log = writer.log().clone();
-    let first = log.gtid_executed().count() + 1;
+    let first = writer.log().gtid_executed().count() + 1;
     for (number, &after) in (first..).zip(began_after) {
         let options = EncoderOptions { server_id: 1, ..EncoderOptions::default() };
         let mut encoder = TransactionEncoder::begin(options, QueryContext::default());
         encoder.rows_query(&format!("statement {number}"));
         let tag = if number % 3 == 0 { Tag::NONE } else { "blue".parse().unwrap() };
         let transaction = EncodedTransaction { gtid: GtidChoice::Automatic(tag), ..encoder.finish().unwrap() };
-        let reservation = log.reserve(transaction.max_size()).await.unwrap();
-        let stamp = PlaceStamp {
-            commit_number: CommitNumber(number),
-            last_committed: CommitNumber(after),
-            commit_time: log.env().clock.now(),
-        };
-        writer.place(&transaction, &stamp, reservation);
+        place(writer, &transaction, number, after).await;
     }
     writer.flush(IoMode::Offload).await.unwrap();
 }
@@ -233,13 +226,7 @@ async fn write_named(writer: &mut LogWriter, names: &[&str]) {
         let gtid = born.map_or(GtidChoice::default(), |born| GtidChoice::Chosen(born.gtid()));
         let transaction = TransactionEncoder::begin(options, QueryContext::default()).finish().unwrap();
         let transaction = EncodedTransaction { gtid, ..transaction };
-        let reservation = log.reserve(transaction.max_size()).await.unwrap();
-        let stamp = PlaceStamp {
-            commit_number: CommitNumber(number),
-            last_committed: CommitNumber(number - 1),
-            commit_time: log.env().clock.now(),
-        };
-        writer.place(&transaction, &stamp, reservation);
+        place(writer, &transaction, number, number - 1).await;
         writer.flush(IoMode::Offload).await.unwrap();
         // The next file is prepared meanwhile.
         log.env().clock.sleep(Duration::from_millis(10)).await;
@@ -265,10 +252,9 @@ fn named(names: &[&str], purged: &str, state: &str) -> Result<Vec<String>, SqlEr
         })
         .unwrap();
     let gtids = kept.events.iter().map(|bytes| raw(bytes));
-    let gtids = gtids.filter(|event| event.header.event_type == EventType::MARIA_GTID).map(|event| {
-        let MariaGtid { domain_id, seq_no, .. } = MariaGtid::decode(event.body()).unwrap();
-        MariaGtidName { domain_id, server_id: event.header.server_id, seq_no }.to_string()
-    });
+    let gtids = gtids
+        .filter(|event| event.header.event_type == EventType::MARIA_GTID)
+        .map(|event| MariaGtid::decode(event.body()).unwrap().name(event.header.server_id).to_string());
     result.map(|()| gtids.collect())
 }
 

@@ -45,21 +45,26 @@ pub(super) async fn write_as(writer: &mut LogWriter, count: u64, gtid: GtidChoic
     write_numbered(writer, log.gtid_executed().count() + 1, count, gtid).await;
 }
 
+/// Gives a transaction its place; up to commit `last_committed` everything had been committed when it began.
+pub(super) async fn place(writer: &mut LogWriter, transaction: &EncodedTransaction, number: u64, last_committed: u64) {
+    let log = writer.log().clone();
+    let reservation = log.reserve(transaction.max_size()).await.unwrap();
+    let stamp = PlaceStamp {
+        commit_number: CommitNumber(number),
+        last_committed: CommitNumber(last_committed),
+        commit_time: log.env().clock.now(),
+    };
+    writer.place(transaction, &stamp, reservation);
+}
+
 /// The same from this commit number on.
 pub(super) async fn write_numbered(writer: &mut LogWriter, first: u64, count: u64, gtid: GtidChoice) {
-    let log = writer.log().clone();
     for number in first..first + count {
         let sql = format!("statement {number} {}", "x".repeat((number * 37 % 300) as usize));
         let options = EncoderOptions::default();
         let encoded = TransactionEncoder::ddl(&options, &QueryContext::default(), &sql, &["test"], None).unwrap();
         let transaction = EncodedTransaction { gtid, ..encoded };
-        let reservation = log.reserve(transaction.max_size()).await.unwrap();
-        let stamp = PlaceStamp {
-            commit_number: CommitNumber(number),
-            last_committed: CommitNumber(number - 1),
-            commit_time: log.env().clock.now(),
-        };
-        writer.place(&transaction, &stamp, reservation);
+        place(writer, &transaction, number, number - 1).await;
         if number % 3 == 0 {
             writer.flush(IoMode::Offload).await.unwrap();
         }

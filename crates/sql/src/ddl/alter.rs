@@ -200,7 +200,7 @@ impl Work {
             AlterAction::Options(options) => self.options(options, context),
             AlterAction::ConvertTo(charset, collation) => self.convert_to(charset, collation.as_deref(), context),
             AlterAction::Force | AlterAction::Nothing => Ok(()),
-            AlterAction::If { exists, action, item } => match self.missed(action, *exists) {
+            AlterAction::If { action, item } => match self.missed(action) {
                 None => self.apply(action, context),
                 Some(error) => {
                     context.warnings.push_error(WarningLevel::Note, &error);
@@ -211,22 +211,22 @@ impl Work {
         }
     }
 
-    /// Why an action is left out that was to be done only if what it names is there, or is not.
-    fn missed(&self, action: &AlterAction, exists: bool) -> Option<SqlError> {
+    /// Why an action is left out that was to be done only if what it names is there, or if what it adds is not.
+    fn missed(&self, action: &AlterAction) -> Option<SqlError> {
         let duplicate = |code, what: &str, name: &str| Some(SqlError::new(code, format!("Duplicate {what} '{name}'")));
         let has_foreign_key = |name: &str| self.foreign_keys.iter().any(|work| same_name(&work.key.name, name));
         let has_index = |name: &str| self.index_position(name).is_ok();
         match action {
-            AlterAction::AddColumn(spec, _) if !exists && self.position(&spec.name).is_ok() => {
+            AlterAction::AddColumn(spec, _) if self.position(&spec.name).is_ok() => {
                 duplicate(codes::DUP_FIELDNAME, "column name", &spec.name)
             }
-            AlterAction::AddIndex(spec) if !exists && spec.kind == IndexKind::Primary => (has_index(PRIMARY)
+            AlterAction::AddIndex(spec) if spec.kind == IndexKind::Primary => (has_index(PRIMARY)
                 && !self.def.generated_pk)
                 .then(|| SqlError::new(codes::MULTIPLE_PRI_KEY, "Multiple primary key defined")),
-            AlterAction::AddIndex(IndexSpec { name: Some(name), .. }) if !exists && has_index(name) => {
+            AlterAction::AddIndex(IndexSpec { name: Some(name), .. }) if has_index(name) => {
                 duplicate(codes::DUP_KEYNAME, "key name", name)
             }
-            AlterAction::AddForeignKey(ForeignKeySpec { name: Some(name), .. }) if !exists && has_foreign_key(name) => {
+            AlterAction::AddForeignKey(ForeignKeySpec { name: Some(name), .. }) if has_foreign_key(name) => {
                 duplicate(codes::DUP_KEYNAME, "key name", name)
             }
             AlterAction::DropColumn(name) => self.position(name).is_err().then(|| cant_drop(name)),

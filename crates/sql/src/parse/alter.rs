@@ -55,10 +55,10 @@ pub(super) fn refuse_wait(tokens: &Tokens<'_>) -> Parsed<()> {
     }
 }
 
-/// An action that is done if what it names is there, or if it is not; if there was such a condition.
-fn perhaps_if(tokens: &Tokens<'_>, is_conditional: bool, exists: bool, action: AlterAction) -> AlterAction {
+/// An action, which is done only if what it names is there, or is not if it is added; if there was such a condition.
+fn perhaps_if(tokens: &Tokens<'_>, is_conditional: bool, action: AlterAction) -> AlterAction {
     match is_conditional {
-        true => AlterAction::If { exists, action: Box::new(action), item: tokens.items.len() },
+        true => AlterAction::If { action: Box::new(action), item: tokens.items.len() },
         false => action,
     }
 }
@@ -69,7 +69,7 @@ fn add_key(tokens: &Tokens<'_>, key: TableKey) -> AlterAction {
         TableKey::Index(index) => index.if_not_exists,
         TableKey::Foreign(key) => key.if_not_exists,
     };
-    perhaps_if(tokens, is_conditional, false, key.into())
+    perhaps_if(tokens, is_conditional, key.into())
 }
 
 /// CREATE [UNIQUE] INDEX, after INDEX.
@@ -113,7 +113,7 @@ pub(super) fn drop_index(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         true => AlterAction::DropPrimaryKey,
         false => AlterAction::DropIndex(name),
     };
-    let actions = vec![perhaps_if(tokens, if_exists, true, action)];
+    let actions = vec![perhaps_if(tokens, if_exists, action)];
     Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions }))))
 }
 
@@ -139,7 +139,7 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
         let column = column::column(tokens, &mut keys)?;
         refuse_keys(if_exists, &keys)?;
         let modify = AlterAction::ModifyColumn(Box::new(column), place(tokens)?);
-        actions.push(perhaps_if(tokens, if_exists, true, modify));
+        actions.push(perhaps_if(tokens, if_exists, modify));
         actions.extend(keys.into_iter().map(AlterAction::from));
         return Ok(());
     } else if tokens.accept("CHANGE") {
@@ -150,7 +150,7 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
         let column = column::column(tokens, &mut keys)?;
         refuse_keys(if_exists, &keys)?;
         let change = AlterAction::ChangeColumn(old, Box::new(column), place(tokens)?);
-        actions.push(perhaps_if(tokens, if_exists, true, change));
+        actions.push(perhaps_if(tokens, if_exists, change));
         actions.extend(keys.into_iter().map(AlterAction::from));
         return Ok(());
     } else if tokens.accept("RENAME") {
@@ -204,7 +204,7 @@ fn add(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
         let column = column::column(tokens, &mut keys)?;
         refuse_keys(if_not_exists, &keys)?;
         let add = AlterAction::AddColumn(Box::new(column), place(tokens)?);
-        actions.push(perhaps_if(tokens, if_not_exists, false, add));
+        actions.push(perhaps_if(tokens, if_not_exists, add));
     }
     actions.extend(keys.into_iter().map(AlterAction::from));
     Ok(())
@@ -241,7 +241,7 @@ fn drop(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     if let Some((_, action)) = named.iter().find(|(words, _)| tokens.accept(words)) {
         let if_exists = tokens.condition("IF EXISTS");
         let action = action(tokens.identifier()?);
-        return Ok(perhaps_if(tokens, if_exists, true, action));
+        return Ok(perhaps_if(tokens, if_exists, action));
     }
     for refused in ["CHECK", "PARTITION", "SYSTEM VERSIONING", "PERIOD"] {
         if tokens.next_are(refused) {
@@ -252,7 +252,7 @@ fn drop(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     let if_exists = tokens.condition("IF EXISTS");
     let name = tokens.identifier()?;
     let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
-    Ok(perhaps_if(tokens, if_exists, true, AlterAction::DropColumn(name)))
+    Ok(perhaps_if(tokens, if_exists, AlterAction::DropColumn(name)))
 }
 
 fn rename(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
@@ -263,7 +263,7 @@ fn rename(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
         let old = tokens.identifier()?;
         tokens.expect("TO")?;
         let action = action(old, tokens.identifier()?);
-        return Ok(perhaps_if(tokens, if_exists, true, action));
+        return Ok(perhaps_if(tokens, if_exists, action));
     }
     let _ = tokens.accept("TO") || tokens.accept("AS") || tokens.accept_token(&Token::Eq);
     tokens.table_name().map(AlterAction::Rename)
@@ -278,7 +278,7 @@ fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
         let word = tokens.expect_one(&create::VISIBILITIES)?;
         create::visibility_read(tokens, place, word);
         let action = AlterAction::IndexVisible(name, matches!(word, "VISIBLE" | "NOT IGNORED"));
-        return Ok(perhaps_if(tokens, if_exists, true, action));
+        return Ok(perhaps_if(tokens, if_exists, action));
     }
     tokens.accept("COLUMN");
     let if_exists = tokens.condition("IF EXISTS");
@@ -289,7 +289,7 @@ fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
         "SET VISIBLE" => AlterAction::ColumnVisible(name, true),
         _ => AlterAction::ColumnVisible(name, false),
     };
-    Ok(perhaps_if(tokens, if_exists, true, action))
+    Ok(perhaps_if(tokens, if_exists, action))
 }
 
 /// What changes nothing of the table's form, and options.

@@ -15,8 +15,9 @@
 
 use std::ops::Range;
 
+use super::ParseContext;
+use super::rewrite::{edited, read};
 use super::tokens::Tokens;
-use super::{ParseContext, lexer, statement};
 
 /// MariaDB's storage engines that MySQL does not have.
 const MARIA_ENGINES: &[&str] = &[
@@ -140,10 +141,7 @@ impl Tokens<'_> {
 /// A definition's text for the log; `None` if that is the text itself. `left_out` are actions of an ALTER TABLE, by their places in it, that
 /// were not done because of their conditions.
 pub(crate) fn in_both_dialects(text: &str, context: &ParseContext, left_out: &[usize]) -> Option<String> {
-    let lexed = lexer::lex(text, context).ok()?;
-    let comments = lexed.version_comments;
-    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    statement(&mut tokens).ok()?;
+    let (mut tokens, comments) = read(text, context)?;
     // What is in such a comment already is one kind's alone.
     let is_in_comment =
         |piece: &Piece| comments.iter().any(|place| place.start < piece.range.end && piece.range.start < place.end);
@@ -163,14 +161,7 @@ pub(crate) fn in_both_dialects(text: &str, context: &ParseContext, left_out: &[u
     let pieces = tokens.pieces.iter().filter(|piece| !is_removed(piece));
     let mut edits: Vec<(Range<usize>, String)> = pieces.map(|piece| (piece.range.clone(), piece.text())).collect();
     edits.extend(removed.into_iter().map(|range| (range, String::new())));
-    edits.sort_by_key(|(range, _)| range.start);
-    // What was tried and taken back was found twice.
-    edits.dedup();
-    let mut changed = text.to_owned();
-    for (range, instead) in edits.iter().rev() {
-        changed.replace_range(range.clone(), instead);
-    }
-    (!edits.is_empty()).then_some(changed)
+    edited(text, edits)
 }
 
 /// An item of a list, with the comma before it; those before the first that stays with the comma behind them.

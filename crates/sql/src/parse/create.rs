@@ -281,12 +281,9 @@ pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
         if !table_option(tokens, &mut options)? {
             return Ok(options);
         }
-        // A comma may also end the options, in ALTER TABLE.
+        // A comma may also end the options, in ALTER TABLE: it is no option.
         let next_comma = comma_between_options(tokens, &options);
         tokens.with_comma(pieces, comma, next_comma);
-        if next_comma.is_none() && tokens.peek() == Some(&Token::Comma) {
-            return Ok(options);
-        }
         comma = next_comma;
         if comma.is_some() {
             tokens.next();

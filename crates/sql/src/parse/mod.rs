@@ -35,6 +35,7 @@ mod load;
 #[cfg(test)]
 mod property_tests;
 mod raw;
+mod rewrite;
 mod set;
 mod show;
 mod timestamps;
@@ -57,7 +58,7 @@ pub(crate) use self::both_dialects::in_both_dialects;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::lexer::{bit_bytes, hex_bytes, select_items};
 pub(crate) use self::raw::{latin1_to_utf8, to_utf8};
-pub(crate) use self::timestamps::explicit_timestamps;
+pub(crate) use self::rewrite::{Foreign, in_our_words};
 pub(crate) use tokens::RESERVED;
 
 /// On what the meaning of text depends.
@@ -121,22 +122,6 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
     let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
     Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count })
-}
-
-/// A definition of a MariaDB as one for us: its JSON is another name of a LONGTEXT. What cannot be parsed stays as it is.
-pub(crate) fn json_as_text(text: &str, context: &ParseContext) -> Option<String> {
-    let lexed = lexer::lex(text, context).ok()?;
-    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    statement(&mut tokens).ok()?;
-    let mut places = tokens.json_types;
-    // What was tried and taken back was found twice.
-    places.sort_by_key(|place| place.start);
-    places.dedup();
-    let mut changed = text.to_owned();
-    for place in places.iter().rev() {
-        changed.replace_range(place.clone(), "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin");
-    }
-    (!places.is_empty()).then_some(changed)
 }
 
 /// Parses all statements of a text.

@@ -7,9 +7,9 @@
 //! any other                              DEFAULT '0000-00-00 00:00:00', if no default is said
 //! ```
 
+use std::ops::Range;
+
 use super::ast::ColumnSpec;
-use super::tokens::Tokens;
-use super::{ParseContext, lexer, statement};
 
 /// A TIMESTAMP column that a definition names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,29 +52,24 @@ impl TimestampColumn {
     }
 }
 
-/// A definition in which all is said of TIMESTAMP columns; `None` if that is the text itself. What cannot be parsed stays as it is.
-pub(crate) fn explicit_timestamps(text: &str, context: &ParseContext) -> Option<String> {
-    let lexed = lexer::lex(text, context).ok()?;
-    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    statement(&mut tokens).ok()?;
-    let mut columns = tokens.timestamps;
+/// What has to be said of a statement's columns, and where.
+pub(super) fn unsaid(mut columns: Vec<TimestampColumn>) -> impl Iterator<Item = (Range<usize>, String)> {
     // What was tried and taken back was found twice.
     columns.sort_by_key(|column| column.at);
     columns.dedup_by_key(|column| column.at);
-    let mut changed = text.to_owned();
-    for (number, column) in columns.iter().enumerate().rev() {
-        changed.insert_str(column.at, &column.unsaid(number == 0));
-    }
-    (changed != text).then_some(changed)
+    let said =
+        columns.into_iter().enumerate().map(|(number, column)| (column.at..column.at, column.unsaid(number == 0)));
+    said.filter(|(_, text)| !text.is_empty())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::parse::{Foreign, ParseContext, in_our_words};
 
     #[test]
     fn what_is_not_said() {
-        let explicit = |text: &str| explicit_timestamps(text, &ParseContext::default());
+        let foreign = Foreign { json_is_text: false, implicit_timestamps: true };
+        let explicit = |text: &str| in_our_words(text, &ParseContext::default(), foreign);
         for (text, said) in [
             (
                 "CREATE TABLE t (a TIMESTAMP, b TIMESTAMP(3), c TIMESTAMP NULL)",

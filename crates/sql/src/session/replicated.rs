@@ -20,7 +20,7 @@ use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
 use crate::expr::locale::Locale;
 use crate::parse::ast::{Ddl, Statement, TableName};
-use crate::parse::{self, ParseContext};
+use crate::parse::{self, Foreign, ParseContext};
 use crate::replay::ReplicationFilter;
 use crate::result::Collected;
 use crate::settings::{SettingValue, sql_mode};
@@ -258,19 +258,13 @@ impl Session {
         let maria_flags = status.flags2.filter(|_| is_maria);
         let explicit =
             maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
-        let is_implicit = explicit == Some(false);
-        let Some(mut words) = std::str::from_utf8(&text).ok().filter(|_| is_maria || is_implicit).map(str::to_owned)
-        else {
+        let foreign = Foreign { json_is_text: is_maria, implicit_timestamps: explicit == Some(false) };
+        if foreign == (Foreign { json_is_text: false, implicit_timestamps: false }) {
             return text;
-        };
+        }
         let context = ParseContext { sql_mode: self.info.sql_mode };
-        if is_maria && let Some(changed) = parse::json_as_text(&words, &context) {
-            words = changed;
-        }
-        if is_implicit && let Some(changed) = parse::explicit_timestamps(&words, &context) {
-            words = changed;
-        }
-        words.into_bytes()
+        let words = std::str::from_utf8(&text).ok().and_then(|text| parse::in_our_words(text, &context, foreign));
+        words.map_or(text, String::into_bytes)
     }
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {

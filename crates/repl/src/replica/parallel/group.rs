@@ -16,7 +16,7 @@ use base::{Gtid, SqlError, UnixMicros};
 use binlog::event::{
     ChecksumAlgorithm, EventBody, EventType, FLAG_IGNORABLE, MariaGtid, PayloadLimits, Rotate, TransactionPayload,
 };
-use binlog::{DecodeError, FormatDescription, GtidEvent, MariaGtidName, RawEvent};
+use binlog::{DecodeError, FormatDescription, GtidEvent, RawEvent};
 use io::Env;
 
 use super::super::executor::malformed;
@@ -202,10 +202,9 @@ impl Assembler {
         self.is_standalone = None;
         if event.header.event_type == EventType::MARIA_GTID {
             let gtid = MariaGtid::decode(event.body())?;
-            let (domain_id, server_id) = (gtid.domain_id, event.header.server_id);
-            head.gtid = Some(MariaGtidName { domain_id, server_id, seq_no: gtid.seq_no }.gtid());
+            head.gtid = Some(gtid.name(event.header.server_id).gtid());
             head.immediate_commit = UnixMicros(u64::from(event.header.timestamp) * 1_000_000);
-            (head.domain, head.flags, head.commit_id) = (domain_id, Some(gtid.flags), gtid.commit_id);
+            (head.domain, head.flags, head.commit_id) = (gtid.domain_id, Some(gtid.flags), gtid.commit_id);
             if gtid.extra.alter.is_some() || gtid.xid.is_some() {
                 return Ok(Taken::Alone(None, bytes));
             }

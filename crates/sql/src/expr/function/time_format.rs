@@ -9,23 +9,6 @@ use crate::expr::cast;
 use crate::expr::locale::Locale;
 use crate::expr::types::{ExprType, Kind};
 
-/// As STR_TO_DATE reads them, whatever the locale.
-const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-
 /// `DATE_FORMAT`; `None` if a name of a day or month is asked for that the date does not have.
 pub(super) fn format(at: DateTime, format: &[u8], locale: &Locale) -> Option<Vec<u8>> {
     let mut out = String::new();
@@ -237,8 +220,8 @@ impl Reader<'_> {
             }
             b'y' => self.year = types::temporal::parse::full_year(self.number(2)?.0) as u16,
             b'm' | b'c' => self.month = self.in_range(2, 12)?,
-            b'M' => self.month = self.name(&MONTHS, usize::MAX)? + 1,
-            b'b' => self.month = self.name(&MONTHS, 3)? + 1,
+            b'M' => self.month = self.name(&Locale::english().months, usize::MAX)? + 1,
+            b'b' => self.month = self.name(&Locale::english().months, 3)? + 1,
             b'd' | b'e' => self.day = self.in_range(2, 31)?,
             b'D' => {
                 self.day = self.in_range(2, 31)?;
@@ -267,8 +250,8 @@ impl Reader<'_> {
             }
             b'T' => self.read(b"%H:%i:%s")?,
             b'r' => self.read(b"%I:%i:%s %p")?,
-            b'W' => drop(self.name(&DAYS, usize::MAX)?),
-            b'a' => drop(self.name(&DAYS, 3)?),
+            b'W' => drop(self.name(&Locale::english().days, usize::MAX)?),
+            b'a' => drop(self.name(&Locale::english().days, 3)?),
             b'w' => drop(self.in_range(1, 6)?),
             b'%' => self.text = self.text.strip_prefix(b"%")?,
             // Weeks need a weekday and a year of their own; what cannot be read is refused rather than guessed.

@@ -370,10 +370,8 @@ pub enum AlterAction {
     Force,
     /// ORDER BY, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do.
     Nothing,
-    /// MariaDB's IF EXISTS and IF NOT EXISTS: what the action names has to be there, or must not be; else it is left out.
+    /// MariaDB's IF EXISTS and IF NOT EXISTS: what the action names has to be there, or must not be if it is added; else it is left out.
     If {
-        /// IF EXISTS.
-        exists: bool,
         /// What is done then.
         action: Box<AlterAction>,
         /// Its place among what stands between the commas.

@@ -1,0 +1,50 @@
+//! Statements of other servers in our words, and what all that rewrite a statement's text have in common.
+
+use std::ops::Range;
+
+use super::tokens::Tokens;
+use super::{ParseContext, lexer, statement, timestamps};
+
+/// Of the server and the session in which a definition was made: what its words mean there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    /// A MariaDB's JSON is another name of a LONGTEXT.
+    pub(crate) json_is_text: bool,
+    /// `explicit_defaults_for_timestamp=0`: see [`timestamps`].
+    pub(crate) implicit_timestamps: bool,
+}
+
+/// A definition as one for us; `None` if that is the text itself. What cannot be parsed stays as it is.
+pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign) -> Option<String> {
+    let (tokens, _) = read(text, context)?;
+    let mut edits = Vec::new();
+    if foreign.json_is_text {
+        let as_text = |place| (place, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin".to_owned());
+        edits.extend(tokens.json_types.into_iter().map(as_text));
+    }
+    if foreign.implicit_timestamps {
+        edits.extend(timestamps::unsaid(tokens.timestamps));
+    }
+    edited(text, edits)
+}
+
+/// The tokens of a statement, behind its end, with what was found out on the way; and where its version comments are. `None` if it cannot be
+/// parsed.
+pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<(Tokens<'a>, Vec<Range<usize>>)> {
+    let lexed = lexer::lex(text, context).ok()?;
+    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
+    statement(&mut tokens).ok()?;
+    Some((tokens, lexed.version_comments))
+}
+
+/// A text with other words at these places, which do not overlap; `None` if there are none. What the parser tried and took back is found
+/// twice: the same edit counts once.
+pub(super) fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> Option<String> {
+    edits.sort_by_key(|(place, _)| place.start);
+    edits.dedup();
+    let mut changed = text.to_owned();
+    for (place, instead) in edits.iter().rev() {
+        changed.replace_range(place.clone(), instead);
+    }
+    (!edits.is_empty()).then_some(changed)
+}
