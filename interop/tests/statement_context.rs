@@ -11,7 +11,7 @@ const SECONDS: &str =
     "INSERT INTO seconds (t, u, v) VALUES ('2020-01-01 00:00:00.7', '10:00:00.999999', '2020-01-01 00:00:00.5')";
 
 /// Fractions of seconds, types by mode; what of it the two kinds have.
-const CARRIED: [(Option<Kind>, &str); 7] = [
+const CARRIED: [(Option<Kind>, &str); 8] = [
     (None, SECONDS),
     (Some(Kind::Mysql97), "SET sql_mode='TIME_TRUNCATE_FRACTIONAL'"),
     (Some(Kind::Maria118), "SET sql_mode='TIME_ROUND_FRACTIONAL'"),
@@ -26,7 +26,16 @@ const CARRIED: [(Option<Kind>, &str); 7] = [
         "ALTER TABLE e ADD COLUMN h TIMESTAMP(2) AFTER id, ADD COLUMN i TIMESTAMP; INSERT INTO e (id) VALUES (1); SET explicit_defaults_for_timestamp=1",
     ),
     (None, "SET sql_mode='REAL_AS_FLOAT'; CREATE TABLE r (id INT PRIMARY KEY, a REAL); INSERT INTO r VALUES (1, 0.1)"),
+    (None, LATIN1),
 ];
+
+/// Text is the bytes of its own character set; under latin1 each byte of these `é` is a character.
+const LATIN1: &str = "CREATE TABLE c (id INT AUTO_INCREMENT PRIMARY KEY, l VARCHAR(20) CHARACTER SET latin1, \
+     u VARCHAR(20) CHARACTER SET utf8mb4, b VARBINARY(40), n INT); \
+     SET NAMES latin1; SET @v = 'é'; INSERT INTO c (l, u, b, n) VALUES ('é', 'é', 'é', LENGTH('é')), (@v, @v, @v, LENGTH(@v)), \
+     (_binary'é', _utf8mb4'é', CONCAT('é', x'00'), ORD('é')); INSERT INTO c (l, u, b, n) SELECT l, l, l, 'é' = x'C3A9' FROM c; \
+     SET NAMES binary; INSERT INTO c (l, u, b, n) VALUES ('é', 'é', 'é', LENGTH('é')); SET NAMES utf8mb4";
+const LATIN1_ROWS: &str = "SELECT id, HEX(l), HEX(u), HEX(b), n FROM d.c ORDER BY id";
 
 /// MariaDB writes functions in small letters and with parentheses, and texts in quotes.
 const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, NULLIF(REPLACE(REPLACE(LOWER(column_default), '()', ''), '''', ''), 'null'), \
@@ -68,7 +77,7 @@ fn context(kind: Kind) {
     let carried: Vec<&str> = CARRIED.iter().filter(|(only, _)| is_of(only)).map(|(_, sql)| *sql).collect();
     client.query(&format!("USE d; {}", carried.join("; "))).unwrap();
     source.wait_for_replica(&replica, patience).unwrap();
-    for query in ["SELECT * FROM d.seconds", "SELECT * FROM d.r", TYPE, TIMESTAMPS, "SELECT * FROM d.e"] {
+    for query in ["SELECT * FROM d.seconds", "SELECT * FROM d.r", TYPE, TIMESTAMPS, "SELECT * FROM d.e", LATIN1_ROWS] {
         assert_eq!(replica.client().query(query), client.query(query), "{query}");
     }
     for (_, sql, named) in REFUSED.iter().filter(|(only, ..)| is_of(only)) {

@@ -16,6 +16,7 @@ use repl::source::{Replicas, Wishes};
 use session::Transport;
 use session::dump::DumpRequest;
 use session::key::KeyHolder;
+use types::charset::Charset;
 use wire::{PacketWriter, reply};
 
 use crate::acks::Acks;
@@ -139,7 +140,12 @@ impl Relay {
         let ending = Arc::new(Ending::default());
         if !self.take_place(id, &ending) {
             let mut out = PacketWriter::new();
-            reply::write_err(&mut out, 0, &SqlError::new(codes::CON_COUNT_ERROR, "Too many connections"));
+            reply::write_err(
+                &mut out,
+                0,
+                &SqlError::new(codes::CON_COUNT_ERROR, "Too many connections"),
+                Charset::Utf8Mb4,
+            );
             let _ = transport.write_all(out.bytes()).await;
             return;
         }

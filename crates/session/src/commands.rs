@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use sql::ResultColumn;
+use types::charset::Charset;
 use wire::codec::text;
 use wire::command::{Command, PrepareOk};
 use wire::flags::{capability, com};
@@ -12,7 +13,7 @@ use wire::reply;
 use crate::connection::{Connection, Next};
 use crate::execute::CHECK;
 use crate::link::Ended;
-use crate::sink::{Encoding, ReplySink, definition, write_columns};
+use crate::sink::{Encoding, ReplySink, definition, names_charset, write_columns};
 use crate::transport::Transport;
 
 /// Option of COM_SET_OPTION: multi-statements on.
@@ -171,7 +172,7 @@ impl<T: Transport> Connection<T> {
         if param_count > 0 {
             let param = param_column();
             for _ in 0..param_count {
-                self.link.writer.packet(|out| definition(&param, None).encode(out));
+                self.link.writer.packet(|out| definition(&param, None).encode(out, Charset::Utf8Mb4));
             }
             if old_ends {
                 reply::write_eof(&mut self.link.writer, 0, status);
@@ -192,7 +193,7 @@ impl<T: Transport> Connection<T> {
                 let charset = self.session.settings().hot.character_set_results;
                 for column in &columns {
                     self.link.writer.packet(|out| {
-                        definition(column, charset).encode(out);
+                        definition(column, charset).encode(out, names_charset(charset));
                         // The default value: NULL, since nothing uses it any more.
                         out.push(0xfb);
                     });

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use futures_lite::FutureExt;
 use sql::settings::SettingId;
+use types::charset::Charset;
 use wire::flags::{capability, status};
 use wire::handshake::Login;
 use wire::reply::{self, SessionChange};
@@ -26,6 +27,7 @@ use crate::Shared;
 use crate::link::{Ended, Link};
 use crate::login::{self, LoggedIn};
 use crate::registry::Registered;
+use crate::sink::names_charset;
 use crate::statements::Statements;
 use crate::transport::Transport;
 
@@ -93,7 +95,7 @@ pub async fn serve<T: Transport>(shared: Arc<Shared>, entry: Registered, transpo
 /// Tells a client that it cannot be served (1040), as the first packet.
 pub async fn refuse<T: Transport>(mut transport: T, error: &SqlError) {
     let mut out = wire::PacketWriter::new();
-    reply::write_err(&mut out, 0, error);
+    reply::write_err(&mut out, 0, error, Charset::Utf8Mb4);
     let _ = transport.write_all(out.bytes()).await;
 }
 
@@ -193,7 +195,8 @@ impl<T: Transport> Connection<T> {
     }
 
     pub(crate) fn write_err(&mut self, error: &SqlError) {
-        reply::write_err(&mut self.link.writer, self.link.capabilities, error);
+        let charset = names_charset(self.session.settings().hot.character_set_results);
+        reply::write_err(&mut self.link.writer, self.link.capabilities, error, charset);
     }
 
     /// An OK for what is not a statement.

@@ -6,6 +6,7 @@ use base::{SqlError, codes};
 use futures_lite::future::or;
 use sql::account::{Account, Privilege};
 use sql::session::Client;
+use types::charset::Charset;
 use wire::flags::capability;
 use wire::handshake::{FirstAnswer, Greeting, Login};
 use wire::{WireError, auth as maths, reply};
@@ -188,7 +189,7 @@ pub(crate) fn client_of<T: Transport>(login: &Login, account: &Account, link: &L
 }
 
 async fn refuse<T: Transport, X>(link: &mut Link<T>, error: &SqlError) -> Result<Option<X>, Ended> {
-    reply::write_err(&mut link.writer, link.capabilities, error);
+    reply::write_err(&mut link.writer, link.capabilities, error, Charset::Utf8Mb4);
     link.send().await?;
     Ok(None)
 }

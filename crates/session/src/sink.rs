@@ -4,7 +4,8 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use io::BoxFuture;
 use sql::{FieldFlags, FieldType, ResultColumn, ResultSink};
-use types::{Value, charset};
+use types::Value;
+use types::charset::Charset;
 use wire::column::Column;
 use wire::flags::{COLLATION_BINARY, capability};
 use wire::row::{self, Field};
@@ -35,6 +36,8 @@ pub(crate) struct ReplySink<'a, T> {
     /// The session's status when the statement began.
     status: u16,
     fields: Vec<Field>,
+    /// Which columns' text goes out in latin1; empty if none's.
+    in_latin1: Vec<bool>,
     began: bool,
     /// Of LOAD DATA LOCAL.
     file: LocalFile,
@@ -42,13 +45,16 @@ pub(crate) struct ReplySink<'a, T> {
 
 impl<'a, T: Transport> ReplySink<'a, T> {
     pub(crate) fn new(link: &'a mut Link<T>, encoding: Encoding, charset: Option<&'static str>, status: u16) -> Self {
-        ReplySink { link, encoding, charset, status, fields: Vec::new(), began: false, file: LocalFile::None }
+        let (fields, in_latin1, file) = (Vec::new(), Vec::new(), LocalFile::None);
+        ReplySink { link, encoding, charset, status, fields, in_latin1, began: false, file }
     }
 
     /// For rows that follow those of an earlier answer, whose columns the client knows.
     pub(crate) fn resume(link: &'a mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) -> Self {
-        let fields = columns.iter().map(field).collect();
-        ReplySink { link, encoding: Encoding::Binary, charset, status: 0, fields, began: true, file: LocalFile::None }
+        let mut sink = ReplySink::new(link, Encoding::Binary, charset, 0);
+        sink.set_columns(columns);
+        sink.began = true;
+        sink
     }
 
     /// Whether there was a result set.
@@ -61,15 +67,25 @@ impl<'a, T: Transport> ReplySink<'a, T> {
         self.file
     }
 
-    fn is_latin1(&self) -> bool {
-        self.charset == Some("latin1")
+    fn set_columns(&mut self, columns: &[ResultColumn]) {
+        self.fields = columns.iter().map(field).collect();
+        let in_latin1 = |column: &ResultColumn| match self.charset {
+            Some("latin1") => true,
+            // As it is in the column's own character set.
+            None | Some("binary") => column.collation.charset() == Charset::Latin1,
+            Some(_) => false,
+        };
+        self.in_latin1 = columns.iter().map(in_latin1).collect();
+        if !self.in_latin1.contains(&true) {
+            self.in_latin1.clear();
+        }
     }
 }
 
 impl<T: Transport> ResultSink for ReplySink<'_, T> {
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SqlError> {
         self.began = true;
-        self.fields = columns.iter().map(field).collect();
+        self.set_columns(columns);
         self.link.writer.packet(|out| out.put_lenenc(columns.len() as u64));
         write_columns(self.link, columns, self.charset);
         if self.link.capabilities & capability::DEPRECATE_EOF == 0 {
@@ -80,11 +96,12 @@ impl<T: Transport> ResultSink for ReplySink<'_, T> {
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
         let converted: Vec<Value>;
-        let row = if self.is_latin1() {
-            converted = row.iter().map(to_latin1).collect();
-            &converted
-        } else {
+        let row = if self.in_latin1.is_empty() {
             row
+        } else {
+            let one = |(value, in_latin1): (&Value, &bool)| if *in_latin1 { latin1(value) } else { value.clone() };
+            converted = row.iter().zip(&self.in_latin1).map(one).collect();
+            &converted
         };
         match self.encoding {
             Encoding::Text => self.link.writer.packet(|out| row::encode_text(out, &self.fields, row)),
@@ -104,7 +121,7 @@ impl<T: Transport> ResultSink for ReplySink<'_, T> {
     }
 
     fn ask_for_file<'a>(&'a mut self, name: &'a str) -> BoxFuture<'a, Result<(), SqlError>> {
-        let name = if self.is_latin1() { latin1(name.as_bytes()) } else { name.as_bytes().to_vec() };
+        let name = names_charset(self.charset).encode_lossy(name.as_bytes());
         Box::pin(async move { self.file.ask(self.link, &name).await })
     }
 
@@ -126,40 +143,30 @@ fn field(column: &ResultColumn) -> Field {
     Field { ty: column.ty as u8, decimals: column.decimals, length: column.length, zerofill }
 }
 
-fn to_latin1(value: &Value) -> Value {
+/// Characters that latin1 does not have become `?`, as in MySQL.
+fn latin1(value: &Value) -> Value {
     match value {
-        Value::Str(text) => Value::Str(latin1(text).into()),
+        Value::Str(text) => Value::Str(Bytes::copy_from_slice(&Charset::Latin1.encode_lossy(text))),
         other => other.clone(),
     }
 }
 
-/// Characters that latin1 does not have become `?`, as in MySQL.
-fn latin1(text: &[u8]) -> Vec<u8> {
-    if let Some(bytes) = charset::utf8_to_latin1(text) {
-        return bytes.into_owned();
-    }
-    let mut out = Vec::with_capacity(text.len());
-    let mut utf8 = [0; 4];
-    for character in String::from_utf8_lossy(text).chars() {
-        match charset::utf8_to_latin1(character.encode_utf8(&mut utf8).as_bytes()) {
-            Some(bytes) => out.extend_from_slice(&bytes),
-            None => out.push(b'?'),
-        }
-    }
-    out
+/// The character set of names and messages, by that of results: UTF-8 is what they are in here.
+pub(crate) fn names_charset(charset: Option<&str>) -> Charset {
+    charset.and_then(Charset::by_name).unwrap_or(Charset::Utf8Mb4)
 }
 
 /// Writes column definitions, as they follow a column count or the answer to PREPARE.
 pub(crate) fn write_columns<T>(link: &mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) {
     for column in columns {
-        link.writer.packet(|out| definition(column, charset).encode(out));
+        link.writer.packet(|out| definition(column, charset).encode(out, names_charset(charset)));
     }
 }
 
 /// The definition as clients get it: text is in the character set of results, whatever the column's own is.
 pub(crate) fn definition<'a>(column: &'a ResultColumn, charset: Option<&'static str>) -> Column<'a> {
     let collation = match (column.collation.0, charset) {
-        (COLLATION_BINARY, _) => COLLATION_BINARY,
+        (COLLATION_BINARY, _) | (_, Some("binary")) => COLLATION_BINARY,
         (_, Some("utf8mb4")) => wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
         (_, Some("utf8mb3" | "utf8")) => wire::flags::COLLATION_UTF8MB3_GENERAL_CI,
         (_, Some("latin1")) => wire::flags::COLLATION_LATIN1_SWEDISH_CI,

@@ -87,6 +87,14 @@ impl Charset {
             Charset::Latin1 => utf8_to_latin1(text),
         }
     }
+
+    /// utf8mb4 in this character set, with `?` for characters that this one has not.
+    pub fn encode_lossy(self, text: &[u8]) -> Cow<'_, [u8]> {
+        self.encode(text).unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(text);
+            Cow::Owned(text.chars().map(|c| latin1_byte(c).unwrap_or(b'?')).collect())
+        })
+    }
 }
 
 /// cp1252's 0x80 to 0x9f.

@@ -173,6 +173,12 @@ impl ColumnType {
         matches!(self, Char { .. } | VarChar { .. } | Text { .. } | Enum { .. } | Set { .. })
     }
 
+    /// BINARY, VARBINARY, BLOB.
+    pub fn is_binary(&self) -> bool {
+        use ColumnType::*;
+        matches!(self, Binary { .. } | VarBinary { .. } | Blob { .. })
+    }
+
     /// CHAR, VARCHAR, TEXT and their binary kin.
     pub fn is_string(&self) -> bool {
         use ColumnType::*;

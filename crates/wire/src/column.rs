@@ -1,5 +1,7 @@
 //! Column definitions: the shape of a result set, or of a prepared statement's parameters.
 
+use types::charset::Charset;
+
 use crate::WireError;
 use crate::codec::{Put, Reader, text};
 
@@ -32,11 +34,11 @@ pub struct Column<'a> {
 const FIXED_BYTES: u64 = 12;
 
 impl Column<'_> {
-    /// Appends the packet's payload.
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    /// Appends the packet's payload, names in a character set.
+    pub fn encode(&self, out: &mut Vec<u8>, charset: Charset) {
         out.put_lenenc_bytes(b"def");
         for name in [self.schema, self.table, self.org_table, self.name, self.org_name] {
-            out.put_lenenc_bytes(name.as_bytes());
+            out.put_lenenc_bytes(&charset.encode_lossy(name.as_bytes()));
         }
         out.put_lenenc(FIXED_BYTES);
         out.put_u16(self.collation);
@@ -119,7 +121,7 @@ mod tests {
             decimals: 0,
         };
         let mut packet = Vec::new();
-        column.encode(&mut packet);
+        column.encode(&mut packet, Charset::Utf8Mb4);
         let read = OwnedColumn::decode(&packet).unwrap();
         assert_eq!((read.schema.as_str(), read.table.as_str(), read.name.as_str()), ("test", "t", "a"));
         assert_eq!((read.org_table.as_str(), read.org_name.as_str()), ("t1", "b"));

@@ -1,6 +1,7 @@
 //! The three short answers: OK, ERR, EOF.
 
 use base::SqlError;
+use types::charset::Charset;
 
 use crate::codec::{Put, Reader, text};
 use crate::flags::{capability, status};
@@ -91,8 +92,8 @@ pub fn write_eof(out: &mut PacketWriter, warnings: u16, status: u16) {
     });
 }
 
-/// Writes an ERR.
-pub fn write_err(out: &mut PacketWriter, capabilities: u32, error: &SqlError) {
+/// Writes an ERR, its message in a character set.
+pub fn write_err(out: &mut PacketWriter, capabilities: u32, error: &SqlError, charset: Charset) {
     // MySQL's clients have 512 bytes for a message.
     const MESSAGE_BYTES_MAX: usize = 511;
     out.packet(|out| {
@@ -103,7 +104,7 @@ pub fn write_err(out: &mut PacketWriter, capabilities: u32, error: &SqlError) {
             out.extend_from_slice(&error.sqlstate);
         }
         let cut = error.message.floor_char_boundary(MESSAGE_BYTES_MAX);
-        out.extend_from_slice(&error.message.as_bytes()[..cut]);
+        out.extend_from_slice(&charset.encode_lossy(&error.message.as_bytes()[..cut]));
     });
 }
 
@@ -204,14 +205,14 @@ mod tests {
     fn err_round_trip() {
         let error = SqlError::new(codes::PARSE_ERROR, "You have an error");
         let mut out = PacketWriter::new();
-        write_err(&mut out, capability::PROTOCOL_41, &error);
+        write_err(&mut out, capability::PROTOCOL_41, &error, Charset::Utf8Mb4);
         assert_eq!(read_done(&out.bytes()[4..]), Err(WireError::Refused(error)));
     }
 
     #[test]
     fn a_long_message_is_cut_between_characters() {
         let mut out = PacketWriter::new();
-        write_err(&mut out, capability::PROTOCOL_41, &SqlError::unknown("ä".repeat(600)));
+        write_err(&mut out, capability::PROTOCOL_41, &SqlError::unknown("ä".repeat(600)), Charset::Utf8Mb4);
         assert_eq!(read_err(&out.bytes()[4..]).unwrap().message, "ä".repeat(255));
     }
 }

@@ -10,6 +10,7 @@ use event_listener::Event;
 use futures_lite::future::{or, poll_once};
 use io::{BoxFuture, Clock};
 use session::Transport;
+use types::charset::Charset;
 use wire::flags::{capability, status};
 use wire::{PacketReader, PacketWriter, WireError, replication, reply};
 
@@ -180,7 +181,7 @@ impl<T: Transport> Link<T> {
     }
 
     pub(crate) fn write_err(&mut self, error: &SqlError) {
-        reply::write_err(&mut self.writer, self.capabilities, error);
+        reply::write_err(&mut self.writer, self.capabilities, error, Charset::Utf8Mb4);
     }
 
     /// Whether result sets end with an OK in place of an EOF.

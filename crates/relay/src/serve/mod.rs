@@ -20,6 +20,7 @@ use base::{ConnectionId, SqlError, codes};
 use session::Transport;
 use session::dump::DumpRequest;
 use types::Value;
+use types::charset::Charset;
 use wire::codec::Put;
 use wire::column::Column;
 use wire::command::Command;
@@ -161,7 +162,7 @@ fn write_rows<T: Transport>(link: &mut Link<T>, rows: &Rows) {
             decimals: 31,
             ..Column::default()
         };
-        link.writer.packet(|out| column.encode(out));
+        link.writer.packet(|out| column.encode(out, Charset::Utf8Mb4));
     }
     if !link.deprecates_eof() {
         reply::write_eof(&mut link.writer, 0, flag::AUTOCOMMIT);

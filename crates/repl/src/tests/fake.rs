@@ -12,6 +12,7 @@ use io::{BoxFuture, Env, Stream};
 use session::Registry;
 use session::dump::{DumpRequest, DumpService, EventStream};
 use types::Value;
+use types::charset::Charset;
 use wire::command::Command;
 use wire::flags::{capability, column_type};
 use wire::handshake::Greeting;
@@ -117,7 +118,7 @@ impl Connection {
                     let server = self.dump.clone();
                     match server.dump(request, &mut self).await {
                         Ok(()) => reply::write_eof(&mut self.writer, 0, 0),
-                        Err(error) => reply::write_err(&mut self.writer, CAPABILITIES, &error),
+                        Err(error) => reply::write_err(&mut self.writer, CAPABILITIES, &error, Charset::Utf8Mb4),
                     }
                     return self.send().await;
                 }
@@ -162,7 +163,7 @@ impl Connection {
                 flags: 0,
                 decimals: 0,
             };
-            self.writer.packet(|out| column.encode(out));
+            self.writer.packet(|out| column.encode(out, Charset::Utf8Mb4));
         }
         reply::write_eof(&mut self.writer, 0, 2);
         let fields = vec![Field { ty: column_type::VAR_STRING, decimals: 0, length: 100, zerofill: false }; row.len()];

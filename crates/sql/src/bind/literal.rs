@@ -15,8 +15,12 @@ impl<'a> Binder<'a> {
         use sql::Value as V;
         match value {
             V::Number(digits, _) => build::number_literal(digits),
-            V::SingleQuotedString(text) | V::DoubleQuotedString(text) | V::NationalStringLiteral(text) => {
+            V::SingleQuotedString(text) | V::DoubleQuotedString(text) => {
                 Ok(build::string_literal(text, self.context.session.collation_connection))
+            }
+            V::NationalStringLiteral(text) => {
+                let client = self.context.session.character_set_client;
+                text_of_bytes(&client.encode_lossy(text.as_bytes()), self.charset_collation("utf8mb3")?)
             }
             V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
             V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
@@ -53,14 +57,20 @@ impl<'a> Binder<'a> {
         let name = prefix.trim_start_matches('_').to_ascii_lowercase();
         let collation = self.charset_collation(&name)?;
         let literal = match value {
-            _ if collation == CollationId::BINARY => None,
             sql::Expr::Value(value) => Some(&value.value),
             _ => None,
         };
+        let client = self.context.session.character_set_client;
         match literal {
+            // The bytes that the client wrote, whatever they are in its own character set.
             Some(sql::Value::SingleQuotedString(text) | sql::Value::DoubleQuotedString(text)) => {
-                return Ok(build::string_literal(text, collation));
+                if collation == CollationId::BINARY {
+                    let text = build::string_literal(text, client.default_collation());
+                    return build::cast(text, CastType::Binary { bytes: None }, collation);
+                }
+                return text_of_bytes(&client.encode_lossy(text.as_bytes()), collation);
             }
+            _ if collation == CollationId::BINARY => {}
             Some(_) if name == "ucs2" => return Err(SqlError::not_supported("literals of character set ucs2")),
             Some(sql::Value::HexStringLiteral(digits)) => return text_of_bytes(&hex_bytes(digits), collation),
             Some(sql::Value::SingleQuotedByteStringLiteral(bits)) => return text_of_bytes(&bit_bytes(bits), collation),

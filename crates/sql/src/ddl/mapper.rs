@@ -7,6 +7,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::RowMapper;
+use types::charset::Charset;
 use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
@@ -68,8 +69,8 @@ fn same_key(old: &TableDef, new: &TableDef) -> bool {
 enum Step {
     /// The old value.
     Keep(usize),
-    /// The old value, converted.
-    Convert { from: usize, was_timestamp: bool },
+    /// The old value, converted; text is the bytes of its old character set for a column of bytes.
+    Convert { from: usize, was_timestamp: bool, was_text: Option<Charset> },
     /// The same for every row.
     Value(Value),
     /// 1, 2, 3, … in the order of the old clustered key.
@@ -81,7 +82,9 @@ fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &Ddl
         Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
         Some(from) => {
             let was_timestamp = matches!(old.columns[from].ty, ColumnType::Timestamp { .. });
-            Step::Convert { from, was_timestamp }
+            let was_text = column.ty.is_binary() && old.columns[from].ty.has_charset();
+            let was_text = was_text.then(|| old.columns[from].collation.charset());
+            Step::Convert { from, was_timestamp, was_text }
         }
         None if column.auto_increment => Step::Count,
         None => Step::Value(match &column.default {
@@ -139,9 +142,12 @@ impl Map {
                 true => Ok(Value::Null),
                 false => Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value")),
             },
-            Step::Convert { from, was_timestamp } => {
-                let value = match (&old[*from], was_timestamp) {
-                    (Value::DateTime(utc), true) => Value::DateTime(self.conversion.local(*utc)),
+            Step::Convert { from, was_timestamp, was_text } => {
+                let value = match (&old[*from], was_text) {
+                    (Value::DateTime(utc), _) if *was_timestamp => Value::DateTime(self.conversion.local(*utc)),
+                    (Value::Str(text), Some(charset)) => {
+                        Value::Bytes(Bytes::copy_from_slice(&charset.encode_lossy(text)))
+                    }
                     (value, _) => value.clone(),
                 };
                 self.conversion.convert(value, column, number)

@@ -14,7 +14,7 @@ use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column, name_table};
+use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, coerce, convert_for_column, name_table};
 use crate::result::Outcome;
 
 /// What an INSERT has done so far.
@@ -51,7 +51,7 @@ impl InsertPlan {
                 self.insert_values(&mut progress, context).await?;
                 rows.len() > 1
             }
-            InsertSource::Query { plan, reads_target } => {
+            InsertSource::Query { plan, reads_target, .. } => {
                 let mut query = QueryRows::new(plan);
                 query.open(&[]);
                 if *reads_target {
@@ -167,10 +167,15 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         context.check_cancelled().await?;
+        let InsertSource::Query { as_bytes, .. } = &self.source else { return Ok(()) };
         for row in batch.iter() {
             progress.begin_row();
-            for (&column, value) in self.columns.iter().zip(row) {
-                progress.set(self, column, value.clone(), context)?;
+            for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
+                let value = match as_bytes.iter().find(|(text, _)| *text == place) {
+                    Some((_, ty)) if !value.is_null() => Value::Bytes(coerce::bytes(value, ty)),
+                    _ => value.clone(),
+                };
+                progress.set(self, column, value, context)?;
             }
             self.insert_row(progress, 1, context).await?;
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
-use types::ColumnDef;
 use types::schema::same_name;
+use types::{CollationId, ColumnDef, Value};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::from::{column_name_of, target_table};
@@ -16,7 +16,7 @@ use crate::bind::tree::ColumnInfo;
 use crate::bind::{Binder, split_name};
 use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, is_default};
 use crate::dml::foreign::ForeignKeys;
-use crate::expr::{Expr, ExprKind, build};
+use crate::expr::{Expr, ExprKind, ExprType, build, coerce};
 use crate::plan::node::{QueryPlan, SubqueryPlan};
 use crate::plan::{PlanContext, Privilege, block};
 
@@ -52,6 +52,8 @@ pub(crate) enum InsertSource {
         plan: QueryPlan,
         /// It reads the table that is inserted into: its rows are all fetched first.
         reads_target: bool,
+        /// Places of its columns that are text for columns of bytes, and the types of that text.
+        as_bytes: Vec<(usize, ExprType)>,
     },
     /// LOAD DATA.
     File,
@@ -182,8 +184,12 @@ async fn plan_source<'a>(
         return Err(wrong_value_count(1));
     }
     let reads_target = binder.reads(table);
+    let typed = columns.iter().zip(&bound.types).enumerate();
+    let as_bytes =
+        typed.filter(|(_, (column, ty))| coerce::has_other_bytes(ty) && table.def.columns[**column].ty.is_binary());
+    let as_bytes = as_bytes.map(|(place, (_, ty))| (place, ty.clone())).collect();
     let plan = block::plan_query(context, bound).await?;
-    Ok(InsertSource::Query { plan, reads_target })
+    Ok(InsertSource::Query { plan, reads_target, as_bytes })
 }
 
 async fn bind_values<'a>(
@@ -284,9 +290,17 @@ pub(crate) fn bind_assignments<'a>(
     Ok(list)
 }
 
-/// A value on its way to a column: `0x41` is a number for one of numbers.
+/// A value on its way to a column: `0x41` is a number for one of numbers, text in latin1 is its bytes for one of bytes, and text of no
+/// character set (SET NAMES binary) the bytes of the column's own.
 fn for_column(value: Expr, column: &ColumnDef) -> Expr {
-    if column.ty.is_numeric() && matches!(value.kind, ExprKind::Literal(_)) { build::numeric_arg(value) } else { value }
+    match &value.kind {
+        ExprKind::Literal(_) if column.ty.is_numeric() => build::numeric_arg(value),
+        ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
+            build::bytes_literal(text.to_vec())
+        }
+        _ if column.ty.is_binary() => build::as_bytes(value),
+        _ => value,
+    }
 }
 
 /// Binds the right side of an assignment.

@@ -20,7 +20,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
 
-use crate::expr::build::{Mixed, agree};
+use crate::expr::build::{Mixed, agree, as_bytes};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::tree::Expr;
@@ -186,6 +186,9 @@ impl Aggregate {
         if let (AggregateFunction::Min | AggregateFunction::Max, [arg]) = (function, &args[..]) {
             agree(&[&arg.ty, &arg.ty], &name.to_ascii_lowercase(), Mixed::Refused)?;
         }
+        let joins_bytes =
+            function == AggregateFunction::GroupConcat && args.iter().any(|arg| arg.ty.kind == Kind::Bytes);
+        let args = if joins_bytes { args.into_iter().map(as_bytes).collect() } else { args };
         if function == AggregateFunction::GroupConcat {
             let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
             agree(&types, "group_concat", Mixed::Allowed)?;

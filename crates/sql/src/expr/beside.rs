@@ -71,6 +71,9 @@ fn temporal_beside(arg: Expr, other: &ExprType, other_is_literal: bool) -> Resul
 }
 
 pub(super) fn beside(arg: Expr, other: &ExprType) -> Expr {
+    if other.kind == Kind::Bytes {
+        return as_bytes(arg);
+    }
     if other.kind.is_numeric() && !arg.ty.kind.is_numeric() {
         let is_integer = other.kind.is_integer();
         if let ExprKind::Literal(Value::Str(text)) = &arg.kind
@@ -90,6 +93,26 @@ pub(super) fn beside(arg: Expr, other: &ExprType) -> Expr {
         return as_other.or_else(|| temporal_constant(Kind::DateTime, text)).unwrap_or(arg);
     }
     arg
+}
+
+/// Text as a binary string, where its own character set has other bytes for it than UTF-8.
+pub(crate) fn as_bytes(arg: Expr) -> Expr {
+    if !coerce::has_other_bytes(&arg.ty) {
+        return arg;
+    }
+    let ty = ExprType { coercibility: arg.ty.coercibility, ..ExprType::bytes(arg.ty.text_length()) };
+    Expr {
+        ty: ty.nullable(arg.ty.nullable),
+        kind: ExprKind::Cast { arg: Box::new(arg), to: CastType::Binary { bytes: None } },
+    }
+}
+
+/// Operands of one operation: binary strings all, if one of them is.
+pub(super) fn bytes_together<const N: usize>(operands: [Expr; N]) -> [Expr; N] {
+    match operands.iter().any(|operand| operand.ty.kind == Kind::Bytes) {
+        true => operands.map(as_bytes),
+        false => operands,
+    }
 }
 
 pub(super) fn numeric_beside(value: Expr) -> Expr {

@@ -7,8 +7,8 @@ use base::{SqlError, codes};
 use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
-pub(crate) use crate::expr::beside::numeric_arg;
-use crate::expr::beside::{beside, comparable, numeric_beside, temporal_constant};
+pub(crate) use crate::expr::beside::{as_bytes, numeric_arg};
+use crate::expr::beside::{beside, bytes_together, comparable, numeric_beside, temporal_constant};
 use crate::expr::cast as casting;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
@@ -364,6 +364,11 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     };
     let numbers = list.iter().all(|item| item.ty.kind.is_numeric());
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
+    let is_binary = list.iter().any(|item| item.ty.kind == Kind::Bytes);
+    let (value, list) = match is_binary {
+        true => (as_bytes(value), list.into_iter().map(as_bytes).collect()),
+        false => (value, list),
+    };
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
     let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Refused)?;
@@ -387,15 +392,17 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
-    let operands = [&value.ty, &low.ty, &high.ty];
+    let args = bytes_together([value, low, high]);
+    let operands = [&args[0].ty, &args[1].ty, &args[2].ty];
     // Beside a number all are compared as numbers.
     let as_numbers = operands.iter().any(|ty| ty.kind.is_numeric());
     let ty = condition(&operands, "between", if as_numbers { Mixed::Allowed } else { Mixed::Refused })?;
-    Ok(Expr { kind: ExprKind::Between { args: Box::new([value, low, high]) }, ty })
+    Ok(Expr { kind: ExprKind::Between { args: Box::new(args) }, ty })
 }
 
 /// `text LIKE pattern [ESCAPE escape]`; the default escape is a backslash, or none under NO_BACKSLASH_ESCAPES.
 pub fn like(text: Expr, pattern: Expr, escape: Option<char>) -> Result<Expr, SqlError> {
+    let [text, pattern] = bytes_together([text, pattern]);
     let mut ty = condition(&[&text.ty, &pattern.ty], "like", Mixed::Refused)?;
     if text.ty.kind == Kind::Bytes || pattern.ty.kind == Kind::Bytes {
         ty.collation = CollationId::BINARY;

@@ -1,7 +1,9 @@
 //! CAST and CONVERT.
 
+use std::borrow::Cow;
+
 use base::SqlError;
-use types::charset::prefix_bytes;
+use types::charset::{Charset, prefix_bytes};
 use types::decimal::Rounding;
 use types::temporal::parse::Allow;
 use types::{CollationId, Decimal, Value};
@@ -45,8 +47,14 @@ pub(crate) fn infer(arg: &ExprType, to: CastType, collation: CollationId) -> Exp
     ty.nullable(arg.nullable || may_fail)
 }
 
-/// `CAST(value AS to)` of a value whose expression has the type `from`.
-pub(crate) fn eval(value: &Value, from: &ExprType, to: CastType, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+/// `CAST(value AS to)` of a value whose expression has the type `from`; `ty` is the [inferred](infer) type of it.
+pub(crate) fn eval(
+    value: &Value,
+    from: &ExprType,
+    to: CastType,
+    ty: &ExprType,
+    ctx: &EvalContext<'_>,
+) -> Result<Value, SqlError> {
     if value.is_null() {
         return Ok(Value::Null);
     }
@@ -54,7 +62,7 @@ pub(crate) fn eval(value: &Value, from: &ExprType, to: CastType, ctx: &EvalConte
     Ok(match to {
         CastType::Signed => signed(value, ctx)?,
         CastType::Unsigned => or_null(unsigned(value, ctx)?.map(Value::UInt)),
-        CastType::Char { chars } => to_char(value, from, chars, ctx)?,
+        CastType::Char { chars } => to_char(value, from, chars, ty.collation.charset(), ctx)?,
         CastType::Binary { bytes } => to_binary(value, from, bytes, ctx)?,
         CastType::Date => or_null(coerce::to_date(value, allowed(ctx), ctx)?.map(Value::Date)),
         CastType::Time { fsp } => or_null(coerce::to_time(value, ctx)?.map(|time| Value::Time(time.rounded(fsp)))),
@@ -132,9 +140,20 @@ fn unsigned(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlErro
     }
 }
 
-fn to_char(value: &Value, from: &ExprType, chars: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    let text = coerce::text(value, from);
-    if matches!(value, Value::Bytes(_)) && std::str::from_utf8(&text).is_err() {
+fn to_char(
+    value: &Value,
+    from: &ExprType,
+    chars: Option<u32>,
+    charset: Charset,
+    ctx: &EvalContext<'_>,
+) -> Result<Value, SqlError> {
+    let mut text = coerce::text(value, from);
+    let is_binary = matches!(value, Value::Bytes(_));
+    if charset == Charset::Latin1 && !text.is_ascii() {
+        // Bytes are characters of it, and characters that it has not are question marks.
+        let encoded = if is_binary { Cow::Borrowed(&*text) } else { charset.encode_lossy(&text) };
+        text = charset.decode(&encoded).into_owned().into();
+    } else if is_binary && std::str::from_utf8(&text).is_err() {
         ctx.warn(
             base::codes::INVALID_CHARACTER_STRING,
             format!("Invalid utf8mb4 character string: '{}'", printable(&text)),
@@ -150,7 +169,7 @@ fn to_char(value: &Value, from: &ExprType, chars: Option<u32>, ctx: &EvalContext
 }
 
 fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    let text = coerce::text(value, from);
+    let text = coerce::bytes(value, from);
     let Some(length) = bytes.map(|bytes| bytes as usize) else { return Ok(Value::Bytes(text)) };
     if length < text.len() {
         ctx.truncated(&format!("BINARY({length})"), &text)?;

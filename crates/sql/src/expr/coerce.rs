@@ -4,6 +4,7 @@
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
 use jiff::tz::TimeZone;
+use types::charset::Charset;
 use types::temporal::parse::{self, Allow, Parsed};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::value::NOT_FIXED;
@@ -105,6 +106,20 @@ pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
         },
         other => plain_text(other, decimals_of(other, ty)),
     }
+}
+
+/// The value as a binary string: text in the bytes of its own character set.
+pub(crate) fn bytes(value: &Value, ty: &ExprType) -> Bytes {
+    let text = text(value, ty);
+    if !has_other_bytes(ty) || text.is_ascii() {
+        return text;
+    }
+    Bytes::copy_from_slice(&ty.collation.charset().encode_lossy(&text))
+}
+
+/// Whether text of this type has other bytes in its own character set than here, where all text is UTF-8.
+pub(crate) fn has_other_bytes(ty: &ExprType) -> bool {
+    ty.kind == Kind::Str && ty.collation.charset() == Charset::Latin1
 }
 
 /// How many digits of a fraction a value of this type shows.
@@ -283,13 +298,14 @@ fn beyond_bigint(n: f64) -> SqlError {
 
 /// The text of a value of one type as part of a value of another: 3854 if that one's character set does not have it.
 pub(crate) fn in_charset(text: Bytes, from: &ExprType, to: &ExprType) -> Result<Bytes, SqlError> {
-    use types::charset::{Charset, utf8_to_latin1};
     if to.kind != Kind::Str || text.is_ascii() {
         return Ok(text);
     }
+    let charset = to.collation.charset();
     let (fits, from) = match from.kind {
+        Kind::Bytes if charset == Charset::Latin1 => return Ok(Bytes::copy_from_slice(&charset.decode(&text))),
         Kind::Bytes | Kind::Any => (std::str::from_utf8(&text).is_ok(), "binary"),
-        _ => (to.collation.charset() != Charset::Latin1 || utf8_to_latin1(&text).is_some(), "utf8mb4"),
+        _ => (charset.encode(&text).is_some(), "utf8mb4"),
     };
     if fits {
         return Ok(text);
@@ -476,7 +492,7 @@ pub(crate) fn to_type(value: Value, from: &ExprType, to: &ExprType, ctx: &EvalCo
         (Kind::Json, _) => json::value(&json::atom_of(&value, from)?)?,
         (Kind::Str, Value::Bytes(_)) => Value::Str(in_charset(text(&value, from), from, to)?),
         (Kind::Str, _) => Value::Str(text(&value, from)),
-        (Kind::Bytes, _) => Value::Bytes(text(&value, from)),
+        (Kind::Bytes, _) => Value::Bytes(bytes(&value, from)),
         (Kind::Date, _) => or_null(to_date(&value, Allow::ZEROS, ctx)?.map(Value::Date)),
         (Kind::Time, _) => or_null(to_time(&value, ctx)?.map(Value::Time)),
         (Kind::DateTime, _) => or_null(to_datetime(&value, Allow::ZEROS, ctx)?.map(Value::DateTime)),

@@ -7,6 +7,7 @@ use base::{Cancel, SqlError, UnixMicros, codes};
 use io::Clock;
 use jiff::tz::TimeZone;
 use parking_lot::Mutex;
+use types::charset::Charset;
 use types::{CollationId, Value};
 
 use crate::expr::locale::Locale;
@@ -49,6 +50,8 @@ pub struct SessionInfo {
     pub row_count: i64,
     /// FOUND_ROWS()
     pub found_rows: u64,
+    /// `character_set_client`: of the statement's bytes, before they became UTF-8.
+    pub character_set_client: Charset,
     /// `collation_connection`: of literals, and of text made from numbers.
     pub collation_connection: CollationId,
     /// `div_precision_increment`
@@ -93,6 +96,7 @@ impl Default for SessionInfo {
             last_insert_id: 0,
             row_count: 0,
             found_rows: 0,
+            character_set_client: Charset::Utf8Mb4,
             collation_connection: CollationId::DEFAULT,
             div_precision_increment: 4,
             group_concat_max_len: 1024,

@@ -60,7 +60,7 @@ impl Expr {
                 if matches!(to, CastType::Signed | CastType::Unsigned) {
                     coerce::check_whole(arg, &value, ctx)?;
                 }
-                cast::eval(&value, &arg.ty, *to, ctx)
+                cast::eval(&value, &arg.ty, *to, &self.ty, ctx)
             }
             ExprKind::Collate(arg) => arg.eval(row, ctx),
             ExprKind::Interval { args, unit, subtract } => {

@@ -57,7 +57,7 @@ use crate::expr::SqlMode;
 pub(crate) use self::both_dialects::in_both_dialects;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::lexer::{bit_bytes, hex_bytes, select_items};
-pub(crate) use self::raw::{latin1_to_utf8, to_utf8};
+pub(crate) use self::raw::to_utf8;
 pub(crate) use self::rewrite::{Foreign, in_our_words};
 pub(crate) use tokens::RESERVED;
 

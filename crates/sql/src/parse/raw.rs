@@ -3,8 +3,6 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use types::charset::latin1_char;
-
 use super::{MARIA_VERSION, VERSION};
 use crate::expr::SqlMode;
 
@@ -40,28 +38,6 @@ pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
                 push_hex(&unescape(bytes, mode), &mut out);
             }
             Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
-        }
-    }
-    Cow::Owned(out)
-}
-
-/// The text of a client that writes latin1, as UTF-8. What stands behind `_binary` keeps its bytes, as `x'…'`.
-pub(crate) fn latin1_to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
-    const BINARY: &[u8] = b"_binary";
-    if let Some(text) = std::str::from_utf8(text).ok().filter(|text| text.is_ascii()) {
-        return Cow::Borrowed(text);
-    }
-    let mut out = String::with_capacity(text.len() + text.len() / 2);
-    let mut scan = Scan { text, at: 0, mode };
-    loop {
-        let start = scan.at;
-        let Some(piece) = scan.piece() else { break };
-        let (before, bytes) = (text[..start].trim_ascii_end(), &text[start..scan.at]);
-        let is_binary = before.last_chunk::<{ BINARY.len() }>().is_some_and(|word| word.eq_ignore_ascii_case(BINARY));
-        if piece == Piece::Quoted && is_binary && !bytes.is_ascii() {
-            push_hex(&unescape(bytes, mode), &mut out);
-        } else {
-            out.extend(bytes.iter().map(|&byte| latin1_char(byte)));
         }
     }
     Cow::Owned(out)
@@ -224,8 +200,5 @@ mod tests {
         let text = b"insert into t values (_binary'\xff\\0a''b', 'ok')";
         assert_eq!(to_utf8(text, SqlMode::default()), "insert into t values (_binaryx'ff00612762', 'ok')");
         assert!(matches!(to_utf8(b"select 'a'", SqlMode::default()), Cow::Borrowed(_)));
-        let text = b"insert into t values (_binary '\xff\\'', 'gr\xfc\xdf', '\xc3\xbc', _BINARY'a')";
-        let decoded = "insert into t values (_binary x'ff27', 'gr\u{fc}\u{df}', '\u{c3}\u{bc}', _BINARY'a')";
-        assert_eq!(latin1_to_utf8(text, SqlMode::default()), decoded);
     }
 }

@@ -52,6 +52,7 @@ use base::{LogPosition, SqlError, UnixMicros};
 use binlog::{Origin, QueryContext, SourcePosition};
 use engine::{Catalog, Engine, SessionHandle};
 use io::Env;
+use types::charset::Charset;
 
 use self::account::AccountCache;
 pub use self::admin::holds_commits;
@@ -380,6 +381,7 @@ impl Session {
         let hot = &self.settings.hot;
         self.info.sql_mode = hot.sql_mode;
         self.info.time_zone = hot.time_zone.clone();
+        self.info.character_set_client = Charset::by_name(hot.character_set_client).unwrap_or(Charset::Utf8Mb4);
         self.info.collation_connection = hot.collation_connection;
         self.info.div_precision_increment = hot.div_precision_increment;
         self.info.group_concat_max_len = hot.group_concat_max_len;

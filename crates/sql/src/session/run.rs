@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use base::{SqlError, UnixMicros, codes};
+use types::charset::latin1_to_utf8;
 
 use super::Session;
 use super::counters::Counter;
@@ -12,7 +13,7 @@ use crate::ddl::no_database;
 use crate::expr::WarningLevel;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Show, Statement};
-use crate::parse::{ParsedStatement, latin1_to_utf8, parse_one, to_utf8};
+use crate::parse::{ParsedStatement, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
 use crate::settings::SettingValue;
@@ -41,7 +42,10 @@ impl Session {
     pub(super) fn statement_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
         let hot = &self.settings.hot;
         match hot.character_set_client {
-            "latin1" if !self.is_applier => latin1_to_utf8(text, hot.sql_mode),
+            "latin1" if !self.is_applier => match latin1_to_utf8(text) {
+                Cow::Borrowed(ascii) => to_utf8(ascii, hot.sql_mode),
+                Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
+            },
             _ => to_utf8(text, hot.sql_mode),
         }
     }

@@ -119,8 +119,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
             name => time_zone(name).unwrap_or(TimeZone::UTC),
         },
         character_set_client: charsets::static_name(get("character_set_client").as_str()).unwrap_or("utf8mb4"),
-        character_set_results: charsets::static_name(get("character_set_results").as_str())
-            .filter(|name| *name != "binary"),
+        character_set_results: charsets::static_name(get("character_set_results").as_str()),
         collation_connection: types::collation::by_name(get("collation_connection").as_str())
             .unwrap_or(CollationId::DEFAULT),
         sql_select_limit: number("sql_select_limit"),

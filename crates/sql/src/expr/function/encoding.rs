@@ -29,7 +29,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
     }),
-    line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.text(0)?)) as u64))),
+    line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.bytes(0)?)) as u64))),
 ];
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.
@@ -41,7 +41,7 @@ fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
             coerce::check_whole(&args.args[0], &value, args.ctx)?;
             format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
         }
-        other => hex_text(&coerce::text(other, &args.args[0].ty)).to_uppercase(),
+        other => hex_text(&coerce::bytes(other, &args.args[0].ty)).to_uppercase(),
     }))
 }
 
@@ -70,7 +70,7 @@ fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
-    let bytes = some!(args.text(0)?);
+    let bytes = some!(args.bytes(0)?);
     let mut out = Vec::new();
     base64::encode_lines(&bytes, &mut out);
     Ok(args.string(out))

@@ -15,7 +15,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         1,
         1,
         |_, session| own_text(32, session),
-        |args| Ok(Value::str(hex_text(&Md5::digest(some!(args.text(0)?))))),
+        |args| Ok(Value::str(hex_text(&Md5::digest(some!(args.bytes(0)?))))),
     ),
     line("sha1", 1, 1, |_, session| own_text(40, session), sha1),
     line("sha", 1, 1, |_, session| own_text(40, session), sha1),
@@ -23,11 +23,11 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 ];
 
 fn sha1(args: &Args<'_>) -> Result<Value, SqlError> {
-    Ok(Value::str(hex_text(&Sha1::digest(some!(args.text(0)?)))))
+    Ok(Value::str(hex_text(&Sha1::digest(some!(args.bytes(0)?)))))
 }
 
 fn sha2(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (text, bits) = (some!(args.text(0)?), some!(args.int(1)?));
+    let (text, bits) = (some!(args.bytes(0)?), some!(args.int(1)?));
     Ok(Value::str(match bits {
         224 => hex_text(&Sha224::digest(&text)),
         0 | 256 => hex_text(&Sha256::digest(&text)),

@@ -231,6 +231,7 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
         false => args,
     };
     let args = control::prepare(info.name, args);
+    let args = string::prepare(info, args);
     let ty = (info.infer)(&args, session);
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
 }
@@ -276,6 +277,12 @@ impl<'a> Args<'a> {
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let value = self.value(at)?;
         Ok((!value.is_null()).then(|| coerce::text(&value, &self.args[at].ty)))
+    }
+
+    /// The argument as a binary string.
+    fn bytes(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
+        let value = self.value(at)?;
+        Ok((!value.is_null()).then(|| coerce::bytes(&value, &self.args[at].ty)))
     }
 
     /// A text that becomes part of the result; 3854 if the result's character set does not have it.

@@ -125,7 +125,7 @@ fn returned(json: &Json, args: &Args<'_>) -> Result<Option<Value>, SqlError> {
             let warnings = crate::expr::context::Warnings::default();
             let strict = crate::expr::EvalContext { strict: true, warnings: &warnings, ..*args.ctx };
             let to = cast_to(ty);
-            let value = crate::expr::cast::eval(&plain, &ExprType::text(0, CollationId::UTF8MB4_BIN), to, &strict);
+            let value = crate::expr::cast::eval(&plain, &ExprType::text(0, CollationId::UTF8MB4_BIN), to, ty, &strict);
             let value = value.unwrap_or(Value::Null);
             let negative = matches!(to, CastType::Unsigned) && json.number() < 0.0;
             Some(value).filter(|value| !value.is_null() && !negative && warnings.is_empty())
