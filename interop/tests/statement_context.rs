@@ -11,7 +11,7 @@ const SECONDS: &str =
     "INSERT INTO seconds (t, u, v) VALUES ('2020-01-01 00:00:00.7', '10:00:00.999999', '2020-01-01 00:00:00.5')";
 
 /// Fractions of seconds, types by mode; what of it the two kinds have.
-const CARRIED: [(Option<Kind>, &str); 8] = [
+const CARRIED: [(Option<Kind>, &str); 13] = [
     (None, SECONDS),
     (Some(Kind::Mysql97), "SET sql_mode='TIME_TRUNCATE_FRACTIONAL'"),
     (Some(Kind::Maria118), "SET sql_mode='TIME_ROUND_FRACTIONAL'"),
@@ -27,6 +27,25 @@ const CARRIED: [(Option<Kind>, &str); 8] = [
     ),
     (None, "SET sql_mode='REAL_AS_FLOAT'; CREATE TABLE r (id INT PRIMARY KEY, a REAL); INSERT INTO r VALUES (1, 0.1)"),
     (None, LATIN1),
+    // What a character set is without a collation.
+    (
+        None,
+        "SET NAMES utf8mb4; CREATE TABLE k1 (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET utf8mb3, b VARCHAR(9) CHARACTER SET utf8mb4, \
+            c VARCHAR(9) CHARACTER SET utf8 COLLATE utf8mb3_bin, d VARCHAR(9) CHARACTER SET 'utf8' NOT NULL UNIQUE)",
+    ),
+    (Some(Kind::Mysql97), "SET default_collation_for_utf8mb4 = utf8mb4_general_ci"),
+    (Some(Kind::Maria118), "SET character_set_collations = 'utf8mb4=utf8mb4_general_ci,utf8mb3=utf8mb3_uca1400_as_ci'"),
+    (
+        None,
+        "CREATE TABLE k2 (id INT PRIMARY KEY, a VARCHAR(9)) DEFAULT CHARSET=utf8mb4; CREATE TABLE k3 (id INT PRIMARY KEY, a VARCHAR(9)) CHARSET=utf8mb3; \
+            CREATE TABLE k4 (id INT PRIMARY KEY, a VARCHAR(9)) COLLATE=utf8mb3_bin CHARSET=utf8mb3; \
+            ALTER TABLE k2 ADD b VARCHAR(9) CHARACTER SET utf8mb4 COMMENT 'x', ADD c TEXT CHARACTER SET utf8mb3; ALTER TABLE k4 CONVERT TO CHARACTER SET utf8mb3",
+    ),
+    (
+        Some(Kind::Maria118),
+        "SET character_set_collations = ''; CREATE TABLE k5 (id INT PRIMARY KEY, a VARCHAR(9)) CHARSET=utf8mb4; \
+            CREATE TABLE k6 (id INT PRIMARY KEY, a VARCHAR(9)) CHARSET=utf8mb3",
+    ),
 ];
 
 /// Text is the bytes of its own character set; under latin1 each byte of these `é` is a character.
@@ -42,6 +61,10 @@ const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, NULLIF(RE
      TRIM(REPLACE(REPLACE(LOWER(extra), '()', ''), 'default_generated', '')) FROM information_schema.columns \
      WHERE table_schema = 'd' AND table_name IN ('e', 'g') ORDER BY table_name, ordinal_position";
 const TYPE: &str = "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'r' AND column_name = 'a'";
+
+/// Collations by the names that they have here.
+const COLLATIONS: &str = "SELECT table_name, column_name, REPLACE(REPLACE(collation_name, 'utf8mb3', 'utf8mb4'), 'uca1400', '0900') \
+     FROM information_schema.columns WHERE table_schema = 'd' AND table_name LIKE 'k%' ORDER BY 1, 2";
 
 /// What stops a replica, and what its error names.
 const REFUSED: [(Option<Kind>, &str, &str); 6] = [
@@ -77,7 +100,9 @@ fn context(kind: Kind) {
     let carried: Vec<&str> = CARRIED.iter().filter(|(only, _)| is_of(only)).map(|(_, sql)| *sql).collect();
     client.query(&format!("USE d; {}", carried.join("; "))).unwrap();
     source.wait_for_replica(&replica, patience).unwrap();
-    for query in ["SELECT * FROM d.seconds", "SELECT * FROM d.r", TYPE, TIMESTAMPS, "SELECT * FROM d.e", LATIN1_ROWS] {
+    for query in
+        ["SELECT * FROM d.seconds", "SELECT * FROM d.r", TYPE, TIMESTAMPS, "SELECT * FROM d.e", LATIN1_ROWS, COLLATIONS]
+    {
         assert_eq!(replica.client().query(query), client.query(query), "{query}");
     }
     for (_, sql, named) in REFUSED.iter().filter(|(only, ..)| is_of(only)) {

@@ -296,6 +296,8 @@ pub struct StatusVars {
     pub xid: Option<u64>,
     /// Code 18.
     pub default_collation_for_utf8mb4: Option<u16>,
+    /// Code 131 (MariaDB).
+    pub character_set_collations: Vec<(u16, u16)>,
 }
 
 impl StatusVars {
@@ -308,6 +310,15 @@ impl StatusVars {
             vars.take(&var);
         }
         vars
+    }
+
+    /// The collation that a character set has where none is said. The set is named by its first one (33 is utf8mb3's, 45 utf8mb4's), which
+    /// is also what it was before servers wrote what they have: MySQL since 8.0, MariaDB since 11.3.
+    pub fn default_collation(&self, charset: u16) -> u16 {
+        const UTF8MB4: u16 = 45;
+        let pair = self.character_set_collations.iter().find(|(first, _)| *first == charset);
+        let own = self.default_collation_for_utf8mb4.filter(|_| charset == UTF8MB4);
+        pair.map(|(_, default)| *default).or(own).unwrap_or(charset)
     }
 
     fn take(&mut self, var: &StatusVar<'_>) {
@@ -327,6 +338,7 @@ impl StatusVars {
             StatusVar::ExplicitDefaultsForTimestamp(value) => self.explicit_defaults_for_timestamp = Some(*value),
             StatusVar::DdlXid(value) | StatusVar::MariaXid(value) => self.xid = Some(*value),
             StatusVar::DefaultCollationForUtf8mb4(value) => self.default_collation_for_utf8mb4 = Some(*value),
+            StatusVar::CharacterSetCollations(pairs) => self.character_set_collations = pairs.clone(),
             _ => {}
         }
     }

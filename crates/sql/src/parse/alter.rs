@@ -159,11 +159,15 @@ fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()>
         alter_part(tokens)?
     } else if tokens.accept("CONVERT TO") {
         tokens.expect_one(&["CHARACTER SET", "CHARSET"])?;
+        let start = tokens.offset();
         let charset = match tokens.accept("DEFAULT") {
             true => String::new(),
-            false => tokens.name_or_string()?,
+            false => tokens.charset()?,
         };
         let collation = if tokens.accept("COLLATE") { Some(tokens.collation()?) } else { None };
+        if collation.is_some() {
+            tokens.has_collation(start);
+        }
         AlterAction::ConvertTo(charset, collation)
     } else {
         return other(tokens, actions);

@@ -98,6 +98,7 @@ pub(super) fn column(tokens: &mut Tokens<'_>, keys: &mut Vec<TableKey>) -> Parse
 }
 
 pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mut Vec<TableKey>) -> Parsed<ColumnSpec> {
+    let start = tokens.offset();
     let mut ty = type_spec(tokens)?;
     let type_end = tokens.end_of_last();
     let mut column = ColumnSpec {
@@ -120,6 +121,9 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
     }
     while attribute(tokens, &mut column, keys)? {}
     tokens.timestamps.extend(TimestampColumn::of(&column, type_end));
+    if column.ty.collation.is_some() || column.ty.binary {
+        tokens.has_collation(start);
+    }
     Ok(column)
 }
 
@@ -145,7 +149,7 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
     } else if tokens.accept("COLLATE") {
         column.ty.collation = Some(tokens.collation()?);
     } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
-        column.ty.charset = Some(tokens.name_or_string()?);
+        column.ty.charset = Some(tokens.charset()?);
     } else if tokens.accept("SERIAL DEFAULT VALUE") {
         column.nullable = Some(false);
         column.auto_increment = true;
@@ -248,7 +252,7 @@ fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
             ty.unsigned = true;
         } else if tokens.accept("SIGNED") {
         } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") || tokens.accept("CHAR SET") {
-            ty.charset = Some(tokens.name_or_string()?);
+            ty.charset = Some(tokens.charset()?);
         } else if tokens.accept("ASCII") {
             ty.charset = Some("latin1".into());
         } else if tokens.accept("UNICODE") {

@@ -44,12 +44,13 @@ fn create_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOptions> {
     let mut options = DatabaseOptions::default();
+    let start = tokens.offset();
     loop {
         let place = tokens.place();
         tokens.accept("DEFAULT");
         if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
             tokens.accept_token(&Token::Eq);
-            options.charset = Some(tokens.name_or_string()?);
+            options.charset = Some(tokens.charset()?);
         } else if tokens.accept("COLLATE") {
             tokens.accept_token(&Token::Eq);
             options.collation = Some(tokens.collation()?);
@@ -63,6 +64,9 @@ pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOption
             tokens.accept_token(&Token::Eq);
             tokens.string()?;
         } else {
+            if options.collation.is_some() {
+                tokens.has_collation(start);
+            }
             return Ok(options);
         }
     }
@@ -275,10 +279,14 @@ const MARIA_ALONE: [&str; 3] = ["PAGE_COMPRESSION_LEVEL", "TRANSACTIONAL", "PAGE
 /// Options of a table, with or without commas between.
 pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
     let mut options = TableOptions::default();
+    let start = tokens.offset();
     let mut comma = None;
     loop {
         let pieces = tokens.pieces.len();
         if !table_option(tokens, &mut options)? {
+            if options.collation.is_some() {
+                tokens.has_collation(start);
+            }
             return Ok(options);
         }
         // A comma may also end the options, in ALTER TABLE: it is no option.
@@ -318,7 +326,7 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
         options.auto_increment = Some(tokens.number()?);
     } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
         equals(tokens);
-        options.charset = Some(tokens.name_or_string()?);
+        options.charset = Some(tokens.charset()?);
     } else if tokens.accept("COLLATE") {
         equals(tokens);
         options.collation = Some(tokens.collation()?);

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use types::CollationId;
+
 use super::tokens::Tokens;
 use super::{ParseContext, lexer, statement, timestamps};
 
@@ -12,6 +14,13 @@ pub(crate) struct Foreign {
     pub(crate) json_is_text: bool,
     /// `explicit_defaults_for_timestamp=0`: see [`timestamps`].
     pub(crate) implicit_timestamps: bool,
+    /// What utf8mb3 means without a collation, where that is not what it means here.
+    pub(crate) utf8mb3: Option<CollationId>,
+}
+
+impl Foreign {
+    /// All means what it means here.
+    pub(crate) const NOTHING: Foreign = Foreign { json_is_text: false, implicit_timestamps: false, utf8mb3: None };
 }
 
 /// A definition as one for us; `None` if that is the text itself. What cannot be parsed stays as it is.
@@ -24,6 +33,10 @@ pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign)
     }
     if foreign.implicit_timestamps {
         edits.extend(timestamps::unsaid(tokens.timestamps));
+    }
+    if let Some(collation) = foreign.utf8mb3 {
+        let said = format!("{} COLLATE {}", collation.charset().name(), collation.name());
+        edits.extend(tokens.utf8mb3.into_iter().map(|place| (place, said.clone())));
     }
     edited(text, edits)
 }

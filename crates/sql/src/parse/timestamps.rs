@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn what_is_not_said() {
-        let foreign = Foreign { json_is_text: false, implicit_timestamps: true };
+        let foreign = Foreign { implicit_timestamps: true, ..Foreign::NOTHING };
         let explicit = |text: &str| in_our_words(text, &ParseContext::default(), foreign);
         for (text, said) in [
             (

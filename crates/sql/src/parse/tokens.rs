@@ -12,6 +12,7 @@ use super::dialect::COMMUTER;
 use super::error::ParseError;
 use super::timestamps::TimestampColumn;
 use super::{Parsed, range};
+use crate::charsets;
 use crate::expr::SqlMode;
 
 /// How deep expressions and queries may be nested.
@@ -24,6 +25,8 @@ pub(super) struct Tokens<'a> {
     pub(super) text: &'a str,
     /// Where columns' types are JSON.
     pub(super) json_types: Vec<Range<usize>>,
+    /// Where definitions say utf8mb3, and no collation.
+    pub(super) utf8mb3: Vec<Range<usize>>,
     /// TIMESTAMP columns that are defined.
     pub(super) timestamps: Vec<TimestampColumn>,
     /// What one kind of server has for itself.
@@ -40,6 +43,7 @@ impl<'a> Tokens<'a> {
             at: 0,
             text,
             json_types: Vec::new(),
+            utf8mb3: Vec::new(),
             timestamps: Vec::new(),
             pieces: Vec::new(),
             items: Vec::new(),
@@ -190,6 +194,21 @@ impl<'a> Tokens<'a> {
             }
             _ => self.identifier(),
         }
+    }
+
+    /// The name of a definition's character set.
+    pub(super) fn charset(&mut self) -> Parsed<String> {
+        let place = self.at;
+        let name = self.name_or_string()?;
+        if matches!(charsets::static_name(&name), Some("utf8mb3")) {
+            self.utf8mb3.push(self.range_of(place));
+        }
+        Ok(name)
+    }
+
+    /// The definition that begins at this byte names a collation: its character set says nothing more.
+    pub(super) fn has_collation(&mut self, from: usize) {
+        self.utf8mb3.retain(|place| place.start < from);
     }
 
     /// A name after a period, or a column's: any word goes after a period.

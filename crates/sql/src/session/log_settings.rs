@@ -3,6 +3,7 @@
 
 use base::{SqlError, UnixMicros, codes};
 use binlog::{MariaGtidName, Origin};
+use types::charset::Charset;
 
 use super::Session;
 use super::gtid::NextGtid;
@@ -114,7 +115,7 @@ impl Session {
         }
     }
 
-    /// MariaDB's: of its parts that of utf8mb4 counts, and those of character sets that are not here need not.
+    /// MariaDB's: of its parts those of utf8mb4 and utf8mb3 count, and those of character sets that are not here need not.
     pub(super) fn set_character_set_collations(&mut self, pairs: &str) -> Result<(), SqlError> {
         for pair in pairs.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
             let wrong = || {
@@ -127,7 +128,7 @@ impl Session {
             let collation = collation.ok_or_else(|| crate::charsets::unknown_collation(name.trim()))?;
             if charset.trim().eq_ignore_ascii_case("utf8mb4") {
                 self.store("default_collation_for_utf8mb4", SettingValue::text(collation.name()));
-            } else if collation != default {
+            } else if collation != default && default.charset() != Charset::Utf8Mb4 {
                 return Err(SqlError::not_supported(format!("character_set_collations = '{pair}'")));
             }
         }

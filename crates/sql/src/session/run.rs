@@ -13,7 +13,7 @@ use crate::ddl::no_database;
 use crate::expr::WarningLevel;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Show, Statement};
-use crate::parse::{ParsedStatement, parse_one, to_utf8};
+use crate::parse::{Foreign, ParsedStatement, in_our_words, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
 use crate::settings::SettingValue;
@@ -41,13 +41,16 @@ impl Session {
     /// A statement in UTF-8, from the client's character set. Those of a source come in UTF-8.
     pub(super) fn statement_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
         let hot = &self.settings.hot;
-        match hot.character_set_client {
+        let text = match hot.character_set_client {
             "latin1" if !self.is_applier => match latin1_to_utf8(text) {
                 Cow::Borrowed(ascii) => to_utf8(ascii, hot.sql_mode),
                 Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
             },
             _ => to_utf8(text, hot.sql_mode),
-        }
+        };
+        let foreign = Foreign { utf8mb3: hot.utf8mb3, ..Foreign::NOTHING };
+        let words = (foreign != Foreign::NOTHING).then(|| in_our_words(&text, &self.parse_context(), foreign));
+        words.flatten().map_or(text, Cow::Owned)
     }
 
     /// Time, cancellation, processlist.

@@ -27,6 +27,8 @@ pub struct Hot {
     /// `None` for `NULL` and `binary`: results are sent as they are.
     pub character_set_results: Option<&'static str>,
     pub collation_connection: CollationId,
+    /// What `character_set_collations` makes of utf8mb3, where that is not what it is here.
+    pub utf8mb3: Option<CollationId>,
     pub sql_select_limit: u64,
     pub max_execution_time: Option<Duration>,
     /// `sort_buffer_size`, `join_buffer_size`, `tmp_table_size`
@@ -122,6 +124,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         character_set_results: charsets::static_name(get("character_set_results").as_str()),
         collation_connection: types::collation::by_name(get("collation_connection").as_str())
             .unwrap_or(CollationId::DEFAULT),
+        utf8mb3: charsets::utf8mb3_of(get("character_set_collations").as_str()),
         sql_select_limit: number("sql_select_limit"),
         max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
         limits: Limits {
