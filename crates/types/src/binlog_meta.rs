@@ -1,6 +1,7 @@
 //! What TABLE_MAP says of a column: type byte, metadata bytes, and the facts for the optional metadata.
 
-use crate::schema::{ColumnDef, ColumnType};
+use crate::column_type::ColumnType;
+use crate::schema::ColumnDef;
 
 /// MySQL's numbers for types, as the protocol and the binary log use them.
 #[allow(missing_docs, reason = "MySQL's own names")]

@@ -16,8 +16,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::charset::Charset;
+use crate::column_type::ColumnType;
 use crate::decimal::{self, Decimal};
-use crate::schema::{ColumnDef, ColumnType};
+use crate::schema::ColumnDef;
 use crate::temporal::binary as time;
 use crate::value::Value;
 

@@ -18,6 +18,7 @@ pub mod binlog_meta;
 pub mod charset;
 pub mod collation;
 pub mod column;
+mod column_type;
 pub mod decimal;
 mod error;
 pub mod json;
@@ -30,14 +31,13 @@ pub mod temporal;
 pub mod value;
 
 pub use collation::CollationId;
+pub use column_type::{BlobSize, ColumnType};
 pub use decimal::Decimal;
 pub use error::TypeError;
 pub use json::Json;
 pub use key::KeyCodec;
 pub use row::RowLayout;
-pub use schema::{
-    BlobSize, ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, KeyPart, ReferentialAction, TableDef,
-};
+pub use schema::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexDef, KeyPart, ReferentialAction, TableDef};
 pub use table::TableCodec;
 pub use temporal::{Date, DateTime, Time};
 pub use value::Value;

@@ -7,7 +7,7 @@
 //! Bitmaps over columns begin with the lowest bit, except those in the optional part, which begin with the highest.
 
 use types::binlog_meta;
-use types::schema::{ColumnDef, ColumnType, TableDef};
+use types::{ColumnDef, ColumnType, TableDef};
 
 use super::format::Dialect;
 use super::table_meta::{DefaultCharset, MetadataField, TableMapEvent};

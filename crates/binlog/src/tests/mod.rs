@@ -15,7 +15,7 @@ use base::{CommitNumber, IndexId, LogPosition, TableId, UnixMicros, Uuid};
 use bytes::Bytes;
 use io::IoMode;
 use io::sim::SimMachine;
-use types::schema::{BlobSize, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
+use types::{BlobSize, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 use types::{CollationId, Date, DateTime, RowLayout, Time, Value};
 
 use crate::*;

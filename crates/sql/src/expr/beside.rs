@@ -135,6 +135,17 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     }
 }
 
+/// A document between what is none is compared as a number or as text, as in MySQL.
+pub(super) fn json_between(value: Expr, low: &ExprType, high: &ExprType) -> Result<Expr, SqlError> {
+    if value.ty.kind != Kind::Json || low.kind == Kind::Json && high.kind == Kind::Json {
+        return Ok(value);
+    }
+    match low.kind.is_numeric() || high.kind.is_numeric() {
+        true => cast(value, CastType::Double, CollationId::BINARY),
+        false => cast(value, CastType::Char { chars: None }, CollationId::UTF8MB4_BIN),
+    }
+}
+
 /// Text that is wholly a date, a time or both, as such a constant.
 pub(super) fn temporal_constant(kind: Kind, text: &[u8]) -> Option<Expr> {
     let (value, fsp) = match kind {

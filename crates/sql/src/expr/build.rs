@@ -8,7 +8,7 @@ use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
 pub(crate) use crate::expr::beside::{as_bytes, numeric_arg};
-use crate::expr::beside::{beside, bytes_together, comparable, numeric_beside, temporal_constant};
+use crate::expr::beside::{beside, bytes_together, comparable, json_between, numeric_beside, temporal_constant};
 use crate::expr::cast as casting;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
@@ -373,17 +373,6 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     operands.extend(list.iter().map(|item| &item.ty));
     let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Refused)?;
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
-}
-
-/// A document between what is none is compared as a number or as text, as in MySQL.
-fn json_between(value: Expr, low: &ExprType, high: &ExprType) -> Result<Expr, SqlError> {
-    if value.ty.kind != Kind::Json || low.kind == Kind::Json && high.kind == Kind::Json {
-        return Ok(value);
-    }
-    match low.kind.is_numeric() || high.kind.is_numeric() {
-        true => cast(value, CastType::Double, CollationId::BINARY),
-        false => cast(value, CastType::Char { chars: None }, CollationId::UTF8MB4_BIN),
-    }
 }
 
 /// `value BETWEEN low AND high`

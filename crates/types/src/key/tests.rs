@@ -8,7 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::collation::compare;
 use crate::column::enum_number;
-use crate::schema::{ColumnDef, ColumnType};
+use crate::column_type::ColumnType;
+use crate::schema::ColumnDef;
 use crate::table::TableCodec;
 
 fn table(columns: Vec<ColumnDef>, parts: Vec<KeyPart>) -> TableCodec {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::schema::{BlobSize, ColumnType};
+use crate::column_type::{BlobSize, ColumnType};
 use crate::temporal::{Date, DateTime, Time};
 use crate::{CollationId, Decimal};
 
