@@ -69,16 +69,13 @@ impl<'a, T: Transport> ReplySink<'a, T> {
 
     fn set_columns(&mut self, columns: &[ResultColumn]) {
         self.fields = columns.iter().map(field).collect();
-        let in_latin1 = |column: &ResultColumn| match self.charset {
-            Some("latin1") => true,
-            // As it is in the column's own character set.
-            None | Some("binary") => column.collation.charset() == Charset::Latin1,
-            Some(_) => false,
+        let is_latin1 = |column: &ResultColumn| column.collation.charset() == Charset::Latin1;
+        self.in_latin1 = match self.charset {
+            Some("latin1") => vec![true; columns.len()],
+            // As it is in each column's own character set.
+            None | Some("binary") if columns.iter().any(is_latin1) => columns.iter().map(is_latin1).collect(),
+            _ => Vec::new(),
         };
-        self.in_latin1 = columns.iter().map(in_latin1).collect();
-        if !self.in_latin1.contains(&true) {
-            self.in_latin1.clear();
-        }
     }
 }
 
@@ -146,7 +143,7 @@ fn field(column: &ResultColumn) -> Field {
 /// Characters that latin1 does not have become `?`, as in MySQL.
 fn latin1(value: &Value) -> Value {
     match value {
-        Value::Str(text) => Value::Str(Bytes::copy_from_slice(&Charset::Latin1.encode_lossy(text))),
+        Value::Str(text) => Value::Str(Charset::Latin1.encode_shared(text)),
         other => other.clone(),
     }
 }
@@ -158,8 +155,9 @@ pub(crate) fn names_charset(charset: Option<&str>) -> Charset {
 
 /// Writes column definitions, as they follow a column count or the answer to PREPARE.
 pub(crate) fn write_columns<T>(link: &mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) {
+    let names = names_charset(charset);
     for column in columns {
-        link.writer.packet(|out| definition(column, charset).encode(out, names_charset(charset)));
+        link.writer.packet(|out| definition(column, charset).encode(out, names));
     }
 }
 

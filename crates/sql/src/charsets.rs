@@ -31,7 +31,7 @@ pub(crate) fn name_of_number(id: u16) -> Option<&'static str> {
 pub(crate) fn default_collation(charset: &str) -> Option<CollationId> {
     let name = match static_name(charset)? {
         // What MySQL's has, by another name.
-        "utf8mb3" => return collation::by_name("utf8mb3_general_ci"),
+        "utf8mb3" => return Some(CollationId::UTF8MB4_GENERAL_CI),
         name => name,
     };
     collation::all().iter().find(|info| info.is_default && info.charset.name() == name).map(|info| info.id)
@@ -42,7 +42,7 @@ pub(crate) fn utf8mb3_of(collations: &str) -> Option<CollationId> {
     let pairs = collations.split(',').filter_map(|pair| pair.split_once('='));
     let mut named = pairs.filter(|(charset, _)| static_name(charset.trim()) == Some("utf8mb3"));
     let collation = collation::by_name(named.next()?.1.trim())?;
-    Some(collation).filter(|collation| Some(*collation) != default_collation("utf8mb3"))
+    Some(collation).filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI)
 }
 
 /// The `_bin` collation of a character set.

@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use bytes::Bytes;
+
 /// A character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Charset {
@@ -94,6 +96,19 @@ impl Charset {
             let text = String::from_utf8_lossy(text);
             Cow::Owned(text.chars().map(|c| latin1_byte(c).unwrap_or(b'?')).collect())
         })
+    }
+
+    /// The same, of text that is shared where it has the same bytes.
+    pub fn encode_shared(self, text: &Bytes) -> Bytes {
+        match self.encode_lossy(text) {
+            Cow::Borrowed(_) => text.clone(),
+            Cow::Owned(bytes) => bytes.into(),
+        }
+    }
+
+    /// utf8mb4 with `?` for characters that this character set has not.
+    pub fn representable(self, text: &[u8]) -> Vec<u8> {
+        self.decode(&self.encode_lossy(text)).into_owned()
     }
 }
 

@@ -307,38 +307,42 @@ impl StatusVars {
         let mut cursor = Cursor::new(status, "status variables");
         while !cursor.is_empty() {
             let Ok(var) = StatusVar::decode(&mut cursor) else { break };
-            vars.take(&var);
+            vars.take(var);
         }
         vars
     }
 
-    /// The collation that a character set has where none is said. The set is named by its first one (33 is utf8mb3's, 45 utf8mb4's), which
-    /// is also what it was before servers wrote what they have: MySQL since 8.0, MariaDB since 11.3.
+    /// utf8mb3, by the number of its first collation.
+    pub const UTF8MB3: u16 = 33;
+    /// utf8mb4, by the number of its first collation.
+    pub const UTF8MB4: u16 = 45;
+
+    /// The collation that a character set has where none is said. The set is named by its first one, which is also what it was before servers
+    /// wrote what they have: MySQL since 8.0, MariaDB since 11.3.
     pub fn default_collation(&self, charset: u16) -> u16 {
-        const UTF8MB4: u16 = 45;
         let pair = self.character_set_collations.iter().find(|(first, _)| *first == charset);
-        let own = self.default_collation_for_utf8mb4.filter(|_| charset == UTF8MB4);
+        let own = self.default_collation_for_utf8mb4.filter(|_| charset == Self::UTF8MB4);
         pair.map(|(_, default)| *default).or(own).unwrap_or(charset)
     }
 
-    fn take(&mut self, var: &StatusVar<'_>) {
+    fn take(&mut self, var: StatusVar<'_>) {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match var {
-            StatusVar::Flags2(value) => self.flags2 = Some(*value),
-            StatusVar::SqlMode(value) => self.sql_mode = Some(*value),
-            StatusVar::AutoIncrement(increment, offset) => self.auto_increment = Some((*increment, *offset)),
-            StatusVar::Charsets(ids) => self.charsets = Some(*ids),
+            StatusVar::Flags2(value) => self.flags2 = Some(value),
+            StatusVar::SqlMode(value) => self.sql_mode = Some(value),
+            StatusVar::AutoIncrement(increment, offset) => self.auto_increment = Some((increment, offset)),
+            StatusVar::Charsets(ids) => self.charsets = Some(ids),
             StatusVar::TimeZone(zone) => self.time_zone = Some(text(zone)),
-            StatusVar::LcTimeNames(value) => self.lc_time_names = Some(*value),
-            StatusVar::CharsetDatabase(value) => self.charset_database = Some(*value),
+            StatusVar::LcTimeNames(value) => self.lc_time_names = Some(value),
+            StatusVar::CharsetDatabase(value) => self.charset_database = Some(value),
             StatusVar::UpdatedSchemas(schemas) => {
-                self.updated_schemas = schemas.as_ref().map(|all| all.iter().map(|schema| text(schema)).collect());
+                self.updated_schemas = schemas.map(|all| all.iter().map(|schema| text(schema)).collect());
             }
-            StatusVar::Microseconds(value) | StatusVar::MariaMicroseconds(value) => self.microseconds = Some(*value),
-            StatusVar::ExplicitDefaultsForTimestamp(value) => self.explicit_defaults_for_timestamp = Some(*value),
-            StatusVar::DdlXid(value) | StatusVar::MariaXid(value) => self.xid = Some(*value),
-            StatusVar::DefaultCollationForUtf8mb4(value) => self.default_collation_for_utf8mb4 = Some(*value),
-            StatusVar::CharacterSetCollations(pairs) => self.character_set_collations = pairs.clone(),
+            StatusVar::Microseconds(value) | StatusVar::MariaMicroseconds(value) => self.microseconds = Some(value),
+            StatusVar::ExplicitDefaultsForTimestamp(value) => self.explicit_defaults_for_timestamp = Some(value),
+            StatusVar::DdlXid(value) | StatusVar::MariaXid(value) => self.xid = Some(value),
+            StatusVar::DefaultCollationForUtf8mb4(value) => self.default_collation_for_utf8mb4 = Some(value),
+            StatusVar::CharacterSetCollations(pairs) => self.character_set_collations = pairs,
             _ => {}
         }
     }

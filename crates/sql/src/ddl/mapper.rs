@@ -145,9 +145,7 @@ impl Map {
             Step::Convert { from, was_timestamp, was_text } => {
                 let value = match (&old[*from], was_text) {
                     (Value::DateTime(utc), _) if *was_timestamp => Value::DateTime(self.conversion.local(*utc)),
-                    (Value::Str(text), Some(charset)) => {
-                        Value::Bytes(Bytes::copy_from_slice(&charset.encode_lossy(text)))
-                    }
+                    (Value::Str(text), Some(charset)) => Value::Bytes(charset.encode_shared(text)),
                     (value, _) => value.clone(),
                 };
                 self.conversion.convert(value, column, number)

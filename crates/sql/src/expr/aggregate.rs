@@ -20,7 +20,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
 
-use crate::expr::build::{Mixed, agree, as_bytes};
+use crate::expr::build::{Mixed, agree, bytes_together};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::tree::Expr;
@@ -181,15 +181,13 @@ impl Aggregate {
                 | AggregateFunction::JsonArrayAgg
                 | AggregateFunction::JsonObjectAgg
         );
-        let args: Vec<Expr> =
+        let mut args: Vec<Expr> =
             if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
         if let (AggregateFunction::Min | AggregateFunction::Max, [arg]) = (function, &args[..]) {
             agree(&[&arg.ty, &arg.ty], &name.to_ascii_lowercase(), Mixed::Refused)?;
         }
-        let joins_bytes =
-            function == AggregateFunction::GroupConcat && args.iter().any(|arg| arg.ty.kind == Kind::Bytes);
-        let args = if joins_bytes { args.into_iter().map(as_bytes).collect() } else { args };
         if function == AggregateFunction::GroupConcat {
+            bytes_together(&mut args);
             let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
             agree(&types, "group_concat", Mixed::Allowed)?;
         }

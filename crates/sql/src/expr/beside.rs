@@ -108,10 +108,11 @@ pub(crate) fn as_bytes(arg: Expr) -> Expr {
 }
 
 /// Operands of one operation: binary strings all, if one of them is.
-pub(super) fn bytes_together<const N: usize>(operands: [Expr; N]) -> [Expr; N] {
-    match operands.iter().any(|operand| operand.ty.kind == Kind::Bytes) {
-        true => operands.map(as_bytes),
-        false => operands,
+pub(crate) fn bytes_together(operands: &mut [Expr]) {
+    if operands.iter().any(|operand| operand.ty.kind == Kind::Bytes) {
+        for operand in operands {
+            *operand = as_bytes(std::mem::replace(operand, Expr::null()));
+        }
     }
 }
 

@@ -7,8 +7,8 @@ use base::{SqlError, codes};
 use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
-pub(crate) use crate::expr::beside::{as_bytes, numeric_arg};
-use crate::expr::beside::{beside, bytes_together, comparable, json_between, numeric_beside, temporal_constant};
+pub(crate) use crate::expr::beside::{as_bytes, bytes_together, numeric_arg};
+use crate::expr::beside::{beside, comparable, json_between, numeric_beside, temporal_constant};
 use crate::expr::cast as casting;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
@@ -381,7 +381,8 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
-    let args = bytes_together([value, low, high]);
+    let mut args = [value, low, high];
+    bytes_together(&mut args);
     let operands = [&args[0].ty, &args[1].ty, &args[2].ty];
     // Beside a number all are compared as numbers.
     let as_numbers = operands.iter().any(|ty| ty.kind.is_numeric());
@@ -391,12 +392,14 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
 
 /// `text LIKE pattern [ESCAPE escape]`; the default escape is a backslash, or none under NO_BACKSLASH_ESCAPES.
 pub fn like(text: Expr, pattern: Expr, escape: Option<char>) -> Result<Expr, SqlError> {
-    let [text, pattern] = bytes_together([text, pattern]);
-    let mut ty = condition(&[&text.ty, &pattern.ty], "like", Mixed::Refused)?;
-    if text.ty.kind == Kind::Bytes || pattern.ty.kind == Kind::Bytes {
+    let mut args = pair(text, pattern);
+    bytes_together(&mut args[..]);
+    let types = [&args[0].ty, &args[1].ty];
+    let mut ty = condition(&types, "like", Mixed::Refused)?;
+    if types.iter().any(|ty| ty.kind == Kind::Bytes) {
         ty.collation = CollationId::BINARY;
     }
-    Ok(Expr { kind: ExprKind::Like { args: pair(text, pattern), escape }, ty })
+    Ok(Expr { kind: ExprKind::Like { args, escape }, ty })
 }
 
 /// `+ - * / DIV %`

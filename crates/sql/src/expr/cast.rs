@@ -1,7 +1,5 @@
 //! CAST and CONVERT.
 
-use std::borrow::Cow;
-
 use base::SqlError;
 use types::charset::{Charset, prefix_bytes};
 use types::decimal::Rounding;
@@ -150,9 +148,8 @@ fn to_char(
     let mut text = coerce::text(value, from);
     let is_binary = matches!(value, Value::Bytes(_));
     if charset == Charset::Latin1 && !text.is_ascii() {
-        // Bytes are characters of it, and characters that it has not are question marks.
-        let encoded = if is_binary { Cow::Borrowed(&*text) } else { charset.encode_lossy(&text) };
-        text = charset.decode(&encoded).into_owned().into();
+        // Bytes are characters of it.
+        text = if is_binary { charset.decode(&text).into_owned() } else { charset.representable(&text) }.into();
     } else if is_binary && std::str::from_utf8(&text).is_err() {
         ctx.warn(
             base::codes::INVALID_CHARACTER_STRING,

@@ -111,10 +111,7 @@ pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
 /// The value as a binary string: text in the bytes of its own character set.
 pub(crate) fn bytes(value: &Value, ty: &ExprType) -> Bytes {
     let text = text(value, ty);
-    if !has_other_bytes(ty) || text.is_ascii() {
-        return text;
-    }
-    Bytes::copy_from_slice(&ty.collation.charset().encode_lossy(&text))
+    if has_other_bytes(ty) { ty.collation.charset().encode_shared(&text) } else { text }
 }
 
 /// Whether text of this type has other bytes in its own character set than here, where all text is UTF-8.
@@ -303,7 +300,7 @@ pub(crate) fn in_charset(text: Bytes, from: &ExprType, to: &ExprType) -> Result<
     }
     let charset = to.collation.charset();
     let (fits, from) = match from.kind {
-        Kind::Bytes if charset == Charset::Latin1 => return Ok(Bytes::copy_from_slice(&charset.decode(&text))),
+        Kind::Bytes if charset == Charset::Latin1 => return Ok(charset.decode(&text).into_owned().into()),
         Kind::Bytes | Kind::Any => (std::str::from_utf8(&text).is_ok(), "binary"),
         _ => (charset.encode(&text).is_some(), "utf8mb4"),
     };

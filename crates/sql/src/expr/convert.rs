@@ -310,8 +310,7 @@ impl Assignment<'_> {
         let missing = |c: &char| types::charset::latin1_byte(*c).is_none();
         let at = string.char_indices().find(|(_, c)| missing(c)).map_or(0, |(at, _)| at);
         self.incorrect_string(&text[at..])?;
-        let replaced: String = string.chars().map(|c| if missing(&c) { '?' } else { c }).collect();
-        Ok(replaced.into_bytes().into())
+        Ok(Charset::Latin1.representable(&text).into())
     }
 
     fn broken_text(&self, bytes: &[u8]) -> Result<Bytes, SqlError> {

@@ -200,7 +200,7 @@ impl<'a> Tokens<'a> {
     pub(super) fn charset(&mut self) -> Parsed<String> {
         let place = self.at;
         let name = self.name_or_string()?;
-        if matches!(charsets::static_name(&name), Some("utf8mb3")) {
+        if charsets::static_name(&name) == Some("utf8mb3") {
             self.utf8mb3.push(self.range_of(place));
         }
         Ok(name)

@@ -14,7 +14,6 @@ use types::{CollationId, Value};
 use super::Session;
 use super::gtid::NextGtid;
 use super::log_settings::{check_modes, maria_sql_mode};
-use crate::charsets;
 use crate::ddl::quote_identifier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
@@ -32,9 +31,6 @@ const AUTO_IS_NULL: u32 = 1 << 14;
 const MARIA_EXPLICIT_DEFAULTS: u32 = 1 << 24;
 const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
 const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
-/// Character sets, by their first collations' numbers.
-const UTF8MB3: u16 = 33;
-const UTF8MB4: u16 = 45;
 /// Errors of statements that somebody ended: how far they came nobody knows.
 const INTERRUPTED: [u16; 3] = [codes::QUERY_INTERRUPTED.0, codes::SERVER_SHUTDOWN.0, codes::CONNECTION_KILLED.0];
 
@@ -262,11 +258,11 @@ impl Session {
         let maria_flags = status.flags2.filter(|_| is_maria);
         let explicit =
             maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
-        let utf8mb3 = types::collation::by_id(status.default_collation(UTF8MB3));
+        let utf8mb3 = types::collation::by_id(status.default_collation(StatusVars::UTF8MB3));
         let foreign = Foreign {
             json_is_text: is_maria,
             implicit_timestamps: explicit == Some(false),
-            utf8mb3: utf8mb3.filter(|collation| Some(*collation) != charsets::default_collation("utf8mb3")),
+            utf8mb3: utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI),
         };
         if foreign == Foreign::NOTHING {
             return text;
@@ -294,7 +290,7 @@ impl Session {
             self.store("collation_connection", SettingValue::text(known_collation(connection)?.name()));
             self.store("collation_server", SettingValue::text(known_collation(server)?.name()));
         }
-        let utf8mb4 = known_collation(status.default_collation(UTF8MB4))?;
+        let utf8mb4 = known_collation(status.default_collation(StatusVars::UTF8MB4))?;
         self.store("default_collation_for_utf8mb4", SettingValue::text(utf8mb4.name()));
         let (increment, offset) = status.auto_increment.unwrap_or((1, 1));
         self.store("auto_increment_increment", SettingValue::UInt(increment.into()));

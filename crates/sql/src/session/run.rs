@@ -48,9 +48,11 @@ impl Session {
             },
             _ => to_utf8(text, hot.sql_mode),
         };
+        if hot.utf8mb3.is_none() {
+            return text;
+        }
         let foreign = Foreign { utf8mb3: hot.utf8mb3, ..Foreign::NOTHING };
-        let words = (foreign != Foreign::NOTHING).then(|| in_our_words(&text, &self.parse_context(), foreign));
-        words.flatten().map_or(text, Cow::Owned)
+        in_our_words(&text, &self.parse_context(), foreign).map_or(text, Cow::Owned)
     }
 
     /// Time, cancellation, processlist.

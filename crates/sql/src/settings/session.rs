@@ -24,7 +24,7 @@ pub struct Hot {
     pub transaction_read_only: bool,
     pub time_zone: TimeZone,
     pub character_set_client: &'static str,
-    /// `None` for `NULL` and `binary`: results are sent as they are.
+    /// `None` for `NULL`. With it, and with `binary`, text is sent in its own character set.
     pub character_set_results: Option<&'static str>,
     pub collation_connection: CollationId,
     /// What `character_set_collations` makes of utf8mb3, where that is not what it is here.

@@ -27,7 +27,7 @@ use types::temporal::parse::Allow;
 use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
-use crate::expr::build::{Mixed, agree};
+use crate::expr::build::{Mixed, agree, bytes_together};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::tree::{Constancy, Expr, ExprKind};
@@ -135,7 +135,11 @@ impl Function {
 
     /// Whether it makes numbers of its own, unlike one that passes on an argument.
     pub(crate) fn computes_number(self) -> bool {
-        math::TABLE.iter().any(|line| std::ptr::eq(line, self.0))
+        self.is_of(math::TABLE)
+    }
+
+    fn is_of(self, table: &'static [FunctionInfo]) -> bool {
+        table.iter().any(|line| std::ptr::eq(line, self.0))
     }
 
     /// How long its result holds, apart from its arguments.
@@ -230,8 +234,10 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
         true => args.into_iter().map(crate::expr::build::numeric_arg).collect(),
         false => args,
     };
-    let args = control::prepare(info.name, args);
-    let args = string::prepare(info, args);
+    let mut args = control::prepare(info.name, args);
+    if Function(info).is_of(string::TABLE) {
+        bytes_together(&mut args);
+    }
     let ty = (info.infer)(&args, session);
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
 }

@@ -9,7 +9,7 @@ use super::{
     Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, some, text_of, text_of_all,
     text_of_first,
 };
-use crate::expr::build::{TrimSide, as_bytes};
+use crate::expr::build::TrimSide;
 use crate::expr::coerce;
 use crate::expr::context::SessionInfo;
 use crate::expr::tree::{Expr, ExprKind};
@@ -57,15 +57,6 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("format", 2, 3, |_, session| own_text(128, session), format_number),
     line("soundex", 1, 1, |args, session| text_of(args, args[0].ty.text_length().max(4), session), soundex),
 ];
-
-/// Beside a binary string text is one too.
-pub(super) fn prepare(info: &FunctionInfo, args: Vec<Expr>) -> Vec<Expr> {
-    let is_one = TABLE.iter().any(|line| std::ptr::eq(line, info));
-    match is_one && args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
-        true => args.into_iter().map(as_bytes).collect(),
-        false => args,
-    }
-}
 
 /// A number of characters that is written in the statement.
 fn written_count(arg: &Expr) -> Option<u32> {

@@ -49,7 +49,7 @@ pub(super) const ALL: &[Setting] = &[
     both("big_tables", BOOL, "OFF").understood().doc("Intermediate results need no such hint."),
     both("character_set_client", Kind::CharacterSet, "utf8mb4").doc("The character set of statements."),
     both("character_set_collations", TEXT, "")
-        .doc("MariaDB's, set by mariadb-binlog's output: `utf8mb4=…` sets default_collation_for_utf8mb4."),
+        .doc("MariaDB's, set by mariadb-binlog's output: `utf8mb4=…` sets default_collation_for_utf8mb4, `utf8mb3=…` is what definitions mean that say utf8mb3 and no collation."),
     both("character_set_connection", Kind::CharacterSet, "utf8mb4").doc("The character set of literals."),
     both("character_set_database", Kind::CharacterSet, "utf8mb4").doc("The character set of the default database."),
     both("character_set_filesystem", Kind::CharacterSet, "binary").understood().doc("File names are bytes."),
