@@ -55,6 +55,16 @@ pub(super) struct LastContext {
     status: Vec<u8>,
     schema: Vec<u8>,
     is_valid: bool,
+    /// The error that the statement that runs had at its source, 0 if none. Only one that keeps what it has changed until then is logged
+    /// with one: its table was of an engine without transactions.
+    expected_error: u16,
+}
+
+impl LastContext {
+    /// Whether a statement that ends with this error keeps what it has changed, as it did at its source.
+    pub(super) fn keeps_changes(&self, error: &SqlError) -> bool {
+        self.expected_error == error.code
+    }
 }
 
 impl Session {
@@ -191,14 +201,18 @@ impl Session {
     /// Runs a statement as it was run at its source. One that is a transaction by itself is committed when this returns.
     ///
     /// # Errors
-    /// The statement's own, or 3002 if it had another outcome there. What it has changed is undone.
+    /// The statement's own, or 3002 if it had another outcome there. What it has changed is undone: by the statement itself, or in a
+    /// transaction that is rolled back for it.
     pub async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
         let text = self.become_source(statement)?;
+        let expected = statement.event.error_code;
+        self.replicated.expected_error = if INTERRUPTED.contains(&expected) { 0 } else { expected };
         let outcome = self.query(&text, &mut Collected::default()).await;
+        self.replicated.expected_error = 0;
         if self.settings.hot.insert_id.is_some() {
             self.store("insert_id", SettingValue::UInt(0));
         }
-        match (statement.event.error_code, outcome) {
+        match (expected, outcome) {
             (0, Ok(_)) => {}
             (0, Err(error)) => return Err(error),
             (expected, _) if INTERRUPTED.contains(&expected) => {
@@ -241,8 +255,12 @@ impl Session {
             self.info.database = (!schema.is_empty()).then(|| schema.into_owned());
             self.settings_changed();
             self.database_changed();
-            self.replicated =
-                LastContext { status: event.status.to_vec(), schema: event.schema.to_vec(), is_valid: true };
+            self.replicated = LastContext {
+                status: event.status.to_vec(),
+                schema: event.schema.to_vec(),
+                is_valid: true,
+                expected_error: 0,
+            };
         }
         let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));
         self.store("timestamp", SettingValue::Double(micros as f64 / 1e6));

@@ -142,19 +142,7 @@ impl Session {
             return result.and(Err(EngineError::RolledBack.into()));
         }
         match result {
-            Ok(outcome) if open.explicit => {
-                self.put_transaction(open);
-                Ok(outcome)
-            }
-            Ok(outcome) => {
-                self.count(Counter::HandlerCommit);
-                // A read that is a transaction by itself is none of gtid_next's.
-                let _owned = if plan.writes() { self.gtid_ended() } else { None };
-                let pending = open.transaction.enqueue().await?;
-                self.wait_for_commit(pending.ended()).await?;
-                Ok(outcome)
-            }
-            Err(error) => {
+            Err(error) if !self.replicated.keeps_changes(&error) || !open.transaction.has_writes() => {
                 open.transaction.rollback_statement();
                 if open.explicit {
                     self.put_transaction(open);
@@ -162,6 +150,18 @@ impl Session {
                     self.gtid_ended();
                 }
                 Err(error)
+            }
+            result if open.explicit => {
+                self.put_transaction(open);
+                result
+            }
+            result => {
+                self.count(Counter::HandlerCommit);
+                // A read that is a transaction by itself is none of gtid_next's.
+                let _owned = if plan.writes() { self.gtid_ended() } else { None };
+                let pending = open.transaction.enqueue().await?;
+                self.wait_for_commit(pending.ended()).await?;
+                result
             }
         }
     }
