@@ -11,7 +11,7 @@ const SECONDS: &str =
     "INSERT INTO seconds (t, u, v) VALUES ('2020-01-01 00:00:00.7', '10:00:00.999999', '2020-01-01 00:00:00.5')";
 
 /// Fractions of seconds, types by mode; what of it the two kinds have.
-const CARRIED: [(Option<Kind>, &str); 13] = [
+const CARRIED: [(Option<Kind>, &str); 15] = [
     (None, SECONDS),
     (Some(Kind::Mysql97), "SET sql_mode='TIME_TRUNCATE_FRACTIONAL'"),
     (Some(Kind::Maria118), "SET sql_mode='TIME_ROUND_FRACTIONAL'"),
@@ -21,17 +21,20 @@ const CARRIED: [(Option<Kind>, &str); 13] = [
         "SET sql_mode=''; SET explicit_defaults_for_timestamp=0; CREATE TABLE e (id INT PRIMARY KEY, a TIMESTAMP, b TIMESTAMP, c TIMESTAMP NULL, \
          f TIMESTAMP(3) DEFAULT NOW(3)); CREATE TABLE g (id INT PRIMARY KEY, a TIMESTAMP NOT NULL ON UPDATE NOW(), b TIMESTAMP)",
     ),
+    (None, "ALTER TABLE e ADD COLUMN h TIMESTAMP(2) AFTER id, ADD COLUMN i TIMESTAMP; INSERT INTO e (id) VALUES (1)"),
     (
-        None,
-        "ALTER TABLE e ADD COLUMN h TIMESTAMP(2) AFTER id, ADD COLUMN i TIMESTAMP; INSERT INTO e (id) VALUES (1); SET explicit_defaults_for_timestamp=1",
+        Some(Kind::Maria118),
+        "INSERT INTO e (id, a, b, f) VALUES (2, NULL, NULL, NULL); UPDATE e SET b = NULL WHERE id = 1",
     ),
+    (None, "SET explicit_defaults_for_timestamp=1"),
     (None, "SET sql_mode='REAL_AS_FLOAT'; CREATE TABLE r (id INT PRIMARY KEY, a REAL); INSERT INTO r VALUES (1, 0.1)"),
     (None, LATIN1),
     // What a character set is without a collation.
     (
         None,
         "SET NAMES utf8mb4; CREATE TABLE k1 (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET utf8mb3, b VARCHAR(9) CHARACTER SET utf8mb4, \
-            c VARCHAR(9) CHARACTER SET utf8 COLLATE utf8mb3_bin, d VARCHAR(9) CHARACTER SET 'utf8' NOT NULL UNIQUE)",
+            c VARCHAR(9) CHARACTER SET utf8 COLLATE utf8mb3_bin, d VARCHAR(9) CHARACTER SET 'utf8' NOT NULL UNIQUE, \
+            e NCHAR(9), f NATIONAL VARCHAR(9) NOT NULL COLLATE utf8mb3_bin, g NCHAR)",
     ),
     (Some(Kind::Mysql97), "SET default_collation_for_utf8mb4 = utf8mb4_general_ci"),
     (Some(Kind::Maria118), "SET character_set_collations = 'utf8mb4=utf8mb4_general_ci,utf8mb3=utf8mb3_uca1400_as_ci'"),

@@ -29,7 +29,11 @@ pub(super) fn column_default(
         let message = format!("BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value", column.name);
         return Err(SqlError::new(codes::BLOB_CANT_HAVE_DEFAULT, message));
     }
-    let value = convert(literal_value(literal, &column.ty), column, context).map_err(|_| invalid(&column.name))?;
+    let mut value = literal_value(literal, &column.ty);
+    if let (Value::Str(text), ColumnType::Binary { .. } | ColumnType::VarBinary { .. }) = (&value, &column.ty) {
+        value = Value::Bytes(context.character_set.encode_shared(text));
+    }
+    let value = convert(value, column, context).map_err(|_| invalid(&column.name))?;
     Ok(Some(ColumnDefault::Literal(value)))
 }
 

@@ -27,6 +27,7 @@ use base::{SqlError, codes};
 use engine::{Catalog, CatalogChange};
 use jiff::tz::TimeZone;
 use types::CollationId;
+use types::charset::Charset;
 
 use crate::expr::{SqlMode, Warnings};
 use crate::parse::ast::{Ddl, TableName};
@@ -49,6 +50,8 @@ pub struct DdlContext<'a> {
     pub database: Option<&'a str>,
     /// Strictness, NO_ENGINE_SUBSTITUTION.
     pub sql_mode: SqlMode,
+    /// Of `collation_connection`: the bytes that a text is for a column of bytes.
+    pub character_set: Charset,
     /// `collation_server`: of new databases.
     pub collation_server: CollationId,
     /// `default_collation_for_utf8mb4`

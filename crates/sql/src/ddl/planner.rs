@@ -30,6 +30,7 @@ impl DdlPlanner for Planner {
             catalog,
             database: Some(logged.schema.as_str()).filter(|schema| !schema.is_empty()),
             sql_mode,
+            character_set: known(logged.charsets[1]).charset(),
             collation_server: known(logged.charsets[2]),
             utf8mb4_collation: known(logged.default_collation_for_utf8mb4),
             timestamp: logged.timestamp,

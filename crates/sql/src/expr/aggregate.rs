@@ -194,7 +194,10 @@ impl Aggregate {
         let ty = infer(function, &args, session);
         // DISTINCT changes nothing in these, and would only remember all values.
         let distinct = clauses.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
-        let separator = clauses.separator.unwrap_or(Bytes::from_static(b","));
+        let mut separator = clauses.separator.unwrap_or(Bytes::from_static(b","));
+        if ty.kind == Kind::Bytes {
+            separator = session.collation_connection.charset().encode_shared(&separator);
+        }
         Ok(Aggregate { function, args, distinct, order_by: clauses.order_by, separator, ty })
     }
 

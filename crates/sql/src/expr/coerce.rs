@@ -48,6 +48,11 @@ pub(crate) fn printable(text: &[u8]) -> String {
     String::from_utf8_lossy(&text[..types::charset::prefix_bytes(text, LONGEST)]).into_owned()
 }
 
+/// A point in time in UTC.
+pub(crate) fn utc_time(at: UnixMicros) -> DateTime {
+    calendar::from_unix_micros(at.0 as i64).unwrap_or(DateTime::ZERO)
+}
+
 /// A point in time as the zone's clocks show it.
 pub(crate) fn local_time(at: UnixMicros, zone: &TimeZone) -> DateTime {
     let micros = at.0 as i64;

@@ -62,6 +62,8 @@ pub struct SessionInfo {
     pub max_allowed_packet: u64,
     /// `lc_time_names`
     pub locale: &'static Locale,
+    /// `explicit_defaults_for_timestamp=0`: NULL for a TIMESTAMP that may not be NULL is the time.
+    pub implicit_timestamps: bool,
     /// `default_week_format`
     pub default_week_format: u8,
     /// `@name`, by lower case name, with the type last assigned.
@@ -102,6 +104,7 @@ impl Default for SessionInfo {
             group_concat_max_len: 1024,
             max_allowed_packet: 64 << 20,
             locale: Locale::english(),
+            implicit_timestamps: false,
             default_week_format: 0,
             user_variables: Mutex::default(),
             set_last_insert_id: Mutex::default(),

@@ -20,7 +20,7 @@ use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::value::NOT_FIXED;
 use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
-use crate::expr::coerce::{self, plain_text, printable};
+use crate::expr::coerce::{self, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
 use crate::expr::mode::SqlMode;
 use crate::expr::{cast, json};
@@ -37,7 +37,7 @@ pub enum Strictness {
 /// The value in the column's own form, ready for [`types::RowLayout::encode`]; `row_number` (from 1) is for messages.
 ///
 /// TIMESTAMP columns get their value in UTC; text is checked against the column's character set and length; NULL for a
-/// NOT NULL column is 1048 (or the type's zero where that is allowed).
+/// NOT NULL column is 1048 (or the type's zero where that is allowed; see [`crate::expr::context::SessionInfo::implicit_timestamps`]).
 pub fn convert_for_column(
     value: Value,
     column: &ColumnDef,
@@ -53,6 +53,11 @@ pub fn convert_for_column(
     }
     let to = Assignment { column, strictness, row_number, ctx };
     if value.is_null() {
+        if let ColumnType::Timestamp { fsp } = &column.ty
+            && ctx.session.implicit_timestamps
+        {
+            return Ok(Value::DateTime(utc_time(ctx.now).truncated(*fsp)));
+        }
         to.complain(codes::BAD_NULL_ERROR, format!("Column '{}' cannot be null", column.name))?;
         return Ok(match &column.ty {
             // No member at all, unlike a value that was not given.

@@ -234,6 +234,10 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
         }
         tokens.expect_token(&Token::RParen)?;
     }
+    if matches!(*name, "nchar" | "nvarchar") {
+        let end = tokens.end_of_last();
+        tokens.utf8mb3.push(end..end);
+    }
     type_modifiers(tokens, &mut ty)?;
     if ty.name == "varchar" && ty.length.is_none() || ty.name == "varbinary" && ty.length.is_none() {
         return tokens.unexpected();

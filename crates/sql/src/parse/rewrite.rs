@@ -35,8 +35,11 @@ pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign)
         edits.extend(timestamps::unsaid(tokens.timestamps));
     }
     if let Some(collation) = foreign.utf8mb3 {
-        let said = format!("{} COLLATE {}", collation.charset().name(), collation.name());
-        edits.extend(tokens.utf8mb3.into_iter().map(|place| (place, said.clone())));
+        let said = |place: &Range<usize>| match place.is_empty() {
+            true => format!(" COLLATE {}", collation.name()),
+            false => format!("{} COLLATE {}", collation.charset().name(), collation.name()),
+        };
+        edits.extend(tokens.utf8mb3.into_iter().map(|place| (place.clone(), said(&place))));
     }
     edited(text, edits)
 }

@@ -25,7 +25,7 @@ pub(super) struct Tokens<'a> {
     pub(super) text: &'a str,
     /// Where columns' types are JSON.
     pub(super) json_types: Vec<Range<usize>>,
-    /// Where definitions say utf8mb3, and no collation.
+    /// Where definitions say utf8mb3, and no collation; behind NCHAR and its kin, which mean it, nothing.
     pub(super) utf8mb3: Vec<Range<usize>>,
     /// TIMESTAMP columns that are defined.
     pub(super) timestamps: Vec<TimestampColumn>,

@@ -108,6 +108,7 @@ impl Session {
             catalog,
             database: self.info.database.as_deref(),
             sql_mode: self.info.sql_mode,
+            character_set: self.info.collation_connection.charset(),
             collation_server: named_collation(settings.named("collation_server").as_str()),
             utf8mb4_collation: named_collation(settings.named("default_collation_for_utf8mb4").as_str()),
             timestamp: (self.now.0 / 1_000_000) as u32,

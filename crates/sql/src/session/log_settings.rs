@@ -157,7 +157,6 @@ impl Session {
         let is_refused = match setting.name {
             "default_table_encryption" | "sql_if_exists" | "system_versioning_insert_history" => value.as_bool(),
             "sql_auto_is_null" => replays && value.as_bool(),
-            "explicit_defaults_for_timestamp" => replays && !value.as_bool(),
             _ => false,
         };
         match is_refused {

@@ -388,6 +388,7 @@ impl Session {
         self.info.max_allowed_packet = hot.max_allowed_packet;
         self.info.default_week_format = hot.default_week_format;
         self.info.locale = hot.locale;
+        self.info.implicit_timestamps = hot.implicit_timestamps;
         if self.info.version.is_empty() {
             self.info.version = self.settings.named("version").as_str().to_string();
         }

@@ -168,7 +168,7 @@ impl Session {
         let database = String::from_utf8_lossy(statement.event.schema);
         let database = Some(&*database).filter(|database| !database.is_empty());
         // What we do not know may be left out all the same.
-        let is_unwanted = database.is_some_and(|database| !filter.wants_database(database));
+        let is_unwanted = !filter.wants_database(database.unwrap_or_default());
         let is_left_out = match self.become_source(statement) {
             Ok(text) => {
                 let text = parse::to_utf8(&text, self.settings.hot.sql_mode);
@@ -273,14 +273,11 @@ impl Session {
 
     /// A definition of the source as one for us.
     fn in_our_words(&self, status: &StatusVars, text: Vec<u8>, is_maria: bool) -> Vec<u8> {
-        let maria_flags = status.flags2.filter(|_| is_maria);
-        let explicit =
-            maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
         let utf8mb3 = types::collation::by_id(status.default_collation(StatusVars::UTF8MB3));
         let foreign = Foreign {
             json_is_text: is_maria,
-            implicit_timestamps: explicit == Some(false),
             utf8mb3: utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI),
+            ..Foreign::NOTHING
         };
         if foreign == Foreign::NOTHING {
             return text;
@@ -325,8 +322,16 @@ impl Session {
         let number = u64::from(status.lc_time_names.unwrap_or(0));
         let locale = Locale::by_number(number).ok_or_else(|| Locale::unknown(number))?;
         self.store("lc_time_names", SettingValue::text(locale.name));
-        if let Some(on) = status.explicit_defaults_for_timestamp {
-            self.store("explicit_defaults_for_timestamp", SettingValue::Bool(on));
+        // A MySQL says it of definitions alone: of anything else this server's own value decides, as on a MySQL.
+        let maria_flags = status.flags2.filter(|_| is_maria);
+        let explicit =
+            maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
+        match explicit {
+            Some(on) => self.store("explicit_defaults_for_timestamp", SettingValue::Bool(on)),
+            None => {
+                let own = self.shared.globals.named("explicit_defaults_for_timestamp");
+                self.store("explicit_defaults_for_timestamp", own);
+            }
         }
         Ok(())
     }

@@ -48,10 +48,11 @@ impl Session {
             },
             _ => to_utf8(text, hot.sql_mode),
         };
-        if hot.utf8mb3.is_none() {
+        if hot.utf8mb3.is_none() && !hot.implicit_timestamps {
             return text;
         }
-        let foreign = Foreign { utf8mb3: hot.utf8mb3, ..Foreign::NOTHING };
+        let foreign =
+            Foreign { utf8mb3: hot.utf8mb3, implicit_timestamps: hot.implicit_timestamps, ..Foreign::NOTHING };
         in_our_words(&text, &self.parse_context(), foreign).map_or(text, Cow::Owned)
     }
 

@@ -29,6 +29,8 @@ pub struct Hot {
     pub collation_connection: CollationId,
     /// What `character_set_collations` makes of utf8mb3, where that is not what it is here.
     pub utf8mb3: Option<CollationId>,
+    /// Not `explicit_defaults_for_timestamp`.
+    pub implicit_timestamps: bool,
     pub sql_select_limit: u64,
     pub max_execution_time: Option<Duration>,
     /// `sort_buffer_size`, `join_buffer_size`, `tmp_table_size`
@@ -125,6 +127,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         collation_connection: types::collation::by_name(get("collation_connection").as_str())
             .unwrap_or(CollationId::DEFAULT),
         utf8mb3: charsets::utf8mb3_of(get("character_set_collations").as_str()),
+        implicit_timestamps: !on("explicit_defaults_for_timestamp"),
         sql_select_limit: number("sql_select_limit"),
         max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
         limits: Limits {

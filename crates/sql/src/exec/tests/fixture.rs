@@ -206,6 +206,7 @@ impl Fixture {
             catalog: &catalog,
             database: session.database.as_deref(),
             sql_mode: session.sql_mode,
+            character_set: session.collation_connection.charset(),
             collation_server: CollationId::DEFAULT,
             utf8mb4_collation: CollationId::DEFAULT,
             timestamp: 0,

@@ -181,7 +181,7 @@ impl IntoValue for Date {
 }
 
 fn utc_now(args: &Args<'_>) -> DateTime {
-    calendar::from_unix_micros(args.ctx.now.0 as i64).unwrap_or(DateTime::ZERO)
+    coerce::utc_time(args.ctx.now)
 }
 
 fn fsp(args: &Args<'_>) -> u8 {

@@ -72,7 +72,8 @@ pub(super) const ALL: &[Setting] = &[
     both("div_precision_increment", uint(0, 30), "4").doc("Digits that a division adds."),
     session("error_count", U64, "0").read_only().doc("Number of errors of the last statement."),
     both("explicit_defaults_for_timestamp", BOOL, "ON")
-        .doc("Whether TIMESTAMP columns have only the defaults that were written. ON is what is supported."),
+        .doc("Whether TIMESTAMP columns have only the defaults that were written. With OFF those that are not said to be NULL are NOT NULL, the first \
+              one is the time by default, and NULL for one of them is the time."),
     both("group_concat_max_len", uint(4, u64::MAX), "1024").doc("Longest result of GROUP_CONCAT in bytes."),
     session("identity", U64, "0").doc("Another name for last_insert_id."),
     session("insert_id", U64, "0").doc("The value that the next AUTO_INCREMENT makes."),
