@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
+use std::time::Duration;
 
 use crate::Result;
 use crate::process::{run, workspace_root};
@@ -56,9 +58,27 @@ pub fn peers_home() -> PathBuf {
     cache.unwrap_or_else(|| home.join(".cache")).join("commuter-peers")
 }
 
-/// Data folders; visible at the same path inside the roots.
-pub(crate) fn peers_data() -> PathBuf {
+/// Data folders of all processes; visible at the same path inside the roots.
+fn all_data() -> PathBuf {
     peers_home().join("data")
+}
+
+/// Data folders of this process. What others have left, which may tell why a test failed, is removed when it is an hour old.
+pub(crate) fn peers_data() -> PathBuf {
+    static REMOVED: Once = Once::new();
+    REMOVED.call_once(|| remove_old(&all_data()));
+    all_data().join(std::process::id().to_string())
+}
+
+fn remove_old(data: &Path) {
+    for entry in fs::read_dir(data).into_iter().flatten().flatten() {
+        let is_running = Path::new("/proc").join(entry.file_name()).exists();
+        let changed = entry.metadata().and_then(|data| data.modified()).ok();
+        let is_old = changed.is_some_and(|at| at.elapsed().is_ok_and(|age| age > Duration::from_secs(3600)));
+        if !is_running && is_old {
+            let _ = fs::remove_dir_all(entry.path()).or_else(|_| fs::remove_file(entry.path()));
+        }
+    }
 }
 
 /// The shim that makes syncs slower and counts them.
@@ -92,7 +112,7 @@ pub(crate) fn debezium_folder() -> PathBuf {
 /// # Errors
 /// What the failing command printed.
 pub fn install_everything() -> Result<()> {
-    fs::create_dir_all(peers_data()).map_err(|error| error.to_string())?;
+    fs::create_dir_all(all_data()).map_err(|error| error.to_string())?;
     fs::create_dir_all(peers_home().join("bin")).map_err(|error| error.to_string())?;
     host_packages()?;
     for kind in [Kind::Mysql97, Kind::Maria118] {
@@ -156,7 +176,7 @@ fn install_root(kind: Kind) -> Result<()> {
 
 /// Makes `/proc`, `/dev` and the data folder visible in a root.
 fn mount_into(root: &Path) -> Result<()> {
-    let data = peers_data();
+    let data = all_data();
     let inside = root.join(data.strip_prefix("/").unwrap_or(&data));
     fs::create_dir_all(&inside).map_err(|error| error.to_string())?;
     fs::create_dir_all(&data).map_err(|error| error.to_string())?;

@@ -101,6 +101,8 @@ fn one_of_them_alone(replica: &Server, mysql: &Peer, maria: &Peer) {
         assert!(error.contains(code), "{sql}: {error}");
     };
     assert_eq!(client.column("SHOW ALL SLAVES STATUS", "Connection_name").unwrap(), "first");
+    let position = client.query("SELECT @@gtid_slave_pos").unwrap();
+    assert_eq!(client.column("SHOW ALL SLAVES STATUS", "Gtid_Slave_Pos").unwrap(), position.trim());
     client.query("STOP SLAVE 'second'").unwrap();
     assert_eq!(status(replica, "SECOND", "Replica_IO_Running"), "No");
     assert_eq!(status(replica, "first", "Replica_IO_Running"), "Yes");

@@ -82,3 +82,45 @@ fn a_replica_goes_from_one_to_the_other() {
     assert_eq!(end.client().query(rows), middle.client().query(rows));
     assert_eq!(end.client().column("SHOW SLAVE STATUS", "Using_Gtid").unwrap(), "Slave_Pos");
 }
+
+/// Sessions and a server with a domain of their own, as a MariaDB has them: for a MariaDB's replica, and a MySQL's.
+#[test]
+fn domains_of_our_own() {
+    let options = ServerOptions::with_settings(["version=11.8.0-commuter"]);
+    let mut source = Node::Ours(Server::start("domains-source", options).unwrap());
+    let maria = Node::Peer(Peer::start(Kind::Maria118, "domains-maria", Duration::ZERO, &[]).unwrap());
+    let mysql = Node::Peer(Peer::start(Kind::Mysql97, "domains-mysql", Duration::ZERO, &[]).unwrap());
+    let copy = Node::Ours(Server::start("domains-copy", ServerOptions::default()).unwrap());
+    source.client().query(TABLES).unwrap();
+    maria.client().query("INSTALL SONAME 'auth_mysql_sha2'; SET GLOBAL gtid_slave_pos = ''; RESET MASTER").unwrap();
+    for replica in [&maria, &mysql, &copy] {
+        replica.follow(source.port()).unwrap();
+    }
+    let write = |source: &Node, rounds: u32| {
+        for n in 0..rounds {
+            source.client().query(&format!("INSERT INTO d.t (n) VALUES ({n})")).unwrap();
+            source.client().query(&format!("SET gtid_domain_id = 4; INSERT INTO e.t (n) VALUES ({n}), ({n})")).unwrap();
+        }
+    };
+    write(&source, 20);
+    source.client().query("SET GLOBAL gtid_domain_id = 7").unwrap();
+    write(&source, 20);
+    source.kill();
+    source.restart().unwrap();
+    write(&source, 20);
+    let own = source.client().query("SELECT @@server_id").unwrap();
+    for replica in [&maria, &mysql, &copy] {
+        source.wait_for_replica(replica, PATIENCE).unwrap();
+        for rows in ["SELECT * FROM d.t ORDER BY id", "SELECT * FROM e.t ORDER BY id"] {
+            assert_eq!(replica.client().query(rows), source.client().query(rows), "{rows}");
+        }
+    }
+    // Two definitions and 60 rows in domain 4; in 7 what was written before the server forgot that setting again.
+    let position = position(&maria, "gtid_slave_pos").join(",");
+    let wanted = [format!("4-{}-62", own.trim()), format!("7-{}-20", own.trim())];
+    assert!(wanted.iter().all(|name| position.contains(name)) && position.starts_with("0-"), "{position}");
+    let executed = "SELECT REPLACE(@@global.gtid_executed, '\n', '')";
+    assert_eq!(mysql.client().query(executed), source.client().query(executed));
+    let refused = source.client().query("BEGIN; SET gtid_domain_id = 3").unwrap_err();
+    assert!(refused.to_string().contains("1694") || refused.to_string().contains("transaction"), "{refused}");
+}

@@ -79,6 +79,8 @@ pub struct Origin {
 pub enum GtidChoice {
     /// This server's next number under a tag, or under none, when it gets its place.
     Automatic(Tag),
+    /// A GTID as a MariaDB makes it ([`crate::MariaGtidName`]): the domain's next number, of this server.
+    OfDomain(u32),
     /// This one, which nobody else commits.
     Chosen(Gtid),
     /// None: it concerns this server alone, and no replica (`sql_log_bin=0`).

@@ -87,6 +87,12 @@ impl GtidSet {
         self.sources.get(&(uuid, tag)).and_then(|intervals| intervals.last()).map_or(0, |&(_, last)| last)
     }
 
+    /// The highest number that servers from one UUID to another have without a tag; 0 if they have none.
+    pub fn last_between(&self, first: Uuid, last: Uuid) -> u64 {
+        let untagged = self.sources.range((first, Tag::NONE)..=(last, Tag::NONE)).filter(|((_, tag), _)| tag.is_none());
+        untagged.filter_map(|(_, intervals)| intervals.last()).map(|&(_, last)| last).max().unwrap_or(0)
+    }
+
     /// The highest GTID of a server under each tag, and under none.
     pub fn lasts_of(&self, uuid: Uuid) -> impl Iterator<Item = Gtid> + '_ {
         let of_server = self.sources.range((uuid, Tag::NONE)..).take_while(move |((of, _), _)| *of == uuid);

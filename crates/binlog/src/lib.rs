@@ -46,7 +46,7 @@ pub use log::{
 };
 pub use maria_gtid::MariaGtidName;
 pub use source_position::SourcePosition;
-pub use sql_mode::shared_sql_modes;
+pub use sql_mode::{maria_sql_mode, mysql_sql_mode};
 pub use stream_place::{StreamEvent, StreamPlace};
 
 #[cfg(test)]

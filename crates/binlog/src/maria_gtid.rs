@@ -60,6 +60,12 @@ impl MariaGtidName {
         Uuid(bytes)
     }
 
+    /// The highest number of a domain in a set; 0 if it has none.
+    pub(crate) fn last_of(set: &GtidSet, domain_id: u32) -> u64 {
+        let uuid = |server_id| MariaGtidName { domain_id, server_id, seq_no: 0 }.uuid();
+        set.last_between(uuid(0), uuid(u32::MAX))
+    }
+
     /// As a GTID of ours.
     pub fn gtid(self) -> Gtid {
         Gtid::new(self.uuid(), self.seq_no)

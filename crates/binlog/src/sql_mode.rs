@@ -1,4 +1,5 @@
-//! The bits of `sql_mode` in statements' status variables (Q_SQL_MODE_CODE), by the names that both servers have for them.
+//! The bits of `sql_mode` in statements' status variables (Q_SQL_MODE_CODE), which mean something else in each kind's log, as each kind of
+//! server is told of them.
 
 /// Bits that MySQL and MariaDB share and that still mean something. Others say how a server was configured long ago, and would be refused.
 const SHARED: [(u32, &str); 17] = [
@@ -21,7 +22,28 @@ const SHARED: [(u32, &str); 17] = [
     (31, "PAD_CHAR_TO_FULL_LENGTH"),
 ];
 
-/// The names of those modes that MySQL and MariaDB share.
-pub fn shared_sql_modes(bits: u64) -> Vec<&'static str> {
-    SHARED.iter().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, name)| *name).collect()
+/// Modes with the same bits in both dialects; MariaDB's own are among and above them.
+const COMMON: u64 = 0xefff_ffff & !0x3_ff00;
+/// MariaDB's ORACLE, EMPTY_STRING_IS_NULL and SIMULTANEOUS_ASSIGNMENT: a statement may mean something else without them.
+const MARIA_MEANINGS: u64 = 1 << 9 | 1 << 32 | 1 << 33;
+/// MySQL's TIME_TRUNCATE_FRACTIONAL; MariaDB cuts unless its own mode says to round.
+const MYSQL_CUTS: u64 = 1 << 32;
+const MARIA_ROUNDS: u64 = 1 << 34;
+
+/// The modes of a MySQL's log, or of a MariaDB's, as a text for a MySQL. Where it would do something else under any of its modes the text
+/// is none that it takes.
+pub fn mysql_sql_mode(bits: u64, is_maria: bool) -> String {
+    if is_maria && bits & MARIA_MEANINGS != 0 {
+        return format!("'a mode of MariaDB alone: {bits}'");
+    }
+    let cuts = if is_maria { bits & MARIA_ROUNDS == 0 } else { bits & MYSQL_CUTS != 0 };
+    let shared = SHARED.iter().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, name)| *name);
+    let names: Vec<&str> = shared.chain(cuts.then_some("TIME_TRUNCATE_FRACTIONAL")).collect();
+    format!("'{}'", names.join(","))
+}
+
+/// The same as a number for a MariaDB.
+pub fn maria_sql_mode(bits: u64, is_maria: bool) -> u64 {
+    let rounds = if bits & MYSQL_CUTS == 0 { MARIA_ROUNDS } else { 0 };
+    if is_maria { bits } else { bits & COMMON | rounds }
 }

@@ -64,8 +64,8 @@ impl Drop for OwnedGtid {
         let mut owned = self.core.gtid_owners.owned.lock();
         owned.remove(&self.gtid);
         let is_of_tag = |other: &Gtid| (other.uuid, other.tag) == (self.gtid.uuid, self.gtid.tag);
-        if self.gtid.uuid == self.core.server_uuid && !owned.keys().any(is_of_tag) {
-            self.core.log.forget_numbers(self.gtid.tag);
+        if self.core.log.numbers_under(self.gtid.uuid) && !owned.keys().any(is_of_tag) {
+            self.core.log.forget_numbers(self.gtid.uuid, self.gtid.tag);
         }
         drop(owned);
         self.core.gtid_owners.released.notify(usize::MAX);
@@ -109,7 +109,7 @@ impl Engine {
     /// A number of this server's own that was chosen is given to nobody else.
     async fn keep_number(&self, gtid: Gtid) -> Result<()> {
         let core = self.core();
-        if gtid.uuid != core.server_uuid || self.has_executed(gtid) {
+        if !core.log.numbers_under(gtid.uuid) || self.has_executed(gtid) {
             return Ok(());
         }
         if gtid.gno > OWN_GNO_MAX {

@@ -99,6 +99,7 @@ impl Bench {
             catalog: &catalog,
             database: Some("test"),
             sql_mode: SqlMode::DEFAULT,
+            character_set: CollationId::DEFAULT.charset(),
             collation_server: CollationId::DEFAULT,
             utf8mb4_collation: CollationId::DEFAULT,
             timestamp: 0,

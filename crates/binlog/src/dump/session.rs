@@ -9,27 +9,8 @@ use std::fmt::Arguments;
 use super::charset::{charset_name, collation_name, mysql_collation};
 use super::text::line;
 use crate::error::DecodeError;
-use crate::event::{FLAG_SUPPRESS_USE, QueryEvent, RawEvent, StatusVar};
-
-/// Bits of `flags2`.
-mod flags2 {
-    pub(super) const AUTO_IS_NULL: u32 = 1 << 14;
-    pub(super) const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
-    pub(super) const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
-    // MariaDB's own.
-    pub(super) const NO_CHECK_CONSTRAINTS: u32 = 1 << 15;
-    pub(super) const EXPLICIT_DEFAULTS: u32 = 1 << 24;
-    pub(super) const IF_EXISTS: u32 = 1 << 28;
-    pub(super) const INSERT_HISTORY: u32 = 1 << 30;
-}
-
-/// Modes with the same bits in both dialects; MariaDB's own are among and above them.
-const COMMON_MODES: u64 = 0xefff_ffff & !0x3_ff00;
-/// MariaDB's ORACLE, EMPTY_STRING_IS_NULL and SIMULTANEOUS_ASSIGNMENT: a statement may mean something else without them.
-const MARIA_MEANINGS: u64 = 1 << 9 | 1 << 32 | 1 << 33;
-/// MySQL's TIME_TRUNCATE_FRACTIONAL; MariaDB cuts unless its own mode says to round.
-const MYSQL_CUTS: u64 = 1 << 32;
-const MARIA_ROUNDS: u64 = 1 << 34;
+use crate::event::{FLAG_SUPPRESS_USE, QueryEvent, RawEvent, StatusVar, flags2};
+use crate::sql_mode::{maria_sql_mode, mysql_sql_mode};
 
 /// What the session is by what was printed so far.
 #[derive(Debug, Default)]
@@ -179,18 +160,8 @@ impl SessionState {
 
     fn sql_mode(&mut self, mode: u64, is_maria: bool, out: &mut Vec<u8>) {
         // By names, where the log is MariaDB's: behind its FORMAT_DESCRIPTION a commuter takes numbers for MariaDB's.
-        let mysql = if !is_maria {
-            mode.to_string()
-        } else if mode & MARIA_MEANINGS != 0 {
-            // An error, on purpose.
-            format!("'a mode of MariaDB alone: {mode}'")
-        } else {
-            let mut names = crate::sql_mode::shared_sql_modes(mode);
-            names.extend((mode & MARIA_ROUNDS == 0).then_some("TIME_TRUNCATE_FRACTIONAL"));
-            format!("'{}'", names.join(","))
-        };
-        let rounds = if mode & MYSQL_CUTS == 0 { MARIA_ROUNDS } else { 0 };
-        let maria = if is_maria { mode } else { mode & COMMON_MODES | rounds };
+        let mysql = if is_maria { mysql_sql_mode(mode, true) } else { mode.to_string() };
+        let maria = maria_sql_mode(mode, is_maria);
         self.set_in("!50700", "sql_mode", format_args!("@@session.sql_mode={mysql}"), out);
         self.set_in("M!100401", "maria_sql_mode", format_args!("@@session.sql_mode={maria}"), out);
     }

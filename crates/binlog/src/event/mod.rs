@@ -52,7 +52,7 @@ pub use partial_update::{JsonDiff, PartialRow, PartialRows, PartialUpdateRows, p
 pub use payload::{PayloadCompression, PayloadEvents, PayloadLimits, TransactionPayload};
 pub use query::{QueryContext, QueryEvent};
 pub use rows::{ExtraRowInfo, Images, RowsEvent, RowsKind, RowsVersion, rows_flags};
-pub use status::{StatusVar, StatusVars};
+pub use status::{StatusVar, StatusVars, flags2};
 pub(crate) use table_map::VARCHAR_COMPRESSED;
 pub use table_map::{ColumnMeta, TableMap, TableName, column_type};
 pub use table_meta::{DefaultCharset, MetadataField, TableMapEvent};

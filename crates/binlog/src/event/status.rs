@@ -12,10 +12,28 @@ const TOO_MANY_SCHEMAS: u8 = 254;
 /// MariaDB's flags that a number follows: COMMIT ALTER and ROLLBACK ALTER.
 const ALTER_ENDS: u8 = 4 | 8;
 
+/// Bits of [`StatusVar::Flags2`]. Of what is on by default they say that it is off.
+pub mod flags2 {
+    /// `sql_auto_is_null`
+    pub const AUTO_IS_NULL: u32 = 1 << 14;
+    /// Not `check_constraint_checks`: MariaDB's, as all that follow but two.
+    pub const NO_CHECK_CONSTRAINTS: u32 = 1 << 15;
+    /// `explicit_defaults_for_timestamp`, which MySQL says elsewhere.
+    pub const EXPLICIT_DEFAULTS: u32 = 1 << 24;
+    /// Not `foreign_key_checks`, of both.
+    pub const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
+    /// Not `unique_checks`, of both.
+    pub const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
+    /// `sql_if_exists`
+    pub const IF_EXISTS: u32 = 1 << 28;
+    /// `system_versioning_insert_history`
+    pub const INSERT_HISTORY: u32 = 1 << 30;
+}
+
 /// One status variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusVar<'a> {
-    /// 0: bits of options, see [`super::QueryContext::flags2`].
+    /// 0: bits of options, see [`flags2`].
     Flags2(u32),
     /// 1: bits of `sql_mode`.
     SqlMode(u64),

@@ -49,13 +49,14 @@ use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use base::{Gtid, LogPosition, Tag};
+use base::{Gtid, LogPosition, Tag, Uuid};
 use event_listener::Event;
 use io::Env;
 use parking_lot::Mutex;
 
 use crate::error::{BinlogError, Result};
 use crate::gtid_set::GtidSet;
+use crate::maria_gtid::MariaGtidName;
 pub use batch::{LogBatch, LogSlice};
 use files::Files;
 pub use files::{LogFile, Pin};
@@ -90,8 +91,8 @@ pub struct BinaryLog {
     max_file_bytes: AtomicU64,
     /// The highest number of this server's own GTIDs without a tag that somebody chose; see [`BinaryLog::choose_number`].
     chosen_number: AtomicU64,
-    /// The same for tags: for those under which somebody is about to commit one, and some others.
-    chosen_tagged: Mutex<BTreeMap<Tag, u64>>,
+    /// The same for tags, and for domains of MariaDB: for those under which somebody is about to commit one, and some others.
+    chosen_tagged: Mutex<BTreeMap<(Uuid, Tag), u64>>,
     files: Mutex<Files>,
     durable: Mutex<Durable>,
     durable_event: Event,
@@ -118,33 +119,39 @@ impl BinaryLog {
         &self.options
     }
 
+    /// Whether this server makes GTIDs under this UUID: its own, or in a domain of MariaDB.
+    pub fn numbers_under(&self, uuid: Uuid) -> bool {
+        let name = MariaGtidName::of(Gtid::new(uuid, 1));
+        uuid == self.options.server_uuid || name.is_some_and(|name| name.server_id == self.options.server_id.0)
+    }
+
     /// Somebody is about to commit a GTID of this server that they chose: transactions that get their GTID from here on get higher
-    /// numbers; under a tag at least as long as somebody is ([`BinaryLog::forget_numbers`]).
+    /// numbers; under a tag or in a domain at least as long as somebody is ([`BinaryLog::forget_numbers`]).
     pub fn choose_number(&self, gtid: Gtid) {
-        if gtid.tag.is_none() {
+        if (gtid.uuid, gtid.tag) == (self.options.server_uuid, Tag::NONE) {
             self.chosen_number.fetch_max(gtid.gno, Ordering::SeqCst);
         } else {
             let mut tagged = self.chosen_tagged.lock();
-            let number = tagged.entry(gtid.tag).or_default();
+            let number = tagged.entry((gtid.uuid, gtid.tag)).or_default();
             *number = gtid.gno.max(*number);
         }
     }
 
-    /// Nobody is about to commit a GTID of this server under this tag any more: tags are as many as clients like, so not all are
-    /// kept in mind.
-    pub fn forget_numbers(&self, tag: Tag) {
+    /// Nobody is about to commit a GTID of this server under this tag, or in this domain, any more: they are as many as clients like, so
+    /// not all are kept in mind.
+    pub fn forget_numbers(&self, uuid: Uuid, tag: Tag) {
         let mut tagged = self.chosen_tagged.lock();
         if tagged.len() > CHOSEN_TAGS_KEPT {
-            tagged.remove(&tag);
+            tagged.remove(&(uuid, tag));
         }
     }
 
     /// The highest number that was chosen, 0 for none.
-    fn chosen_number(&self, tag: Tag) -> u64 {
-        if tag.is_none() {
+    fn chosen_number(&self, uuid: Uuid, tag: Tag) -> u64 {
+        if (uuid, tag) == (self.options.server_uuid, Tag::NONE) {
             return self.chosen_number.load(Ordering::SeqCst);
         }
-        self.chosen_tagged.lock().get(&tag).copied().unwrap_or(0)
+        self.chosen_tagged.lock().get(&(uuid, tag)).copied().unwrap_or(0)
     }
 
     /// Size in bytes at which a file is the last one's predecessor: [`LogOptions::max_binlog_size`] or what was set since.

@@ -28,6 +28,7 @@ use crate::event::{
     LENGTH_OFFSET, MAGIC, Rotate, encode_previous_gtids,
 };
 use crate::gtid_set::GtidSet;
+use crate::maria_gtid::MariaGtidName;
 
 /// So many buffers of groups are kept for the next ones.
 const SPARE_BUFFERS: usize = 4;
@@ -240,6 +241,7 @@ impl LogWriter {
             GtidChoice::Local => return None,
             GtidChoice::Chosen(gtid) => gtid,
             GtidChoice::Automatic(tag) => Gtid { uuid, tag, gno: self.next_number(tag) },
+            GtidChoice::OfDomain(domain_id) => self.next_in_domain(domain_id),
         };
         if gtid.uuid == uuid && gtid.tag.is_none() {
             self.next_gno = self.next_gno.max(gtid.gno + 1);
@@ -260,17 +262,28 @@ impl LogWriter {
     /// The number behind all of this server's own under a tag, or none. Under tags, of which there may be many, nothing is kept but
     /// what is placed.
     fn next_number(&self, tag: Tag) -> u64 {
-        let chosen = self.log.chosen_number(tag);
+        let uuid = self.log.options.server_uuid;
+        let chosen = self.log.chosen_number(uuid, tag);
         if tag.is_none() {
             return self.next_gno.max(chosen + 1);
         }
-        let uuid = self.log.options.server_uuid;
         let in_run = match &self.group.run {
             Some((first, last)) if (first.uuid, first.tag) == (uuid, tag) => *last,
             _ => 0,
         };
         let placed = self.placed_gtids.last_of(uuid, tag).max(self.group.gtids.last_of(uuid, tag));
         placed.max(in_run).max(chosen) + 1
+    }
+
+    /// The GTID behind all of a domain, whichever server they were born on.
+    fn next_in_domain(&self, domain_id: u32) -> Gtid {
+        let own = MariaGtidName { domain_id, server_id: self.log.options.server_id.0, seq_no: 0 };
+        let last_of_run = self.group.run.and_then(|(first, last)| MariaGtidName::of(Gtid { gno: last, ..first }));
+        let in_run = last_of_run.filter(|name| name.domain_id == domain_id).map_or(0, |name| name.seq_no);
+        let placed = MariaGtidName::last_of(&self.placed_gtids, domain_id);
+        let grouped = MariaGtidName::last_of(&self.group.gtids, domain_id);
+        let chosen = self.log.chosen_number(own.uuid(), Tag::NONE);
+        MariaGtidName { seq_no: placed.max(grouped).max(in_run).max(chosen) + 1, ..own }.gtid()
     }
 
     /// Takes the group under construction; `None` if nothing is in it. Call it until then: behind a group that ends its

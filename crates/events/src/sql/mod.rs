@@ -70,6 +70,7 @@ impl<L: Lookup> Apply for SqlApply<L> {
             lookup: &mut self.lookup,
             session: self.session.clone(),
             out: Vec::new(),
+            is_maria: transaction.dialect()? == Some(Dialect::Maria),
             tables: Vec::new(),
             opened: false,
             is_open: is_group(transaction)?,
@@ -106,6 +107,8 @@ struct Writer<'w> {
     lookup: &'w mut dyn Lookup,
     session: Session,
     out: Vec<u8>,
+    /// Of a MariaDB's log.
+    is_maria: bool,
     /// Tables of this transaction, the last one of each number.
     tables: Vec<(u64, Described)>,
     /// Whether the transaction has a beginning in the log.
@@ -190,7 +193,7 @@ impl Writer<'_> {
             self.out.extend_from_slice(line.as_bytes());
         }
         let context = statement.context()?.unwrap_or_default();
-        settings::put(head.timestamp, &context, &mut self.session.unusual, &mut self.out);
+        settings::put(head.timestamp, &context, self.is_maria, &mut self.session.unusual, &mut self.out);
         // A statement may have semicolons of its own, and comments at its end.
         self.out.extend_from_slice(b"DELIMITER /*!*/;\n");
         // MySQL says of a table that is made by a SELECT that its rows follow; here they follow a BEGIN.

@@ -2,12 +2,8 @@
 
 use std::fmt::Write as _;
 
-use crate::event::StatusVar;
-
-/// Of `flags2`.
-const AUTO_IS_NULL: u32 = 1 << 14;
-const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
-const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
+use binlog::event::{StatusVar, flags2};
+use binlog::{maria_sql_mode, mysql_sql_mode};
 
 /// Settings that statements mention only if they are not at their defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,8 +15,8 @@ pub(super) struct Unusual {
 /// From this number on collations are MariaDB's alone.
 const MARIA_COLLATIONS: u16 = 576;
 
-/// Appends what sets them.
-pub(super) fn put(timestamp: u32, context: &[StatusVar<'_>], unusual: &mut Unusual, out: &mut Vec<u8>) {
+/// Appends what sets those of a statement in a MySQL's log, or in a MariaDB's.
+pub(super) fn put(timestamp: u32, context: &[StatusVar<'_>], is_maria: bool, unusual: &mut Unusual, out: &mut Vec<u8>) {
     let mut set = format!("SET timestamp={timestamp}");
     if let Some(micros) = context.iter().find_map(microseconds) {
         let _ = write!(set, ".{micros:06}");
@@ -37,9 +33,9 @@ pub(super) fn put(timestamp: u32, context: &[StatusVar<'_>], unusual: &mut Unusu
     if before.lc_time_names && !now.lc_time_names {
         set.push_str(", lc_time_names=0");
     }
-    context.iter().for_each(|var| put_var(&mut set, var));
+    context.iter().for_each(|var| put_var(&mut set, var, is_maria));
     set.push_str(";\n");
-    context.iter().for_each(|var| put_of_one_kind(&mut set, var));
+    context.iter().for_each(|var| put_of_one_kind(&mut set, var, is_maria));
     out.extend_from_slice(set.as_bytes());
 }
 
@@ -51,8 +47,23 @@ fn microseconds(var: &StatusVar<'_>) -> Option<u32> {
 }
 
 /// What only one kind of server understands: in comments that the other passes over.
-fn put_of_one_kind(out: &mut String, var: &StatusVar<'_>) {
+fn put_of_one_kind(out: &mut String, var: &StatusVar<'_>, is_maria: bool) {
     let _ = match var {
+        StatusVar::SqlMode(bits) => {
+            let [mysql, maria] = [mysql_sql_mode(*bits, is_maria), maria_sql_mode(*bits, is_maria).to_string()];
+            writeln!(out, "/*!50700 SET sql_mode={mysql} */;\n/*M!100401 SET sql_mode={maria} */;")
+        }
+        StatusVar::Flags2(flags) if is_maria => {
+            let on = |flag: u32| u8::from(flags & flag != 0);
+            writeln!(
+                out,
+                "/*M!100201 SET check_constraint_checks={} */;\n/*M!100502 SET sql_if_exists={} */;\n\
+                 /*M!101100 SET system_versioning_insert_history={} */;",
+                1 - on(flags2::NO_CHECK_CONSTRAINTS),
+                on(flags2::IF_EXISTS),
+                on(flags2::INSERT_HISTORY)
+            )
+        }
         StatusVar::DefaultCollationForUtf8mb4(id) => {
             writeln!(out, "/*!80011 SET default_collation_for_utf8mb4={id} */;")
         }
@@ -63,22 +74,22 @@ fn put_of_one_kind(out: &mut String, var: &StatusVar<'_>) {
     };
 }
 
-fn put_var(set: &mut String, var: &StatusVar<'_>) {
+fn put_var(set: &mut String, var: &StatusVar<'_>, is_maria: bool) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).replace('\\', "\\\\").replace('\'', "''");
     let _ = match var {
         StatusVar::Flags2(flags) => {
             let on = |flag: u32| u8::from(flags & flag != 0);
             let off = |flag: u32| u8::from(flags & flag == 0);
+            if is_maria {
+                let _ = write!(set, ", explicit_defaults_for_timestamp={}", on(flags2::EXPLICIT_DEFAULTS));
+            }
             write!(
                 set,
                 ", foreign_key_checks={}, unique_checks={}, sql_auto_is_null={}",
-                off(NO_FOREIGN_KEY_CHECKS),
-                off(RELAXED_UNIQUE_CHECKS),
-                on(AUTO_IS_NULL)
+                off(flags2::NO_FOREIGN_KEY_CHECKS),
+                off(flags2::RELAXED_UNIQUE_CHECKS),
+                on(flags2::AUTO_IS_NULL)
             )
-        }
-        StatusVar::SqlMode(bits) => {
-            write!(set, ", sql_mode='{}'", binlog::shared_sql_modes(*bits).join(","))
         }
         StatusVar::AutoIncrement(increment, offset) => {
             write!(set, ", auto_increment_increment={increment}, auto_increment_offset={offset}")

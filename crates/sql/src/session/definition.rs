@@ -2,6 +2,7 @@
 
 use base::{SqlError, codes};
 use binlog::QueryContext;
+use binlog::event::flags2;
 use engine::DdlText;
 use types::CollationId;
 use types::charset::Charset;
@@ -18,10 +19,6 @@ use crate::parse::ast::{
 };
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
-
-/// Bits of `flags2` in QUERY events.
-const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
-const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
 
 /// How often a definition is planned anew because its tables changed between the plan and the locks.
 const REPLANS_MAX: usize = 10;
@@ -138,8 +135,8 @@ impl Session {
             },
             zone => zone,
         };
-        let checks = if hot.foreign_key_checks { 0 } else { NO_FOREIGN_KEY_CHECKS };
-        let unique = if hot.unique_checks { 0 } else { RELAXED_UNIQUE_CHECKS };
+        let checks = if hot.foreign_key_checks { 0 } else { flags2::NO_FOREIGN_KEY_CHECKS };
+        let unique = if hot.unique_checks { 0 } else { flags2::RELAXED_UNIQUE_CHECKS };
         let server = named_collation(self.settings.named("collation_server").as_str());
         let utf8mb4 = named_collation(self.settings.named("default_collation_for_utf8mb4").as_str());
         QueryContext {

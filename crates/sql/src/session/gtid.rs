@@ -192,6 +192,9 @@ impl Session {
         match &self.next_gtid {
             NextGtid::Owned(owned) => GtidChoice::Chosen(owned.gtid()),
             _ if !self.settings.hot.sql_log_bin => GtidChoice::Local,
+            NextGtid::Automatic(tag) if tag.is_none() && self.settings.hot.gtid_domain_id != 0 => {
+                GtidChoice::OfDomain(self.settings.hot.gtid_domain_id)
+            }
             NextGtid::Automatic(tag) => GtidChoice::Automatic(*tag),
             NextGtid::Executed(_) | NextGtid::Used(_) => GtidChoice::default(),
         }

@@ -28,39 +28,14 @@ mod maria_mode {
     pub(super) const KNOWN: u64 = COMMON | TIME_ROUND_FRACTIONAL;
 }
 
-/// Values that a session has of settings that are the server's otherwise.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Identity {
-    domain_id: u32,
-    server_id: Option<u32>,
-}
-
-/// What a session may say of where its transactions come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum IdentityPart {
-    /// `gtid_domain_id`
-    Domain,
-    /// `server_id`
-    Server,
-}
-
-impl IdentityPart {
-    /// `SET @@session.…` of what only MariaDB's sessions have of their own.
-    pub(super) fn of(scope: SetScope, name: &str) -> Option<Self> {
-        match scope {
-            SetScope::Session if name.eq_ignore_ascii_case("gtid_domain_id") => Some(IdentityPart::Domain),
-            SetScope::Session if name.eq_ignore_ascii_case("server_id") => Some(IdentityPart::Server),
-            _ => None,
-        }
-    }
+/// `SET @@session.server_id`, which is the server's alone in MySQL.
+pub(super) fn is_own_server_id(scope: SetScope, name: &str) -> bool {
+    scope == SetScope::Session && name.eq_ignore_ascii_case("server_id")
 }
 
 impl Session {
-    pub(super) fn set_identity(&mut self, part: IdentityPart, number: u32) {
-        match part {
-            IdentityPart::Domain => self.identity.domain_id = number,
-            IdentityPart::Server => self.identity.server_id = Some(number),
-        }
+    pub(super) fn set_own_server_id(&mut self, number: u32) {
+        self.server_id = Some(number);
         self.origin_changed();
     }
 
@@ -69,7 +44,7 @@ impl Session {
         if seq_no == 0 {
             return self.set_gtid_next("AUTOMATIC").await.map(drop);
         }
-        let Identity { domain_id, .. } = self.identity;
+        let domain_id = self.settings.hot.gtid_domain_id;
         let gtid = MariaGtidName { domain_id, server_id: self.own_server_id(), seq_no }.gtid();
         // The same may have been said as MySQL says it.
         match &self.next_gtid {
@@ -80,14 +55,14 @@ impl Session {
     }
 
     fn own_server_id(&self) -> u32 {
-        self.identity.server_id.unwrap_or_else(|| self.shared.globals.named("server_id").as_u64() as u32)
+        self.server_id.unwrap_or_else(|| self.shared.globals.named("server_id").as_u64() as u32)
     }
 
     /// Where and when the next transactions were born, by the session's settings.
     pub(super) fn origin_changed(&mut self) {
         let time = Some(self.settings.named("original_commit_timestamp").as_u64()).filter(|time| *time < NO_TIME);
         let version = self.settings.named("original_server_version").as_u64();
-        let is_elsewhere = time.is_some() || version != NO_VERSION || self.identity.server_id.is_some();
+        let is_elsewhere = time.is_some() || version != NO_VERSION || self.server_id.is_some();
         self.origin = is_elsewhere.then(|| Origin {
             server_id: self.own_server_id(),
             commit_time: time.map(UnixMicros),

@@ -162,8 +162,8 @@ pub struct Session {
     pub(crate) counters: Counters,
     /// Tables of another server's log whose rows are applied here.
     replay: ReplayTables,
-    /// What it says of where its transactions come from.
-    identity: log_settings::Identity,
+    /// `SET @@session.server_id`: where its transactions were born.
+    server_id: Option<u32>,
     /// What BINLOG is in the middle of.
     binlog: binlog_statement::BinlogState,
     /// Of a session that executes another server's log beside others.
@@ -202,7 +202,7 @@ impl Session {
             now: UnixMicros(0),
             counters: Counters::default(),
             replay: ReplayTables::default(),
-            identity: Default::default(),
+            server_id: None,
             binlog: Default::default(),
             in_order: Default::default(),
         };
@@ -337,7 +337,7 @@ impl Session {
         self.account = AccountCache::default();
         self.snapshot_position = None;
         self.binlog = Default::default();
-        self.identity = Default::default();
+        self.server_id = None;
         self.origin = None;
         self.settings = SessionSettings::new(self.shared.globals.snapshot());
         let client = &self.client;

@@ -8,7 +8,7 @@
 //! - A statement that failed at its source has to fail here, with the same error; any other outcome is an error.
 
 use base::{SqlError, UnixMicros, codes};
-use binlog::event::{QueryEvent, StatusVars};
+use binlog::event::{QueryEvent, StatusVars, flags2};
 use types::{CollationId, Value};
 
 use super::Session;
@@ -25,12 +25,6 @@ use crate::replay::ReplicationFilter;
 use crate::result::Collected;
 use crate::settings::{SettingValue, sql_mode};
 
-/// Bits of `flags2`.
-const AUTO_IS_NULL: u32 = 1 << 14;
-/// `explicit_defaults_for_timestamp`, which MySQL says elsewhere.
-const MARIA_EXPLICIT_DEFAULTS: u32 = 1 << 24;
-const NO_FOREIGN_KEY_CHECKS: u32 = 1 << 26;
-const RELAXED_UNIQUE_CHECKS: u32 = 1 << 27;
 /// Errors of statements that somebody ended: how far they came nobody knows.
 const INTERRUPTED: [u16; 3] = [codes::QUERY_INTERRUPTED.0, codes::SERVER_SHUTDOWN.0, codes::CONNECTION_KILLED.0];
 
@@ -289,9 +283,9 @@ impl Session {
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {
         if let Some(flags) = status.flags2 {
-            self.store("foreign_key_checks", SettingValue::Bool(flags & NO_FOREIGN_KEY_CHECKS == 0));
-            self.store("unique_checks", SettingValue::Bool(flags & RELAXED_UNIQUE_CHECKS == 0));
-            self.store("sql_auto_is_null", SettingValue::Bool(flags & AUTO_IS_NULL != 0));
+            self.store("foreign_key_checks", SettingValue::Bool(flags & flags2::NO_FOREIGN_KEY_CHECKS == 0));
+            self.store("unique_checks", SettingValue::Bool(flags & flags2::RELAXED_UNIQUE_CHECKS == 0));
+            self.store("sql_auto_is_null", SettingValue::Bool(flags & flags2::AUTO_IS_NULL != 0));
         }
         if let Some(bits) = status.sql_mode {
             let mode = SqlMode(if is_maria { maria_sql_mode(bits)? } else { bits });
@@ -325,7 +319,7 @@ impl Session {
         // A MySQL says it of definitions alone: of anything else this server's own value decides, as on a MySQL.
         let maria_flags = status.flags2.filter(|_| is_maria);
         let explicit =
-            maria_flags.map(|flags| flags & MARIA_EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
+            maria_flags.map(|flags| flags & flags2::EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
         match explicit {
             Some(on) => self.store("explicit_defaults_for_timestamp", SettingValue::Bool(on)),
             None => {
@@ -340,7 +334,7 @@ impl Session {
 /// 1235 for what a session has that is not here, if the statement may depend on it.
 fn check_session(status: &StatusVars, text: &[u8]) -> Result<(), SqlError> {
     let has = |words: &str| text.windows(words.len()).any(|part| part.eq_ignore_ascii_case(words.as_bytes()));
-    if status.flags2.is_some_and(|flags| flags & AUTO_IS_NULL != 0) && has("is null") {
+    if status.flags2.is_some_and(|flags| flags & flags2::AUTO_IS_NULL != 0) && has("is null") {
         return Err(SqlError::not_supported("a statement that asks for IS NULL with sql_auto_is_null=1"));
     }
     Ok(())

@@ -10,7 +10,7 @@ use types::Value;
 
 use super::Session;
 use super::gtid::local_with_gtid;
-use super::log_settings::IdentityPart;
+use super::log_settings::is_own_server_id;
 use super::rows::RowStatement;
 use crate::account::Privilege;
 use crate::charsets;
@@ -39,7 +39,7 @@ enum Checked<'a> {
     /// `SET @@transaction_isolation = …`: for the next transaction.
     NextIsolation(Isolation),
     NextReadOnly(bool),
-    Identity(IdentityPart, u32),
+    OwnServerId(u32),
 }
 
 impl Session {
@@ -58,7 +58,7 @@ impl Session {
                 Checked::Setting { id, global: false, value } => self.set_session(id, value).await?,
                 Checked::NextIsolation(isolation) => self.set_next(Some(isolation), None)?,
                 Checked::NextReadOnly(read_only) => self.set_next(None, Some(read_only))?,
-                Checked::Identity(part, number) => self.set_identity(part, number),
+                Checked::OwnServerId(number) => self.set_own_server_id(number),
             }
         }
         self.settings_changed();
@@ -94,8 +94,8 @@ impl Session {
     ) -> Result<Checked<'static>, SqlError> {
         let id = settings::find_or_suggest(name)?;
         let setting = id.setting();
-        if let Some(part) = IdentityPart::of(scope, name) {
-            return self.check_identity(part, setting, value).await;
+        if is_own_server_id(scope, name) {
+            return self.check_own_server_id(setting, value).await;
         }
         let global = check_scope(setting, scope)?;
         self.check_may_set(setting, global)?;
@@ -142,7 +142,7 @@ impl Session {
             }
         } else if matches!(setting.name, "original_commit_timestamp" | "original_server_version") {
             self.check_global(OF_LOGS)?;
-        } else if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no") {
+        } else if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no" | "gtid_domain_id") {
             self.check_global(if setting.name == "sql_log_bin" { &OF_LOGS[1..] } else { OF_LOGS })?;
             if self.in_transaction() {
                 return Err(not_in_a_transaction(setting));
@@ -168,10 +168,8 @@ impl Session {
         Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
     }
 
-    /// `SET @@session.server_id` and the like.
-    async fn check_identity(
+    async fn check_own_server_id(
         &mut self,
-        part: IdentityPart,
         setting: &Setting,
         value: Option<&sql::Expr>,
     ) -> Result<Checked<'static>, SqlError> {
@@ -183,7 +181,7 @@ impl Session {
             Some(expr) => setting.check(&self.setting_value(setting, expr).await?)?.value.as_u64(),
             None => self.shared.globals.named(setting.name).as_u64(),
         };
-        Ok(Checked::Identity(part, number as u32))
+        Ok(Checked::OwnServerId(number as u32))
     }
 
     /// The value of an expression for a setting; a bare word is text (`SET sql_mode = ANSI`).

@@ -1,6 +1,7 @@
 //! The binary log and replication.
 
 use base::SqlError;
+use binlog::MariaGtidName;
 use types::{ColumnDef, ColumnType, Value};
 
 use super::{Rows, opt};
@@ -72,7 +73,7 @@ pub(super) fn replicas(session: &mut Session) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-/// With `of_connections` a line begins with MariaDB's name of its connection.
+/// With `of_connections` also MariaDB's columns.
 pub(super) fn replica_status(
     session: &mut Session,
     old_names: bool,
@@ -84,8 +85,7 @@ pub(super) fn replica_status(
     let mut channels = session.shared().services.replica_status(&channel)?;
     if of_connections {
         for ReplicaStatusRow(columns) in &mut channels {
-            let name = columns.iter().find(|(title, _)| *title == "Channel_Name").and_then(|(_, name)| name.clone());
-            columns.insert(0, ("Connection_name", name));
+            add_columns_of_maria(columns);
         }
     }
     let mut rows = Rows { columns: Vec::new(), rows: Vec::new() };
@@ -106,6 +106,21 @@ pub(super) fn replica_status(
         }));
     }
     Ok(rows)
+}
+
+/// What tools for MariaDB ask for: the connection's name, and its GTIDs by MariaDB's names.
+fn add_columns_of_maria(columns: &mut Vec<(&'static str, Option<String>)>) {
+    let value = |wanted: &str| columns.iter().find(|(title, _)| *title == wanted)?.1.clone();
+    let position = |set: &str| Some(MariaGtidName::position_text(&value(set)?.parse().ok()?));
+    let by_gtid = value("Auto_Position").as_deref() == Some("1");
+    let added = [
+        ("Using_Gtid", Some(if by_gtid { "Slave_Pos" } else { "No" }.to_owned())),
+        ("Gtid_IO_Pos", position("Retrieved_Gtid_Set")),
+        ("Gtid_Slave_Pos", position("Executed_Gtid_Set")),
+    ];
+    let name = value("Channel_Name");
+    columns.insert(0, ("Connection_name", name));
+    columns.extend(added);
 }
 
 /// `Seconds_Behind_Source` as SHOW SLAVE STATUS has it.

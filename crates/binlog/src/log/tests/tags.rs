@@ -3,6 +3,7 @@
 use super::follower::copy_in_groups;
 use super::*;
 use crate::encoder::GtidChoice;
+use crate::maria_gtid::MariaGtidName;
 
 const OWN: &str = "11111111-1111-1111-1111-111111111111";
 const OTHER: &str = "22222222-2222-2222-2222-222222222222";
@@ -56,13 +57,54 @@ fn each_tag_counts_by_itself() {
         log.choose_number(format!("{OWN}:red:5").parse().unwrap());
         assert_eq!(placed(&mut writer, 11, automatic("red")).await?, ":red:6");
         log.choose_number(format!("{OWN}:green:50").parse().unwrap());
-        log.forget_numbers("green".parse().unwrap());
+        log.forget_numbers(OWN.parse().unwrap(), "green".parse().unwrap());
         assert_eq!(placed(&mut writer, 12, automatic("green")).await?, ":green:51");
         // What is purged counts.
         writer.flush(IoMode::Inline).await?;
         writer.add_purged(&format!("{OWN}:red:9:white:3").parse().unwrap()).await?;
         assert_eq!(placed(&mut writer, 13, automatic("red")).await?, ":red:10");
         assert_eq!(placed(&mut writer, 14, automatic("white")).await?, ":white:4");
+        writer.close(true).await
+    };
+    machine.run(run).unwrap().unwrap();
+}
+
+/// As a MariaDB numbers them: behind all of the domain, whoever made them.
+#[test]
+fn each_domain_of_mariadb_counts_by_itself() {
+    let name = |text: &str| text.parse::<MariaGtidName>().unwrap().gtid();
+    let own = options().server_id.0;
+    let machine = machine(5);
+    let run = async {
+        let Opened { log, mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
+        let choices = [
+            (GtidChoice::OfDomain(3), format!("3-{own}-1")),
+            (GtidChoice::OfDomain(3), format!("3-{own}-2")),
+            (GtidChoice::OfDomain(4), format!("4-{own}-1")),
+            (automatic(""), format!("{OWN}:1")),
+            (GtidChoice::Chosen(name("3-900-7")), "3-900-7".to_owned()),
+            (GtidChoice::OfDomain(3), format!("3-{own}-8")),
+            (GtidChoice::Chosen(name("3-900-4")), "3-900-4".to_owned()),
+            (automatic("blue"), format!("{OWN}:blue:1")),
+            (GtidChoice::OfDomain(3), format!("3-{own}-9")),
+            (GtidChoice::OfDomain(4), format!("4-{own}-2")),
+        ];
+        for (number, (choice, wanted)) in (1..).zip(choices) {
+            let gtid = place_as(&mut writer, number, &text_of(number), choice).await?.gtid.unwrap();
+            assert_eq!(MariaGtidName::of(gtid).map_or(gtid.to_string(), |name| name.to_string()), wanted);
+            if number % 4 == 0 {
+                writer.flush(IoMode::Inline).await?;
+            }
+        }
+        let chosen = name(&format!("4-{own}-30"));
+        assert!(log.numbers_under(chosen.uuid) && !log.numbers_under(name("4-900-1").uuid));
+        log.choose_number(chosen);
+        let gtid = place_as(&mut writer, 11, &text_of(11), GtidChoice::OfDomain(4)).await?.gtid.unwrap();
+        assert_eq!(gtid, name(&format!("4-{own}-31")));
+        writer.close(true).await?;
+        let Opened { mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
+        let gtid = place_as(&mut writer, 12, &text_of(12), GtidChoice::OfDomain(3)).await?.gtid.unwrap();
+        assert_eq!(gtid, name(&format!("3-{own}-10")));
         writer.close(true).await
     };
     machine.run(run).unwrap().unwrap();
@@ -76,7 +118,7 @@ fn what_is_chosen_and_not_committed_is_forgotten() {
         let Opened { log, mut writer, .. } = open(&machine.env(), OpenAs::Source).await?;
         for number in 0..5000 {
             log.choose_number(format!("{OWN}:tag_{number}:70").parse().unwrap());
-            log.forget_numbers(format!("tag_{number}").parse().unwrap());
+            log.forget_numbers(OWN.parse().unwrap(), format!("tag_{number}").parse().unwrap());
         }
         assert!(log.chosen_tagged.lock().len() <= CHOSEN_TAGS_KEPT);
         assert_eq!(placed(&mut writer, 1, automatic("tag_4999")).await?, ":tag_4999:1");

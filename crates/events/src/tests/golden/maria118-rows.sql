@@ -1,5 +1,10 @@
 -- maria118-rows:445 0-1-1
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DATABASE d
@@ -7,7 +12,12 @@ CREATE DATABASE d
 DELIMITER ;
 -- maria118-rows:815 0-1-2
 USE `d`;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE numbers (
@@ -16,7 +26,12 @@ CREATE TABLE numbers (
 /*!*/;
 DELIMITER ;
 -- maria118-rows:1284 0-1-3
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE texts (
@@ -25,7 +40,12 @@ CREATE TABLE texts (
 /*!*/;
 DELIMITER ;
 -- maria118-rows:1580 0-1-4
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE times (
@@ -33,7 +53,12 @@ CREATE TABLE times (
 /*!*/;
 DELIMITER ;
 -- maria118-rows:1888 0-1-5
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE others (
@@ -41,7 +66,12 @@ CREATE TABLE others (
 /*!*/;
 DELIMITER ;
 -- maria118-rows:2088 0-1-6
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE history (id INT PRIMARY KEY, n INT) WITH SYSTEM VERSIONING ENGINE=InnoDB
@@ -107,7 +137,12 @@ BEGIN;
 DELETE FROM `d`.`texts` WHERE `a`='' AND `b`='' AND `c`=x'0000000000' AND `e`='' AND `f`='' AND `g`='' AND `h`='' AND `i`='' AND `j`=1 AND `k`=0 AND `l`='' LIMIT 1;
 COMMIT;
 -- maria118-rows:8246 0-1-20
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE mixed (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET latin1, g GEOMETRY, b VARCHAR(9) COLLATE utf8mb4_bin, v VECTOR(2),
@@ -126,7 +161,12 @@ COMMIT;
 -- ERROR the names of the columns of d.texts are not known: the source's log does not have them (binlog_row_metadata=FULL), and the source does not have a table of as many columns
 -- ERROR the names of the columns of d.made_from are not known: the source's log does not have them (binlog_row_metadata=FULL), and the source does not have a table of as many columns
 -- maria118-rows:10158 0-1-27
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE SEQUENCE seq

@@ -1,12 +1,22 @@
 -- maria118-statements:445 0-1-1
-SET timestamp=1795385270, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1795385270, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DATABASE d
 /*!*/;
 DELIMITER ;
 -- maria118-statements:568 0-1-2
-SET timestamp=1795385270, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1795385270, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DATABASE e
@@ -14,21 +24,36 @@ CREATE DATABASE e
 DELIMITER ;
 -- maria118-statements:810 0-1-3
 USE `d`;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, s VARCHAR(100), n DOUBLE, m DECIMAL(65,30), u BIGINT UNSIGNED) ENGINE=InnoDB
 /*!*/;
 DELIMITER ;
 -- maria118-statements:994 0-1-4
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE plain (id INT PRIMARY KEY, s VARCHAR(100)) ENGINE=MyISAM
 /*!*/;
 DELIMITER ;
 -- maria118-statements:1132 0-1-5
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE e.t LIKE t
@@ -37,7 +62,12 @@ DELIMITER ;
 -- maria118-statements:1375 0-1-6
 BEGIN;
 SET INSERT_ID=2;
-SET timestamp=1700000000.250000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, time_zone='+02:00', lc_time_names=4;
+SET timestamp=1700000000.250000, explicit_defaults_for_timestamp=1, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, time_zone='+02:00', lc_time_names=4;
+/*M!100201 SET check_constraint_checks=0 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1575223311 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (DATE_FORMAT(NOW(), '%W %M'))
@@ -47,7 +77,12 @@ COMMIT;
 -- maria118-statements:1597 0-1-7
 BEGIN;
 SET INSERT_ID=7;
-SET timestamp=1700000000.250000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, time_zone='+02:00', lc_time_names=4;
+SET timestamp=1700000000.250000, explicit_defaults_for_timestamp=1, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, time_zone='+02:00', lc_time_names=4;
+/*M!100201 SET check_constraint_checks=0 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1575223311 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (NOW(6))
@@ -57,7 +92,12 @@ COMMIT;
 -- maria118-statements:1811 0-1-8
 BEGIN;
 SET INSERT_ID=12;
-SET timestamp=1700000000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, lc_time_names=4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, lc_time_names=4;
+/*M!100201 SET check_constraint_checks=0 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1575223311 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('a'), ('b')
@@ -66,7 +106,12 @@ DELIMITER ;
 COMMIT;
 -- maria118-statements:2040 0-1-9
 BEGIN;
-SET timestamp=1700000000, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, lc_time_names=4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=0, unique_checks=0, sql_auto_is_null=1, auto_increment_increment=5, auto_increment_offset=2, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4, lc_time_names=4;
+/*M!100201 SET check_constraint_checks=0 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='REAL_AS_FLOAT,PIPES_AS_CONCAT,ANSI_QUOTES,IGNORE_SPACE,STRICT_TRANS_TABLES,STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1575223311 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO plain SELECT id, s FROM t
@@ -77,7 +122,12 @@ COMMIT;
 BEGIN;
 SET LAST_INSERT_ID=12;
 SET INSERT_ID=22;
-SET timestamp=1700000000, auto_increment_increment=1, auto_increment_offset=1, lc_time_names=0, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=8, collation_connection=8, character_set_server=utf8mb4;
+SET timestamp=1700000000, auto_increment_increment=1, auto_increment_offset=1, lc_time_names=0, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=8, collation_connection=8, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=8, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES (CONCAT('latin', LAST_INSERT_ID()))
@@ -85,7 +135,12 @@ INSERT INTO t (s) VALUES (CONCAT('latin', LAST_INSERT_ID()))
 DELIMITER ;
 COMMIT;
 -- maria118-statements:2490 0-1-11
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TABLE other_default (s TEXT CHARACTER SET utf8mb4)
@@ -95,7 +150,12 @@ DELIMITER ;
 BEGIN;
 SET INSERT_ID=23;
 SET rand_seed1=379916833, rand_seed2=30937508;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (n) VALUES (RAND())
@@ -110,7 +170,12 @@ SET @`int`:=-5;
 SET @`binary`:=x'00ff10';
 SET @`real`:=15000000000.0;
 SET @`null`:=NULL;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s, n) VALUES (@text, @int), (HEX(@binary), @real), (@null, NULL)
@@ -122,7 +187,12 @@ BEGIN;
 SET INSERT_ID=27;
 SET @`dec`:=-12345678901234567890.0123456789;
 SET @`big`:=18446744073709551615;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (m, u) VALUES (@dec, @big)
@@ -135,7 +205,12 @@ SET INSERT_ID=28;
 SET @`address`:=_latin1 x'3a3a31';
 SET @`unsigned`:=7;
 SET @`day`:=_latin1 x'323032342d30322d3239';
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s, n) VALUES (@address, @unsigned), (@day, 1)
@@ -144,7 +219,12 @@ DELIMITER ;
 COMMIT;
 -- maria118-statements:4072 0-1-16
 SET pseudo_thread_id=7;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE TEMPORARY TABLE temporary_one (id INT)
@@ -153,7 +233,12 @@ DELIMITER ;
 -- maria118-statements:4295 0-1-17
 BEGIN;
 SET pseudo_thread_id=7;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO temporary_one VALUES (1), (2)
@@ -164,7 +249,12 @@ COMMIT;
 BEGIN;
 SET INSERT_ID=30;
 SET pseudo_thread_id=7;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) SELECT id FROM temporary_one
@@ -173,7 +263,12 @@ DELIMITER ;
 COMMIT;
 -- maria118-statements:4684 0-1-19
 SET pseudo_thread_id=7;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP TEMPORARY TABLE `temporary_one` /* generated by server */
@@ -181,7 +276,12 @@ DROP TEMPORARY TABLE `temporary_one` /* generated by server */
 DELIMITER ;
 -- maria118-statements:4935 0-1-20
 BEGIN;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 UPDATE t, e.t AS et SET t.s = 'both', et.s = 'both'
@@ -191,20 +291,35 @@ COMMIT;
 -- maria118-statements:5324 0-1-21
 BEGIN;
 SET INSERT_ID=33;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('kept')
 /*!*/;
 DELIMITER ;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 SAVEPOINT `one`
 /*!*/;
 DELIMITER ;
 USE `d`;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 UPDATE t SET n = 7 WHERE s = 'kept'
@@ -214,13 +329,23 @@ COMMIT;
 -- maria118-statements:5687 0-1-22
 BEGIN;
 SET INSERT_ID=35;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('rolled back')
 /*!*/;
 DELIMITER ;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO plain VALUES (1000, 'stays')
@@ -228,7 +353,12 @@ INSERT INTO plain VALUES (1000, 'stays')
 DELIMITER ;
 ROLLBACK;
 -- maria118-statements:5887 0-1-23
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DEFINER=`some`@`where` PROCEDURE `p`()
@@ -236,42 +366,72 @@ INSERT INTO t (s) VALUES ('from a procedure')
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6141 0-1-24
-SET timestamp=1700000000.250000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000.250000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE DEFINER=`root`@`127.0.0.1` TRIGGER before_insert BEFORE INSERT ON plain FOR EACH ROW SET NEW.s = UPPER(NEW.s)
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6278 0-1-25
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE SEQUENCE seq
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6400 0-1-26
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 CREATE USER u
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6549 0-1-27
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 GRANT SELECT ON d.* TO u
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6669 0-1-28
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP USER u
 /*!*/;
 DELIMITER ;
 -- maria118-statements:6820 0-1-29
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 ALTER TABLE e.t RENAME TO d.moved
@@ -279,7 +439,12 @@ ALTER TABLE e.t RENAME TO d.moved
 DELIMITER ;
 -- maria118-statements:6998 0-1-30
 SET pseudo_thread_id=7;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP TABLE `moved`,`other_default` /* generated by server */
@@ -291,7 +456,12 @@ DELIMITER ;
 -- maria118-statements:14796 0-1-34
 BEGIN;
 SET INSERT_ID=163;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('xa')
@@ -301,7 +471,12 @@ COMMIT;
 -- maria118-statements:15172 0-1-36
 BEGIN;
 SET INSERT_ID=164;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('xa one phase')
@@ -309,7 +484,12 @@ INSERT INTO t (s) VALUES ('xa one phase')
 DELIMITER ;
 COMMIT;
 -- maria118-statements:15478 0-1-38
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 ALTER TABLE t ADD COLUMN x INT
@@ -318,7 +498,12 @@ DELIMITER ;
 -- maria118-statements:15983 77-1-1
 BEGIN;
 SET INSERT_ID=165;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('in a domain')
@@ -328,7 +513,12 @@ COMMIT;
 -- maria118-statements:16204 0-1-41
 BEGIN;
 SET INSERT_ID=166;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 INSERT INTO t (s) VALUES ('not to be replicated')
@@ -337,7 +527,12 @@ DELIMITER ;
 COMMIT;
 -- ERROR the names of the columns of d.t are not known: the source's log does not have them (binlog_row_metadata=FULL), and the source does not have a table of as many columns
 -- maria118-statements:16593 0-1-43
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+SET timestamp=1700000000, explicit_defaults_for_timestamp=1, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=utf8mb4, character_set_connection=utf8mb4, character_set_server=utf8mb4;
+/*M!100201 SET check_constraint_checks=1 */;
+/*M!100502 SET sql_if_exists=0 */;
+/*M!101100 SET system_versioning_insert_history=0 */;
+/*!50700 SET sql_mode='STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,TIME_TRUNCATE_FRACTIONAL' */;
+/*M!100401 SET sql_mode=1411383296 */;
 /*M!100000 SET collation_connection=2304, collation_server=2304 */;
 DELIMITER /*!*/;
 DROP DATABASE e

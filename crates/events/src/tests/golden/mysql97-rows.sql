@@ -1,5 +1,7 @@
 -- mysql97-rows:334 179a550d-e6c1-11f1-bc77-02fc00000001:1
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE DATABASE d
@@ -7,7 +9,9 @@ CREATE DATABASE d
 DELIMITER ;
 -- mysql97-rows:736 179a550d-e6c1-11f1-bc77-02fc00000001:2
 USE `d`;
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE numbers (
@@ -16,7 +20,9 @@ CREATE TABLE numbers (
 /*!*/;
 DELIMITER ;
 -- mysql97-rows:1215 179a550d-e6c1-11f1-bc77-02fc00000001:3
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE texts (
@@ -25,7 +31,9 @@ CREATE TABLE texts (
 /*!*/;
 DELIMITER ;
 -- mysql97-rows:1545 179a550d-e6c1-11f1-bc77-02fc00000001:4
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255, explicit_defaults_for_timestamp=1;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255, explicit_defaults_for_timestamp=1;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE times (
@@ -33,7 +41,9 @@ CREATE TABLE times (
 /*!*/;
 DELIMITER ;
 -- mysql97-rows:1880 179a550d-e6c1-11f1-bc77-02fc00000001:5
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE others (
@@ -41,14 +51,18 @@ CREATE TABLE others (
 /*!*/;
 DELIMITER ;
 -- mysql97-rows:2189 179a550d-e6c1-11f1-bc77-02fc00000001:6
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE parted (id INT PRIMARY KEY, n INT) PARTITION BY RANGE (id) (PARTITION p0 VALUES LESS THAN (10), PARTITION p1 VALUES LESS THAN MAXVALUE)
 /*!*/;
 DELIMITER ;
 -- mysql97-rows:2505 179a550d-e6c1-11f1-bc77-02fc00000001:7
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE `keyless` (
@@ -145,7 +159,9 @@ BEGIN;
 UPDATE `d`.`others` SET `doc`=JSON_REPLACE(JSON_INSERT(`doc`,'$.new',CAST('"n"' AS JSON)),'$.d',CAST('2.5' AS JSON)), `second`='{}' WHERE `id`=1;
 COMMIT;
 -- mysql97-rows:14670 179a550d-e6c1-11f1-bc77-02fc00000001:27
-SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', character_set_client=255, collation_connection=255, collation_server=255;
+SET timestamp=1700000000, foreign_key_checks=1, unique_checks=1, sql_auto_is_null=0, character_set_client=255, collation_connection=255, collation_server=255;
+/*!50700 SET sql_mode='ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION' */;
+/*M!100401 SET sql_mode=18347982880 */;
 /*!80011 SET default_collation_for_utf8mb4=255 */;
 DELIMITER /*!*/;
 CREATE TABLE mixed (id INT PRIMARY KEY, a VARCHAR(9) CHARACTER SET latin1, g GEOMETRY, b VARCHAR(9) COLLATE utf8mb4_bin, v VECTOR(2),

@@ -32,9 +32,10 @@ pub(super) const ALL: &[Setting] = &[
     global("gtid_slave_pos", TEXT, "").doc(
         "The last transaction of each domain of MariaDB sources that is executed here. Set to what a dump that is loaded says that it holds.",
     ),
-    both("gtid_domain_id", U32, "0")
-        .read_only()
-        .doc("The domain of this log's transactions for MariaDB's replicas. Always 0: there is one order."),
+    both("gtid_domain_id", U32, "0").doc(
+        "MariaDB's domain of the next transactions. In any but 0 they have GTIDs as a MariaDB makes them, which MySQL's replicas take for \
+         another server's; in 0 they have this server's UUID.",
+    ),
     session("immediate_server_version", U32, "999999").understood().doc("Set by mysqlbinlog's output."),
     fixed("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect. Always OFF."),
     session("original_commit_timestamp", U64, "36028797018963968").doc(
@@ -151,7 +152,6 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["rpl_semi_sync_master_wait_point"])
         .doc("Where commits wait: behind the sync, before anybody sees them."),
     global("server_id", uint(0, u32::MAX as u64), "1")
-        .alias(&["server-id"])
         .read_only()
         .doc("This server's number in the replication topology; in every event."),
     fixed("server_uuid", TEXT, "").doc("This server's identity; made at first start, the first half of its GTIDs."),
