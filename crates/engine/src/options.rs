@@ -148,6 +148,8 @@ pub struct TxnOptions {
     pub under: Option<Arc<LockOwner>>,
     /// Its place in an order that commits keep, if it has one.
     pub turn: Option<Turn>,
+    /// Nobody waits for its commit: it may wait for company in its group ([`crate::commit::Pipeline::enqueue_patiently`]).
+    pub is_patient: bool,
 }
 
 impl TxnOptions {
@@ -169,6 +171,7 @@ impl TxnOptions {
             stays_in_memory: false,
             under: None,
             turn: None,
+            is_patient: false,
         }
     }
 }

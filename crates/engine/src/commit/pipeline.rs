@@ -1,7 +1,8 @@
 //! The shared part: the queue, the pen, and who may take it.
 
-use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use binlog::{BinaryLog, BinlogError, EncodedTransaction, LogWriter, Reservation};
 use crossbeam::queue::SegQueue;
@@ -20,10 +21,15 @@ use super::ticket::{ABANDONED, Driver, Slot, Teller, Ticket};
 use super::tuner::Tuner;
 use super::{CommitEnv, CommitError, Place};
 
+/// So long patient transactions wait for company, counted from the beginning of the last group.
+pub(super) const PATIENCE: Duration = Duration::from_millis(2);
+/// So many of them are company enough.
+pub(super) const COMPANY: usize = 256;
+
 /// What goes through the pipeline, in order.
 pub(super) enum Entry<P> {
     /// A transaction.
-    Commit { transaction: EncodedTransaction, reservation: Reservation, payload: P, teller: Teller },
+    Commit { transaction: EncodedTransaction, reservation: Reservation, payload: P, teller: Teller, is_patient: bool },
     /// Something that has its place in the order and writes nothing.
     Barrier { barrier: Barrier, teller: Teller },
 }
@@ -45,6 +51,8 @@ pub(super) struct Pen {
     pub(super) writer: LogWriter,
     /// The last transaction that has its place.
     pub(super) last: Place,
+    /// When the last group was begun.
+    pub(super) last_start: Duration,
     pub(super) history: WritesetHistory,
     pub(super) tuner: Tuner,
     /// The last group, if it was not synced.
@@ -61,7 +69,11 @@ pub(super) struct Shared<E: CommitEnv> {
     pub(super) env: E,
     pub(super) machine: Env,
     pub(super) log: Arc<BinaryLog>,
-    pub(super) queue: SegQueue<Entry<E::Payload>>,
+    queue: SegQueue<Entry<E::Payload>>,
+    /// Patient entries of the queue, or on their way into it.
+    patient: AtomicUsize,
+    /// Who has the pen waits until [`Shared::is_patient`] says no, or some time.
+    pub(super) waits_for_company: AtomicBool,
     pub(super) signal: Signal,
     /// `None` while somebody writes, or after the end.
     pen: Mutex<Option<Box<Pen>>>,
@@ -105,6 +117,7 @@ impl<E: CommitEnv> Pipeline<E> {
         let pen = Pen {
             writer,
             last,
+            last_start: Duration::ZERO,
             history: WritesetHistory::new(last.commit_number),
             tuner: Tuner::default(),
             unsynced: None,
@@ -117,6 +130,8 @@ impl<E: CommitEnv> Pipeline<E> {
             machine,
             log,
             queue: SegQueue::new(),
+            patient: AtomicUsize::new(0),
+            waits_for_company: AtomicBool::new(false),
             signal: Signal::default(),
             pen: Mutex::new(Some(Box::new(pen))),
             pen_returned: Event::new(),
@@ -145,11 +160,32 @@ impl<E: CommitEnv> Pipeline<E> {
     pub fn enqueue(&self, transaction: EncodedTransaction, reservation: Reservation, payload: E::Payload) -> Ticket {
         let slot = Slot::new();
         let is_alone = self.shared.queue.is_empty() && self.shared.may_be_alone.load(Ordering::Relaxed);
-        self.shared.push(Entry::Commit { transaction, reservation, payload, teller: Teller::new(&slot) });
+        let teller = Teller::new(&slot);
+        self.shared.push(Entry::Commit { transaction, reservation, payload, teller, is_patient: false });
         if is_alone {
             return Ticket::new(slot, Some(self.shared.clone()));
         }
         self.shared.signal.wake();
+        Ticket::new(slot, None)
+    }
+
+    /// The same for a transaction whose end nobody waits for: as long as there are only such, a group is begun [`PATIENCE`] behind the
+    /// last one, or with [`COMPANY`] of them. Where many come one behind the other that is fewer groups, each of which costs as much as
+    /// many transactions.
+    pub fn enqueue_patiently(
+        &self,
+        transaction: EncodedTransaction,
+        reservation: Reservation,
+        payload: E::Payload,
+    ) -> Ticket {
+        let (slot, shared) = (Slot::new(), &self.shared);
+        let teller = Teller::new(&slot);
+        shared.push(Entry::Commit { transaction, reservation, payload, teller, is_patient: true });
+        // It is in the queue before this is looked at, and who stops waiting looks at the queue behind that: one of the two sees the other.
+        fence(Ordering::SeqCst);
+        if !(shared.waits_for_company.load(Ordering::Relaxed) && shared.is_patient()) {
+            shared.signal.wake();
+        }
         Ticket::new(slot, None)
     }
 
@@ -294,6 +330,9 @@ impl<E: CommitEnv> Shared<E> {
     }
 
     fn push_unchecked(&self, entry: Entry<E::Payload>) {
+        if entry.is_patient() {
+            self.patient.fetch_add(1, Ordering::SeqCst);
+        }
         self.queue.push(entry);
         fence(Ordering::SeqCst);
         if self.failure.get().is_some() {
@@ -301,10 +340,35 @@ impl<E: CommitEnv> Shared<E> {
         }
     }
 
+    /// What is next in the order of commits.
+    pub(super) fn pop(&self) -> Option<Entry<E::Payload>> {
+        let entry = self.queue.pop()?;
+        if entry.is_patient() {
+            self.patient.fetch_sub(1, Ordering::SeqCst);
+        }
+        Some(entry)
+    }
+
+    /// Puts back at the end what was taken and could not be placed yet.
+    pub(super) fn put_back(&self, entry: Entry<E::Payload>) {
+        self.push_unchecked(entry);
+    }
+
+    /// Entries that were not taken.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether all that is queued may wait for more. One on its way in may make it say so too early: whoever is not patient wakes who waits.
+    pub(super) fn is_patient(&self) -> bool {
+        let queued = self.queue.len();
+        queued < COMPANY && self.patient.load(Ordering::SeqCst) >= queued
+    }
+
     fn refuse_queued(&self) {
         fence(Ordering::SeqCst);
         let error = self.failure.get().cloned().unwrap_or(CommitError::Stopped);
-        while let Some(entry) = self.queue.pop() {
+        while let Some(entry) = self.pop() {
             entry.refuse(&error);
         }
     }
@@ -402,6 +466,10 @@ impl<E: CommitEnv> Shared<E> {
 impl<P> Entry<P> {
     pub(super) fn is_large(&self) -> bool {
         matches!(self, Entry::Commit { transaction, .. } if transaction.large.is_some())
+    }
+
+    fn is_patient(&self) -> bool {
+        matches!(self, Entry::Commit { is_patient: true, .. })
     }
 
     fn refuse(self, error: &CommitError) {

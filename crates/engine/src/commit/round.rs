@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use binlog::{BinlogError, Group, LargePlace, PlaceStamp};
 use futures_lite::future::{poll_fn, yield_now};
 use io::{BoxFuture, IoMode};
 
-use super::pipeline::{Barrier, Entry, Pen, Shared};
+use super::pipeline::{Barrier, Entry, PATIENCE, Pen, Shared};
 use super::stats::CommitStats;
 use super::ticket::Teller;
 use super::tuner::Plan;
@@ -70,6 +71,8 @@ enum Until {
     Queued,
     /// A time.
     Elapsed(Duration),
+    /// A time, or somebody in the queue who does not wait for company.
+    Company(Duration),
 }
 
 /// The pen in use.
@@ -77,12 +80,11 @@ pub(super) struct Round<'a, E: CommitEnv> {
     shared: &'a Arc<Shared<E>>,
     pen: Box<Pen>,
     in_flight: VecDeque<InFlight>,
-    last_start: Duration,
 }
 
 impl<'a, E: CommitEnv> Round<'a, E> {
     pub(super) fn new(shared: &'a Arc<Shared<E>>, pen: Box<Pen>) -> Self {
-        Round { shared, pen, in_flight: VecDeque::new(), last_start: Duration::ZERO }
+        Round { shared, pen, in_flight: VecDeque::new() }
     }
 
     /// The log thread's way: group after group until nothing is queued or in flight.
@@ -100,6 +102,8 @@ impl<'a, E: CommitEnv> Round<'a, E> {
                 self.wait(Until::Stored).await;
             } else if let Some(rest) = self.time_to_next(&plan) {
                 self.wait(Until::Elapsed(rest)).await;
+            } else if let Some(rest) = self.patience() {
+                self.wait_for_company(rest).await;
             } else {
                 self.gather(&plan).await;
                 let mode = if plan.depth == 1 { IoMode::Inline } else { IoMode::Offload };
@@ -133,11 +137,11 @@ impl<'a, E: CommitEnv> Round<'a, E> {
 
     /// Something is queued, or placed and not yet taken (the head of a new file).
     fn has_work(&self) -> bool {
-        !self.shared.queue.is_empty() || self.pen.writer.group_size() > 0
+        self.shared.queued() > 0 || self.pen.writer.group_size() > 0
     }
 
     fn committing(&self) -> usize {
-        self.shared.queue.len() + self.in_flight.iter().map(|group| group.members.len()).sum::<usize>()
+        self.shared.queued() + self.in_flight.iter().map(|group| group.members.len()).sum::<usize>()
     }
 
     fn plan(&self) -> Plan {
@@ -164,20 +168,20 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         if self.in_flight.is_empty() || plan.spacing == Duration::ZERO {
             return None;
         }
-        (self.last_start + plan.spacing).checked_sub(self.now()).filter(|rest| *rest > Duration::ZERO)
+        (self.pen.last_start + plan.spacing).checked_sub(self.now()).filter(|rest| *rest > Duration::ZERO)
     }
 
     /// Waits for company, if nothing is in flight and the plan says so.
     async fn gather(&mut self, plan: &Plan) {
         let Some((enough, time)) = plan.gather else { return };
-        if !self.in_flight.is_empty() || self.shared.queue.len() >= enough {
+        if !self.in_flight.is_empty() || self.shared.queued() >= enough {
             return;
         }
         CommitStats::add(&self.shared.stats.gathered, 1);
-        let queue = &self.shared.queue;
+        let shared = self.shared;
         let mut timeout = pin!(self.shared.machine.clock.sleep(time));
         poll_fn(|context| {
-            let enough = self.shared.signal.poll(context, || (queue.len() >= enough).then_some(()));
+            let enough = shared.signal.poll(context, || (shared.queued() >= enough).then_some(()));
             if enough.is_ready() { Poll::Ready(()) } else { timeout.as_mut().poll(context) }
         })
         .await;
@@ -200,7 +204,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
 
     async fn wait(&mut self, until: Until) {
         let mut timeout = match until {
-            Until::Elapsed(time) => Some(self.shared.machine.clock.sleep(time)),
+            Until::Elapsed(time) | Until::Company(time) => Some(self.shared.machine.clock.sleep(time)),
             Until::Stored | Until::Queued => None,
         };
         poll_fn(|context| {
@@ -209,13 +213,32 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             }
             match (until, &mut timeout) {
                 (Until::Elapsed(_), Some(timeout)) => timeout.as_mut().poll(context),
-                (Until::Queued, _) => {
-                    self.shared.signal.poll(context, || (!self.shared.queue.is_empty()).then_some(()))
+                (Until::Queued, _) => self.shared.signal.poll(context, || (self.shared.queued() > 0).then_some(())),
+                (Until::Company(_), Some(timeout)) => {
+                    match self.shared.signal.poll(context, || (!self.shared.is_patient()).then_some(())) {
+                        Poll::Ready(()) => Poll::Ready(()),
+                        Poll::Pending => timeout.as_mut().poll(context),
+                    }
                 }
                 _ => Poll::Pending,
             }
         })
         .await;
+    }
+
+    /// How long what is queued waits for more; `None` if anybody is waited for.
+    fn patience(&self) -> Option<Duration> {
+        if self.pen.writer.group_size() > 0 || !self.shared.is_patient() {
+            return None;
+        }
+        (self.pen.last_start + PATIENCE).checked_sub(self.now()).filter(|rest| *rest > Duration::ZERO)
+    }
+
+    /// Who comes meanwhile and waits for company too wakes nobody.
+    async fn wait_for_company(&mut self, most: Duration) {
+        self.shared.waits_for_company.store(true, Ordering::SeqCst);
+        self.wait(Until::Company(most)).await;
+        self.shared.waits_for_company.store(false, Ordering::SeqCst);
     }
 
     /// Forms a group of what is queued and begins to write it.
@@ -246,7 +269,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
             CommitStats::add(&self.shared.stats.overlapped, 1);
         }
         let start = self.now();
-        self.last_start = start;
+        self.pen.last_start = start;
         let ends_file = group.ends_file();
         // O_DSYNC does not cover what an earlier write left unsynced.
         let durable_write = is_synced && self.pen.unsynced.is_none();
@@ -287,7 +310,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let now = clock.now();
         let skim = self.shared.settings.max_flush_queue_time();
         let skim_end = clock.monotonic() + skim;
-        let mut left = self.shared.queue.len();
+        let mut left = self.shared.queued();
         let mut members = Vec::with_capacity(left);
         let mut commits = 0;
         while self.pen.writer.group_size() < GROUP_BYTES_MAX {
@@ -298,14 +321,14 @@ impl<'a, E: CommitEnv> Round<'a, E> {
                 left = 1;
             }
             left -= 1;
-            let Some(entry) = self.shared.queue.pop() else { break };
+            let Some(entry) = self.shared.pop() else { break };
             match entry {
                 entry @ Entry::Commit { .. } if entry.is_large() => {
                     let last = self.pen.last;
                     self.place_large(entry, now).await;
                     return Taken { members, commits, last };
                 }
-                Entry::Commit { transaction, reservation, mut payload, teller } => {
+                Entry::Commit { transaction, reservation, mut payload, teller, .. } => {
                     self.place(&transaction, reservation, now);
                     self.shared.env.prepare_ordered(&mut payload, &self.pen.last);
                     members.push((teller, self.pen.last));
@@ -332,7 +355,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
     /// cannot move on to a new file yet, the transaction goes to the end of the queue: it holds its locks until it has its
     /// place, so nobody behind it depends on it.
     async fn place_large(&mut self, entry: Entry<E::Payload>, now: UnixMicros) {
-        let Entry::Commit { transaction, reservation, mut payload, teller } = entry else { return };
+        let Entry::Commit { transaction, reservation, mut payload, teller, is_patient } = entry else { return };
         if let Err(error) = self.shared.log.wait_for_next().await {
             return teller.tell(Err(error.into()));
         }
@@ -347,7 +370,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
                 self.pen.large = Some((teller, self.pen.last));
             }
             LargePlace::NotYet => {
-                self.shared.queue.push(Entry::Commit { transaction, reservation, payload, teller });
+                self.shared.put_back(Entry::Commit { transaction, reservation, payload, teller, is_patient });
                 yield_now().await;
             }
             LargePlace::NoRoom => {
@@ -430,7 +453,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let settings = &self.shared.settings;
         let is_alone = done.commits == 1 && self.pen.tuner.is_short() && settings.inline_commits();
         let is_alone = is_alone && settings.sync_delay() == Duration::ZERO;
-        self.shared.may_be_alone.store(is_alone, std::sync::atomic::Ordering::Relaxed);
+        self.shared.may_be_alone.store(is_alone, Ordering::Relaxed);
     }
 }
 

@@ -77,7 +77,10 @@ impl Transaction {
         let payload = Payload::new(core.guard(), self.options.source_position.take());
         install(&core, &self.writes, &payload).await;
         core.env.step().await;
-        let ticket = pipeline.enqueue(encoded, reservation, payload);
+        let ticket = match self.options.is_patient {
+            true => pipeline.enqueue_patiently(encoded, reservation, payload),
+            false => pipeline.enqueue(encoded, reservation, payload),
+        };
         tell_rows(count_rows(self.writes.steps()));
         core.env.step().await;
         self.locks.release_all();

@@ -311,6 +311,13 @@ impl Session {
         self.wait_for_commit(pending.ended()).await
     }
 
+    /// Nobody waits for the commit of what is open: others are coming behind it, with which it may share a group.
+    pub fn be_patient(&mut self) {
+        if let Some(open) = self.transaction.open_mut() {
+            open.transaction.options_mut().is_patient = true;
+        }
+    }
+
     /// The first half of a commit: what is open has its place, and whoever comes next sees it. For a replica, which need not wait for
     /// one transaction's sync before it executes the next.
     pub async fn enqueue_commit(&mut self) -> Result<PendingCommit, SqlError> {

@@ -1,7 +1,9 @@
 //! What makes a group: settings, delays, barriers, rotation.
 
 use binlog::SyncMethod;
+use futures_lite::future;
 
+use super::super::pipeline::{COMPANY, PATIENCE};
 use super::*;
 
 fn with_bench(seed: u64, test: impl AsyncFnOnce(Arc<Bench>)) {
@@ -89,6 +91,52 @@ fn unordered_wake_ups_lose_nobody() {
         bench.pipeline.settings().set_order_commits(false);
         load(&bench, 20, 10).await;
         assert_eq!(bench.counts().commits, 200);
+    });
+}
+
+/// Patient commits share groups: until their time is over, there are enough of them, or somebody comes who is not patient.
+#[test]
+fn patience_ends_with_time_with_company_and_with_somebody_else() {
+    with_bench(6, async |bench| {
+        let patient = async |rows: std::ops::Range<u64>| {
+            sessions(&bench.env, (rows.end - rows.start) as usize, |session| {
+                let (bench, row) = (bench.clone(), rows.start + session as u64);
+                async move { drop(bench.commit_as(row, 10, true).await.unwrap()) }
+            })
+            .await;
+        };
+        let now = || bench.env.clock.monotonic();
+        let groups = || bench.counts().groups;
+        bench.commit(0, 10).await.unwrap();
+        let (before, start) = (groups(), now());
+        patient(1..11).await;
+        assert_eq!(groups() - before, 1, "ten of them");
+        assert!((PATIENCE / 2..PATIENCE * 2).contains(&(now() - start)), "{:?}", now() - start);
+
+        let (before, start) = (groups(), now());
+        let others = async {
+            bench.env.clock.sleep(PATIENCE / 10).await;
+            bench.commit(100, 10).await.unwrap();
+        };
+        future::zip(patient(11..21), others).await;
+        assert!(groups() - before <= 2 && now() - start < PATIENCE / 2, "{:?}", now() - start);
+
+        let mut made = Vec::new();
+        for row in 1000..1000 + COMPANY as u64 {
+            let transaction = transaction(row, 10);
+            let reservation = bench.pipeline.reserve(transaction.max_size()).await.unwrap();
+            made.push((transaction, reservation, row));
+        }
+        bench.commit(101, 10).await.unwrap();
+        let start = now();
+        let enqueue = |(transaction, reservation, row)| bench.pipeline.enqueue_patiently(transaction, reservation, row);
+        let tickets: Vec<_> = made.into_iter().map(enqueue).collect();
+        for ticket in tickets {
+            ticket.await.unwrap();
+        }
+        assert!(now() - start < PATIENCE, "{:?}", now() - start);
+        let rows = rows_in_log(bench.pipeline.log()).await;
+        bench.witness.look(|seen| assert_eq!(rows, seen.prepared));
     });
 }
 

@@ -110,10 +110,19 @@ pub(super) fn transaction(row: u64, size: usize) -> EncodedTransaction {
 impl Bench {
     /// Commits one transaction, and checks what it is told.
     pub(super) async fn commit(&self, row: u64, size: usize) -> Result<Place, CommitError> {
+        self.commit_as(row, size, false).await
+    }
+
+    /// The same for one that waits for company.
+    pub(super) async fn commit_as(&self, row: u64, size: usize, is_patient: bool) -> Result<Place, CommitError> {
         let had_failed = self.pipeline.failure().is_some();
         let transaction = transaction(row, size);
         let reservation = self.pipeline.reserve(transaction.max_size()).await?;
-        let place = self.pipeline.enqueue(transaction, reservation, row).await?;
+        let ticket = match is_patient {
+            true => self.pipeline.enqueue_patiently(transaction, reservation, row),
+            false => self.pipeline.enqueue(transaction, reservation, row),
+        };
+        let place = ticket.await?;
         self.witness.look(|seen| assert!(seen.published >= place.commit_number, "told before it was visible"));
         assert!(self.pipeline.log().durable_end() >= place.end, "told before it was durable");
         assert!(!had_failed, "told of success after the failure");

@@ -205,8 +205,11 @@ impl Executor {
         self.session.wait_for_turn()
     }
 
-    /// The group that was executed takes its place in our log.
-    pub(in super::super) async fn commit_group(&mut self) -> Result<Executed, ExecuteError> {
+    /// The group that was executed takes its place in our log; `is_patient` if many are behind it.
+    pub(in super::super) async fn commit_group(&mut self, is_patient: bool) -> Result<Executed, ExecuteError> {
+        if is_patient {
+            self.session.be_patient();
+        }
         let is_committed = self.grouped.as_ref().is_some_and(|grouped| grouped.is_definition);
         let pending = match self.group.is_skipped || is_committed {
             true => None,

@@ -17,6 +17,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
 use engine::OwnedGtid;
@@ -28,6 +29,9 @@ use super::super::executor::{ExecuteError, Executor};
 use super::super::work::name_of;
 use super::group::{Group, Head};
 use super::rules::After;
+
+/// So many transactions under way are a backlog.
+const BACKLOG: usize = 64;
 
 /// A transaction to be executed.
 pub(crate) struct Job {
@@ -176,13 +180,22 @@ pub(crate) struct Pool {
     /// It was closed, or a thread has ended.
     closing: Event,
     bounds: Bounds,
+    /// As of the last transaction that was done.
+    has_backlog: AtomicBool,
 }
 
 impl Pool {
     /// Turns begin with 1.
     pub(crate) fn new(bounds: Bounds, threads: usize) -> Self {
         let state = State { first: 1, executed: 1, threads, ..State::default() };
-        Pool { state: Mutex::new(state), progress: Event::new(), room: Event::new(), closing: Event::new(), bounds }
+        Pool {
+            state: Mutex::new(state),
+            progress: Event::new(),
+            room: Event::new(),
+            closing: Event::new(),
+            bounds,
+            has_backlog: AtomicBool::new(false),
+        }
     }
 
     /// All before this turn are done.
@@ -404,6 +417,11 @@ impl Pool {
         self.state.lock().is_committing = false;
     }
 
+    /// Whether so many are under way that no commit need be quick.
+    pub(crate) fn has_backlog(&self) -> bool {
+        self.has_backlog.load(Ordering::Relaxed)
+    }
+
     /// A transaction has its place in our log.
     pub(crate) fn done(&self, turn: u64) {
         let mut woken = Vec::new();
@@ -411,6 +429,7 @@ impl Pool {
             let mut state = self.state.lock();
             state.executed(turn, &mut woken);
             state.done(turn, &mut woken);
+            self.has_backlog.store(state.entries.len() >= BACKLOG, Ordering::Relaxed);
             state.entries.len() < self.bounds.low_water()
         };
         woken.into_iter().for_each(Waker::wake);

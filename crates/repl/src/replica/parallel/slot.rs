@@ -139,7 +139,7 @@ impl Slot {
 
     /// Commits out of order. What is told of it is where all before it ended.
     async fn commit_now(&self, executor: &mut Executor, turn: u64) -> Result<(), ExecuteError> {
-        let executed = executor.commit_group().await?;
+        let executed = executor.commit_group(self.pool.has_backlog()).await?;
         self.pool.done(turn);
         let end = self.pool.place();
         let executed = Executed { file: end.file.unwrap_or_default(), offset: end.offset, ..executed };
@@ -209,7 +209,7 @@ impl Slot {
 
     async fn commit(&self, executor: &mut Executor, turn: u64) -> Result<(), ExecuteError> {
         let committed = async {
-            let executed = executor.commit_group().await?;
+            let executed = executor.commit_group(self.pool.has_backlog()).await?;
             self.run.commits.push(executed).await.map_err(|error| executor.named(&error))
         };
         let result = committed.await;
