@@ -7,7 +7,7 @@ use interop::{Kind, Node, Peer, Server, ServerOptions, until};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a MariaDB writes.
-const OF_MARIADB: [&str; 17] = [
+const OF_MARIADB: [&str; 20] = [
     "CREATE TABLE d.a (id INT PRIMARY KEY, n INT, s VARCHAR(9) COLLATE utf8mb4_uca1400_ai_ci, KEY k (n) IGNORED) ENGINE=Aria TRANSACTIONAL=1",
     "ALTER TABLE d.a ENGINE=InnoDB",
     "ALTER TABLE d.a ALTER INDEX k NOT IGNORED",
@@ -25,10 +25,13 @@ const OF_MARIADB: [&str; 17] = [
     "ALTER TABLE d.b ALTER COLUMN IF EXISTS nowhere SET DEFAULT 3, ALTER COLUMN IF EXISTS a SET DEFAULT NULL",
     "CREATE TABLE d.c (id INT PRIMARY KEY) PAGE_COMPRESSED=1 PAGE_COMPRESSION_LEVEL=3",
     "ALTER TABLE d.b TRANSACTIONAL=0, ADD COLUMN t INT, PAGE_CHECKSUM=0",
+    "CREATE USER u@localhost",
+    "GRANT BINLOG MONITOR, REPLICATION SLAVE ADMIN, SELECT ON *.* TO u@localhost",
+    "REVOKE BINLOG MONITOR ON *.* FROM u@localhost",
 ];
 
 /// What a MySQL writes.
-const OF_MYSQL: [&str; 7] = [
+const OF_MYSQL: [&str; 11] = [
     "CREATE TABLE d.a (id INT PRIMARY KEY, n INT INVISIBLE, m INT, KEY k (n) INVISIBLE, KEY l (m) VISIBLE)",
     "ALTER TABLE d.a ALTER INDEX k VISIBLE, ALTER INDEX l INVISIBLE",
     "ALTER TABLE d.a COMPRESSION='zlib'",
@@ -36,6 +39,10 @@ const OF_MYSQL: [&str; 7] = [
     "CREATE INDEX i ON d.a (m) INVISIBLE",
     "ALTER TABLE d.b AUTOEXTEND_SIZE=8M, ADD COLUMN t INT",
     "CREATE DATABASE e DEFAULT ENCRYPTION='N'",
+    "CREATE USER u@localhost",
+    "GRANT XA_RECOVER_ADMIN, SELECT, BINLOG_ADMIN ON *.* TO u@localhost",
+    "GRANT SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN ON *.* TO u@localhost",
+    "REVOKE XA_RECOVER_ADMIN ON *.* FROM u@localhost",
 ];
 
 const COLUMNS: &str = "SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns \

@@ -259,11 +259,18 @@ impl Drop for Replica {
 
 fn copy(from: &PathBuf, to: &PathBuf) -> Result<()> {
     let _ = fs::remove_dir_all(to);
-    let status = Command::new("cp").args(["-a", "--sparse=always"]).arg(from).arg(to).status();
-    match status.map_err(|error| format!("cp: {error}"))?.success() {
-        true => Ok(()),
-        false => Err(format!("{} cannot be copied", from.display())),
+    let mut copied = Command::new("cp");
+    copied.args(["-a", "--sparse=always"]).arg(from).arg(to);
+    // What the system would write of it meanwhile is not the replica's.
+    let mut written = Command::new("sync");
+    written.arg("-f").arg(to);
+    for command in [&mut copied, &mut written] {
+        match command.status().map_err(|error| format!("{command:?}: {error}"))?.success() {
+            true => {}
+            false => return Err(format!("{} cannot be copied", from.display())),
+        }
     }
+    Ok(())
 }
 
 /// How far a source is.

@@ -114,6 +114,7 @@ fn user_options(tokens: &mut Tokens<'_>) -> Parsed<Option<bool>> {
 
 /// GRANT.
 pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let start = tokens.place();
     tokens.expect("GRANT")?;
     let privileges = privileges(tokens)?;
     if !tokens.accept("ON") {
@@ -133,17 +134,20 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.expect("GRANT OPTION")?;
         grant_option = true;
     }
+    tokens.privileges_read(start);
     Ok(Statement::Ddl(Ddl::Grant(Grant { privileges, on, users, grant_option })))
 }
 
 /// REVOKE.
 pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let start = tokens.place();
     tokens.expect("REVOKE")?;
     tokens.accept("IF EXISTS");
     let mut privileges = privileges(tokens)?;
     let on = if tokens.accept("ON") { level(tokens)? } else { GrantLevel::Global };
     tokens.expect("FROM")?;
     let users = tokens.comma_list(Tokens::named_user)?;
+    tokens.privileges_read(start);
     let grant_option = privileges.iter().any(|privilege| privilege == "GRANT OPTION");
     privileges.retain(|privilege| privilege != "GRANT OPTION");
     Ok(Statement::Ddl(Ddl::Revoke(Grant { privileges, on, users, grant_option })))
@@ -152,7 +156,7 @@ pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// Names of privileges: words up to a comma, ON, TO or FROM.
 fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<String>> {
     let mut names = tokens.comma_list(|tokens| {
-        let mut words: Vec<String> = Vec::new();
+        let (place, mut words) = (tokens.place(), Vec::new());
         while !["ON", "FROM", "TO"].iter().any(|end| tokens.next_are(end))
             && matches!(tokens.peek(), Some(Token::Word(_)))
         {
@@ -161,7 +165,12 @@ fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<String>> {
         if tokens.peek() == Some(&Token::LParen) {
             return Err(ParseError::not_supported("privileges on columns"));
         }
-        if words.is_empty() { tokens.unexpected() } else { Ok(words.join(" ")) }
+        if words.is_empty() {
+            return tokens.unexpected();
+        }
+        let name: String = words.join(" ");
+        tokens.privilege_read(place, &name);
+        Ok(name)
     })?;
     for name in &mut names {
         if name == "ALL PRIVILEGES" {

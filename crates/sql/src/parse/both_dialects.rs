@@ -38,6 +38,17 @@ const MARIA_ENGINES: &[&str] = &[
 /// MySQL's that MariaDB does not have.
 const MYSQL_ENGINES: &[&str] = &["NDB", "NDBCLUSTER"];
 
+/// Privileges by MySQL's and by MariaDB's names. Those of MySQL with an underscore that are not here MariaDB does not have.
+const PRIVILEGES: &[(&str, &str)] = &[
+    ("BINLOG_ADMIN", "BINLOG ADMIN"),
+    ("CONNECTION_ADMIN", "CONNECTION ADMIN"),
+    ("CONNECTION_ADMIN", "READ_ONLY ADMIN"),
+    ("REPLICATION_APPLIER", "BINLOG REPLAY"),
+    ("REPLICATION_SLAVE_ADMIN", "REPLICATION SLAVE ADMIN"),
+    ("REPLICATION_SLAVE_ADMIN", "REPLICATION MASTER ADMIN"),
+    ("REPLICATION CLIENT", "BINLOG MONITOR"),
+];
+
 /// A piece of a definition, and what each kind of server has in its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Piece {
@@ -125,6 +136,27 @@ impl Tokens<'_> {
         }
     }
 
+    /// The name of a privilege, in capitals, which was read since a place; it is the next item.
+    pub(super) fn privilege_read(&mut self, since: usize, name: &str) {
+        self.items.push(self.read_since(since).0);
+        if let Some((mysql, _)) = PRIVILEGES.iter().find(|(_, maria)| *maria == name) {
+            self.only_maria(since, mysql);
+        } else if name.contains('_') {
+            let maria = PRIVILEGES.iter().find(|(mysql, _)| *mysql == name);
+            self.only_mysql(since, maria.map_or("", |(_, maria)| maria));
+        }
+    }
+
+    /// A statement about privileges that was read since a place is MySQL's alone if they all are.
+    pub(super) fn privileges_read(&mut self, since: usize) {
+        let is_of_mysql = |piece: &Piece| piece.maria.is_empty() && self.items.contains(&piece.range);
+        if self.pieces.iter().filter(|piece| is_of_mysql(piece)).count() == self.items.len() {
+            self.pieces.clear();
+            self.items.clear();
+            self.only_mysql(since, "");
+        }
+    }
+
     /// The name of a collation.
     pub(super) fn collation(&mut self) -> super::Parsed<String> {
         let place = self.place();
@@ -196,6 +228,21 @@ mod tests {
                  /*M!100200 NOT IGNORED */) /*!50700 COMPRESSION='zlib' */ /*M!100200 PAGE_COMPRESSED=1 */",
             ),
             ("CREATE TABLE t (a INT, KEY k (a) /*!80000 INVISIBLE */)", "as it is"),
+            ("GRANT SELECT, GRANT OPTION ON d.* TO u", "as it is"),
+            ("GRANT SELECT, CLONE_ADMIN ON *.* TO u", "GRANT SELECT/*!50700 , CLONE_ADMIN */ ON *.* TO u"),
+            (
+                "GRANT CLONE_ADMIN, XA_RECOVER_ADMIN, BINLOG_ADMIN, reload ON *.* TO u WITH GRANT OPTION",
+                "GRANT /*!50700 CLONE_ADMIN,  *//*!50700 XA_RECOVER_ADMIN,  *//*!50700 BINLOG_ADMIN */ /*M!100200 BINLOG ADMIN */, reload \
+                 ON *.* TO u WITH GRANT OPTION",
+            ),
+            (
+                "REVOKE XA_RECOVER_ADMIN, clone_admin ON *.* FROM u",
+                "/*!50700 REVOKE XA_RECOVER_ADMIN, clone_admin ON *.* FROM u */",
+            ),
+            (
+                "GRANT BINLOG MONITOR ON *.* TO u",
+                "GRANT /*!50700 REPLICATION CLIENT */ /*M!100200 BINLOG MONITOR */ ON *.* TO u",
+            ),
             (
                 "CREATE TABLE t (a INT) TRANSACTIONAL=1, COMMENT='c', PAGE_CHECKSUM=1",
                 "CREATE TABLE t (a INT) /*M!100200 TRANSACTIONAL=1, */ COMMENT='c'/*M!100200 , PAGE_CHECKSUM=1 */",
