@@ -14,7 +14,7 @@
 
 use std::sync::Arc;
 
-use base::{Gtid, Tag, UnixMicros};
+use base::{CommitNumber, Gtid, Tag, UnixMicros};
 use types::schema::TableDef;
 
 use crate::LargeEvents;
@@ -113,8 +113,10 @@ pub struct EncodedTransaction {
     pub origin: Option<Origin>,
     /// Hashes of the keys that it wrote, for `last_committed`.
     pub writeset: Vec<u64>,
-    /// `writeset` does not say all that it depends on: it depends on everything before it.
+    /// `writeset` does not say all that it depends on: it depends on everything before it, and everything behind it on it.
     pub depends_on_all: bool,
+    /// It also depends on all up to this one, as far as they are before it.
+    pub after: CommitNumber,
     /// Its events, if they are in a file of their own; then there are none in `events`.
     pub large: Option<Arc<LargeEvents>>,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ use crate::gtid_owners::GtidOwners;
 use crate::lock::{LockManager, LockOwner};
 use crate::memtable::Guard;
 use crate::memtable::stamp::{Stamp, StampState};
-use crate::options::EngineOptions;
+use crate::options::{EngineOptions, SessionHandle};
 use crate::prepared::{Unpublished, XaStep};
 use crate::source_position::named_position;
 use crate::state_at::AwaitedStates;
@@ -94,6 +94,8 @@ pub struct Payload {
     pub(crate) position: Option<SourcePosition>,
     /// It is a phase of a distributed transaction.
     pub(crate) xa: Option<XaPhase>,
+    /// Whose next transaction depends on it.
+    pub(crate) session: Option<Arc<SessionHandle>>,
 }
 
 /// Which phase a transaction of the log is.
@@ -115,7 +117,7 @@ impl Payload {
 
     /// Of a transaction without versions.
     pub(crate) fn without_versions(position: Option<SourcePosition>) -> Self {
-        Payload { stamp: Stamp::new(), guard: None, ddl: None, locks: None, position, xa: None }
+        Payload { stamp: Stamp::new(), guard: None, ddl: None, locks: None, position, xa: None, session: None }
     }
 }
 
@@ -167,6 +169,9 @@ impl CommitEnv for CommitHooks {
         }
         payload.stamp.commit(place.commit_number);
         payload.guard = None;
+        if let Some(session) = payload.session.take() {
+            session.last_commit.store(place.commit_number.0, Ordering::Relaxed);
+        }
         if let Some(locks) = payload.locks.take() {
             // There may be millions, and others wait for their place.
             core.env.spawner.spawn_thread("release-locks", Box::pin(async move { drop(locks) }));

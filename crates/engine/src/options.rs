@@ -1,6 +1,7 @@
 //! Settings of an engine, of a transaction, and what a session lends to both.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use base::{Cancel, ConnectionId, ServerId};
@@ -82,6 +83,8 @@ pub struct SessionHandle {
     pub connection_id: ConnectionId,
     /// Ends waits.
     pub cancel: Cancel,
+    /// What it has committed last, for [`crate::commit::DependencyTracking::WritesetSession`]; 0 for nothing, or nothing that counts.
+    pub last_commit: AtomicU64,
 }
 
 impl SessionHandle {
@@ -148,6 +151,8 @@ pub struct TxnOptions {
     pub under: Option<Arc<LockOwner>>,
     /// Its place in an order that commits keep, if it has one.
     pub turn: Option<Turn>,
+    /// Replicas execute it behind all before it (`skip_parallel_replication`).
+    pub is_serial: bool,
     /// Nobody waits for its commit: it may wait for company in its group ([`crate::commit::Pipeline::enqueue_patiently`]).
     pub is_patient: bool,
 }
@@ -171,6 +176,7 @@ impl TxnOptions {
             stays_in_memory: false,
             under: None,
             turn: None,
+            is_serial: false,
             is_patient: false,
         }
     }

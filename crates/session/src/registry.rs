@@ -134,7 +134,7 @@ impl Registry {
         };
         let entry = Arc::new(Entry {
             id,
-            handle: Arc::new(SessionHandle { connection_id: id, cancel: Cancel::new() }),
+            handle: Arc::new(SessionHandle { connection_id: id, cancel: Cancel::new(), ..SessionHandle::default() }),
             idle_seconds_max: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
             is_extra: count > max,

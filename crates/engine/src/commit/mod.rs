@@ -13,6 +13,8 @@
 //! - **A lone session commits inline.** If it finds the queue empty, nobody with the pen, the last group was one transaction
 //!   and syncs are short, it takes the pen and writes and syncs by itself, blocking its thread: a hand-over to the log
 //!   thread and back costs 70 us of latency on an idle machine (1 client: 6.7k commits/s against 4.5k).
+//! - **Who is not waited for waits for company** ([`Pipeline::enqueue_patiently`]): what a replica that is behind commits goes in groups of some
+//!   hundred, as if syncs were slow: 53,000 transactions/s of a MariaDB's log where it was 43,000, on two cores.
 //! - **Overlap and gathering** where syncs are slow: see [`tuner`]. Several groups may be in flight, they are published
 //!   in log order; files become durable one by one.
 //! - **Space is reserved before a place is taken** ([`Pipeline::reserve`]): a full disk is an error of one transaction,
@@ -59,7 +61,7 @@ use binlog::BinlogError;
 
 pub use self::pipeline::{Barrier, Pipeline};
 pub use self::semi_sync::{OnTimeout, SemiSync, SemiSyncStatus};
-pub use self::settings::{CommitSettings, Overlap};
+pub use self::settings::{CommitSettings, DependencyTracking, Overlap};
 pub use self::stats::{CommitStats, Histogram, HistogramSnapshot};
 pub use self::ticket::Ticket;
 

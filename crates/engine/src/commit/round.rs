@@ -384,7 +384,8 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let pen = &mut *self.pen;
         let commit_number = pen.last.commit_number.next();
         let writeset = (!transaction.depends_on_all).then_some(&transaction.writeset[..]);
-        let last_committed = pen.history.enter(commit_number, writeset, self.shared.settings.history_size());
+        let by_rows = pen.history.enter(commit_number, writeset, self.shared.settings.history_size());
+        let last_committed = by_rows.max(transaction.after.min(pen.last.commit_number));
         // Time in the log does not go back when the clock does.
         let commit_time = now.max(pen.last.commit_time);
         let stamp = PlaceStamp { commit_number, last_committed, commit_time };

@@ -1,6 +1,6 @@
 //! What can be set while the server runs.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// How many syncs may be under way at once.
@@ -11,6 +11,18 @@ pub enum Overlap {
     Auto,
     /// Always up to this many, without gathering. 1 is never more than one.
     Fixed(u8),
+}
+
+/// What a transaction depends on besides those that wrote its rows (`binlog_transaction_dependency_tracking`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DependencyTracking {
+    /// Nothing.
+    #[default]
+    Writeset,
+    /// What its session has committed before.
+    WritesetSession,
+    /// All that was visible before it took its place.
+    CommitOrder,
 }
 
 /// The settings of a pipeline; each may be changed at any time and counts from the next group on.
@@ -24,6 +36,7 @@ pub struct CommitSettings {
     history_size: AtomicU64,
     overlap: AtomicU64,
     inline_commits: AtomicBool,
+    dependency_tracking: AtomicU8,
 }
 
 impl Default for CommitSettings {
@@ -37,6 +50,7 @@ impl Default for CommitSettings {
             history_size: AtomicU64::new(25_000),
             overlap: AtomicU64::new(0),
             inline_commits: AtomicBool::new(true),
+            dependency_tracking: AtomicU8::new(0),
         }
     }
 }
@@ -103,6 +117,20 @@ impl CommitSettings {
     /// See [`CommitSettings::history_size`].
     pub fn set_history_size(&self, rows: usize) {
         self.history_size.store(rows as u64, Ordering::Relaxed);
+    }
+
+    /// `binlog_transaction_dependency_tracking`
+    pub fn dependency_tracking(&self) -> DependencyTracking {
+        match self.dependency_tracking.load(Ordering::Relaxed) {
+            1 => DependencyTracking::WritesetSession,
+            2 => DependencyTracking::CommitOrder,
+            _ => DependencyTracking::Writeset,
+        }
+    }
+
+    /// See [`CommitSettings::dependency_tracking`].
+    pub fn set_dependency_tracking(&self, tracking: DependencyTracking) {
+        self.dependency_tracking.store(tracking as u8, Ordering::Relaxed);
     }
 
     /// Syncs under way at once.

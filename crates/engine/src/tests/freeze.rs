@@ -76,7 +76,7 @@ fn a_slow_installer_is_waited_for_and_not_lost() {
         let ticket = pipeline.enqueue(
             encoded,
             reservation,
-            Payload { stamp, guard: Some(guard), ddl: None, locks: None, position: None, xa: None },
+            Payload { stamp, guard: Some(guard), ddl: None, locks: None, position: None, xa: None, session: None },
         );
         let last = ticket.await.unwrap().commit_number;
         let (at, _) = checkpoint.await.unwrap();

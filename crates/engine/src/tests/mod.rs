@@ -18,6 +18,7 @@
 mod compression;
 mod crash;
 mod damage;
+mod dependencies;
 mod faults;
 mod fixture;
 mod freeze;

@@ -9,7 +9,9 @@
 //! 6. Wait for the ticket: written, synced, visible.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
+use base::CommitNumber;
 use binlog::event::{Xid, rows_flags};
 use binlog::{EncodedTransaction, EncoderOptions, QueryContext, TransactionEncoder};
 use futures_lite::future::yield_now;
@@ -18,7 +20,7 @@ use super::spill::Finished;
 use super::write_set::key_hash;
 use super::{Commit, Step, Transaction, WriteSet};
 use crate::catalog::Table;
-use crate::commit::{Barrier, Ticket};
+use crate::commit::{Barrier, CommitSettings, DependencyTracking, Ticket};
 use crate::core::{Core, Payload};
 use crate::error::{EngineError, Result};
 use crate::gate::{Passage, Passing};
@@ -66,7 +68,7 @@ impl Transaction {
         if self.writes.is_large() {
             return self.enqueue_large(&core, passing).await;
         }
-        let encoded = match self.encoded.take() {
+        let mut encoded = match self.encoded.take() {
             Some(encoded) => *encoded,
             None => self.encode().await?,
         };
@@ -74,7 +76,8 @@ impl Transaction {
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
         let reservation = pipeline.reserve(encoded.max_size()).await?;
         // Dropped from here on, with this future, it takes the versions back before `self` lets the locks go.
-        let payload = Payload::new(core.guard(), self.options.source_position.take());
+        let mut payload = Payload::new(core.guard(), self.options.source_position.take());
+        self.depend_on_others(pipeline.settings(), &mut encoded, &mut payload);
         install(&core, &self.writes, &payload).await;
         core.env.step().await;
         let ticket = match self.options.is_patient {
@@ -87,6 +90,25 @@ impl Transaction {
         self.view = None;
         drop(self);
         Ok(Pending::new(ticket, passing))
+    }
+
+    /// What it depends on besides those that have written its rows, and what depends on it.
+    pub(super) fn depend_on_others(
+        &self,
+        settings: &CommitSettings,
+        encoded: &mut EncodedTransaction,
+        payload: &mut Payload,
+    ) {
+        let session = &self.options.session;
+        encoded.after = match settings.dependency_tracking() {
+            _ if self.options.is_serial => CommitNumber(u64::MAX),
+            DependencyTracking::Writeset => CommitNumber(0),
+            DependencyTracking::CommitOrder => self.core().views.visible_position().0,
+            DependencyTracking::WritesetSession => {
+                payload.session = Some(session.clone());
+                CommitNumber(session.last_commit.load(Ordering::Relaxed))
+            }
+        };
     }
 
     /// Makes the events of a transaction that will write nothing more, before it is its turn to commit: what is left then is short.

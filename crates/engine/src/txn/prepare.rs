@@ -56,6 +56,7 @@ impl Transaction {
         });
         let mut payload = Payload::without_versions(self.options.source_position.take());
         payload.xa = Some(XaPhase::Prepare(xid.clone()));
+        self.depend_on_others(pipeline.settings(), &mut encoded, &mut payload);
         core.env.step().await;
         let ticket = pipeline.enqueue(encoded, reservation, payload);
         self.view = None;
@@ -111,7 +112,7 @@ impl Transaction {
             return Ok(Pending::nothing());
         }
         let core = self.core().clone();
-        let encoded = self.second_phase(&core, prepared, commits)?;
+        let mut encoded = self.second_phase(&core, prepared, commits)?;
         let xid = prepared.xid.clone();
         core.check_commits()?;
         let (cancel, most) = (&self.options.session.cancel, self.options.commit_wait_timeout);
@@ -126,6 +127,7 @@ impl Transaction {
             false => Payload::without_versions(position),
         };
         payload.xa = Some(XaPhase::End(xid));
+        self.depend_on_others(pipeline.settings(), &mut encoded, &mut payload);
         install(&core, &self.writes, &payload).await;
         core.env.step().await;
         let ticket = pipeline.enqueue(encoded, reservation, payload);

@@ -37,6 +37,8 @@ const STANDALONE: u8 = 1;
 const TRANSACTIONAL: u8 = 4;
 /// In the GTID: nothing was said against running it in parallel.
 const ALLOW_PARALLEL: u8 = 8;
+/// In the GTID: it waited for the one before it, so that it is not worth a try to run it beside that.
+const WAITED: u8 = 16;
 /// It is the first phase of a distributed transaction.
 const PREPARED_XA: u8 = 64;
 /// It is the second.
@@ -67,6 +69,12 @@ struct Begun {
     name: MariaGtidName,
     file: u64,
     end: LogPosition,
+}
+
+impl Begun {
+    fn depends_on_the_last(&self) -> bool {
+        self.gtid.last_committed > 0 && self.gtid.last_committed + 1 == self.gtid.sequence_number
+    }
 }
 
 /// Transactions that may be applied side by side.
@@ -203,7 +211,7 @@ impl Maria {
         let gtid = MariaGtid {
             seq_no: begun.name.seq_no,
             domain_id: begun.name.domain_id,
-            flags: kind | ALLOW_PARALLEL,
+            flags: kind | ALLOW_PARALLEL | if is_transaction && begun.depends_on_the_last() { WAITED } else { 0 },
             xid,
             commit_id: self.group.as_ref().map(|group| group.commit_id),
             ..MariaGtid::default()

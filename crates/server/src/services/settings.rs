@@ -5,16 +5,17 @@ use std::time::Duration;
 use binlog::MariaGtidName;
 use engine::CommitSettings;
 use engine::Engine;
-use engine::commit::{OnTimeout, SemiSync};
+use engine::commit::{DependencyTracking, OnTimeout, SemiSync};
 use sql::settings::{Globals, SettingValue};
 
 /// Those of the commit pipeline.
-const COMMIT_SETTINGS: [&str; 6] = [
+const COMMIT_SETTINGS: [&str; 7] = [
     "binlog_group_commit_sync_delay",
     "binlog_group_commit_sync_no_delay_count",
     "binlog_max_flush_queue_time",
     "binlog_order_commits",
     "binlog_transaction_dependency_history_size",
+    "binlog_transaction_dependency_tracking",
     "sync_binlog",
 ];
 
@@ -56,6 +57,11 @@ fn set_commit(settings: &CommitSettings, name: &str, value: &SettingValue) {
         "binlog_max_flush_queue_time" => settings.set_max_flush_queue_time(Duration::from_micros(number)),
         "binlog_order_commits" => settings.set_order_commits(value.as_bool()),
         "binlog_transaction_dependency_history_size" => settings.set_history_size(number as usize),
+        "binlog_transaction_dependency_tracking" => settings.set_dependency_tracking(match value.as_str() {
+            "COMMIT_ORDER" => DependencyTracking::CommitOrder,
+            "WRITESET_SESSION" => DependencyTracking::WritesetSession,
+            _ => DependencyTracking::Writeset,
+        }),
         "sync_binlog" => settings.set_sync_binlog(number),
         _ => {}
     }

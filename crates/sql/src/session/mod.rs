@@ -339,6 +339,8 @@ impl Session {
         self.binlog = Default::default();
         self.server_id = None;
         self.origin = None;
+        // Whoever comes now does not depend on what was committed before.
+        self.handle.last_commit.store(0, std::sync::atomic::Ordering::Relaxed);
         self.settings = SessionSettings::new(self.shared.globals.snapshot());
         let client = &self.client;
         self.info = SessionInfo {

@@ -96,6 +96,7 @@ impl Session {
             origin: self.origin,
             under: self.locked.owner.clone(),
             turn: self.in_order.turn,
+            is_serial: hot.skip_parallel_replication,
             ..TxnOptions::new(self.handle.clone())
         };
         let transaction = self.shared.engine.begin(options);
@@ -109,6 +110,7 @@ impl Session {
         options.lock_wait_timeout = hot.innodb_lock_wait_timeout;
         options.commit_wait_timeout = hot.lock_wait_timeout;
         options.relaxed_unique_checks = !hot.unique_checks;
+        options.is_serial = hot.skip_parallel_replication;
         if writes && !hot.foreign_key_checks {
             transaction.set_unchecked();
         }

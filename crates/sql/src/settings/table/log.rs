@@ -39,8 +39,10 @@ pub(super) const ALL: &[Setting] = &[
     both("binlog_transaction_compression", BOOL, "OFF").read_only().understood().doc("Compressed transactions; always OFF here."),
     global("binlog_transaction_dependency_history_size", uint(1, 100_000_000), "1000000")
         .doc("Number of row hashes kept to find the newest transaction that wrote the same row (last_committed)."),
-    fixed("binlog_transaction_dependency_tracking", Kind::Enum(&["COMMIT_ORDER", "WRITESET", "WRITESET_SESSION"]), "WRITESET")
-        .doc("Where last_committed comes from. Always WRITESET."),
+    global("binlog_transaction_dependency_tracking", Kind::Enum(&["COMMIT_ORDER", "WRITESET", "WRITESET_SESSION"]), "WRITESET").doc(
+        "Where last_committed comes from. WRITESET: from who wrote the same rows last; WRITESET_SESSION: also from what the session has \
+         committed before; COMMIT_ORDER: also from all that was visible when the transaction was committed.",
+    ),
     global("expire_logs_days", Kind::Double { min: 0.0, max: 99.0 }, "0").understood().doc("See binlog_expire_logs_seconds."),
     fixed("log_bin", BOOL, "ON").doc("Whether there is a binary log. Always ON: there is no other log."),
     fixed("log_bin_basename", TEXT, "").doc("Where the log files are, without their numbers."),

@@ -179,7 +179,8 @@ pub(super) const ALL: &[Setting] = &[
          Goes down to 0 while that is done.",
     ),
     global("super_read_only", BOOL, "OFF").doc("Whether nobody may change data (1290). ON while following."),
-    both("skip_parallel_replication", BOOL, "OFF").understood().doc("Set by mariadb-binlog's output."),
+    both("skip_parallel_replication", BOOL, "OFF")
+        .doc("Whether replicas execute the session's transactions behind all before them (last_committed is the one before)."),
     fixed("skip_replica_start", BOOL, "OFF")
         .alias(&["skip_slave_start"])
         .doc("Whether replication waits for START REPLICA after a start of the server. OFF: it goes on, as it is configured."),
