@@ -101,13 +101,13 @@ fn flags_and_commit_ids_say_what_may_run_in_parallel() {
     let mut kept = Kept::default();
     dump(replica("0-1-9"), &mut kept, "").unwrap();
     let told: Vec<_> = gtids(&kept).iter().map(|gtid| (gtid.seq_no, gtid.flags, gtid.commit_id)).collect();
-    // 11 to 14 depend on nothing between them; 13 began behind 11, so it does not belong to them.
-    let [standalone, transaction] = [1 | 8 | 32, 2 | 4 | 8];
+    // 11 to 14 depend on nothing between them; 13 began behind 11, so it does not belong to them. Others depend on the one before them.
+    let [standalone, transaction, waited] = [1 | 8 | 32, 2 | 4 | 8, 16];
     assert_eq!(told[0], (10, standalone, None));
-    let ids: Vec<_> =
-        told[1..].iter().map(|&(number, flags, id)| (number, flags == transaction, id.unwrap())).collect();
-    let expected = [(11, 11), (12, 11), (13, 13), (14, 13), (15, 15), (16, 15), (17, 17)];
-    assert_eq!(ids, expected.map(|(number, id)| (number, true, id)));
+    let ids: Vec<_> = told[1..].iter().map(|&(number, flags, id)| (number, flags, id.unwrap())).collect();
+    let expected =
+        [(11, waited, 11), (12, 0, 11), (13, 0, 13), (14, 0, 13), (15, waited, 15), (16, 0, 15), (17, waited, 17)];
+    assert_eq!(ids, expected.map(|(number, waits, id)| (number, transaction | waits, id)));
 }
 
 #[test]

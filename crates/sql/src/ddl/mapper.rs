@@ -12,7 +12,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, RowLayout, Tab
 
 use super::DdlContext;
 use super::default::Conversion;
-use crate::expr::convert::implicit_default;
+use crate::expr::zero::implicit_default;
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
 /// the old one.

@@ -8,7 +8,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::expr::convert::implicit_default;
+use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function, name_table};
 use crate::parse::{ParseContext, parse_expr};
 

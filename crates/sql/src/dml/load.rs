@@ -11,7 +11,7 @@ use crate::dml::load_plan::{LoadPlan, SetColumn, Target, field_length};
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::expr::build::type_of_value;
-use crate::expr::convert::implicit_default;
+use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, Strictness, convert_for_column};
 use crate::load::{Fields, Found, Input, LoadFrom, Stop};
 use crate::result::{Outcome, ResultSink};

@@ -16,7 +16,7 @@ use crate::charsets;
 use crate::dml::assign::{Assigned, DefaultValue};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::insert_plan::{InsertPlan, InsertSource, bind_assigned};
-use crate::expr::convert::implicit_default;
+use crate::expr::zero::implicit_default;
 use crate::expr::{Expr, SqlMode, VariableScope, build, function};
 use crate::load::Rules;
 use crate::parse::ast::{LoadData, LoadDuplicates, LoadTarget};

@@ -23,6 +23,7 @@ use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 use crate::expr::coerce::{self, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
 use crate::expr::mode::SqlMode;
+use crate::expr::zero::implicit_default;
 use crate::expr::{cast, json};
 
 /// What becomes of a value that does not fit.
@@ -66,30 +67,6 @@ pub fn convert_for_column(
         });
     }
     to.convert(value)
-}
-
-/// The zero of a column's type: what a NOT NULL column without DEFAULT gets outside strict mode.
-pub fn implicit_default(column: &ColumnDef) -> Value {
-    use ColumnType::*;
-    match &column.ty {
-        Float { .. } => Value::Float(0.0),
-        Double { .. } => Value::Double(0.0),
-        Decimal { scale, .. } => {
-            Value::Decimal(types::Decimal::ZERO.rounded(*scale, Rounding::Truncate).unwrap_or_default())
-        }
-        Char { .. } | VarChar { .. } | Text { .. } | Set { .. } => Value::Str(Bytes::new()),
-        Binary { bytes } => Value::Bytes(vec![0; *bytes as usize].into()),
-        VarBinary { .. } | Blob { .. } => Value::Bytes(Bytes::new()),
-        Date => Value::Date(types::Date::ZERO),
-        Time { .. } => Value::Time(types::Time::default()),
-        DateTime { .. } | Timestamp { .. } => Value::DateTime(types::DateTime::ZERO),
-        Year | Bit { .. } => Value::UInt(0),
-        // No bytes at all, which are `null`.
-        Json => Value::Json(Bytes::new()),
-        Enum { members } => members.first().map_or(Value::Str(Bytes::new()), |first| Value::from(first.as_str())),
-        integer if integer.is_unsigned() => Value::UInt(0),
-        _ => Value::Int(0),
-    }
 }
 
 /// TIMESTAMP's last second, 2038-01-19 03:14:07 UTC.

@@ -35,6 +35,7 @@ pub mod order;
 pub mod pattern;
 mod tree;
 pub mod types;
+pub(crate) mod zero;
 
 #[cfg(test)]
 mod tests;

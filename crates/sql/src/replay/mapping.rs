@@ -16,7 +16,7 @@ use crate::bind::scope::no_such_table;
 use crate::dml::{DefaultValue, ForeignKeys};
 use crate::exec::ExecContext;
 use crate::expr::Strictness;
-use crate::expr::convert::implicit_default;
+use crate::expr::zero::implicit_default;
 use crate::plan::PlanContext;
 
 /// A table of a source's log, and the one that it is here.
