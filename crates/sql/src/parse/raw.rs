@@ -155,10 +155,11 @@ pub(super) fn version_comment(after: &[u8]) -> Option<usize> {
     (version <= known || is_binlog(&rest[digits..])).then_some(prefix + digits)
 }
 
+/// The statement BINLOG, not a privilege whose name begins so.
 fn is_binlog(text: &[u8]) -> bool {
-    const WORD: &[u8] = b"BINLOG ";
     let text = text.trim_ascii_start();
-    text.get(..WORD.len()).is_some_and(|word| word.eq_ignore_ascii_case(WORD))
+    let Some((word, rest)) = text.split_at_checked("BINLOG".len()) else { return false };
+    word.eq_ignore_ascii_case(b"BINLOG") && matches!(rest.trim_ascii_start(), [b'\'' | b'"' | b'@', ..])
 }
 
 fn line(rest: &[u8]) -> usize {
@@ -192,6 +193,7 @@ mod tests {
         assert_eq!(split("/*M!100001 a; */"), ["/*M!100001 a;", " */"]);
         assert_eq!(split("/*M!100616 a; */ /*M! a; */ b"), ["/*M!100616 a; */ /*M! a; */ b"]);
         assert_eq!(split("/*!100600 BINLOG 'a;'; */"), ["/*!100600 BINLOG 'a;';", " */"]);
+        assert_eq!(version_comment(b"M!100200 BINLOG ADMIN */"), None, "a privilege");
         assert_eq!(split("'open; a"), ["'open; a"]);
     }
 
