@@ -71,8 +71,9 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
     }
     let datadir = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
     configure("datadir", &with_slash(&datadir))?;
-    configure("log_bin_basename", &datadir.join("binlog").display().to_string())?;
-    configure("log_bin_index", &datadir.join("binlog.index").display().to_string())?;
+    let log = datadir.join(binlog::LogOptions::default().basename);
+    configure("log_bin_basename", &log.display().to_string())?;
+    configure("log_bin_index", &format!("{}.index", log.display()))?;
     let version = globals.named("version");
     if version.as_str().is_empty() {
         configure("version", VERSION)?;

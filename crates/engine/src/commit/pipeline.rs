@@ -329,7 +329,7 @@ impl<E: CommitEnv> Shared<E> {
         self.push_unchecked(entry);
     }
 
-    fn push_unchecked(&self, entry: Entry<E::Payload>) {
+    pub(super) fn push_unchecked(&self, entry: Entry<E::Payload>) {
         if entry.is_patient() {
             self.patient.fetch_add(1, Ordering::SeqCst);
         }
@@ -347,11 +347,6 @@ impl<E: CommitEnv> Shared<E> {
             self.patient.fetch_sub(1, Ordering::SeqCst);
         }
         Some(entry)
-    }
-
-    /// Puts back at the end what was taken and could not be placed yet.
-    pub(super) fn put_back(&self, entry: Entry<E::Payload>) {
-        self.push_unchecked(entry);
     }
 
     /// Entries that were not taken.

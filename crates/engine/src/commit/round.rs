@@ -370,7 +370,7 @@ impl<'a, E: CommitEnv> Round<'a, E> {
                 self.pen.large = Some((teller, self.pen.last));
             }
             LargePlace::NotYet => {
-                self.shared.put_back(Entry::Commit { transaction, reservation, payload, teller, is_patient });
+                self.shared.push_unchecked(Entry::Commit { transaction, reservation, payload, teller, is_patient });
                 yield_now().await;
             }
             LargePlace::NoRoom => {

@@ -271,7 +271,7 @@ impl Session {
         let foreign = Foreign {
             json_is_text: is_maria,
             utf8mb3: utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI),
-            ..Foreign::NOTHING
+            implicit_timestamps: self.settings.hot.implicit_timestamps,
         };
         if foreign == Foreign::NOTHING {
             return text;

@@ -48,7 +48,8 @@ impl Session {
             },
             _ => to_utf8(text, hot.sql_mode),
         };
-        if hot.utf8mb3.is_none() && !hot.implicit_timestamps {
+        // What a source says is in our words already.
+        if self.is_applier || hot.utf8mb3.is_none() && !hot.implicit_timestamps {
             return text;
         }
         let foreign =
