@@ -120,6 +120,18 @@ impl Connection {
         Ok((prepared, answer?))
     }
 
+    /// COM_RESET_CONNECTION
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn reset(&mut self) -> Result<()> {
+        self.command(|out| out.push(com::RESET_CONNECTION))?;
+        match self.answer(|_, _| Ok(Vec::new()))? {
+            Answer::Done { .. } => Ok(()),
+            other => Err(format!("COM_RESET_CONNECTION: {other:?}")),
+        }
+    }
+
     fn columns(&mut self, count: usize) -> Result<Vec<OwnedColumn>> {
         (0..count).map(|_| OwnedColumn::decode(&self.packet()?).map_err(|error| error.to_string())).collect()
     }

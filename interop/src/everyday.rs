@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{Client, Connection, Result};
+use crate::{Client, Connection, Result, beside};
 
 /// Everyday statements of all kinds that a log has; transactions that get a file of the log of their own among them.
 pub const EVERYDAY: &str = r"
@@ -103,20 +103,16 @@ pub fn write_beside_each_other(port: u16, clients: i64) {
 /// # Panics
 /// When the server or the tool fails.
 pub fn dump_beside_writers(port: u16, dump: impl FnOnce() -> Result<String>) -> String {
-    let end = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            let mut connection = Connection::open(port, "d").expect("the server lets writers in");
-            let mut written = 0;
-            while !end.load(Ordering::SeqCst) {
-                connection.succeed("INSERT INTO counted (s) VALUES ('beside')").expect("the server writes");
-                written += 1;
-            }
-            written
-        });
-        let text = dump();
-        end.store(true, Ordering::SeqCst);
-        assert!(writer.join().expect("the writer ends") > 0);
-        text.expect("the tool dumps")
-    })
+    let write = |is_over: &AtomicBool| {
+        let mut connection = Connection::open(port, "d").expect("the server lets writers in");
+        let mut written = 0;
+        while !is_over.load(Ordering::Relaxed) {
+            connection.succeed("INSERT INTO counted (s) VALUES ('beside')").expect("the server writes");
+            written += 1;
+        }
+        written
+    };
+    let (written, text) = beside(write, dump);
+    assert!(written > 0);
+    text.expect("the tool dumps")
 }

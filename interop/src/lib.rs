@@ -32,7 +32,7 @@ pub use install::{Kind, failing_path, install_everything, peers_home, python_pat
 pub use kill::kill_loop;
 pub use node::Node;
 pub use peer::Peer;
-pub use process::{forget_peak, free_port, peak_kib, resident_kib, thread_count, until, workspace_root};
+pub use process::{beside, forget_peak, free_port, peak_kib, resident_kib, thread_count, until, workspace_root};
 pub use raw::Raw;
 pub use relay::{IN_USE_AT, Relay};
 pub use server::{Server, ServerOptions, commuter_binary};

@@ -3,6 +3,7 @@
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -80,6 +81,28 @@ pub fn until(what: &str, mut is_so: impl FnMut() -> bool) {
         assert!(start.elapsed() < Duration::from_secs(60), "{what} does not come");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Runs `work` on a thread of its own beside `what`, and gives what both gave. The flag tells `work` to end: `what` has ended, or failed.
+///
+/// # Panics
+/// When either does.
+pub fn beside<W: Send, T>(work: impl FnOnce(&AtomicBool) -> W + Send, what: impl FnOnce() -> T) -> (W, T) {
+    struct Raised<'a>(&'a AtomicBool);
+    impl Drop for Raised<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| work(&is_over));
+        let given = {
+            let _raised = Raised(&is_over);
+            what()
+        };
+        (worker.join().expect("what runs beside goes well"), given)
+    })
 }
 
 /// Sends a signal to a process.

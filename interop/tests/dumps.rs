@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use interop::{Client, Kind, Peer, Server, ServerOptions, run_tool};
+use interop::{Client, Kind, Peer, Server, ServerOptions, beside, run_tool};
 
 /// Every type, values that have to be quoted, a table without a primary key, generated numbers, names that have to be quoted.
 const SCHEMA: &str = r#"
@@ -122,20 +122,18 @@ fn a_snapshot_is_of_one_moment() {
         (mariadb_dump, &["--single-transaction", "--master-data=2", "--databases", "d"]),
         (mariadb_dump, &["--single-transaction", "d"]),
     ];
-    let stop = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let both = "START TRANSACTION; UPDATE d.a SET n = n + 1; UPDATE d.b SET n = n + 1; COMMIT;";
-            while !stop.load(Ordering::Relaxed) {
-                root.query(&both.repeat(50)).unwrap();
-            }
-        });
+    let write = |is_over: &AtomicBool| {
+        let both = "START TRANSACTION; UPDATE d.a SET n = n + 1; UPDATE d.b SET n = n + 1; COMMIT;";
+        while !is_over.load(Ordering::Relaxed) {
+            root.query(&both.repeat(50)).unwrap();
+        }
+    };
+    beside(write, || {
         for (tool, arguments) in cases {
             let text = fs::read_to_string(dump(&server, tool, arguments)).unwrap();
             let values: Vec<&str> = text.lines().filter_map(|line| line.split("(1,").nth(1)).collect();
             assert_eq!(values.len(), 2, "{text}");
             assert_eq!(values[0], values[1], "{arguments:?}");
         }
-        stop.store(true, Ordering::Relaxed);
     });
 }

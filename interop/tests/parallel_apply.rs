@@ -1,16 +1,18 @@
-//! Logs of real servers, executed many transactions at once, in every mode: the rows are the source's, and readers see whole transactions.
+//! Logs of servers of all three kinds, executed many transactions at once, in every mode: the rows are the source's, and readers see whole transactions.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use interop::everyday::{EVERYDAY, assert_same, write_beside_each_other};
-use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, until};
+use interop::{Answer, Client, Connection, Kind, Node, Peer, Server, ServerOptions, beside, run_tool, until};
 
 /// Clients that move money between a few accounts: most of their transactions want rows of others.
 const CLIENTS: u64 = 6;
 const TRANSFERS: u64 = 120;
 const ACCOUNTS: u64 = 12;
 const MONEY: u64 = 1000 * ACCOUNTS;
+/// For a replica to have what its source has.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 fn make_accounts(client: &Client) {
     let rows: Vec<String> = (1..=ACCOUNTS).map(|id| format!("({id}, 1000)")).collect();
@@ -88,7 +90,7 @@ fn write_much(port: u16) {
 }
 
 /// A log with everything: conflicts, foreign keys, tables without a key, definitions and large transactions in the middle.
-fn write_log(source: &Peer) {
+fn write_log(source: &Node) {
     source.client().query(EVERYDAY).unwrap();
     make_accounts(&source.client());
     let port = source.port();
@@ -109,14 +111,17 @@ fn write_log(source: &Peer) {
     source.client().query("CREATE TABLE d.marks (id INT, n INT); INSERT INTO d.marks VALUES (1, 1)").unwrap();
 }
 
-fn replica(name: &str, source: &Peer, settings: &[&str]) -> Server {
-    let set = |setting: &&str| ["--set".to_owned(), (*setting).to_owned()];
-    let arguments = settings.iter().flat_map(set).collect();
-    let server = Server::start(name, ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
-    let by = if source.kind() == Kind::Mysql97 { "SOURCE_AUTO_POSITION=1," } else { "" };
+/// A server without settings of its own behind a source; a log of ours is executed by a channel, where it is no copy.
+fn replica(name: &str, source: &Node, settings: &[&str]) -> Server {
+    let server = Server::start(name, ServerOptions::with_settings(settings)).unwrap();
+    let (by, channel) = match source.kind() {
+        Some(Kind::Maria118) => ("", ""),
+        Some(Kind::Mysql97) => ("SOURCE_AUTO_POSITION=1,", ""),
+        None => ("SOURCE_AUTO_POSITION=1,", "FOR CHANNEL 'c'"),
+    };
     let change = format!(
         "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT={}, SOURCE_USER='root', {by} \
-         GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1; START REPLICA",
+         GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1 {channel}; START REPLICA",
         source.port()
     );
     server.client().query(&change).unwrap();
@@ -124,10 +129,10 @@ fn replica(name: &str, source: &Peer, settings: &[&str]) -> Server {
 }
 
 /// Whoever looks sees all of the money, at any time.
-fn look(port: u16, is_done: &AtomicBool) -> u64 {
+fn look(port: u16, is_over: &AtomicBool) -> u64 {
     let mut connection = Connection::open(port, "").unwrap();
     let mut looks = 0;
-    while !is_done.load(Ordering::Relaxed) {
+    while !is_over.load(Ordering::Relaxed) {
         let Ok(Answer::Rows { rows, .. }) = connection.query("SELECT SUM(money) FROM d.accounts") else { continue };
         let Some(sum) = &rows[0][0] else { continue };
         assert_eq!(String::from_utf8_lossy(sum), MONEY.to_string());
@@ -137,22 +142,22 @@ fn look(port: u16, is_done: &AtomicBool) -> u64 {
 }
 
 /// Executes all of the log, with a STOP and a START in the middle.
-fn executes(source: &Peer, name: &str, settings: &[&str]) {
+fn executes(source: &Node, name: &str, settings: &[&str]) {
     let server = replica(name, source, settings);
     let client = server.client();
-    let is_done = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        let looks = scope.spawn(|| look(server.port(), &is_done));
-        std::thread::sleep(Duration::from_millis(60));
-        client.query("STOP REPLICA; START REPLICA").unwrap();
-        until(&format!("{settings:?}: the replica has what its source has"), || {
-            let error = client.column("SHOW REPLICA STATUS", "Last_SQL_Error").unwrap();
-            assert_eq!(error, "", "{settings:?}");
-            client.query("SELECT COUNT(*) FROM d.marks").is_ok_and(|found| found.trim() == "1")
-        });
-        is_done.store(true, Ordering::Relaxed);
-        assert!(looks.join().unwrap() > 0, "nobody has looked");
-    });
+    let (looks, ()) = beside(
+        |is_over| look(server.port(), is_over),
+        || {
+            std::thread::sleep(Duration::from_millis(60));
+            client.query("STOP REPLICA; START REPLICA").unwrap();
+            until(&format!("{settings:?}: the replica has what its source has"), || {
+                let error = client.column("SHOW REPLICA STATUS", "Last_SQL_Error").unwrap();
+                assert_eq!(error, "", "{settings:?}");
+                client.query("SELECT COUNT(*) FROM d.marks").is_ok_and(|found| found.trim() == "1")
+            });
+        },
+    );
+    assert!(looks > 0, "nobody has looked");
     assert_same(&source.client(), &client);
     let is_parallel = !settings.contains(&"replica_parallel_mode=NONE");
     assert_eq!(client.status("Replica_parallel_transactions").unwrap() > 0, is_parallel, "{settings:?}");
@@ -161,8 +166,11 @@ fn executes(source: &Peer, name: &str, settings: &[&str]) {
 const MODES: [&str; 9] =
     ["NONE", "SCHEMA", "DOMAIN", "MINIMAL", "CONSERVATIVE", "LOGICAL_CLOCK", "OPTIMISTIC", "AGGRESSIVE", "WRITESET"];
 
-fn in_every_mode(kind: Kind, name: &str) {
-    let source = Peer::start(kind, name, Duration::ZERO, &[]).unwrap();
+fn in_every_mode(kind: Option<Kind>, name: &str) {
+    let source = match kind {
+        Some(kind) => Node::Peer(Peer::start(kind, name, Duration::ZERO, &[]).unwrap()),
+        None => Node::start(None, &format!("{name}-source")).unwrap(),
+    };
     write_log(&source);
     for mode in MODES {
         executes(&source, name, &[&format!("replica_parallel_mode={mode}")]);
@@ -173,17 +181,116 @@ fn in_every_mode(kind: Kind, name: &str) {
     }
     // Nearly all transactions are in files then.
     executes(&source, name, &["replica_pending_jobs_size_max=1024"]);
-    for mode in ["WRITESET", "LOGICAL_CLOCK"].into_iter().filter(|_| kind == Kind::Mysql97) {
+    for mode in ["WRITESET", "LOGICAL_CLOCK"].into_iter().filter(|_| kind != Some(Kind::Maria118)) {
         executes(&source, name, &[&format!("replica_parallel_mode={mode}"), "replica_preserve_commit_order=OFF"]);
     }
 }
 
 #[test]
 fn logs_of_mysql() {
-    in_every_mode(Kind::Mysql97, "parallel-mysql");
+    in_every_mode(Some(Kind::Mysql97), "parallel-mysql");
 }
 
 #[test]
 fn logs_of_maria() {
-    in_every_mode(Kind::Maria118, "parallel-maria");
+    in_every_mode(Some(Kind::Maria118), "parallel-maria");
+}
+
+#[test]
+fn logs_of_commuter() {
+    in_every_mode(None, "parallel-ours");
+}
+
+/// Money goes to and fro until `is_over`, and tables are defined.
+fn write_until(source: &Node, is_over: &AtomicBool) {
+    let port = source.port();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            scope.spawn(move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    transfer(port, client);
+                }
+            });
+        }
+        scope.spawn(move || define(port));
+    });
+}
+
+/// What an administrator may do at any time: it ends, and nothing is lost.
+fn disturb(server: &Server, turn: usize) {
+    let client = server.client();
+    match turn % 6 {
+        0 => {
+            let status = "SHOW BINARY LOG STATUS";
+            let text = client
+                .query(&format!("FLUSH TABLES WITH READ LOCK; {status}; DO SLEEP(0.02); {status}; UNLOCK TABLES"));
+            let text = text.unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines[..lines.len() / 2], lines[lines.len() / 2..], "nobody commits");
+        }
+        1 => drop(client.query("SHOW GLOBAL STATUS; SHOW REPLICA STATUS; SHOW PROCESSLIST").unwrap()),
+        2 => {
+            let tables = ["applier_queue", "applier_status_by_worker", "applier_barriers", "parallelism", "lag"];
+            let look = |table: &&str| format!("SELECT * FROM performance_schema.replication_{table};");
+            drop(client.query(&tables.iter().map(look).collect::<String>()).unwrap());
+        }
+        3 => drop(client.query("STOP REPLICA SQL_THREAD; START REPLICA SQL_THREAD").unwrap()),
+        4 => {
+            let port = server.port().to_string();
+            let dump = ["-h127.0.0.1", "-P", &port, "-uroot", "--single-transaction", "d"];
+            let text = run_tool(Kind::Mysql97, "mysqldump", &dump).unwrap();
+            assert!(text.contains("Dump completed"), "{text}");
+        }
+        _ => drop(client.query("LOCK TABLES d.accounts WRITE; DO SLEEP(0.02); UNLOCK TABLES").unwrap()),
+    }
+}
+
+/// Any mode follows any other, with STOP and START between them, beside what administrators do, and with deaths.
+fn changes_modes(kind: Option<Kind>, name: &str) {
+    let source = Node::start(kind, &format!("{name}-source")).unwrap();
+    source.client().query(EVERYDAY).unwrap();
+    make_accounts(&source.client());
+    let mut server = replica(name, &source, &[]);
+    until("it has the accounts", || server.client().query("SELECT money FROM d.accounts").is_ok());
+    let from_and_to = || {
+        let pairs = MODES.iter().flat_map(|from| MODES.iter().map(move |to| (from, to)));
+        for (turn, (from, to)) in pairs.filter(|(from, to)| from != to).enumerate() {
+            let order = if turn % 4 < 2 || kind == Some(Kind::Maria118) { "ON" } else { "OFF" };
+            for mode in [from, to] {
+                // Out of order these two promise what is not so.
+                let order = if matches!(*mode, "OPTIMISTIC" | "AGGRESSIVE") { "ON" } else { order };
+                let change = format!(
+                    "STOP REPLICA; SET GLOBAL replica_parallel_mode = {mode}; SET GLOBAL replica_preserve_commit_order = {order}; START REPLICA"
+                );
+                server.client().query(&change).unwrap();
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            disturb(&server, turn);
+            if turn % 24 == 23 {
+                server.kill();
+                server.restart().unwrap();
+            }
+            let error = server.client().column("SHOW REPLICA STATUS", "Last_SQL_Error").unwrap();
+            assert_eq!(error, "", "from {from} to {to}");
+        }
+    };
+    beside(|is_over| write_until(&source, is_over), from_and_to);
+    let server = Node::Ours(server);
+    source.wait_for_replica(&server, PATIENCE).unwrap();
+    assert_same(&source.client(), &server.client());
+}
+
+#[test]
+fn modes_change_on_a_log_of_mysql() {
+    changes_modes(Some(Kind::Mysql97), "modes-mysql");
+}
+
+#[test]
+fn modes_change_on_a_log_of_maria() {
+    changes_modes(Some(Kind::Maria118), "modes-maria");
+}
+
+#[test]
+fn modes_change_on_a_log_of_commuter() {
+    changes_modes(None, "modes-ours");
 }

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, IN_USE_AT, Kind, Peer, Relay, commuter_binary, run_tool, until};
+use interop::{Client, Connection, IN_USE_AT, Kind, Peer, Relay, beside, commuter_binary, run_tool, until};
 
 const SETUP: &str = r"
 CREATE DATABASE d; USE d;
@@ -170,22 +170,18 @@ fn wait_for_replica(source: &Peer, replica: &Peer, relay: &Relay) {
 
 /// Writes to the source while `what` is done.
 fn beside_a_writer(source: &Peer, what: impl FnOnce()) {
-    let end = AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            let mut connection = Connection::open(source.port(), "d").unwrap();
-            let mut written = 0u64;
-            while !end.load(Ordering::SeqCst) {
-                connection.succeed(&format!("INSERT INTO t (s) VALUES (REPEAT('{}', 500))", written % 10)).unwrap();
-                written += 1;
-                if written.is_multiple_of(200) {
-                    connection.succeed("FLUSH BINARY LOGS").unwrap();
-                }
+    let write = |is_over: &AtomicBool| {
+        let mut connection = Connection::open(source.port(), "d").unwrap();
+        let mut written = 0u64;
+        while !is_over.load(Ordering::Relaxed) {
+            connection.succeed(&format!("INSERT INTO t (s) VALUES (REPEAT('{}', 500))", written % 10)).unwrap();
+            written += 1;
+            if written.is_multiple_of(200) {
+                connection.succeed("FLUSH BINARY LOGS").unwrap();
             }
-        });
-        what();
-        end.store(true, Ordering::SeqCst);
-    });
+        }
+    };
+    beside(write, what);
 }
 
 /// What a tool copies with `--raw` is what the relay has.

@@ -105,6 +105,10 @@ fn workers_and_what_they_wait_for() {
         ["d t 0"]
     );
     assert_eq!(rows(&client, "*", "replication_applier_queue"), Vec::<String>::new());
+    let parallelism = "channel_name, parallel_mode, count_received = count_intervals, count_waited_for_order > 0";
+    assert_eq!(rows(&client, parallelism, "replication_parallelism"), [" WRITESET 1 1"]);
+    let barriers = rows(&client, "reason, count_transactions", "replication_applier_barriers");
+    assert_eq!(barriers, ["STATEMENT 1", "DEFINITION 1", "LARGE TRANSACTION 0", "SOURCE HINT 0", "UNKNOWN ROWS 0"]);
     let status = "channel_name, service_state, remaining_delay, count_transactions_retries";
     assert_eq!(rows(&client, status, "replication_applier_status"), [" ON NULL 0"]);
 }

@@ -1,9 +1,10 @@
 //! Servers compared by the sums in their trees: equal ones quickly, others down to the rows in which they differ.
 
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use interop::{Kind, Peer, Server, ServerOptions, commuter_binary};
+use interop::{Kind, Peer, Server, ServerOptions, beside, commuter_binary};
 
 /// `commuter checksum`: whether it finds the same, and what it prints.
 fn checksum(arguments: &[&str]) -> (bool, String) {
@@ -84,23 +85,22 @@ fn writers_make_no_difference() {
     source.client().query(SETUP).unwrap();
     let follower = source.start_follower("sums-busy-follower").unwrap();
     source.wait_until_in_step(&follower).unwrap();
-    let done = std::sync::atomic::AtomicBool::new(false);
-    std::thread::scope(|scope| {
-        for writer in 0..3 {
-            let (client, done) = (source.client(), &done);
-            scope.spawn(move || {
-                let statements =
-                    format!("INSERT INTO d.small (x) VALUES ({writer}); UPDATE d.small SET x = x + 1 WHERE id = 1;");
-                while !done.load(std::sync::atomic::Ordering::Relaxed) {
-                    client.query(&statements.repeat(20)).unwrap();
-                }
-            });
+    let write = |writer: u32, is_over: &AtomicBool| {
+        let client = source.client();
+        let statements =
+            format!("INSERT INTO d.small (x) VALUES ({writer}); UPDATE d.small SET x = x + 1 WHERE id = 1;");
+        while !is_over.load(Ordering::Relaxed) {
+            client.query(&statements.repeat(20)).unwrap();
         }
+    };
+    let write_all = |is_over: &AtomicBool| {
+        std::thread::scope(|scope| (0..3).for_each(|writer| drop(scope.spawn(move || write(writer, is_over)))));
+    };
+    beside(write_all, || {
         for _ in 0..5 {
             let (same, text) = checksum(&[&source.url(), &follower.url()]);
             assert!(same && !text.contains("may be new"), "{text}");
         }
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
 }
 

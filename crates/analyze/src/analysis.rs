@@ -1,5 +1,7 @@
 //! Counts what transactions say, and makes steps of them for the simulations.
 
+use binlog::ModifiedIntervals;
+
 use crate::collect::Collector;
 use crate::facts::{Kind, Transaction, TransactionName};
 use crate::report::{Outcome, WhatIf};
@@ -95,7 +97,7 @@ pub(crate) struct Counts {
     pub(crate) has_intervals: bool,
     pub(crate) is_maria: bool,
     pub(crate) has_domains: bool,
-    last_committed_max: u64,
+    modified: ModifiedIntervals,
 }
 
 /// An analysis that goes on.
@@ -163,7 +165,7 @@ impl Counts {
             has_intervals: false,
             is_maria: false,
             has_domains: false,
-            last_committed_max: 0,
+            modified: ModifiedIntervals::default(),
         }
     }
 
@@ -183,7 +185,7 @@ impl Counts {
         self.longest.add(transaction.seconds.into(), || Named::of(transaction));
         let mut slice = Slice { transactions: 1, rows, bytes: transaction.bytes, ..Slice::default() };
         if transaction.starts_file {
-            self.last_committed_max = 0;
+            self.modified.begin_file();
         }
         if let Some(length) = self.interval(transaction) {
             (slice.intervals, slice.interval_sum, slice.interval_squares) = (1, length, length.saturating_mul(length));
@@ -193,13 +195,11 @@ impl Counts {
         self.note_group(transaction);
     }
 
-    /// The modified interval length: an applier that begins transactions in order begins none before one that its source
-    /// let begin later.
+    /// The modified interval length.
     fn interval(&mut self, transaction: &Transaction) -> Option<u64> {
         let (last_committed, sequence_number) = transaction.interval?;
         self.has_intervals = true;
-        self.last_committed_max = self.last_committed_max.max(last_committed);
-        Some(sequence_number.saturating_sub(self.last_committed_max))
+        Some(self.modified.next(last_committed, sequence_number))
     }
 
     fn note_group(&mut self, transaction: &Transaction) {

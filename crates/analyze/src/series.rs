@@ -1,5 +1,6 @@
 //! What happened second by second, made coarser when it gets long.
 
+use binlog::IntervalFigures;
 use serde::Serialize;
 
 /// Seconds (or multiples of them) that are kept apart.
@@ -32,9 +33,13 @@ impl Slice {
         self.interval_squares = self.interval_squares.saturating_add(other.interval_squares);
     }
 
+    pub(crate) fn figures(&self) -> IntervalFigures {
+        IntervalFigures { count: self.intervals, lengths: self.interval_sum }
+    }
+
     /// Average modified interval length; `None` without intervals.
     pub fn amil(&self) -> Option<f64> {
-        (self.intervals > 0).then(|| self.interval_sum as f64 / self.intervals as f64)
+        self.figures().average()
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use binlog::event::maria_flags;
+
 use crate::facts::{Kind, Transaction};
-use crate::schedule::{Step, hints};
+use crate::schedule::Step;
 
 /// How long transactions take.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -98,7 +100,7 @@ impl Steps {
             schemas: transaction.schemas.clone(),
             domain: transaction.maria.map_or(0, |maria| maria.domain_id),
             commit_id: transaction.maria.and_then(|maria| maria.commit_id),
-            hints: transaction.maria.map_or(hints::ALLOW_PARALLEL, |maria| maria.flags),
+            hints: transaction.maria.map_or(maria_flags::ALLOW_PARALLEL, |maria| maria.flags),
             after,
             is_ddl: transaction.kind == Kind::Ddl,
             is_barrier: transaction.changes_anything,

@@ -11,6 +11,7 @@
 //! | [`event`] | the bytes of each kind of event that a MySQL or MariaDB writes, to read and to write |
 //! | [`SourcePosition`] | where a replica is in a source's log that has no GTIDs |
 //! | [`gtid_set`], [`MariaGtidName`] | sets of GTIDs; MariaDB's GTIDs among them |
+//! | [`ModifiedIntervals`] | how parallel a log's source was |
 //!
 //! Knows no table's contents: rows are images that `types` or a TABLE_MAP can take apart.
 //!
@@ -27,6 +28,7 @@ pub mod encoder;
 mod error;
 pub mod event;
 pub mod gtid_set;
+mod intervals;
 pub mod log;
 mod maria_gtid;
 mod source_position;
@@ -38,6 +40,7 @@ pub use encoder::{EncodedTransaction, EncoderOptions, GtidChoice, Origin, RowIma
 pub use error::{BinlogError, DecodeError, Result};
 pub use event::{EventHeader, EventIter, EventType, FormatDescription, GtidEvent, QueryContext, RawEvent};
 pub use gtid_set::{GNO_MAX, GtidSet, OWN_GNO_MAX};
+pub use intervals::{IntervalCounters, IntervalFigures, ModifiedIntervals};
 pub use log::tracker::TransactionTracker;
 pub use log::{
     BinaryLog, Group, IN_FLIGHT_MAX, LargeEvents, LargeHead, LargePlace, LogBatch, LogEvent, LogFile, LogOptions,

@@ -27,7 +27,7 @@ use crate::{first_start, prepared};
 pub struct Core {
     pub(crate) datadir: DataDir,
     pub(crate) shared: Arc<Shared>,
-    services: Arc<ServerServices>,
+    pub(crate) services: Arc<ServerServices>,
     pub(crate) end: Arc<End>,
 }
 

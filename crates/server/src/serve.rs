@@ -105,8 +105,7 @@ impl Server {
             }
             return Err(error);
         }
-        let sql = &server.core.shared.sql;
-        let purge = services::purge_automatically(sql.engine.clone(), sql.globals.clone());
+        let purge = services::purge_automatically(server.core.services.clone());
         server.tasks.push(tokio::spawn(purge));
         Ok(server)
     }

@@ -157,6 +157,14 @@ fn logs_are_executed_out_of_order() {
     run(common::seeds(9_700_000, SEEDS), &scenario);
 }
 
+/// The same, where logs are executed: the kind of a source could not be kept, and its receiver stopped for good (1796716319007).
+#[test]
+fn seeds_that_found_something_where_logs_are_executed() {
+    let executing = Some(Executing { modes: MODES, is_ordered: true });
+    run_cluster(1_796_716_319_007, &ClusterScenario { executing, sync_error: 0.01, ..ClusterScenario::default() })
+        .unwrap();
+}
+
 /// Seeds that found something, with what it was: a first start that ended between its two statements left a root without
 /// privileges (1000006), a receiver stopped for good when a file could not be prepared (1000157), the mark of a complete file
 /// was in the system's cache only (1000569).

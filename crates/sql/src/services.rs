@@ -17,7 +17,8 @@ use crate::replay::ChannelRules;
 use crate::settings::SettingValue;
 
 pub use self::work::{
-    ChannelWork, DomainCrossing, Lag, QueuedState, QueuedTransaction, TimedTransaction, Worker, WorkerState,
+    ChannelWork, DomainCrossing, Lag, Parallelism, QueuedState, QueuedTransaction, TimedTransaction, Worker,
+    WorkerState,
 };
 
 /// The server, as sessions see it.

@@ -3,6 +3,7 @@
 mod html;
 mod text;
 
+use binlog::IntervalFigures;
 use serde::Serialize;
 
 use crate::analysis::{Analysis, Counts, Histogram, Named, Simulations};
@@ -289,9 +290,8 @@ impl Report {
         let Analysis { collector, counts, .. } = analysis;
         let tables = &collector.tables.all;
         let slices: Vec<SliceReport> = counts.series.filled().map(slice).collect();
-        let sum = |of: fn(&Slice) -> u64| slices.iter().map(|report| of(&report.slice)).sum::<u64>();
-        let (intervals, lengths) = (sum(|slice| slice.intervals), sum(|slice| slice.interval_sum));
-        let amil = (intervals > 0).then(|| lengths as f64 / intervals as f64);
+        let mut intervals = IntervalFigures::default();
+        slices.iter().for_each(|report| intervals += report.slice.figures());
         let [inserted, updated, deleted] = counts.rows;
         let is_known = tables.iter().any(|table| table.foreign_keys.is_some());
         let with_foreign_keys = || tables.iter().filter(|table| table.foreign_keys > Some(0)).map(name_of).collect();
@@ -314,8 +314,8 @@ impl Report {
             deleted,
             bytes: counts.bytes,
             file_starts: counts.files,
-            amil,
-            pseudo_group_size: amil.map(|amil| 2.0 * amil - 1.0),
+            amil: intervals.average(),
+            pseudo_group_size: intervals.pseudo_group_size(),
             group_size: group_size(counts),
             interval_lengths: bars(&counts.lengths),
             group_sizes: bars(&counts.groups),

@@ -27,6 +27,8 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
+use binlog::event::maria_flags;
+
 /// So many transactions are remembered with a limited number of workers; a power of two.
 pub const WINDOW: usize = 1 << 14;
 /// And with any number of workers.
@@ -86,16 +88,6 @@ pub struct Rule {
     pub mode: Mode,
     /// Commits are in the log's order.
     pub ordered: bool,
-}
-
-/// MariaDB's GTID flags.
-pub mod hints {
-    /// May run beside those before it.
-    pub const ALLOW_PARALLEL: u8 = 8;
-    /// It waited for a row lock at its source.
-    pub const WAITED: u8 = 16;
-    /// It is a schema change.
-    pub const DDL: u8 = 32;
 }
 
 /// What scheduling knows of a transaction. Numbers of others are theirs in the order of the log.
@@ -249,8 +241,12 @@ impl Simulation {
             Mode::Conservative => self.behind_group(step.commit_id),
             Mode::LogicalClock => self.behind_interval(step),
             Mode::Writeset => step.after.iter().map(|&number| self.times(number).done).max().unwrap_or(0),
-            Mode::Optimistic if step.hints & hints::ALLOW_PARALLEL == 0 || step.hints & hints::WAITED != 0 => all_done,
-            Mode::Optimistic | Mode::Aggressive if step.hints & hints::DDL != 0 => all_done,
+            Mode::Optimistic
+                if step.hints & maria_flags::ALLOW_PARALLEL == 0 || step.hints & maria_flags::WAITED != 0 =>
+            {
+                all_done
+            }
+            Mode::Optimistic | Mode::Aggressive if step.hints & maria_flags::DDL != 0 => all_done,
             Mode::Optimistic | Mode::Aggressive | Mode::Install => 0,
         };
         if needs_all { by_mode.max(all_done) } else { by_mode }

@@ -6,7 +6,7 @@ use super::*;
 const UNIT: u64 = 1000;
 
 fn step(units: u64) -> Step {
-    Step { cost: units * UNIT, hints: hints::ALLOW_PARALLEL, ..Step::default() }
+    Step { cost: units * UNIT, hints: maria_flags::ALLOW_PARALLEL, ..Step::default() }
 }
 
 fn rule(server: Server, mode: Mode) -> Rule {

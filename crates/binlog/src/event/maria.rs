@@ -10,14 +10,31 @@
 //! ANNOTATE_ROWS      | statement … |
 //! ```
 
+use self::maria_flags::{COMPLETED_XA, DDL, GROUP_COMMIT_ID, PREPARED_XA, STANDALONE, TRANSACTIONAL, WAITED};
 use super::xa::Xid;
 use crate::cursor::{Cursor, put_bytes32};
 use crate::error::DecodeError;
 use crate::maria_gtid::MariaGtidName;
 
-const FLAG_GROUP_COMMIT_ID: u8 = 2;
-const FLAG_PREPARED_XA: u8 = 64;
-const FLAG_COMPLETED_XA: u8 = 128;
+/// Bits of a GTID's flags.
+pub mod maria_flags {
+    /// No event ends the group but its only statement.
+    pub const STANDALONE: u8 = 1;
+    /// The id of a group of commits follows.
+    pub const GROUP_COMMIT_ID: u8 = 2;
+    /// It can be rolled back.
+    pub const TRANSACTIONAL: u8 = 4;
+    /// Nothing was said against running it beside those before it.
+    pub const ALLOW_PARALLEL: u8 = 8;
+    /// It waited for a row lock at its source, so that it is not worth a try to run it beside those before it.
+    pub const WAITED: u8 = 16;
+    /// A schema change.
+    pub const DDL: u8 = 32;
+    /// The first phase of a distributed transaction.
+    pub const PREPARED_XA: u8 = 64;
+    /// The second.
+    pub const COMPLETED_XA: u8 = 128;
+}
 
 /// In `flags_extra`: a number of engines follows.
 const EXTRA_MULTI_ENGINE: u8 = 1;
@@ -39,7 +56,7 @@ pub struct MariaGtid {
     pub seq_no: u64,
     /// Independent stream of transactions.
     pub domain_id: u32,
-    /// 1 standalone, 2 has a group commit id, 4 transactional, 8 allow parallel, 16 waited, 32 DDL, 64 and 128 XA.
+    /// See [`maria_flags`].
     pub flags: u8,
     /// Equal for all that shared one sync; there if the flag is.
     pub commit_id: Option<u64>,
@@ -122,8 +139,8 @@ impl MariaGtid {
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
         let mut cursor = Cursor::new(body, "MariaDB GTID");
         let (seq_no, domain_id, flags) = (cursor.u64()?, cursor.u32()?, cursor.u8()?);
-        let commit_id = if flags & FLAG_GROUP_COMMIT_ID != 0 { Some(cursor.u64()?) } else { None };
-        let xid = if flags & (FLAG_PREPARED_XA | FLAG_COMPLETED_XA) != 0 {
+        let commit_id = if flags & GROUP_COMMIT_ID != 0 { Some(cursor.u64()?) } else { None };
+        let xid = if flags & (PREPARED_XA | COMPLETED_XA) != 0 {
             let format_id = cursor.u32()?;
             let (gtrid, bqual) = (cursor.u8()?, cursor.u8()?);
             let gtrid = cursor.take(gtrid.into())?.to_vec();
@@ -157,11 +174,11 @@ impl MariaGtid {
 
     /// The flags, with those for what follows as it follows.
     fn stored_flags(&self) -> u8 {
-        const XA: u8 = FLAG_PREPARED_XA | FLAG_COMPLETED_XA;
-        let mut flags = self.flags & !FLAG_GROUP_COMMIT_ID | self.commit_id.map_or(0, |_| FLAG_GROUP_COMMIT_ID);
+        const XA: u8 = PREPARED_XA | COMPLETED_XA;
+        let mut flags = self.flags & !GROUP_COMMIT_ID | self.commit_id.map_or(0, |_| GROUP_COMMIT_ID);
         match &self.xid {
             None => flags &= !XA,
-            Some(_) if flags & XA == 0 => flags |= FLAG_PREPARED_XA,
+            Some(_) if flags & XA == 0 => flags |= PREPARED_XA,
             Some(_) => {}
         }
         flags
@@ -169,18 +186,18 @@ impl MariaGtid {
 
     /// Whether the group is one statement without a commit event behind it.
     pub fn is_standalone(&self) -> bool {
-        self.flags & 1 != 0
+        self.flags & STANDALONE != 0
     }
 
     /// The flags in words, as MariaDB's tools print them.
     pub fn flag_words(&self) -> String {
         let words = [
-            (FLAG_GROUP_COMMIT_ID, "cid"),
-            (32, "ddl"),
-            (4, "trans"),
-            (16, "waited"),
-            (FLAG_PREPARED_XA, "prepared XA"),
-            (FLAG_COMPLETED_XA, "completed XA"),
+            (GROUP_COMMIT_ID, "cid"),
+            (DDL, "ddl"),
+            (TRANSACTIONAL, "trans"),
+            (WAITED, "waited"),
+            (PREPARED_XA, "prepared XA"),
+            (COMPLETED_XA, "completed XA"),
         ];
         let mut text = String::new();
         for (flag, word) in words {
@@ -189,7 +206,7 @@ impl MariaGtid {
             }
             text.push(' ');
             match (flag, self.commit_id) {
-                (FLAG_GROUP_COMMIT_ID, Some(id)) => text.push_str(&format!("cid={id}")),
+                (GROUP_COMMIT_ID, Some(id)) => text.push_str(&format!("cid={id}")),
                 _ => text.push_str(word),
             }
         }

@@ -45,7 +45,7 @@ pub use gtid::GtidEvent;
 pub use load::{ExecuteLoadQuery, FileBlock, decode_file_id};
 pub use maria::{
     AlterPhase, MariaGtid, MariaGtidExtra, MariaGtidList, StartEncryption, decode_binlog_checkpoint,
-    encode_binlog_checkpoint,
+    encode_binlog_checkpoint, maria_flags,
 };
 pub use obsolete::{OldLoad, SlavePosition, StartV3};
 pub use partial_update::{JsonDiff, PartialRow, PartialRows, PartialUpdateRows, partial_image_head};

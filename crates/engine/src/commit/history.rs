@@ -28,6 +28,14 @@ impl Hasher for HalfHasher {
     }
 }
 
+/// What becomes of a transaction in the history.
+pub(super) struct Entered {
+    /// The newest one that it depends on.
+    pub(super) after: CommitNumber,
+    /// All that come later depend on it.
+    pub(super) begins_anew: bool,
+}
+
 /// See the module.
 pub(super) struct WritesetHistory {
     /// By the lower half of the hash, the commits between `start` and the last writer. A million of them take 19 MB, whole ones would
@@ -42,11 +50,11 @@ impl WritesetHistory {
         WritesetHistory { last_writer: HashMap::default(), start }
     }
 
-    /// Enters a transaction and says the newest one that it depends on; `None` as writeset is "all before it".
-    pub(super) fn enter(&mut self, number: CommitNumber, writeset: Option<&[u64]>, size_max: usize) -> CommitNumber {
+    /// Enters a transaction; `None` as writeset is "all before it".
+    pub(super) fn enter(&mut self, number: CommitNumber, writeset: Option<&[u64]>, size_max: usize) -> Entered {
         let Some(writeset) = writeset else {
             self.restart(number);
-            return CommitNumber(number.0 - 1);
+            return Entered { after: CommitNumber(number.0 - 1), begins_anew: true };
         };
         let since = number.0 - self.start.0;
         let is_full = self.last_writer.len() + writeset.len() > size_max || since >= u64::from(u32::MAX);
@@ -64,12 +72,12 @@ impl WritesetHistory {
                 self.last_writer.insert(half, since);
             }
         }
-        let last = CommitNumber(self.start.0 + u64::from(last));
+        let after = CommitNumber(self.start.0 + u64::from(last));
         if is_full {
             // As in MySQL: this one still profits, those after it depend on it.
             self.restart(number);
         }
-        last
+        Entered { after, begins_anew: is_full }
     }
 
     fn restart(&mut self, number: CommitNumber) {
@@ -85,7 +93,7 @@ mod tests {
     #[test]
     fn depends_on_the_last_writer_of_any_row() {
         let mut history = WritesetHistory::new(CommitNumber(10));
-        let mut enter = |number, writeset: Option<&[u64]>| history.enter(CommitNumber(number), writeset, 6).0;
+        let mut enter = |number, writeset: Option<&[u64]>| history.enter(CommitNumber(number), writeset, 6).after.0;
         assert_eq!(enter(11, Some(&[1, 2])), 10);
         assert_eq!(enter(12, Some(&[3])), 10);
         assert_eq!(enter(13, Some(&[2, 3, 3])), 12);

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use binlog::{BinaryLog, BinlogError, EncodedTransaction, LogWriter, Reservation};
+use binlog::{BinaryLog, BinlogError, EncodedTransaction, LogWriter, ModifiedIntervals, Reservation};
 use crossbeam::queue::SegQueue;
 use event_listener::Event;
 use futures_lite::future::poll_fn;
@@ -54,6 +54,7 @@ pub(super) struct Pen {
     /// When the last group was begun.
     pub(super) last_start: Duration,
     pub(super) history: WritesetHistory,
+    pub(super) intervals: ModifiedIntervals,
     pub(super) tuner: Tuner,
     /// The last group, if it was not synced.
     pub(super) unsynced: Option<binlog::Group>,
@@ -119,6 +120,7 @@ impl<E: CommitEnv> Pipeline<E> {
             last,
             last_start: Duration::ZERO,
             history: WritesetHistory::new(last.commit_number),
+            intervals: ModifiedIntervals::default(),
             tuner: Tuner::default(),
             unsynced: None,
             groups_since_sync: 0,

@@ -365,7 +365,8 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         match self.pen.writer.place_large(&transaction, &stamp) {
             LargePlace::Placed(placed) => {
                 self.pen.history.enter(commit_number, None, self.shared.settings.history_size());
-                self.pen.last = place_of(&stamp, &placed, &self.pen.last);
+                CommitStats::add(&self.shared.stats.large_barriers, 1);
+                self.placed(&stamp, &placed);
                 self.shared.env.prepare_ordered(&mut payload, &self.pen.last);
                 self.pen.large = Some((teller, self.pen.last));
             }
@@ -384,13 +385,32 @@ impl<'a, E: CommitEnv> Round<'a, E> {
         let pen = &mut *self.pen;
         let commit_number = pen.last.commit_number.next();
         let writeset = (!transaction.depends_on_all).then_some(&transaction.writeset[..]);
-        let by_rows = pen.history.enter(commit_number, writeset, self.shared.settings.history_size());
-        let last_committed = by_rows.max(transaction.after.min(pen.last.commit_number));
+        let entered = pen.history.enter(commit_number, writeset, self.shared.settings.history_size());
+        let last_committed = entered.after.max(transaction.after.min(pen.last.commit_number));
         // Time in the log does not go back when the clock does.
         let commit_time = now.max(pen.last.commit_time);
         let stamp = PlaceStamp { commit_number, last_committed, commit_time };
         let placed = pen.writer.place(transaction, &stamp, reservation);
-        pen.last = place_of(&stamp, &placed, &pen.last);
+        self.placed(&stamp, &placed);
+        if entered.begins_anew {
+            let stats = &self.shared.stats;
+            let why = match (transaction.depends_on_all, transaction.is_statement) {
+                (true, true) => &stats.statement_barriers,
+                (true, false) => &stats.large_barriers,
+                (false, _) => &stats.history_barriers,
+            };
+            CommitStats::add(why, 1);
+        }
+    }
+
+    /// The next transaction has its place.
+    fn placed(&mut self, stamp: &PlaceStamp, placed: &binlog::Placed) {
+        let pen = &mut *self.pen;
+        if placed.start.file != pen.last.start.file {
+            pen.intervals.begin_file();
+        }
+        self.shared.stats.intervals.add(pen.intervals.next(placed.last_committed, placed.sequence_number));
+        pen.last = place_of(stamp, placed, &pen.last);
     }
 
     /// Publishes the groups that are stored, in log order; a later one waits for those before it.

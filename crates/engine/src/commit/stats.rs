@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use binlog::IntervalCounters;
+
 /// Each power of two is divided into so many buckets: values are known to 1/8.
 const STEPS: usize = 8;
 const STEP_BITS: u32 = STEPS.ilog2();
@@ -134,6 +136,14 @@ pub struct CommitStats {
     pub overlapped: AtomicU64,
     /// Groups that waited for more transactions.
     pub gathered: AtomicU64,
+    /// Of `last_committed` and `sequence_number`.
+    pub intervals: IntervalCounters,
+    /// How often all that came later was made to depend on a transaction: a statement such as a definition.
+    pub statement_barriers: AtomicU64,
+    /// The same of one with more rows than are told apart.
+    pub large_barriers: AtomicU64,
+    /// The same because the history of rows was full (`binlog_transaction_dependency_history_size`).
+    pub history_barriers: AtomicU64,
     /// Transactions per group.
     pub group_size: Histogram,
     /// Microseconds of write and sync together, of groups that were synced; of the sync alone where that came later.

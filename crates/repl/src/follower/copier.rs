@@ -10,12 +10,15 @@
 //!                     compare  append
 //! ```
 
+use std::sync::Arc;
+
 use base::LogPosition;
 use binlog::dump::info;
 use binlog::event::{ChecksumAlgorithm, FLAG_ARTIFICIAL, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, Heartbeat, Rotate};
-use binlog::{DecodeError, EventType, GtidSet, LogReader, LogReceiver, RawEvent};
+use binlog::{DecodeError, EventType, GtidEvent, GtidSet, LogReader, LogReceiver, RawEvent};
 
 use super::error::ReceiveError;
+use crate::received::{ReceivedCounters, ReceivedLog};
 
 /// What an event was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,13 +38,15 @@ pub(super) struct Copier {
     comparing: Option<LogReader>,
     /// The log was empty when the stream began.
     from_nothing: bool,
+    log: ReceivedLog,
+    received: Arc<ReceivedCounters>,
 }
 
 impl Copier {
     /// For a stream that begins at `start`: where our last transaction begins, or `None` if there is no log yet.
-    pub(super) fn new(receiver: LogReceiver, start: Option<LogPosition>) -> Self {
+    pub(super) fn new(receiver: LogReceiver, start: Option<LogPosition>, received: Arc<ReceivedCounters>) -> Self {
         let comparing = start.map(|start| receiver.log().reader(start));
-        Copier { receiver, comparing, from_nothing: start.is_none() }
+        Copier { receiver, comparing, from_nothing: start.is_none(), log: ReceivedLog::default(), received }
     }
 
     /// Takes the next event of the stream.
@@ -64,6 +69,10 @@ impl Copier {
             return self.compare(&event).await.map(|()| Received::Event);
         }
         self.check_beginning(&event)?;
+        if event.header.event_type.is_gtid() {
+            let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
+            self.log.count(&gtid, &self.received);
+        }
         self.receiver.append(bytes).await?;
         Ok(Received::Event)
     }
@@ -83,6 +92,7 @@ impl Copier {
             return Ok(());
         }
         self.receiver.start_file(&to.file).await?;
+        self.log.begin_file();
         Ok(())
     }
 

@@ -40,6 +40,9 @@ pub enum ReceiveError {
     /// An event is not what the source has sent: its checksum, its place or its order is wrong. It is asked for again.
     #[error("Replication event checksum verification failed while reading from network: {0}")]
     Garbled(DecodeError),
+    /// What was learned of the source could not be written down; the next attempt writes a file of its own.
+    #[error("{0}")]
+    NotKept(String),
     /// Our log failed.
     #[error(transparent)]
     Log(BinlogError),
@@ -54,16 +57,17 @@ impl ReceiveError {
         match self {
             ReceiveError::Connection { .. } | ReceiveError::Garbled(_) => ErrorClass::Retry,
             ReceiveError::Refused(_) | ReceiveError::Unfit(_) | ReceiveError::NotAPrefix { .. } => ErrorClass::User,
+            ReceiveError::NotKept(_) => ErrorClass::Io,
             ReceiveError::Log(error) => error.class(),
             ReceiveError::Stopped => ErrorClass::Cancelled,
         }
     }
 
-    /// Whether trying again may help: the connection, or a disk that has no room or could not prepare a file. Not if the log
-    /// has failed.
+    /// Whether trying again may help: the connection, or a disk that has no room, or could not prepare or keep a file. Not if
+    /// the log has failed.
     pub(crate) fn may_pass(&self, log: &binlog::BinaryLog) -> bool {
         match self {
-            ReceiveError::Connection { .. } | ReceiveError::Garbled(_) => true,
+            ReceiveError::Connection { .. } | ReceiveError::Garbled(_) | ReceiveError::NotKept(_) => true,
             ReceiveError::Log(error) => {
                 matches!(error.class(), ErrorClass::Full | ErrorClass::Io) && log.check().is_ok()
             }

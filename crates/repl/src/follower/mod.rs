@@ -42,8 +42,9 @@ use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
-use sql::services::{ChannelWork, Lag, ReplicaStatusRow};
+use sql::services::{ChannelWork, Lag, Parallelism, ReplicaStatusRow};
 
+use crate::received::ReceivedCounters;
 use crate::replica::until::{Until, UntilInCopy};
 
 pub use compare::{Comparer, Comparison};
@@ -83,6 +84,7 @@ pub struct Follower {
     net_timeout_seconds: AtomicU64,
     semi_sync: AtomicBool,
     acknowledges: AtomicBool,
+    received: Arc<ReceivedCounters>,
     state: Mutex<State>,
     changed: Event,
 }
@@ -111,6 +113,7 @@ impl Follower {
             net_timeout_seconds: AtomicU64::new(NET_TIMEOUT_SECONDS),
             semi_sync: AtomicBool::new(false),
             acknowledges: AtomicBool::new(false),
+            received: Arc::default(),
             state: Mutex::default(),
             changed: Event::new(),
         }))
@@ -263,12 +266,18 @@ impl Follower {
         vec![line.row()]
     }
 
+    /// How parallel its source was; what is copied is installed whatever that says.
+    pub fn parallelism(&self) -> Parallelism {
+        Parallelism { mode: "INSTALL", ..self.received.figures() }
+    }
+
     /// What it does; `None` if it has no source.
     pub fn work(&self) -> Option<ChannelWork> {
         let settings = self.source()?;
         let receiver = self.receiver_status();
         Some(ChannelWork {
             lag: self.lag(&receiver),
+            parallelism: self.parallelism(),
             heartbeats: receiver.heartbeats,
             last_heartbeat: receiver.last_heartbeat,
             heartbeat_period: settings.heartbeat_period_seconds,
@@ -374,9 +383,14 @@ impl Follower {
         }
     }
 
+    /// Whether the receiver runs.
+    pub fn is_running(&self) -> bool {
+        self.state.lock().is_running
+    }
+
     /// 1198 while the receiver runs.
     pub fn check_stopped(&self) -> Result<(), SqlError> {
-        if !self.state.lock().is_running {
+        if !self.is_running() {
             return Ok(());
         }
         let message = "This operation cannot be performed with a running replica io thread; run STOP REPLICA IO_THREAD \

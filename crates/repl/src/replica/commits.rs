@@ -77,15 +77,17 @@ impl Commits {
                 Some(pending) => pending.ended().await,
                 None => Ok(()),
             };
-            let mut state = self.state.lock();
-            state.is_busy = false;
-            match result {
-                Ok(()) => tell(&executed),
-                Err(error) => {
+            // Without the lock: whoever is told has locks of its own, under which it asks whether anything is under way.
+            if result.is_ok() {
+                tell(&executed);
+            }
+            {
+                let mut state = self.state.lock();
+                state.is_busy = false;
+                if let Err(error) = result {
                     state.failure.get_or_insert(error);
                 }
             }
-            drop(state);
             self.changed.notify(usize::MAX);
         }
         self.changed.notify(usize::MAX);
@@ -119,5 +121,29 @@ impl Commits {
     pub(super) fn close(&self) {
         self.state.lock().is_closed = true;
         self.changed.notify(usize::MAX);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_lite::future;
+
+    use super::*;
+
+    /// SHOW REPLICA STATUS asks under a lock that whoever is told takes.
+    #[test]
+    fn whoever_is_told_may_ask_what_is_under_way() {
+        let commits = Commits::default();
+        let executed = Executed { pending: None, file: "f".into(), offset: 4, commit_time: UnixMicros(0) };
+        future::block_on(commits.push(executed)).unwrap();
+        commits.close();
+        let told = Mutex::new(Vec::new());
+        let tell = |executed: &Executed| {
+            assert!(commits.state.try_lock().is_some_and(|state| state.is_busy));
+            told.lock().push(executed.offset);
+        };
+        future::block_on(commits.run(tell));
+        assert_eq!(*told.lock(), [4]);
+        assert!(commits.is_idle());
     }
 }

@@ -59,7 +59,7 @@ use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
 use self::lag::CommitTimes;
-use self::parallel::{Coordinator, Head, Parallel, Pool};
+use self::parallel::{Coordinator, Head, Parallel, ParallelCounters, Pool};
 use self::queue::{EventQueue, Item};
 pub use self::source::{OWN_COMMENT, OWN_RELAY_COMMENT, SourceKind};
 use self::until::Until;
@@ -67,6 +67,7 @@ use self::work::WorkerStatus;
 use crate::follower::error::ReceiveError;
 use crate::follower::status::{IoState, Running};
 use crate::follower::{Follower, KeptSource, SourceSettings};
+use crate::received::ReceivedCounters;
 
 /// What the server does when a source turns out to be one of ours, whose log is to be copied.
 pub type CopyHook = Arc<dyn Fn() + Send + Sync>;
@@ -121,6 +122,8 @@ struct State {
     last_executed_at: UnixMicros,
     /// Of the transaction that has come out of the queue last.
     begun: Option<CommitTimes>,
+    /// `replica_parallel_mode` as of the last START.
+    mode: &'static str,
     /// UNTIL of the last START.
     until: Option<Until>,
     /// What the source has, if that has to be known for `until`.
@@ -159,28 +162,8 @@ pub struct Replica {
     crossings: Mutex<Vec<DomainCrossing>>,
     /// They outlive STOP REPLICA.
     source_tables: Arc<SourceTables>,
+    received: ReceivedCounters,
     parallel: ParallelCounters,
-}
-
-/// Of transactions that were executed beside others, since the server started.
-#[derive(Debug, Default)]
-struct ParallelCounters {
-    transactions: AtomicU64,
-    /// Begun again because one before them waited for what they held.
-    in_the_way: AtomicU64,
-    /// Begun again in their turn, because of an error that might have been none then.
-    too_early: AtomicU64,
-}
-
-/// Transactions that were executed beside others, since the server started.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ParallelFigures {
-    /// How many.
-    pub transactions: u64,
-    /// How often one was begun again because one before it waited for what it held.
-    pub in_the_way: u64,
-    /// How often one was begun again, in its turn, because of an error that might have been none then.
-    pub too_early: u64,
 }
 
 /// Rows that were not here as their source had them, since the server started.
@@ -244,6 +227,7 @@ impl Replica {
             differences: Mutex::default(),
             crossings: Mutex::default(),
             source_tables: Arc::default(),
+            received: ReceivedCounters::default(),
             parallel: ParallelCounters::default(),
         })
     }
@@ -343,13 +327,6 @@ impl Replica {
     /// How many temporary tables the connections of its source have here.
     pub fn temporary_tables(&self) -> usize {
         self.source_tables.count()
-    }
-
-    /// What its parallel execution has done.
-    pub fn parallel(&self) -> ParallelFigures {
-        let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let ParallelCounters { transactions, in_the_way, too_early } = &self.parallel;
-        ParallelFigures { transactions: of(transactions), in_the_way: of(in_the_way), too_early: of(too_early) }
     }
 
     fn tell_differences(&self, rows: u64, sentence: String, now: UnixMicros) {

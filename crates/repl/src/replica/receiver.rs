@@ -18,6 +18,7 @@ use crate::follower::error::{ReceiveError, of_client};
 use crate::follower::handshake::SourceClient;
 use crate::follower::receiver::{QUICK_ATTEMPTS, pause_before};
 use crate::follower::status::{IoState, Running};
+use crate::received::ReceivedLog;
 
 /// Events are handed on when there are so many bytes of them, or none is here to be read.
 const BATCH_BYTES: usize = 64 << 10;
@@ -123,7 +124,7 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
     if kind == SourceKind::Commuter && settings.kind.is_none() && run.copy.is_some() {
         return Err(Ended::IsOurs);
     }
-    replica.source.keep_kind(kind).await.map_err(|error| ReceiveError::Unfit(error.message))?;
+    replica.source.keep_kind(kind).await.map_err(|error| ReceiveError::NotKept(error.message))?;
     if !run.executes {
         // It comes again.
         run.queue.start_over();
@@ -160,7 +161,7 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         state.io_running = Running::Yes;
     });
     run.queue.push(generation, Item::Begin(checksum)).await?;
-    let mut reader = Reader { checksum, place: Place::default() };
+    let mut reader = Reader { checksum, place: Place::default(), log: ReceivedLog::default() };
     let (mut batch, mut bytes) = (Vec::new(), 0);
     loop {
         let event = next_event(run, settings, &mut client).await?;
@@ -250,6 +251,7 @@ enum Heard {
 struct Reader {
     checksum: ChecksumAlgorithm,
     place: Place,
+    log: ReceivedLog,
 }
 
 impl Reader {
@@ -271,15 +273,20 @@ impl Reader {
             EventType::FORMAT_DESCRIPTION => self.checksum = FormatDescription::decode(&event)?.checksum,
             EventType::ROTATE => {
                 let to = Rotate::decode(event.body())?;
+                if self.place.file != to.file {
+                    self.log.begin_file();
+                }
                 self.place = Place { file: to.file, offset: to.position };
             }
             event_type if event_type.is_gtid() => {
                 let gtid = GtidEvent::decode(event_type, event.body())?;
+                self.log.count(&gtid, &run.replica.received);
                 let (original_commit, immediate_commit) = (gtid.original_commit_time, gtid.immediate_commit_time);
                 begun = Some(Head { gtid: gtid.gtid, original_commit, immediate_commit, ..Head::default() });
             }
             EventType::MARIA_GTID => {
                 let gtid = MariaGtid::decode(event.body())?;
+                self.log.count_maria(&gtid, &run.replica.received);
                 let immediate_commit = UnixMicros(u64::from(header.timestamp) * 1_000_000);
                 let gtid = Some(gtid.name(header.server_id).gtid());
                 begun = Some(Head { gtid, immediate_commit, ..Head::default() });

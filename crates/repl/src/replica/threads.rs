@@ -158,7 +158,8 @@ impl Replica {
             retries_max: self.globals.named(RETRIES_MAX).as_u64() as u32,
             copy,
         });
-        if !self.begin(threads, &until, &run) {
+        let mode = parallel.map_or(Parallel::NONE, |parallel| parallel.mode());
+        if !self.begin(threads, &until, mode, &run) {
             return;
         }
         let spawner = &env.spawner;
@@ -199,7 +200,7 @@ impl Replica {
     }
 
     /// The state of a new run; whether it has tasks.
-    fn begin(&self, threads: Threads, until: &Option<Until>, run: &Arc<Run>) -> bool {
+    fn begin(&self, threads: Threads, until: &Option<Until>, mode: &'static str, run: &Arc<Run>) -> bool {
         let mut state = self.state.lock();
         // Somebody else was faster.
         if state.parts > 0 {
@@ -217,6 +218,7 @@ impl Replica {
                 _ => 3 + run.slot_threads(),
             },
             executes: threads.executor,
+            mode,
             until: until.clone(),
             was_started: true,
             io_running: if threads.receiver { Running::Connecting } else { Running::No },

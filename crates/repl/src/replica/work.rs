@@ -7,7 +7,7 @@ use base::{Gtid, UnixMicros};
 use binlog::MariaGtidName;
 use binlog::event::TableMap;
 use parking_lot::Mutex;
-use sql::services::{ChannelWork, DomainCrossing, TimedTransaction, Worker, WorkerState};
+use sql::services::{ChannelWork, DomainCrossing, Parallelism, TimedTransaction, Worker, WorkerState};
 
 use super::Replica;
 use super::parallel::{Crossing, Head};
@@ -161,6 +161,11 @@ impl Replica {
         }
     }
 
+    /// How parallel its source was, and it is.
+    pub fn parallelism(&self) -> Parallelism {
+        Parallelism { mode: self.state.lock().mode, ..self.parallel.figures(self.received.figures()) }
+    }
+
     /// What it does; `None` if it has no source.
     pub fn work(&self) -> Option<ChannelWork> {
         let settings = self.source.get()?;
@@ -174,6 +179,7 @@ impl Replica {
             retries: self.all_retries.load(Ordering::Relaxed),
             crossings: self.crossings.lock().clone(),
             lag: self.lag(self.follower.env().clock.now()),
+            parallelism: self.parallelism(),
             ..ChannelWork::default()
         };
         {

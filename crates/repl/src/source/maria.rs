@@ -21,6 +21,7 @@
 //! - Transactions with the same commit id depend on nothing between them: all began before the first of them was committed.
 
 use base::{LogPosition, SqlError};
+use binlog::event::maria_flags::{ALLOW_PARALLEL, COMPLETED_XA, DDL, PREPARED_XA, STANDALONE, TRANSACTIONAL, WAITED};
 use binlog::event::{
     CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MariaGtid, MariaGtidList,
     QueryEvent, RowsKind, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
@@ -30,21 +31,6 @@ use binlog::{DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, 
 use super::fatal;
 use super::maria_json::JsonTables;
 use super::maria_names::{Had, MariaNames};
-
-/// In the GTID: no event ends the group but its only statement.
-const STANDALONE: u8 = 1;
-/// In the GTID: it can be rolled back.
-const TRANSACTIONAL: u8 = 4;
-/// In the GTID: nothing was said against running it in parallel.
-const ALLOW_PARALLEL: u8 = 8;
-/// In the GTID: it waited for the one before it, so that it is not worth a try to run it beside that.
-const WAITED: u8 = 16;
-/// It is the first phase of a distributed transaction.
-const PREPARED_XA: u8 = 64;
-/// It is the second.
-const COMPLETED_XA: u8 = 128;
-/// In the GTID: a schema change.
-const DDL: u8 = 32;
 
 /// What types 43 to 171 have in front of their variable part, as MariaDB's FORMAT_DESCRIPTION says it: nothing up to 159.
 const LATER_LENGTHS: [u8; 12] = [0, 4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10];

@@ -8,8 +8,8 @@ use binlog::{BinaryLog, BinlogError, GtidSet, MariaGtidName};
 use engine::{CHECKPOINT_PIN, Engine};
 use repl::MariaNames;
 use sql::services::{BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, PurgeBinaryLogs};
-use sql::settings::Globals;
 
+use super::{Parts, ServerServices};
 use crate::replication;
 
 /// SHOW BINARY LOGS
@@ -77,8 +77,9 @@ async fn purge_once(log: &BinaryLog, to: &PurgeBinaryLogs) -> Result<binlog::Pur
 /// How often files are looked at for automatic purges.
 const PURGE_STEP: Duration = Duration::from_secs(10);
 
-/// Removes files by age and total size, for ever.
-pub(crate) async fn purge_automatically(engine: Arc<Engine>, globals: Arc<Globals>) {
+/// Removes files by age and total size, and what a replica without `log_replica_updates` has applied, for ever.
+pub(crate) async fn purge_automatically(services: Arc<ServerServices>) {
+    let Parts { engine, globals, .. } = &services.parts;
     let clock = engine.env().clock.clone();
     let start = (clock.now(), clock.monotonic());
     loop {
@@ -95,6 +96,10 @@ pub(crate) async fn purge_automatically(engine: Arc<Engine>, globals: Arc<Global
         let limit = globals.named("binlog_space_limit").as_u64();
         if limit > 0 {
             report(log.purge_to_size(limit).await);
+        }
+        if !globals.named("log_replica_updates").as_bool() && services.replicates() {
+            let last = log.file_name(log.durable_end().file);
+            report(log.purge_to(&last).await);
         }
     }
 }

@@ -67,6 +67,12 @@ impl ServerServices {
         &self.parts.dump
     }
 
+    /// Whether a copy is received, or a channel runs.
+    fn replicates(&self) -> bool {
+        let Parts { follower, channels, .. } = &self.parts;
+        follower.is_running() || channels.all().iter().any(|channel| channel.is_running())
+    }
+
     /// Until it is dropped, nobody makes the server a follower or a source, or removes its log.
     pub(crate) async fn keep_role(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.parts.role.lock().await

@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use binlog::IntervalFigures;
 use engine::Engine;
 use engine::commit::CommitStats;
 use repl::{Channels, Follower};
 use session::Shared;
+use sql::services::Parallelism;
 
 use super::Parts;
 
@@ -35,7 +37,7 @@ pub(super) fn lines(parts: &Parts, shared: Option<&Shared>) -> Lines {
     semi_sync(&mut lines, engine, acknowledges);
     row_differences(&mut lines, channels);
     temporary_tables(&mut lines, channels);
-    parallel(&mut lines, channels);
+    parallel(&mut lines, follower, channels);
     lines.sort();
     lines
 }
@@ -63,6 +65,10 @@ fn commits(lines: &mut Lines, stats: &CommitStats) {
     add(lines, "Binlog_overlapped_groups", read(&stats.overlapped));
     add(lines, "Binlog_syncs", read(&stats.syncs));
     add(lines, "Binlog_writes", read(&stats.writes));
+    intervals(lines, "Binlog", stats.intervals.figures());
+    add(lines, "Binlog_writeset_barriers_history", read(&stats.history_barriers));
+    add(lines, "Binlog_writeset_barriers_large", read(&stats.large_barriers));
+    add(lines, "Binlog_writeset_barriers_statement", read(&stats.statement_barriers));
     let sizes = stats.group_size.snapshot();
     add(lines, "Binlog_group_size_mean", format!("{:.2}", sizes.mean()));
     add(lines, "Binlog_group_size_p50", sizes.percentile(50.0));
@@ -124,12 +130,29 @@ fn row_differences(lines: &mut Lines, channels: &Channels) {
     add(lines, "Replica_last_row_difference", last.map(|(sentence, _)| sentence).unwrap_or_default());
 }
 
-/// Of all channels: transactions that were executed beside others, and why some of them had to be executed again.
-fn parallel(lines: &mut Lines, channels: &Channels) {
-    let all: Vec<_> = channels.all().iter().map(|replica| replica.parallel()).collect();
-    add(lines, "Replica_parallel_transactions", all.iter().map(|one| one.transactions).sum::<u64>());
-    add(lines, "Replica_parallel_in_the_way", all.iter().map(|one| one.in_the_way).sum::<u64>());
-    add(lines, "Replica_parallel_too_early", all.iter().map(|one| one.too_early).sum::<u64>());
+/// Of all channels: how parallel what they received was, transactions that were executed beside others, and why others were not, or had to be
+/// executed again. By channels it is in `performance_schema.replication_parallelism` and `replication_applier_barriers`.
+fn parallel(lines: &mut Lines, follower: &Follower, channels: &Channels) {
+    let executed = channels.all();
+    let all: Vec<_> = executed.iter().map(|replica| replica.parallelism()).chain([follower.parallelism()]).collect();
+    let mut received = IntervalFigures::default();
+    all.iter().for_each(|one| received += one.intervals);
+    intervals(lines, "Replica", received);
+    let sum = |of: fn(&Parallelism) -> u64| all.iter().map(of).sum::<u64>();
+    add(lines, "Replica_parallel_transactions", sum(|one| one.executed_beside_others));
+    add(lines, "Replica_parallel_waited_for_order", sum(|one| one.waited_for_order));
+    add(lines, "Replica_parallel_in_the_way", sum(|one| one.in_the_way));
+    add(lines, "Replica_parallel_too_early", sum(|one| one.too_early));
+    add(lines, "Replica_parallel_barriers", sum(|one| one.barriers.iter().map(|(_, count)| count).sum()));
+}
+
+/// Without intervals the average is 0.
+fn intervals(lines: &mut Lines, whose: &str, figures: IntervalFigures) {
+    let figure = |figure: Option<f64>| format!("{:.2}", figure.unwrap_or(0.0));
+    add(lines, &format!("{whose}_intervals"), figures.count);
+    add(lines, &format!("{whose}_interval_length_sum"), figures.lengths);
+    add(lines, &format!("{whose}_interval_length_mean"), figure(figures.average()));
+    add(lines, &format!("{whose}_pseudo_group_size"), figure(figures.pseudo_group_size()));
 }
 
 /// Of all channels, under MySQL's name and MariaDB's.

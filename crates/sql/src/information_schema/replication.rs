@@ -1,7 +1,7 @@
 //! `performance_schema.replication_*`: what SHOW REPLICA STATUS has in one line, in tables, and who executes what.
 //!
-//! The tables have MySQL's columns; `replication_applier_queue`, `replication_applier_crossings`, `replication_lag`, and the columns behind MySQL's in `replication_applier_status_by_worker`, are
-//! of this server alone. A time that is not known is the zero date.
+//! The tables have MySQL's columns; `replication_applier_barriers`, `replication_applier_crossings`, `replication_applier_queue`, `replication_lag`,
+//! `replication_parallelism`, and the columns behind MySQL's in `replication_applier_status_by_worker`, are of this server alone. A time that is not known is the zero date.
 
 use base::{SqlError, UnixMicros, codes};
 use types::{DateTime, Value};
@@ -299,4 +299,30 @@ pub(super) fn lag(source: &Source<'_>) -> Rows {
             seconds(lag.last_seconds),
         ]
     })
+}
+
+pub(super) const PARALLELISM: &str = "CHANNEL_NAME v64, PARALLEL_MODE v16, COUNT_RECEIVED u, COUNT_INTERVALS u, AVERAGE_MODIFIED_INTERVAL_LENGTH d?, \
+     PSEUDO_GROUP_SIZE d?, COMMIT_GROUP_SIZE d?, COUNT_EXECUTED_BESIDE_OTHERS u, COUNT_WAITED_FOR_ORDER u, COUNT_IN_THE_WAY u, COUNT_TOO_EARLY u";
+
+pub(super) fn parallelism(source: &Source<'_>) -> Rows {
+    rows(source, |channel| {
+        let of = &channel.work.parallelism;
+        let figure = |figure: Option<f64>| figure.map_or(Value::Null, Value::Double);
+        let mut row = vec![channel.name(), Value::str_static(of.mode)];
+        row.extend([of.received, of.intervals.count].map(Value::UInt));
+        row.extend([of.intervals.average(), of.intervals.pseudo_group_size(), of.commit_group_size()].map(figure));
+        row.extend([of.executed_beside_others, of.waited_for_order, of.in_the_way, of.too_early].map(Value::UInt));
+        row
+    })
+}
+
+pub(super) const APPLIER_BARRIERS: &str = "CHANNEL_NAME v64, REASON v32, COUNT_TRANSACTIONS u";
+
+pub(super) fn applier_barriers(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for channel in channels(source)? {
+        let of_channel = channel.work.parallelism.barriers.iter();
+        rows.extend(of_channel.map(|(why, count)| vec![channel.name(), Value::str_static(why), Value::UInt(*count)]));
+    }
+    Ok(rows)
 }

@@ -226,6 +226,8 @@ pub(super) const TABLES: &[TableSpec] = &[
         replication::applier_status_by_worker,
     ),
     performance("replication_lag", replication::LAG, replication::lag),
+    performance("replication_parallelism", replication::PARALLELISM, replication::parallelism),
+    performance("replication_applier_barriers", replication::APPLIER_BARRIERS, replication::applier_barriers),
     performance("replication_applier_crossings", replication::APPLIER_CROSSINGS, replication::applier_crossings),
     performance("replication_applier_queue", replication::APPLIER_QUEUE, replication::applier_queue),
     TableSpec {

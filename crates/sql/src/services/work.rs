@@ -1,6 +1,7 @@
 //! What replication does at the moment, beyond a line of SHOW REPLICA STATUS: for `performance_schema.replication_*`.
 
 use base::UnixMicros;
+use binlog::IntervalFigures;
 
 /// A channel's receiver and workers.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,8 @@ pub struct ChannelWork {
     pub retries: u64,
     /// How far it is behind.
     pub lag: Lag,
+    /// How parallel its source was, and it is.
+    pub parallelism: Parallelism,
     /// Domains that touch the same rows.
     pub crossings: Vec<DomainCrossing>,
     /// Those that execute transactions side by side; none where they are executed one by one.
@@ -61,6 +64,36 @@ pub struct Lag {
     pub origin_seconds: Option<f64>,
     /// So many seconds after its commit at the source the last one was durable here.
     pub last_seconds: Option<f64>,
+}
+
+/// How parallel a channel's log was at its source, and is here; since the server started.
+#[derive(Clone, Debug, Default)]
+pub struct Parallelism {
+    /// `replica_parallel_mode` as it is in force; empty before the first START REPLICA.
+    pub mode: &'static str,
+    /// Transactions that were received.
+    pub received: u64,
+    /// Their intervals, if the source is no MariaDB.
+    pub intervals: IntervalFigures,
+    /// Groups of commits, if it is one.
+    pub commit_groups: u64,
+    /// Transactions that were executed beside others.
+    pub executed_beside_others: u64,
+    /// How many of them were executed before it was their turn to commit.
+    pub waited_for_order: u64,
+    /// How often one was begun again because one before it waited for what it held.
+    pub in_the_way: u64,
+    /// How often one was begun again, in its turn, because of an error that might have been none then.
+    pub too_early: u64,
+    /// Why transactions were not begun beside those before them, and how many.
+    pub barriers: Vec<(&'static str, u64)>,
+}
+
+impl Parallelism {
+    /// Transactions in a group of commits; `None` without groups.
+    pub fn commit_group_size(&self) -> Option<f64> {
+        (self.commit_groups > 0).then(|| self.received as f64 / self.commit_groups as f64)
+    }
 }
 
 /// Two domains of a MariaDB's log that touch the same rows though they were declared independent; where domains are executed side by side.

@@ -14,6 +14,7 @@
 //!   transaction takes its place when all before it have theirs, with no error that it would not have had after them.
 //! - GTIDs are owned in the order of the log: two channels that bring the same transactions never wait for one another in a circle.
 
+mod counters;
 mod group;
 mod pool;
 mod rules;
@@ -23,10 +24,12 @@ mod spill;
 use std::sync::Arc;
 
 use base::SqlError;
-use binlog::event::ChecksumAlgorithm;
+use binlog::event::{ChecksumAlgorithm, EventType};
 use parking_lot::Mutex;
 use sql::settings::Globals;
 
+use self::counters::Barrier;
+pub(super) use self::counters::ParallelCounters;
 use self::group::{Assembler, GROUP_BYTES_MAX, Taken};
 pub(super) use self::group::{Group, Head};
 use self::pool::Bounds;
@@ -39,6 +42,9 @@ use super::origins::Fate;
 use super::{Run, SourceKind};
 use crate::follower::SourceSettings;
 
+/// The byte of an event that has its type.
+const TYPE_OFFSET: usize = 4;
+
 /// How another server's log is executed, from one START REPLICA to the next.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parallel {
@@ -49,6 +55,8 @@ pub(super) struct Parallel {
     pub(super) is_ordered: bool,
     /// Bytes of one transaction in memory.
     kept_max: usize,
+    /// Of one domain.
+    domain_workers: usize,
     bounds: Bounds,
 }
 
@@ -87,7 +95,20 @@ impl Parallel {
             bytes: bytes.max(GROUP_BYTES_MAX),
             spilled: SPILLED_MAX,
         };
-        Some(Parallel { mode, slots, is_ordered, kept_max: (bytes / KEPT_SHARE).min(GROUP_BYTES_MAX), bounds })
+        let domain_workers = match globals.named("replica_domain_parallel_workers").as_u64() as usize {
+            0 => usize::MAX,
+            workers => workers,
+        };
+        let kept_max = (bytes / KEPT_SHARE).min(GROUP_BYTES_MAX);
+        Some(Parallel { mode, slots, is_ordered, kept_max, domain_workers, bounds })
+    }
+
+    /// What is shown where transactions are executed one by one.
+    pub(super) const NONE: &str = Mode::None.text();
+
+    /// Its name.
+    pub(super) fn mode(&self) -> &'static str {
+        self.mode.text()
     }
 
     pub(super) fn pool(&self, threads: usize) -> Arc<Pool> {
@@ -107,7 +128,7 @@ pub(super) struct Coordinator {
 
 impl Coordinator {
     pub(super) fn new(run: Arc<Run>, pool: Arc<Pool>, parallel: &Parallel) -> Self {
-        let rules = Rules::new(parallel.mode, parallel.is_ordered);
+        let rules = Rules::new(parallel.mode, parallel.is_ordered, parallel.domain_workers);
         let assembler = Assembler::new(run.env().clone(), parallel.kept_max);
         Coordinator { run, pool, assembler, rules, next_turn: 1, contents: Contents::default() }
     }
@@ -123,6 +144,9 @@ impl Coordinator {
             Taken::Kept => Ok(()),
             Taken::Between(event) => alone.event(&event).await,
             Taken::Alone(group, event) => {
+                if group.is_some() || event.get(TYPE_OFFSET).is_some_and(|of| EventType(*of).begins_transaction()) {
+                    self.count(Barrier::Statement);
+                }
                 self.pool.idle().await?;
                 if let Some(group) = group {
                     alone.events_of(&group).await?;
@@ -132,10 +156,15 @@ impl Coordinator {
             Taken::Whole(group) => self.dispatch(group, alone).await,
             Taken::Statement(group) if alone.defines(&group, &mut self.contents) => self.dispatch(group, alone).await,
             Taken::Statement(group) => {
+                self.count(Barrier::Statement);
                 self.pool.idle().await?;
                 alone.events_of(&group).await
             }
         }
+    }
+
+    fn count(&self, why: Barrier) {
+        self.run.replica.parallel.barrier(why);
     }
 
     async fn dispatch(&mut self, group: Group, alone: &mut Executor) -> Result<(), ExecuteError> {
@@ -182,6 +211,9 @@ impl Coordinator {
             keys: Some(&self.contents.keys).filter(|_| is_seen),
         };
         let after = self.rules.next(turn, &facts, first_undone);
+        if let Some(why) = self.rules.why() {
+            self.count(why);
+        }
         if let Some(crossing) = self.rules.crossing() {
             let tables = &mut self.contents.names;
             tables.sort_unstable();

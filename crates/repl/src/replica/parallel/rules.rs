@@ -18,11 +18,13 @@
 //! # Invariants
 //! - Transactions come in the log's order, by turns that ascend by one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use base::Gtid;
+use binlog::event::maria_flags;
 use sql::replay::RowKeys;
 
+use super::counters::Barrier;
 use super::group::Head;
 
 /// `replica_parallel_mode`, of another server's log.
@@ -57,6 +59,21 @@ impl Mode {
         }
     }
 
+    /// As the setting has it.
+    pub(crate) const fn text(self) -> &'static str {
+        match self {
+            Mode::None => "NONE",
+            Mode::Schema => "SCHEMA",
+            Mode::Domain => "DOMAIN",
+            Mode::Minimal => "MINIMAL",
+            Mode::Conservative => "CONSERVATIVE",
+            Mode::LogicalClock => "LOGICAL_CLOCK",
+            Mode::Optimistic => "OPTIMISTIC",
+            Mode::Aggressive => "AGGRESSIVE",
+            Mode::Writeset => "WRITESET",
+        }
+    }
+
     /// Whether it has to be known which schemas a transaction is about.
     pub(crate) fn wants_schemas(self) -> bool {
         self == Mode::Schema
@@ -71,14 +88,6 @@ impl Mode {
     pub(crate) fn wants_tables(self) -> bool {
         self == Mode::Domain
     }
-}
-
-/// MariaDB's flags of GTIDs.
-mod hints {
-    /// May run beside those before it.
-    pub(super) const ALLOW_PARALLEL: u8 = 8;
-    /// It waited for a row lock at its source.
-    pub(super) const WAITED: u8 = 16;
 }
 
 /// Schema and name.
@@ -143,6 +152,12 @@ pub(crate) struct Rules {
     mode: Mode,
     /// Commits keep the log's order.
     is_ordered: bool,
+    /// So many of one domain are under way at once.
+    domain_workers: usize,
+    /// The last of each domain, not more than that.
+    windows: HashMap<u32, VecDeque<u64>>,
+    /// What the last one's barrier was.
+    why: Option<Barrier>,
     schemas: HashMap<String, u64>,
     domains: HashMap<u32, u64>,
     /// Rows, by who touched them last; in mode domain.
@@ -161,10 +176,14 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn new(mode: Mode, is_ordered: bool) -> Self {
+    /// Of one domain `domain_workers` transactions are under way at once.
+    pub(crate) fn new(mode: Mode, is_ordered: bool, domain_workers: usize) -> Self {
         Rules {
             mode,
             is_ordered,
+            domain_workers,
+            windows: HashMap::new(),
+            why: None,
             schemas: HashMap::new(),
             domains: HashMap::new(),
             touchers: HashMap::new(),
@@ -193,10 +212,16 @@ impl Rules {
         self.crossing.take()
     }
 
+    /// Why the last transaction waits for all before it, if it does.
+    pub(crate) fn why(&mut self) -> Option<Barrier> {
+        self.why.take()
+    }
+
     /// The next transaction. All turns before `first_undone` have their place.
     pub(crate) fn next(&mut self, turn: u64, facts: &Facts<'_>, first_undone: u64) -> After {
         let mut after = After { all_done: self.barrier, ..After::default() };
         let head = &facts.head;
+        after.done.extend(self.behind_window(turn, head.domain));
         if facts.is_definition {
             self.defines(turn, facts, first_undone, &mut after);
             return after;
@@ -220,9 +245,11 @@ impl Rules {
                 self.behind_other_domains(turn, facts, first_undone, &mut after);
             }
             Mode::Optimistic => {
-                let is_hinted = |flags: u8| flags & hints::ALLOW_PARALLEL == 0 || flags & hints::WAITED != 0;
+                let is_hinted =
+                    |flags: u8| flags & maria_flags::ALLOW_PARALLEL == 0 || flags & maria_flags::WAITED != 0;
                 if head.flags.is_some_and(is_hinted) {
                     after.all_done = turn;
+                    self.why = Some(Barrier::Hint);
                 }
             }
             Mode::Aggressive => {}
@@ -234,6 +261,16 @@ impl Rules {
         after
     }
 
+    /// As many before it as its domain may have under way.
+    fn behind_window(&mut self, turn: u64, domain: u32) -> Option<u64> {
+        if self.domain_workers == usize::MAX {
+            return None;
+        }
+        let window = self.windows.entry(domain).or_default();
+        window.push_back(turn);
+        if window.len() > self.domain_workers { window.pop_front() } else { None }
+    }
+
     /// A large transaction is not to be begun again and again: it waits until those before it want nothing more. Where that would not be enough, for
     /// their places.
     fn behind_much(&mut self, turn: u64, after: &mut After) {
@@ -242,13 +279,15 @@ impl Rules {
         match self.mode {
             Mode::Schema | Mode::Writeset if !self.is_ordered => (after.all_done, self.barrier) = (turn, turn + 1),
             Mode::Schema | Mode::Writeset | Mode::Optimistic | Mode::Aggressive => after.all_executed = turn,
-            _ => {}
+            _ => return,
         }
+        self.why = Some(Barrier::Large);
     }
 
     /// A definition is executed in its turn. What is about other tables goes on beside it; where commits are out of order, nothing does.
     fn defines(&mut self, turn: u64, facts: &Facts<'_>, first_undone: u64, after: &mut After) {
         after.all_done = turn;
+        self.why = Some(Barrier::Definition);
         if !self.is_ordered {
             self.barrier = turn + 1;
         }
@@ -321,6 +360,7 @@ impl Rules {
         let is_known = keys.is_some_and(|keys| !keys.is_vague);
         if !is_known && !self.is_ordered {
             (after.all_done, self.barrier) = (turn, turn + 1);
+            self.why = Some(Barrier::UnknownRows);
             return;
         }
         let Some(keys) = keys else { return };
@@ -372,7 +412,7 @@ mod tests {
 
     #[test]
     fn intervals_wait_for_their_own_predecessors() {
-        let mut rules = Rules::new(Mode::LogicalClock, true);
+        let mut rules = Rules::new(Mode::LogicalClock, true, usize::MAX);
         let waits = INTERVALS.iter().zip(1..).map(|(&(last_committed, sequence_number), turn)| {
             let head = Head { last_committed, sequence_number, file_number: 1, ..Head::default() };
             rules.next(turn, &Facts { head, ..Facts::default() }, 1).all_done
@@ -384,7 +424,7 @@ mod tests {
     #[test]
     fn a_new_file_is_a_barrier_only_where_commits_are_out_of_order() {
         for (is_ordered, expected) in [(true, 0), (false, 8)] {
-            let mut rules = Rules::new(Mode::LogicalClock, is_ordered);
+            let mut rules = Rules::new(Mode::LogicalClock, is_ordered, usize::MAX);
             let head = |file_number, last_committed, sequence_number| Head {
                 file_number,
                 last_committed,
@@ -411,7 +451,7 @@ mod tests {
 
     #[test]
     fn rows_wait_for_whoever_had_them() {
-        let mut rules = Rules::new(Mode::Writeset, true);
+        let mut rules = Rules::new(Mode::Writeset, true, usize::MAX);
         assert_eq!(after_rows(&mut rules, 1, &keys(&[10], &[])), After::default());
         assert_eq!(after_rows(&mut rules, 2, &keys(&[20], &[])), After::default());
         assert_eq!(after_rows(&mut rules, 3, &keys(&[10, 20], &[])).done, [1, 2]);
@@ -424,10 +464,10 @@ mod tests {
     #[test]
     fn what_is_not_known_is_waited_for_only_where_commits_are_out_of_order() {
         let vague = RowKeys { is_vague: true, ..keys(&[1], &[]) };
-        let mut rules = Rules::new(Mode::Writeset, true);
+        let mut rules = Rules::new(Mode::Writeset, true, usize::MAX);
         after_rows(&mut rules, 1, &keys(&[10], &[]));
         assert_eq!(after_rows(&mut rules, 2, &vague), After::default());
-        let mut rules = Rules::new(Mode::Writeset, false);
+        let mut rules = Rules::new(Mode::Writeset, false, usize::MAX);
         after_rows(&mut rules, 1, &keys(&[10], &[]));
         assert_eq!(after_rows(&mut rules, 2, &vague).all_done, 2);
         assert_eq!(after_rows(&mut rules, 3, &keys(&[30], &[])).all_done, 3);
@@ -437,7 +477,7 @@ mod tests {
     fn a_definition_is_waited_for_by_what_is_about_its_tables() {
         let table = |name: &str| vec![("d".to_owned(), name.to_owned())];
         for (is_ordered, others) in [(true, 0), (false, 3)] {
-            let mut rules = Rules::new(Mode::Aggressive, is_ordered);
+            let mut rules = Rules::new(Mode::Aggressive, is_ordered, usize::MAX);
             assert!(!rules.wants_tables(1));
             let defined = Facts { tables: &table("t"), is_definition: true, ..Facts::default() };
             assert_eq!(rules.next(2, &defined, 1), After { all_done: 2, ..After::default() });
@@ -455,7 +495,7 @@ mod tests {
         let table = [("d".to_owned(), "t".to_owned())];
         let head = |number| Head { sequence_number: number, file_number: 1, ..Head::default() };
         for mode in [Mode::LogicalClock, Mode::Conservative, Mode::Minimal, Mode::Writeset, Mode::Aggressive] {
-            let mut rules = Rules::new(mode, true);
+            let mut rules = Rules::new(mode, true, usize::MAX);
             let defined = Facts { head: head(1), tables: &table, is_definition: true, ..Facts::default() };
             rules.next(2, &defined, 1);
             let large = Facts { head: head(2), is_large: true, ..Facts::default() };
@@ -465,13 +505,13 @@ mod tests {
 
     #[test]
     fn marias_groups_and_hints() {
-        let mut rules = Rules::new(Mode::Conservative, true);
+        let mut rules = Rules::new(Mode::Conservative, true, usize::MAX);
         let ids = [Some(1), Some(1), Some(2), Some(2), None, Some(3), Some(3)];
         let waits = ids.iter().zip(1..).map(|(&commit_id, turn)| {
             rules.next(turn, &Facts { head: Head { commit_id, ..Head::default() }, ..Facts::default() }, 1).all_executed
         });
         assert_eq!(waits.collect::<Vec<_>>(), [1, 1, 3, 3, 5, 6, 6]);
-        let mut rules = Rules::new(Mode::Optimistic, true);
+        let mut rules = Rules::new(Mode::Optimistic, true, usize::MAX);
         for (flags, expected) in [(Some(8), 0), (Some(0), 5), (Some(8 | 16), 5), (None, 0)] {
             let facts = Facts { head: Head { flags, ..Head::default() }, ..Facts::default() };
             assert_eq!(rules.next(5, &facts, 1).all_done, expected, "{flags:?}");
@@ -480,7 +520,7 @@ mod tests {
 
     #[test]
     fn domains_that_touch_the_same_rows() {
-        let mut rules = Rules::new(Mode::Domain, false);
+        let mut rules = Rules::new(Mode::Domain, false, usize::MAX);
         let mut next = |turn, domain, keys: &RowKeys| {
             let head = Head { domain, ..Head::default() };
             let after = rules.next(turn, &Facts { head, keys: Some(keys), ..Facts::default() }, 1).done;
@@ -499,7 +539,7 @@ mod tests {
 
     #[test]
     fn schemas_and_domains() {
-        let mut rules = Rules::new(Mode::Schema, true);
+        let mut rules = Rules::new(Mode::Schema, true, usize::MAX);
         let mut after = |turn, schemas: &[&str]| {
             let schemas: Vec<String> = schemas.iter().map(|&schema| schema.to_owned()).collect();
             rules.next(turn, &Facts { schemas: &schemas, ..Facts::default() }, 1).done
@@ -508,10 +548,41 @@ mod tests {
         assert!(after(2, &["b"]).is_empty());
         assert_eq!(after(3, &["a", "b"]), [1, 2]);
         assert_eq!(after(4, &["a"]), [3]);
-        let mut rules = Rules::new(Mode::Domain, false);
+        let mut rules = Rules::new(Mode::Domain, false, usize::MAX);
         let waits = [0, 1, 0, 1].iter().zip(1..).map(|(&domain, turn)| {
             rules.next(turn, &Facts { head: Head { domain, ..Head::default() }, ..Facts::default() }, 1).done
         });
         assert_eq!(waits.collect::<Vec<_>>(), [vec![], vec![], vec![1], vec![2]]);
+    }
+
+    #[test]
+    fn of_a_domain_only_so_many_are_under_way() {
+        let mut rules = Rules::new(Mode::Aggressive, true, 2);
+        let mut next = |turn, domain, first_undone| {
+            let head = Head { domain, ..Head::default() };
+            rules.next(turn, &Facts { head, ..Facts::default() }, first_undone).done
+        };
+        let waits: Vec<_> = [(1, 0), (2, 0), (3, 1), (4, 0), (5, 1)].map(|(turn, domain)| next(turn, domain, 1)).into();
+        assert_eq!(waits, [vec![], vec![], vec![], vec![1], vec![]]);
+        assert_eq!(next(6, 0, 4), Vec::<u64>::new(), "the second is done");
+        assert_eq!(next(7, 0, 4), [4]);
+    }
+
+    #[test]
+    fn barriers_say_why() {
+        let mut rules = Rules::new(Mode::Optimistic, true, usize::MAX);
+        let facts = [
+            (Facts { is_definition: true, ..Facts::default() }, Some(Barrier::Definition)),
+            (Facts { is_large: true, ..Facts::default() }, Some(Barrier::Large)),
+            (Facts { head: Head { flags: Some(0), ..Head::default() }, ..Facts::default() }, Some(Barrier::Hint)),
+            (Facts::default(), None),
+        ];
+        for (turn, (facts, expected)) in (1..).zip(facts) {
+            rules.next(turn, &facts, 1);
+            assert_eq!(rules.why(), expected, "turn {turn}");
+        }
+        let mut rules = Rules::new(Mode::Writeset, false, usize::MAX);
+        rules.next(1, &Facts::default(), 1);
+        assert_eq!(rules.why(), Some(Barrier::UnknownRows));
     }
 }

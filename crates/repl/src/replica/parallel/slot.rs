@@ -86,7 +86,7 @@ impl Slot {
             let executor = self.executor.insert(executor);
             let counters = &self.run.replica.parallel;
             let Err(failure) = result else {
-                counters.transactions.fetch_add(1, Ordering::Relaxed);
+                counters.executed();
                 return Ok(());
             };
             executor.undo_group();
@@ -95,12 +95,12 @@ impl Slot {
                 _ if self.pool.is_closed() => return Err(Failure::Closed),
                 Failure::InTheWay if is_in_turn => {}
                 Failure::InTheWay if hasty_attempts < HASTY_ATTEMPTS => {
-                    counters.in_the_way.fetch_add(1, Ordering::Relaxed);
+                    counters.in_the_way();
                     hasty_attempts += 1;
                     is_in_turn = self.pool.first() == job.turn;
                 }
                 Failure::InTheWay | Failure::Error(_) if !is_in_turn => {
-                    counters.too_early.fetch_add(1, Ordering::Relaxed);
+                    counters.too_early();
                     self.status().enters(WorkerState::InOrder);
                     self.pool.in_turn(job.turn).await.map_err(Failure::Error)?;
                     self.status().enters(WorkerState::Executing);
@@ -165,6 +165,7 @@ impl Slot {
     /// Waits until somebody has committed the transaction, or it is in the way of one before it.
     async fn parked(&self, ended: &Ended, wait: Option<TurnWait>, turn: u64) -> (Box<Executor>, Result<(), Failure>) {
         self.status().enters(WorkerState::InOrder);
+        self.run.replica.parallel.waits_for_order();
         let committed = async { Some(ended.wait().await) };
         let in_the_way = async {
             match wait {

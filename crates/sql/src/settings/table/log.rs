@@ -49,7 +49,10 @@ pub(super) const ALL: &[Setting] = &[
     fixed("log_bin_index", TEXT, "").doc("Where the list of log files is."),
     fixed("log_replica_updates", BOOL, "ON")
         .alias(&["log_slave_updates"])
-        .doc("Whether what a replica applies is in its own log. Always ON: the log is what it applies."),
+        .doc(
+            "Whether what a replica applies stays in its own log. The log is what it applies, so that it is always written there; where this is OFF, \
+             files go within seconds once neither recovery nor a server that reads them needs them, as long as a replica runs.",
+        ),
     global("max_binlog_cache_size", uint(4096, u64::MAX), "18446744073709547520")
         .doc("Most bytes of one transaction's changes (1197)."),
     global("temptable_max_ram", uint(2 << 20, u64::MAX), "1073741824")

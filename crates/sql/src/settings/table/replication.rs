@@ -92,6 +92,10 @@ pub(super) const ALL: &[Setting] = &[
     global("replica_parallel_type", Kind::Enum(&["AUTO", "DATABASE", "LOGICAL_CLOCK"]), "AUTO")
         .alias(&["slave_parallel_type"])
         .doc("What replica_parallel_mode=AUTO is: SCHEMA for DATABASE, LOGICAL_CLOCK for LOGICAL_CLOCK."),
+    global("replica_domain_parallel_workers", uint(0, 16383), "0").alias(&["slave_domain_parallel_threads"]).doc(
+        "How many transactions of one domain of a MariaDB's log may be under way at once, so that it does not take all workers (0: no limit). \
+         A MySQL's log is one domain. Counts from the next START REPLICA.",
+    ),
     global("replica_pending_jobs_size_max", uint(1024, 1 << 62), "134217728")
         .alias(&["slave_pending_jobs_size_max"])
         .doc("Bytes of events of transactions that are executed side by side, or wait to be, per channel."),
