@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::Result;
@@ -68,6 +69,12 @@ pub(crate) fn peers_data() -> PathBuf {
     static REMOVED: Once = Once::new();
     REMOVED.call_once(|| remove_old(&all_data()));
     all_data().join(std::process::id().to_string())
+}
+
+/// A folder's name that no other server of this process has or had: tests that run side by side give the same.
+pub(crate) fn unique_name(name: &str) -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(1);
+    format!("{name}-{}", COUNT.fetch_add(1, Ordering::Relaxed))
 }
 
 fn remove_old(data: &Path) {

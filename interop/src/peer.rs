@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::install::peers_data;
+use crate::install::{peers_data, unique_name};
 use crate::process::{run, signal, wait_for_end};
 use crate::{Client, Kind, Result, free_port, shim_path};
 
@@ -30,9 +30,7 @@ impl Peer {
     /// When it is not installed or does not come up; with its error log.
     pub fn start(kind: Kind, name: &str, slow_sync: Duration, arguments: &[&str]) -> Result<Peer> {
         kind.check()?;
-        let name = format!("{}-{name}", kind.name());
-        let folder = peers_data().join(&name);
-        let _ = fs::remove_dir_all(&folder);
+        let name = unique_name(&format!("{}-{name}", kind.name()));
         initialise(kind, &name)?;
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let port = free_port();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::install::peers_data;
+use crate::install::{peers_data, unique_name};
 use crate::process::{signal, wait_for_end};
 use crate::{Client, Result, commuter_binary, free_port};
 
@@ -29,9 +29,7 @@ impl Relay {
     /// # Errors
     /// When it does not come up; with its log.
     pub fn start(name: &str, source_port: u16, arguments: &[&str]) -> Result<Relay> {
-        let folder = peers_data().join(format!("commuter-relay-{name}"));
-        let _ = fs::remove_dir_all(&folder);
-        let _ = fs::remove_file(folder.with_extension("log"));
+        let folder = peers_data().join(unique_name(&format!("commuter-relay-{name}")));
         let port = free_port();
         let arguments = arguments.iter().map(|&argument| argument.to_owned()).collect();
         let child = spawn(&folder, source_port, port, &arguments)?;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::install::peers_data;
+use crate::install::{peers_data, unique_name};
 use crate::process::{signal, wait_for_end, workspace_root};
 use crate::{Client, Result, free_port, shim_path};
 
@@ -65,8 +65,7 @@ impl Server {
     /// # Errors
     /// When it does not come up; with its log.
     pub fn start(name: &str, options: ServerOptions) -> Result<Server> {
-        let folder = peers_data().join(format!("commuter-{name}"));
-        let _ = fs::remove_dir_all(&folder);
+        let folder = peers_data().join(unique_name(&format!("commuter-{name}")));
         Server::start_in(folder, options)
     }
 

@@ -330,13 +330,13 @@ impl Engine {
         &self.core.semi_sync
     }
 
-    /// The log goes on in a new file (`FLUSH BINARY LOGS`), which is there when this returns.
+    /// The log goes on in a new file (`FLUSH BINARY LOGS`), which is there when this returns; the old one has nothing behind its end.
     pub async fn rotate_log(&self) -> Result<()> {
         let pipeline = self.commits().ok_or(EngineError::ServerReadOnly)?;
         pipeline.barrier(Barrier::Rotate).await?;
         // The old file has ended; the head of the new one is in the group behind.
         pipeline.barrier(Barrier::Synced).await?;
-        Ok(())
+        Ok(self.log().sealed().await?)
     }
 
     /// Takes the log's writer: for a follower, which puts its source's bytes into the log.

@@ -204,6 +204,12 @@ impl Keeper {
         self.wait_until(log, |state| Ok(state.seals_done >= number)).await
     }
 
+    /// Waits until all files that have ended are sealed, or until that has to be tried again.
+    pub(crate) async fn sealed(&self, log: &BinaryLog) -> Result<()> {
+        let number = self.state.lock().seals_wanted;
+        self.wait_until(log, |state| Ok(state.seals_done >= number || state.paused.seals)).await
+    }
+
     /// Waits until there is nothing to do: the next file is prepared, and what was to be sealed is.
     pub(crate) async fn settle(&self, log: &BinaryLog) -> Result<()> {
         let is_done = |state: &KeeperState| {

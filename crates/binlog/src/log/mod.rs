@@ -285,6 +285,11 @@ impl BinaryLog {
         self.keeper.wait_for_next(self).await
     }
 
+    /// Waits until the files that have ended are as whoever reads files wants them: nothing behind their ends, and not in use.
+    pub async fn sealed(&self) -> Result<()> {
+        self.keeper.sealed(self).await
+    }
+
     /// Whether bytes can still be written: the error that stopped the log, if one did.
     pub fn check(&self) -> Result<()> {
         if let Some(error) = self.failed.get() {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use binlog::event::{FLAGS_OFFSET, MAGIC};
 use binlog::{GtidSet, LogReceiver};
 use io::sim::SimMachine;
+use io::{IoBuf, OpenOptions};
 
 use super::fixture::{self, insert_one};
 use crate::Engine;
@@ -105,6 +107,24 @@ fn a_source_that_becomes_a_follower_ends_with_its_last_transaction() {
             engine.close().await.unwrap();
         };
         machine.run(after).unwrap();
+    }
+}
+
+/// What FLUSH BINARY LOGS has ended can be copied and read by tools.
+#[test]
+fn a_file_that_has_ended_has_nothing_behind_its_end() {
+    for seed in 1..20 {
+        let machine = fixture::machine(seed);
+        let run = async {
+            let engine = with_rows(&machine).await;
+            engine.rotate_log().await.unwrap();
+            let [ended, _] = &engine.log().files()[..] else { unreachable!("two files") };
+            let file = machine.env().disk.open(&ended.name, OpenOptions::default()).await.unwrap();
+            assert_eq!(file.len().await.unwrap(), ended.size, "seed {seed}");
+            let flags = file.read_at((MAGIC.len() + FLAGS_OFFSET) as u64, IoBuf::zeroed(2)).await.unwrap();
+            assert_eq!(flags[..], [0, 0], "seed {seed}");
+        };
+        machine.run(run).unwrap();
     }
 }
 
