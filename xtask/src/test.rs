@@ -9,6 +9,9 @@ use interop::{Result, workspace_root};
 
 use crate::tidy;
 
+/// Tests of whole servers mostly wait for each other's servers: more than two at once keep two cores busy.
+const SERVER_TESTS_AT_ONCE: usize = 4;
+
 /// What to leave out.
 #[derive(Args)]
 pub(crate) struct TestArguments {
@@ -28,17 +31,21 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
     step("unit, golden, property and simulation tests", || {
         cargo(&["test", "--workspace", "--exclude", "interop", "--quiet", "--no-fail-fast"])
     })?;
-    // The tests have compiled nearly all of the one with assertions.
-    let (profile, folder) = if arguments.release { ("release", "release") } else { ("dev", "debug") };
-    step("build of the server", || cargo(&["build", "--profile", profile, "--quiet", "--package", "commuter"]))?;
+    let folder = if arguments.release { "release" } else { "debug" };
+    if arguments.release {
+        step("build of the server", || cargo(&["build", "--release", "--quiet", "--package", "commuter"]))?;
+    }
+    // The debug build of the server is the one that cargo made for the tests above: asked for alone, it would be compiled
+    // once more, because tests turn on more features of the dependencies.
+    let server = workspace_root().join("target").join(folder).join("commuter");
     if !arguments.no_peers {
         step("install peers and tools", interop::install_everything)?;
         step("whole servers, real clients, real peers", || {
-            let binary = workspace_root().join("target").join(folder).join("commuter");
-            let arguments = ["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", "--test-threads=2"];
-            succeed(cargo_command(&arguments).env("COMMUTER_BIN", binary))
+            let threads = format!("--test-threads={SERVER_TESTS_AT_ONCE}");
+            let arguments = ["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", &threads];
+            succeed(cargo_command(&arguments).env("COMMUTER_BIN", &server))
         })?;
-        step("demo", || cargo(&["run", "--profile", profile, "--quiet", "--", "demo", "--seconds", "10"]))?;
+        step("demo", || succeed(Command::new(&server).args(["demo", "--seconds", "10"])))?;
     }
     println!("everything passed in {:.0?}", start.elapsed());
     Ok(())

@@ -1,4 +1,4 @@
-//! Log files that real servers wrote (`interop/tests/golden_logs.rs` makes them): every event is understood, and written
+//! Log files that real servers wrote (`interop/tests/servers/golden_logs.rs` makes them): every event is understood, and written
 //! again it is the same.
 
 use super::golden::check;

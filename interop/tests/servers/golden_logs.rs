@@ -1,7 +1,7 @@
 //! The log files of real servers that `crates/binlog/src/tests/golden/` holds: the scripts in `interop/golden/` make the
 //! servers write every type of event that they can be made to write.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p interop --test golden_logs` writes the files anew (then `UPDATE_GOLDEN=1 cargo test -p
+//! `UPDATE_GOLDEN=1 cargo test -p interop golden_logs` writes the files anew (then `UPDATE_GOLDEN=1 cargo test -p
 //! binlog` what the dump says of them); without it the servers must still write events of the same types in the same
 //! order. Times, keys and identities differ from run to run, so bytes are not compared.
 

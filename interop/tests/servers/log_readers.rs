@@ -56,7 +56,7 @@ fn assert_same_lines(ours: &[&str], theirs: &[&str]) {
     assert_eq!(ours.len(), theirs.len());
 }
 
-const PYTHON: &str = include_str!("../python/read_log.py");
+const PYTHON: &str = include_str!("../../python/read_log.py");
 
 #[test]
 fn python_mysql_replication() {

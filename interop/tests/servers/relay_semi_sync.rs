@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 use std::process::Command;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use interop::{Connection, Kind, Node, Relay, commuter_binary, until};
 
@@ -57,12 +58,16 @@ fn commit_waits_for(source: &Node, what: &str, then: impl FnOnce()) {
     });
 }
 
-/// Texts of rows that clients were told of, until the server is gone.
+/// Texts of rows that clients were told of, until the server is gone: in the middle of many, however slow they are.
 fn write_until_it_dies(source: &mut Node, relay: &mut Relay) -> Vec<String> {
     let port = source.port();
+    let count = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(port, writer))).collect();
-        std::thread::sleep(Duration::from_millis(1500));
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(port, writer, count))).collect();
+        let begin = Instant::now();
+        while count.load(Ordering::Relaxed) <= 8 * WRITERS && begin.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
         std::thread::scope(|both| {
             both.spawn(|| source.kill());
             both.spawn(|| relay.kill());
@@ -71,7 +76,7 @@ fn write_until_it_dies(source: &mut Node, relay: &mut Relay) -> Vec<String> {
     })
 }
 
-fn write(port: u16, writer: usize) -> Vec<String> {
+fn write(port: u16, writer: usize, count: &AtomicUsize) -> Vec<String> {
     let mut connection = Connection::open(port, "d").unwrap();
     let mut told = Vec::new();
     loop {
@@ -80,6 +85,7 @@ fn write(port: u16, writer: usize) -> Vec<String> {
             return told;
         }
         told.push(text);
+        count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
