@@ -118,7 +118,7 @@ impl Relay {
     }
 
     /// Whether all of its files of a generation are the source's to the byte: a server with its log in that folder. But for one flag: the
-    /// live file has it at the source, and `keeps_flag` (a MariaDB) if its server was killed in it.
+    /// live file has it at the source, and with `keeps_flag` (a MariaDB) each in which its server was killed, be it behind its last event.
     ///
     /// # Errors
     /// What differs, or that one of them does not answer.
@@ -132,8 +132,7 @@ impl Relay {
             let (copy, mut original) = (read(self.files(generation).join(name))?, read(folder.join(name))?);
             // What is behind the live file's end is nobody's yet.
             original.truncate(*size);
-            let was_killed = keeps_flag && !ends_with_rotate_or_stop(&original);
-            if at + 1 == ours.len() || was_killed {
+            if at + 1 == ours.len() || keeps_flag {
                 original[IN_USE_AT] &= !1;
             }
             if copy != original {
@@ -181,15 +180,6 @@ fn listed_files(client: &Client) -> Result<Vec<(String, usize)>> {
         Some((name.to_owned(), rest.split('\t').next()?.parse().ok()?))
     };
     Ok(client.query("SHOW BINARY LOGS")?.lines().filter_map(file).collect())
-}
-
-fn ends_with_rotate_or_stop(file: &[u8]) -> bool {
-    let (mut at, mut last) = (4, 0);
-    while let Some(length) = file.get(at + 9..at + 13) {
-        last = file[at + 4];
-        at += length.iter().rev().fold(0, |length, &byte| length << 8 | usize::from(byte));
-    }
-    matches!(last, 3 | 4)
 }
 
 fn spawn(folder: &Path, source_port: u16, port: u16, arguments: &Vec<String>) -> Result<Child> {
