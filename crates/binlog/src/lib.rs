@@ -11,6 +11,7 @@
 //! | [`event`] | the bytes of each kind of event that a MySQL or MariaDB writes, to read and to write |
 //! | [`SourcePosition`] | where a replica is in a source's log that has no GTIDs |
 //! | [`gtid_set`], [`MariaGtidName`] | sets of GTIDs; MariaDB's GTIDs among them |
+//! | [`Boundary`] | where transactions end in a log of any server |
 //! | [`ModifiedIntervals`] | how parallel a log's source was |
 //!
 //! Knows no table's contents: rows are images that `types` or a TABLE_MAP can take apart.
@@ -20,6 +21,7 @@
 //!   than a small multiple of what it was given.
 //! - Every event that is written has a right position and a right checksum.
 
+mod boundary;
 mod charset;
 mod cursor;
 pub mod dump;
@@ -35,6 +37,7 @@ mod source_position;
 mod sql_mode;
 mod stream_place;
 
+pub use boundary::Boundary;
 pub use charset::charset_of_collation;
 pub use encoder::{EncodedTransaction, EncoderOptions, GtidChoice, Origin, RowImage, TableEncoder, TransactionEncoder};
 pub use error::{BinlogError, DecodeError, Result};

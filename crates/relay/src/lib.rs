@@ -31,7 +31,6 @@
 //! - After a failed sync nothing is received any more; what was durable before is still served.
 
 mod acks;
-mod boundary;
 pub mod gtids;
 pub mod kept;
 pub mod receive;

@@ -17,8 +17,8 @@ use crate::replay::ChannelRules;
 use crate::settings::SettingValue;
 
 pub use self::work::{
-    ChannelWork, DomainCrossing, Lag, Parallelism, QueuedState, QueuedTransaction, TimedTransaction, Worker,
-    WorkerState,
+    ChannelWork, DomainCrossing, FilterRule, Lag, Parallelism, QueuedState, QueuedTransaction, Retries,
+    TimedTransaction, Worker, WorkerState,
 };
 
 /// The server, as sessions see it.
@@ -93,6 +93,9 @@ pub trait Services: Send + Sync {
 
     /// What every channel does that has a source, in the order of [`replica_status`](Services::replica_status).
     fn replica_work(&self) -> Vec<ChannelWork>;
+
+    /// Replication filters of all channels that have none of their own of a kind.
+    fn replica_filters(&self) -> Vec<FilterRule>;
 
     /// Ready when everything in `set` has been applied here (`true`), or the time is over (`false`).
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>>;

@@ -32,13 +32,20 @@ fn rows(client: &Client, columns: &str, table: &str) -> Vec<String> {
     found.lines().map(|line| line.replace('\t', " ")).collect()
 }
 
-const TABLES: [&str; 6] = [
+const TABLES: [&str; 12] = [
     "replication_connection_configuration",
     "replication_connection_status",
     "replication_applier_configuration",
     "replication_applier_status",
     "replication_applier_status_by_coordinator",
     "replication_applier_status_by_worker",
+    "replication_applier_filters",
+    "replication_applier_global_filters",
+    // Nobody has any of these here.
+    "replication_asynchronous_connection_failover",
+    "replication_asynchronous_connection_failover_managed",
+    "replication_group_members",
+    "replication_group_member_stats",
 ];
 
 #[test]
@@ -95,8 +102,15 @@ fn workers_and_what_they_wait_for() {
     };
     assert_eq!(busy("Applying batch of row changes"), [gtid(2)]);
     assert_eq!(busy("Waiting for preceding transaction to commit"), [gtid(1)]);
-    assert_eq!(rows(&client, "last_processed_transaction", "replication_applier_status_by_coordinator"), [gtid(0)]);
-    assert_eq!(rows(&client, "last_queued_transaction", "replication_connection_status"), [gtid(0)]);
+    let processed = "last_processed_transaction, processing_transaction, \
+         last_processed_transaction_end_buffer_timestamp >= last_processed_transaction_start_buffer_timestamp, \
+         last_processed_transaction_start_buffer_timestamp > NOW() - INTERVAL 1 HOUR";
+    let expected = [format!("{}  1 1", gtid(0))];
+    assert_eq!(rows(&client, processed, "replication_applier_status_by_coordinator"), expected);
+    let queued = "last_queued_transaction, queueing_transaction, \
+         last_queued_transaction_end_queue_timestamp >= last_queued_transaction_start_queue_timestamp, \
+         last_queued_transaction_start_queue_timestamp > NOW() - INTERVAL 1 HOUR";
+    assert_eq!(rows(&client, queued, "replication_connection_status"), expected);
     done(&mut blocker, "ROLLBACK");
     executed(&client, &source);
     let condition = format!("replication_applier_status_by_worker WHERE last_applied_transaction = '{}'", gtid(1));
@@ -111,6 +125,95 @@ fn workers_and_what_they_wait_for() {
     assert_eq!(barriers, ["STATEMENT 1", "DEFINITION 1", "LARGE TRANSACTION 0", "SOURCE HINT 0", "UNKNOWN ROWS 0"]);
     let status = "channel_name, service_state, remaining_delay, count_transactions_retries";
     assert_eq!(rows(&client, status, "replication_applier_status"), [" ON NULL 0"]);
+}
+
+/// With workers, and without: who tries again says why.
+#[test]
+fn errors_after_which_it_is_tried_again() {
+    for mode in ["NONE", "WRITESET"] {
+        let source = Peer::start(Kind::Mysql97, "replication-retries", Duration::ZERO, &[]).unwrap();
+        let setting = format!("replica_parallel_mode={mode}");
+        let options = ServerOptions::with_settings([setting.as_str(), "innodb_lock_wait_timeout=1"]);
+        let server = Server::start("replication-retries", options).unwrap();
+        let client = follow(&server, &source, "");
+        source
+            .client()
+            .query("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b INT); INSERT INTO d.t VALUES (1, 1)")
+            .unwrap();
+        executed(&client, &source);
+        let mut blocker = Connection::open(server.port(), "d").unwrap();
+        done(&mut blocker, "BEGIN");
+        done(&mut blocker, "UPDATE t SET b = 7 WHERE a = 1");
+        source.client().query("UPDATE d.t SET b = 3 WHERE a = 1").unwrap();
+        let last = interop::gtid_executed(&source.client()).unwrap();
+        let last = format!("{}:{}", last.split_once(':').unwrap().0, last.rsplit('-').next().unwrap());
+        let of = |what: &str| {
+            let columns = format!(
+                "{what}_transaction, {what}_transaction_retries_count > 0, {what}_transaction_last_transient_error_number, \
+                 {what}_transaction_last_transient_error_message LIKE '%Lock wait timeout exceeded%', \
+                 {what}_transaction_last_transient_error_timestamp > NOW() - INTERVAL 1 HOUR"
+            );
+            rows(&client, &columns, "replication_applier_status_by_worker").join("\n")
+        };
+        until("it is tried again", || of("applying").contains(&format!("{last} 1 1205 1 1")));
+        done(&mut blocker, "ROLLBACK");
+        executed(&client, &source);
+        until("it is applied", || of("last_applied").contains(&format!("{last} 1 1205 1 1")));
+        let times = "last_applied_transaction_end_apply_timestamp >= last_applied_transaction_start_apply_timestamp, table_schema";
+        let condition = format!("replication_applier_status_by_worker WHERE last_applied_transaction = '{last}'");
+        assert_eq!(rows(&client, times, &condition), ["1 d"]);
+    }
+}
+
+/// Which filters there are, where from, and whether they have matched: as a replica of MySQL's says it. (For how often see `RuleUses`; MySQL
+/// does not count the default database of CREATE DATABASE, which it does not rename.)
+#[test]
+fn filters() {
+    let source = Peer::start(Kind::Mysql97, "replication-filters-source", Duration::ZERO, &[]).unwrap();
+    let theirs =
+        Peer::start(Kind::Mysql97, "replication-filters", Duration::ZERO, &["--replicate-ignore-table=a.b"]).unwrap();
+    let settings = ["replicate_ignore_table=a.b"];
+    let ours = Server::start("replication-filters", ServerOptions::with_settings(settings)).unwrap();
+    let clients = [ours.client(), theirs.client()];
+    let same = |what: &str| {
+        let shown = |client: &Client| {
+            let when = "active_since > NOW() - INTERVAL 1 HOUR";
+            let counted = "counter > 0 AND filter_name <> 'REPLICATE_REWRITE_DB'";
+            let columns = format!("channel_name, filter_name, filter_rule, configured_by, {when}, {counted}");
+            let mut all = rows(client, &columns, "replication_applier_filters");
+            all.sort();
+            let columns = format!("filter_name, filter_rule, configured_by, {when}");
+            let mut of_all = rows(client, &columns, "replication_applier_global_filters");
+            of_all.sort();
+            (all, of_all)
+        };
+        let [ours, theirs] = clients.each_ref().map(shown);
+        assert_eq!(ours, theirs, "{what}");
+        theirs
+    };
+    let (of_channels, of_all) = same("the start");
+    assert_eq!((of_channels.len(), of_all.len()), (0, 1));
+    for statement in [
+        "CHANGE REPLICATION FILTER REPLICATE_WILD_IGNORE_TABLE = ('d.t%', 'x.y'), REPLICATE_REWRITE_DB = ((e, d), (f, g))",
+        "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_USER='root', SOURCE_PORT={port}, \
+         SOURCE_AUTO_POSITION=1, GET_SOURCE_PUBLIC_KEY=1 FOR CHANNEL 'c'",
+        "CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d, h), REPLICATE_IGNORE_TABLE = () FOR CHANNEL 'c'",
+    ] {
+        let statement = statement.replace("{port}", &source.port().to_string());
+        clients.iter().for_each(|client| drop(client.query(&statement).unwrap()));
+        same(&statement);
+    }
+    clients.iter().for_each(|client| drop(client.query("START REPLICA FOR CHANNEL 'c'").unwrap()));
+    for statement in [
+        "CREATE DATABASE d; CREATE DATABASE e; CREATE DATABASE x",
+        "USE d; CREATE TABLE t1 (a INT PRIMARY KEY); CREATE TABLE u (a INT PRIMARY KEY); USE x; CREATE TABLE t (a INT PRIMARY KEY)",
+        "INSERT INTO d.t1 VALUES (1); INSERT INTO d.u VALUES (1); INSERT INTO d.u VALUES (2); INSERT INTO x.t VALUES (1)",
+    ] {
+        source.client().query(statement).unwrap();
+    }
+    clients.iter().for_each(|client| executed(client, &source));
+    let (of_channels, _) = same("counted");
+    assert!(of_channels.iter().any(|line| line == "c REPLICATE_DO_DB d,h CHANGE_REPLICATION_FILTER_FOR_CHANNEL 1 1"));
 }
 
 #[test]

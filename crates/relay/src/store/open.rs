@@ -12,8 +12,8 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 
 use base::ErrorClass;
-use binlog::BinlogError;
 use binlog::event::{ChecksumAlgorithm, MAGIC};
+use binlog::{BinlogError, Boundary};
 use event_listener::Event;
 use io::{Env, OpenOptions};
 use parking_lot::Mutex;
@@ -23,7 +23,6 @@ use super::purge::PURGED_PREFIX;
 use super::window::Window;
 use super::writer::{ASKABLE_MAX, BATCH_SIZE};
 use super::{FileId, FileInfo, State, Store, corrupt, io_error, path, split_name};
-use crate::boundary::Boundary;
 use crate::gtids::{Gtids, Name};
 use crate::kept::{Generation, Kept, folder};
 

@@ -14,13 +14,12 @@
 use std::sync::Arc;
 
 use binlog::event::{ChecksumAlgorithm, MAGIC};
-use binlog::{BinlogError, DecodeError, EventType, FormatDescription, RawEvent};
+use binlog::{BinlogError, Boundary, DecodeError, EventType, FormatDescription, RawEvent};
 use io::{File, IoBuf, OpenOptions};
 
 use super::blocks::Blocks;
 use super::window::Window;
 use super::{FileId, FileInfo, Note, Store, head, io_error, path, split_name};
-use crate::boundary::Boundary;
 use crate::gtids::{Gtids, Name};
 use crate::kept::folder;
 

@@ -13,6 +13,7 @@ use sql::replay::ChannelRules;
 use sql::settings::Globals;
 
 use super::Replica;
+use super::filters::RuleTimes;
 use crate::follower::{Follower, KeptSource, SourceSettings};
 
 /// Characters of a name, as in MySQL.
@@ -22,9 +23,11 @@ const CHANNELS_MAX: usize = 256;
 
 /// See the module.
 pub struct Channels {
-    follower: Arc<Follower>,
-    globals: Arc<Globals>,
+    pub(super) follower: Arc<Follower>,
+    pub(super) globals: Arc<Globals>,
     by_name: Mutex<BTreeMap<String, Arc<Replica>>>,
+    /// When filters of all of them were set.
+    pub(super) all_rules: Arc<RuleTimes>,
 }
 
 impl Channels {
@@ -36,8 +39,10 @@ impl Channels {
         let kept = SourceSettings::load_named(follower.env()).await;
         let kept =
             kept.map_err(|error| SqlError::unknown(format!("cannot read the settings of a channel: {error}")))?;
-        let first = Replica::new(follower.kept().clone(), follower.clone(), globals.clone());
-        let channels = Channels { follower, globals, by_name: Mutex::new(BTreeMap::from([(String::new(), first)])) };
+        let all_rules = Arc::new(RuleTimes::new(follower.env().clock.now()));
+        let first = Replica::new(follower.kept().clone(), follower.clone(), globals.clone(), &all_rules);
+        let by_name = Mutex::new(BTreeMap::from([(String::new(), first)]));
+        let channels = Channels { follower, globals, by_name, all_rules };
         for settings in kept {
             channels.add(settings.channel.clone(), Some(settings));
         }
@@ -46,7 +51,7 @@ impl Channels {
 
     fn add(&self, name: String, settings: Option<SourceSettings>) -> Arc<Replica> {
         let source = Arc::new(KeptSource::new(self.follower.env().clone(), name.clone(), settings));
-        let replica = Replica::new(source, self.follower.clone(), self.globals.clone());
+        let replica = Replica::new(source, self.follower.clone(), self.globals.clone(), &self.all_rules);
         self.by_name.lock().insert(name, replica.clone());
         replica
     }
@@ -127,6 +132,7 @@ impl Channels {
             let mut settings = replica.source().get_or_default();
             settings.filters.extend(rules.clone());
             replica.source().keep(settings).await?;
+            rules.keys().for_each(|name| replica.rule_changed(name, true));
         }
         Ok(())
     }

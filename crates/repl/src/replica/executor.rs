@@ -36,6 +36,7 @@ use self::table_maps::TableMaps;
 use super::commits::Commits;
 use super::origins::{Fate, Origins};
 use super::until::Until;
+use super::work::Progress;
 
 /// Bytes that a compressed event may unfold to.
 const INFLATED_MAX: usize = 1 << 30;
@@ -67,6 +68,8 @@ pub(super) struct Executor {
     has_skipped: bool,
     /// Of the event that was executed, and a sentence about them.
     differences: Option<(RowDifferences, String)>,
+    /// Where it tells what it does.
+    progress: Arc<Progress>,
     /// It executes whole transactions beside other executors, and commits when it is told to; see [`grouped`].
     grouped: Option<grouped::Grouped>,
 }
@@ -146,8 +149,19 @@ impl Executor {
             skip,
             has_skipped: false,
             differences: None,
+            progress: Arc::default(),
             grouped: None,
         }
+    }
+
+    /// Rows that it applies are told there.
+    pub(super) fn telling(self, progress: &Arc<Progress>) -> Self {
+        Executor { progress: progress.clone(), ..self }
+    }
+
+    /// Whether no transaction is begun that is executed.
+    pub(super) fn is_between(&self) -> bool {
+        self.group.is_skipped || self.group == Group::default()
     }
 
     /// Whether it has come to where START REPLICA UNTIL says; nothing is open then.
@@ -399,32 +413,6 @@ impl Executor {
         self.roll_back().await
     }
 
-    /// An event of a transaction that was executed before.
-    fn executed_before(&mut self, body: &EventBody<'_>) -> Result<(), SqlError> {
-        if self.ends_group(body) {
-            self.group.is_open = false;
-            self.look_at_until(self.offset);
-        }
-        Ok(())
-    }
-
-    /// Whether the transaction ends with this event, which is not executed.
-    fn ends_group(&mut self, body: &EventBody<'_>) -> bool {
-        match body {
-            EventBody::Xid(_) | EventBody::XaPrepare(_) | EventBody::TransactionPayload(_) => true,
-            EventBody::MariaCompressedQuery(_) | EventBody::ExecuteLoadQuery(_) => !self.group.is_open,
-            EventBody::Query(query) if query.begins_transaction() => {
-                self.group.is_open = true;
-                false
-            }
-            EventBody::Query(query) if self.group.is_open => {
-                query.sql.eq_ignore_ascii_case(b"COMMIT") || query.sql.eq_ignore_ascii_case(b"ROLLBACK")
-            }
-            EventBody::Query(_) => true,
-            _ => false,
-        }
-    }
-
     /// A transaction begins where another has no end.
     fn end_unended(&self) -> Result<(), SqlError> {
         if self.group.is_open && !self.group.is_skipped {
@@ -539,9 +527,7 @@ impl Executor {
             false => self.session.apply_rows(map, event).await?,
             true => self.session.apply_partial_rows(map, &PartialUpdateRows { update: *event }).await?,
         };
-        if let Some(grouped) = &self.grouped {
-            grouped.progress.applied(map);
-        }
+        self.progress.applied(map);
         if let Some(differences) = applied {
             self.note(differences);
         }

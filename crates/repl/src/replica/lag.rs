@@ -5,16 +5,12 @@
 //! the source is heard of. What two clocks differ by does not count.
 
 use base::UnixMicros;
-use binlog::event::{ChecksumAlgorithm, EventType, HEADER_SIZE};
-use binlog::{GtidEvent, RawEvent};
+use binlog::event::ChecksumAlgorithm;
 use sql::services::Lag;
 
 use super::parallel::Head;
 use super::{Replica, State};
 use crate::follower::status::Running;
-
-/// Where the type of an event is in its header.
-const TYPE_AT: usize = 4;
 
 /// When a transaction was committed where it was born, and at the source, by their clocks; 0 if nobody knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,20 +22,7 @@ pub(super) struct CommitTimes {
 impl CommitTimes {
     /// What the event says that begins a transaction; `None` of any other.
     pub(super) fn of(bytes: &[u8], checksum: ChecksumAlgorithm) -> Option<Self> {
-        let event_type = EventType(*bytes.get(..HEADER_SIZE)?.get(TYPE_AT)?);
-        if !event_type.is_gtid() && event_type != EventType::MARIA_GTID {
-            return None;
-        }
-        let event = RawEvent::first_of(bytes, checksum).ok()?;
-        let seconds = UnixMicros(u64::from(event.header.timestamp) * 1_000_000);
-        let times = match event_type {
-            EventType::MARIA_GTID => CommitTimes::default(),
-            _ => GtidEvent::decode(event_type, event.body()).ok().map(|gtid| CommitTimes {
-                original: gtid.original_commit_time,
-                immediate: gtid.immediate_commit_time,
-            })?,
-        };
-        Some(if times.immediate.0 == 0 { CommitTimes { immediate: seconds, ..times } } else { times })
+        Head::of(bytes, checksum).map(CommitTimes::of_head)
     }
 
     fn of_head(head: Head) -> Self {
@@ -103,7 +86,7 @@ impl Replica {
 
 #[cfg(test)]
 mod tests {
-    use binlog::event::EventHeader;
+    use binlog::event::{EventHeader, EventType, HEADER_SIZE};
 
     use super::*;
 

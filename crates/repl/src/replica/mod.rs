@@ -26,6 +26,7 @@ mod channels;
 mod commits;
 mod delay;
 mod executor;
+mod filters;
 mod lag;
 mod origins;
 mod parallel;
@@ -58,12 +59,13 @@ pub use self::channels::Channels;
 use self::commits::{Commits, Executed};
 pub use self::executor::ExecuteError;
 use self::executor::Executor;
+use self::filters::{ChannelFilters, RuleTimes};
 use self::lag::CommitTimes;
 use self::parallel::{Coordinator, Head, Parallel, ParallelCounters, Pool};
 use self::queue::{EventQueue, Item};
 pub use self::source::{OWN_COMMENT, OWN_RELAY_COMMENT, SourceKind};
 use self::until::Until;
-use self::work::WorkerStatus;
+use self::work::{Passage, WorkerStatus};
 use crate::follower::error::ReceiveError;
 use crate::follower::status::{IoState, Running};
 use crate::follower::{Follower, KeptSource, SourceSettings};
@@ -110,8 +112,10 @@ struct State {
     checksum: ChecksumAlgorithm,
     /// Transactions of which the beginning was received.
     retrieved: GtidSet,
-    /// The last of those.
-    last_queued: Option<Head>,
+    /// Those, one by one.
+    queued: Passage,
+    /// Those that are put together for workers, one by one.
+    buffered: Passage,
     /// How many since the connection was made, and when the last came.
     heartbeats: (u64, UnixMicros),
     sql_error: Option<(ExecuteError, UnixMicros)>,
@@ -149,6 +153,7 @@ pub struct Replica {
     /// Has what is the same for all channels.
     follower: Arc<Follower>,
     globals: Arc<Globals>,
+    filters: ChannelFilters,
     state: Mutex<State>,
     changed: Event,
     transactions: AtomicUsize,
@@ -186,6 +191,8 @@ struct Run {
     executes: bool,
     /// The executor's session.
     handle: Arc<SessionHandle>,
+    /// What its executor does, where that executes one by one.
+    alone: WorkerStatus,
     /// Those of the slots, and what they share.
     slot_handles: Vec<Arc<SessionHandle>>,
     pool: Option<Arc<Pool>>,
@@ -213,11 +220,18 @@ const RETRIES_MAX: &str = "replica_transaction_retries";
 
 impl Replica {
     /// Not started yet. Of `globals` filters and the like are read at each start.
-    fn new(source: Arc<KeptSource>, follower: Arc<Follower>, globals: Arc<Globals>) -> Arc<Self> {
+    fn new(
+        source: Arc<KeptSource>,
+        follower: Arc<Follower>,
+        globals: Arc<Globals>,
+        all_rules: &Arc<RuleTimes>,
+    ) -> Arc<Self> {
+        let filters = ChannelFilters::new(follower.env().clock.now(), all_rules.clone());
         Arc::new(Replica {
             source,
             follower,
             globals,
+            filters,
             state: Mutex::default(),
             changed: Event::new(),
             transactions: AtomicUsize::new(0),
@@ -485,9 +499,23 @@ impl Run {
                 coordinator.into_iter().for_each(|coordinator| coordinator.begin(checksum));
                 Ok(())
             }
-            (Item::Event(bytes), None) => executor.event(&bytes).await,
+            (Item::Event(bytes), None) => self.execute_alone(&bytes, executor).await,
             (Item::Event(bytes), Some(coordinator)) => coordinator.event(bytes, executor).await,
         }
+    }
+
+    async fn execute_alone(&self, bytes: &[u8], executor: &mut Executor) -> Result<(), ExecuteError> {
+        // What a connection begins with is between transactions, and ends none that is to be begun again.
+        let mut is_within = !executor.is_between();
+        if let Some(head) = Head::of(bytes, executor.format().checksum) {
+            self.alone.begins(head, self.env().clock.now());
+            is_within = true;
+        }
+        executor.event(bytes).await?;
+        if is_within && executor.is_between() {
+            self.alone.ends(self.env().clock.now());
+        }
+        Ok(())
     }
 
     fn show_skip_counter(&self, left: u64) {
@@ -508,6 +536,7 @@ impl Run {
         let has_slots = self.pool.as_ref().is_none_or(|pool| !pool.is_closed());
         if error.may_pass && retries < self.retries_max && has_slots {
             tracing::warn!("{}: {error}; attempt {} begins", self.replica.title(), retries + 2);
+            self.alone.tries_again(error.code, &error.message, self.env().clock.now());
             self.queue.start_over();
             return true;
         }

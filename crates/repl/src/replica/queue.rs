@@ -48,12 +48,25 @@ struct State {
 pub(super) struct EventQueue {
     state: Mutex<State>,
     changed: Event,
+    /// Another generation has begun.
+    started_over: Event,
 }
 
 impl EventQueue {
     /// What is put in from now on must be of this generation.
     pub(super) fn generation(&self) -> u64 {
         self.state.lock().generation
+    }
+
+    /// Ready when a generation is over: whoever waits for its next event waits in vain.
+    pub(super) async fn outdated(&self, generation: u64) -> Refused {
+        loop {
+            let started_over = self.started_over.listen();
+            if self.generation() != generation {
+                return Refused::Stale;
+            }
+            started_over.await;
+        }
     }
 
     /// Puts something in; waits for room.
@@ -196,6 +209,7 @@ impl EventQueue {
         state.generation += 1;
         drop(state);
         self.changed.notify(usize::MAX);
+        self.started_over.notify(usize::MAX);
     }
 
     /// Nothing goes in or out any more.
@@ -224,7 +238,10 @@ mod tests {
         assert_eq!(block_on(queue.pop()), Some(large()));
         assert_eq!(block_on(poll_once(queue.idle())), None, "being worked on");
         block_on(queue.push(0, Item::Begin(ChecksumAlgorithm::Crc32))).unwrap();
+        let mut outdated = Box::pin(queue.outdated(0));
+        assert_eq!(block_on(poll_once(&mut outdated)), None);
         queue.start_over();
+        assert_eq!(block_on(outdated), Refused::Stale);
         assert_eq!(block_on(queue.push(0, Item::Begin(ChecksumAlgorithm::Crc32))), Err(Refused::Stale));
         assert_eq!(block_on(poll_once(queue.pop())), None);
         assert!(queue.is_empty());

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use base::UnixMicros;
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
-use binlog::{FormatDescription, GtidEvent, RawEvent};
+use binlog::{Boundary, FormatDescription, GtidEvent, RawEvent};
 use futures_lite::future;
 use wire::replication::SemiSyncAck;
 
@@ -157,14 +157,18 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         state.clock_difference = facts.clock_difference;
         state.io_error = None;
         state.heartbeats = Default::default();
+        state.queued.drops();
         state.io_state = IoState::WaitingForEvents;
         state.io_running = Running::Yes;
     });
     run.queue.push(generation, Item::Begin(checksum)).await?;
-    let mut reader = Reader { checksum, place: Place::default(), log: ReceivedLog::default() };
+    let boundary = Boundary::default();
+    let mut reader = Reader { checksum, place: Place::default(), log: ReceivedLog::default(), boundary };
     let (mut batch, mut bytes) = (Vec::new(), 0);
     loop {
-        let event = next_event(run, settings, &mut client).await?;
+        let next = async { next_event(run, settings, &mut client).await.map_err(Ended::from) };
+        let outdated = async { Err(run.queue.outdated(generation).await.into()) };
+        let event = future::or(next, outdated).await?;
         *attempts = 0;
         let is_wanted = reader.look_at(run, &event).map_err(ReceiveError::from)?;
         replica.acknowledges.store(client.is_semi_sync(), Ordering::Relaxed);
@@ -252,6 +256,7 @@ struct Reader {
     checksum: ChecksumAlgorithm,
     place: Place,
     log: ReceivedLog,
+    boundary: Boundary,
 }
 
 impl Reader {
@@ -296,6 +301,7 @@ impl Reader {
         if header.next_position > 0 && header.flags & FLAG_ARTIFICIAL == 0 && header.event_type != EventType::ROTATE {
             self.place.offset = header.next_position.into();
         }
+        let is_end = self.boundary.event(&event)?;
         let mut state = run.replica.state.lock();
         state.checksum = self.checksum;
         state.received.move_to(&self.place.file, self.place.offset);
@@ -303,7 +309,9 @@ impl Reader {
             if let Some(gtid) = head.gtid {
                 state.retrieved.add(gtid);
             }
-            state.last_queued = Some(head);
+            state.queued.takes(head, run.env().clock.now());
+        } else if is_end && state.queued.has_one() {
+            state.queued.passes_on(run.env().clock.now());
         }
         Ok(true)
     }

@@ -74,7 +74,7 @@ impl Replica {
                 "START REPLICA SQL_THREAD UNTIL without the IO_THREAD: there is no relay log",
             ));
         }
-        let filter = self.source.filter(&self.globals)?;
+        let filter = self.filter()?;
         self.shut_down().await;
         self.launch(threads, filter, until, shared, copy);
         Ok(())
@@ -97,7 +97,7 @@ impl Replica {
         }
         self.shut_down().await;
         if left.is_any() {
-            self.launch(left, self.source.filter(&self.globals)?, None, shared, copy);
+            self.launch(left, self.filter()?, None, shared, copy);
         }
         Ok(())
     }
@@ -151,6 +151,7 @@ impl Replica {
             acks: Acks::default(),
             executes: threads.executor,
             handle: SessionHandle::internal(),
+            alone: WorkerStatus::default(),
             slot_handles: (0..slots).map(|_| SessionHandle::internal()).collect(),
             workers: (0..slots).map(|_| WorkerStatus::default()).collect(),
             pool: parallel.map(|parallel| parallel.pool(slot_threads)),
@@ -178,7 +179,7 @@ impl Replica {
             let order = (shared.engine.new_line(), parallel.is_ordered);
             let new_slot = |slot: usize| {
                 let executor = new_executor(&run.slot_handles[slot], None, 0);
-                Box::new(executor.grouped(run.workers[slot].progress().clone()))
+                Box::new(executor.grouped().telling(run.workers[slot].progress()))
             };
             for thread in 0..slot_threads {
                 let numbers = (thread..slots).step_by(slot_threads);
@@ -187,7 +188,7 @@ impl Replica {
                 spawner.spawn_thread(&format!("replica-{thread}"), Box::pin(slots));
             }
         }
-        let alone = new_executor(&run.handle, until, skip);
+        let alone = new_executor(&run.handle, until, skip).telling(run.alone.progress());
         spawner.spawn_thread("replica", Box::pin(async move { executor.execute(alone, parallel).await }));
         spawner.spawn("replica-commits", Box::pin(async move { commits.commit().await }));
     }

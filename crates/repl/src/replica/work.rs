@@ -7,7 +7,7 @@ use base::{Gtid, UnixMicros};
 use binlog::MariaGtidName;
 use binlog::event::TableMap;
 use parking_lot::Mutex;
-use sql::services::{ChannelWork, DomainCrossing, Parallelism, TimedTransaction, Worker, WorkerState};
+use sql::services::{ChannelWork, DomainCrossing, Parallelism, Retries, TimedTransaction, Worker, WorkerState};
 
 use super::Replica;
 use super::parallel::{Crossing, Head};
@@ -21,18 +21,53 @@ pub(super) struct WorkerStatus {
 
 #[derive(Default)]
 struct Doing {
-    applied: Option<Done>,
-    applying: Option<Done>,
+    applied: Option<Attempts>,
+    applying: Option<Attempts>,
     state: WorkerState,
 }
 
 /// A transaction of a worker.
+#[derive(Clone)]
+struct Attempts {
+    transaction: Timed,
+    retries: Retries,
+}
+
+/// A transaction, and when what is done with it began and ended.
 #[derive(Clone, Copy)]
-struct Done {
+struct Timed {
     head: Head,
     start: UnixMicros,
     end: UnixMicros,
-    retries: u64,
+}
+
+/// Transactions that somebody takes and passes on, one by one.
+#[derive(Default)]
+pub(super) struct Passage {
+    taken: Option<Timed>,
+    passed_on: Option<Timed>,
+}
+
+impl Passage {
+    pub(super) fn takes(&mut self, head: Head, now: UnixMicros) {
+        self.taken = Some(Timed { head, start: now, end: UnixMicros(0) });
+    }
+
+    /// Whether there is one that has not been passed on.
+    pub(super) fn has_one(&self) -> bool {
+        self.taken.is_some()
+    }
+
+    pub(super) fn passes_on(&mut self, now: UnixMicros) {
+        if let Some(taken) = self.taken.take() {
+            self.passed_on = Some(Timed { end: now, ..taken });
+        }
+    }
+
+    /// What was taken comes again, if at all.
+    pub(super) fn drops(&mut self) {
+        self.taken = None;
+    }
 }
 
 /// What an executor has applied.
@@ -59,7 +94,9 @@ impl WorkerStatus {
 
     pub(super) fn begins(&self, head: Head, now: UnixMicros) {
         let mut doing = self.doing.lock();
-        doing.applying = Some(Done { head, start: now, end: UnixMicros(0), retries: 0 });
+        let is_same = |before: &Attempts| before.retries.count > 0 && before.transaction.head.gtid == head.gtid;
+        let retries = doing.applying.take().filter(is_same).map_or_else(Retries::default, |before| before.retries);
+        doing.applying = Some(Attempts { transaction: Timed { head, start: now, end: UnixMicros(0) }, retries });
         doing.state = WorkerState::Executing;
     }
 
@@ -68,25 +105,34 @@ impl WorkerStatus {
         self.doing.lock().state = state;
     }
 
-    pub(super) fn tries_again(&self) {
-        self.doing.lock().applying.iter_mut().for_each(|applying| applying.retries += 1);
+    /// It begins the transaction again, because of an error.
+    pub(super) fn tries_again(&self, code: u16, message: &str, now: UnixMicros) {
+        if let Some(applying) = &mut self.doing.lock().applying {
+            applying.retries.count += 1;
+            applying.retries.error = Some((code, message.to_owned(), now));
+        }
     }
 
+    /// Its transaction has its place in our log, if it had one.
     pub(super) fn ends(&self, now: UnixMicros) {
         let mut doing = self.doing.lock();
-        doing.applied = doing.applying.take().map(|applying| Done { end: now, ..applying });
+        if let Some(mut applied) = doing.applying.take() {
+            applied.transaction.end = now;
+            doing.applied = Some(applied);
+        }
         doing.state = WorkerState::Idle;
     }
 
     fn shown(&self, is_running: bool) -> Worker {
         let doing = self.doing.lock();
-        let retries = |done: &Option<Done>| done.map_or(0, |done| done.retries);
+        let transaction = |of: &Option<Attempts>| of.as_ref().map(|of| of.transaction.shown());
+        let retries = |of: &Option<Attempts>| of.as_ref().map_or_else(Retries::default, |of| of.retries.clone());
         let table = self.progress.table.lock();
         Worker {
             is_running,
-            applied: doing.applied.as_ref().map(Done::shown),
+            applied: transaction(&doing.applied),
             applied_retries: retries(&doing.applied),
-            applying: doing.applying.as_ref().map(Done::shown),
+            applying: transaction(&doing.applying),
             applying_retries: retries(&doing.applying),
             state: doing.state,
             table: table.as_ref().map(|map| (map.schema.clone(), map.table.clone())),
@@ -95,19 +141,11 @@ impl WorkerStatus {
     }
 }
 
-impl Done {
+impl Timed {
     fn shown(&self) -> TimedTransaction {
-        TimedTransaction { start: self.start, end: self.end, ..timed(&self.head) }
-    }
-}
-
-/// A transaction as its first event describes it.
-fn timed(head: &Head) -> TimedTransaction {
-    TimedTransaction {
-        name: name_of(head.gtid),
-        original_commit: head.original_commit,
-        immediate_commit: head.immediate_commit,
-        ..TimedTransaction::default()
+        let Head { gtid, original_commit, immediate_commit, .. } = self.head;
+        let name = name_of(gtid);
+        TimedTransaction { name, original_commit, immediate_commit, start: self.start, end: self.end }
     }
 }
 
@@ -180,18 +218,22 @@ impl Replica {
             crossings: self.crossings.lock().clone(),
             lag: self.lag(self.follower.env().clock.now()),
             parallelism: self.parallelism(),
+            filters: self.shown_filters(),
             ..ChannelWork::default()
         };
         {
             let state = self.state.lock();
             (work.heartbeats, work.last_heartbeat) = state.heartbeats;
-            work.last_queued = state.last_queued.as_ref().map(timed);
+            work.queueing = state.queued.taken.as_ref().map(Timed::shown);
+            work.last_queued = state.queued.passed_on.as_ref().map(Timed::shown);
+            work.buffering = state.buffered.taken.as_ref().map(Timed::shown);
+            work.last_buffered = state.buffered.passed_on.as_ref().map(Timed::shown);
             work.receiver_error = state.io_error.as_ref().map_or(UnixMicros(0), |(_, at)| *at);
             work.applier_error = state.sql_error.as_ref().map_or(UnixMicros(0), |(_, at)| *at);
         }
         if let Some(run) = run {
             work.workers = run.workers.iter().map(|worker| worker.shown(is_running)).collect();
-            work.last_dispatched = run.pool.as_ref().and_then(|pool| pool.last()).as_ref().map(timed);
+            work.alone = run.alone.shown(is_running);
             work.queue = run.pool.as_ref().map_or_else(Vec::new, |pool| pool.shown());
         }
         Some(work)

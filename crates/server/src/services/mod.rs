@@ -17,8 +17,8 @@ use sql::Services;
 use sql::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
 use sql::replay::{ChannelRules, ReplicationFilter};
 use sql::services::{
-    Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, ChannelWork, Process, PurgeBinaryLogs,
-    ReplicaHost, ReplicaStatusRow,
+    Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, ChannelWork, FilterRule, Process,
+    PurgeBinaryLogs, ReplicaHost, ReplicaStatusRow,
 };
 use sql::settings::{Globals, SettingValue};
 use wire::auth;
@@ -132,7 +132,10 @@ impl Services for ServerServices {
             let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
             let checked = checked.and_then(|()| match self.parts.engine.is_follower() && !value.as_str().is_empty() {
                 true => Err(replication::no_filters_of_a_copy()),
-                false => Ok(()),
+                false => {
+                    self.channels().filter_changed(name);
+                    Ok(())
+                }
             });
             return Box::pin(std::future::ready(checked));
         }
@@ -261,6 +264,10 @@ impl Services for ServerServices {
 
     fn replica_work(&self) -> Vec<ChannelWork> {
         self.channel_work()
+    }
+
+    fn replica_filters(&self) -> Vec<FilterRule> {
+        self.channels().filters()
     }
 
     fn wait_for_gtids(&self, set: &str, timeout: Option<Duration>) -> BoxFuture<'_, Result<bool, SqlError>> {

@@ -9,7 +9,7 @@ use types::{DateTime, Value};
 use super::rows::{Rows, Source, text};
 use crate::account::Privilege;
 use crate::expr::coerce::utc_micros_to_local;
-use crate::services::{ChannelWork, ReplicaStatusRow, TimedTransaction, Worker, WorkerState};
+use crate::services::{ChannelWork, FilterRule, ReplicaStatusRow, TimedTransaction, Worker, WorkerState};
 
 /// Errors are shown so far.
 const ERROR_CHARS: usize = 1024;
@@ -59,12 +59,17 @@ impl Channel {
 }
 
 /// 1142 for whoever may not ask how replication goes.
-fn channels(source: &Source<'_>) -> Result<Vec<Channel>, SqlError> {
+fn check_permitted(source: &Source<'_>) -> Result<(), SqlError> {
     let is_permitted = [Privilege::Super, Privilege::ReplicationClient].iter().any(|privilege| source.has(*privilege));
     if !is_permitted {
         let message = "SELECT command denied: tables of replication need the REPLICATION CLIENT privilege";
         return Err(SqlError::new(codes::TABLEACCESS_DENIED_ERROR, message));
     }
+    Ok(())
+}
+
+fn channels(source: &Source<'_>) -> Result<Vec<Channel>, SqlError> {
+    check_permitted(source)?;
     let services = source.services();
     let (lines, work) = (services.replica_status(&None)?, services.replica_work());
     let line_of = |work: &ChannelWork| {
@@ -93,6 +98,16 @@ fn named(transaction: Option<&TimedTransaction>, source: &Source<'_>) -> Vec<Val
     let times = transaction.unwrap_or(&none);
     // As in MySQL, it is empty where there is none.
     vec![text(times.name.clone()), time(times.original_commit, source), time(times.immediate_commit, source)]
+}
+
+/// The last transaction that somebody has passed on, with both times, and the next one, with one.
+fn passed_on(last: Option<&TimedTransaction>, next: Option<&TimedTransaction>, source: &Source<'_>) -> Vec<Value> {
+    let none = TimedTransaction::default();
+    let mut values = named(last, source);
+    values.extend([time(last.unwrap_or(&none).start, source), time(last.unwrap_or(&none).end, source)]);
+    values.extend(named(next, source));
+    values.push(time(next.unwrap_or(&none).start, source));
+    values
 }
 
 pub(super) const CONNECTION_CONFIGURATION: &str = "CHANNEL_NAME v64, HOST v255, PORT i, USER v32, NETWORK_INTERFACE v60, AUTO_POSITION v1, SSL_ALLOWED v7, SSL_CA_FILE v512, \
@@ -134,11 +149,7 @@ pub(super) fn connection_status(source: &Source<'_>) -> Rows {
         row.extend([channel.service("Replica_IO_Running"), Value::UInt(work.heartbeats)]);
         row.extend([time(work.last_heartbeat, source), channel.text("Retrieved_Gtid_Set")]);
         row.extend(channel.error("Last_IO_Errno", "Last_IO_Error", work.receiver_error, source));
-        row.extend(named(work.last_queued.as_ref(), source));
-        // When it was taken is not kept.
-        row.extend([time(UnixMicros(0), source), time(UnixMicros(0), source)]);
-        row.extend(named(None, source));
-        row.push(time(UnixMicros(0), source));
+        row.extend(passed_on(work.last_queued.as_ref(), work.queueing.as_ref(), source));
         row
     })
 }
@@ -164,6 +175,34 @@ pub(super) fn applier_status(source: &Source<'_>) -> Rows {
     })
 }
 
+pub(super) const APPLIER_FILTERS: &str =
+    "CHANNEL_NAME v64, FILTER_NAME v64, FILTER_RULE t, CONFIGURED_BY v64, ACTIVE_SINCE p, COUNTER u";
+
+pub(super) fn applier_filters(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for channel in channels(source)? {
+        for rule in &channel.work.filters {
+            let mut row = vec![channel.name()];
+            row.extend(rule_row(rule, source));
+            row.push(Value::UInt(rule.count));
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) const APPLIER_GLOBAL_FILTERS: &str = "FILTER_NAME v64, FILTER_RULE t, CONFIGURED_BY v64, ACTIVE_SINCE p";
+
+pub(super) fn applier_global_filters(source: &Source<'_>) -> Rows {
+    check_permitted(source)?;
+    Ok(source.services().replica_filters().iter().map(|rule| rule_row(rule, source)).collect())
+}
+
+fn rule_row(rule: &FilterRule, source: &Source<'_>) -> Vec<Value> {
+    let name = text(rule.name.to_ascii_uppercase());
+    vec![name, text(rule.rule.clone()), Value::str_static(rule.configured_by), time(rule.since, source)]
+}
+
 pub(super) const APPLIER_STATUS_BY_COORDINATOR: &str = "CHANNEL_NAME v64, THREAD_ID u?, SERVICE_STATE v3, LAST_ERROR_NUMBER i, LAST_ERROR_MESSAGE v1024, LAST_ERROR_TIMESTAMP p, \
      LAST_PROCESSED_TRANSACTION v90?, LAST_PROCESSED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP p, \
      LAST_PROCESSED_TRANSACTION_IMMEDIATE_COMMIT_TIMESTAMP p, LAST_PROCESSED_TRANSACTION_START_BUFFER_TIMESTAMP p, \
@@ -177,10 +216,7 @@ pub(super) fn applier_status_by_coordinator(source: &Source<'_>) -> Rows {
     let row = |channel: &Channel| {
         let mut row = vec![channel.name(), Value::Null, channel.service("Replica_SQL_Running")];
         row.extend(channel.error("Last_SQL_Errno", "Last_SQL_Error", channel.work.applier_error, source));
-        row.extend(named(channel.work.last_dispatched.as_ref(), source));
-        row.extend([time(UnixMicros(0), source), time(UnixMicros(0), source)]);
-        row.extend(named(None, source));
-        row.push(time(UnixMicros(0), source));
+        row.extend(passed_on(channel.work.last_buffered.as_ref(), channel.work.buffering.as_ref(), source));
         row
     };
     Ok(channels.iter().filter(|channel| !channel.work.workers.is_empty()).map(row).collect())
@@ -201,8 +237,9 @@ pub(super) fn applier_status_by_worker(source: &Source<'_>) -> Rows {
     let mut rows = Vec::new();
     for channel in channels(source)? {
         // One that executes everything itself is number 0.
-        let alone = Worker { is_running: channel.field("Replica_SQL_Running") == "Yes", ..Worker::default() };
         if channel.work.workers.is_empty() {
+            let is_running = channel.field("Replica_SQL_Running") == "Yes";
+            let alone = Worker { is_running, ..channel.work.alone.clone() };
             rows.push(worker_row(&channel, 0, &alone, source));
         }
         for (worker, number) in channel.work.workers.iter().zip(1..) {
@@ -225,9 +262,10 @@ fn worker_row(channel: &Channel, number: u64, worker: &Worker, source: &Source<'
     row.extend([time(applied.unwrap_or(&none).start, source), time(applied.unwrap_or(&none).end, source)]);
     row.extend(named(applying, source));
     row.push(time(applying.unwrap_or(&none).start, source));
-    // Why they were begun again is not kept.
-    for retries in [worker.applied_retries, worker.applying_retries] {
-        row.extend([Value::UInt(retries), Value::Int(0), text(""), time(UnixMicros(0), source)]);
+    for retries in [&worker.applied_retries, &worker.applying_retries] {
+        let (code, message, at) = retries.error.clone().unwrap_or_default();
+        let shown: String = message.chars().take(ERROR_CHARS).collect();
+        row.extend([Value::UInt(retries.count), Value::Int(code.into()), text(shown), time(at, source)]);
     }
     let doing = match worker.state {
         _ if number == 0 => channel.field("Replica_SQL_Running_State"),

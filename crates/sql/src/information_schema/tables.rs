@@ -214,6 +214,12 @@ pub(super) const TABLES: &[TableSpec] = &[
         replication::APPLIER_CONFIGURATION,
         replication::applier_configuration,
     ),
+    performance("replication_applier_filters", replication::APPLIER_FILTERS, replication::applier_filters),
+    performance(
+        "replication_applier_global_filters",
+        replication::APPLIER_GLOBAL_FILTERS,
+        replication::applier_global_filters,
+    ),
     performance("replication_applier_status", replication::APPLIER_STATUS, replication::applier_status),
     performance(
         "replication_applier_status_by_coordinator",
@@ -224,6 +230,31 @@ pub(super) const TABLES: &[TableSpec] = &[
         "replication_applier_status_by_worker",
         replication::APPLIER_STATUS_BY_WORKER,
         replication::applier_status_by_worker,
+    ),
+    // There are no groups, and a channel has one source.
+    performance(
+        "replication_asynchronous_connection_failover",
+        "CHANNEL_NAME v64, HOST v255, PORT i, NETWORK_NAMESPACE v64?, WEIGHT u, MANAGED_NAME v64",
+        rows::none,
+    ),
+    performance(
+        "replication_asynchronous_connection_failover_managed",
+        "CHANNEL_NAME v64, MANAGED_NAME v64, MANAGED_TYPE v64, CONFIGURATION t?",
+        rows::none,
+    ),
+    performance(
+        "replication_group_members",
+        "CHANNEL_NAME v64, MEMBER_ID v36, MEMBER_HOST v255, MEMBER_PORT i?, MEMBER_STATE v64, MEMBER_ROLE v64, MEMBER_VERSION v64, \
+         MEMBER_COMMUNICATION_STACK v64",
+        rows::none,
+    ),
+    performance(
+        "replication_group_member_stats",
+        "CHANNEL_NAME v64, VIEW_ID v60, MEMBER_ID v36, COUNT_TRANSACTIONS_IN_QUEUE u, COUNT_TRANSACTIONS_CHECKED u, \
+         COUNT_CONFLICTS_DETECTED u, COUNT_TRANSACTIONS_ROWS_VALIDATING u, TRANSACTIONS_COMMITTED_ALL_MEMBERS t, \
+         LAST_CONFLICT_FREE_TRANSACTION t, COUNT_TRANSACTIONS_REMOTE_IN_APPLIER_QUEUE u, COUNT_TRANSACTIONS_REMOTE_APPLIED u, \
+         COUNT_TRANSACTIONS_LOCAL_PROPOSED u, COUNT_TRANSACTIONS_LOCAL_ROLLBACK u",
+        rows::none,
     ),
     performance("replication_lag", replication::LAG, replication::lag),
     performance("replication_parallelism", replication::PARALLELISM, replication::parallelism),

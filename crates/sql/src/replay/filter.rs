@@ -15,6 +15,8 @@
 //! - What is left out counts as executed: its transaction keeps its GTID, or the source's position, and does nothing.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::SqlError;
 use types::CollationId;
@@ -39,8 +41,56 @@ struct Qualified {
     table: String,
 }
 
+/// The settings of this family, in MySQL's order.
+pub const FILTER_RULES: [&str; 7] = [
+    "replicate_do_db",
+    "replicate_ignore_db",
+    "replicate_do_table",
+    "replicate_ignore_table",
+    "replicate_wild_do_table",
+    "replicate_wild_ignore_table",
+    "replicate_rewrite_db",
+];
+
+/// Places in [`FILTER_RULES`].
+#[derive(Clone, Copy)]
+enum Rule {
+    DoDb,
+    IgnoreDb,
+    DoTable,
+    IgnoreTable,
+    WildDoTable,
+    WildIgnoreTable,
+    RewriteDb,
+}
+
+/// How often the rules of each kind have matched, in the order of [`FILTER_RULES`]. MySQL counts less: whoever looks ahead at what a transaction
+/// touches asks the rules too.
+#[derive(Debug, Default)]
+pub struct RuleUses([AtomicU64; FILTER_RULES.len()]);
+
+impl RuleUses {
+    /// How often the rule at a place of [`FILTER_RULES`] has matched.
+    pub fn count(&self, rule: usize) -> u64 {
+        self.0[rule].load(Ordering::Relaxed)
+    }
+
+    /// It is another rule from here on.
+    pub fn begin_anew(&self, rule: usize) {
+        self.0[rule].store(0, Ordering::Relaxed);
+    }
+
+    /// Counts it if it matches.
+    fn matches(&self, rule: Rule, is_match: bool) -> bool {
+        if is_match {
+            self.0[rule as usize].fetch_add(1, Ordering::Relaxed);
+        }
+        is_match
+    }
+}
+
 /// The rules of `replicate_…`, from settings.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct ReplicationFilter {
     do_db: Vec<String>,
     ignore_db: Vec<String>,
@@ -50,6 +100,7 @@ pub struct ReplicationFilter {
     wild_ignore_table: Vec<Qualified>,
     /// From the source's name to ours.
     rewrite_db: Vec<(String, String)>,
+    uses: Arc<RuleUses>,
 }
 
 impl ReplicationFilter {
@@ -68,12 +119,29 @@ impl ReplicationFilter {
             wild_do_table: tables("replicate_wild_do_table")?,
             wild_ignore_table: tables("replicate_wild_ignore_table")?,
             rewrite_db: parse_rewrites("replicate_rewrite_db", &text("replicate_rewrite_db"))?,
+            uses: Arc::default(),
         })
+    }
+
+    /// What matches is counted there.
+    #[must_use]
+    pub fn counted_by(self, uses: Arc<RuleUses>) -> Self {
+        ReplicationFilter { uses, ..self }
     }
 
     /// Whether a setting is one of this family.
     pub fn is_rule(name: &str) -> bool {
-        name.starts_with("replicate_") && name != "replicate_same_server_id"
+        FILTER_RULES.contains(&name)
+    }
+
+    /// The value of such a setting as MySQL's tables show it.
+    pub fn shown(name: &str, value: &str) -> String {
+        match parse_rewrites(name, value) {
+            Ok(pairs) if name == "replicate_rewrite_db" => {
+                pairs.iter().map(|(from, to)| format!("({from},{to})")).collect::<Vec<_>>().join(",")
+            }
+            _ => items(value).join(","),
+        }
     }
 
     /// Whether a value is one that a setting of this family can have.
@@ -90,12 +158,18 @@ impl ReplicationFilter {
 
     /// Whether everything is executed under its own name.
     pub fn is_empty(&self) -> bool {
-        *self == ReplicationFilter::default()
+        let tables = [&self.do_table, &self.ignore_table, &self.wild_do_table, &self.wild_ignore_table];
+        let databases = [&self.do_db, &self.ignore_db];
+        tables.iter().all(|rules| rules.is_empty())
+            && databases.iter().all(|rules| rules.is_empty())
+            && self.rewrite_db.is_empty()
     }
 
     /// What a database of the source is called here.
     pub fn rewritten<'a>(&'a self, schema: &'a str) -> &'a str {
-        self.rewrite_db.iter().find(|(from, _)| from == schema).map_or(schema, |(_, to)| to)
+        let found = self.rewrite_db.iter().find(|(from, _)| from == schema);
+        self.uses.matches(Rule::RewriteDb, found.is_some());
+        found.map_or(schema, |(_, to)| to)
     }
 
     /// Whether rows of a table, by its name here, are executed.
@@ -105,8 +179,8 @@ impl ReplicationFilter {
 
     pub(crate) fn wants_database(&self, schema: &str) -> bool {
         match self.do_db.is_empty() {
-            false => self.do_db.iter().any(|wanted| wanted == schema),
-            true => !self.ignore_db.iter().any(|unwanted| unwanted == schema),
+            false => self.uses.matches(Rule::DoDb, self.do_db.iter().any(|wanted| wanted == schema)),
+            true => !self.uses.matches(Rule::IgnoreDb, self.ignore_db.iter().any(|unwanted| unwanted == schema)),
         }
     }
 
@@ -114,16 +188,16 @@ impl ReplicationFilter {
         for (schema, table) in tables {
             let is = |rules: &[Qualified]| rules.iter().any(|rule| rule.schema == *schema && rule.table == *table);
             let is_like = |rules: &[Qualified]| rules.iter().any(|rule| rule.matches(schema, table));
-            if is(&self.do_table) {
+            if self.uses.matches(Rule::DoTable, is(&self.do_table)) {
                 return true;
             }
-            if is(&self.ignore_table) {
+            if self.uses.matches(Rule::IgnoreTable, is(&self.ignore_table)) {
                 return false;
             }
-            if is_like(&self.wild_do_table) {
+            if self.uses.matches(Rule::WildDoTable, is_like(&self.wild_do_table)) {
                 return true;
             }
-            if is_like(&self.wild_ignore_table) {
+            if self.uses.matches(Rule::WildIgnoreTable, is_like(&self.wild_ignore_table)) {
                 return false;
             }
         }
@@ -160,10 +234,10 @@ impl ReplicationFilter {
     /// By patterns of which the table is `%`: those are of the database too.
     fn wants_whole_database(&self, schema: &str) -> bool {
         let whole = |rules: &[Qualified]| rules.iter().any(|rule| rule.table == "%" && rule.matches(schema, ""));
-        if whole(&self.wild_do_table) {
+        if self.uses.matches(Rule::WildDoTable, whole(&self.wild_do_table)) {
             return true;
         }
-        if whole(&self.wild_ignore_table) {
+        if self.uses.matches(Rule::WildIgnoreTable, whole(&self.wild_ignore_table)) {
             return false;
         }
         !self.wild_do_table.iter().any(|rule| rule.table == "%")
@@ -313,11 +387,28 @@ mod tests {
     }
 
     #[test]
+    fn what_matches_is_counted() {
+        let uses = Arc::new(RuleUses::default());
+        let rules =
+            [("replicate_do_db", "d,e"), ("replicate_wild_ignore_table", "d.t%"), ("replicate_rewrite_db", "a->e")];
+        let filter = filter(&rules).counted_by(uses.clone());
+        let copy = filter.clone();
+        let all = || (0..FILTER_RULES.len()).map(|rule| uses.count(rule)).collect::<Vec<_>>();
+        assert!(!filter.wants_rows("d", "t1") && !filter.wants_rows("x", "t1") && !copy.wants_rows("d", "t2"));
+        assert_eq!((copy.rewritten("a"), copy.rewritten("b")), ("e", "b"));
+        assert_eq!(all(), [2, 0, 0, 0, 0, 2, 1], "of all copies together");
+        uses.begin_anew(5);
+        assert_eq!(all(), [2, 0, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
     fn other_names() {
         let filter = filter(&[("replicate_rewrite_db", "a->b, c -> d")]);
         assert_eq!((filter.rewritten("a"), filter.rewritten("c"), filter.rewritten("e")), ("b", "d", "e"));
         assert!(ReplicationFilter::check("replicate_rewrite_db", "a").is_err());
         assert!(ReplicationFilter::check("replicate_do_table", "a").is_err());
+        assert_eq!(ReplicationFilter::shown("replicate_rewrite_db", "a->b, c -> d"), "(a,b),(c,d)");
+        assert_eq!(ReplicationFilter::shown("replicate_do_db", "a , b"), "a,b");
         assert!(ReplicationFilter::check("replicate_wild_do_table", "a.%,b.c").is_ok());
     }
 }

@@ -49,7 +49,7 @@ use engine::Catalog;
 
 pub use apply::RowDifferences;
 pub(crate) use apply::{ApplyModes, ExecMode, OnDifference, apply_event};
-pub use filter::{ChannelRules, ReplicationFilter, channel_rule};
+pub use filter::{ChannelRules, FILTER_RULES, ReplicationFilter, RuleUses, channel_rule};
 pub(crate) use form::Modes;
 pub use keys::RowKeys;
 pub(crate) use keys::add_keys;

@@ -18,10 +18,14 @@ pub struct ChannelWork {
     pub receiver_error: UnixMicros,
     /// The same of those who execute.
     pub applier_error: UnixMicros,
-    /// The newest transaction of which the beginning was received.
+    /// The transaction of which the beginning was received and not the end.
+    pub queueing: Option<TimedTransaction>,
+    /// The newest one that was received whole.
     pub last_queued: Option<TimedTransaction>,
-    /// The newest transaction that was handed to workers.
-    pub last_dispatched: Option<TimedTransaction>,
+    /// The transaction that is being put together for workers.
+    pub buffering: Option<TimedTransaction>,
+    /// The newest one that was handed on.
+    pub last_buffered: Option<TimedTransaction>,
     /// How often transactions were begun again.
     pub retries: u64,
     /// How far it is behind.
@@ -32,6 +36,10 @@ pub struct ChannelWork {
     pub crossings: Vec<DomainCrossing>,
     /// Those that execute transactions side by side; none where they are executed one by one.
     pub workers: Vec<Worker>,
+    /// Who executes them one by one.
+    pub alone: Worker,
+    /// Replication filters.
+    pub filters: Vec<FilterRule>,
     /// Transactions that were received, and have no place in this log yet, in the source's order; those that execute side by side.
     pub queue: Vec<QueuedTransaction>,
 }
@@ -123,17 +131,41 @@ pub struct Worker {
     /// What it did last.
     pub applied: Option<TimedTransaction>,
     /// How often that was begun again.
-    pub applied_retries: u64,
+    pub applied_retries: Retries,
     /// What it does.
     pub applying: Option<TimedTransaction>,
     /// How often that was begun again.
-    pub applying_retries: u64,
+    pub applying_retries: Retries,
     /// What is waited for, or done.
     pub state: WorkerState,
     /// Schema and name of the table whose rows it applied last.
     pub table: Option<(String, String)>,
     /// Row events that it has applied.
     pub row_events: u64,
+}
+
+/// How often a transaction was begun again, and why.
+#[derive(Clone, Debug, Default)]
+pub struct Retries {
+    /// How often.
+    pub count: u64,
+    /// Number and text of the last error, and when that was.
+    pub error: Option<(u16, String, UnixMicros)>,
+}
+
+/// A replication filter of one kind.
+#[derive(Clone, Debug)]
+pub struct FilterRule {
+    /// The setting: `replicate_do_db`.
+    pub name: &'static str,
+    /// As MySQL shows it: `a,b`; `(a,b),(c,d)` of other names.
+    pub rule: String,
+    /// MySQL's word for how it was set.
+    pub configured_by: &'static str,
+    /// Since when.
+    pub since: UnixMicros,
+    /// How often it has matched since then.
+    pub count: u64,
 }
 
 /// What a worker does.

@@ -251,6 +251,9 @@ impl Services for Alone {
     fn replica_work(&self) -> Vec<ChannelWork> {
         vec![ChannelWork::default()]
     }
+    fn replica_filters(&self) -> Vec<FilterRule> {
+        Vec::new()
+    }
     fn binlog_gtid_pos(&self, file: &str, position: u64) -> BoxFuture<'_, Result<Option<String>, SqlError>> {
         let found = (file == "binlog.000001").then(|| format!("0-1-{position}"));
         Box::pin(async { Ok(found) })

@@ -2,7 +2,7 @@
 
 use base::SqlError;
 use binlog::SourcePosition;
-use binlog::event::Xid;
+use binlog::event::{EventBody, Xid};
 
 use super::super::commits::Executed;
 use super::{Executor, Group};
@@ -45,5 +45,29 @@ impl Executor {
         self.look_at_until(self.offset);
         self.group = Group::default();
         self.commits.push(Executed { pending, file: self.file.clone(), offset: self.offset, commit_time }).await
+    }
+
+    /// An event of a transaction that was executed before.
+    pub(super) fn executed_before(&mut self, body: &EventBody<'_>) -> Result<(), SqlError> {
+        if self.ends_group(body) {
+            self.group.is_open = false;
+            self.look_at_until(self.offset);
+        }
+        Ok(())
+    }
+
+    /// Whether the transaction ends with this event, which is not executed.
+    pub(super) fn ends_group(&mut self, body: &EventBody<'_>) -> bool {
+        match body {
+            EventBody::Xid(_) | EventBody::XaPrepare(_) | EventBody::TransactionPayload(_) => true,
+            EventBody::MariaCompressedQuery(_) | EventBody::ExecuteLoadQuery(_) => !self.group.is_open,
+            EventBody::Query(query) if query.begins_transaction() => {
+                self.group.is_open = true;
+                false
+            }
+            EventBody::Query(query) if self.group.is_open => query.ends_transaction(),
+            EventBody::Query(_) => true,
+            _ => false,
+        }
     }
 }

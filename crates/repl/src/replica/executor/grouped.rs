@@ -18,7 +18,6 @@ use sql::session::ReplicatedStatement;
 use super::super::commits::Executed;
 use super::super::origins::Fate;
 use super::super::parallel::{Group, Head, Job};
-use super::super::work::Progress;
 use super::{ExecuteError, Executor, Group as Open, INFLATED_MAX, malformed};
 
 /// Of an executor that executes groups.
@@ -28,8 +27,6 @@ pub(super) struct Grouped {
     owned: Option<OwnedGtid>,
     /// What is executed is a definition, in its turn; it commits by itself.
     is_definition: bool,
-    /// Told of rows.
-    pub(super) progress: Arc<Progress>,
 }
 
 /// What is to be known of a transaction.
@@ -62,8 +59,8 @@ impl Contents {
 
 impl Executor {
     /// It executes groups from now on.
-    pub(in super::super) fn grouped(mut self, progress: Arc<Progress>) -> Self {
-        self.grouped = Some(Grouped { progress, ..Grouped::default() });
+    pub(in super::super) fn grouped(mut self) -> Self {
+        self.grouped = Some(Grouped::default());
         self.session.read_committed();
         self
     }

@@ -20,6 +20,7 @@ use binlog::{DecodeError, FormatDescription, GtidEvent, RawEvent};
 use io::Env;
 
 use super::super::executor::malformed;
+use super::TYPE_OFFSET;
 use super::spill::Spilled;
 
 /// What is in memory of one transaction, at most; less if a quarter of `replica_pending_jobs_size_max` is less. Its first event is, whatever it has.
@@ -45,6 +46,27 @@ pub(crate) struct Head {
     /// When it was committed where it was born, and at the source; 0 if nobody knows.
     pub(crate) original_commit: UnixMicros,
     pub(crate) immediate_commit: UnixMicros,
+}
+
+impl Head {
+    /// What an event says that begins a transaction, of who it is and when it was committed; `None` of any other.
+    pub(crate) fn of(bytes: &[u8], checksum: ChecksumAlgorithm) -> Option<Self> {
+        if !bytes.get(TYPE_OFFSET).is_some_and(|of| EventType(*of).begins_transaction()) {
+            return None;
+        }
+        let event = RawEvent::first_of(bytes, checksum).ok()?;
+        let event_type = event.header.event_type;
+        let seconds = UnixMicros(u64::from(event.header.timestamp) * 1_000_000);
+        let (gtid, original_commit, immediate_commit) = if event_type == EventType::MARIA_GTID {
+            let gtid = MariaGtid::decode(event.body()).ok()?;
+            (Some(gtid.name(event.header.server_id).gtid()), UnixMicros(0), seconds)
+        } else {
+            let gtid = GtidEvent::decode(event_type, event.body()).ok()?;
+            let immediate = gtid.immediate_commit_time;
+            (gtid.gtid, gtid.original_commit_time, if immediate.0 == 0 { seconds } else { immediate })
+        };
+        Some(Head { gtid, original_commit, immediate_commit, ..Head::default() })
+    }
 }
 
 /// A transaction of rows, whole.
@@ -153,6 +175,11 @@ impl Assembler {
             open: None,
             is_standalone: None,
         }
+    }
+
+    /// What the transaction says of itself that is not whole yet.
+    pub(crate) fn open_head(&self) -> Option<Head> {
+        self.open.as_ref().map(|group| group.head)
     }
 
     /// A connection begins: what has no end comes again.

@@ -136,11 +136,13 @@ impl Coordinator {
     /// A connection begins.
     pub(super) fn begin(&mut self, announced: ChecksumAlgorithm) {
         self.assembler.begin(announced);
+        self.run.replica.state.lock().buffered.drops();
     }
 
     /// Takes an event; `alone` executes what is not executed beside others.
     pub(super) async fn event(&mut self, bytes: Vec<u8>, alone: &mut Executor) -> Result<(), ExecuteError> {
-        match self.assembler.take(bytes).await.map_err(|error| alone.named(&error))? {
+        let taken = self.take(bytes).await.map_err(|error| alone.named(&error))?;
+        match taken {
             Taken::Kept => Ok(()),
             Taken::Between(event) => alone.event(&event).await,
             Taken::Alone(group, event) => {
@@ -161,6 +163,22 @@ impl Coordinator {
                 alone.events_of(&group).await
             }
         }
+    }
+
+    /// Takes an event, and says when what it is part of was begun, and put together.
+    async fn take(&mut self, bytes: Vec<u8>) -> Result<Taken, SqlError> {
+        let was_open = self.assembler.open_head().is_some();
+        let taken = self.assembler.take(bytes).await?;
+        let open = self.assembler.open_head();
+        if was_open != open.is_some() {
+            let now = self.run.env().clock.now();
+            let buffered = &mut self.run.replica.state.lock().buffered;
+            match open {
+                Some(head) => buffered.takes(head, now),
+                None => buffered.passes_on(now),
+            }
+        }
+        Ok(taken)
     }
 
     fn count(&self, why: Barrier) {

@@ -132,8 +132,6 @@ struct State {
     is_committing: bool,
     bytes: usize,
     spilled: u64,
-    /// Of the last transaction that was added.
-    last: Option<Head>,
     /// Behind the last transaction before the first that is not done.
     place: End,
     is_closed: bool,
@@ -268,11 +266,6 @@ impl Pool {
         (first, state.bytes as u64 + state.spilled)
     }
 
-    /// What the last transaction that was added says of itself.
-    pub(crate) fn last(&self) -> Option<Head> {
-        self.state.lock().last
-    }
-
     /// What is under way, in the source's order.
     pub(crate) fn shown(&self) -> Vec<QueuedTransaction> {
         let state = self.state.lock();
@@ -326,7 +319,6 @@ impl Pool {
             debug_assert_eq!(turn, state.first + state.entries.len() as u64, "turns ascend by one");
             let group = &job.group;
             let end = End { file: Some(group.file.clone()), offset: group.end };
-            state.last = Some(group.head);
             let (bytes, spilled) = (group.bytes, group.spilled_bytes());
             let entry = Entry { bytes, spilled, end, job: Some(Arc::new(job)), ..Entry::default() };
             (state.bytes, state.spilled) = (state.bytes + bytes, state.spilled + spilled);

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use base::codes;
 use engine::TurnWait;
 use futures_lite::{StreamExt, future};
 use futures_util::stream::FuturesUnordered;
@@ -90,7 +91,11 @@ impl Slot {
                 return Ok(());
             };
             executor.undo_group();
-            self.status().tries_again();
+            let (code, why) = match &failure {
+                Failure::Error(error) => (error.code, error.message.as_str()),
+                _ => (codes::LOCK_DEADLOCK.0, "A transaction before it waited for what it held"),
+            };
+            self.status().tries_again(code, why, self.run.env().clock.now());
             match failure {
                 _ if self.pool.is_closed() => return Err(Failure::Closed),
                 Failure::InTheWay if is_in_turn => {}

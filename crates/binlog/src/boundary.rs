@@ -4,12 +4,12 @@
 //! that are not known here. What is taken for the end of a transaction decides only where the log is cut after a crash and up to where
 //! it is served while it is written; the bytes are the source's in any case.
 
-use binlog::event::{MariaGtid, QueryEvent};
-use binlog::{DecodeError, EventType, RawEvent};
+use crate::error::DecodeError;
+use crate::event::{EventType, MariaGtid, QueryEvent, RawEvent};
 
 /// Follows the events of a file one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Boundary {
+pub enum Boundary {
     /// Between transactions.
     #[default]
     Outside,
@@ -23,7 +23,10 @@ pub(crate) enum Boundary {
 
 impl Boundary {
     /// Takes the next event; says whether a transaction, or an event outside of any, ends with it.
-    pub(crate) fn event(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
+    ///
+    /// # Errors
+    /// When an event that has to be looked into is none of its type.
+    pub fn event(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
         *self = self.after(event)?;
         Ok(*self == Boundary::Outside)
     }
