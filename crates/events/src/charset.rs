@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 
+use types::charset::Charset;
+
 /// A string of a character set as UTF-8; `None` if it is not text there, or of one of the East Asian and other sets that are not
 /// converted here.
 pub(crate) fn text_of<'b>(charset: &str, bytes: &'b [u8]) -> Option<Cow<'b, str>> {
     let decoded = |text: Option<String>| text.map(Cow::Owned);
-    match charset {
-        "utf8mb4" | "utf8mb3" | "utf8" => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
-        "ascii" if bytes.is_ascii() => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
-        "latin1" => match types::charset::latin1_to_utf8(bytes) {
+    if let Some(charset @ (Charset::Utf8Mb4 | Charset::Single(_))) = Charset::by_name(charset) {
+        return match charset.text(bytes)? {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
             Cow::Owned(bytes) => decoded(String::from_utf8(bytes).ok()),
-        },
+        };
+    }
+    match charset {
         "utf16" | "ucs2" => decoded(utf16(bytes, u16::from_be_bytes)),
         "utf16le" => decoded(utf16(bytes, u16::from_le_bytes)),
         "utf32" if bytes.len().is_multiple_of(4) => {
@@ -41,6 +43,8 @@ mod tests {
         assert_eq!(text_of("utf8mb4", "grün".as_bytes()).as_deref(), Some("grün"));
         assert_eq!(text_of("utf8mb4", b"\xff"), None);
         assert_eq!(text_of("ascii", b"\x80"), None);
+        assert_eq!(text_of("cp1251", b"\xcf\xf0").as_deref(), Some("Пр"));
+        assert_eq!(text_of("binary", b"x"), None);
         assert_eq!(text_of("utf16", &[0xd8, 0x3d, 0xde, 0, 0, b'x']).as_deref(), Some("😀x"));
         assert_eq!(text_of("utf16le", &[b'x', 0]).as_deref(), Some("x"));
         assert_eq!(text_of("utf32", &[0, 1, 0xf6, 0]).as_deref(), Some("😀"));

@@ -7,7 +7,7 @@
 use base::{SqlError, codes};
 use sql::Outcome;
 use types::Value;
-use types::charset::latin1_to_utf8;
+use types::charset::Charset;
 use wire::codec::Put;
 use wire::command::StmtExecute;
 use wire::flags::{column_type, cursor, status};
@@ -45,8 +45,8 @@ impl<T: Transport> Connection<T> {
         self.entry.busy("Execute", &statement.text);
         let (count, types) = (statement.prepared.param_count, &mut statement.types);
         let decoded = params::decode_params(execute.params, count, types, &statement.long_data, &mut self.params);
-        if self.session.settings().hot.character_set_client == "latin1" {
-            self.params.iter_mut().zip(types.iter()).for_each(|(value, param)| from_latin1(value, *param));
+        if let Some(charset @ Charset::Single(_)) = Charset::by_name(self.session.settings().hot.character_set_client) {
+            self.params.iter_mut().zip(types.iter()).for_each(|(value, param)| from_charset(value, *param, charset));
         }
         if let Some(error) = statement.reset() {
             return Err(error);
@@ -114,13 +114,13 @@ impl<T: Transport> Connection<T> {
 /// What MySQL names in the error that there is no such statement.
 pub(crate) const CHECK: &str = "mysql_stmt_precheck";
 
-/// Text of a client that writes latin1; bytes stay as they are.
-fn from_latin1(value: &mut Value, param: ParamType) {
+/// Text of a client that writes in this character set; bytes stay as they are.
+fn from_charset(value: &mut Value, param: ParamType, charset: Charset) {
     let is_text = matches!(param.ty, column_type::VARCHAR | column_type::VAR_STRING | column_type::STRING);
     if let Value::Str(bytes) | Value::Bytes(bytes) = value
         && is_text
         && !bytes.is_ascii()
     {
-        *value = Value::Str(latin1_to_utf8(bytes).into_owned().into());
+        *value = Value::Str(charset.decode(bytes).into_owned().into());
     }
 }

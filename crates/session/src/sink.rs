@@ -36,8 +36,8 @@ pub(crate) struct ReplySink<'a, T> {
     /// The session's status when the statement began.
     status: u16,
     fields: Vec<Field>,
-    /// Which columns' text goes out in latin1; empty if none's.
-    in_latin1: Vec<bool>,
+    /// In which character set each column's text goes out; empty if all of it is as it is here.
+    charsets: Vec<Charset>,
     began: bool,
     /// Of LOAD DATA LOCAL.
     file: LocalFile,
@@ -45,8 +45,8 @@ pub(crate) struct ReplySink<'a, T> {
 
 impl<'a, T: Transport> ReplySink<'a, T> {
     pub(crate) fn new(link: &'a mut Link<T>, encoding: Encoding, charset: Option<&'static str>, status: u16) -> Self {
-        let (fields, in_latin1, file) = (Vec::new(), Vec::new(), LocalFile::None);
-        ReplySink { link, encoding, charset, status, fields, in_latin1, began: false, file }
+        let (fields, charsets, file) = (Vec::new(), Vec::new(), LocalFile::None);
+        ReplySink { link, encoding, charset, status, fields, charsets, began: false, file }
     }
 
     /// For rows that follow those of an earlier answer, whose columns the client knows.
@@ -69,13 +69,17 @@ impl<'a, T: Transport> ReplySink<'a, T> {
 
     fn set_columns(&mut self, columns: &[ResultColumn]) {
         self.fields = columns.iter().map(field).collect();
-        let is_latin1 = |column: &ResultColumn| column.collation.charset() == Charset::Latin1;
-        self.in_latin1 = match self.charset {
-            Some("latin1") => vec![true; columns.len()],
+        let is_other = |charset: &Charset| matches!(charset, Charset::Single(_));
+        let own = columns.iter().map(|column| column.collation.charset());
+        self.charsets = match self.charset.and_then(Charset::by_name) {
+            Some(charset @ Charset::Single(_)) => vec![charset; columns.len()],
+            Some(Charset::Utf8Mb4) => Vec::new(),
             // As it is in each column's own character set.
-            None | Some("binary") if columns.iter().any(is_latin1) => columns.iter().map(is_latin1).collect(),
-            _ => Vec::new(),
+            None | Some(Charset::Binary) => own.collect(),
         };
+        if !self.charsets.iter().any(is_other) {
+            self.charsets.clear();
+        }
     }
 }
 
@@ -93,11 +97,10 @@ impl<T: Transport> ResultSink for ReplySink<'_, T> {
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
         let converted: Vec<Value>;
-        let row = if self.in_latin1.is_empty() {
+        let row = if self.charsets.is_empty() {
             row
         } else {
-            let one = |(value, in_latin1): (&Value, &bool)| if *in_latin1 { latin1(value) } else { value.clone() };
-            converted = row.iter().zip(&self.in_latin1).map(one).collect();
+            converted = row.iter().zip(&self.charsets).map(|(value, charset)| in_charset(value, *charset)).collect();
             &converted
         };
         match self.encoding {
@@ -140,10 +143,10 @@ fn field(column: &ResultColumn) -> Field {
     Field { ty: column.ty as u8, decimals: column.decimals, length: column.length, zerofill }
 }
 
-/// Characters that latin1 does not have become `?`, as in MySQL.
-fn latin1(value: &Value) -> Value {
+/// Characters that it does not have become `?`, as in MySQL.
+fn in_charset(value: &Value, charset: Charset) -> Value {
     match value {
-        Value::Str(text) => Value::Str(Charset::Latin1.encode_shared(text)),
+        Value::Str(text) => Value::Str(charset.encode_shared(text)),
         other => other.clone(),
     }
 }
@@ -167,8 +170,10 @@ pub(crate) fn definition<'a>(column: &'a ResultColumn, charset: Option<&'static 
         (COLLATION_BINARY, _) | (_, Some("binary")) => COLLATION_BINARY,
         (_, Some("utf8mb4")) => wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
         (_, Some("utf8mb3" | "utf8")) => wire::flags::COLLATION_UTF8MB3_GENERAL_CI,
-        (_, Some("latin1")) => wire::flags::COLLATION_LATIN1_SWEDISH_CI,
-        (own, _) => own,
+        (own, name) => match name.and_then(Charset::by_name) {
+            Some(charset @ Charset::Single(_)) => charset.default_collation().0,
+            _ => own,
+        },
     };
     Column {
         schema: &column.schema,

@@ -2,26 +2,22 @@
 
 use base::{SqlError, codes};
 use types::CollationId;
+use types::charset::Charset;
 use types::collation;
 
 use crate::settings::SettingValue;
 
 /// The name as it is stored: `utf8` is `utf8mb3`, which is handled as utf8mb4. `None` for one that is not supported.
 pub(crate) fn static_name(name: &str) -> Option<&'static str> {
-    const KNOWN: &[&str] = &["utf8mb4", "utf8mb3", "latin1", "binary"];
-    if name.eq_ignore_ascii_case("utf8") {
+    if name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf8mb3") {
         return Some("utf8mb3");
     }
-    if name.eq_ignore_ascii_case("ascii") {
-        return Some("latin1");
-    }
-    KNOWN.iter().find(|known| known.eq_ignore_ascii_case(name)).copied()
+    Charset::by_name(name).map(Charset::name)
 }
 
 /// The name of the character set that a collation of this number has.
 pub(crate) fn name_of_number(id: u16) -> Option<&'static str> {
     match id {
-        11 | 65 => static_name("ascii"),
         33 | 76 | 83 | 192..=215 | 223 | 2048..=2303 => static_name("utf8mb3"),
         id => collation::by_id(id).map(|id| id.charset().name()),
     }
@@ -29,12 +25,11 @@ pub(crate) fn name_of_number(id: u16) -> Option<&'static str> {
 
 /// The collation that a character set has by default.
 pub(crate) fn default_collation(charset: &str) -> Option<CollationId> {
-    let name = match static_name(charset)? {
+    match static_name(charset)? {
         // What MySQL's has, by another name.
-        "utf8mb3" => return Some(CollationId::UTF8MB4_GENERAL_CI),
-        name => name,
-    };
-    collation::all().iter().find(|info| info.is_default && info.charset.name() == name).map(|info| info.id)
+        "utf8mb3" => Some(CollationId::UTF8MB4_GENERAL_CI),
+        name => Charset::by_name(name).map(Charset::default_collation),
+    }
 }
 
 /// The collation that `character_set_collations` (`utf8mb3=…,utf8mb4=…`) gives utf8mb3, if it is not the default here.
@@ -49,8 +44,8 @@ pub(crate) fn utf8mb3_of(collations: &str) -> Option<CollationId> {
 pub(crate) fn binary_collation(charset: &str) -> Option<CollationId> {
     match static_name(charset)? {
         "binary" => Some(CollationId::BINARY),
-        "latin1" => collation::by_name("latin1_bin"),
-        _ => Some(CollationId::UTF8MB4_BIN),
+        "utf8mb4" | "utf8mb3" => Some(CollationId::UTF8MB4_BIN),
+        name => collation::by_name(&format!("{name}_bin")),
     }
 }
 

@@ -208,7 +208,7 @@ impl Codec {
             Codec::Str { length_bytes, charset, .. } => {
                 let content = &bytes[*length_bytes as usize..];
                 Value::Str(match charset {
-                    Charset::Latin1 if !content.is_ascii() => charset.decode(content).into_owned().into(),
+                    Charset::Single(_) if !content.is_ascii() => charset.decode(content).into_owned().into(),
                     _ => row.slice(value.start + *length_bytes as usize..value.end),
                 })
             }

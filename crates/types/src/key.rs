@@ -226,8 +226,8 @@ impl Part {
                 let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
                 out.extend_from_slice(&ordered.to_be_bytes());
             }
-            Codec::Str { charset: Charset::Latin1, .. } => {
-                self.encode_content(&Charset::Latin1.decode(self.codec.content(stored)), out);
+            Codec::Str { charset: charset @ Charset::Single(_), .. } => {
+                self.encode_content(&charset.decode(self.codec.content(stored)), out);
             }
             Codec::Str { .. } | Codec::Bytes { .. } => self.encode_content(self.codec.content(stored), out),
             _ => out.extend_from_slice(stored),

@@ -4,8 +4,8 @@
     collation_weights.py HOST PORT [USER [PASSWORD]]        (needs the `mariadb` or `mysql` client)
 
 The weights are those of Unicode's Default Unicode Collation Element Table, version 9.0.0 for utf8mb4_0900_* and 4.0.0 for
-utf8mb4_unicode_ci, of MySQL's simple case folding for utf8mb4_general_ci, and the byte orders of its latin1 collations.
-Keys on disk contain them, so the files must never change; a new version of the weights is a new collation.
+utf8mb4_unicode_ci, 5.2.0 for utf8mb4_unicode_520_ci, of MySQL's simple case folding for utf8mb4_general_ci, and the byte
+orders of its collations of character sets of one byte per character. Keys on disk contain them, so the files must never change; a new version of the weights is a new collation.
 
 Layout (all integers little-endian), read by src/collation/tables.rs:
 
@@ -16,7 +16,12 @@ Layout (all integers little-endian), read by src/collation/tables.rs:
                  u32 tail_count, then       u16 offset in the pool, u8 secondary weights there, u8 tertiary ones behind them
                  u16 pool[]
     general.bin  u16 pages[256], page: u16 weight[256]      0 = the code point itself
-    latin1.bin   u8 swedish[256], u8 general[256]
+    single_byte.bin        u8 weight[256] of each collation, in the order of ORDERS in collation/tables.rs
+
+And what characters those character sets have:
+
+    ../charset/single_byte.bin     u16 code_point[128] of each, for 80 to ff, 0 = none; in the order of SETS in charset/single_byte.rs
+    ../charset/case.bin            u8 upper[256], u8 lower[256] of each
 """
 import os
 import struct
@@ -47,8 +52,8 @@ def weights(collation):
 
 
 def implicit(code, version):
-    if version == 4:
-        if code > 0xFFFF:
+    if version in (4, 5):
+        if version == 4 and code > 0xFFFF:
             return [0xFFFD]
         base = 0xFB80 if 0x3400 <= code <= 0x4DB5 else 0xFB40 if 0x4E00 <= code <= 0x9FA5 else 0xFBC0
         return [base + (code >> 15), code & 0x7FFF | 0x8000]
@@ -63,8 +68,8 @@ def split_levels(units):
 
 def is_implicit(code, primary, tail, version):
     """The formulas of tables.rs; whatever does not follow them gets an entry."""
-    if version == 4:
-        return primary == implicit(code, 4)
+    if version in (4, 5):
+        return primary == implicit(code, version)
     if 0xAC00 <= code <= 0xD7A3:
         return True  # made of the weights of its jamos; checked below
     if len(primary) != 2 or primary[1] != code & 0x7FFF | 0x8000 or tail != ((0x20,), (2,)):
@@ -137,16 +142,41 @@ def write_general():
     save("general.bin", out)
 
 
-def write_latin1():
-    out = b""
-    for collation in ("latin1_swedish_ci", "latin1_general_ci"):
-        rows = ask(
-            "with recursive n(c) as (select 0 union all select c+1 from n where c < 255) select "
-            f"hex(weight_string(convert(unhex(hex(char(c))) using latin1) collate {collation})) from n order by c"
-        )
-        out += bytes.fromhex("".join(rows.split()))
-    assert len(out) == 512
-    save("latin1.bin", out)
+EVERY_BYTE = "with recursive n(c) as (select 0 union all select c+1 from n where c < 255) select "
+
+
+def bytes_of(charset, what):
+    """What a function gives for each byte of a character set, as numbers; None for bytes that are no character."""
+    rows = ask(EVERY_BYTE + "coalesce(hex(" + what.format(f"convert(unhex(hex(char(c))) using {charset})") + "), '') from n order by c")
+    return [int(row, 16) if row else None for row in rows.split("\n")[:256]]
+
+
+def write_single_byte():
+    """Not: armscii8 and swe7, whose ASCII is another, and tis620, latin1_german2_ci and the Czech ones, which look at more than a byte."""
+    names = ask("select character_set_name from information_schema.character_sets where maxlen = 1 and character_set_name not in "
+                "('binary', 'armscii8', 'swe7', 'tis620') order by 1").split()
+    chars, cases = b"", b""
+    for name in names:
+        for function in ("upper({})", "lower({})"):
+            mapped = bytes_of(name, function)
+            cases += bytes(byte if other is None else other for byte, other in enumerate(mapped))
+        codes = bytes_of(name, "convert({} using utf32)")
+        assert codes[:128] == list(range(128)), name
+        high = [0 if code in (None, 0x3F) else code for code in codes[128:]]
+        assert len(set(filter(None, high))) == 128 - high.count(0) and min(filter(None, high), default=128) >= 128, name
+        chars += struct.pack("<128H", *high)
+    save("../../charset/single_byte.bin", chars)
+    save("../../charset/case.bin", cases)
+    orders = ask("select collation_name, character_set_name from information_schema.collations where character_set_name in "
+                 f"({','.join(repr(name) for name in names)}) and collation_name not like '%_bin' and collation_name not in "
+                 "('latin1_german2_ci', 'latin2_czech_cs', 'cp1250_czech_cs') order by 1").split("\n")[:-1]
+    weights = b""
+    for order in orders:
+        name, charset = order.split("\t")
+        print(name)
+        of_each = bytes_of(charset, f"weight_string({{}} collate {name})")
+        weights += bytes(byte if weight is None else weight for byte, weight in enumerate(of_each))
+    save("single_byte.bin", weights)
 
 
 def save(name, data):
@@ -157,5 +187,6 @@ def save(name, data):
 
 write_uca("uca0900.bin", "utf8mb4_0900_as_cs", 9)
 write_uca("uca0400.bin", "utf8mb4_unicode_ci", 4)
+write_uca("uca0520.bin", "utf8mb4_unicode_520_ci", 5)
 write_general()
-write_latin1()
+write_single_byte()

@@ -149,7 +149,5 @@ pub const COLLATION_UTF8MB4_GENERAL_CI: u16 = 45;
 pub const COLLATION_UTF8MB4_0900_AI_CI: u16 = 255;
 /// `utf8mb3_general_ci`.
 pub const COLLATION_UTF8MB3_GENERAL_CI: u16 = 33;
-/// `latin1_swedish_ci`.
-pub const COLLATION_LATIN1_SWEDISH_CI: u16 = 8;
 /// `binary`: numbers, times and byte strings in column definitions.
 pub const COLLATION_BINARY: u16 = 63;

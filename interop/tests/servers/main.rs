@@ -3,6 +3,7 @@
 
 mod analyze;
 mod channels;
+mod charsets;
 mod clients;
 mod copy_control;
 mod crowd;

@@ -3,9 +3,11 @@
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
 use types::CollationId;
+use types::charset::Charset;
 
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
+use crate::charsets;
 use crate::expr::build;
 use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode, hex_text};
 use crate::parse::{bit_bytes, hex_bytes};
@@ -71,7 +73,6 @@ impl<'a> Binder<'a> {
                 return text_of_bytes(&client.encode_lossy(text.as_bytes()), collation);
             }
             _ if collation == CollationId::BINARY => {}
-            Some(_) if name == "ucs2" => return Err(SqlError::not_supported("literals of character set ucs2")),
             Some(sql::Value::HexStringLiteral(digits)) => return text_of_bytes(&hex_bytes(digits), collation),
             Some(sql::Value::SingleQuotedByteStringLiteral(bits)) => return text_of_bytes(&bit_bytes(bits), collation),
             _ => {}
@@ -85,19 +86,12 @@ impl<'a> Binder<'a> {
 
     /// The default collation of a character set; of the connection's, the connection's own.
     fn charset_collation(&self, charset: &str) -> Result<CollationId, SqlError> {
-        let name = match charset {
-            "utf8" | "utf8mb3" | "ascii" | "ucs2" => "utf8mb4",
-            name => name,
-        };
         let connection = self.context.session.collation_connection;
-        if connection.charset().name() == name {
-            return Ok(connection);
+        match Charset::by_name(charset) {
+            Some(charset) if charset == connection.charset() => Ok(connection),
+            Some(charset) => Ok(charset.default_collation()),
+            None => Err(charsets::unknown_charset(charset)),
         }
-        types::collation::all()
-            .iter()
-            .find(|info| info.is_default && info.charset.name() == name)
-            .map(|info| info.id)
-            .ok_or_else(|| SqlError::new(codes::UNKNOWN_CHARACTER_SET, format!("Unknown character set: '{charset}'")))
     }
 
     /// `CONVERT(expr USING charset)`
@@ -154,9 +148,9 @@ impl<'a> Binder<'a> {
 /// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.
 fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError> {
     let charset = collation.charset();
-    match std::str::from_utf8(&charset.decode(bytes)) {
-        Ok(text) => Ok(build::string_literal(text, collation)),
-        Err(_) => {
+    match charset.text(bytes).as_deref().map(std::str::from_utf8) {
+        Some(Ok(text)) => Ok(build::string_literal(text, collation)),
+        _ => {
             let message = format!("Invalid {} character string: '{}'", charset.name(), hex_text(bytes).to_uppercase());
             Err(SqlError::new(codes::INVALID_CHARACTER_STRING, message))
         }

@@ -1,8 +1,10 @@
 //! LOAD DATA: execution.
 
+use std::borrow::Cow;
+
 use base::{SqlError, codes};
 use bytes::Bytes;
-use types::charset::{Charset, char_count, latin1_to_utf8};
+use types::charset::{Charset, char_count};
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::dml::assign::{Assigned, DefaultValue};
@@ -418,9 +420,9 @@ fn is_text(ty: &ColumnType) -> bool {
 }
 
 fn text(bytes: Bytes, charset: Charset) -> Value {
-    match charset {
-        Charset::Latin1 if !bytes.is_ascii() => Value::Str(latin1_to_utf8(&bytes).into_owned().into()),
-        _ if std::str::from_utf8(&bytes).is_ok() => Value::Str(bytes),
+    match charset.text(&bytes) {
+        Some(Cow::Owned(text)) => Value::Str(text.into()),
+        Some(Cow::Borrowed(_)) if std::str::from_utf8(&bytes).is_ok() => Value::Str(bytes),
         _ => Value::Bytes(bytes),
     }
 }

@@ -268,7 +268,7 @@ fn bind_set<'a>(
     let session = binder.context.session;
     let text = match charset {
         Charset::Binary => Value::Bytes(Bytes::new()),
-        Charset::Utf8Mb4 | Charset::Latin1 => Value::Str(Bytes::new()),
+        Charset::Utf8Mb4 | Charset::Single(_) => Value::Str(Bytes::new()),
     };
     let text = build::type_of_value(&text, charset.default_collation()).nullable(true);
     let mut before = Vec::new();

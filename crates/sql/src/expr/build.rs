@@ -150,7 +150,7 @@ fn condition(operands: &[&ExprType], operation: &str, mixed: Mixed) -> Result<Ex
 pub(crate) enum Mixed {
     /// It compares them, and would not know how.
     Refused,
-    /// It only puts them together. (COLLATE on both sides is refused yet.)
+    /// It only puts them together. (COLLATE on both sides is refused yet, and so are character sets that have each what the other has not.)
     Allowed,
 }
 
@@ -162,7 +162,7 @@ pub(crate) fn agree(
     mixed: Mixed,
 ) -> Result<Option<(CollationId, Coercibility)>, SqlError> {
     let mut all: Option<ExprType> = None;
-    let mut conflict = false;
+    let (mut conflict, mut is_apart) = (false, false);
     for &operand in operands {
         let next = match all {
             None => operand.clone(),
@@ -176,15 +176,18 @@ pub(crate) fn agree(
                 let both_unsettled = unsettled(&so_far) && unsettled(operand);
                 let none_before = !unsettled(&so_far) && !unsettled(operand);
                 conflict |= coercibility == Coercibility::None && (both_unsettled || none_before);
+                let is_same_set = so_far.collation.charset() == operand.collation.charset();
+                is_apart |= coercibility == Coercibility::None && none_before && !is_same_set;
                 // COLLATE settles what was in conflict before it.
                 conflict &= !explicit(operand);
+                is_apart &= !explicit(operand);
                 let kind = if operand.kind.is_string() { operand.kind } else { so_far.kind };
                 ExprType { kind, collation, coercibility, ..so_far }
             }
         };
         all = Some(next);
     }
-    if conflict && mixed == Mixed::Refused {
+    if is_apart || conflict && mixed == Mixed::Refused {
         return Err(illegal_mix(operands, operation));
     }
     let agreed = all.filter(|all| all.kind.is_string() || all.kind == Kind::Any);

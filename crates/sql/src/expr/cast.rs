@@ -1,5 +1,7 @@
 //! CAST and CONVERT.
 
+use std::borrow::Cow;
+
 use base::SqlError;
 use types::charset::{Charset, prefix_bytes};
 use types::decimal::Rounding;
@@ -147,15 +149,21 @@ fn to_char(
 ) -> Result<Value, SqlError> {
     let mut text = coerce::text(value, from);
     let is_binary = matches!(value, Value::Bytes(_));
-    if charset == Charset::Latin1 && !text.is_ascii() {
+    if is_binary {
         // Bytes are characters of it.
-        text = if is_binary { charset.decode(&text).into_owned() } else { charset.representable(&text) }.into();
-    } else if is_binary && std::str::from_utf8(&text).is_err() {
-        ctx.warn(
-            base::codes::INVALID_CHARACTER_STRING,
-            format!("Invalid utf8mb4 character string: '{}'", printable(&text)),
-        );
-        return Ok(Value::Null);
+        text = match charset.text(&text) {
+            Some(Cow::Borrowed(_)) => text,
+            Some(Cow::Owned(decoded)) => decoded.into(),
+            None => {
+                ctx.warn(
+                    base::codes::INVALID_CHARACTER_STRING,
+                    format!("Invalid {} character string: '{}'", charset.name(), printable(&text)),
+                );
+                return Ok(Value::Null);
+            }
+        };
+    } else if matches!(charset, Charset::Single(_)) && !text.is_ascii() {
+        text = charset.representable(&text).into();
     }
     let Some(chars) = chars else { return Ok(Value::Str(text)) };
     let kept = prefix_bytes(&text, chars as usize);

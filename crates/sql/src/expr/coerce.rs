@@ -121,7 +121,7 @@ pub(crate) fn bytes(value: &Value, ty: &ExprType) -> Bytes {
 
 /// Whether text of this type has other bytes in its own character set than here, where all text is UTF-8.
 pub(crate) fn has_other_bytes(ty: &ExprType) -> bool {
-    ty.kind == Kind::Str && ty.collation.charset() == Charset::Latin1
+    ty.kind == Kind::Str && matches!(ty.collation.charset(), Charset::Single(_))
 }
 
 /// How many digits of a fraction a value of this type shows.
@@ -305,21 +305,25 @@ pub(crate) fn in_charset(text: Bytes, from: &ExprType, to: &ExprType) -> Result<
     }
     let charset = to.collation.charset();
     let (fits, from) = match from.kind {
-        Kind::Bytes if charset == Charset::Latin1 => return Ok(charset.decode(&text).into_owned().into()),
-        Kind::Bytes | Kind::Any => (std::str::from_utf8(&text).is_ok(), "binary"),
-        _ => (charset.encode(&text).is_some(), "utf8mb4"),
+        Kind::Bytes if matches!(charset, Charset::Single(_)) => match charset.text(&text) {
+            Some(text) => return Ok(text.into_owned().into()),
+            None => (false, Charset::Binary),
+        },
+        Kind::Bytes | Kind::Any => (std::str::from_utf8(&text).is_ok(), Charset::Binary),
+        _ => (charset.encode(&text).is_some(), from.collation.charset()),
     };
     if fits {
         return Ok(text);
     }
-    let shown: String = text
+    let shown: String = from
+        .encode_lossy(&text)
         .iter()
         .map(|&byte| match byte {
             b' '..=b'~' => (byte as char).to_string(),
             _ => format!("\\x{byte:02X}"),
         })
         .collect();
-    let message = format!("Cannot convert string '{shown}' from {from} to {}", to.collation.charset().name());
+    let message = format!("Cannot convert string '{shown}' from {} to {}", from.name(), charset.name());
     Err(SqlError::new(codes::CANNOT_CONVERT_STRING, message))
 }
 

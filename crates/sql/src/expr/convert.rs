@@ -11,6 +11,8 @@
 //! | ENUM, SET | 1265 | `''`; the known members |
 //! | NOT NULL | 1048 | the type's zero |
 
+use std::borrow::Cow;
+
 use base::{SqlError, codes};
 use bytes::Bytes;
 use types::charset::{Charset, char_count, prefix_bytes};
@@ -252,11 +254,11 @@ impl Assignment<'_> {
         let text = match value {
             Value::Str(text) => self.in_charset(text)?,
             // A binary string is the column's bytes, whatever its character set.
-            Value::Bytes(bytes) if self.column.collation.charset() == Charset::Latin1 => {
-                types::charset::latin1_to_utf8(&bytes).into_owned().into()
-            }
-            Value::Bytes(bytes) if std::str::from_utf8(&bytes).is_err() => self.broken_text(&bytes)?,
-            Value::Bytes(bytes) => bytes,
+            Value::Bytes(bytes) => match self.column.collation.charset().text(&bytes) {
+                None => self.broken_text(&bytes)?,
+                Some(Cow::Borrowed(_)) => bytes,
+                Some(Cow::Owned(text)) => text.into(),
+            },
             other => plain_text(&other, value_decimals(&other)),
         };
         let (limit, is_char) = match &self.column.ty {
@@ -282,26 +284,22 @@ impl Assignment<'_> {
 
     /// The text if the column's character set has all of it.
     fn in_charset(&self, text: Bytes) -> Result<Bytes, SqlError> {
-        if text.is_ascii() || self.column.collation.charset() != Charset::Latin1 {
-            return Ok(text);
-        }
-        if types::charset::utf8_to_latin1(&text).is_some() {
+        let charset = self.column.collation.charset();
+        let Charset::Single(set) = charset else { return Ok(text) };
+        if charset.encode(&text).is_some() {
             return Ok(text);
         }
         let string = String::from_utf8_lossy(&text);
-        let missing = |c: &char| types::charset::latin1_byte(*c).is_none();
-        let at = string.char_indices().find(|(_, c)| missing(c)).map_or(0, |(at, _)| at);
+        let at = string.char_indices().find(|(_, c)| set.byte_of(*c).is_none()).map_or(0, |(at, _)| at);
         self.incorrect_string(&text[at..])?;
-        Ok(Charset::Latin1.representable(&text).into())
+        Ok(charset.representable(&text).into())
     }
 
     fn broken_text(&self, bytes: &[u8]) -> Result<Bytes, SqlError> {
-        let valid = match std::str::from_utf8(bytes) {
-            Ok(_) => bytes.len(),
-            Err(error) => error.valid_up_to(),
-        };
+        let charset = self.column.collation.charset();
+        let valid = charset.valid_up_to(bytes);
         self.incorrect_string(&bytes[valid..])?;
-        Ok(Bytes::copy_from_slice(&bytes[..valid]))
+        Ok(charset.decode(&bytes[..valid]).into_owned().into())
     }
 
     /// 1366, with the first bytes of what is wrong.

@@ -422,22 +422,27 @@ pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, 
     resolve_conflict(a, b)
 }
 
-/// Two collations that insist equally: binary wins, utf8mb4 over latin1, `_bin` of the same character set over others.
+/// Two collations that insist equally: binary wins, Unicode over others, any over ascii, `_bin` of the same character set over others.
 fn resolve_conflict(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
     use types::charset::Charset;
     let charsets = (a.collation.charset(), b.collation.charset());
     match charsets {
         (Charset::Binary, _) => (a.collation, a.coercibility),
         (_, Charset::Binary) => (b.collation, b.coercibility),
-        (Charset::Utf8Mb4, Charset::Latin1) => (a.collation, a.coercibility),
-        (Charset::Latin1, Charset::Utf8Mb4) => (b.collation, b.coercibility),
+        (Charset::Utf8Mb4, Charset::Single(_)) => (a.collation, a.coercibility),
+        (Charset::Single(_), Charset::Utf8Mb4) => (b.collation, b.coercibility),
+        (one, Charset::ASCII) if one != Charset::ASCII => (a.collation, a.coercibility),
+        (Charset::ASCII, other) if other != Charset::ASCII => (b.collation, b.coercibility),
+        (Charset::Single(_), Charset::Single(_)) if charsets.0 != charsets.1 => (a.collation, Coercibility::None),
         _ if b.collation.name().ends_with("_bin") && !a.collation.name().ends_with("_bin") => {
             (b.collation, b.coercibility)
         }
         _ if a.collation.name().ends_with("_bin") && !b.collation.name().ends_with("_bin") => {
             (a.collation, a.coercibility)
         }
-        (Charset::Latin1, _) => (types::collation::by_name("latin1_bin").unwrap_or(a.collation), Coercibility::None),
-        _ => (CollationId::UTF8MB4_BIN, Coercibility::None),
+        (charset, _) => {
+            let binary = crate::charsets::binary_collation(charset.name());
+            (binary.unwrap_or(a.collation), Coercibility::None)
+        }
     }
 }

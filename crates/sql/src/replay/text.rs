@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use binlog::charset_of_collation;
 use binlog::event::ColumnMeta;
 use types::ColumnDef;
 use types::ColumnType;
-use types::charset::{Charset, char_count, latin1_to_utf8, prefix_bytes, utf8_to_latin1};
+use types::charset::{Charset, char_count, prefix_bytes};
 
 use super::convert::Refused;
 use super::form::{StringForm, StringKind};
@@ -32,20 +33,20 @@ pub(super) struct TextConvert {
 enum Recode {
     /// The bytes stay.
     Keep,
-    /// They stay if they are UTF-8: the log does not say, or cannot be trusted.
-    CheckUtf8,
-    FromLatin1,
-    ToLatin1,
+    /// They stay if they are text of that character set, which is ours: the log does not say, or cannot be trusted.
+    Check(Charset),
+    /// From the source's character set to ours.
+    Convert(Charset, Charset),
 }
 
 impl TextConvert {
     pub(super) fn new(source: &ColumnMeta, from: StringForm, to: StringForm, column: &ColumnDef, cut: bool) -> Self {
         let ours = if column.ty.has_charset() { column.collation.charset() } else { Charset::Binary };
         let recode = match (charset_of(source), ours) {
-            (Some(Charset::Latin1), Charset::Utf8Mb4) => Recode::FromLatin1,
-            (_, Charset::Utf8Mb4) => Recode::CheckUtf8,
-            (Some(Charset::Utf8Mb4), Charset::Latin1) => Recode::ToLatin1,
-            _ => Recode::Keep,
+            (_, Charset::Binary) => Recode::Keep,
+            (Some(theirs @ Charset::Single(_)), ours) if theirs != ours => Recode::Convert(theirs, ours),
+            (Some(Charset::Utf8Mb4), Charset::Single(_)) => Recode::Convert(Charset::Utf8Mb4, ours),
+            (_, ours) => Recode::Check(ours),
         };
         let (trim, max_chars) = match column.ty {
             ColumnType::Char { chars } => (Some(b' '), Some(chars as usize)),
@@ -68,7 +69,7 @@ impl TextConvert {
 
     /// Whether strings of ours may be bytes of the log, if [`TextConvert::keeps`] says so of each.
     pub(super) fn is_same_form(&self) -> bool {
-        let keeps_bytes = matches!(self.recode, Recode::Keep | Recode::CheckUtf8);
+        let keeps_bytes = matches!(self.recode, Recode::Keep | Recode::Check(_));
         self.from_prefix == self.to_prefix && keeps_bytes && self.pad_to.is_none()
     }
 
@@ -77,33 +78,41 @@ impl TextConvert {
         let content = &value[self.from_prefix..];
         self.is_same_form()
             && content.len() <= self.max_bytes
-            && (self.recode == Recode::Keep || std::str::from_utf8(content).is_ok())
+            && self.wrong_from(content).is_none()
             && self.trim.is_none_or(|pad| content.last() != Some(&pad))
             && !self.has_too_many_chars(content)
     }
 
+    /// From where on bytes that should stay are no text.
+    fn wrong_from(&self, content: &[u8]) -> Option<usize> {
+        let Recode::Check(ours) = self.recode else { return None };
+        Some(ours.valid_up_to(content)).filter(|&valid| valid < content.len())
+    }
+
+    /// Whether what is stored is UTF-8.
+    fn is_utf8(&self) -> bool {
+        matches!(self.recode, Recode::Check(Charset::Utf8Mb4) | Recode::Convert(_, Charset::Utf8Mb4))
+    }
+
     fn has_too_many_chars(&self, content: &[u8]) -> bool {
-        match (self.max_chars, self.recode) {
-            (Some(max), Recode::Keep | Recode::ToLatin1) => content.len() > max,
-            (Some(max), _) => content.len() > max && char_count(content) > max,
-            (None, _) => false,
-        }
+        self.max_chars.is_some_and(|max| content.len() > max && (!self.is_utf8() || char_count(content) > max))
     }
 
     /// Appends a value of the log as one of ours.
     pub(super) fn append(&self, value: &[u8], out: &mut Vec<u8>) -> Result<(), Refused> {
         let content = &value[self.from_prefix..];
         let mut content = match self.recode {
-            Recode::Keep => Cow::Borrowed(content),
-            Recode::CheckUtf8 => {
-                let wrong = std::str::from_utf8(content).err().map(|error| error.valid_up_to());
-                match wrong {
-                    Some(at) => return Err(Refused::NoText(content[at..].to_vec())),
-                    None => Cow::Borrowed(content),
+            Recode::Keep | Recode::Check(_) => match self.wrong_from(content) {
+                Some(at) => return Err(Refused::NoText(content[at..].to_vec())),
+                None => Cow::Borrowed(content),
+            },
+            Recode::Convert(theirs, ours) => {
+                let wrong = || Refused::NoText(content.to_vec());
+                match theirs.text(content).ok_or_else(wrong)? {
+                    Cow::Borrowed(text) => ours.encode(text).ok_or_else(wrong)?,
+                    Cow::Owned(text) => Cow::Owned(ours.encode(&text).ok_or_else(wrong)?.into_owned()),
                 }
             }
-            Recode::FromLatin1 => latin1_to_utf8(content),
-            Recode::ToLatin1 => utf8_to_latin1(content).ok_or_else(|| Refused::NoText(content.to_vec()))?,
         };
         if let Some(len) = self.pad_to.filter(|&len| content.len() < len) {
             content.to_mut().resize(len, 0);
@@ -116,7 +125,7 @@ impl TextConvert {
 
     /// How many bytes of a text are stored.
     fn kept(&self, content: &[u8]) -> Result<usize, Refused> {
-        let is_utf8 = matches!(self.recode, Recode::CheckUtf8 | Recode::FromLatin1);
+        let is_utf8 = self.is_utf8();
         let trimmed = |end: usize| match self.trim {
             Some(pad) => content[..end].iter().rposition(|&byte| byte != pad).map_or(0, |last| last + 1),
             None => end,
@@ -138,19 +147,8 @@ impl TextConvert {
     }
 }
 
-/// MariaDB's collations without padding have the number of the other and this.
-const MARIA_NOPAD: u32 = 1024;
-
 /// The character set of a collation of MySQL or MariaDB, as far as it can be here; `None` if the log does not say, or for
 /// others.
 fn charset_of(column: &ColumnMeta) -> Option<Charset> {
-    let id = column.collation?;
-    let id = if (MARIA_NOPAD..2 * MARIA_NOPAD).contains(&id) { id - MARIA_NOPAD } else { id };
-    match id {
-        63 => Some(Charset::Binary),
-        5 | 8 | 15 | 31 | 47..=49 | 94 => Some(Charset::Latin1),
-        // ascii is a part of it, utf8mb3 another; MariaDB's UCA 14 collations of both.
-        11 | 65 | 33 | 76 | 83 | 192..=215 | 223 | 2048..=2559 => Some(Charset::Utf8Mb4),
-        other => types::collation::by_id(u16::try_from(other).ok()?).map(|id| id.charset()),
-    }
+    Charset::by_name(charset_of_collation(column.collation?)?)
 }

@@ -8,7 +8,9 @@
 //! - A statement that failed at its source has to fail here, with the same error; any other outcome is an error.
 
 use base::{SqlError, UnixMicros, codes};
+use binlog::charset_of_collation;
 use binlog::event::{QueryEvent, StatusVars, flags2};
+use types::charset::Charset;
 use types::{CollationId, Value};
 
 use super::Session;
@@ -349,7 +351,7 @@ fn known_collation(id: u16) -> Result<CollationId, SqlError> {
 
 /// A statement's text; one in a character set that is not known may have ASCII only.
 fn utf8_of(sql: &[u8], client: Option<u16>) -> Result<Vec<u8>, SqlError> {
-    let charset = client.and_then(types::collation::by_id).map(CollationId::charset);
+    let charset = client.and_then(|client| charset_of_collation(client.into())).and_then(Charset::by_name);
     match charset {
         Some(charset) => Ok(charset.decode(sql).into_owned()),
         None if sql.is_ascii() || client.is_none() => Ok(sql.to_vec()),

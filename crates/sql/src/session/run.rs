@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::{SqlError, UnixMicros, codes};
-use types::charset::latin1_to_utf8;
+use types::charset::Charset;
 
 use super::Session;
 use super::counters::Counter;
@@ -41,8 +41,8 @@ impl Session {
     /// A statement in UTF-8, from the client's character set. Those of a source come in UTF-8.
     pub(super) fn statement_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
         let hot = &self.settings.hot;
-        let text = match hot.character_set_client {
-            "latin1" if !self.is_applier => match latin1_to_utf8(text) {
+        let text = match Charset::by_name(hot.character_set_client) {
+            Some(charset @ Charset::Single(_)) if !self.is_applier => match charset.decode(text) {
                 Cow::Borrowed(ascii) => to_utf8(ascii, hot.sql_mode),
                 Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
             },

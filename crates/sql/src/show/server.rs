@@ -1,6 +1,7 @@
 //! The server, its sessions, and the last statement's warnings.
 
 use base::{SqlError, codes};
+use types::charset::Charset;
 use types::{Value, collation};
 
 use super::{Rows, limited, opt};
@@ -122,20 +123,15 @@ pub(super) fn character_sets() -> Rows {
 }
 
 pub(crate) fn character_set_rows() -> Vec<Vec<Value>> {
-    let described =
-        [("binary", "Binary pseudo charset"), ("latin1", "cp1252 West European"), ("utf8mb4", "UTF-8 Unicode")];
-    let mut rows = Vec::new();
-    for (name, description) in described {
-        let default = collation::all().iter().find(|info| info.is_default && info.charset.name() == name);
-        let Some(default) = default else { continue };
-        rows.push(vec![
-            Value::str(name),
-            Value::str(description),
-            Value::str(default.name),
-            Value::UInt(u64::from(default.charset.max_bytes_per_char())),
-        ]);
-    }
-    rows
+    let row = |charset: Charset| {
+        vec![
+            Value::str(charset.name()),
+            Value::str(charset.description()),
+            Value::str(charset.default_collation().name()),
+            Value::UInt(u64::from(charset.max_bytes_per_char())),
+        ]
+    };
+    Charset::all().map(row).collect()
 }
 
 pub(super) fn collations() -> Rows {

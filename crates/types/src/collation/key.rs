@@ -119,7 +119,7 @@ const TWO_BYTES: u32 = ONE_BYTE + (0x20 << 8);
 const UCA_TWO_BYTES: u32 = 0xff00;
 
 fn put_symbol(method: Method, symbol: u32, out: &mut Vec<u8>) {
-    if method == Method::Uca0400 {
+    if method.has_unicode_symbols() {
         if symbol < UCA_TWO_BYTES {
             out.extend_from_slice(&(symbol as u16).to_be_bytes());
         } else {
@@ -144,17 +144,17 @@ fn skip_symbols(method: Method, key: &[u8], mask: u8) -> Option<usize> {
     let mut at = 0;
     loop {
         let first = key.get(at)? ^ mask;
-        let len = match (method, first) {
-            (Method::Uca0400, 0xff) => 3,
-            (Method::Uca0400, _) => 2,
-            (_, 0xe0..) => 3,
-            (_, 0xc0..) => 2,
-            _ => 1,
+        let len = match (method.has_unicode_symbols(), first) {
+            (true, 0xff) => 3,
+            (true, _) => 2,
+            (false, 0xe0..) => 3,
+            (false, 0xc0..) => 2,
+            (false, _) => 1,
         };
         // END is short in both forms, so no longer symbol can be taken for it.
         let symbol = match len {
             1 => first as u32,
-            2 if method == Method::Uca0400 => (first as u32) << 8 | (key.get(at + 1)? ^ mask) as u32,
+            2 if method.has_unicode_symbols() => (first as u32) << 8 | (key.get(at + 1)? ^ mask) as u32,
             _ => u32::MAX,
         };
         at += len;

@@ -5,9 +5,9 @@
 //! | collations | weights | trailing spaces |
 //! |---|---|---|
 //! | `binary`, `utf8mb4_0900_bin` | the bytes | matter (NO PAD) |
-//! | `utf8mb4_bin`, `latin1_bin` | code points (bytes of latin1) | do not (PAD SPACE) |
-//! | `utf8mb4_general_ci`, `latin1_*` | one per character, from a table | do not |
-//! | `utf8mb4_unicode_ci` | primary weights of UCA 4.0.0 | do not |
+//! | `utf8mb4_bin` | code points | do not (PAD SPACE) |
+//! | `utf8mb4_general_ci`, `latin1_*` and their kin | one per character, from a table (`_bin`: the byte) | do not |
+//! | `utf8mb4_unicode_ci`, `utf8mb4_unicode_520_ci` | primary weights of UCA 4.0.0, 5.2.0 | do not |
 //! | `utf8mb4_0900_ai_ci` | primary weights of UCA 9.0.0 | matter |
 //! | `utf8mb4_0900_as_ci`, `_as_cs` | and secondary, and tertiary weights | matter |
 //!
@@ -27,7 +27,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::charset::Charset;
+use crate::charset::{Charset, SingleByte};
 use stream::Stream;
 use tables::Level;
 
@@ -70,7 +70,7 @@ impl CollationId {
         match self.0 {
             255 => &ALL[UTF8MB4_0900_AI_CI],
             63 => &ALL[0],
-            id => ALL.iter().find(|info| info.id.0 == id).unwrap_or(&ALL[0]),
+            id => PLACES.get(id as usize).map_or(&ALL[0], |&place| &ALL[place as usize]),
         }
     }
 }
@@ -106,12 +106,12 @@ pub struct CollationInfo {
 enum Method {
     /// The bytes.
     Bytes,
-    /// The code points, or the bytes of latin1.
     CodePoints,
     General,
-    Latin1Swedish,
-    Latin1General,
+    /// Of the bytes of a character set: by the table of that number, or in their own order.
+    SingleByte(SingleByte, Option<u8>),
     Uca0400,
+    Uca0520,
     /// With so many levels.
     Uca0900(u8),
 }
@@ -123,6 +123,11 @@ impl Method {
             Method::Uca0900(levels) => &LEVELS[..levels as usize],
             _ => &LEVELS[..1],
         }
+    }
+
+    /// Whether its weights, with padding, are those of the Unicode algorithm: two bytes nearly always.
+    fn has_unicode_symbols(self) -> bool {
+        matches!(self, Method::Uca0400 | Method::Uca0520)
     }
 }
 
@@ -137,17 +142,21 @@ const fn line(
     CollationInfo { id: CollationId(id), name, charset, is_default, pad, method }
 }
 
-const UTF8MB4_0900_AI_CI: usize = 5;
+/// A collation of a character set of one byte per character: in the order that [`tables::ORDERS`] has for it, or that of the bytes.
+const fn of_bytes(id: u16, name: &'static str, charset: &'static str) -> CollationInfo {
+    let set = SingleByte::named(charset);
+    let method = Method::SingleByte(set, tables::order_named(name));
+    line(id, name, Charset::Single(set), Pad::PadSpace, method, set.default_collation().0 == id)
+}
 
-static ALL: [CollationInfo; 11] = {
-    use Charset::{Binary, Latin1, Utf8Mb4};
+const UTF8MB4_0900_AI_CI: usize = 2;
+
+static ALL: [CollationInfo; 68] = {
+    use Charset::{Binary, Utf8Mb4};
     use Method::*;
     use Pad::{NoPad, PadSpace};
     [
         line(63, "binary", Binary, NoPad, Bytes, true),
-        line(8, "latin1_swedish_ci", Latin1, PadSpace, Latin1Swedish, true),
-        line(47, "latin1_bin", Latin1, PadSpace, CodePoints, false),
-        line(48, "latin1_general_ci", Latin1, PadSpace, Latin1General, false),
         line(45, "utf8mb4_general_ci", Utf8Mb4, PadSpace, General, false),
         line(255, "utf8mb4_0900_ai_ci", Utf8Mb4, NoPad, Uca0900(1), true),
         line(305, "utf8mb4_0900_as_ci", Utf8Mb4, NoPad, Uca0900(2), false),
@@ -155,7 +164,78 @@ static ALL: [CollationInfo; 11] = {
         line(309, "utf8mb4_0900_bin", Utf8Mb4, NoPad, Bytes, false),
         line(46, "utf8mb4_bin", Utf8Mb4, PadSpace, CodePoints, false),
         line(224, "utf8mb4_unicode_ci", Utf8Mb4, PadSpace, Uca0400, false),
+        line(246, "utf8mb4_unicode_520_ci", Utf8Mb4, PadSpace, Uca0520, false),
+        of_bytes(65, "ascii_bin", "ascii"),
+        of_bytes(11, "ascii_general_ci", "ascii"),
+        of_bytes(66, "cp1250_bin", "cp1250"),
+        of_bytes(44, "cp1250_croatian_ci", "cp1250"),
+        of_bytes(26, "cp1250_general_ci", "cp1250"),
+        of_bytes(99, "cp1250_polish_ci", "cp1250"),
+        of_bytes(50, "cp1251_bin", "cp1251"),
+        of_bytes(14, "cp1251_bulgarian_ci", "cp1251"),
+        of_bytes(51, "cp1251_general_ci", "cp1251"),
+        of_bytes(52, "cp1251_general_cs", "cp1251"),
+        of_bytes(23, "cp1251_ukrainian_ci", "cp1251"),
+        of_bytes(67, "cp1256_bin", "cp1256"),
+        of_bytes(57, "cp1256_general_ci", "cp1256"),
+        of_bytes(58, "cp1257_bin", "cp1257"),
+        of_bytes(59, "cp1257_general_ci", "cp1257"),
+        of_bytes(29, "cp1257_lithuanian_ci", "cp1257"),
+        of_bytes(80, "cp850_bin", "cp850"),
+        of_bytes(4, "cp850_general_ci", "cp850"),
+        of_bytes(81, "cp852_bin", "cp852"),
+        of_bytes(40, "cp852_general_ci", "cp852"),
+        of_bytes(68, "cp866_bin", "cp866"),
+        of_bytes(36, "cp866_general_ci", "cp866"),
+        of_bytes(69, "dec8_bin", "dec8"),
+        of_bytes(3, "dec8_swedish_ci", "dec8"),
+        of_bytes(93, "geostd8_bin", "geostd8"),
+        of_bytes(92, "geostd8_general_ci", "geostd8"),
+        of_bytes(70, "greek_bin", "greek"),
+        of_bytes(25, "greek_general_ci", "greek"),
+        of_bytes(71, "hebrew_bin", "hebrew"),
+        of_bytes(16, "hebrew_general_ci", "hebrew"),
+        of_bytes(72, "hp8_bin", "hp8"),
+        of_bytes(6, "hp8_english_ci", "hp8"),
+        of_bytes(73, "keybcs2_bin", "keybcs2"),
+        of_bytes(37, "keybcs2_general_ci", "keybcs2"),
+        of_bytes(74, "koi8r_bin", "koi8r"),
+        of_bytes(7, "koi8r_general_ci", "koi8r"),
+        of_bytes(75, "koi8u_bin", "koi8u"),
+        of_bytes(22, "koi8u_general_ci", "koi8u"),
+        of_bytes(47, "latin1_bin", "latin1"),
+        of_bytes(15, "latin1_danish_ci", "latin1"),
+        of_bytes(48, "latin1_general_ci", "latin1"),
+        of_bytes(49, "latin1_general_cs", "latin1"),
+        of_bytes(5, "latin1_german1_ci", "latin1"),
+        of_bytes(94, "latin1_spanish_ci", "latin1"),
+        of_bytes(8, "latin1_swedish_ci", "latin1"),
+        of_bytes(77, "latin2_bin", "latin2"),
+        of_bytes(27, "latin2_croatian_ci", "latin2"),
+        of_bytes(9, "latin2_general_ci", "latin2"),
+        of_bytes(21, "latin2_hungarian_ci", "latin2"),
+        of_bytes(78, "latin5_bin", "latin5"),
+        of_bytes(30, "latin5_turkish_ci", "latin5"),
+        of_bytes(79, "latin7_bin", "latin7"),
+        of_bytes(20, "latin7_estonian_cs", "latin7"),
+        of_bytes(41, "latin7_general_ci", "latin7"),
+        of_bytes(42, "latin7_general_cs", "latin7"),
+        of_bytes(43, "macce_bin", "macce"),
+        of_bytes(38, "macce_general_ci", "macce"),
+        of_bytes(53, "macroman_bin", "macroman"),
+        of_bytes(39, "macroman_general_ci", "macroman"),
     ]
+};
+
+/// Where in [`ALL`] a collation is, by its number; that of `binary` for numbers that are not here.
+static PLACES: [u8; 310] = {
+    let mut places = [0; 310];
+    let mut at = 0;
+    while at < ALL.len() {
+        places[ALL[at].id.0 as usize] = at as u8;
+        at += 1;
+    }
+    places
 };
 
 /// All collations, for `SHOW COLLATION`.
@@ -192,6 +272,7 @@ pub fn by_id(id: u16) -> Option<CollationId> {
         33 => 45,
         83 => 46,
         192 => 224,
+        214 => 246,
         // MariaDB's utf8mb3_uca1400_… and utf8mb4_uca1400_… without a language.
         2048..=2055 | 2304..=2311 => match id % 4 {
             0 => 255,

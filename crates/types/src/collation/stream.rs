@@ -1,8 +1,8 @@
 //! The weights of a text at one level, one after the other.
 
 use super::Method;
-use super::tables::{self, Level, UCA_0400, UCA_0900, Uca, Weights};
-use crate::charset::{latin1_byte, next_code_point};
+use super::tables::{self, Level, UCA_0400, UCA_0520, UCA_0900, Uca, Weights};
+use crate::charset::{SingleByte, next_code_point};
 
 /// Weights are never 0 in the UCA collations; in the others 0 is the weight of NUL.
 pub(super) struct Stream<'a> {
@@ -17,7 +17,7 @@ enum Source {
     Uca(&'static Uca, Level),
     General,
     CodePoints,
-    Latin1(&'static [u8]),
+    SingleByte(SingleByte, Option<u8>),
 }
 
 impl<'a> Stream<'a> {
@@ -25,9 +25,9 @@ impl<'a> Stream<'a> {
         let source = match method {
             Method::Bytes | Method::CodePoints => Source::CodePoints,
             Method::General => Source::General,
-            Method::Latin1Swedish => Source::Latin1(tables::latin1_swedish()),
-            Method::Latin1General => Source::Latin1(tables::latin1_general()),
+            Method::SingleByte(set, order) => Source::SingleByte(set, order),
             Method::Uca0400 => Source::Uca(&UCA_0400, level),
+            Method::Uca0520 => Source::Uca(&UCA_0520, level),
             Method::Uca0900(_) => Source::Uca(&UCA_0900, level),
         };
         Stream { text, source, pending: Weights::NONE, given: 0 }
@@ -70,9 +70,9 @@ impl Iterator for Stream<'_> {
         self.text = &self.text[len..];
         Some(match self.source {
             Source::General => tables::general(code) as u32,
-            Source::Latin1(table) => match char::from_u32(code).and_then(latin1_byte) {
-                Some(byte) => table[byte as usize] as u32,
-                // Not a latin1 character: in flight only, beside a latin1 column. After all of them.
+            Source::SingleByte(set, order) => match char::from_u32(code).and_then(|c| set.byte_of(c)) {
+                Some(byte) => tables::weight_of_byte(order, byte) as u32,
+                // Not one of its characters: in flight only, beside a column of it. After all of them.
                 None => 0x100 + code,
             },
             _ => code,
@@ -84,9 +84,9 @@ impl Iterator for Stream<'_> {
 pub(super) fn space(method: Method) -> u32 {
     match method {
         Method::Uca0400 => UCA_0400.ascii[b' ' as usize] as u32,
+        Method::Uca0520 => UCA_0520.ascii[b' ' as usize] as u32,
         Method::Uca0900(_) => UCA_0900.ascii[b' ' as usize] as u32,
-        Method::Latin1Swedish => tables::latin1_swedish()[b' ' as usize] as u32,
-        Method::Latin1General => tables::latin1_general()[b' ' as usize] as u32,
+        Method::SingleByte(_, order) => tables::weight_of_byte(order, b' ') as u32,
         Method::General => tables::general(b' ' as u32) as u32,
         Method::Bytes | Method::CodePoints => b' ' as u32,
     }

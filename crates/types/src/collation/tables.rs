@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use crate::charset::is_same;
+
 const PAGE: usize = 256 * 2;
 
 fn u16_at(data: &[u8], at: usize) -> u16 {
@@ -70,6 +72,10 @@ pub(super) static UCA_0900: LazyLock<Uca> =
 /// UCA 4.0.0, primary level.
 pub(super) static UCA_0400: LazyLock<Uca> =
     LazyLock::new(|| Uca::new(include_bytes!("data/uca0400.bin"), false, implicit_0400));
+
+/// UCA 5.2.0, primary level.
+pub(super) static UCA_0520: LazyLock<Uca> =
+    LazyLock::new(|| Uca::new(include_bytes!("data/uca0520.bin"), false, implicit_0520));
 
 impl Uca {
     fn new(data: &'static [u8], has_tails: bool, implicit: fn(u32, Level) -> Weights) -> Self {
@@ -174,9 +180,13 @@ fn implicit_base_0900(code: u32) -> u16 {
 }
 
 /// UCA 4.0.0 as MySQL has it: one weight for everything beyond the basic plane.
-fn implicit_0400(code: u32, _: Level) -> Weights {
+fn implicit_0400(code: u32, level: Level) -> Weights {
+    if code >= 0x10000 { Weights::of(&[0xfffd]) } else { implicit_0520(code, level) }
+}
+
+/// UCA 5.2.0 as MySQL has it.
+fn implicit_0520(code: u32, _: Level) -> Weights {
     let base = match code {
-        0x10000.. => return Weights::of(&[0xfffd]),
         0x3400..=0x4db5 => 0xfb80,
         0x4e00..=0x9fa5 => 0xfb40,
         _ => 0xfbc0,
@@ -197,14 +207,62 @@ pub(super) fn general(code: u32) -> u16 {
     }
 }
 
-static LATIN1: &[u8; 512] = include_bytes!("data/latin1.bin");
+/// The orders of characters that `single_byte.bin` has, which is made in this order.
+const ORDERS: [&str; 37] = [
+    "ascii_general_ci",
+    "cp1250_croatian_ci",
+    "cp1250_general_ci",
+    "cp1250_polish_ci",
+    "cp1251_bulgarian_ci",
+    "cp1251_general_ci",
+    "cp1251_general_cs",
+    "cp1251_ukrainian_ci",
+    "cp1256_general_ci",
+    "cp1257_general_ci",
+    "cp1257_lithuanian_ci",
+    "cp850_general_ci",
+    "cp852_general_ci",
+    "cp866_general_ci",
+    "dec8_swedish_ci",
+    "geostd8_general_ci",
+    "greek_general_ci",
+    "hebrew_general_ci",
+    "hp8_english_ci",
+    "keybcs2_general_ci",
+    "koi8r_general_ci",
+    "koi8u_general_ci",
+    "latin1_danish_ci",
+    "latin1_general_ci",
+    "latin1_general_cs",
+    "latin1_german1_ci",
+    "latin1_spanish_ci",
+    "latin1_swedish_ci",
+    "latin2_croatian_ci",
+    "latin2_general_ci",
+    "latin2_hungarian_ci",
+    "latin5_turkish_ci",
+    "latin7_estonian_cs",
+    "latin7_general_ci",
+    "latin7_general_cs",
+    "macce_general_ci",
+    "macroman_general_ci",
+];
 
-/// Weights of cp1252 bytes in `latin1_swedish_ci`.
-pub(super) fn latin1_swedish() -> &'static [u8] {
-    &LATIN1[..256]
+/// The number of the order that a collation has, by its name.
+pub(super) const fn order_named(collation: &str) -> Option<u8> {
+    let mut at = 0;
+    while at < ORDERS.len() {
+        if is_same(ORDERS[at].as_bytes(), collation.as_bytes()) {
+            return Some(at as u8);
+        }
+        at += 1;
+    }
+    None
 }
 
-/// Weights of cp1252 bytes in `latin1_general_ci`.
-pub(super) fn latin1_general() -> &'static [u8] {
-    &LATIN1[256..]
+static SINGLE_BYTE: &[u8; ORDERS.len() * 256] = include_bytes!("data/single_byte.bin");
+
+/// The weight of a byte in one of these orders, or in that of the bytes.
+pub(super) fn weight_of_byte(order: Option<u8>, byte: u8) -> u8 {
+    order.map_or(byte, |order| SINGLE_BYTE[256 * order as usize + byte as usize])
 }

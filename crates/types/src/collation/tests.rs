@@ -40,6 +40,20 @@ fn known_orders() {
         ("latin1_swedish_ci", "ü", "Y", Ordering::Equal),
         ("latin1_swedish_ci", "ä", "z", Ordering::Greater),
         ("latin1_general_ci", "ä", "a", Ordering::Greater),
+        ("latin1_german1_ci", "ä", "A", Ordering::Equal),
+        ("latin1_general_cs", "a", "A", Ordering::Greater),
+        ("latin1_danish_ci", "å", "z", Ordering::Greater),
+        // By its byte, which is 80.
+        ("latin1_bin", "€", "é", Ordering::Less),
+        ("ascii_general_ci", "a", "A ", Ordering::Equal),
+        ("ascii_bin", "a", "A", Ordering::Greater),
+        ("cp1251_general_ci", "п", "П", Ordering::Equal),
+        ("cp1251_bin", "п", "П", Ordering::Greater),
+        ("koi8r_general_ci", "ю", "а", Ordering::Greater),
+        ("koi8r_bin", "ю", "а", Ordering::Less),
+        ("utf8mb4_unicode_520_ci", "ß", "SS ", Ordering::Equal),
+        ("utf8mb4_unicode_520_ci", "😀", "😁", Ordering::Less),
+        ("utf8mb4_unicode_ci", "😀", "😁", Ordering::Equal),
         ("binary", "a", "a ", Ordering::Less),
     ];
     for (name, a, b, order) in cases {
@@ -59,7 +73,9 @@ fn names_and_numbers() {
     assert_eq!(by_name("utf8_general_ci"), Some(CollationId::UTF8MB4_GENERAL_CI));
     assert_eq!(by_name("UTF8MB3_BIN"), Some(CollationId::UTF8MB4_BIN));
     assert_eq!(by_id(33), Some(CollationId::UTF8MB4_GENERAL_CI));
+    assert_eq!(by_id(214), by_name("utf8_unicode_520_ci"));
     assert_eq!(by_name("utf8mb4_klingon_ci"), None);
+    assert_eq!(CollationId(64).info().name, "binary", "armscii8_bin is not here");
 }
 
 /// Text that meets: few letters, spaces, characters below the space, accents, long and ignored weights.

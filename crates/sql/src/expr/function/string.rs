@@ -2,7 +2,7 @@
 
 use base::SqlError;
 use bytes::Bytes;
-use types::charset::{char_count, prefix_bytes};
+use types::charset::{Charset, char_count, prefix_bytes};
 use types::{Value, collation};
 
 use super::{
@@ -195,6 +195,12 @@ fn change_case(args: &Args<'_>, upper: bool) -> Result<Value, SqlError> {
     let text = some!(args.text(0)?);
     if args.is_binary(0) {
         return Ok(args.string(text));
+    }
+    if let Charset::Single(set) = args.args[0].ty.collation.charset()
+        && args.args[0].ty.kind == Kind::Str
+    {
+        let text = String::from_utf8_lossy(&text);
+        return Ok(args.string(text.chars().map(|c| set.change_case(c, upper)).collect::<String>().into_bytes()));
     }
     if text.is_ascii() {
         return Ok(args.string(if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() }));

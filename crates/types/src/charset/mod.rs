@@ -1,29 +1,38 @@
 //! Character sets of columns, and the ways to and from utf8mb4.
 //!
-//! Strings in flight are utf8mb4. MySQL's latin1 is cp1252 with its five holes filled by the control characters of the same
-//! number, so every byte has a character and every conversion from it succeeds.
+//! Strings in flight are utf8mb4.
+
+mod single_byte;
 
 use std::borrow::Cow;
 
 use bytes::Bytes;
+
+pub use single_byte::SingleByte;
+pub(crate) use single_byte::is_same;
 
 /// A character set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Charset {
     /// Unicode; `utf8mb3` and `utf8` are taken for it.
     Utf8Mb4,
-    /// cp1252, as MySQL's latin1 is.
-    Latin1,
+    /// One with one byte per character.
+    Single(SingleByte),
     /// Bytes.
     Binary,
 }
 
 impl Charset {
+    /// `latin1`, which is cp1252 in MySQL.
+    pub const LATIN1: Charset = Charset::Single(SingleByte::LATIN1);
+    /// `ascii`
+    pub const ASCII: Charset = Charset::Single(SingleByte::ASCII);
+
     /// `utf8mb4`, `latin1`, `binary`.
     pub fn name(self) -> &'static str {
         match self {
             Charset::Utf8Mb4 => "utf8mb4",
-            Charset::Latin1 => "latin1",
+            Charset::Single(set) => set.name(),
             Charset::Binary => "binary",
         }
     }
@@ -32,23 +41,20 @@ impl Charset {
     pub fn description(self) -> &'static str {
         match self {
             Charset::Utf8Mb4 => "UTF-8 Unicode",
-            Charset::Latin1 => "cp1252 West European",
+            Charset::Single(set) => set.description(),
             Charset::Binary => "Binary pseudo charset",
         }
     }
 
-    /// The character set of that name, without regard to case; `utf8`, `utf8mb3`, `ascii` and `ucs2`-like names that
-    /// utf8mb4 can stand for are taken for it only where nothing is lost: `utf8` and `utf8mb3`.
+    /// The character set of that name, without regard to case; `utf8` and `utf8mb3` are taken for utf8mb4.
     pub fn by_name(name: &str) -> Option<Charset> {
         let is = |other: &str| name.eq_ignore_ascii_case(other);
         if is("utf8mb4") || is("utf8") || is("utf8mb3") {
             Some(Charset::Utf8Mb4)
-        } else if is("latin1") {
-            Some(Charset::Latin1)
         } else if is("binary") {
             Some(Charset::Binary)
         } else {
-            None
+            SingleByte::by_name(name).map(Charset::Single)
         }
     }
 
@@ -56,7 +62,7 @@ impl Charset {
     pub fn max_bytes_per_char(self) -> u32 {
         match self {
             Charset::Utf8Mb4 => 4,
-            Charset::Latin1 | Charset::Binary => 1,
+            Charset::Single(_) | Charset::Binary => 1,
         }
     }
 
@@ -64,21 +70,43 @@ impl Charset {
     pub fn default_collation(self) -> crate::CollationId {
         match self {
             Charset::Utf8Mb4 => crate::CollationId::UTF8MB4_0900_AI_CI,
-            Charset::Latin1 => crate::CollationId::LATIN1_SWEDISH_CI,
+            Charset::Single(set) => set.default_collation(),
             Charset::Binary => crate::CollationId::BINARY,
         }
     }
 
-    /// All of them, for SHOW CHARACTER SET.
-    pub fn all() -> [Charset; 3] {
-        [Charset::Binary, Charset::Latin1, Charset::Utf8Mb4]
+    /// All of them by name, for SHOW CHARACTER SET.
+    pub fn all() -> impl Iterator<Item = Charset> {
+        let mut all: Vec<Charset> = SingleByte::all().map(Charset::Single).collect();
+        all.extend([Charset::Binary, Charset::Utf8Mb4]);
+        all.sort_unstable_by_key(|set| set.name());
+        all.into_iter()
     }
 
-    /// Bytes in this character set as utf8mb4 (binary stays as it is).
+    /// Bytes in this character set as utf8mb4 (binary stays as it is), with `?` for bytes that are no character of a set of one byte
+    /// per character.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, [u8]> {
         match self {
             Charset::Utf8Mb4 | Charset::Binary => Cow::Borrowed(bytes),
-            Charset::Latin1 => latin1_to_utf8(bytes),
+            Charset::Single(set) => set.decode(bytes),
+        }
+    }
+
+    /// Bytes in this character set as utf8mb4 (binary stays as it is); `None` if they are no text.
+    pub fn text(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Charset::Utf8Mb4 => std::str::from_utf8(bytes).is_ok().then_some(Cow::Borrowed(bytes)),
+            Charset::Single(set) => set.text(bytes),
+            Charset::Binary => Some(Cow::Borrowed(bytes)),
+        }
+    }
+
+    /// How many bytes at the beginning are text of this character set.
+    pub fn valid_up_to(self, bytes: &[u8]) -> usize {
+        match self {
+            Charset::Utf8Mb4 => std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len),
+            Charset::Single(set) => set.valid_up_to(bytes),
+            Charset::Binary => bytes.len(),
         }
     }
 
@@ -86,15 +114,16 @@ impl Charset {
     pub fn encode(self, text: &[u8]) -> Option<Cow<'_, [u8]>> {
         match self {
             Charset::Utf8Mb4 | Charset::Binary => Some(Cow::Borrowed(text)),
-            Charset::Latin1 => utf8_to_latin1(text),
+            Charset::Single(set) => set.encode(text),
         }
     }
 
     /// utf8mb4 in this character set, with `?` for characters that this one has not.
     pub fn encode_lossy(self, text: &[u8]) -> Cow<'_, [u8]> {
-        self.encode(text).unwrap_or_else(|| {
+        let Charset::Single(set) = self else { return Cow::Borrowed(text) };
+        set.encode(text).unwrap_or_else(|| {
             let text = String::from_utf8_lossy(text);
-            Cow::Owned(text.chars().map(|c| latin1_byte(c).unwrap_or(b'?')).collect())
+            Cow::Owned(text.chars().map(|c| set.byte_of(c).unwrap_or(b'?')).collect())
         })
     }
 
@@ -110,48 +139,6 @@ impl Charset {
     pub fn representable(self, text: &[u8]) -> Vec<u8> {
         self.decode(&self.encode_lossy(text)).into_owned()
     }
-}
-
-/// cp1252's 0x80 to 0x9f.
-const CP1252_HIGH: [u16; 32] = [
-    0x20ac, 0x81, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021, 0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8d, 0x017d,
-    0x8f, 0x90, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014, 0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, 0x9d,
-    0x017e, 0x0178,
-];
-
-/// The character of a latin1 (cp1252) byte.
-pub fn latin1_char(byte: u8) -> char {
-    let code = match byte {
-        0x80..=0x9f => CP1252_HIGH[byte as usize - 0x80] as u32,
-        _ => byte as u32,
-    };
-    char::from_u32(code).unwrap_or('?')
-}
-
-/// The latin1 (cp1252) byte of a character.
-pub fn latin1_byte(c: char) -> Option<u8> {
-    match c as u32 {
-        code @ (0..=0x7f | 0xa0..=0xff) => Some(code as u8),
-        code => CP1252_HIGH.iter().position(|&high| high as u32 == code).map(|at| at as u8 + 0x80),
-    }
-}
-
-/// latin1 (cp1252) bytes as utf8.
-pub fn latin1_to_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
-    if bytes.is_ascii() {
-        return Cow::Borrowed(bytes);
-    }
-    let text: String = bytes.iter().map(|&byte| latin1_char(byte)).collect();
-    Cow::Owned(text.into_bytes())
-}
-
-/// utf8 as latin1 (cp1252); `None` if there is a character that it does not have, or the text is not utf8.
-pub fn utf8_to_latin1(text: &[u8]) -> Option<Cow<'_, [u8]>> {
-    if text.is_ascii() {
-        return Some(Cow::Borrowed(text));
-    }
-    let bytes: Option<Vec<u8>> = std::str::from_utf8(text).ok()?.chars().map(latin1_byte).collect();
-    bytes.map(Cow::Owned)
 }
 
 /// The code point at the beginning of `text` and its length in bytes. Text in flight is utf8; should a byte not be, it
@@ -193,14 +180,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_latin1_byte_comes_back() {
-        for byte in 0..=255 {
-            assert_eq!(latin1_byte(latin1_char(byte)), Some(byte));
-        }
-        let all: Vec<u8> = (0..=255).collect();
-        assert_eq!(utf8_to_latin1(&latin1_to_utf8(&all)).unwrap(), &all[..]);
-        assert_eq!(&*latin1_to_utf8(b"\x80\xe4"), "€ä".as_bytes());
-        assert_eq!(utf8_to_latin1("a語".as_bytes()), None);
+    fn what_a_set_does_not_have() {
+        assert_eq!(&*Charset::LATIN1.encode_lossy("aä語".as_bytes()), b"a\xe4?");
+        assert_eq!(Charset::ASCII.representable("aä".as_bytes()), b"a?");
+        assert_eq!((Charset::ASCII.text(b"\xe4"), Charset::Utf8Mb4.text(b"\xe4")), (None, None));
+        assert_eq!(Charset::Binary.text(b"\xe4").as_deref(), Some(&b"\xe4"[..]));
+        assert_eq!(Charset::by_name("UTF8"), Some(Charset::Utf8Mb4));
+        assert_eq!(Charset::by_name("gbk"), None);
+        assert_eq!(Charset::LATIN1.name(), "latin1");
+        let names: Vec<&str> = Charset::all().map(Charset::name).collect();
+        assert!(
+            names.is_sorted() && names.iter().all(|name| Charset::by_name(name).is_some_and(|set| set.name() == *name))
+        );
     }
 
     #[test]
