@@ -15,6 +15,8 @@ Layout (all integers little-endian), read by src/collation/tables.rs:
                                             u16 number of the tail (0900 only: secondary and tertiary weights)
                  u32 tail_count, then       u16 offset in the pool, u8 secondary weights there, u8 tertiary ones behind them
                  u16 pool[]
+    languages.bin          for each of LANGUAGES in collation/tables.rs, what it has otherwise than uca0400.bin:
+                           u16 count, then u16 code point, u16 weight, u16 second weight or 0
     general.bin  u16 pages[256], page: u16 weight[256]      0 = the code point itself
     single_byte.bin        u8 weight[256] of each collation, in the order of ORDERS in collation/tables.rs
 
@@ -127,6 +129,29 @@ def write_uca(name, collation, version):
     save(name, out)
 
 
+# All of version 4.0.0 of which no language takes two letters for one.
+LANGUAGES = ("icelandic latvian romanian slovenian polish estonian spanish swedish turkish roman persian esperanto hungarian sinhala "
+             "german2 vietnamese")
+
+
+def write_languages():
+    common = dict(weights("utf8mb4_unicode_ci"))
+    out = b""
+    for language in LANGUAGES.split():
+        own = {code: units for code, units in weights(f"utf8mb4_{language}_ci") if units != common[code]}
+        letters = [*range(ord("A"), ord("Z") + 1), *range(ord("a"), ord("z") + 1), *range(0x300, 0x370), *own]
+        rows = ", ".join(f"row({code})" for code in letters)
+        pairs = ask(
+            f"with l as (select convert(char(c using utf32) using utf8mb4) collate utf8mb4_{language}_ci s from (values {rows}) v(c)) "
+            "select count(*) from l a join l b where weight_string(concat(a.s, b.s)) <> concat(weight_string(a.s), weight_string(b.s))"
+        )
+        assert pairs.strip() == "0", language
+        out += struct.pack("<H", len(own))
+        for code, units in own.items():
+            out += struct.pack("<HHH", code, *units, *[0] * (2 - len(units)))
+    save("languages.bin", out)
+
+
 def write_general():
     pages = {}
     for code, units in weights("utf8mb4_general_ci"):
@@ -188,5 +213,6 @@ def save(name, data):
 write_uca("uca0900.bin", "utf8mb4_0900_as_cs", 9)
 write_uca("uca0400.bin", "utf8mb4_unicode_ci", 4)
 write_uca("uca0520.bin", "utf8mb4_unicode_520_ci", 5)
+write_languages()
 write_general()
 write_single_byte()

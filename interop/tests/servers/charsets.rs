@@ -71,6 +71,41 @@ fn orders_are_those_of_mysql() {
     }
 }
 
+/// Letters of the languages that have orders of their own, accents among them, alone and beside others.
+fn letters() -> String {
+    let blocks =
+        [0x20..0x250, 0x300..0x340, 0x400..0x460, 0x600..0x700, 0xd80..0xe00, 0x1ea0..0x1f00, 0x1f600..0x1f604];
+    let letters = blocks.into_iter().flatten().filter_map(char::from_u32).filter(|c| !c.is_ascii_punctuation());
+    let text = |c: char| format!("('{c}'), ('a{c}'), ('{c}b'), ('{c}\u{301}')");
+    letters.map(text).collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn orders_of_unicode_are_those_of_mysql() {
+    let theirs = Peer::start(Kind::Mysql97, "charsets-unicode", Duration::ZERO, &[]).unwrap();
+    let ours = Server::start("charsets-unicode", ServerOptions::default()).unwrap();
+    let clients = [ours.client(), theirs.client()];
+    let values = letters();
+    clients.iter().for_each(|client| drop(client.query("CREATE DATABASE d").unwrap()));
+    let names = "SELECT collation_name FROM information_schema.collations WHERE character_set_name = 'utf8mb4'";
+    let names = clients[0].query(names).unwrap();
+    assert!(names.lines().count() >= 24, "{names}");
+    for name in names.lines() {
+        let statements = format!(
+            "SET NAMES utf8mb4; SET SESSION group_concat_max_len = 1000000; USE d; \
+             CREATE TABLE {name} (id INT AUTO_INCREMENT PRIMARY KEY, c VARCHAR(3) COLLATE {name}, KEY (c)); \
+             INSERT INTO {name} (c) VALUES {values}; \
+             SELECT GROUP_CONCAT(HEX(c) ORDER BY id) FROM {name} GROUP BY c ORDER BY c; \
+             SELECT COUNT(*) FROM {name} a JOIN {name} b ON a.c = b.c"
+        );
+        let answers = clients.each_ref().map(|client| client.query(&statements).unwrap());
+        for (ours, theirs) in answers[0].lines().zip(answers[1].lines()) {
+            assert_eq!(ours, theirs, "{name}");
+        }
+        assert_eq!(answers[0].len(), answers[1].len(), "{name}");
+    }
+}
+
 /// What clients write and read in each character set, and what does not fit into it.
 #[test]
 fn clients_are_answered_as_by_mysql() {

@@ -8,6 +8,7 @@
 //! | `utf8mb4_bin` | code points | do not (PAD SPACE) |
 //! | `utf8mb4_general_ci`, `latin1_*` and their kin | one per character, from a table (`_bin`: the byte) | do not |
 //! | `utf8mb4_unicode_ci`, `utf8mb4_unicode_520_ci` | primary weights of UCA 4.0.0, 5.2.0 | do not |
+//! | `utf8mb4_swedish_ci` and those of other languages | of UCA 4.0.0, but for a few letters | do not |
 //! | `utf8mb4_0900_ai_ci` | primary weights of UCA 9.0.0 | matter |
 //! | `utf8mb4_0900_as_ci`, `_as_cs` | and secondary, and tertiary weights | matter |
 //!
@@ -110,7 +111,8 @@ enum Method {
     General,
     /// Of the bytes of a character set: by the table of that number, or in their own order.
     SingleByte(SingleByte, Option<u8>),
-    Uca0400,
+    /// As it is, or as the language of that number has it.
+    Uca0400(Option<u8>),
     Uca0520,
     /// With so many levels.
     Uca0900(u8),
@@ -127,7 +129,7 @@ impl Method {
 
     /// Whether its weights, with padding, are those of the Unicode algorithm: two bytes nearly always.
     fn has_unicode_symbols(self) -> bool {
-        matches!(self, Method::Uca0400 | Method::Uca0520)
+        matches!(self, Method::Uca0400(_) | Method::Uca0520)
     }
 }
 
@@ -149,9 +151,16 @@ const fn of_bytes(id: u16, name: &'static str, charset: &'static str) -> Collati
     line(id, name, Charset::Single(set), Pad::PadSpace, method, set.default_collation().0 == id)
 }
 
+/// One of [`tables::LANGUAGES`].
+const fn of_language(id: u16, name: &'static str) -> CollationInfo {
+    let language = tables::language_named(name);
+    assert!(language.is_some(), "its weights are there");
+    line(id, name, Charset::Utf8Mb4, Pad::PadSpace, Method::Uca0400(language), false)
+}
+
 const UTF8MB4_0900_AI_CI: usize = 2;
 
-static ALL: [CollationInfo; 68] = {
+static ALL: [CollationInfo; 84] = {
     use Charset::{Binary, Utf8Mb4};
     use Method::*;
     use Pad::{NoPad, PadSpace};
@@ -163,8 +172,24 @@ static ALL: [CollationInfo; 68] = {
         line(278, "utf8mb4_0900_as_cs", Utf8Mb4, NoPad, Uca0900(3), false),
         line(309, "utf8mb4_0900_bin", Utf8Mb4, NoPad, Bytes, false),
         line(46, "utf8mb4_bin", Utf8Mb4, PadSpace, CodePoints, false),
-        line(224, "utf8mb4_unicode_ci", Utf8Mb4, PadSpace, Uca0400, false),
+        line(224, "utf8mb4_unicode_ci", Utf8Mb4, PadSpace, Uca0400(None), false),
         line(246, "utf8mb4_unicode_520_ci", Utf8Mb4, PadSpace, Uca0520, false),
+        of_language(225, "utf8mb4_icelandic_ci"),
+        of_language(226, "utf8mb4_latvian_ci"),
+        of_language(227, "utf8mb4_romanian_ci"),
+        of_language(228, "utf8mb4_slovenian_ci"),
+        of_language(229, "utf8mb4_polish_ci"),
+        of_language(230, "utf8mb4_estonian_ci"),
+        of_language(231, "utf8mb4_spanish_ci"),
+        of_language(232, "utf8mb4_swedish_ci"),
+        of_language(233, "utf8mb4_turkish_ci"),
+        of_language(239, "utf8mb4_roman_ci"),
+        of_language(240, "utf8mb4_persian_ci"),
+        of_language(241, "utf8mb4_esperanto_ci"),
+        of_language(242, "utf8mb4_hungarian_ci"),
+        of_language(243, "utf8mb4_sinhala_ci"),
+        of_language(244, "utf8mb4_german2_ci"),
+        of_language(247, "utf8mb4_vietnamese_ci"),
         of_bytes(65, "ascii_bin", "ascii"),
         of_bytes(11, "ascii_general_ci", "ascii"),
         of_bytes(66, "cp1250_bin", "cp1250"),
@@ -271,8 +296,8 @@ pub fn by_id(id: u16) -> Option<CollationId> {
     let id = match id {
         33 => 45,
         83 => 46,
-        192 => 224,
-        214 => 246,
+        // Of languages too.
+        192..=215 => id + 32,
         // MariaDB's utf8mb3_uca1400_… and utf8mb4_uca1400_… without a language.
         2048..=2055 | 2304..=2311 => match id % 4 {
             0 => 255,

@@ -26,7 +26,7 @@ impl<'a> Stream<'a> {
             Method::Bytes | Method::CodePoints => Source::CodePoints,
             Method::General => Source::General,
             Method::SingleByte(set, order) => Source::SingleByte(set, order),
-            Method::Uca0400 => Source::Uca(&UCA_0400, level),
+            Method::Uca0400(language) => Source::Uca(tables::uca_0400(language), level),
             Method::Uca0520 => Source::Uca(&UCA_0520, level),
             Method::Uca0900(_) => Source::Uca(&UCA_0900, level),
         };
@@ -83,7 +83,7 @@ impl Iterator for Stream<'_> {
 /// The weight of a space, for PAD SPACE.
 pub(super) fn space(method: Method) -> u32 {
     match method {
-        Method::Uca0400 => UCA_0400.ascii[b' ' as usize] as u32,
+        Method::Uca0400(_) => UCA_0400.ascii[b' ' as usize] as u32,
         Method::Uca0520 => UCA_0520.ascii[b' ' as usize] as u32,
         Method::Uca0900(_) => UCA_0900.ascii[b' ' as usize] as u32,
         Method::SingleByte(_, order) => tables::weight_of_byte(order, b' ') as u32,

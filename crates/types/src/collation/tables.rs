@@ -63,15 +63,62 @@ pub(super) struct Uca {
     implicit: fn(u32, Level) -> Weights,
     /// Primary weights of ASCII, all of which have one or (0) none.
     pub(super) ascii: [u16; 128],
+    /// Code points, in their order, that have other primary weights: at most two, or 0.
+    own: Vec<(u16, [u16; 2])>,
 }
 
 /// UCA 9.0.0, three levels.
 pub(super) static UCA_0900: LazyLock<Uca> =
     LazyLock::new(|| Uca::new(include_bytes!("data/uca0900.bin"), true, implicit_0900));
 
+static DATA_0400: &[u8] = include_bytes!("data/uca0400.bin");
+
 /// UCA 4.0.0, primary level.
-pub(super) static UCA_0400: LazyLock<Uca> =
-    LazyLock::new(|| Uca::new(include_bytes!("data/uca0400.bin"), false, implicit_0400));
+pub(super) static UCA_0400: LazyLock<Uca> = LazyLock::new(|| Uca::new(DATA_0400, false, implicit_0400));
+
+/// Collations of languages in which a few letters have other weights, and no two letters are one; in the order of `languages.bin`.
+const LANGUAGES: [&str; 16] = [
+    "utf8mb4_icelandic_ci",
+    "utf8mb4_latvian_ci",
+    "utf8mb4_romanian_ci",
+    "utf8mb4_slovenian_ci",
+    "utf8mb4_polish_ci",
+    "utf8mb4_estonian_ci",
+    "utf8mb4_spanish_ci",
+    "utf8mb4_swedish_ci",
+    "utf8mb4_turkish_ci",
+    "utf8mb4_roman_ci",
+    "utf8mb4_persian_ci",
+    "utf8mb4_esperanto_ci",
+    "utf8mb4_hungarian_ci",
+    "utf8mb4_sinhala_ci",
+    "utf8mb4_german2_ci",
+    "utf8mb4_vietnamese_ci",
+];
+
+/// The number of the language that a collation is of, by its name.
+pub(super) const fn language_named(collation: &str) -> Option<u8> {
+    place_of(collation, &LANGUAGES)
+}
+
+static OF_LANGUAGES: LazyLock<Vec<Uca>> = LazyLock::new(|| {
+    let data: &[u8] = include_bytes!("data/languages.bin");
+    let mut at = 0;
+    let mut next = || {
+        at += 2;
+        u16_at(data, at - 2)
+    };
+    let mut of_language = |_: &&str| {
+        let own = (0..next()).map(|_| (next(), [next(), next()])).collect();
+        Uca::with_own(DATA_0400, false, implicit_0400, own)
+    };
+    LANGUAGES.iter().map(&mut of_language).collect()
+});
+
+/// UCA 4.0.0 as it is, or as a language has it.
+pub(super) fn uca_0400(language: Option<u8>) -> &'static Uca {
+    language.map_or_else(|| &*UCA_0400, |language| &OF_LANGUAGES[language as usize])
+}
 
 /// UCA 5.2.0, primary level.
 pub(super) static UCA_0520: LazyLock<Uca> =
@@ -79,6 +126,17 @@ pub(super) static UCA_0520: LazyLock<Uca> =
 
 impl Uca {
     fn new(data: &'static [u8], has_tails: bool, implicit: fn(u32, Level) -> Weights) -> Self {
+        Uca::with_own(data, has_tails, implicit, Vec::new())
+    }
+
+    /// One in which some characters have other weights than in the data.
+    fn with_own(
+        data: &'static [u8],
+        has_tails: bool,
+        implicit: fn(u32, Level) -> Weights,
+        own: Vec<(u16, [u16; 2])>,
+    ) -> Self {
+        debug_assert!(own.is_sorted());
         let page_count = (0..4096).map(|page| u16_at(data, page * 2)).max().unwrap_or(0) as usize;
         let mut at = 4096 * 2 + page_count * PAGE;
         let entry_count = u32_at(data, at) as usize;
@@ -90,7 +148,7 @@ impl Uca {
             tails = at + 4;
             at = tails + u32_at(data, at) as usize * 4;
         }
-        let mut uca = Uca { data, entry_size, entries, tails, pool: at, implicit, ascii: [0; 128] };
+        let mut uca = Uca { data, entry_size, entries, tails, pool: at, implicit, ascii: [0; 128], own };
         for code in 0..128 {
             let weights = uca.weights(code, Level::Primary);
             assert!(weights.as_slice().len() <= 1, "ASCII has one weight per character");
@@ -101,6 +159,9 @@ impl Uca {
 
     /// The weights of a code point at a level.
     pub(super) fn weights(&self, code: u32, level: Level) -> Weights {
+        if let Some(own) = self.own_weights(code) {
+            return own;
+        }
         let page = match code >> 8 {
             page @ 0..4096 => u16_at(self.data, page as usize * 2) as usize,
             _ => 0,
@@ -113,6 +174,16 @@ impl Uca {
             return (self.implicit)(code, level);
         }
         self.entry(self.entries + (entry - 1) * self.entry_size, level)
+    }
+
+    fn own_weights(&self, code: u32) -> Option<Weights> {
+        if self.own.is_empty() {
+            return None;
+        }
+        let code = u16::try_from(code).ok()?;
+        let at = self.own.binary_search_by_key(&code, |(code, _)| *code).ok()?;
+        let units = &self.own[at].1;
+        Some(Weights::of(if units[1] == 0 { &units[..1] } else { units }))
     }
 
     fn entry(&self, at: usize, level: Level) -> Weights {
@@ -250,9 +321,13 @@ const ORDERS: [&str; 37] = [
 
 /// The number of the order that a collation has, by its name.
 pub(super) const fn order_named(collation: &str) -> Option<u8> {
+    place_of(collation, &ORDERS)
+}
+
+const fn place_of(name: &str, all: &[&str]) -> Option<u8> {
     let mut at = 0;
-    while at < ORDERS.len() {
-        if is_same(ORDERS[at].as_bytes(), collation.as_bytes()) {
+    while at < all.len() {
+        if is_same(all[at].as_bytes(), name.as_bytes()) {
             return Some(at as u8);
         }
         at += 1;

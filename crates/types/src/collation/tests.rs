@@ -54,6 +54,14 @@ fn known_orders() {
         ("utf8mb4_unicode_520_ci", "ß", "SS ", Ordering::Equal),
         ("utf8mb4_unicode_520_ci", "😀", "😁", Ordering::Less),
         ("utf8mb4_unicode_ci", "😀", "😁", Ordering::Equal),
+        ("utf8mb4_swedish_ci", "ä", "z", Ordering::Greater),
+        ("utf8mb4_german2_ci", "ä", "AE", Ordering::Equal),
+        ("utf8mb4_german2_ci", "ß", "ss", Ordering::Equal),
+        ("utf8mb4_turkish_ci", "ı", "i", Ordering::Less),
+        ("utf8mb4_turkish_ci", "I", "ı", Ordering::Equal),
+        ("utf8mb4_polish_ci", "łz", "lz", Ordering::Greater),
+        ("utf8mb4_spanish_ci", "ñ", "nz", Ordering::Greater),
+        ("utf8mb4_hungarian_ci", "ö", "oz", Ordering::Greater),
         ("binary", "a", "a ", Ordering::Less),
     ];
     for (name, a, b, order) in cases {
@@ -74,6 +82,7 @@ fn names_and_numbers() {
     assert_eq!(by_name("UTF8MB3_BIN"), Some(CollationId::UTF8MB4_BIN));
     assert_eq!(by_id(33), Some(CollationId::UTF8MB4_GENERAL_CI));
     assert_eq!(by_id(214), by_name("utf8_unicode_520_ci"));
+    assert_eq!((by_id(200), by_id(202)), (by_name("utf8mb3_swedish_ci"), None));
     assert_eq!(by_name("utf8mb4_klingon_ci"), None);
     assert_eq!(CollationId(64).info().name, "binary", "armscii8_bin is not here");
 }
