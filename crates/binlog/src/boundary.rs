@@ -37,7 +37,8 @@ impl Boundary {
             (EventType::MARIA_GTID, _) if MariaGtid::decode(event.body())?.is_standalone() => Alone,
             (EventType::MARIA_GTID, _) => Open,
             (event_type, _) if event_type.begins_transaction() => Begun,
-            (event_type, _) if is_between(event_type) => Outside,
+            (event_type, _) if event_type.stands_between() => Outside,
+            (EventType::MARIA_BINLOG_CHECKPOINT, _) => Outside,
             (EventType::XID | EventType::XA_PREPARE | EventType::TRANSACTION_PAYLOAD, _) => Outside,
             (EventType::QUERY, Alone) => Outside,
             (EventType::QUERY, Open) if !QueryEvent::decode(event.body())?.ends_transaction() => Open,
@@ -47,17 +48,4 @@ impl Boundary {
             (_, state) => state,
         })
     }
-}
-
-/// Events that are never part of a transaction.
-fn is_between(event_type: EventType) -> bool {
-    matches!(
-        event_type,
-        EventType::FORMAT_DESCRIPTION
-            | EventType::PREVIOUS_GTIDS
-            | EventType::ROTATE
-            | EventType::STOP
-            | EventType::MARIA_GTID_LIST
-            | EventType::MARIA_BINLOG_CHECKPOINT
-    )
 }

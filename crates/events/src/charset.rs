@@ -9,10 +9,7 @@ use types::charset::Charset;
 pub(crate) fn text_of<'b>(charset: &str, bytes: &'b [u8]) -> Option<Cow<'b, str>> {
     let decoded = |text: Option<String>| text.map(Cow::Owned);
     if let Some(charset @ (Charset::Utf8Mb4 | Charset::Single(_))) = Charset::by_name(charset) {
-        return match charset.text(bytes)? {
-            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
-            Cow::Owned(bytes) => decoded(String::from_utf8(bytes).ok()),
-        };
+        return charset.text(bytes);
     }
     match charset {
         "utf16" | "ucs2" => decoded(utf16(bytes, u16::from_be_bytes)),

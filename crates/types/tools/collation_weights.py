@@ -5,7 +5,8 @@
 
 The weights are those of Unicode's Default Unicode Collation Element Table, version 9.0.0 for utf8mb4_0900_* and 4.0.0 for
 utf8mb4_unicode_ci, 5.2.0 for utf8mb4_unicode_520_ci, of MySQL's simple case folding for utf8mb4_general_ci, and the byte
-orders of its collations of character sets of one byte per character. Keys on disk contain them, so the files must never change; a new version of the weights is a new collation.
+orders of its collations of character sets of one byte per character. Keys on disk contain them, so the files must never
+change; a new version of the weights is a new collation.
 
 Layout (all integers little-endian), read by src/collation/tables.rs:
 

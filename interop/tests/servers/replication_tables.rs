@@ -67,6 +67,13 @@ fn tables_have_the_columns_of_mysql() {
     assert_eq!(rows(&server.client(), "*", "replication_applier_status_by_worker"), Vec::<String>::new(), "no channel");
 }
 
+/// Of a source that has written all of its log.
+fn last_gtid(source: &Peer) -> (String, u64) {
+    let executed = interop::gtid_executed(&source.client()).unwrap();
+    let (uuid, numbers) = executed.split_once(':').unwrap();
+    (uuid.to_owned(), numbers.rsplit('-').next().unwrap().parse().unwrap())
+}
+
 #[test]
 fn workers_and_what_they_wait_for() {
     let source = Peer::start(Kind::Mysql97, "replication-workers", Duration::ZERO, &[]).unwrap();
@@ -84,9 +91,7 @@ fn workers_and_what_they_wait_for() {
         .client()
         .query("UPDATE d.t SET b = 3 WHERE a = 1; UPDATE d.t SET b = 4 WHERE a = 2; UPDATE d.t SET b = 5 WHERE a = 1")
         .unwrap();
-    let last = interop::gtid_executed(&source.client()).unwrap();
-    let (uuid, numbers) = last.split_once(':').unwrap();
-    let number: u64 = numbers.rsplit('-').next().unwrap().parse().unwrap();
+    let (uuid, number) = last_gtid(&source);
     let gtid = |back: u64| format!("{uuid}:{}", number - back);
     let expected = [
         format!("1 {} EXECUTING NULL", gtid(2)),
@@ -145,8 +150,8 @@ fn errors_after_which_it_is_tried_again() {
         done(&mut blocker, "BEGIN");
         done(&mut blocker, "UPDATE t SET b = 7 WHERE a = 1");
         source.client().query("UPDATE d.t SET b = 3 WHERE a = 1").unwrap();
-        let last = interop::gtid_executed(&source.client()).unwrap();
-        let last = format!("{}:{}", last.split_once(':').unwrap().0, last.rsplit('-').next().unwrap());
+        let (uuid, number) = last_gtid(&source);
+        let last = format!("{uuid}:{number}");
         let of = |what: &str| {
             let columns = format!(
                 "{what}_transaction, {what}_transaction_retries_count > 0, {what}_transaction_last_transient_error_number, \

@@ -172,6 +172,18 @@ impl EventType {
         self.is_gtid() || self == EventType::MARIA_GTID
     }
 
+    /// Whether it is never part of a transaction, in any log.
+    pub fn stands_between(self) -> bool {
+        matches!(
+            self,
+            EventType::FORMAT_DESCRIPTION
+                | EventType::PREVIOUS_GTIDS
+                | EventType::ROTATE
+                | EventType::STOP
+                | EventType::MARIA_GTID_LIST
+        )
+    }
+
     /// Whether it has rows of a table, in any form that is still written.
     pub fn has_rows(self) -> bool {
         matches!(self, EventType(23..=25) | EventType(30..=32) | EventType::PARTIAL_UPDATE_ROWS | EventType(166..=171))

@@ -12,7 +12,6 @@ use base::LogPosition;
 use io::Env;
 
 use super::segment::Segment;
-use super::tracker::belongs_between;
 use super::writer::LogWriter;
 use super::{BinaryLog, LogOptions, LogReceiver, folder, index};
 use crate::error::{BinlogError, DecodeError, Result};
@@ -92,7 +91,7 @@ impl BinaryLog {
                 if event.start.file != file.number {
                     break;
                 }
-                if !belongs_between(event.header.event_type) || event.header.server_id != own {
+                if !event.header.event_type.stands_between() || event.header.server_id != own {
                     end = Some(event.end);
                 }
             }

@@ -29,7 +29,7 @@ impl TransactionTracker {
     fn after(self, event: &RawEvent<'_>) -> Result<Self, DecodeError> {
         use TransactionTracker::*;
         let event_type = event.header.event_type;
-        if self != Outside && (event_type.begins_transaction() || belongs_between(event_type)) {
+        if self != Outside && (event_type.begins_transaction() || event_type.stands_between()) {
             return Err(DecodeError::new(format!("{event_type:?} inside of a transaction")));
         }
         if self == Outside && belongs_inside(event_type) {
@@ -52,18 +52,6 @@ impl TransactionTracker {
             (state, _) => state,
         })
     }
-}
-
-/// Events that are never part of a transaction.
-pub(crate) fn belongs_between(event_type: EventType) -> bool {
-    matches!(
-        event_type,
-        EventType::FORMAT_DESCRIPTION
-            | EventType::PREVIOUS_GTIDS
-            | EventType::ROTATE
-            | EventType::STOP
-            | EventType::MARIA_GTID_LIST
-    )
 }
 
 /// Events that are always part of a transaction.

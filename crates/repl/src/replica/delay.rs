@@ -24,13 +24,9 @@ pub(super) fn commit_time(bytes: &[u8], format: &FormatDescription) -> Option<Un
         return Some(gtid.immediate_commit_time);
     }
     match event_type {
-        EventType::FORMAT_DESCRIPTION
-        | EventType::ROTATE
-        | EventType::STOP
-        | EventType::PREVIOUS_GTIDS
-        | EventType::HEARTBEAT
+        event_type if event_type.stands_between() => None,
+        EventType::HEARTBEAT
         | EventType::HEARTBEAT_V2
-        | EventType::MARIA_GTID_LIST
         | EventType::MARIA_BINLOG_CHECKPOINT
         | EventType::MARIA_START_ENCRYPTION => None,
         _ => Some(UnixMicros(u64::from(event.header.timestamp) * 1_000_000)),

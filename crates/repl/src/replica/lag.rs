@@ -25,7 +25,7 @@ impl CommitTimes {
         Head::of(bytes, checksum).map(CommitTimes::of_head)
     }
 
-    fn of_head(head: Head) -> Self {
+    pub(super) fn of_head(head: Head) -> Self {
         CommitTimes { original: head.original_commit, immediate: head.immediate_commit }
     }
 }

@@ -482,9 +482,11 @@ impl Run {
         executor: &mut Executor,
         coordinator: Option<&mut Coordinator>,
     ) -> Result<(), ExecuteError> {
+        let mut begun = None;
         if let Item::Event(bytes) = &item {
-            if let Some(times) = CommitTimes::of(bytes, executor.format().checksum) {
-                self.replica.state.lock().begun = Some(times);
+            begun = Head::of(bytes, executor.format().checksum);
+            if let Some(head) = begun {
+                self.replica.state.lock().begun = Some(CommitTimes::of_head(head));
             }
             if !self.delay.is_zero()
                 && let Some(committed) = delay::commit_time(bytes, executor.format())
@@ -499,15 +501,21 @@ impl Run {
                 coordinator.into_iter().for_each(|coordinator| coordinator.begin(checksum));
                 Ok(())
             }
-            (Item::Event(bytes), None) => self.execute_alone(&bytes, executor).await,
+            (Item::Event(bytes), None) => self.execute_alone(&bytes, begun, executor).await,
             (Item::Event(bytes), Some(coordinator)) => coordinator.event(bytes, executor).await,
         }
     }
 
-    async fn execute_alone(&self, bytes: &[u8], executor: &mut Executor) -> Result<(), ExecuteError> {
+    /// `begun`: what the event says of the transaction that begins with it.
+    async fn execute_alone(
+        &self,
+        bytes: &[u8],
+        begun: Option<Head>,
+        executor: &mut Executor,
+    ) -> Result<(), ExecuteError> {
         // What a connection begins with is between transactions, and ends none that is to be begun again.
         let mut is_within = !executor.is_between();
-        if let Some(head) = Head::of(bytes, executor.format().checksum) {
+        if let Some(head) = begun {
             self.alone.begins(head, self.env().clock.now());
             is_within = true;
         }

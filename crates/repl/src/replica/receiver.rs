@@ -2,7 +2,6 @@
 
 use std::sync::atomic::Ordering;
 
-use base::UnixMicros;
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
 use binlog::{Boundary, FormatDescription, GtidEvent, RawEvent};
 use futures_lite::future;
@@ -286,15 +285,12 @@ impl Reader {
             event_type if event_type.is_gtid() => {
                 let gtid = GtidEvent::decode(event_type, event.body())?;
                 self.log.count(&gtid, &run.replica.received);
-                let (original_commit, immediate_commit) = (gtid.original_commit_time, gtid.immediate_commit_time);
-                begun = Some(Head { gtid: gtid.gtid, original_commit, immediate_commit, ..Head::default() });
+                begun = Some(Head::of_mysql(&gtid, &header));
             }
             EventType::MARIA_GTID => {
                 let gtid = MariaGtid::decode(event.body())?;
                 self.log.count_maria(&gtid, &run.replica.received);
-                let immediate_commit = UnixMicros(u64::from(header.timestamp) * 1_000_000);
-                let gtid = Some(gtid.name(header.server_id).gtid());
-                begun = Some(Head { gtid, immediate_commit, ..Head::default() });
+                begun = Some(Head::of_maria(&gtid, &header));
             }
             _ => {}
         }

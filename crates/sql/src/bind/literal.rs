@@ -148,9 +148,9 @@ impl<'a> Binder<'a> {
 /// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.
 fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError> {
     let charset = collation.charset();
-    match charset.text(bytes).as_deref().map(std::str::from_utf8) {
-        Some(Ok(text)) => Ok(build::string_literal(text, collation)),
-        _ => {
+    match charset.text(bytes) {
+        Some(text) => Ok(build::string_literal(&text, collation)),
+        None => {
             let message = format!("Invalid {} character string: '{}'", charset.name(), hex_text(bytes).to_uppercase());
             Err(SqlError::new(codes::INVALID_CHARACTER_STRING, message))
         }

@@ -422,8 +422,8 @@ fn is_text(ty: &ColumnType) -> bool {
 fn text(bytes: Bytes, charset: Charset) -> Value {
     match charset.text(&bytes) {
         Some(Cow::Owned(text)) => Value::Str(text.into()),
-        Some(Cow::Borrowed(_)) if std::str::from_utf8(&bytes).is_ok() => Value::Str(bytes),
-        _ => Value::Bytes(bytes),
+        Some(Cow::Borrowed(_)) => Value::Str(bytes),
+        None => Value::Bytes(bytes),
     }
 }
 

@@ -100,8 +100,8 @@ fn named(transaction: Option<&TimedTransaction>, source: &Source<'_>) -> Vec<Val
     vec![text(times.name.clone()), time(times.original_commit, source), time(times.immediate_commit, source)]
 }
 
-/// The last transaction that somebody has passed on, with both times, and the next one, with one.
-fn passed_on(last: Option<&TimedTransaction>, next: Option<&TimedTransaction>, source: &Source<'_>) -> Vec<Value> {
+/// The last transaction that somebody is done with, with both times, and the next one, with one.
+fn done_and_next(last: Option<&TimedTransaction>, next: Option<&TimedTransaction>, source: &Source<'_>) -> Vec<Value> {
     let none = TimedTransaction::default();
     let mut values = named(last, source);
     values.extend([time(last.unwrap_or(&none).start, source), time(last.unwrap_or(&none).end, source)]);
@@ -149,7 +149,7 @@ pub(super) fn connection_status(source: &Source<'_>) -> Rows {
         row.extend([channel.service("Replica_IO_Running"), Value::UInt(work.heartbeats)]);
         row.extend([time(work.last_heartbeat, source), channel.text("Retrieved_Gtid_Set")]);
         row.extend(channel.error("Last_IO_Errno", "Last_IO_Error", work.receiver_error, source));
-        row.extend(passed_on(work.last_queued.as_ref(), work.queueing.as_ref(), source));
+        row.extend(done_and_next(work.last_queued.as_ref(), work.queueing.as_ref(), source));
         row
     })
 }
@@ -216,7 +216,7 @@ pub(super) fn applier_status_by_coordinator(source: &Source<'_>) -> Rows {
     let row = |channel: &Channel| {
         let mut row = vec![channel.name(), Value::Null, channel.service("Replica_SQL_Running")];
         row.extend(channel.error("Last_SQL_Errno", "Last_SQL_Error", channel.work.applier_error, source));
-        row.extend(passed_on(channel.work.last_buffered.as_ref(), channel.work.buffering.as_ref(), source));
+        row.extend(done_and_next(channel.work.last_buffered.as_ref(), channel.work.buffering.as_ref(), source));
         row
     };
     Ok(channels.iter().filter(|channel| !channel.work.workers.is_empty()).map(row).collect())
@@ -256,12 +256,7 @@ fn worker_row(channel: &Channel, number: u64, worker: &Worker, source: &Source<'
         0 => channel.error("Last_SQL_Errno", "Last_SQL_Error", channel.work.applier_error, source),
         _ => [Value::UInt(0), text(""), time(UnixMicros(0), source)],
     });
-    let none = TimedTransaction::default();
-    let (applied, applying) = (worker.applied.as_ref(), worker.applying.as_ref());
-    row.extend(named(applied, source));
-    row.extend([time(applied.unwrap_or(&none).start, source), time(applied.unwrap_or(&none).end, source)]);
-    row.extend(named(applying, source));
-    row.push(time(applying.unwrap_or(&none).start, source));
+    row.extend(done_and_next(worker.applied.as_ref(), worker.applying.as_ref(), source));
     for retries in [&worker.applied_retries, &worker.applying_retries] {
         let (code, message, at) = retries.error.clone().unwrap_or_default();
         let shown: String = message.chars().take(ERROR_CHARS).collect();

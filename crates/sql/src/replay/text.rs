@@ -43,9 +43,11 @@ impl TextConvert {
     pub(super) fn new(source: &ColumnMeta, from: StringForm, to: StringForm, column: &ColumnDef, cut: bool) -> Self {
         let ours = if column.ty.has_charset() { column.collation.charset() } else { Charset::Binary };
         let recode = match (charset_of(source), ours) {
-            (_, Charset::Binary) => Recode::Keep,
-            (Some(theirs @ Charset::Single(_)), ours) if theirs != ours => Recode::Convert(theirs, ours),
+            (Some(theirs @ Charset::Single(_)), Charset::Utf8Mb4 | Charset::Single(_)) if theirs != ours => {
+                Recode::Convert(theirs, ours)
+            }
             (Some(Charset::Utf8Mb4), Charset::Single(_)) => Recode::Convert(Charset::Utf8Mb4, ours),
+            (_, ours) if ours.has_every_byte() => Recode::Keep,
             (_, ours) => Recode::Check(ours),
         };
         let (trim, max_chars) = match column.ty {
@@ -109,8 +111,8 @@ impl TextConvert {
             Recode::Convert(theirs, ours) => {
                 let wrong = || Refused::NoText(content.to_vec());
                 match theirs.text(content).ok_or_else(wrong)? {
-                    Cow::Borrowed(text) => ours.encode(text).ok_or_else(wrong)?,
-                    Cow::Owned(text) => Cow::Owned(ours.encode(&text).ok_or_else(wrong)?.into_owned()),
+                    Cow::Borrowed(text) => ours.encode(text.as_bytes()).ok_or_else(wrong)?,
+                    Cow::Owned(text) => Cow::Owned(ours.encode(text.as_bytes()).ok_or_else(wrong)?.into_owned()),
                 }
             }
         };

@@ -92,12 +92,20 @@ impl Charset {
         }
     }
 
-    /// Bytes in this character set as utf8mb4 (binary stays as it is); `None` if they are no text.
-    pub fn text(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
+    /// Text of this character set as utf8mb4; `None` if the bytes are no text. Of no character set, they are if they are utf8mb4.
+    pub fn text(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
         match self {
-            Charset::Utf8Mb4 => std::str::from_utf8(bytes).is_ok().then_some(Cow::Borrowed(bytes)),
+            Charset::Utf8Mb4 | Charset::Binary => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
             Charset::Single(set) => set.text(bytes),
-            Charset::Binary => Some(Cow::Borrowed(bytes)),
+        }
+    }
+
+    /// Whether any bytes are text of this character set.
+    pub fn has_every_byte(self) -> bool {
+        match self {
+            Charset::Utf8Mb4 => false,
+            Charset::Single(set) => set.has_every_byte(),
+            Charset::Binary => true,
         }
     }
 
@@ -184,7 +192,7 @@ mod tests {
         assert_eq!(&*Charset::LATIN1.encode_lossy("aä語".as_bytes()), b"a\xe4?");
         assert_eq!(Charset::ASCII.representable("aä".as_bytes()), b"a?");
         assert_eq!((Charset::ASCII.text(b"\xe4"), Charset::Utf8Mb4.text(b"\xe4")), (None, None));
-        assert_eq!(Charset::Binary.text(b"\xe4").as_deref(), Some(&b"\xe4"[..]));
+        assert_eq!((Charset::Binary.text(b"\xe4"), &*Charset::Binary.decode(b"\xe4")), (None, &b"\xe4"[..]));
         assert_eq!(Charset::by_name("UTF8"), Some(Charset::Utf8Mb4));
         assert_eq!(Charset::by_name("gbk"), None);
         assert_eq!(Charset::LATIN1.name(), "latin1");

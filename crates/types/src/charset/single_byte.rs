@@ -148,12 +148,11 @@ impl SingleByte {
     }
 
     /// Text as utf8; `None` if a byte is no character.
-    pub(super) fn text(self, bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
-        if bytes.is_ascii() {
-            return Some(Cow::Borrowed(bytes));
+    pub(super) fn text(self, bytes: &[u8]) -> Option<Cow<'_, str>> {
+        match bytes.is_ascii() {
+            true => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+            false => bytes.iter().map(|&byte| self.char_of(byte)).collect::<Option<String>>().map(Cow::Owned),
         }
-        let text: Option<String> = bytes.iter().map(|&byte| self.char_of(byte)).collect();
-        text.map(|text| Cow::Owned(text.into_bytes()))
     }
 
     /// The same with `?` for bytes that are no character.
@@ -172,6 +171,11 @@ impl SingleByte {
         }
         let bytes: Option<Vec<u8>> = std::str::from_utf8(text).ok()?.chars().map(|c| self.byte_of(c)).collect();
         bytes.map(Cow::Owned)
+    }
+
+    /// Whether every byte is a character.
+    pub(super) fn has_every_byte(self) -> bool {
+        BYTES[self.0 as usize].len() == 128
     }
 
     /// How many bytes at the beginning are characters.
@@ -209,10 +213,11 @@ mod tests {
                 assert_eq!(text.is_some(), set.valid_up_to(&[byte]) == 1);
                 assert_eq!(byte < 0x80, set.decode(&[byte]) == [byte].as_slice());
                 let Some(text) = text else { continue };
-                assert_eq!(set.encode(&text).as_deref(), Some(&[byte][..]), "{} {byte:x}", set.name());
+                assert_eq!(set.encode(text.as_bytes()).as_deref(), Some(&[byte][..]), "{} {byte:x}", set.name());
                 known += 1;
             }
             assert!(known >= 128);
+            assert_eq!(known == 256, set.has_every_byte());
             assert_eq!(known == 128, set == SingleByte::ASCII);
         }
         let all: Vec<u8> = (0..=255).collect();
@@ -245,7 +250,7 @@ mod tests {
             ("macroman", b"\x8a\xdb", "ä€"),
         ] {
             let set = SingleByte::named(name);
-            assert_eq!(set.text(bytes).as_deref(), Some(text.as_bytes()), "{name}");
+            assert_eq!(set.text(bytes).as_deref(), Some(text), "{name}");
             assert_eq!(set.encode(text.as_bytes()).as_deref(), Some(bytes), "{name}");
             assert_eq!(SingleByte::by_name(&name.to_uppercase()), Some(set));
             assert_eq!(set.default_collation().charset(), super::super::Charset::Single(set));

@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use base::{Gtid, SqlError, UnixMicros};
 use binlog::event::{
-    ChecksumAlgorithm, EventBody, EventType, FLAG_IGNORABLE, MariaGtid, PayloadLimits, Rotate, TransactionPayload,
+    ChecksumAlgorithm, EventBody, EventHeader, EventType, FLAG_IGNORABLE, MariaGtid, PayloadLimits, Rotate,
+    TransactionPayload,
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, RawEvent};
 use io::Env;
@@ -55,18 +56,44 @@ impl Head {
             return None;
         }
         let event = RawEvent::first_of(bytes, checksum).ok()?;
-        let event_type = event.header.event_type;
-        let seconds = UnixMicros(u64::from(event.header.timestamp) * 1_000_000);
-        let (gtid, original_commit, immediate_commit) = if event_type == EventType::MARIA_GTID {
-            let gtid = MariaGtid::decode(event.body()).ok()?;
-            (Some(gtid.name(event.header.server_id).gtid()), UnixMicros(0), seconds)
-        } else {
-            let gtid = GtidEvent::decode(event_type, event.body()).ok()?;
-            let immediate = gtid.immediate_commit_time;
-            (gtid.gtid, gtid.original_commit_time, if immediate.0 == 0 { seconds } else { immediate })
+        let header = &event.header;
+        let head = match header.event_type {
+            EventType::MARIA_GTID => Head::of_maria(&MariaGtid::decode(event.body()).ok()?, header),
+            event_type => Head::of_mysql(&GtidEvent::decode(event_type, event.body()).ok()?, header),
         };
-        Some(Head { gtid, original_commit, immediate_commit, ..Head::default() })
+        // Older MySQLs say no other time.
+        Some(if head.immediate_commit.0 == 0 { Head { immediate_commit: seconds_of(header), ..head } } else { head })
     }
+
+    /// What the event of a MySQL says.
+    pub(crate) fn of_mysql(gtid: &GtidEvent, header: &EventHeader) -> Self {
+        Head {
+            gtid: gtid.gtid,
+            last_committed: gtid.last_committed,
+            sequence_number: gtid.sequence_number,
+            server_id: header.server_id,
+            original_commit: gtid.original_commit_time,
+            immediate_commit: gtid.immediate_commit_time,
+            ..Head::default()
+        }
+    }
+
+    /// What the event of a MariaDB says.
+    pub(crate) fn of_maria(gtid: &MariaGtid, header: &EventHeader) -> Self {
+        Head {
+            gtid: Some(gtid.name(header.server_id).gtid()),
+            domain: gtid.domain_id,
+            flags: Some(gtid.flags),
+            commit_id: gtid.commit_id,
+            server_id: header.server_id,
+            immediate_commit: seconds_of(header),
+            ..Head::default()
+        }
+    }
+}
+
+fn seconds_of(header: &EventHeader) -> UnixMicros {
+    UnixMicros(u64::from(header.timestamp) * 1_000_000)
 }
 
 /// A transaction of rows, whole.
@@ -225,23 +252,19 @@ impl Assembler {
             return Ok(Taken::Alone(Some(unended), bytes));
         }
         let event = RawEvent::first_of(&bytes, self.format.checksum)?;
-        let mut head = Head { file_number: self.file_number, server_id: event.header.server_id, ..Head::default() };
+        let header = &event.header;
         self.is_standalone = None;
-        if event.header.event_type == EventType::MARIA_GTID {
+        let head = if header.event_type == EventType::MARIA_GTID {
             let gtid = MariaGtid::decode(event.body())?;
-            head.gtid = Some(gtid.name(event.header.server_id).gtid());
-            head.immediate_commit = UnixMicros(u64::from(event.header.timestamp) * 1_000_000);
-            (head.domain, head.flags, head.commit_id) = (gtid.domain_id, Some(gtid.flags), gtid.commit_id);
             if gtid.extra.alter.is_some() || gtid.xid.is_some() {
                 return Ok(Taken::Alone(None, bytes));
             }
             self.is_standalone = Some(gtid.is_standalone());
+            Head::of_maria(&gtid, header)
         } else {
-            let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
-            head.gtid = gtid.gtid;
-            (head.last_committed, head.sequence_number) = (gtid.last_committed, gtid.sequence_number);
-            (head.original_commit, head.immediate_commit) = (gtid.original_commit_time, gtid.immediate_commit_time);
-        }
+            Head::of_mysql(&GtidEvent::decode(header.event_type, event.body())?, header)
+        };
+        let head = Head { file_number: self.file_number, ..head };
         let (format, file) = (self.format.clone(), self.file.clone());
         let size = bytes.len();
         let mut events = Vec::with_capacity(8);
