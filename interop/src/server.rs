@@ -22,6 +22,8 @@ pub struct ServerOptions {
     pub arguments: Vec<String>,
     /// Environment variables.
     pub environment: Vec<(String, String)>,
+    /// Another build of the server than [`commuter_binary`]'s.
+    pub binary: Option<PathBuf>,
 }
 
 impl ServerOptions {
@@ -80,6 +82,11 @@ impl Server {
         let mut server = Server { folder, port, options, child };
         server.wait_until_up()?;
         Ok(server)
+    }
+
+    /// Whether it runs another program than [`commuter_binary`]'s.
+    pub fn is_of_another_build(&self) -> bool {
+        self.options.binary.is_some()
     }
 
     /// How it is started the next time.
@@ -202,7 +209,7 @@ fn spawn(folder: &Path, port: u16, options: &ServerOptions) -> Result<Child> {
     let log = fs::OpenOptions::new().create(true).append(true).open(log_path(folder));
     let log = log.map_err(|error| error.to_string())?;
     let errors = log.try_clone().map_err(|error| error.to_string())?;
-    let mut command = Command::new(commuter_binary()?);
+    let mut command = Command::new(options.binary.clone().map_or_else(commuter_binary, Ok)?);
     command.arg("serve").arg("--datadir").arg(folder).args(["--port", &port.to_string()]);
     command.arg("--socket").arg(folder.join("sock")).arg("--initialize-insecure");
     command.args(["--server-id", &port.to_string()]);

@@ -43,6 +43,9 @@ pub(crate) struct BenchArguments {
     /// The servers to compare with: `mysql97`, `maria118`.
     #[arg(long, value_delimiter = ',', default_values = ["mysql97", "maria118"], value_parser = ["mysql97", "maria118"])]
     peers: Vec<String>,
+    /// Another build of our server, to be compared with as a peer is.
+    #[arg(long, value_name = "PROGRAM")]
+    beside: Option<PathBuf>,
     /// More settings of our server, as `sync_method=O_DSYNC`.
     #[arg(long = "set")]
     settings: Vec<String>,
@@ -81,6 +84,7 @@ enum Contender {
 impl Contender {
     fn name(&self) -> &'static str {
         match self {
+            Contender::Ours(server) if server.is_of_another_build() => "other build",
             Contender::Ours(_) => "commuter",
             Contender::Peer(peer) => peer.kind().name(),
         }
@@ -166,6 +170,10 @@ fn our_options(arguments: &BenchArguments) -> ServerOptions {
 fn start(arguments: &BenchArguments, slow_sync: Duration) -> Result<Vec<Contender>> {
     let options = ServerOptions { slow_sync, ..our_options(arguments) };
     let mut contenders = vec![Contender::Ours(Server::start("bench", options)?)];
+    if let Some(binary) = &arguments.beside {
+        let options = ServerOptions { slow_sync, binary: Some(binary.clone()), ..our_options(arguments) };
+        contenders.push(Contender::Ours(Server::start("bench-other", options)?));
+    }
     for kind in arguments.kinds() {
         contenders.push(Contender::Peer(Peer::start_large(kind, "bench", slow_sync, &[])?));
     }

@@ -133,6 +133,7 @@ impl Applier {
     }
 
     /// Stops after the transactions that are under way; ready when it has.
+    #[io::boxed]
     pub async fn stop(&self) {
         self.stopping.store(true, Ordering::SeqCst);
         self.stopped().await;

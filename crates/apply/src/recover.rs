@@ -31,6 +31,7 @@ pub struct Recovered {
 }
 
 /// Brings a freshly opened engine to the durable end of its log. Afterwards it may take commits or follow.
+#[io::boxed]
 pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Recovered, ApplyError> {
     let start = engine.env().clock.monotonic();
     let stats = Arc::<Stats>::default();

@@ -18,6 +18,7 @@ use base::{SqlError, codes};
 use binlog::GtidSet;
 use binlog::event::{ChecksumAlgorithm, MAGIC};
 use futures_lite::future::block_on;
+use io::BoxFuture;
 pub use server::url::{Protection, ServerUrl};
 use session::tls::ClientStream;
 use session::{Peer, Transport, tls};
@@ -96,7 +97,7 @@ impl QueryResult {
 
 /// One connection.
 pub struct Client {
-    inner: session::client::Client<ClientStream<BlockingStream>>,
+    inner: session::client::Client,
     address: String,
 }
 
@@ -125,8 +126,8 @@ impl Client {
             ..Credentials::default()
         };
         let random: Arc<dyn io::Random> = Arc::new(io::os::OsRandom);
-        let stream = ClientStream::new(BlockingStream { stream, peer }, config);
-        let login = session::client::Client::connect(stream, &random, credentials);
+        let stream = ClientStream::new(Box::new(BlockingStream { stream, peer }), config);
+        let login = session::client::Client::connect(Box::new(stream), &random, credentials);
         match block_on(login) {
             Ok(inner) => Ok(Client { inner, address }),
             Err(error) => Err(ClientError::of(error, &address)),
@@ -309,21 +310,23 @@ struct BlockingStream {
 }
 
 impl Transport for BlockingStream {
-    async fn read(&mut self, into: &mut Vec<u8>) -> std::io::Result<usize> {
-        let old = into.len();
-        into.resize(old + READ_BYTES, 0);
-        let read = loop {
-            match self.stream.read(&mut into[old..]) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                read => break read,
-            }
-        };
-        into.truncate(old + read.as_ref().copied().unwrap_or(0));
-        read
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>) -> BoxFuture<'a, std::io::Result<usize>> {
+        Box::pin(async move {
+            let old = into.len();
+            into.resize(old + READ_BYTES, 0);
+            let read = loop {
+                match self.stream.read(&mut into[old..]) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    read => break read,
+                }
+            };
+            into.truncate(old + read.as_ref().copied().unwrap_or(0));
+            read
+        })
     }
 
-    async fn write_all(&mut self, data: &[u8]) -> std::io::Result<()> {
-        self.stream.write_all(data)
+    fn write_all<'a>(&'a mut self, data: &'a [u8]) -> BoxFuture<'a, std::io::Result<()>> {
+        Box::pin(async move { self.stream.write_all(data) })
     }
 
     fn peer(&self) -> &Peer {

@@ -150,6 +150,7 @@ impl Engine {
     /// Installs a DDL statement of the log. Everything before it must be published, and nothing after it installed (a build may
     /// have to wait for a checkpoint, and that for every number that is installed). The new catalog can be seen when its
     /// number is published.
+    #[io::boxed]
     pub async fn install_ddl(&self, commit_number: CommitNumber, text: &DdlText) -> Result<()> {
         let core = self.core();
         let session = SessionHandle::internal();

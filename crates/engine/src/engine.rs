@@ -58,6 +58,7 @@ impl Engine {
     /// Opens the data file at its newest checkpoint, and the log, in the data directory of `env`; creates both in an empty
     /// one. The state is that of the checkpoint: `apply::recover` brings it to the log's end, then [`Engine::start_commits`]
     /// lets sessions write (or a follower takes the log's writer).
+    #[io::boxed]
     pub async fn open(env: Env, options: EngineOptions, planner: Arc<dyn DdlPlanner>) -> Result<Arc<Engine>> {
         let datadir = lock_datadir(&env).await?;
         remove_stale(&env).await?;
@@ -182,6 +183,7 @@ impl Engine {
     }
 
     /// The number of the newest checkpoint on disk, when it is above this one; an error when there will be no more.
+    #[io::boxed]
     pub async fn checkpoint_after(&self, number: CommitNumber) -> Result<CommitNumber> {
         self.core.checkpoints.after(number).await
     }
@@ -306,6 +308,7 @@ impl Engine {
     }
 
     /// Ends the commits of sessions; the writer is there to be taken again (by a follower).
+    #[io::boxed]
     pub async fn stop_commits(&self) -> Result<()> {
         let Some(pipeline) = self.core.commits.load_full() else { return Ok(()) };
         let writer = pipeline.close().await;
@@ -331,6 +334,7 @@ impl Engine {
     }
 
     /// The log goes on in a new file (`FLUSH BINARY LOGS`), which is there when this returns; the old one has nothing behind its end.
+    #[io::boxed]
     pub async fn rotate_log(&self) -> Result<()> {
         let pipeline = self.commits().ok_or(EngineError::ServerReadOnly)?;
         pipeline.barrier(Barrier::Rotate).await?;
@@ -350,12 +354,14 @@ impl Engine {
     }
 
     /// Makes a checkpoint now; its commit number and log position.
+    #[io::boxed]
     pub async fn checkpoint(&self) -> Result<(CommitNumber, LogPosition)> {
         let mark = self.core.checkpoint().await?;
         Ok((mark.commit_number, mark.position))
     }
 
     /// Ends the commits, makes a last checkpoint and closes the log. Transactions that are still open cannot commit any more.
+    #[io::boxed]
     pub async fn close(&self) -> Result<()> {
         self.stop_commits().await?;
         let result = match self.core.check_running() {

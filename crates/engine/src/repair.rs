@@ -128,6 +128,7 @@ impl Engine {
     }
 
     /// Reads all of an index from the file, as of the newest checkpoint, and says what of it cannot be read.
+    #[io::boxed]
     pub async fn find_damage(&self, table: &Table, index_number: usize) -> Result<Damage> {
         let index = table.indexes[index_number].id;
         let core = self.core();
@@ -142,6 +143,7 @@ impl Engine {
     /// # Errors
     /// Of class `Retry` if a checkpoint came in between, or if something else of the index cannot be read by now: it has to be
     /// looked for, and fetched, again.
+    #[io::boxed]
     pub async fn restore(&self, restore: Restore) -> Result<()> {
         assert_ne!(restore.index, SYSTEM_INDEX, "nothing goes on without the catalog, so nothing restores it");
         let (core, index) = (self.core(), restore.index);

@@ -59,6 +59,7 @@ impl Engine {
     /// From source to follower: sessions' commits end, what this server has written behind its last transaction goes, and
     /// the writer is there for a receiver. After an error [`Engine::become_source`] makes it a source again. On a follower
     /// without a receiver only such a tail goes, from before it was one.
+    #[io::boxed]
     pub async fn become_follower(&self) -> Result<()> {
         let _hold = self.hold_commits(&Cancel::new()).await?;
         if !self.is_follower() {
@@ -73,6 +74,7 @@ impl Engine {
 
     /// From follower to source: the log goes on with a file, and then transactions, of this server's own. No receiver and no
     /// applier may run, and everything in the log must be applied.
+    #[io::boxed]
     pub async fn become_source(&self, settings: CommitSettings) -> Result<()> {
         if !self.is_follower() {
             return Ok(());
@@ -108,6 +110,7 @@ impl Engine {
 
     /// Forgets accounts: for a follower that begins with the first byte of its source's log, which makes them all. Refused
     /// if there is more than that here, because its own log does not tell it any more.
+    #[io::boxed]
     pub async fn forget_accounts(&self) -> Result<()> {
         let core = self.core();
         let catalog = self.catalog();
@@ -130,6 +133,7 @@ impl Engine {
     }
 
     /// `RESET BINARY LOGS AND GTIDS`: the state stays, the log is empty and goes on with file number `first`.
+    #[io::boxed]
     pub async fn reset_log(&self, first: u64, settings: CommitSettings) -> Result<()> {
         let core = self.core();
         let _hold = self.hold_commits(&Cancel::new()).await?;

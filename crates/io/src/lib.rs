@@ -25,6 +25,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Makes an `async fn` one that returns a [`BoxFuture`]. The compiler makes the code of an `async fn` anew in each crate that
+/// awaits it, with all that it awaits itself; a box is a border at which it is made once, in its own crate. So what other crates
+/// await for long has it (a statement, a checkpoint), and what they await for each row has not.
+pub use async_recursion::async_recursion as boxed;
 use base::UnixMicros;
 pub use buffer::IoBuf;
 pub use removal::Removals;

@@ -117,6 +117,7 @@ impl Kept {
     ///
     /// # Errors
     /// When the file cannot be read or written, or is damaged.
+    #[io::boxed]
     pub async fn load(env: &Env) -> std::io::Result<Self> {
         if !env.disk.exists(FILE).await? {
             let kept = Kept::new(env);
@@ -144,6 +145,7 @@ impl Kept {
     ///
     /// # Errors
     /// When it cannot be written; what was kept before is then still there.
+    #[io::boxed]
     pub async fn store(&self, env: &Env) -> std::io::Result<()> {
         let fresh = format!("{FILE}.new");
         let Value::Object(mut all) = serde_json::to_value(self)? else { unreachable!("a struct is an object") };

@@ -83,6 +83,7 @@ impl Relay {
     ///
     /// # Errors
     /// [`OpenError`]
+    #[io::boxed]
     pub async fn open(env: Env, options: RelayOptions) -> Result<Arc<Self>, OpenError> {
         let store = Store::open(env.clone()).await?;
         let kept = store.kept();
@@ -115,6 +116,7 @@ impl Relay {
     }
 
     /// Receives and purges, for ever. After a failed sync it only purges.
+    #[io::boxed]
     pub async fn run(&self) {
         let mut source = self.options.source.clone();
         source.heartbeat_period_seconds = HEARTBEAT_SECONDS;
@@ -135,7 +137,8 @@ impl Relay {
     }
 
     /// Serves a client until it goes, or tells it that there are too many.
-    pub async fn serve<T: Transport>(self: Arc<Self>, mut transport: T) {
+    #[io::boxed]
+    pub async fn serve(self: Arc<Self>, mut transport: Box<dyn Transport>) {
         let id = self.last_connection.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let ending = Arc::new(Ending::default());
         if !self.take_place(id, &ending) {

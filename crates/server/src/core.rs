@@ -74,6 +74,7 @@ impl End {
 
 impl Core {
     /// Opens the data directory, and makes it if it is missing. Needs a tokio runtime with time and I/O around it.
+    #[io::boxed]
     pub async fn open(options: &ServeOptions) -> Result<Self, ServerError> {
         let core = Core::open_unrecovered(settings(options)?, options).await?;
         core.recover(options).await?;
@@ -171,6 +172,7 @@ impl Core {
     }
 
     /// Begins to follow, if this server is a follower. Called once somebody can be told how that goes.
+    #[io::boxed]
     pub async fn start_following(&self, options: &ServeOptions) -> Result<(), ServerError> {
         let sql = &self.shared.sql;
         if options.follow.is_some() && self.services.channels().has_named() {
@@ -185,6 +187,7 @@ impl Core {
     }
 
     /// Ready when this server is to end: it was asked to (SHUTDOWN), or cannot go on; why, if it cannot.
+    #[io::boxed]
     pub async fn ended(&self) -> Option<String> {
         self.end.asked().await;
         self.end.failure()
@@ -202,6 +205,7 @@ impl Core {
 
     /// Ends all connections: clients first, then the replicas' streams, each when it has sent all that the clients were told is
     /// committed. Nobody may be let in any more. What does not end in time is given up.
+    #[io::boxed]
     pub async fn drain(&self) {
         let registry = &self.shared.registry;
         registry.kill_clients();
@@ -228,6 +232,7 @@ impl Core {
     }
 
     /// Makes a last checkpoint and closes everything. Sessions must have ended.
+    #[io::boxed]
     pub async fn close(self) -> Result<(), ServerError> {
         if let Some(why) = self.end.failure() {
             return Err(ServerError::Failed(why));

@@ -143,8 +143,8 @@ async fn pause_after(error: &std::io::Error) {
 fn start(shared: &Arc<Shared>, socket: Socket) {
     let max = shared.sql.globals.named("max_connections").as_u64() as u32;
     match shared.registry.connect(session::Transport::peer(&socket).address(), max) {
-        Ok(entry) => drop(tokio::spawn(session::serve(shared.clone(), entry, socket))),
-        Err(error) => drop(tokio::spawn(async move { session::refuse(socket, &error).await })),
+        Ok(entry) => drop(tokio::spawn(session::serve(shared.clone(), entry, Box::new(socket)))),
+        Err(error) => drop(tokio::spawn(async move { session::refuse(Box::new(socket), &error).await })),
     }
 }
 

@@ -79,7 +79,7 @@ async fn run(arguments: &RelayArguments) -> Result<(), ServerError> {
         tracing::info!("a relay of {:?} is ready on {address}", arguments.source);
         let (relay, tls) = (relay.clone(), tls.clone());
         tokio::spawn(async move {
-            let serve = |socket| drop(tokio::spawn(relay.clone().serve(socket)));
+            let serve = |socket| drop(tokio::spawn(relay.clone().serve(Box::new(socket))));
             listen::accept_each(listener, Some(tls), serve).await;
         });
     }

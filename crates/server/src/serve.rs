@@ -89,6 +89,7 @@ impl Signals {
 
 impl Server {
     /// Opens the database and listens; returns when it is recovered, or SHUTDOWN came before that.
+    #[io::boxed]
     pub async fn start(options: &ServeOptions) -> Result<Self, ServerError> {
         let globals = crate::settings(options)?;
         let port = globals.named("port").as_u64() as u16;
@@ -200,6 +201,7 @@ impl Server {
     }
 
     /// Ends all connections, makes a last checkpoint, closes.
+    #[io::boxed]
     pub async fn shutdown(mut self) -> Result<(), ServerError> {
         self.tasks.iter().for_each(JoinHandle::abort);
         self.socket = None;

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
+use io::BoxFuture;
 use parking_lot::Mutex;
 use session::{Peer, Presence, Transport};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
@@ -84,60 +85,66 @@ fn lacks_room(into: &[u8], capacity: usize) -> bool {
 }
 
 impl Transport for Socket {
-    async fn read(&mut self, into: &mut Vec<u8>) -> Result<usize> {
-        let lacks_room = lacks_room(into, into.capacity());
-        match &mut self.stream {
-            Stream::Tcp(stream) => {
-                if lacks_room {
-                    stream.readable().await?;
-                    make_room(into);
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move {
+            let lacks_room = lacks_room(into, into.capacity());
+            match &mut self.stream {
+                Stream::Tcp(stream) => {
+                    if lacks_room {
+                        stream.readable().await?;
+                        make_room(into);
+                    }
+                    stream.read_buf(into).await
                 }
-                stream.read_buf(into).await
-            }
-            Stream::Unix(stream) => {
-                if lacks_room {
-                    stream.readable().await?;
-                    make_room(into);
+                Stream::Unix(stream) => {
+                    if lacks_room {
+                        stream.readable().await?;
+                        make_room(into);
+                    }
+                    stream.read_buf(into).await
                 }
-                stream.read_buf(into).await
-            }
-            Stream::Tls(stream) => {
-                if lacks_room {
-                    make_room(into);
+                Stream::Tls(stream) => {
+                    if lacks_room {
+                        make_room(into);
+                    }
+                    stream.read_buf(into).await
                 }
-                stream.read_buf(into).await
+                Stream::Broken => Err(ErrorKind::NotConnected.into()),
             }
-            Stream::Broken => Err(ErrorKind::NotConnected.into()),
-        }
+        })
     }
 
-    async fn write_all(&mut self, data: &[u8]) -> Result<()> {
-        match &mut self.stream {
-            Stream::Tcp(stream) => stream.write_all(data).await,
-            Stream::Unix(stream) => stream.write_all(data).await,
-            Stream::Tls(stream) => {
-                stream.write_all(data).await?;
-                stream.flush().await
+    fn write_all<'a>(&'a mut self, data: &'a [u8]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match &mut self.stream {
+                Stream::Tcp(stream) => stream.write_all(data).await,
+                Stream::Unix(stream) => stream.write_all(data).await,
+                Stream::Tls(stream) => {
+                    stream.write_all(data).await?;
+                    stream.flush().await
+                }
+                Stream::Broken => Err(ErrorKind::NotConnected.into()),
             }
-            Stream::Broken => Err(ErrorKind::NotConnected.into()),
-        }
+        })
     }
 
-    async fn start_tls(&mut self, unread: Vec<u8>) -> Result<()> {
-        let Some(tls) = self.tls.take() else {
-            return Err(Error::new(ErrorKind::Unsupported, "no TLS on this socket"));
-        };
-        let Stream::Tcp(stream) = std::mem::replace(&mut self.stream, Stream::Broken) else {
-            return Err(Error::new(ErrorKind::Unsupported, "TLS is for TCP"));
-        };
-        // A handshake that fails closes the socket.
-        let descriptor = self.watched.0.lock().take();
-        let stream = tls.accept(Rewound { unread, read: 0, stream }).await?;
-        *self.watched.0.lock() = descriptor;
-        self.stream = Stream::Tls(Box::new(stream));
-        self.peer.protected = true;
-        self.peer.can_start_tls = false;
-        Ok(())
+    fn start_tls(&mut self, unread: Vec<u8>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let Some(tls) = self.tls.take() else {
+                return Err(Error::new(ErrorKind::Unsupported, "no TLS on this socket"));
+            };
+            let Stream::Tcp(stream) = std::mem::replace(&mut self.stream, Stream::Broken) else {
+                return Err(Error::new(ErrorKind::Unsupported, "TLS is for TCP"));
+            };
+            // A handshake that fails closes the socket.
+            let descriptor = self.watched.0.lock().take();
+            let stream = tls.accept(Rewound { unread, read: 0, stream }).await?;
+            *self.watched.0.lock() = descriptor;
+            self.stream = Stream::Tls(Box::new(stream));
+            self.peer.protected = true;
+            self.peer.can_start_tls = false;
+            Ok(())
+        })
     }
 
     fn peer(&self) -> &Peer {

@@ -49,7 +49,7 @@ impl Drop for TestDir {
     }
 }
 
-type TestClient = Client<StreamTransport>;
+type TestClient = Client;
 
 async fn connect(server: &Server, user: &str, password: &str) -> Result<TestClient, ClientError> {
     let env = &server.shared().sql.env;
@@ -57,7 +57,7 @@ async fn connect(server: &Server, user: &str, password: &str) -> Result<TestClie
     let stream = env.network.connect(&address).await.unwrap();
     let (user, password, server_key) = (user.into(), password.into(), ServerKey::Ask);
     let credentials = Credentials { user, password, server_key, ..Credentials::default() };
-    Client::connect(StreamTransport::new(stream, Peer::default()), &env.random, credentials).await
+    Client::connect(Box::new(StreamTransport::new(stream, Peer::default())), &env.random, credentials).await
 }
 
 /// As root, as soon as a follower lets in: its accounts come with the log.

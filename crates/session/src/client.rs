@@ -67,8 +67,8 @@ impl QueryResult {
 }
 
 /// A connection that is logged in.
-pub struct Client<T> {
-    transport: T,
+pub struct Client {
+    transport: Box<dyn Transport>,
     reader: PacketReader,
     writer: PacketWriter,
     capabilities: u32,
@@ -91,10 +91,11 @@ enum SemiSync {
 /// What a client keeps of its buffers: room for a full read and a half-read packet.
 const BUFFER_KEPT: usize = 512 << 10;
 
-impl<T: Transport> Client<T> {
+impl Client {
     /// Logs in over a fresh stream. If the credentials ask for TLS, it must be one that can start it ([`crate::tls`]).
+    #[io::boxed]
     pub async fn connect(
-        transport: T,
+        transport: Box<dyn Transport>,
         random: &Arc<dyn Random>,
         credentials: Credentials,
     ) -> Result<Self, ClientError> {
@@ -144,6 +145,7 @@ impl<T: Transport> Client<T> {
     }
 
     /// Executes one statement and reads its whole result.
+    #[io::boxed]
     pub async fn query(&mut self, text: &str) -> Result<QueryResult, ClientError> {
         let mut rows = Vec::new();
         let (columns, done) = self
@@ -187,6 +189,7 @@ impl<T: Transport> Client<T> {
     }
 
     /// Registers as a replica.
+    #[io::boxed]
     pub async fn register(&mut self, register: &wire::replication::RegisterReplica) -> Result<(), ClientError> {
         self.command(|out| register.encode(out)).await?;
         let packet = self.read_packet().await?;
@@ -195,6 +198,7 @@ impl<T: Transport> Client<T> {
     }
 
     /// Asks for the log; [`Client::next_event`] then reads it.
+    #[io::boxed]
     pub async fn dump(&mut self, dump: &BinlogDump) -> Result<(), ClientError> {
         self.command(|out| dump.encode(out)).await
     }
@@ -227,6 +231,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     /// As [`Client::query`].
+    #[io::boxed]
     pub async fn offer_semi_sync(&mut self) -> Result<(), ClientError> {
         for variable in ["rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled"] {
             match self.query(&format!("SELECT @@global.{variable}")).await {
@@ -256,6 +261,7 @@ impl<T: Transport> Client<T> {
     ///
     /// # Errors
     /// When the connection is lost.
+    #[io::boxed]
     pub async fn acknowledge(&mut self, ack: &SemiSyncAck) -> Result<(), ClientError> {
         self.writer.set_sequence(0);
         self.writer.packet(|out| ack.encode(out));
@@ -270,6 +276,7 @@ impl<T: Transport> Client<T> {
     }
 
     /// Says good bye.
+    #[io::boxed]
     pub async fn quit(mut self) -> Result<(), ClientError> {
         self.command(|out| out.push(wire::flags::com::QUIT)).await
     }

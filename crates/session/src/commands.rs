@@ -14,14 +14,13 @@ use crate::connection::{Connection, Next};
 use crate::execute::CHECK;
 use crate::link::Ended;
 use crate::sink::{Encoding, ReplySink, definition, names_charset, write_columns};
-use crate::transport::Transport;
 
 /// Option of COM_SET_OPTION: multi-statements on.
 const MULTI_STATEMENTS_ON: u16 = 0;
 /// Option of COM_SET_OPTION: multi-statements off.
 const MULTI_STATEMENTS_OFF: u16 = 1;
 
-impl<T: Transport> Connection<T> {
+impl Connection {
     /// Runs one command and writes its answer.
     pub(crate) async fn command(&mut self, packet: &[u8]) -> Result<Next, Ended> {
         let command = match Command::decode(packet) {

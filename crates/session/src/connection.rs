@@ -32,10 +32,10 @@ use crate::statements::Statements;
 use crate::transport::Transport;
 
 /// A connection that is logged in.
-pub(crate) struct Connection<T> {
+pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
     pub(crate) entry: Registered,
-    pub(crate) link: Link<T>,
+    pub(crate) link: Link,
     pub(crate) session: sql::Session,
     pub(crate) statements: Statements,
     pub(crate) nonce: [u8; wire::auth::NONCE_BYTES],
@@ -58,7 +58,8 @@ pub(crate) enum Next {
 const LOGIN_BYTES_MAX: usize = 128 << 10;
 
 /// Serves one client until it goes, is killed or fails. `entry` is its place among the connections.
-pub async fn serve<T: Transport>(shared: Arc<Shared>, entry: Registered, transport: T) {
+#[io::boxed]
+pub async fn serve(shared: Arc<Shared>, entry: Registered, transport: Box<dyn Transport>) {
     let id = entry.id;
     let limit = shared.sql.globals.named("max_allowed_packet").as_u64() as usize;
     if let Some(presence) = transport.presence() {
@@ -93,14 +94,15 @@ pub async fn serve<T: Transport>(shared: Arc<Shared>, entry: Registered, transpo
 }
 
 /// Tells a client that it cannot be served (1040), as the first packet.
-pub async fn refuse<T: Transport>(mut transport: T, error: &SqlError) {
+#[io::boxed]
+pub async fn refuse(mut transport: Box<dyn Transport>, error: &SqlError) {
     let mut out = wire::PacketWriter::new();
     reply::write_err(&mut out, 0, error, Charset::Utf8Mb4);
     let _ = transport.write_all(out.bytes()).await;
 }
 
-impl<T: Transport> Connection<T> {
-    fn new(shared: Arc<Shared>, entry: Registered, link: Link<T>, logged_in: LoggedIn) -> Self {
+impl Connection {
+    fn new(shared: Arc<Shared>, entry: Registered, link: Link, logged_in: LoggedIn) -> Self {
         let statements = Statements::new(shared.prepared_count.clone());
         let LoggedIn { session, nonce } = logged_in;
         let database_told = session.database().map(str::to_owned);

@@ -11,7 +11,6 @@ use wire::reply;
 
 use crate::connection::{Connection, Next};
 use crate::link::{Ended, Link};
-use crate::transport::Transport;
 
 /// Serves replicas.
 pub trait DumpService: Send + Sync {
@@ -65,7 +64,7 @@ pub trait EventStream: Send {
     fn wait<'a>(&'a mut self, what: BoxFuture<'a, ()>) -> BoxFuture<'a, Result<bool, SqlError>>;
 }
 
-impl<T: Transport> EventStream for Link<T> {
+impl EventStream for Link {
     fn event(&mut self, pieces: &[&[u8]]) {
         self.writer.packet(|out| {
             out.push(replication::EVENT);
@@ -101,7 +100,7 @@ impl<T: Transport> EventStream for Link<T> {
     }
 }
 
-impl<T: Transport> Connection<T> {
+impl Connection {
     pub(crate) fn register_replica(&mut self, replica: RegisterReplica) {
         if let Err(error) = self.may_replicate() {
             return self.write_err(&error);

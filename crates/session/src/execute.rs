@@ -16,9 +16,8 @@ use wire::{WireError, params, reply};
 
 use crate::connection::Connection;
 use crate::sink::{Encoding, ReplySink, write_columns};
-use crate::transport::Transport;
 
-impl<T: Transport> Connection<T> {
+impl Connection {
     /// COM_STMT_EXECUTE
     pub(crate) async fn execute(&mut self, execute: StmtExecute<'_>) {
         let result = match self.take_params(execute) {

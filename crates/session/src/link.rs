@@ -69,8 +69,8 @@ const BUFFER_KEPT: usize = 16 << 10;
 const BUFFER_KEPT_IDLE: usize = 1 << 10;
 
 /// A client's stream as packets.
-pub(crate) struct Link<T> {
-    pub(crate) transport: T,
+pub(crate) struct Link {
+    pub(crate) transport: Box<dyn Transport>,
     pub(crate) reader: PacketReader,
     pub(crate) writer: PacketWriter,
     /// What both sides can do.
@@ -90,8 +90,13 @@ pub(crate) struct Link<T> {
     killed: Option<Pin<Box<dyn Future<Output = Cancelled> + Send>>>,
 }
 
-impl<T: Transport> Link<T> {
-    pub(crate) fn new(transport: T, clock: Arc<dyn Clock>, handle: Arc<SessionHandle>, packet_limit: usize) -> Self {
+impl Link {
+    pub(crate) fn new(
+        transport: Box<dyn Transport>,
+        clock: Arc<dyn Clock>,
+        handle: Arc<SessionHandle>,
+        packet_limit: usize,
+    ) -> Self {
         Link {
             transport,
             reader: PacketReader::new(packet_limit),

@@ -13,7 +13,6 @@ use bytes::Bytes;
 use wire::reply;
 
 use crate::link::{Ended, Link};
-use crate::transport::Transport;
 
 /// How far the file has come.
 #[derive(Debug, Default)]
@@ -31,7 +30,7 @@ pub(crate) enum LocalFile {
 
 impl LocalFile {
     /// Asks for the file. `name` is in the client's character set.
-    pub(crate) async fn ask<T: Transport>(&mut self, link: &mut Link<T>, name: &[u8]) -> Result<(), SqlError> {
+    pub(crate) async fn ask(&mut self, link: &mut Link, name: &[u8]) -> Result<(), SqlError> {
         reply::write_local_infile(&mut link.writer, name);
         if let Err(ended) = link.send().await {
             return Err(self.lost(ended));
@@ -43,7 +42,7 @@ impl LocalFile {
     }
 
     /// The next bytes; none at the end.
-    pub(crate) async fn next<T: Transport>(&mut self, link: &mut Link<T>) -> Result<Bytes, SqlError> {
+    pub(crate) async fn next(&mut self, link: &mut Link) -> Result<Bytes, SqlError> {
         if !matches!(self, LocalFile::Coming) {
             return Ok(Bytes::new());
         }
@@ -68,7 +67,7 @@ impl LocalFile {
     }
 
     /// Brings the connection to where the answer is expected.
-    pub(crate) async fn finish<T: Transport>(mut self, link: &mut Link<T>) -> Result<(), Ended> {
+    pub(crate) async fn finish(mut self, link: &mut Link) -> Result<(), Ended> {
         while let LocalFile::Coming = self {
             if link.packet_for_statement(true).await?.is_empty() {
                 self = LocalFile::Complete;

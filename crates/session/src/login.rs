@@ -15,7 +15,6 @@ use crate::Shared;
 use crate::auth::{Authentication, Step};
 use crate::link::{Ended, Link};
 use crate::registry::{Registered, too_many_connections};
-use crate::transport::Transport;
 
 /// What is known of a client after its login.
 pub(crate) struct LoggedIn {
@@ -25,10 +24,10 @@ pub(crate) struct LoggedIn {
 }
 
 /// Greets and authenticates. `Ok(None)`: the client was told why not, or was not understood.
-pub(crate) async fn log_in<T: Transport>(
+pub(crate) async fn log_in(
     shared: &Arc<Shared>,
     entry: &Registered,
-    link: &mut Link<T>,
+    link: &mut Link,
 ) -> Result<Option<LoggedIn>, Ended> {
     let timeout = shared.sql.env.clock.sleep(shared.seconds("connect_timeout"));
     let timed_out = async {
@@ -49,11 +48,7 @@ pub(crate) async fn log_in<T: Transport>(
     }
 }
 
-async fn log_in_untimed<T: Transport>(
-    shared: &Arc<Shared>,
-    entry: &Registered,
-    link: &mut Link<T>,
-) -> Result<Option<LoggedIn>, Ended> {
+async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Link) -> Result<Option<LoggedIn>, Ended> {
     let mut random = [0; maths::NONCE_BYTES];
     shared.sql.env.random.fill(&mut random);
     let nonce = maths::nonce_from(random);
@@ -85,10 +80,10 @@ async fn log_in_untimed<T: Transport>(
     Ok(Some(LoggedIn { session, nonce }))
 }
 
-async fn greet<T: Transport>(
+async fn greet(
     shared: &Shared,
     entry: &Registered,
-    link: &mut Link<T>,
+    link: &mut Link,
     nonce: [u8; maths::NONCE_BYTES],
 ) -> Result<(), Ended> {
     let tls = if link.transport.peer().can_start_tls { capability::SSL } else { 0 };
@@ -106,10 +101,7 @@ async fn greet<T: Transport>(
 }
 
 /// The login packet, after TLS was started if the client wants it.
-async fn first_answer<T: Transport>(
-    shared: &Shared,
-    link: &mut Link<T>,
-) -> Result<Result<Box<Login>, SqlError>, Ended> {
+async fn first_answer(shared: &Shared, link: &mut Link) -> Result<Result<Box<Login>, SqlError>, Ended> {
     // The greeting had sequence number 0.
     link.reader.set_sequence(1);
     loop {
@@ -139,9 +131,9 @@ async fn first_answer<T: Transport>(
 }
 
 /// Exchanges packets until the client is accepted or denied. Also for COM_CHANGE_USER.
-pub(crate) async fn authenticate<T: Transport>(
+pub(crate) async fn authenticate(
     shared: &Shared,
-    link: &mut Link<T>,
+    link: &mut Link,
     login: &Login,
     nonce: [u8; maths::NONCE_BYTES],
 ) -> Result<Result<Account, SqlError>, Ended> {
@@ -177,7 +169,7 @@ pub(crate) fn count_for(shared: &Shared, entry: &Registered, login: &Login, acco
     entry.logged_in(&login.user, account.name().to_string(), max)
 }
 
-pub(crate) fn client_of<T: Transport>(login: &Login, account: &Account, link: &Link<T>) -> Client {
+pub(crate) fn client_of(login: &Login, account: &Account, link: &Link) -> Client {
     Client {
         user: login.user.clone(),
         host: link.transport.peer().host.clone(),
@@ -188,7 +180,7 @@ pub(crate) fn client_of<T: Transport>(login: &Login, account: &Account, link: &L
     }
 }
 
-async fn refuse<T: Transport, X>(link: &mut Link<T>, error: &SqlError) -> Result<Option<X>, Ended> {
+async fn refuse<X>(link: &mut Link, error: &SqlError) -> Result<Option<X>, Ended> {
     reply::write_err(&mut link.writer, link.capabilities, error, Charset::Utf8Mb4);
     link.send().await?;
     Ok(None)

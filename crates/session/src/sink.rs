@@ -13,7 +13,6 @@ use wire::{codec::Put, reply};
 
 use crate::link::Link;
 use crate::local_file::LocalFile;
-use crate::transport::Transport;
 
 /// How the rows of a result set are encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +27,8 @@ pub(crate) enum Encoding {
 const FLUSH_BYTES: usize = 16 << 10;
 
 /// Takes the rows of one statement.
-pub(crate) struct ReplySink<'a, T> {
-    link: &'a mut Link<T>,
+pub(crate) struct ReplySink<'a> {
+    link: &'a mut Link,
     encoding: Encoding,
     /// `character_set_results`; `None` for "as they are".
     charset: Option<&'static str>,
@@ -43,14 +42,14 @@ pub(crate) struct ReplySink<'a, T> {
     file: LocalFile,
 }
 
-impl<'a, T: Transport> ReplySink<'a, T> {
-    pub(crate) fn new(link: &'a mut Link<T>, encoding: Encoding, charset: Option<&'static str>, status: u16) -> Self {
+impl<'a> ReplySink<'a> {
+    pub(crate) fn new(link: &'a mut Link, encoding: Encoding, charset: Option<&'static str>, status: u16) -> Self {
         let (fields, charsets, file) = (Vec::new(), Vec::new(), LocalFile::None);
         ReplySink { link, encoding, charset, status, fields, charsets, began: false, file }
     }
 
     /// For rows that follow those of an earlier answer, whose columns the client knows.
-    pub(crate) fn resume(link: &'a mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) -> Self {
+    pub(crate) fn resume(link: &'a mut Link, columns: &[ResultColumn], charset: Option<&'static str>) -> Self {
         let mut sink = ReplySink::new(link, Encoding::Binary, charset, 0);
         sink.set_columns(columns);
         sink.began = true;
@@ -83,7 +82,7 @@ impl<'a, T: Transport> ReplySink<'a, T> {
     }
 }
 
-impl<T: Transport> ResultSink for ReplySink<'_, T> {
+impl ResultSink for ReplySink<'_> {
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), SqlError> {
         self.began = true;
         self.set_columns(columns);
@@ -157,7 +156,7 @@ pub(crate) fn names_charset(charset: Option<&str>) -> Charset {
 }
 
 /// Writes column definitions, as they follow a column count or the answer to PREPARE.
-pub(crate) fn write_columns<T>(link: &mut Link<T>, columns: &[ResultColumn], charset: Option<&'static str>) {
+pub(crate) fn write_columns(link: &mut Link, columns: &[ResultColumn], charset: Option<&'static str>) {
     let names = names_charset(charset);
     for column in columns {
         link.writer.packet(|out| definition(column, charset).encode(out, names));

@@ -11,6 +11,7 @@ use std::io::{BufRead, Error, ErrorKind, Result, Write};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use io::BoxFuture;
 pub use rustls::ClientConfig;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -173,8 +174,8 @@ impl ServerCertVerifier for AnyName {
 }
 
 /// A stream that can go on under TLS, as the client.
-pub struct ClientStream<T> {
-    inner: T,
+pub struct ClientStream {
+    inner: Box<dyn Transport>,
     peer: Peer,
     config: Option<Arc<ClientConfig>>,
     connection: Option<Box<ClientConnection>>,
@@ -183,9 +184,9 @@ pub struct ClientStream<T> {
     outgoing: Vec<u8>,
 }
 
-impl<T: Transport> ClientStream<T> {
+impl ClientStream {
     /// Without `config` it stays as it is.
-    pub fn new(inner: T, config: Option<Arc<ClientConfig>>) -> Self {
+    pub fn new(inner: Box<dyn Transport>, config: Option<Arc<ClientConfig>>) -> Self {
         let peer = Peer { can_start_tls: config.is_some(), ..inner.peer().clone() };
         ClientStream { inner, peer, config, connection: None, incoming: Vec::new(), outgoing: Vec::new() }
     }
@@ -252,50 +253,56 @@ fn take_plaintext(connection: &mut ClientConnection, into: &mut Vec<u8>) -> Resu
     Ok(into.len() - before)
 }
 
-impl<T: Transport> Transport for ClientStream<T> {
-    async fn read(&mut self, into: &mut Vec<u8>) -> Result<usize> {
-        if self.connection.is_none() {
-            return self.inner.read(into).await;
-        }
-        let before = into.len();
-        loop {
-            self.take_in(into)?;
-            if into.len() > before {
-                return Ok(into.len() - before);
+impl Transport for ClientStream {
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>) -> BoxFuture<'a, Result<usize>> {
+        Box::pin(async move {
+            if self.connection.is_none() {
+                return self.inner.read(into).await;
             }
-            if self.inner.read(&mut self.incoming).await? == 0 {
-                return Ok(0);
+            let before = into.len();
+            loop {
+                self.take_in(into)?;
+                if into.len() > before {
+                    return Ok(into.len() - before);
+                }
+                if self.inner.read(&mut self.incoming).await? == 0 {
+                    return Ok(0);
+                }
             }
-        }
+        })
     }
 
-    async fn write_all(&mut self, mut data: &[u8]) -> Result<()> {
-        while let Some(connection) = &mut self.connection {
-            if data.is_empty() {
-                return Ok(());
+    fn write_all<'a>(&'a mut self, mut data: &'a [u8]) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            while let Some(connection) = &mut self.connection {
+                if data.is_empty() {
+                    return Ok(());
+                }
+                let taken = connection.writer().write(data)?;
+                data = &data[taken..];
+                self.send().await?;
             }
-            let taken = connection.writer().write(data)?;
-            data = &data[taken..];
-            self.send().await?;
-        }
-        self.inner.write_all(data).await
+            self.inner.write_all(data).await
+        })
     }
 
-    async fn start_tls(&mut self, unread: Vec<u8>) -> Result<()> {
-        if !unread.is_empty() {
-            return Err(Error::new(ErrorKind::InvalidData, "the server spoke before the TLS handshake"));
-        }
-        let Some(config) = self.config.take() else {
-            return Err(Error::new(ErrorKind::Unsupported, "no TLS on this stream"));
-        };
-        let name = ServerName::try_from(self.peer.host.clone())
-            .map_err(|error| Error::new(ErrorKind::InvalidInput, format!("host '{}': {error}", self.peer.host)))?;
-        let connection = ClientConnection::new(config, name).map_err(Error::other)?;
-        self.connection = Some(Box::new(connection));
-        self.handshake().await?;
-        self.peer.protected = true;
-        self.peer.can_start_tls = false;
-        Ok(())
+    fn start_tls(&mut self, unread: Vec<u8>) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            if !unread.is_empty() {
+                return Err(Error::new(ErrorKind::InvalidData, "the server spoke before the TLS handshake"));
+            }
+            let Some(config) = self.config.take() else {
+                return Err(Error::new(ErrorKind::Unsupported, "no TLS on this stream"));
+            };
+            let name = ServerName::try_from(self.peer.host.clone())
+                .map_err(|error| Error::new(ErrorKind::InvalidInput, format!("host '{}': {error}", self.peer.host)))?;
+            let connection = ClientConnection::new(config, name).map_err(Error::other)?;
+            self.connection = Some(Box::new(connection));
+            self.handshake().await?;
+            self.peer.protected = true;
+            self.peer.can_start_tls = false;
+            Ok(())
+        })
     }
 
     fn peer(&self) -> &Peer {

@@ -1,22 +1,24 @@
 //! The stream under a connection, as little of it as a connection needs.
 
-use std::future::Future;
 use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
-/// A client's byte stream. One implementation per environment: sockets in `server`, [`StreamTransport`] elsewhere.
+use io::BoxFuture;
+
+/// A client's byte stream. One implementation per environment: sockets in `server`, [`StreamTransport`] elsewhere. It is an object,
+/// so that what serves a connection is compiled once, here, and not for each kind of stream.
 pub trait Transport: Send {
     /// Waits for bytes and appends them; 0 is the end of the stream. While it waits it needs no buffer. Nothing is
     /// lost when the future is dropped.
-    fn read(&mut self, into: &mut Vec<u8>) -> impl Future<Output = Result<usize>> + Send;
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>) -> BoxFuture<'a, Result<usize>>;
 
     /// Writes all of it.
-    fn write_all(&mut self, data: &[u8]) -> impl Future<Output = Result<()>> + Send;
+    fn write_all<'a>(&'a mut self, data: &'a [u8]) -> BoxFuture<'a, Result<()>>;
 
     /// Goes on under TLS, on the side that this stream is for; `unread` is what has come of it already.
-    fn start_tls(&mut self, unread: Vec<u8>) -> impl Future<Output = Result<()>> + Send {
+    fn start_tls(&mut self, unread: Vec<u8>) -> BoxFuture<'_, Result<()>> {
         let _ = unread;
-        std::future::ready(Err(Error::new(ErrorKind::Unsupported, "no TLS on this stream")))
+        Box::pin(std::future::ready(Err(Error::new(ErrorKind::Unsupported, "no TLS on this stream"))))
     }
 
     /// Who is on the other side.
@@ -73,12 +75,12 @@ impl StreamTransport {
 }
 
 impl Transport for StreamTransport {
-    async fn read(&mut self, into: &mut Vec<u8>) -> Result<usize> {
-        self.stream.read(into, READ_BYTES).await
+    fn read<'a>(&'a mut self, into: &'a mut Vec<u8>) -> BoxFuture<'a, Result<usize>> {
+        self.stream.read(into, READ_BYTES)
     }
 
-    async fn write_all(&mut self, data: &[u8]) -> Result<()> {
-        self.stream.write_all(data).await
+    fn write_all<'a>(&'a mut self, data: &'a [u8]) -> BoxFuture<'a, Result<()>> {
+        self.stream.write_all(data)
     }
 
     fn peer(&self) -> &Peer {

@@ -58,7 +58,7 @@ impl Bench {
         let begin = Instant::now();
         self.runtime.block_on(async {
             let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
-            merge.apply(INDEX, self.compression, SortedChanges(changes.into_iter())).await.unwrap();
+            merge.apply(INDEX, self.compression, &mut SortedChanges(changes.into_iter())).await.unwrap();
             merge.finish().await.unwrap();
         });
         begin.elapsed()

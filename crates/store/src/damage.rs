@@ -185,6 +185,7 @@ impl Roots {
     ///
     /// # Errors
     /// Only those that are no damage of its pages.
+    #[io::boxed]
     pub async fn find_damage(&self, index: IndexId) -> Result<Damage> {
         let is_set_aside = self.tree(index).is_some_and(|tree| tree.is_damaged());
         let generation = self.generation();

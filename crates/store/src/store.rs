@@ -116,6 +116,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Unusable`] if neither superblock is valid, [`StoreError::Corrupt`] if the manifest is not.
+    #[io::boxed]
     pub async fn open(env: &Env, path: &str, options: Options) -> Result<Arc<Store>> {
         let Opened { file, space, trees, checkpoint, superblock, slot, manifest } = open(env, path, &options).await?;
         let epoch = (superblock.generation / EPOCH_GENERATIONS + 1) * EPOCH_GENERATIONS;
@@ -139,7 +140,8 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NotNewest`] if `from` is not the newest by then.
-    pub async fn merge(self: &Arc<Self>, from: &Roots, options: MergeOptions) -> Result<Merge> {
+    #[io::boxed]
+    pub async fn merge<'a>(self: &'a Arc<Self>, from: &'a Roots, options: MergeOptions) -> Result<Merge> {
         let pass = self.shared.enter().await;
         self.check_newest(from)?;
         self.shared.file.check_failed()?;
@@ -152,6 +154,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotNewest`] if `roots` are not the newest. After a failed sync or superblock nothing is written
     /// any more; the disk being full leaves everything as it was.
+    #[io::boxed]
     pub async fn commit_checkpoint(&self, roots: &Roots, checkpoint: Checkpoint) -> Result<()> {
         let allocation = Allocation::new(self.shared.enter().await);
         self.check_newest(roots)?;

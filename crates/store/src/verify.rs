@@ -64,6 +64,7 @@ impl Store {
     ///
     /// # Errors
     /// The first thing that does not hold, as [`StoreError::Corrupt`].
+    #[io::boxed]
     pub async fn verify(&self, roots: &Roots) -> Result<Verified> {
         let _pass = self.shared().enter().await;
         let file_blocks = self.shared().space.lock().file_blocks();

@@ -93,6 +93,7 @@ pub(crate) const WORKS: &[Work] = &[
     sysbench("update_index_256", "oltp_update_index", 256, 0, 2.0),
     sysbench("write_only_64", "oltp_write_only", 64, 0, 1.6),
     sysbench("point_select_64", "oltp_point_select", 64, 0, 1.1),
+    sysbench("read_only_16", "oltp_read_only", 16, 0, 0.5),
     sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
     other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp(None), 6.0),
     other(

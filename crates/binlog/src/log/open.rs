@@ -84,6 +84,7 @@ impl std::fmt::Debug for LogWriter {
 impl BinaryLog {
     /// Opens the log, or creates it. `known_durable` is a position (the checkpoint's) up to which the log was durable
     /// for sure; the default position if none is known.
+    #[io::boxed]
     pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
         let unsynced = unsynced::read(&env, &options).await?;
         let known_durable = unsynced.unwrap_or_default().max(known_durable);

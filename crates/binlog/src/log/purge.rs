@@ -34,6 +34,7 @@ pub struct Purged {
 
 impl BinaryLog {
     /// `PURGE BINARY LOGS TO name`: removes all files before this one.
+    #[io::boxed]
     pub async fn purge_to(&self, name: &str) -> Result<Purged> {
         let number = self.file_number(name).ok_or_else(|| BinlogError::NoSuchFile(name.to_owned()))?;
         if !self.files.lock().by_number.contains_key(&number) {
@@ -44,6 +45,7 @@ impl BinaryLog {
 
     /// `PURGE BINARY LOGS BEFORE time`: removes the files that were last written before it, which is when the file
     /// after them began.
+    #[io::boxed]
     pub async fn purge_before(&self, time: UnixMicros) -> Result<Purged> {
         let seconds = time.0 / 1_000_000;
         let first_kept = {
@@ -62,6 +64,7 @@ impl BinaryLog {
     }
 
     /// Removes the oldest files while all together are larger than `bytes`.
+    #[io::boxed]
     pub async fn purge_to_size(&self, bytes: u64) -> Result<Purged> {
         let files = self.files();
         let mut total: u64 = files.iter().map(|file| file.size).sum();
@@ -94,6 +97,7 @@ impl BinaryLog {
     }
 
     /// Removes the files before `number`, as far as nobody needs them.
+    #[io::boxed]
     pub async fn purge_before_file(&self, number: u64) -> Result<Purged> {
         self.check()?;
         let (numbers, held_by) = self.purgeable(number);

@@ -28,6 +28,7 @@ impl LogWriter {
     ///
     /// # Errors
     /// When the log cannot go on in a new file; they do not count then.
+    #[io::boxed]
     pub async fn add_purged(&mut self, gtids: &GtidSet) -> Result<()> {
         assert!(gtids.is_disjoint(&self.placed_gtids), "what is added was not executed");
         self.begin_next().await?;

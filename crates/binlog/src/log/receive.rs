@@ -63,6 +63,7 @@ impl LogReceiver {
     }
 
     /// Moves on to the source's next file. An empty log begins with any; otherwise it must be the next by number.
+    #[io::boxed]
     pub async fn start_file(&mut self, name: &str) -> Result<()> {
         let number = self.log().file_number(name).ok_or_else(|| BinlogError::NoSuchFile(name.to_owned()))?;
         let here = self.position();
@@ -173,6 +174,7 @@ impl LogReceiver {
 
     /// Writes the whole transactions that were appended, syncs them once, and shows them. Of one that is not whole yet nothing is
     /// written as long as it fits into memory: what is written together is whole, or so long that the head of its file has its sum.
+    #[io::boxed]
     pub async fn flush(&mut self) -> Result<()> {
         let Some(segment) = self.writer.segment.clone() else { return Ok(()) };
         let Some(mut builder) = self.take_flushable() else { return Ok(()) };
@@ -219,6 +221,7 @@ impl LogReceiver {
     }
 
     /// Drops a transaction that was received in part: the connection to the source is gone.
+    #[io::boxed]
     pub async fn forget_partial(&mut self) -> Result<()> {
         if std::mem::take(&mut self.in_head) {
             // Nothing else is in the group: it was flushed before the file.
@@ -253,18 +256,21 @@ impl LogReceiver {
     }
 
     /// Gives the writer back, at the end of the last whole transaction.
+    #[io::boxed]
     pub async fn into_writer(mut self) -> Result<LogWriter> {
         self.forget_partial().await?;
         Ok(self.writer)
     }
 
     /// Clean shutdown.
+    #[io::boxed]
     pub async fn close(mut self) -> Result<()> {
         self.forget_partial().await?;
         self.writer.close(false).await
     }
 
     /// Gives the log to a source: seals the copy and begins a file of the source's own.
+    #[io::boxed]
     pub async fn into_source(mut self) -> Result<LogWriter> {
         self.forget_partial().await?;
         let log = self.log().clone();

@@ -19,6 +19,7 @@ use crate::gtid_set::GtidSet;
 
 impl LogReceiver {
     /// Takes back what this server itself has written behind the last transaction.
+    #[io::boxed]
     pub async fn without_own_tail(self) -> Result<LogReceiver> {
         let log = self.log().clone();
         let here = log.durable_end();
@@ -49,6 +50,7 @@ impl LogReceiver {
 
     /// Removes all files, and forgets all GTIDs: the log is as new. Nobody may need it any more; the caller has made
     /// sure that the state is elsewhere, and that an interrupted call is finished ([`BinaryLog::remove_files`]).
+    #[io::boxed]
     pub async fn remove_all(self) -> Result<LogWriter> {
         let log = self.log().clone();
         let writer = self.into_writer().await?;
@@ -62,6 +64,7 @@ impl LogReceiver {
 
 impl LogWriter {
     /// Begins the first file of a log without files, with this number, as a source.
+    #[io::boxed]
     pub async fn begin(self, number: u64) -> Result<LogWriter> {
         let log = self.log().clone();
         log.begin_source(Some(log.prepare_first(number).await?)).await
@@ -70,11 +73,13 @@ impl LogWriter {
 
 impl BinaryLog {
     /// Number of the first file of a log that is not open; `None` if it has none.
+    #[io::boxed]
     pub async fn first_file(env: &Env, options: &LogOptions) -> Result<Option<u64>> {
         Ok(folder::numbers(env, &options.basename).await?.into_iter().min())
     }
 
     /// Removes the files of a log that is not open.
+    #[io::boxed]
     pub async fn remove_files(env: &Env, options: &LogOptions) -> Result<()> {
         let numbers = folder::numbers(env, &options.basename).await?;
         index::write(env, &options.basename, &[]).await?;

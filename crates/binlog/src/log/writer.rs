@@ -349,6 +349,7 @@ impl LogWriter {
     }
 
     /// `FLUSH BINARY LOGS`: the next group that is taken ends the file. Waits until the next file is prepared.
+    #[io::boxed]
     pub async fn rotate(&mut self) -> Result<()> {
         self.log.keeper.wait_for_next(&self.log).await?;
         self.rotate_now = true;
@@ -444,6 +445,7 @@ impl LogWriter {
     }
 
     /// Clean shutdown: a source's log ends with STOP and is sealed, a follower's is cut at its end.
+    #[io::boxed]
     pub async fn close(mut self, is_source: bool) -> Result<()> {
         self.flush(IoMode::Offload).await?;
         if self.log.failed.get().is_none()

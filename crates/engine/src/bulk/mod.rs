@@ -97,6 +97,7 @@ pub(crate) struct Batch {
 impl Engine {
     /// Installs a batch, as [`Engine::install`] does its transactions one by one, and empties it. Nobody reads before
     /// [`Engine::settle_bulk`]. Afterwards [`Engine::compact_bulk`] is due.
+    #[io::boxed]
     pub async fn install_bulk(&self, writes: &mut BulkWrites) -> Result<()> {
         if writes.is_empty() {
             return Ok(());

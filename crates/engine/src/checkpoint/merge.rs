@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
+use io::BoxFuture;
 use store::{Change, Changes, Compression, Merge, MergeOptions, Roots, Store, StoreError};
 
 use super::restore::{Entered, Outcome, RestoredChanges};
@@ -60,11 +61,13 @@ impl FrozenChanges {
 }
 
 impl Changes for FrozenChanges {
-    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
-        while batch.is_empty() && !self.ended {
-            self.fill(|key, version| batch.push(change(key, version.value.clone())));
-        }
-        Ok(())
+    fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, store::Result<()>> {
+        Box::pin(async move {
+            while batch.is_empty() && !self.ended {
+                self.fill(|key, version| batch.push(change(key, version.value.clone())));
+            }
+            Ok(())
+        })
     }
 }
 
@@ -79,14 +82,16 @@ struct BulkChanges {
 }
 
 impl Changes for BulkChanges {
-    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
-        while batch.len() < BATCH_CHANGES
-            && let Some(BulkVersion { key, value, .. }) = self.cursor.next()
-        {
-            batch.push(Change { key, value });
-        }
-        self.room.advance(self.cursor.take_passed());
-        Ok(())
+    fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, store::Result<()>> {
+        Box::pin(async move {
+            while batch.len() < BATCH_CHANGES
+                && let Some(BulkVersion { key, value, .. }) = self.cursor.next()
+            {
+                batch.push(Change { key, value });
+            }
+            self.room.advance(self.cursor.take_passed());
+            Ok(())
+        })
     }
 }
 
@@ -146,16 +151,18 @@ impl MixedChanges {
 }
 
 impl Changes for MixedChanges {
-    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
-        let mut bytes = 0;
-        while batch.len() < BATCH_CHANGES && bytes < BATCH_BYTES {
-            self.fill().await?;
-            let Some(change) = self.pop() else { break };
-            bytes += change.value.as_ref().map_or(0, Bytes::len);
-            batch.push(change);
-        }
-        self.room.advance(std::mem::take(&mut self.from_runs) + self.bulk.take_passed());
-        Ok(())
+    fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, store::Result<()>> {
+        Box::pin(async move {
+            let mut bytes = 0;
+            while batch.len() < BATCH_CHANGES && bytes < BATCH_BYTES {
+                self.fill().await?;
+                let Some(change) = self.pop() else { break };
+                bytes += change.value.as_ref().map_or(0, Bytes::len);
+                batch.push(change);
+            }
+            self.room.advance(std::mem::take(&mut self.from_runs) + self.bulk.take_passed());
+            Ok(())
+        })
     }
 }
 
@@ -173,11 +180,11 @@ pub(super) struct Changed<'a> {
 }
 
 /// Applies changes to an index, over what is restored of it.
-async fn apply<C: Changes>(
+async fn apply(
     merge: &mut Merge,
     index: IndexId,
     compression: Compression,
-    changes: C,
+    changes: &mut dyn Changes,
     restores: &[Arc<Entered>],
 ) -> Result<()> {
     // Of two of one index, which nobody hands over, the second one would be refused.
@@ -185,8 +192,8 @@ async fn apply<C: Changes>(
         return Ok(merge.apply(index, compression, changes).await?);
     };
     let restore = &entered.restore;
-    let changes = RestoredChanges::new(changes, restore.entries.clone());
-    Ok(merge.restore(index, compression, changes, &restore.ranges).await?)
+    let mut changes = RestoredChanges::new(changes, restore.entries.clone());
+    Ok(merge.restore(index, compression, &mut changes, &restore.ranges).await?)
 }
 
 /// Merges `(after, upto]` of a memtable into the newest roots, compressed as is said of indexes; drops trees, restores ranges.
@@ -235,16 +242,16 @@ pub(super) async fn merge_step(
         let cursor = BulkCursor::new(&bulk, index);
         let compression = compressions.get(&index).copied().unwrap_or_default();
         match chains {
-            Some(chains) if runs.is_empty() && bulk.is_empty() => {
-                apply(&mut merge, index, compression, chains, restores).await?;
+            Some(mut chains) if runs.is_empty() && bulk.is_empty() => {
+                apply(&mut merge, index, compression, &mut chains, restores).await?;
             }
             None if runs.is_empty() => {
-                apply(&mut merge, index, compression, BulkChanges { cursor, room }, restores).await?;
+                apply(&mut merge, index, compression, &mut BulkChanges { cursor, room }, restores).await?;
             }
             chains => {
                 let buffer = VecDeque::new();
-                let changes = MixedChanges { chains, buffer, runs, bulk: cursor, from_runs: 0, room };
-                apply(&mut merge, index, compression, changes, restores).await?;
+                let mut changes = MixedChanges { chains, buffer, runs, bulk: cursor, from_runs: 0, room };
+                apply(&mut merge, index, compression, &mut changes, restores).await?;
             }
         }
     }

@@ -23,6 +23,7 @@ use std::vec;
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
 use event_listener::{Event, EventListener};
+use io::BoxFuture;
 use parking_lot::Mutex;
 use store::{Change, Changes, Restored};
 
@@ -159,16 +160,16 @@ impl Restores {
 }
 
 /// The changes of a memtable, over entries that are restored.
-pub(super) struct RestoredChanges<C> {
-    newer: C,
+pub(super) struct RestoredChanges<'c> {
+    newer: &'c mut dyn Changes,
     /// The next of them; turned round, so that the next one is the last.
     buffer: Vec<Change>,
     has_ended: bool,
     entries: Peekable<vec::IntoIter<(Bytes, Bytes)>>,
 }
 
-impl<C: Changes> RestoredChanges<C> {
-    pub(super) fn new(newer: C, entries: Vec<(Bytes, Bytes)>) -> Self {
+impl<'c> RestoredChanges<'c> {
+    pub(super) fn new(newer: &'c mut dyn Changes, entries: Vec<(Bytes, Bytes)>) -> Self {
         RestoredChanges { newer, buffer: Vec::new(), has_ended: false, entries: entries.into_iter().peekable() }
     }
 
@@ -186,26 +187,28 @@ impl<C: Changes> RestoredChanges<C> {
 /// Changes handed over at once, about.
 const BATCH_CHANGES: usize = 256;
 
-impl<C: Changes> Changes for RestoredChanges<C> {
-    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
-        while batch.len() < BATCH_CHANGES {
-            if self.buffer.is_empty() && !self.has_ended {
-                self.newer.next_batch(&mut self.buffer).await?;
-                self.has_ended = self.buffer.is_empty();
-                self.buffer.reverse();
+impl Changes for RestoredChanges<'_> {
+    fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, store::Result<()>> {
+        Box::pin(async move {
+            while batch.len() < BATCH_CHANGES {
+                if self.buffer.is_empty() && !self.has_ended {
+                    self.newer.next_batch(&mut self.buffer).await?;
+                    self.has_ended = self.buffer.is_empty();
+                    self.buffer.reverse();
+                }
+                let next = self.buffer.last().map(|change| change.key.clone());
+                self.take_before(next.as_ref(), batch, BATCH_CHANGES);
+                let is_next = self.entries.peek().is_none_or(|(key, _)| next.as_ref().is_some_and(|next| key > next));
+                if !is_next {
+                    continue;
+                }
+                match self.buffer.pop() {
+                    Some(change) => batch.push(change),
+                    None => return Ok(()),
+                }
             }
-            let next = self.buffer.last().map(|change| change.key.clone());
-            self.take_before(next.as_ref(), batch, BATCH_CHANGES);
-            let is_next = self.entries.peek().is_none_or(|(key, _)| next.as_ref().is_some_and(|next| key > next));
-            if !is_next {
-                continue;
-            }
-            match self.buffer.pop() {
-                Some(change) => batch.push(change),
-                None => return Ok(()),
-            }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 }
 
@@ -219,9 +222,9 @@ mod tests {
     struct InPieces(vec::IntoIter<Change>, usize);
 
     impl Changes for InPieces {
-        async fn next_batch(&mut self, batch: &mut Vec<Change>) -> store::Result<()> {
+        fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, store::Result<()>> {
             batch.extend(self.0.by_ref().take(self.1));
-            Ok(())
+            Box::pin(std::future::ready(Ok(())))
         }
     }
 
@@ -240,7 +243,8 @@ mod tests {
             let mut expected: std::collections::BTreeMap<Bytes, Option<Bytes>> =
                 entries.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
             expected.extend(newer.iter().map(|change| (change.key.clone(), change.value.clone())));
-            let mut changes = RestoredChanges::new(InPieces(newer.into_iter(), at_once), entries);
+            let mut newer = InPieces(newer.into_iter(), at_once);
+            let mut changes = RestoredChanges::new(&mut newer, entries);
             let mut all = Vec::new();
             loop {
                 let mut batch = Vec::new();

@@ -16,6 +16,7 @@ impl Transaction {
     ///
     /// # Errors
     /// Only what has nothing to do with the table: KILL, a device that fails.
+    #[io::boxed]
     pub async fn check(&mut self, table: &Arc<Table>) -> Result<Vec<String>> {
         let mut problems = Vec::new();
         let expected = self.check_rows(table).await;

@@ -27,6 +27,7 @@ impl Transaction {
     ///
     /// # Errors
     /// As those of [`Transaction::commit`], and 1197 if it did not stay in memory. Nothing is prepared then.
+    #[io::boxed]
     pub async fn enqueue_prepare(&mut self, xid: &Xid) -> Result<Pending> {
         self.check_active()?;
         let has_name = self.options.gtid.is_chosen() || self.options.source_position.is_some();
@@ -103,6 +104,7 @@ impl Transaction {
     ///
     /// # Errors
     /// As those of [`Transaction::commit`].
+    #[io::boxed]
     pub async fn enqueue_second_phase(&mut self, commits: bool) -> Result<Pending> {
         let Some(prepared) = self.prepared.as_ref() else {
             return Err(EngineError::Bug("a second phase without a first".to_owned()));

@@ -34,6 +34,7 @@ struct Pace {
 impl Transaction {
     /// Rows of a range of the table's clustered keys, and the sum of their hashes ([`RowSum::hash_of`]), as a consistent read sees
     /// them.
+    #[io::boxed]
     pub async fn sum(&mut self, table: &Arc<Table>, range: &KeyRange) -> Result<RowSum> {
         self.check_active()?;
         self.open_view(table)?;
@@ -51,6 +52,7 @@ impl Transaction {
     }
 
     /// An error if a table is not what it was in the state that is read.
+    #[io::boxed]
     pub async fn check_table(&mut self, table: &Arc<Table>) -> Result<()> {
         self.lock_table(table, crate::lock::TableMode::IntentShared).await?;
         self.open_view(table)
@@ -119,6 +121,7 @@ impl Transaction {
 
     /// Keys strictly inside of a range at which it can be cut into parts to be summed, ascending, at most `most`: from the tree's
     /// inner nodes, or, where the range is one leaf of it and what is in memory, from its rows. None for a range of a row or none.
+    #[io::boxed]
     pub async fn cuts(&mut self, table: &Arc<Table>, range: &KeyRange, most: usize) -> Result<Vec<Bytes>> {
         self.check_active()?;
         self.open_view(table)?;

@@ -79,6 +79,7 @@ impl Receiver {
     }
 
     /// Receives until a sync fails.
+    #[io::boxed]
     pub async fn run(mut self) {
         let mut attempts = 0;
         let mut garbled = ((String::new(), 0), 0);

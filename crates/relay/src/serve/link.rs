@@ -71,8 +71,8 @@ impl Ending {
 }
 
 /// A client's stream as packets.
-pub(crate) struct Link<T> {
-    pub(crate) transport: T,
+pub(crate) struct Link {
+    pub(crate) transport: Box<dyn Transport>,
     pub(crate) reader: PacketReader,
     pub(crate) writer: PacketWriter,
     /// What both sides can do.
@@ -81,8 +81,8 @@ pub(crate) struct Link<T> {
     ending: Arc<Ending>,
 }
 
-impl<T: Transport> Link<T> {
-    pub(crate) fn new(transport: T, clock: Arc<dyn Clock>, ending: Arc<Ending>) -> Self {
+impl Link {
+    pub(crate) fn new(transport: Box<dyn Transport>, clock: Arc<dyn Clock>, ending: Arc<Ending>) -> Self {
         let reader = PacketReader::new(LOGIN_BYTES_MAX);
         Link { transport, reader, writer: PacketWriter::new(), capabilities: 0, clock, ending }
     }

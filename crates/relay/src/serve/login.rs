@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{SqlError, codes};
-use session::Transport;
 use session::auth::{Accounts, Authentication, DigestCache, LOCALHOST, Step};
 use session::key::KeyHolder;
 use sql::account::Account;
@@ -59,13 +58,7 @@ impl Accounts for Door {
 }
 
 /// Greets and authenticates. `Ok(false)`: the client was told why not.
-pub(crate) async fn log_in<T: Transport>(
-    link: &mut Link<T>,
-    door: &Door,
-    env: &io::Env,
-    id: u32,
-    version: &str,
-) -> Result<bool, Ended> {
+pub(crate) async fn log_in(link: &mut Link, door: &Door, env: &io::Env, id: u32, version: &str) -> Result<bool, Ended> {
     let mut random = [0; maths::NONCE_BYTES];
     env.random.fill(&mut random);
     let nonce = maths::nonce_from(random);
@@ -98,7 +91,7 @@ pub(crate) async fn log_in<T: Transport>(
 }
 
 /// The login packet, after TLS was started if the client wants it.
-async fn first_answer<T: Transport>(link: &mut Link<T>) -> Result<Box<Login>, Ended> {
+async fn first_answer(link: &mut Link) -> Result<Box<Login>, Ended> {
     // The greeting had sequence number 0.
     link.reader.set_sequence(1);
     loop {
@@ -120,8 +113,8 @@ async fn first_answer<T: Transport>(link: &mut Link<T>) -> Result<Box<Login>, En
     }
 }
 
-async fn authenticate<T: Transport>(
-    link: &mut Link<T>,
+async fn authenticate(
+    link: &mut Link,
     door: &Door,
     login: &Login,
     nonce: [u8; maths::NONCE_BYTES],

@@ -62,7 +62,7 @@ impl Session {
 }
 
 /// Serves one client until it goes or the relay ends.
-pub(crate) async fn serve<T: Transport>(relay: Arc<Relay>, transport: T, id: u32, ending: Arc<link::Ending>) {
+pub(crate) async fn serve(relay: Arc<Relay>, transport: Box<dyn Transport>, id: u32, ending: Arc<link::Ending>) {
     let host = transport.peer().host.clone();
     let mut link = Link::new(transport, relay.store().env().clock.clone(), ending);
     let session = Session { id, host, variables: Vec::new(), replica: None };
@@ -71,7 +71,7 @@ pub(crate) async fn serve<T: Transport>(relay: Arc<Relay>, transport: T, id: u32
     tracing::debug!(id, "connection: {ended}");
 }
 
-async fn run<T: Transport>(relay: &Arc<Relay>, link: &mut Link<T>, mut session: Session) -> Ended {
+async fn run(relay: &Arc<Relay>, link: &mut Link, mut session: Session) -> Ended {
     let version = relay.version();
     match login::log_in(link, relay.door(), relay.store().env(), session.id, &version).await {
         Ok(true) => link.logged_in(),
@@ -92,7 +92,7 @@ async fn run<T: Transport>(relay: &Arc<Relay>, link: &mut Link<T>, mut session: 
     }
 }
 
-async fn command<T: Transport>(relay: &Arc<Relay>, link: &mut Link<T>, session: &mut Session) -> Result<(), Ended> {
+async fn command(relay: &Arc<Relay>, link: &mut Link, session: &mut Session) -> Result<(), Ended> {
     let packet = link.command(IDLE_TIME).await?;
     let buffer = link.reader.detach();
     match Command::decode(&buffer[packet])? {
@@ -125,12 +125,7 @@ async fn command<T: Transport>(relay: &Arc<Relay>, link: &mut Link<T>, session: 
 }
 
 /// The connection is a stream from here on, and ends with it.
-async fn dump<T: Transport>(
-    relay: &Arc<Relay>,
-    link: &mut Link<T>,
-    session: &Session,
-    dump: BinlogDump,
-) -> Result<(), Ended> {
+async fn dump(relay: &Arc<Relay>, link: &mut Link, session: &Session, dump: BinlogDump) -> Result<(), Ended> {
     let request = DumpRequest {
         connection: ConnectionId(session.id),
         dump,
@@ -151,7 +146,7 @@ async fn dump<T: Transport>(
 }
 
 /// A result set of texts.
-fn write_rows<T: Transport>(link: &mut Link<T>, rows: &Rows) {
+fn write_rows(link: &mut Link, rows: &Rows) {
     link.writer.packet(|out| out.put_lenenc(rows.columns.len() as u64));
     for name in &rows.columns {
         let column = Column {

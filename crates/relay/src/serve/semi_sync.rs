@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use base::SqlError;
 use repl::source::fatal;
-use session::Transport;
 use wire::replication::SemiSyncAck;
 
 use super::link::Link;
@@ -40,13 +39,13 @@ impl SemiSync {
     }
 
     /// Sends an event that is of no file.
-    pub(super) fn artificial<T: Transport>(&mut self, link: &mut Link<T>, event: &[u8]) {
+    pub(super) fn artificial(&mut self, link: &mut Link, event: &[u8]) {
         self.let_go(link, false);
         link.semi_sync_event(event, false);
     }
 
     /// Sends an event that ends there, or holds it back until the next.
-    pub(super) fn event<T: Transport>(&mut self, link: &mut Link<T>, event: &[u8], file: &str, end: Place) {
+    pub(super) fn event(&mut self, link: &mut Link, event: &[u8], file: &str, end: Place) {
         if self.acks.wanted() == 0 {
             return link.semi_sync_event(event, false);
         }
@@ -59,12 +58,12 @@ impl SemiSync {
     }
 
     /// Nothing is sent of what comes next, up to this place, or there is nothing.
-    pub(super) fn pause<T: Transport>(&mut self, link: &mut Link<T>, at: Place) {
+    pub(super) fn pause(&mut self, link: &mut Link, at: Place) {
         self.let_go(link, true);
         self.is_at(at);
     }
 
-    fn let_go<T: Transport>(&mut self, link: &mut Link<T>, asks: bool) {
+    fn let_go(&mut self, link: &mut Link, asks: bool) {
         if self.held.is_empty() {
             return;
         }

@@ -19,7 +19,6 @@ use binlog::{BinlogError, EventType, GtidEvent, RawEvent};
 use futures_lite::future;
 use io::ThreadTurn;
 use repl::source::{Checksum, Wishes, fatal};
-use session::Transport;
 use session::dump::DumpRequest;
 
 use super::link::{Ended, Link};
@@ -64,7 +63,7 @@ pub(crate) fn reading(error: BinlogError) -> SqlError {
 }
 
 /// Streams until the end, an error, or for ever.
-pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link: &mut Link<T>) -> Result<(), Failed> {
+pub(crate) async fn run(relay: &Relay, request: &DumpRequest, link: &mut Link) -> Result<(), Failed> {
     let wishes = Wishes::of(request);
     let store = relay.store().clone();
     if !wishes.non_blocking {
@@ -101,11 +100,11 @@ pub(crate) async fn run<T: Transport>(relay: &Relay, request: &DumpRequest, link
     sender.go_on().await
 }
 
-struct Sender<'a, T> {
+struct Sender<'a> {
     store: Arc<Store>,
     wishes: Wishes,
     semi_sync: Option<SemiSync>,
-    link: &'a mut Link<T>,
+    link: &'a mut Link,
     pin: Pin,
     reader: Reader,
     server_id: u32,
@@ -124,7 +123,7 @@ struct Sender<'a, T> {
     turn: ThreadTurn,
 }
 
-impl<T: Transport> Sender<'_, T> {
+impl Sender<'_> {
     /// Up to the first event that is asked for.
     async fn begin(&mut self, start: &Start) -> Result<(), Failed> {
         self.send_rotate(start.offset);

@@ -223,6 +223,7 @@ impl Store {
     ///
     /// # Errors
     /// When it cannot be kept; then nothing has changed.
+    #[io::boxed]
     pub async fn set_source(&self, source: &Source, is_another: bool) -> std::io::Result<()> {
         let mut kept = self.kept();
         let before = self.gtids().filter(|gtids| gtids.kind() == source.kind);

@@ -59,6 +59,7 @@ impl Store {
     ///
     /// # Errors
     /// [`OpenError`]
+    #[io::boxed]
     pub async fn open(env: Env) -> Result<Arc<Self>, OpenError> {
         let lock = env.disk.lock(LOCK_FILE).await.map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => OpenError::Locked,

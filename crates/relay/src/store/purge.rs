@@ -27,6 +27,7 @@ impl Store {
     ///
     /// # Errors
     /// When a file cannot be removed; those before it are gone.
+    #[io::boxed]
     pub async fn purge(&self, limits: &Limits) -> Result<Vec<String>, BinlogError> {
         let mut removed = Vec::new();
         while let Some(file) = self.next_to_purge(limits) {

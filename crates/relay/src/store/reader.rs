@@ -38,6 +38,7 @@ impl Reader {
     ///
     /// # Errors
     /// When the file is not there or cannot be read.
+    #[io::boxed]
     pub async fn open(store: &Arc<Store>, file: FileId, offset: u64) -> Result<Self, BinlogError> {
         let gone = || BinlogError::NoSuchFile(format!("number {} of generation {}", file.number, file.generation));
         let info = store.file(file).ok_or_else(gone)?;

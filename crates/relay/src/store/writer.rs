@@ -112,6 +112,7 @@ impl Writer {
     ///
     /// # Errors
     /// When that cannot be done; it is to be tried again before anything else.
+    #[io::boxed]
     pub async fn go_back(&mut self) -> Result<(), BinlogError> {
         self.store.check()?;
         let disk = self.store.env().disk.clone();
@@ -156,6 +157,7 @@ impl Writer {
     ///
     /// # Errors
     /// When the name cannot be that of the next file, or something cannot be written.
+    #[io::boxed]
     pub async fn start_file(&mut self, name: &str) -> Result<(), BinlogError> {
         self.store.check()?;
         let is_no_name = || malformed(format!("'{name}' is no name of a log file"));
@@ -216,6 +218,7 @@ impl Writer {
     ///
     /// # Errors
     /// When it cannot be; [`Writer::go_back`] is next. A failed sync is final.
+    #[io::boxed]
     pub async fn flush(&mut self) -> Result<(), BinlogError> {
         self.store.check()?;
         let Some(live) = &mut self.live else { return Ok(()) };

@@ -56,7 +56,7 @@ pub(super) async fn relay_with(env: &Env, name: &str, options: RelayOptions) -> 
         async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let transport = StreamTransport::new(stream, Peer::default());
-                env.spawner.spawn("connection", Box::pin(relay.clone().serve(transport)));
+                env.spawner.spawn("connection", Box::pin(relay.clone().serve(Box::new(transport))));
             }
         }
     };

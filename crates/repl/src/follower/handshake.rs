@@ -17,7 +17,7 @@ use super::settings::{SourceSettings, read};
 use crate::source::COPIES_VARIABLE;
 
 /// A connection to a source.
-pub type SourceClient = Client<ClientStream<StreamTransport>>;
+pub type SourceClient = Client;
 
 /// Who we are.
 #[derive(Clone, Debug)]
@@ -65,6 +65,7 @@ pub(crate) async fn connect(
 ///
 /// # Errors
 /// [`ReceiveError::Connection`] when there is no connection, or the source does not let us in.
+#[io::boxed]
 pub async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result<SourceClient, ReceiveError> {
     let name = format!("{settings:?}");
     let lost = |error| of_client(&name, error);
@@ -85,8 +86,8 @@ pub async fn open(env: &Env, settings: &SourceSettings, program: &str) -> Result
         server_key,
         ..Credentials::default()
     };
-    let transport = ClientStream::new(StreamTransport::new(stream, peer), config);
-    Client::connect(transport, &env.random, credentials).await.map_err(lost)
+    let transport = ClientStream::new(Box::new(StreamTransport::new(stream, peer)), config);
+    Client::connect(Box::new(transport), &env.random, credentials).await.map_err(lost)
 }
 
 /// The files are read for each attempt: what is mended in them helps the next one.
@@ -145,6 +146,7 @@ async fn introduce(
 ///
 /// # Errors
 /// [`ReceiveError::Unfit`] when it has our server id; else what `lost` makes of the client's error.
+#[io::boxed]
 pub async fn meet(
     env: &Env,
     client: &mut SourceClient,
@@ -175,6 +177,7 @@ pub async fn meet(
 ///
 /// # Errors
 /// [`ReceiveError::Unfit`] when it has our UUID; else what `lost` makes of the client's error.
+#[io::boxed]
 pub async fn exchange_uuids(
     client: &mut SourceClient,
     identity: &Identity,
@@ -197,6 +200,7 @@ pub async fn exchange_uuids(
 ///
 /// # Errors
 /// When the source refuses the statement, or the connection is lost.
+#[io::boxed]
 pub async fn say_it_is_copied(client: &mut SourceClient) -> Result<(), ClientError> {
     ask(client, &format!("SET @{COPIES_VARIABLE} = 1")).await.map(drop)
 }
@@ -205,6 +209,7 @@ pub async fn say_it_is_copied(client: &mut SourceClient) -> Result<(), ClientErr
 ///
 /// # Errors
 /// What `lost` makes of the client's error.
+#[io::boxed]
 pub async fn register(
     client: &mut SourceClient,
     identity: &Identity,
@@ -223,6 +228,7 @@ pub async fn register(
 ///
 /// # Errors
 /// When the source refuses the statement, or the connection is lost.
+#[io::boxed]
 pub async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>, ClientError> {
     Ok(client.query(sql).await?.first().map(str::to_owned))
 }
@@ -231,6 +237,7 @@ pub async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>,
 ///
 /// # Errors
 /// When the connection is lost.
+#[io::boxed]
 pub async fn log_status(client: &mut SourceClient) -> Result<String, ClientError> {
     // The second is what MariaDB and MySQL before 8.2 call it.
     for statement in ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"] {

@@ -73,11 +73,13 @@ impl KeptSource {
     }
 
     /// Keeps whether this server is to execute its source's log after its next start.
+    #[io::boxed]
     pub async fn set_executing(&self, executing: bool) -> Result<(), SqlError> {
         self.change(|settings| settings.executing = executing).await
     }
 
     /// `RESET REPLICA` of what is executed: it begins where it was told to begin.
+    #[io::boxed]
     pub async fn begin_anew(&self) -> Result<(), SqlError> {
         self.change(|settings| settings.beginnings += 1).await
     }

@@ -97,6 +97,7 @@ impl Drop for Follower {
 
 impl Follower {
     /// Reads what was kept of the source; starts nothing.
+    #[io::boxed]
     pub async fn open(engine: Arc<Engine>, identity: Identity, apply: ApplyOptions) -> Result<Arc<Self>, SqlError> {
         let settings = SourceSettings::load(engine.env())
             .await
@@ -163,6 +164,7 @@ impl Follower {
     }
 
     /// `CHANGE REPLICATION SOURCE TO`
+    #[io::boxed]
     pub async fn change_source(&self, change: &ChangeSource) -> Result<(), SqlError> {
         let following = self.source().is_some_and(|source| source.following);
         self.change(change, following).await
@@ -170,6 +172,7 @@ impl Follower {
 
     /// The same for a server that is started to follow (`--follow`): one step, so that a crash leaves no source behind that
     /// was set and is not followed.
+    #[io::boxed]
     pub async fn change_and_follow(&self, change: &ChangeSource) -> Result<(), SqlError> {
         self.change(change, true).await
     }
@@ -186,7 +189,8 @@ impl Follower {
     }
 
     /// `START REPLICA`, on an engine that is a follower.
-    pub async fn start(self: &Arc<Self>, start: &StartReplica) -> Result<(), SqlError> {
+    #[io::boxed]
+    pub async fn start<'a>(self: &'a Arc<Self>, start: &'a StartReplica) -> Result<(), SqlError> {
         self.kept.check_start(start)?;
         if !self.engine.is_follower() {
             let message = "This server is a source: its log takes events of its own.";
@@ -214,6 +218,7 @@ impl Follower {
     }
 
     /// Keeps whether this server is to follow after its next start.
+    #[io::boxed]
     pub async fn set_following(&self, following: bool) -> Result<(), SqlError> {
         let change = |settings: &mut SourceSettings| {
             settings.following = following;
@@ -223,12 +228,14 @@ impl Follower {
     }
 
     /// Applies what is in the log and not applied yet, and stops. No receiver may run.
+    #[io::boxed]
     pub async fn apply_rest(&self) -> Result<(), SqlError> {
         self.check_stopped()?;
         Ok(self.applier.finish().await?)
     }
 
     /// `STOP REPLICA`; ready when what was to stop has stopped.
+    #[io::boxed]
     pub async fn stop(&self, stop: &StopReplica) -> Result<(), SqlError> {
         if stop.receiver {
             self.stop_receiver().await;
@@ -240,6 +247,7 @@ impl Follower {
     }
 
     /// `RESET REPLICA [ALL]`: there is no relay log to remove; with ALL the source is forgotten.
+    #[io::boxed]
     pub async fn reset(&self, all: bool) -> Result<(), SqlError> {
         self.check_stopped()?;
         if all {
@@ -320,6 +328,7 @@ impl Follower {
     }
 
     /// Stops both halves, before the engine is closed.
+    #[io::boxed]
     pub async fn shut_down(&self) {
         self.repairer.stop().await;
         self.stop_receiver().await;

@@ -196,6 +196,7 @@ impl SourceSettings {
     }
 
     /// What was kept of the channel without a name; `None` if this server was never told to follow.
+    #[io::boxed]
     pub async fn load(env: &Env) -> std::io::Result<Option<Self>> {
         if !env.disk.exists(FILE).await? {
             return Ok(None);
@@ -204,6 +205,7 @@ impl SourceSettings {
     }
 
     /// What was kept of the channels that have names.
+    #[io::boxed]
     pub async fn load_named(env: &Env) -> std::io::Result<Vec<Self>> {
         let mut channels = Vec::new();
         for file in env.disk.list("").await? {
@@ -241,6 +243,7 @@ impl SourceSettings {
     }
 
     /// Keeps it: written beside, synced, renamed.
+    #[io::boxed]
     pub async fn store(&self, env: &Env) -> std::io::Result<()> {
         let kept = self.file();
         let fresh = format!("{kept}.new");
@@ -257,6 +260,7 @@ impl SourceSettings {
     }
 
     /// Forgets it (`RESET REPLICA ALL`).
+    #[io::boxed]
     pub async fn remove(&self, env: &Env) -> std::io::Result<()> {
         let kept = self.file();
         if env.disk.exists(&kept).await? {

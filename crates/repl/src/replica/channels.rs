@@ -35,6 +35,7 @@ impl Channels {
     ///
     /// # Errors
     /// If a file is damaged.
+    #[io::boxed]
     pub async fn open(follower: Arc<Follower>, globals: Arc<Globals>) -> Result<Arc<Self>, SqlError> {
         let kept = SourceSettings::load_named(follower.env()).await;
         let kept =
@@ -89,6 +90,7 @@ impl Channels {
     ///
     /// # Errors
     /// 3079 if it does not say which of several, 3081 while the channel runs, 3076 for names, 3080 for too many.
+    #[io::boxed]
     pub async fn change_source(&self, change: &ChangeSource) -> Result<(), SqlError> {
         let name = match &change.channel {
             Some(name) => name.as_str(),
@@ -126,6 +128,7 @@ impl Channels {
     ///
     /// # Errors
     /// 3074 if there is no such channel, 3081 while it runs.
+    #[io::boxed]
     pub async fn change_filter(&self, channel: String, rules: ChannelRules) -> Result<(), SqlError> {
         for replica in self.named(&Some(channel))? {
             replica.check_stopped()?;
@@ -155,6 +158,7 @@ impl Channels {
     }
 
     /// `RESET REPLICA` of one that has stopped; with `all` it is gone, unless it is the one without a name.
+    #[io::boxed]
     pub async fn reset(&self, replica: &Replica, all: bool) -> Result<(), SqlError> {
         replica.check_stopped()?;
         replica.reset();
@@ -181,6 +185,7 @@ impl Channels {
     }
 
     /// Stops all of them.
+    #[io::boxed]
     pub async fn shut_down(&self) {
         let all = self.all();
         all.iter().for_each(|replica| replica.ask_to_stop());

@@ -272,6 +272,7 @@ impl Replica {
     }
 
     /// Connects once, if it is not known yet, to see what the source is; `None` if it cannot be reached.
+    #[io::boxed]
     pub async fn kind_of_source(&self) -> Option<SourceKind> {
         let settings = self.source.get()?;
         if settings.kind.is_some() {

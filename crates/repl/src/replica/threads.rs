@@ -103,6 +103,7 @@ impl Replica {
     }
 
     /// Both halves end.
+    #[io::boxed]
     pub async fn shut_down(&self) {
         self.ask_to_stop();
         loop {

@@ -56,6 +56,7 @@ impl MariaNames {
     ///
     /// # Errors
     /// When the log cannot be read.
+    #[io::boxed]
     pub async fn at(log: &Arc<BinaryLog>, at: LogPosition) -> Result<Self, BinlogError> {
         let mut names = in_file(log, at).await?.unwrap_or_default();
         let mut file = at.file;

@@ -84,7 +84,7 @@ pub(crate) struct Link {
     stop: Shared<bool>,
     wrong: Shared<Option<String>>,
     behind: Shared<BTreeSet<usize>>,
-    connection: Option<Client<StreamTransport>>,
+    connection: Option<Client>,
 }
 
 impl Link {
@@ -106,7 +106,8 @@ impl Link {
         let credentials = Credentials { user: "root".into(), ..Credentials::default() };
         let connect = async {
             let stream = self.env.network.connect(&address(NAMES[server])).await.map_err(ClientError::Io)?;
-            Client::connect(StreamTransport::new(stream, Peer::default()), &self.env.random, credentials).await
+            Client::connect(Box::new(StreamTransport::new(stream, Peer::default())), &self.env.random, credentials)
+                .await
         };
         self.connection = future::or(connect, patience(&self.env)).await.ok();
         self.connection.is_some()

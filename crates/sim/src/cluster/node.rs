@@ -305,7 +305,7 @@ async fn live(
             let peer = Peer { host: "127.0.0.1".into(), port: 1, ..Peer::default() };
             let transport = StreamTransport::new(stream, peer.clone());
             if let Ok(entry) = shared.registry.connect(peer.address(), 1000) {
-                env.spawner.spawn("session", Box::pin(session::serve(shared.clone(), entry, transport)));
+                env.spawner.spawn("session", Box::pin(session::serve(shared.clone(), entry, Box::new(transport))));
             }
         }
         None

@@ -38,6 +38,7 @@ const CHUNK_HEADER: usize = 16;
 static NEXT_FILE: AtomicU64 = AtomicU64::new(1);
 
 /// Removes what a crash has left of temporary files. Called before the first statement.
+#[io::boxed]
 pub async fn remove_stale_files(env: &Env) -> std::io::Result<()> {
     match env.remove_stale(TEMPORARY_DIRECTORY, "").await {
         // The first one that is written makes the folder.

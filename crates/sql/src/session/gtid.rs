@@ -59,6 +59,7 @@ impl PendingCommit {
     }
 
     /// Ready when it is as durable as a commit.
+    #[io::boxed]
     pub async fn ended(self) -> Result<(), SqlError> {
         if let Some(pending) = self.pending {
             pending.ended().await?;
@@ -165,6 +166,7 @@ impl Session {
     }
 
     /// The next transaction has this GTID; false if it is executed already, so that its changes are left out.
+    #[io::boxed]
     pub async fn begin_gtid(&mut self, gtid: Gtid) -> Result<bool, SqlError> {
         // What is owned is let go first: nobody waits for itself.
         self.next_gtid = NextGtid::default();
@@ -320,6 +322,7 @@ impl Session {
 
     /// The first half of a commit: what is open has its place, and whoever comes next sees it. For a replica, which need not wait for
     /// one transaction's sync before it executes the next.
+    #[io::boxed]
     pub async fn enqueue_commit(&mut self) -> Result<PendingCommit, SqlError> {
         self.snapshot_position = None;
         if self.transaction.open().is_none() && self.owned_gtid().is_some() {

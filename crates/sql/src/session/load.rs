@@ -66,6 +66,7 @@ impl Session {
     ///
     /// # Errors
     /// It cannot be written.
+    #[io::boxed]
     pub async fn begin_kept_file(&mut self, number: u32, block: &[u8]) -> Result<(), SqlError> {
         self.kept_files.remove(&number);
         let mut file = KeptFile::create(&self.shared.env).await?;
@@ -78,6 +79,7 @@ impl Session {
     ///
     /// # Errors
     /// It was not begun, or cannot be written.
+    #[io::boxed]
     pub async fn append_kept_file(&mut self, number: u32, block: &[u8]) -> Result<(), SqlError> {
         match self.kept_files.get_mut(&number) {
             Some(file) => file.append(block).await,

@@ -26,6 +26,7 @@ impl Session {
     ///
     /// Told is of which rows were not as the event says before. An error undoes all rows of the event; after a deadlock there is no
     /// transaction any more.
+    #[io::boxed]
     pub async fn apply_rows(
         &mut self,
         map: &Arc<TableMap>,
@@ -35,6 +36,7 @@ impl Session {
     }
 
     /// The same for an update whose after images may say of JSON documents only what changed.
+    #[io::boxed]
     pub async fn apply_partial_rows(
         &mut self,
         map: &Arc<TableMap>,

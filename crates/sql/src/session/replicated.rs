@@ -112,6 +112,7 @@ impl Session {
     ///
     /// # Errors
     /// The statement's own.
+    #[io::boxed]
     pub async fn create_before_rows(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
         let text = self.become_source(statement)?;
         let text = text.strip_suffix(b" START TRANSACTION").unwrap_or(&text);
@@ -199,6 +200,7 @@ impl Session {
     /// # Errors
     /// The statement's own, or 3002 if it had another outcome there. What it has changed is undone: by the statement itself, or in a
     /// transaction that is rolled back for it.
+    #[io::boxed]
     pub async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
         let text = self.become_source(statement)?;
         let expected = statement.event.error_code;

@@ -58,6 +58,7 @@ impl Session {
     }
 
     /// The transaction will change nothing more: makes its events, which is most of the work of a commit.
+    #[io::boxed]
     pub async fn encode_commit(&mut self) -> Result<(), SqlError> {
         match self.transaction.open_mut() {
             Some(open) if !open.transaction.is_active() => Err(EngineError::RolledBack.into()),

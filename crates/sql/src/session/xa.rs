@@ -270,6 +270,7 @@ impl Session {
     ///
     /// # Errors
     /// As of `XA PREPARE`; the transaction is rolled back then.
+    #[io::boxed]
     pub async fn enqueue_replicated_prepare(&mut self, xid: &Xid) -> Result<PendingCommit, SqlError> {
         let name = HeldXid::new(xid, &self.shared.xa)?;
         let pending = self.enqueue_prepare(name).await?;
@@ -364,6 +365,7 @@ impl Session {
     ///
     /// # Errors
     /// When its rows are not here as they were, or what it needs is not.
+    #[io::boxed]
     pub async fn adopt_prepared(&mut self, xid: &Xid, group: &LogTransaction) -> Result<(), SqlError> {
         let name = HeldXid::new(xid, &self.shared.xa)?;
         self.begin_replicated();

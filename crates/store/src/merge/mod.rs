@@ -114,7 +114,8 @@ impl Merge {
     ///
     /// # Errors
     /// After any error, or when the future was dropped in its middle, this merge can only be dropped.
-    pub async fn apply<C: Changes>(&mut self, index: IndexId, compression: Compression, changes: C) -> Result<()> {
+    #[io::boxed]
+    pub async fn apply(&mut self, index: IndexId, compression: Compression, changes: &mut dyn Changes) -> Result<()> {
         self.restore(index, compression, changes, &Restored::default()).await
     }
 
@@ -124,11 +125,12 @@ impl Merge {
     ///
     /// # Errors
     /// As [`Merge::apply`].
-    pub async fn restore<C: Changes>(
+    #[io::boxed]
+    pub async fn restore(
         &mut self,
         index: IndexId,
         compression: Compression,
-        changes: C,
+        changes: &mut dyn Changes,
         restored: &Restored,
     ) -> Result<()> {
         let old = self.begin(index).await?;
@@ -159,6 +161,7 @@ impl Merge {
     ///
     /// # Errors
     /// As [`Merge::apply`].
+    #[io::boxed]
     pub async fn drop_tree(&mut self, index: IndexId) -> Result<()> {
         let Some(tree) = self.begin(index).await? else {
             self.broken = false;
@@ -196,6 +199,7 @@ impl Merge {
     ///
     /// # Errors
     /// A failed write; then nothing has changed.
+    #[io::boxed]
     pub async fn finish(self) -> Result<Roots> {
         if self.broken {
             return Err(StoreError::BrokenMerge);

@@ -1,10 +1,10 @@
 //! Where the changes of a merge come from, and a window over the next of them.
 
 use std::collections::VecDeque;
-use std::future::Future;
 
 use base::IndexId;
 use bytes::Bytes;
+use io::BoxFuture;
 
 use crate::{MAX_KEY_SIZE, Result, StoreError};
 
@@ -25,16 +25,16 @@ pub struct Change {
 /// A stream of changes in strictly ascending order of their keys.
 pub trait Changes: Send {
     /// Adds some changes (tens to hundreds) to `batch`; none at the end.
-    fn next_batch(&mut self, batch: &mut Vec<Change>) -> impl Future<Output = Result<()>> + Send;
+    fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, Result<()>>;
 }
 
 /// Changes from a sorted iterator.
 pub struct SortedChanges<I>(pub I);
 
 impl<I: Iterator<Item = Change> + Send> Changes for SortedChanges<I> {
-    async fn next_batch(&mut self, batch: &mut Vec<Change>) -> Result<()> {
+    fn next_batch<'a>(&'a mut self, batch: &'a mut Vec<Change>) -> BoxFuture<'a, Result<()>> {
         batch.extend(self.0.by_ref().take(LOOKAHEAD));
-        Ok(())
+        Box::pin(std::future::ready(Ok(())))
     }
 }
 
@@ -43,9 +43,9 @@ fn value_bytes(change: &Change) -> usize {
 }
 
 /// The next changes of a stream, checked.
-pub(super) struct Window<C> {
+pub(super) struct Window<'a> {
     index: IndexId,
-    source: C,
+    source: &'a mut dyn Changes,
     queue: VecDeque<Change>,
     /// Bytes of the values in the queue.
     bytes: usize,
@@ -56,8 +56,8 @@ pub(super) struct Window<C> {
     ended: bool,
 }
 
-impl<C: Changes> Window<C> {
-    pub(super) fn new(index: IndexId, source: C) -> Self {
+impl<'a> Window<'a> {
+    pub(super) fn new(index: IndexId, source: &'a mut dyn Changes) -> Self {
         Window {
             index,
             source,

@@ -123,10 +123,10 @@ impl Frame {
 }
 
 /// One tree being merged.
-pub(super) struct TreeMerge<'a, C> {
+pub(super) struct TreeMerge<'a> {
     parts: Parts<'a>,
     index: IndexId,
-    window: Window<C>,
+    window: Window<'a>,
     path: Vec<Frame>,
     ahead: ReadAhead,
     rows: PendingRows,
@@ -152,8 +152,14 @@ pub(super) struct Merged {
     pub(super) is_uncounted: bool,
 }
 
-impl<'a, C: Changes> TreeMerge<'a, C> {
-    pub(super) fn new(parts: Parts<'a>, index: IndexId, old: Option<Tree>, changes: C, restored: &'a Restored) -> Self {
+impl<'a> TreeMerge<'a> {
+    pub(super) fn new(
+        parts: Parts<'a>,
+        index: IndexId,
+        old: Option<Tree>,
+        changes: &'a mut dyn Changes,
+        restored: &'a Restored,
+    ) -> Self {
         TreeMerge {
             parts,
             index,

@@ -48,7 +48,7 @@ impl Stage {
         let store = self.store();
         let merged = self.machine.run(async {
             let mut merge = store.merge(&store.roots(), MergeOptions::default()).await?;
-            merge.apply(index, compression, SortedChanges(changes.into_iter())).await?;
+            merge.apply(index, compression, &mut SortedChanges(changes.into_iter())).await?;
             merge.finish().await.map(drop)
         });
         merged.expect("no crash is armed")

@@ -44,7 +44,7 @@ fn a_flipped_bit_is_named_and_nothing_else_is_lost() {
         assert!(store.roots().get(INDEX, &number_key(999)).await.unwrap().is_some(), "other leaves can be read");
         let options = MergeOptions { vital: Some(INDEX), ..MergeOptions::default() };
         let mut merge = store.merge(&store.roots(), options).await.unwrap();
-        let merged = merge.apply(INDEX, Compression::None, changes(rows(1000, 2))).await;
+        let merged = merge.apply(INDEX, Compression::None, &mut changes(rows(1000, 2))).await;
         assert_eq!(merged.unwrap_err().class(), ErrorClass::Corrupt);
     });
     done.unwrap();
@@ -72,8 +72,8 @@ fn merged_around(machine: &SimMachine, count: u64, bit: u64, new: &Batch) -> Arc
     let merged = machine.run(async {
         let store = open(&machine.env()).await;
         let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
-        merge.apply(INDEX, Compression::None, changes(new.clone())).await.unwrap();
-        merge.apply(IndexId(8), Compression::None, changes(new.clone())).await.unwrap();
+        merge.apply(INDEX, Compression::None, &mut changes(new.clone())).await.unwrap();
+        merge.apply(IndexId(8), Compression::None, &mut changes(new.clone())).await.unwrap();
         let damaged: Vec<String> = merge.damaged().iter().map(ToString::to_string).collect();
         assert_eq!(damaged.len(), 1, "{damaged:?}");
         assert!(damaged[0].contains(&format!("offset {} is corrupt (index 7)", bit / 8 / PAGE_SIZE * PAGE_SIZE)));
@@ -106,7 +106,7 @@ fn a_damaged_leaf_is_set_aside_for_ever() {
         assert_eq!(readable(&store, &newer).await, (read, read));
         let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
         merge.drop_tree(INDEX).await.unwrap();
-        merge.apply(INDEX, Compression::None, changes(new.clone())).await.unwrap();
+        merge.apply(INDEX, Compression::None, &mut changes(new.clone())).await.unwrap();
         merge.finish().await.unwrap();
         assert_eq!(readable(&store, &new).await, (1000, 1000));
         let verified = store.verify(&store.roots()).await.unwrap();
@@ -327,13 +327,13 @@ fn wrong_uses_are_errors() {
         assert!(matches!(committed, Err(StoreError::NotNewest { .. })));
         let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
         let change = |key: &'static [u8]| store::Change { key: key.into(), value: None };
-        let unsorted = store::SortedChanges([change(b"b"), change(b"a")].into_iter());
-        assert!(matches!(merge.apply(INDEX, Compression::None, unsorted).await, Err(StoreError::Unsorted { .. })));
+        let mut unsorted = store::SortedChanges([change(b"b"), change(b"a")].into_iter());
+        assert!(matches!(merge.apply(INDEX, Compression::None, &mut unsorted).await, Err(StoreError::Unsorted { .. })));
         assert!(matches!(merge.drop_tree(INDEX).await, Err(StoreError::BrokenMerge)));
         drop(merge);
         let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
         let long = store::Change { key: vec![0; store::MAX_KEY_SIZE + 1].into(), value: None };
-        let applied = merge.apply(INDEX, Compression::None, store::SortedChanges([long].into_iter())).await;
+        let applied = merge.apply(INDEX, Compression::None, &mut store::SortedChanges([long].into_iter())).await;
         assert!(matches!(applied, Err(StoreError::KeyTooLong { size: 5121, .. })));
     });
     done.unwrap();
@@ -348,7 +348,7 @@ fn a_pacer_holds_a_merge_to_its_rate() {
         let begin = clock.monotonic();
         let options = MergeOptions { pacer: Some(Pacer::new(100)), ..MergeOptions::default() };
         let mut merge = store.merge(&store.roots(), options).await.unwrap();
-        merge.apply(INDEX, Compression::None, changes(rows(64 * 200, 1))).await.unwrap();
+        merge.apply(INDEX, Compression::None, &mut changes(rows(64 * 200, 1))).await.unwrap();
         merge.finish().await.unwrap();
         let seconds = (clock.monotonic() - begin).as_secs_f64();
         assert!((1.5..2.5).contains(&seconds), "about 160 pages at 100 a second took {seconds} s");
@@ -370,7 +370,7 @@ fn a_considerate_merge_leaves_the_disk_to_others() {
             let merge_all = async {
                 let begin = clock.monotonic();
                 let mut merge = store.merge(&store.roots(), options).await.unwrap();
-                merge.apply(INDEX, Compression::None, changes(rows(100_000, 1))).await.unwrap();
+                merge.apply(INDEX, Compression::None, &mut changes(rows(100_000, 1))).await.unwrap();
                 merge.finish().await.unwrap();
                 clock.monotonic() - begin
             };
@@ -398,7 +398,8 @@ fn a_merge_that_is_given_up_anywhere_leaves_nothing_behind() {
         let roots = store.roots();
         for polls in (1..400).step_by(7) {
             let mut merge = store.merge(&roots, MergeOptions::default()).await.unwrap();
-            let mut apply = Box::pin(merge.apply(INDEX, Compression::None, changes(rows(5000, 2))));
+            let mut changed = changes(rows(5000, 2));
+            let mut apply = merge.apply(INDEX, Compression::None, &mut changed);
             let mut ended = false;
             for _ in 0..polls {
                 ended = ended || futures_lite::future::poll_once(&mut apply).await.is_some();

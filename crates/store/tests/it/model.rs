@@ -137,7 +137,7 @@ impl History<'_> {
                 let batch = random_batch(&mut self.rng, rows(&self.state, index), count, Keys::Numbers(20_000));
                 let mut merge = self.store.merge(&self.store.roots(), MergeOptions::default()).await.unwrap();
                 let compression = random_compression(&mut self.rng);
-                merge.apply(IndexId(index), compression, changes(batch)).await.unwrap();
+                merge.apply(IndexId(index), compression, &mut changes(batch)).await.unwrap();
             }
             Step::Pin => self.pins.push((self.store.roots(), self.state.clone())),
             Step::Unpin => self.unpin().await,

@@ -60,7 +60,7 @@ async fn find(store: &Store) -> Damage {
 /// One merge of changes and what is restored; how many nodes it set aside.
 async fn restore(store: &Arc<Store>, changes_of: Batch, restored: &Restored) -> usize {
     let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
-    merge.restore(INDEX, Compression::None, changes(changes_of), restored).await.unwrap();
+    merge.restore(INDEX, Compression::None, &mut changes(changes_of), restored).await.unwrap();
     let set_aside = merge.damaged().len();
     merge.finish().await.unwrap();
     set_aside
@@ -308,7 +308,7 @@ fn random_damage_is_made_good() {
                 apply(&mut expected, &newer);
                 all.extend(newer);
                 let mut merge = store.merge(&store.roots(), MergeOptions::default()).await.unwrap();
-                merge.restore(INDEX, compression, changes(all), &damage.restored()).await.unwrap();
+                merge.restore(INDEX, compression, &mut changes(all), &damage.restored()).await.unwrap();
                 assert!(merge.damaged().is_empty(), "seed {seed}, round {round}: {:?}", merge.damaged());
                 merge.finish().await.unwrap();
                 is_whole(&machine, store, &expected).await;

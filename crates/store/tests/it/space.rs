@@ -191,7 +191,7 @@ fn an_abandoned_merge_gives_its_pages_back() {
         for round in 0..20 {
             let mut merge = store.merge(&store.roots(), Default::default()).await.unwrap();
             let batch: Batch = (0..ROWS).map(|n| (number_key(n), Some(value(&mut rng(round), 150)))).collect();
-            merge.apply(INDEX, Compression::None, changes(batch)).await.unwrap();
+            merge.apply(INDEX, Compression::None, &mut changes(batch)).await.unwrap();
             drop(merge);
             largest = largest.max(store.statistics().file_bytes);
         }

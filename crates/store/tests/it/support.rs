@@ -53,7 +53,7 @@ pub(crate) async fn merge_as(
 ) -> Result<Roots> {
     let mut merge = store.merge(&store.roots(), MergeOptions::default()).await?;
     for (&index, batch) in batches {
-        merge.apply(index, compression, changes(batch.clone())).await?;
+        merge.apply(index, compression, &mut changes(batch.clone())).await?;
     }
     merge.finish().await
 }
