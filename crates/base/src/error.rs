@@ -90,9 +90,12 @@ pub mod codes {
     pub const BAD_DB_ERROR: Code = (1049, "42000");
     pub const RECORD_FILE_FULL: Code = (1114, "HY000");
     pub const CANT_REOPEN_TABLE: Code = (1137, "HY000");
+    pub const STACK_OVERRUN: Code = (1436, "HY000");
+    pub const TOO_HIGH_NESTING_OF_SELECT: Code = (1473, "HY000");
     pub const UNKNOWN_LOCALE: Code = (1649, "HY000");
     pub const WARNING_NOT_COMPLETE_ROLLBACK_WITH_CREATED_TEMP_TABLE: Code = (1751, "HY000");
     pub const WARNING_NOT_COMPLETE_ROLLBACK_WITH_DROPPED_TEMP_TABLE: Code = (1752, "HY000");
+    pub const STATEMENT_TIMEOUT: Code = (1969, "70100");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");
     pub const TABLE_EXISTS_ERROR: Code = (1050, "42S01");
     pub const BAD_TABLE_ERROR: Code = (1051, "42S02");
@@ -378,6 +381,7 @@ pub mod codes {
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");
+    pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
 }

@@ -8,6 +8,7 @@ mod cancel;
 mod error;
 mod ids;
 pub mod leb128;
+mod stack;
 
 pub use cancel::{Cancel, Cancelled};
 pub use error::{ErrorClass, SqlError, codes};
@@ -15,6 +16,7 @@ pub use ids::{
     CommitNumber, ConnectionId, Gtid, IndexId, LogPosition, PageNumber, ParseGtidError, ParseTagError, ServerId,
     TableId, Tag, Uuid,
 };
+pub use stack::{OnLargeStack, on_large_stack};
 
 /// Milliseconds, microseconds and the like are always `std::time::Duration`; a point in time is microseconds
 /// since 1970-01-01 UTC in this type.

@@ -13,6 +13,7 @@ use crate::{ServeOptions, Server, ServerError};
 
 mod channels;
 mod comparison;
+mod deep;
 mod files;
 mod logs;
 mod plans;

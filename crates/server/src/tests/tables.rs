@@ -73,6 +73,11 @@ fn who_computes_shuts_nobody_out() {
         assert_eq!(error_of(&mut client, "SELECT BENCHMARK(1 << 60, 1 + 1)").await, 3024);
         let waits = "SELECT WAIT_FOR_EXECUTED_GTID_SET('11111111-1111-1111-1111-111111111111:1')";
         assert_eq!(error_of(&mut client, waits).await, 3024);
+        client.query("SET max_execution_time = 0, max_statement_time = 0.02").await.unwrap();
+        assert_eq!(error_of(&mut client, "SELECT BENCHMARK(1 << 60, 1 + 1)").await, 1969);
+        client.query("SET max_statement_time = 0").await.unwrap();
+        let hinted = "SELECT /*+ MAX_EXECUTION_TIME(20) */ BENCHMARK(1 << 60, 1 + 1)";
+        assert_eq!(error_of(&mut client, hinted).await, 3024);
         server.shutdown().await.unwrap();
     });
 }

@@ -14,6 +14,9 @@ use crate::bind::{Binder, split_name};
 use crate::expr::{CompareOp, Expr, ExprType, build};
 use crate::plan::Privilege;
 
+/// How often the CTEs of a statement may stand in the place of their names, as in MySQL: each time they are bound and planned anew.
+const CTE_EXPANSIONS_MAX: usize = 1024;
+
 /// A part of FROM with the columns that it shows.
 pub(crate) struct BoundFrom {
     pub(crate) tree: FromTree,
@@ -194,6 +197,7 @@ impl<'a> Binder<'a> {
         if schema.is_none()
             && let Some(cte) = self.ctes.iter().rposition(|cte| cte.name == name)
         {
+            self.expand_cte()?;
             let (query, columns, visible) =
                 (self.ctes[cte].query, self.ctes[cte].columns.clone(), self.ctes[cte].visible);
             return self.derived_table(query, alias, columns, Some(visible));
@@ -220,6 +224,16 @@ impl<'a> Binder<'a> {
         let hints = index_hints(&table.def, alias, hints)?;
         let (source, schema) = (TableSource::Base(table), Some(Arc::from(schema)));
         Ok(BoundTable { source, schema, hints, ..unnamed_table(name, alias, columns) })
+    }
+
+    /// Counts one more place in which a CTE is bound: CTEs that name others twice become many.
+    fn expand_cte(&mut self) -> Result<(), SqlError> {
+        self.expansions += 1;
+        if self.expansions <= CTE_EXPANSIONS_MAX {
+            return Ok(());
+        }
+        let message = "Common table expression expansion exceeded an implementation limit. Simplify the query.";
+        Err(SqlError::new(codes::CTE_EXPANSION_LIMIT, message))
     }
 
     /// A subquery in FROM. It sees no columns of this block, and (a CTE) only the CTEs before it.

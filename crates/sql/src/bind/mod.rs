@@ -54,6 +54,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) scopes: Vec<Scope>,
     ctes: Vec<Cte<'a>>,
     blocks: u32,
+    /// SELECT blocks that are around what is being bound, those of CTEs included.
+    selects: usize,
+    /// How often a CTE was put in the place of its name.
+    expansions: usize,
     locks: Vec<(Arc<Table>, TableMode)>,
     uses: Vec<TableUse>,
     /// Temporary tables that have been named, with what they were called.
@@ -70,6 +74,8 @@ impl<'a> Binder<'a> {
             scopes: Vec::new(),
             ctes: Vec::new(),
             blocks: 0,
+            selects: 0,
+            expansions: 0,
             locks: Vec::new(),
             uses: Vec::new(),
             temporary: Vec::new(),

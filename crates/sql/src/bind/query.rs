@@ -88,19 +88,23 @@ impl<'a> Binder<'a> {
         branches: &mut Vec<BoundQuery>,
         distinct_until: &mut Option<usize>,
     ) -> Result<(), SqlError> {
-        let sql::SetExpr::SetOperation { left, op, set_quantifier, right } = body else {
-            branches.push(self.bind_body(body, Tail::default())?);
-            return Ok(());
-        };
-        if *op != sql::SetOperator::Union {
-            return Err(SqlError::not_supported(op));
+        // The tree leans to the left, and is as deep as there are branches.
+        let (mut first, mut others) = (body, Vec::new());
+        while let sql::SetExpr::SetOperation { left, op, set_quantifier, right } = first {
+            if *op != sql::SetOperator::Union {
+                return Err(SqlError::not_supported(op));
+            }
+            others.push((right, set_quantifier));
+            first = left;
         }
-        self.flatten_union(left, branches, distinct_until)?;
-        branches.push(self.bind_body(right, Tail::default())?);
-        match set_quantifier {
-            sql::SetQuantifier::All => {}
-            sql::SetQuantifier::None | sql::SetQuantifier::Distinct => *distinct_until = Some(branches.len() - 1),
-            other => return Err(SqlError::not_supported(other)),
+        branches.push(self.bind_body(first, Tail::default())?);
+        for (branch, set_quantifier) in others.into_iter().rev() {
+            branches.push(self.bind_body(branch, Tail::default())?);
+            match set_quantifier {
+                sql::SetQuantifier::All => {}
+                sql::SetQuantifier::None | sql::SetQuantifier::Distinct => *distinct_until = Some(branches.len() - 1),
+                other => return Err(SqlError::not_supported(other)),
+            }
         }
         Ok(())
     }

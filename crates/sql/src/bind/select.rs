@@ -17,6 +17,7 @@ use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, Table
 use crate::bind::{Binder, split_name};
 use crate::expr::{Expr, ExprType};
 use crate::parse::ParseContext;
+use crate::parse::depth::{SELECTS_MAX, too_many_selects};
 use crate::plan::Privilege;
 
 /// An item of the select list.
@@ -29,11 +30,17 @@ impl<'a> Binder<'a> {
     /// Binds a SELECT with what stands around it.
     pub(crate) fn bind_select(&mut self, select: &'a sql::Select, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
         check_supported(select)?;
+        // The parser has bounded what is written; a CTE may stand in another one.
+        if self.selects > SELECTS_MAX {
+            return Err(too_many_selects());
+        }
         let number = self.next_block();
+        self.selects += 1;
         self.scopes.push(Scope::default());
         let depth = self.scopes.len();
         let bound = self.bind_block(select, tail, number);
         self.scopes.truncate(depth - 1);
+        self.selects -= 1;
         bound
     }
 

@@ -94,7 +94,7 @@ impl ExecContext<'_> {
         let late = async {
             match watch.deadline {
                 Some(deadline) => {
-                    let left = deadline.saturating_sub(self.env.clock.monotonic());
+                    let left = deadline.at.saturating_sub(self.env.clock.monotonic());
                     self.env.clock.sleep(left).await;
                 }
                 None => std::future::pending().await,
@@ -117,7 +117,7 @@ impl ExecContext<'_> {
             clock.sleep(duration).await;
             return Ok(false);
         };
-        let left = watch.deadline.map(|deadline| deadline.saturating_sub(clock.monotonic()));
+        let left = watch.deadline.map(|deadline| deadline.at.saturating_sub(clock.monotonic()));
         let cut = left.is_some_and(|left| left < duration);
         let sleep = async {
             clock.sleep(left.map_or(duration, |left| left.min(duration))).await;

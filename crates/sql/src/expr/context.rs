@@ -209,19 +209,47 @@ pub struct Watch<'a> {
     pub cancel: &'a Cancel,
     /// For `deadline`.
     pub clock: &'a dyn Clock,
-    /// When the statement ends with 3024 (`max_execution_time`), by the clock that never goes back.
-    pub deadline: Option<Duration>,
+    /// When the statement ends by itself.
+    pub deadline: Option<Deadline>,
+}
+
+/// The end of a statement's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Deadline {
+    /// By the clock that never goes back.
+    pub at: Duration,
+    /// Which limit it is of.
+    pub limit: TimeLimit,
+}
+
+/// What limits the time of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// MySQL's `max_execution_time` and its hint, of a SELECT.
+    Execution,
+    /// MariaDB's `max_statement_time`.
+    Statement,
+}
+
+impl TimeLimit {
+    /// 3024 or 1969.
+    pub fn error(self) -> SqlError {
+        let (code, limit) = match self {
+            TimeLimit::Execution => (codes::QUERY_TIMEOUT, ", maximum statement execution time exceeded"),
+            TimeLimit::Statement => (codes::STATEMENT_TIMEOUT, " (max_statement_time exceeded)"),
+        };
+        SqlError::new(code, format!("Query execution was interrupted{limit}"))
+    }
 }
 
 impl Watch<'_> {
-    /// 1317 if somebody wants the statement to end, 3024 if it has taken its time.
+    /// 1317 if the statement was killed, 3024 or 1969 if it has taken its time.
     pub fn check(&self) -> Result<(), SqlError> {
         self.cancel.check().map_err(|_| interrupted())?;
-        if self.deadline.is_some_and(|deadline| self.clock.monotonic() >= deadline) {
-            let message = "Query execution was interrupted, maximum statement execution time exceeded";
-            return Err(SqlError::new(codes::QUERY_TIMEOUT, message));
+        match self.deadline {
+            Some(deadline) if self.clock.monotonic() >= deadline.at => Err(deadline.limit.error()),
+            _ => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -42,7 +42,7 @@ mod tests;
 
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
 pub(crate) use context::interrupted;
-pub use context::{EvalContext, Host, SessionInfo, Warning, WarningLevel, Warnings, Watch};
+pub use context::{Deadline, EvalContext, Host, SessionInfo, TimeLimit, Warning, WarningLevel, Warnings, Watch};
 pub use convert::{Strictness, convert_for_column};
 pub use function::Function;
 pub(crate) use function::hex_text;

@@ -7,7 +7,7 @@ use crate::golden;
 fn parsed(text: &str) -> String {
     match parse_one(text, &ParseContext::default()) {
         Err(error) => error.to_string(),
-        Ok(parsed) => match parsed.statement {
+        Ok(parsed) => match &parsed.statement {
             Statement::Explain(explain) => format!("{:?} {}", explain.format, explain.analyze),
             Statement::Query(query) => query.to_string(),
             Statement::Insert(insert) => format!("{}{insert}", if insert.replace_into { "(REPLACE) " } else { "" }),

@@ -24,12 +24,14 @@ mod checksum;
 mod column;
 mod create;
 mod ddl;
+pub(crate) mod depth;
 mod dialect;
 mod dml;
 mod error;
 mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
+pub(crate) mod hint;
 mod lexer;
 mod load;
 #[cfg(test)]
@@ -47,7 +49,7 @@ mod xa;
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::{SqlError, codes};
+use base::{SqlError, codes, on_large_stack};
 use sqlparser::tokenizer::Span;
 
 use self::ast::Statement;
@@ -84,9 +86,27 @@ pub struct ParsedStatement {
     pub text: Arc<str>,
     /// Number of `?`.
     pub param_count: usize,
+    is_deep: bool,
+}
+
+/// What is nested deeper is read, planned, executed and dropped on a stack of its own.
+const USUAL_DEPTH: usize = 32;
+
+impl Drop for ParsedStatement {
+    fn drop(&mut self) {
+        if self.is_deep {
+            let statement = std::mem::replace(&mut self.statement, Statement::UnlockTables);
+            on_large_stack(|| drop(statement));
+        }
+    }
 }
 
 impl ParsedStatement {
+    /// Whether its trees are so deep that who walks them needs a large stack.
+    pub(crate) fn is_deep(&self) -> bool {
+        self.is_deep
+    }
+
     /// Its text without space around it: what logs and lists show.
     pub fn trimmed(&self) -> &str {
         self.text.trim_start()
@@ -119,9 +139,11 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
         return Err(error::ParseError::syntax(more).into_sql(text));
     }
     let (end, param_count) = (lexed.end, lexed.param_count);
-    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
-    Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count })
+    let mut lexed = lexed.tokens;
+    let is_deep = depth::bound(&mut lexed).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
+    let parse = || statement(&mut Tokens::new(lexed, text, context.sql_mode)).map_err(|error| error.into_sql(text));
+    let statement = if is_deep { on_large_stack(parse) } else { parse() }?;
+    Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count, is_deep })
 }
 
 /// Parses all statements of a text.

@@ -102,8 +102,10 @@ fn long_texts() {
     let repeated = |head: &str, piece: &str, times: usize| format!("{head}{}", piece.repeat(times));
     for text in [
         repeated("SET @a = 1", ", @b = (2, 3)", 50_000),
-        repeated("SELECT 1", " DIV 1", 5_000),
-        repeated("SELECT 1", " MOD (1)", 5_000),
+        repeated("SELECT 1", " DIV 1", 1_900),
+        repeated("SELECT 1", " MOD (1)", 950),
+        repeated("SELECT 1", " OR 1 = 2", 100_000),
+        repeated("SELECT 1", " AND 1 = 2 OR 1 = 3", 50_000),
         repeated("SELECT 1", ", 1", 50_000),
     ] {
         assert!(parse_one(&text, &ParseContext::default()).is_ok(), "{}…", &text[..40]);

@@ -15,8 +15,8 @@ use super::{Parsed, range};
 use crate::charsets;
 use crate::expr::SqlMode;
 
-/// How deep expressions and queries may be nested.
-const DEPTH_MAX: usize = 64;
+/// How deep the parser may recurse.
+const RECURSION_MAX: usize = 8 * super::depth::DEPTH_MAX;
 
 /// Tokens of one statement and a place in them.
 pub(super) struct Tokens<'a> {
@@ -350,7 +350,7 @@ impl<'a> Tokens<'a> {
     #[expect(clippy::wrong_self_convention, reason = "from an error, for this text")]
     fn from_sqlparser(&self, error: &ParserError) -> ParseError {
         match error {
-            ParserError::RecursionLimitExceeded => ParseError::not_supported("statements nested so deeply"),
+            ParserError::RecursionLimitExceeded => super::depth::too_deep().into(),
             ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
                 let column =
                     message.rsplit_once("Column: ").and_then(|(_, column)| column.trim().parse::<usize>().ok());
@@ -364,7 +364,8 @@ impl<'a> Tokens<'a> {
 }
 
 fn parser(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
-    Parser::new(&COMMUTER).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens)
+    // What is deeper was refused before; the parser counts several levels for one of ours.
+    Parser::new(&COMMUTER).with_recursion_limit(RECURSION_MAX).with_tokens_with_locations(tokens)
 }
 
 /// Words that are no names without quotes. (MySQL has more; those that begin a clause of our grammar are enough for it to

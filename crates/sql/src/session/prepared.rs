@@ -1,6 +1,6 @@
 //! Prepared statements: of the protocol, and of PREPARE, EXECUTE and DEALLOCATE.
 
-use base::{SqlError, codes};
+use base::{OnLargeStack, SqlError, codes, on_large_stack};
 use types::Value;
 
 use super::Session;
@@ -22,6 +22,15 @@ pub struct Prepared {
     plan: Option<Plan>,
     /// The default database when it was prepared: what its names mean, also when it is planned anew.
     database: Option<String>,
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        if self.parsed.is_deep() {
+            let plan = self.plan.take();
+            on_large_stack(|| drop(plan));
+        }
+    }
 }
 
 impl Session {
@@ -55,7 +64,8 @@ impl Session {
         if is_planned(&parsed.statement) {
             let tables = SystemTables::new(self.shared.clone());
             let rows = rows_of(&parsed, &[], &database);
-            let planned = self.plan(&rows, &[], &tables).await?;
+            let planning = self.plan(&rows, &[], &tables);
+            let planned = if parsed.is_deep() { OnLargeStack::new(planning).await } else { planning.await }?;
             self.check_table_uses(planned.uses())?;
             plan = Some(planned);
         }
@@ -87,6 +97,9 @@ impl Session {
             return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to EXECUTE"));
         }
         let Prepared { parsed, plan, database, .. } = prepared;
+        if parsed.is_deep() {
+            return OnLargeStack::new(self.run_statement(parsed, params, database, plan, sink)).await;
+        }
         self.run_statement(parsed, params, database, plan, sink).await
     }
 

@@ -134,7 +134,7 @@ impl Session {
     async fn is_empty_table(&mut self, create: &[u8]) -> Result<bool, SqlError> {
         let text = String::from_utf8_lossy(create);
         let parsed = crate::parse::parse_one(&text, &self.parse_context())?;
-        let Statement::Ddl(Ddl::CreateTable(create)) = parsed.statement else { return Ok(false) };
+        let Statement::Ddl(Ddl::CreateTable(create)) = &parsed.statement else { return Ok(false) };
         let schema = self.schema_of(&create.name)?;
         self.is_empty(&schema, &create.name.name).await
     }
@@ -190,7 +190,7 @@ impl Session {
         let text = self.become_source(statement).ok()?;
         let text = parse::to_utf8(&text, self.settings.hot.sql_mode);
         let parsed = parse::parse_one(&text, &self.parse_context()).ok()?;
-        let Statement::Ddl(ddl) = parsed.statement else { return None };
+        let Statement::Ddl(ddl) = &parsed.statement else { return None };
         let full = |table: TableName| Some((table.schema.or_else(|| self.info.database.clone())?, table.name));
         ddl.tables()?.into_iter().map(full).collect()
     }

@@ -1,8 +1,12 @@
 //! Statements over rows: planned, checked, run in the transaction, committed.
 
-use base::{SqlError, codes};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use base::{Cancel, Cancelled, SqlError, codes};
 use binlog::GtidChoice;
 use engine::{EngineError, Isolation};
+use futures_lite::future::or;
 use types::Value;
 
 use super::counters::Counter;
@@ -10,8 +14,9 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::{EvalContext, ExprType, Watch, build};
+use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, Watch, build};
 use crate::parse::ast::Statement;
+use crate::parse::hint::max_execution_time;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
 use crate::result::{Outcome, ResultSink};
 use crate::settings::SettingValue;
@@ -29,6 +34,28 @@ pub(super) struct RowStatement<'a> {
     pub(super) params: &'a [Value],
     /// The default database of its names.
     pub(super) database: Option<String>,
+}
+
+/// Runs a statement that has a time limit; `sleep` is as long as that. It ends as if it were killed, waits for locks too.
+async fn in_time(
+    run: impl Future<Output = Result<Outcome, SqlError>>,
+    deadline: Deadline,
+    sleep: impl Future<Output = ()>,
+    cancel: &Cancel,
+) -> Result<Outcome, SqlError> {
+    let is_over = AtomicBool::new(false);
+    let end = async {
+        sleep.await;
+        is_over.store(true, Ordering::Relaxed);
+        cancel.cancel(Cancelled::Statement);
+        std::future::pending().await
+    };
+    match or(run, end).await {
+        Err(error) if is_over.load(Ordering::Relaxed) && error.code == codes::QUERY_INTERRUPTED.0 => {
+            Err(deadline.limit.error())
+        }
+        outcome => outcome,
+    }
 }
 
 impl Session {
@@ -166,6 +193,21 @@ impl Session {
         }
     }
 
+    /// The time that a statement may take: MySQL's limit of a SELECT, by its hint or by the setting, or MariaDB's of any statement. What
+    /// comes from a source's log has none.
+    pub(super) fn time_limit(&self, statement: &RowStatement<'_>) -> Option<(Duration, TimeLimit)> {
+        let hot = &self.settings.hot;
+        if self.is_applier {
+            return None;
+        }
+        let of_select = match statement.statement {
+            Statement::Query(_) => max_execution_time(statement.text).unwrap_or(hot.max_execution_time),
+            _ => None,
+        };
+        let of_any = hot.max_statement_time.map(|time| (time, TimeLimit::Statement));
+        of_select.map(|time| (time, TimeLimit::Execution)).into_iter().chain(of_any).min_by_key(|(time, _)| *time)
+    }
+
     async fn execute_in(
         &mut self,
         plan: &Plan,
@@ -177,10 +219,8 @@ impl Session {
         let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
         let hot = &self.settings.hot;
         let clock = &*self.shared.env.clock;
-        let deadline = match statement.statement {
-            Statement::Query(_) => hot.max_execution_time.map(|time| clock.monotonic().saturating_add(time)),
-            _ => None,
-        };
+        let deadline = self.time_limit(statement);
+        let deadline = deadline.map(|(time, limit)| Deadline { at: clock.monotonic().saturating_add(time), limit });
         let mut context = ExecContext {
             engine: &self.shared.engine,
             transaction: &mut open.transaction,
@@ -211,7 +251,13 @@ impl Session {
             turn: Default::default(),
             found_rows: 0,
         };
-        let outcome = crate::exec::execute(plan, &mut context, sink).await;
+        let outcome = match deadline {
+            None => crate::exec::execute(plan, &mut context, sink).await,
+            Some(deadline) => {
+                let (cancel, sleep) = (&self.handle.cancel, clock.sleep(deadline.at.saturating_sub(clock.monotonic())));
+                Box::pin(in_time(crate::exec::execute(plan, &mut context, sink), deadline, sleep, cancel)).await
+            }
+        };
         let found_rows = context.found_rows;
         let uses_insert_id = hot.insert_id.is_some() && context.insert_id.is_none();
         if uses_insert_id {

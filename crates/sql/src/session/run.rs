@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use base::{SqlError, UnixMicros, codes};
+use base::{OnLargeStack, SqlError, UnixMicros, codes};
 use types::charset::Charset;
 
 use super::Session;
@@ -24,6 +24,7 @@ impl Session {
         let text = self.statement_text(text);
         self.begin_statement(&text);
         let result = match parse_one(&text, &self.parse_context()) {
+            Ok(parsed) if parsed.is_deep() => OnLargeStack::new(self.run_parsed(&parsed, sink)).await,
             Ok(parsed) => self.run_parsed(&parsed, sink).await,
             // Comments alone are a statement that does nothing, as in MySQL: clients that keep comments send those of dumps.
             Err(error) if error.code == codes::EMPTY_QUERY.0 && !is_blank(&text) => {

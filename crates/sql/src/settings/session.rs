@@ -33,6 +33,7 @@ pub struct Hot {
     pub implicit_timestamps: bool,
     pub sql_select_limit: u64,
     pub max_execution_time: Option<Duration>,
+    pub max_statement_time: Option<Duration>,
     /// `sort_buffer_size`, `join_buffer_size`, `tmp_table_size`
     pub limits: Limits,
     pub innodb_lock_wait_timeout: Duration,
@@ -132,6 +133,8 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         implicit_timestamps: !on("explicit_defaults_for_timestamp"),
         sql_select_limit: number("sql_select_limit"),
         max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
+        max_statement_time: Some(Duration::from_secs_f64(get("max_statement_time").as_f64()))
+            .filter(|time| !time.is_zero()),
         limits: Limits {
             sort_bytes: bytes("sort_buffer_size"),
             join_bytes: bytes("join_buffer_size"),

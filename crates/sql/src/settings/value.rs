@@ -97,6 +97,14 @@ impl SettingValue {
         }
     }
 
+    /// A number with its fraction; 0 if it is none.
+    pub fn as_f64(&self) -> f64 {
+        match self {
+            SettingValue::Double(n) => *n,
+            other => other.as_u64() as f64,
+        }
+    }
+
     /// The number; 0 for a text.
     pub fn as_u64(&self) -> u64 {
         match self {

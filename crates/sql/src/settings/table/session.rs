@@ -90,8 +90,7 @@ pub(super) const ALL: &[Setting] = &[
     global("max_prepared_stmt_count", uint(0, 4194304), "16382")
         .doc("Most prepared statements of all sessions together."),
     both("max_statement_time", Kind::Double { min: 0.0, max: 31536000.0 }, "0")
-        .understood()
-        .doc("MariaDB's; see max_execution_time."),
+        .doc("MariaDB's: seconds that a statement over rows may take (1969); 0 for no limit."),
     both("optimizer_switch", TEXT, "").understood().doc("The planner has no switches."),
     both("profiling", BOOL, "OFF").understood().doc("Statements are not profiled."),
     session("proxy_user", TEXT, "").read_only().understood().doc("There are no proxies."),
