@@ -12,6 +12,7 @@ use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, unknown_col
 use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
 use crate::bind::{Binder, split_name};
 use crate::expr::{CompareOp, Expr, ExprType, build};
+use crate::parse::joins::PARENTHESES;
 use crate::plan::Privilege;
 
 /// How often the CTEs of a statement may stand in the place of their names, as in MySQL: each time they are bound and planned anew.
@@ -34,6 +35,16 @@ fn is_dual(item: &sql::TableWithJoins) -> bool {
     }
 }
 
+/// An inner join without ON and USING.
+fn lacks_condition(join: &sql::Join) -> bool {
+    use sql::JoinOperator as J;
+    matches!(
+        &join.join_operator,
+        J::Join(constraint) | J::Inner(constraint) | J::CrossJoin(constraint) | J::StraightJoin(constraint)
+            if *constraint == sql::JoinConstraint::None
+    )
+}
+
 impl<'a> Binder<'a> {
     /// Binds the whole of FROM; the scope then sees all its columns.
     pub(crate) fn bind_from(&mut self, from: &'a [sql::TableWithJoins]) -> Result<Option<FromTree>, SqlError> {
@@ -52,9 +63,22 @@ impl<'a> Binder<'a> {
 
     fn bind_joins(&mut self, item: &'a sql::TableWithJoins) -> Result<BoundFrom, SqlError> {
         let mut left = self.bind_factor(&item.relation)?;
-        for join in &item.joins {
-            let right = self.bind_factor(&join.relation)?;
+        let mut open = vec![item.joins.iter()];
+        while let Some(joins) = open.last_mut() {
+            let Some(join) = joins.next() else {
+                open.pop();
+                continue;
+            };
+            let (relation, more) = match &join.relation {
+                // Joins from left to right, which the parser has nested because the first of them has no condition.
+                sql::TableFactor::NestedJoin { table_with_joins, alias: None } if lacks_condition(join) => {
+                    (&table_with_joins.relation, &table_with_joins.joins[..])
+                }
+                relation => (relation, &[][..]),
+            };
+            let right = self.bind_factor(relation)?;
             left = self.bind_join(left, right, &join.join_operator)?;
+            open.push(more.iter());
         }
         Ok(left)
     }
@@ -96,7 +120,8 @@ impl<'a> Binder<'a> {
                 self.bind_using(&left.visible, &right.visible, &names, swap)?
             }
             sql::JoinConstraint::Natural => {
-                let names = self.common_names(&left.visible, &right.visible);
+                let (side, other) = if swap { (&right, &left) } else { (&left, &right) };
+                let names = self.common_names(&side.visible, &other.visible);
                 self.bind_using(&left.visible, &right.visible, &names, swap)?
             }
         };
@@ -105,38 +130,43 @@ impl<'a> Binder<'a> {
         Ok(BoundFrom { tree, visible })
     }
 
-    fn common_names(&mut self, left: &[Visible], right: &[Visible]) -> Vec<String> {
+    /// The columns of one side that the other has too.
+    fn common_names(&mut self, side: &[Visible], other: &[Visible]) -> Vec<String> {
         let scope = self.scope();
         let shown = |visible: &&Visible| !visible.hidden && !scope.column(visible.table, visible.column).invisible;
         let name = |visible: &Visible| scope.column(visible.table, visible.column).name.to_string();
-        let is_right =
-            |name: &String| right.iter().filter(shown).any(|r| same_name(&scope.column(r.table, r.column).name, name));
-        left.iter().filter(shown).map(name).filter(is_right).collect()
+        let is_there =
+            |name: &String| other.iter().filter(shown).any(|o| same_name(&scope.column(o.table, o.column).name, name));
+        side.iter().filter(shown).map(name).filter(is_there).collect()
     }
 
-    /// USING and NATURAL: equalities, and one merged column for each pair, in front of all others.
+    /// USING and NATURAL: equalities, and one merged column for each pair, in front of all others. Columns are in the order of the side
+    /// whose columns they are: the right one's for a RIGHT JOIN, whose columns then are before the left one's.
     fn bind_using(
         &mut self,
         left: &[Visible],
         right: &[Visible],
         names: &[String],
-        keep_right: bool,
+        right_first: bool,
     ) -> Result<(Vec<Visible>, Vec<Expr>), SqlError> {
+        let (first, second) = if right_first { (right, left) } else { (left, right) };
         let (mut merged, mut on) = (Vec::new(), Vec::new());
-        let (mut rest_left, mut rest_right) = (left.to_vec(), right.to_vec());
+        let (mut rest_first, mut rest_second) = (first.to_vec(), second.to_vec());
         for name in names {
-            let l = self.take_column(&mut rest_left, name)?;
-            let r = self.take_column(&mut rest_right, name)?;
+            let shown = self.take_column(&mut rest_first, name)?;
+            let hidden = self.take_column(&mut rest_second, name)?;
+            let (l, r) = if right_first { (&hidden, &shown) } else { (&shown, &hidden) };
             let (left_slot, left_ty) = self.scope().column_slot(l.table, l.column);
             let (right_slot, right_ty) = self.scope().column_slot(r.table, r.column);
             let sides = (Expr::column(left_slot, left_ty), Expr::column(right_slot, right_ty));
             on.push(build::compare(CompareOp::Eq, sides.0, sides.1)?);
-            let (shown, hidden) = if keep_right { (r, l) } else { (l, r) };
             merged.push(shown);
-            rest_right.push(Visible { hidden: true, ..hidden });
+            rest_second.push(Visible { hidden: true, ..hidden });
         }
-        merged.extend(rest_left);
-        merged.extend(rest_right);
+        let place = |column: &Visible| first.iter().position(|f| (f.table, f.column) == (column.table, column.column));
+        merged.sort_by_key(place);
+        merged.extend(rest_first);
+        merged.extend(rest_second);
         Ok((merged, on))
     }
 
@@ -171,7 +201,11 @@ impl<'a> Binder<'a> {
                 let table = self.derived_table(subquery, &alias.name.value, names, None)?;
                 self.add_table(table)
             }
-            sql::TableFactor::NestedJoin { table_with_joins, alias: None } => self.bind_joins(table_with_joins),
+            sql::TableFactor::NestedJoin { table_with_joins, alias }
+                if alias.as_ref().is_none_or(|alias| alias.name.value == PARENTHESES) =>
+            {
+                self.bind_joins(table_with_joins)
+            }
             other => Err(SqlError::not_supported(other)),
         }
     }

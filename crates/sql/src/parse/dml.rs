@@ -8,6 +8,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use super::Parsed;
 use super::ast::{Delete, Explain, ExplainFormat, Show, Statement, Update};
 use super::error::ParseError;
+use super::joins;
 use super::show::filter;
 use super::tokens::Tokens;
 
@@ -20,7 +21,7 @@ pub(super) fn query(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         return tokens.unexpected();
     }
     rewrite_table(tokens);
-    rewrite(tokens);
+    rewrite(tokens)?;
     rewrite_into(tokens);
     let query = tokens.rest(|parser| parser.parse_query())?;
     match *query.body {
@@ -33,7 +34,7 @@ pub(super) fn query(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 /// INSERT, REPLACE.
 pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
-    rewrite(tokens);
+    rewrite(tokens)?;
     let replace = tokens.next_are("REPLACE");
     let mut place = tokens.place() + 1;
     while matches!(word_at(tokens, place), Some("LOW_PRIORITY" | "DELAYED" | "HIGH_PRIORITY")) {
@@ -61,9 +62,8 @@ pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 /// UPDATE.
 pub(super) fn update(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
-    rewrite(tokens);
     let ignore = take_modifiers(tokens, &["LOW_PRIORITY", "IGNORE"]);
-    rewrite_update(tokens);
+    rewrite(tokens)?;
     let statement = tokens.rest(|parser| {
         let token = parser.next_token();
         parser.parse_update(token)
@@ -76,8 +76,8 @@ pub(super) fn update(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 /// DELETE.
 pub(super) fn delete(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
-    rewrite(tokens);
     let ignore = take_modifiers(tokens, &["LOW_PRIORITY", "QUICK", "IGNORE"]);
+    rewrite(tokens)?;
     let statement = tokens.rest(|parser| {
         let token = parser.next_token();
         parser.parse_delete(token)
@@ -124,27 +124,6 @@ fn rewrite_insert(tokens: &mut Tokens<'_>, from: usize) {
     }
 }
 
-/// `UPDATE t, u SET`: the commas between tables are CROSS JOINs to `sqlparser`.
-fn rewrite_update(tokens: &mut Tokens<'_>) {
-    let from = tokens.place();
-    let all = tokens.tokens_mut();
-    let (mut place, mut depth) = (from, 0);
-    while place < all.len() {
-        match &all[place].token {
-            Token::LParen => depth += 1,
-            Token::RParen => depth -= 1,
-            Token::Word(word) if word.keyword == Keyword::SET && depth == 0 => return,
-            Token::Comma if depth == 0 => {
-                let span = all[place].span;
-                all[place].token = Token::make_word("CROSS", None);
-                all.insert(place + 1, TokenWithSpan::new(Token::make_word("JOIN", None), span));
-            }
-            _ => {}
-        }
-        place += 1;
-    }
-}
-
 /// `… INTO @a, @b` at the end of a query goes before its FROM, where `sqlparser` expects it.
 fn rewrite_into(tokens: &mut Tokens<'_>) {
     let from = tokens.place();
@@ -174,8 +153,8 @@ fn rewrite_into(tokens: &mut Tokens<'_>) {
     }
 }
 
-/// Clauses that `sqlparser` has in other words: `LOCK IN SHARE MODE` is `FOR SHARE`.
-fn rewrite(tokens: &mut Tokens<'_>) {
+/// Clauses that `sqlparser` has in other words: `LOCK IN SHARE MODE` is `FOR SHARE`; and its joins.
+fn rewrite(tokens: &mut Tokens<'_>) -> Parsed<()> {
     let from = tokens.place();
     let all = tokens.tokens_mut();
     let is =
@@ -189,6 +168,7 @@ fn rewrite(tokens: &mut Tokens<'_>) {
         }
         place += 1;
     }
+    joins::prepare(all, from)
 }
 
 /// DO.
@@ -267,6 +247,6 @@ fn describe(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 /// A query that is the rest of the statement (CREATE TABLE … SELECT).
 pub(super) fn query_rest(tokens: &mut Tokens<'_>) -> Parsed<Box<sql::Query>> {
-    rewrite(tokens);
+    rewrite(tokens)?;
     tokens.rest(|parser: &mut Parser<'_>| -> Result<_, ParserError> { parser.parse_query() })
 }

@@ -32,6 +32,7 @@ mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
 pub(crate) mod hint;
+pub(crate) mod joins;
 mod lexer;
 mod load;
 #[cfg(test)]

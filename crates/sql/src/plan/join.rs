@@ -3,11 +3,12 @@
 //! An outer join is placed as soon as the tables that its ON names are there. A table is joined by looking it up in an
 //! index with the values before it; or else, if there is an equality, by hash; or else by trying all pairs.
 
-use base::{SqlError, codes};
+use base::SqlError;
 
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, order};
+use crate::parse::joins::too_many_tables;
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
 use crate::plan::nest::{Nest, OuterJoin};
@@ -46,8 +47,7 @@ impl JoinPlanner<'_> {
     /// The nest as nodes, on top of rows that have the values of `available` tables.
     pub(crate) fn plan(&self, nest: Nest, available: TableSet, wanted: Wanted<'_>) -> Result<Joined, SqlError> {
         if self.block.tables.len() > TABLES_MAX {
-            let message = format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join");
-            return Err(SqlError::new(codes::TOO_MANY_TABLES, message));
+            return Err(too_many_tables());
         }
         let needs = nest.needs();
         let Nest { tables, outer, mut conditions, straight } = nest;

@@ -19,7 +19,7 @@
 
 pub(crate) mod access;
 pub(crate) mod block;
-mod conditions;
+pub(crate) mod conditions;
 mod explain;
 mod join;
 mod join_order;
