@@ -304,7 +304,23 @@ impl<'a> Binder<'a> {
         Ok(Some(Expr::column(slot, ty)))
     }
 
-    /// A column of an enclosing block; 1054 if there is none.
+    /// An expression of an enclosing block in the innermost one, which is handed the values that it reads.
+    fn handed_on(&mut self, mut expr: Expr, level: usize) -> Expr {
+        let mut slots = Vec::new();
+        expr.collect_slots(&mut slots);
+        let mut places = Vec::with_capacity(slots.len());
+        for slot in slots {
+            let mut here = (slot, self.scopes[level].frame.slots[slot].ty.clone());
+            for scope in &mut self.scopes[level + 1..] {
+                here = outer_slot(scope, here.0, here.1);
+            }
+            places.push((slot, here.0));
+        }
+        expr.map_slots(&|slot| places.iter().find(|(there, _)| *there == slot).map_or(slot, |(_, here)| *here));
+        expr
+    }
+
+    /// A column of an enclosing block, or a name of its select list; 1054 if there is neither.
     fn resolve_outer(&mut self, name: ColumnName<'_>, clause: Clause) -> Result<Expr, SqlError> {
         let innermost = self.scopes.len() - 1;
         let mut level = innermost;
@@ -316,6 +332,9 @@ impl<'a> Binder<'a> {
             let scope = &mut self.scopes[level];
             if let Some((table, column)) = scope.find(name, clause.name())? {
                 break scope.column_slot(table, column);
+            }
+            if let Some(expr) = scope.alias(name).cloned() {
+                return Ok(self.handed_on(expr, level));
             }
         };
         for scope in &mut self.scopes[level + 1..=innermost] {

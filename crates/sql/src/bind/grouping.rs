@@ -7,7 +7,8 @@ use base::{SqlError, codes};
 
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
-use crate::bind::tree::{Block, TableSource};
+use crate::bind::from::tables_of;
+use crate::bind::tree::{Block, FromTree, JoinKind, TableSource};
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SqlMode};
 
 impl Binder<'_> {
@@ -23,7 +24,9 @@ impl Binder<'_> {
             ("HAVING clause", block.having.iter().collect()),
         ];
         let order = ("ORDER BY clause", block.order.iter().map(|item| &item.expr).collect::<Vec<_>>());
-        for (list, exprs) in lists.iter().chain([&order]) {
+        // Without keys there is one row, and no order.
+        let order = (!grouping.keys.is_empty()).then_some(&order);
+        for (list, exprs) in lists.iter().chain(order) {
             for (number, expr) in exprs.iter().enumerate() {
                 if let Some(slot) = undetermined(expr, &grouping.keys, &determined, block) {
                     return Err(not_grouped(list, number + 1, slot, block, grouping.keys.is_empty()));
@@ -92,7 +95,10 @@ fn determined_slots(block: &Block, keys: &[Expr]) -> Vec<bool> {
     while changed {
         let before = determined.clone();
         for condition in &block.filter {
-            determine_by_equality(condition, &mut determined, block);
+            determine_by_equality(condition, &mut determined, block, None);
+        }
+        if let Some(from) = &block.from {
+            determine_by_joins(from, &mut determined, block);
         }
         for table in 0..block.tables.len() {
             determine_by_key(table, &mut determined, block);
@@ -102,10 +108,37 @@ fn determined_slots(block: &Block, keys: &[Expr]) -> Vec<bool> {
     determined
 }
 
-fn determine_by_equality(condition: &Expr, determined: &mut [bool], block: &Block) {
+/// Equalities of ON. Those of an outer join determine columns of its inner side, if all that its ON reads of the outer side is determined:
+/// then it is the same for all rows of a group whether there is an inner row.
+fn determine_by_joins(tree: &FromTree, determined: &mut [bool], block: &Block) {
+    let FromTree::Join { left, right, kind, on } = tree else { return };
+    determine_by_joins(left, determined, block);
+    determine_by_joins(right, determined, block);
+    let inner = tables_of(right);
+    let only = (*kind == JoinKind::Left).then_some(&inner[..]);
+    if only.is_some() {
+        let mut slots = Vec::new();
+        on.iter().for_each(|expr| expr.collect_slots(&mut slots));
+        let is_inner = |slot: usize| matches!(block.frame.slots[slot].source, SlotSource::Column { table, .. } if inner.contains(&table));
+        if !slots.iter().all(|&slot| is_inner(slot) || slot_is_determined(slot, determined, block)) {
+            return;
+        }
+    }
+    on.iter().for_each(|condition| determine_by_equality(condition, determined, block, only));
+}
+
+/// `only`: the tables of which columns may be determined, if not all.
+fn determine_by_equality(condition: &Expr, determined: &mut [bool], block: &Block, only: Option<&[usize]>) {
     let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.kind else { return };
     for (left, right) in [(&args[0], &args[1]), (&args[1], &args[0])] {
         let Some(slot) = left.as_column() else { continue };
+        let table = match block.frame.slots[slot].source {
+            SlotSource::Column { table, .. } => Some(table),
+            _ => None,
+        };
+        if only.is_some_and(|only| table.is_none_or(|table| !only.contains(&table))) {
+            continue;
+        }
         let mut slots = Vec::new();
         right.collect_slots(&mut slots);
         if right.constancy() != Constancy::Volatile

@@ -35,6 +35,7 @@ use sqlparser::ast as sql;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
+use crate::ddl::check_length;
 use crate::expr::Expr;
 use crate::plan::{PlanContext, Privilege, TableUse};
 
@@ -168,14 +169,18 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A table of the engine: 1049 without its database, 1146 without itself.
+    /// A table of the engine: 1049 without its database, 1146 without itself, 1059 if neither could be.
     pub(crate) fn engine_table(&self, schema: &str, name: &str) -> Result<Arc<Table>, SqlError> {
         match self.context.catalog.table(schema, name) {
             Some(table) => Ok(table.clone()),
-            None if self.context.catalog.database(schema).is_none() => {
-                Err(SqlError::new(codes::BAD_DB_ERROR, format!("Unknown database '{schema}'")))
+            None => {
+                check_length(schema)?;
+                check_length(name)?;
+                match self.context.catalog.database(schema) {
+                    None => Err(SqlError::new(codes::BAD_DB_ERROR, format!("Unknown database '{schema}'"))),
+                    Some(_) => Err(no_such_table(schema, name)),
+                }
             }
-            None => Err(no_such_table(schema, name)),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{BoundBody, BoundQuery, Limit, OrderItem, RowLock, Union};
 use crate::bind::{Binder, Cte};
 use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build};
-use types::Value;
+use types::{ColumnType, Value};
 
 /// What stands around a query's body.
 #[derive(Default)]
@@ -121,7 +121,7 @@ impl<'a> Binder<'a> {
                 let message = "The used SELECT statements have a different number of columns";
                 return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
             }
-            types = types.iter().zip(&branch.types).map(|(a, b)| a.union(b)).collect();
+            types = types.iter().zip(&branch.types).map(|(a, b)| a.union(b)).map(without_members).collect();
         }
         if branches.len() > 1 {
             check_collations(&branches, &types)?;
@@ -239,6 +239,14 @@ impl<'a> Binder<'a> {
             Some(sql::NonBlock::SkipLocked) => engine::LockWait::SkipLocked,
         };
         RowLock { exclusive: lock.lock_type == sql::LockType::Update, wait }
+    }
+}
+
+/// Members of ENUM and SET are plain text in a UNION, and in the order of text.
+fn without_members(ty: ExprType) -> ExprType {
+    match ty.origin {
+        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) => ExprType { origin: None, ..ty },
+        _ => ty,
     }
 }
 

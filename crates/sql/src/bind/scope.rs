@@ -11,7 +11,7 @@ use types::schema::same_name;
 
 use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery};
-use crate::expr::ExprType;
+use crate::expr::{Expr, ExprType};
 
 /// A column that can be named without its table, or that `*` stands for.
 #[derive(Clone, Debug)]
@@ -35,6 +35,8 @@ pub(crate) struct Scope {
     pub(crate) aggregates: Vec<BoundAggregate>,
     /// ON DUPLICATE KEY UPDATE: which of the tables is the row that could not be inserted, for `VALUES(column)`.
     pub(crate) new_row: Option<usize>,
+    /// Names of the select list so far, for subqueries in what follows.
+    pub(crate) aliases: Vec<(String, Expr)>,
     /// Names do not look further than this block (a derived table).
     pub(crate) barrier: bool,
 }
@@ -68,6 +70,15 @@ impl Scope {
             None => self.find_unqualified(name.column),
         };
         found.map_err(|()| ambiguous(&name.text(), clause))
+    }
+
+    /// What a subquery may name of the select list: nothing of groups, which may not be there yet.
+    pub(crate) fn alias(&self, name: ColumnName<'_>) -> Option<&Expr> {
+        let (_, expr) = self.aliases.iter().find(|(alias, _)| name.table.is_none() && same_name(alias, name.column))?;
+        let mut slots = Vec::new();
+        expr.collect_slots(&mut slots);
+        let of_group = |slot: &usize| matches!(self.frame.slots[*slot].source, SlotSource::Aggregate { .. });
+        (!slots.iter().any(of_group)).then_some(expr)
     }
 
     fn find_unqualified(&self, column: &str) -> Result<Option<(usize, usize)>, ()> {

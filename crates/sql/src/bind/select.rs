@@ -125,7 +125,9 @@ impl<'a> Binder<'a> {
                     items.push(Item { name, expr });
                 }
                 sql::SelectItem::ExprWithAlias { expr, alias } => {
-                    items.push(Item { name: alias.value.clone(), expr: self.bind_expr(expr, scope)? });
+                    let (name, expr) = (alias.value.clone(), self.bind_expr(expr, scope)?);
+                    self.scope().aliases.push((name.clone(), expr.clone()));
+                    items.push(Item { name, expr });
                 }
                 sql::SelectItem::Wildcard(_) => self.bind_star(None, &mut items)?,
                 sql::SelectItem::QualifiedWildcard(kind, _) => match kind {
@@ -194,6 +196,9 @@ impl<'a> Binder<'a> {
             _ => return Err(SqlError::not_supported("this modifier of GROUP BY")),
         };
         let scope = ExprScope { aliases, ..ExprScope::new(Clause::GroupBy) };
+        let rolled_up = rolled_up(exprs);
+        let rollup = rollup || rolled_up.is_some();
+        let exprs = rolled_up.unwrap_or_else(|| exprs.iter().collect());
         let mut keys = Vec::with_capacity(exprs.len());
         for expr in exprs {
             let key = match position(expr) {
@@ -307,6 +312,20 @@ fn into_variables(into: Option<&sql::SelectInto>, columns: usize) -> Result<Vec<
         return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
     }
     Ok(names)
+}
+
+/// The keys of `GROUP BY ROLLUP(a, b)`, which is `GROUP BY a, b WITH ROLLUP`.
+fn rolled_up(exprs: &[sql::Expr]) -> Option<Vec<&sql::Expr>> {
+    let [sql::Expr::Function(function)] = exprs else { return None };
+    let sql::FunctionArguments::List(list) = &function.args else { return None };
+    if !function.name.to_string().eq_ignore_ascii_case("ROLLUP") {
+        return None;
+    }
+    let keys = list.args.iter().map(|arg| match arg {
+        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(key)) => Some(key),
+        _ => None,
+    });
+    keys.collect()
 }
 
 /// Names of columns that stand alone in GROUP BY.

@@ -174,11 +174,17 @@ fn table_exists(name: &str) -> SqlError {
 /// Longest name of anything, in characters.
 const NAME_CHARS_MAX: usize = 64;
 
-/// Checks a name that is given to something new; `wrong` is the error for one that cannot be a name at all.
-fn check_name(name: &str, wrong: impl FnOnce() -> SqlError) -> Result<(), SqlError> {
+/// 1059 for a name that nothing can have.
+pub(crate) fn check_length(name: &str) -> Result<(), SqlError> {
     if name.chars().count() > NAME_CHARS_MAX {
         return Err(SqlError::new(codes::TOO_LONG_IDENT, format!("Identifier name '{name}' is too long")));
     }
+    Ok(())
+}
+
+/// Checks a name that is given to something new; `wrong` is the error for one that cannot be a name at all.
+fn check_name(name: &str, wrong: impl FnOnce() -> SqlError) -> Result<(), SqlError> {
+    check_length(name)?;
     if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
         return Err(wrong());
     }

@@ -10,6 +10,7 @@
 //! | `INTERVAL(a, b, c)` | a call of the function |
 //! | `a IN ((SELECT …), b)` | a list, in which a subquery is a value |
 //! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
+//! | `ROW(a, b)` | `(a, b)` |
 //! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
 //! | `JSON_VALUE(a, b RETURNING c …)` | a call with five arguments ([`json_value`]) |
 //! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
@@ -146,6 +147,7 @@ impl Dialect for Commuter {
                 _ if word.value.eq_ignore_ascii_case("JSON_VALUE") && follows(parser, &Token::LParen) => {
                     Some(json_value(parser))
                 }
+                Keyword::ROW if word.quote_style.is_none() && follows(parser, &Token::LParen) => Some(row(parser)),
                 Keyword::BINARY if word.quote_style.is_none() => Some(binary(parser)),
                 _ => None,
             },
@@ -190,6 +192,15 @@ fn in_list_with_query(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Exp
     let list = parser.parse_comma_separated(Parser::parse_expr);
     let list = list.and_then(|list| parser.expect_token(&Token::RParen).map(|_| list));
     Some(list.map(|list| Expr::InList { expr: Box::new(left.clone()), list, negated }))
+}
+
+/// `ROW(a, b)`, which is `(a, b)`.
+fn row(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let parts = parser.parse_comma_separated(Parser::parse_expr)?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Tuple(parts))
 }
 
 /// `BINARY a`, which binds as tight as a sign: `BINARY a = b` compares.

@@ -19,6 +19,7 @@ use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Warnings, order};
 use crate::plan::PlanContext;
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_slots};
+use crate::plan::factor::{factor_conditions, factor_joins};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::nest::{Nest, dissolve, flatten};
 use crate::plan::node::{
@@ -61,6 +62,8 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
 
 /// Plans one block.
 pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> Result<BlockPlan, SqlError> {
+    factor_conditions(&mut block.filter);
+    block.from.iter_mut().for_each(factor_joins);
     fold_conditions(context, &mut block.filter);
     join_subqueries(&mut block)?;
     find_late_subqueries(&mut block);
@@ -312,9 +315,11 @@ fn finish(block: &mut Block, joined: Joined, facts: &[Option<TableFacts>]) -> No
     let mut applied: Vec<usize> = applied_in(&node);
     let single_extreme = single_extreme(block);
     if let Some(grouping) = block.grouping.take() {
-        let arguments =
-            grouping.keys.iter().chain(grouping.aggregates.iter().flat_map(|aggregate| &aggregate.call.args));
-        node = apply_for(block, node, arguments, &mut applied);
+        let read = grouping.aggregates.iter().flat_map(|aggregate| {
+            let order = aggregate.call.order_by.iter().map(|(expr, _)| expr);
+            aggregate.call.args.iter().chain(order)
+        });
+        node = apply_for(block, node, grouping.keys.iter().chain(read), &mut applied);
         if single_extreme.is_some() && ordered {
             node = first_value(block, node, &single_extreme);
         }

@@ -48,7 +48,8 @@ impl Search<'_> {
             self.best = (cost + self.sort_cost(prefix, rows), prefix.clone());
             return;
         }
-        for (at, &table) in left.iter().enumerate() {
+        let connected = self.connected(left, present);
+        for (at, &table) in left.iter().enumerate().filter(|(at, _)| connected[*at]) {
             let (step_cost, next_rows) = self.step(table, present, rows);
             let mut rest = left.to_vec();
             rest.remove(at);
@@ -63,13 +64,31 @@ impl Search<'_> {
         while !left.is_empty() {
             let steps: Vec<(f64, f64)> = left.iter().map(|&table| self.step(table, present, rows)).collect();
             let rank = |at: &usize| steps[*at].0 + steps[*at].1;
-            let Some(at) = (0..left.len()).min_by(|a, b| rank(a).total_cmp(&rank(b))) else { break };
+            let connected = self.connected(&left, present);
+            let Some(at) = (0..left.len()).filter(|at| connected[*at]).min_by(|a, b| rank(a).total_cmp(&rank(b)))
+            else {
+                break;
+            };
             rows = steps[at].1;
             let table = left.remove(at);
             present = present.with(TableSet::one(table));
             order.push(table);
         }
         self.best = (0.0, order);
+    }
+
+    /// Which of the tables may come next: those that a condition joins to one that is there, if there is any such table. A join without a
+    /// condition multiplies rows, which estimates without statistics take too lightly.
+    fn connected(&self, left: &[usize], present: TableSet) -> Vec<bool> {
+        let joins = |table: TableSet| {
+            let here = present.with(table);
+            self.conditions.iter().any(|condition| {
+                let needs = condition.needs.tables;
+                needs.is_within(here) && needs.meets(table) && needs.meets(present)
+            })
+        };
+        let connected: Vec<bool> = left.iter().map(|&table| joins(TableSet::one(table))).collect();
+        if connected.contains(&true) { connected } else { vec![true; left.len()] }
     }
 
     /// A small bonus for beginning with the table that gives the wanted order.

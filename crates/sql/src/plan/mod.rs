@@ -21,6 +21,7 @@ pub(crate) mod access;
 pub(crate) mod block;
 pub(crate) mod conditions;
 mod explain;
+mod factor;
 mod join;
 mod join_order;
 mod nest;
