@@ -40,6 +40,14 @@ impl DefaultValue {
         })
     }
 
+    /// What another column of the same row reads before this one is set: the default, or the implicit one where there is none.
+    pub(crate) fn before_it_is_set(&self, column: &ColumnDef, eval: &EvalContext<'_>) -> Result<Value, SqlError> {
+        match self {
+            DefaultValue::AutoIncrement | DefaultValue::Missing => Ok(implicit_default(column)),
+            DefaultValue::Stored(_) | DefaultValue::Computed(_) => self.value(column, Strictness::Lenient, 1, eval),
+        }
+    }
+
     /// The value for a row; AUTO_INCREMENT is NULL until its number is taken.
     pub(crate) fn value(
         &self,
@@ -163,6 +171,8 @@ impl Assignments {
                     convert_for_column(expr.eval(frame, eval)?, column, strictness, row_number, eval)
                         .map_err(|error| name_table(error, column, &table.def.name))?
                 }
+                // Numbers are made for new rows only.
+                Assigned::Default(DefaultValue::AutoIncrement) => implicit_default(column),
                 Assigned::Default(default) => default.value(column, strictness, row_number, eval)?,
             };
             if let Some(slot) = assignment.slot {

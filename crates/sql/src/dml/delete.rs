@@ -83,6 +83,8 @@ fn target_tables(
                 return Err(SqlError::not_supported(&item.relation));
             };
             let (schema, name) = split_name(name)?;
+            // Even the name of an alias is looked for in the default database.
+            binder.schema_or_default(schema)?;
             targets.push(find_target(&binder.scope().tables, schema, name)?);
         }
     } else if delete.tables.is_empty() {
@@ -93,6 +95,8 @@ fn target_tables(
     } else {
         for name in &delete.tables {
             let (schema, name) = split_name(name)?;
+            // Even the name of an alias is looked for in the default database.
+            binder.schema_or_default(schema)?;
             targets.push(find_target(&binder.scope().tables, schema, name)?);
         }
     }

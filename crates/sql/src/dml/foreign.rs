@@ -18,7 +18,7 @@ use base::{SqlError, TableId, codes};
 use bytes::Bytes;
 use engine::{Catalog, Direction, EngineError, KeyRange, ReadMode, Savepoint, Table, TableMode};
 use io::BoxFuture;
-use types::{ForeignKeyDef, ReferentialAction, Value};
+use types::{ColumnDef, ColumnType, ForeignKeyDef, ReferentialAction, Value};
 
 use crate::bind::Binder;
 use crate::ddl::foreign_key::{has_children, no_parent, unique_index};
@@ -430,14 +430,23 @@ fn with_key(
             None => Value::Null,
         };
         let def = &table.def.columns[column];
-        let is_too_long =
-            matches!(&value, Value::Bytes(bytes) if def.ty.is_string() && bytes.len() > def.max_bytes() as usize);
-        if value.is_null() && !def.nullable || is_too_long {
+        if value.is_null() && !def.nullable || is_too_long(&value, def) {
             return Err(has_children(&table.def, &child.key));
         }
         values[column] = value;
     }
     Ok(table.codec.row.encode(&values)?)
+}
+
+/// Whether a parent's text is longer than its child may be: the lengths of their columns may differ.
+fn is_too_long(value: &Value, def: &ColumnDef) -> bool {
+    match (value, &def.ty) {
+        (Value::Str(text), ColumnType::Char { chars } | ColumnType::VarChar { chars }) => {
+            text.len() > *chars as usize && String::from_utf8_lossy(text).chars().count() > *chars as usize
+        }
+        (Value::Str(bytes) | Value::Bytes(bytes), ty) => ty.is_string() && bytes.len() > def.max_bytes() as usize,
+        _ => false,
+    }
 }
 
 /// 1761 for a row that a cascade would make a second time.

@@ -3,12 +3,13 @@
 use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
-use types::Value;
+use types::{ColumnDef, Value};
 
 use crate::dml::assign::strictness;
 use crate::dml::foreign::{delete_row, is_violation, update_row};
 use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
 use crate::dml::leaves_row;
+use crate::dml::numbers::{Numbers, Series, largest};
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
@@ -32,8 +33,7 @@ pub(super) struct Progress {
     inserted: bool,
     /// Last value that was given for the AUTO_INCREMENT column.
     last_given: u64,
-    /// Numbers taken and not yet used: (next, how many).
-    reserved: (u64, u64),
+    numbers: Numbers,
     pub(super) strictness: Strictness,
     /// A statement of a single row takes no NULL for a NOT NULL column, strict or not.
     single: bool,
@@ -91,6 +91,10 @@ impl InsertPlan {
     async fn insert_values(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let InsertSource::Values { rows, width, reads, subqueries } = &self.source else { return Ok(()) };
         let mut frame = vec![Value::Null; *width];
+        let unset: Vec<Value> = reads
+            .iter()
+            .map(|(column, _)| self.defaults[*column].before_it_is_set(&self.table.def.columns[*column], &context.eval))
+            .collect::<Result<_, _>>()?;
         for subquery in subqueries {
             let mut run = SubqueryRun::new(subquery);
             let value = run.value(&frame, context).await?;
@@ -98,15 +102,22 @@ impl InsertPlan {
         }
         for (number, row) in rows.iter().enumerate() {
             progress.begin_row();
+            for ((_, slot), value) in reads.iter().zip(&unset) {
+                frame[*slot] = value.clone();
+            }
             for (&column, expr) in self.columns.iter().zip(row) {
                 let Some(expr) = expr else { continue };
                 let value = expr.eval(&frame, &context.eval)?;
                 progress.set(self, column, value, context)?;
                 if let Some((_, slot)) = reads.iter().find(|(read, _)| *read == column) {
-                    frame[*slot] = progress.values[column].clone();
+                    frame[*slot] = match &progress.values[column] {
+                        // The number that it will be is not known yet.
+                        Value::Null if self.auto_increment == Some(column) => Value::Int(0),
+                        value => value.clone(),
+                    };
                 }
             }
-            self.insert_row(progress, (rows.len() - number) as u64, context).await?;
+            self.insert_row(progress, context).await?;
             if number % BATCH_ROWS == BATCH_ROWS - 1 {
                 context.check_cancelled().await?;
             }
@@ -167,26 +178,30 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         context.check_cancelled().await?;
-        let InsertSource::Query { as_bytes, .. } = &self.source else { return Ok(()) };
+        let InsertSource::Query { as_bytes, members, .. } = &self.source else { return Ok(()) };
         for row in batch.iter() {
             progress.begin_row();
             for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
+                if members.contains(&place) && matches!(value, Value::Str(text) if text.is_empty()) {
+                    progress.given[column] = true;
+                    progress.values[column] = value.clone();
+                    continue;
+                }
                 let value = match as_bytes.iter().find(|(text, _)| *text == place) {
                     Some((_, ty)) if !value.is_null() => Value::Bytes(coerce::bytes(value, ty)),
                     _ => value.clone(),
                 };
                 progress.set(self, column, value, context)?;
             }
-            self.insert_row(progress, 1, context).await?;
+            self.insert_row(progress, context).await?;
         }
         Ok(())
     }
 
-    /// Completes the row and inserts it; `rows_left` with this one, for how many numbers to take at once.
+    /// Completes the row and inserts it.
     pub(super) async fn insert_row(
         &self,
         progress: &mut Progress,
-        rows_left: u64,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         progress.rows += 1;
@@ -196,16 +211,24 @@ impl InsertPlan {
                 progress.values[column] = default.value(def, progress.strictness, progress.rows, &context.eval)?;
             }
         }
-        let generated = self.number_row(progress, rows_left, context)?;
+        let generated = self.number_row(progress, context)?;
         // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
         let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
         if let (None, Some(column), true) = (generated, self.auto_increment, told && !self.hides_numbers()) {
-            progress.last_given = match progress.values[column] {
-                Value::Int(n) => n as u64,
-                Value::UInt(n) => n,
-                _ => 0,
-            };
+            progress.last_given = number_of(&progress.values[column]);
         }
+        self.insert_numbered(generated, progress, context).await?;
+        progress.numbers.end_row();
+        Ok(())
+    }
+
+    /// Inserts the row that is complete.
+    async fn insert_numbered(
+        &self,
+        generated: Option<u64>,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
         let row = self.table.codec.row.encode(&progress.values)?;
         let before = self.foreign.as_ref().map(|_| context.transaction.begin_row());
         match context.transaction.insert(&self.table, row.clone()).await {
@@ -246,47 +269,58 @@ impl InsertPlan {
     }
 
     /// Gives the row its AUTO_INCREMENT number, if it has none.
-    fn number_row(
-        &self,
-        progress: &mut Progress,
-        rows_left: u64,
-        context: &mut ExecContext<'_>,
-    ) -> Result<Option<u64>, SqlError> {
+    fn number_row(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<Option<u64>, SqlError> {
         let counted_pk = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]);
         let Some(column) = self.auto_increment.or(counted_pk) else { return Ok(None) };
+        let series = Series::new(context.auto_increment);
         let zero_is_number = context.eval.session.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let wanted = match &progress.values[column] {
             Value::Null => true,
             Value::Int(0) | Value::UInt(0) => !zero_is_number,
             Value::Double(n) => *n == 0.0 && !zero_is_number,
             Value::Float(n) => *n == 0.0 && !zero_is_number,
-            _ => false,
+            given => {
+                progress.numbers.pass(number_of(given), series);
+                false
+            }
         };
         if !wanted && counted_pk.is_none() {
             return Ok(None);
         }
-        let (increment, offset) = context.auto_increment;
-        if progress.reserved.1 == 0 {
-            let first = match context.insert_id.take() {
-                Some(first) => first,
-                None => self.table.auto_increment().next(rows_left, increment, offset),
-            };
-            progress.reserved = (first, rows_left);
-        }
-        let number = progress.reserved.0;
-        progress.reserved = (number.saturating_add(increment.max(1)), progress.reserved.1 - 1);
+        let def = &self.table.def.columns[column];
+        let number = progress.numbers.make(&self.table, largest(&def.ty), series, &mut context.insert_id);
         if let Some(pk) = counted_pk {
             progress.values[pk] = Value::UInt(number);
         }
         if !wanted {
             return Ok(None);
         }
-        let def = &self.table.def.columns[column];
-        let value = convert_for_column(Value::UInt(number), def, Strictness::Strict, progress.rows, &context.eval);
-        progress.values[column] = value.map_err(|_| {
-            SqlError::new(codes::AUTOINC_READ_FAILED, "Failed to read auto-increment value from storage engine")
-        })?;
+        let number = self.fitting(number, def, series, progress, context)?;
+        progress.values[column] =
+            convert_for_column(Value::UInt(number), def, Strictness::Strict, progress.rows, &context.eval)?;
         Ok(Some(number))
+    }
+
+    /// A generated number, or what stands in its place if the column cannot have it.
+    fn fitting(
+        &self,
+        number: u64,
+        def: &ColumnDef,
+        series: Series,
+        progress: &Progress,
+        context: &ExecContext<'_>,
+    ) -> Result<u64, SqlError> {
+        let largest = largest(&def.ty);
+        if number <= largest && number < u64::MAX {
+            return Ok(number);
+        }
+        // Numbers of the series end before the column's do.
+        if number == series.after(largest - 1) && number < u64::MAX {
+            let row = progress.rows;
+            convert_for_column(Value::UInt(number), def, progress.strictness, row, &context.eval)?;
+            return Ok(series.up_to(largest));
+        }
+        Err(SqlError::new(codes::AUTOINC_READ_FAILED, "Failed to read auto-increment value from storage engine"))
     }
 
     /// Another row has the key.
@@ -299,8 +333,7 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         if let (false, Some(number)) = (self.replace, generated) {
-            // The row did not come to be: the next one gets its number, as in MySQL.
-            progress.reserved = (number, progress.reserved.1 + 1);
+            progress.numbers.give_back(number);
         }
         if let Some(on_duplicate) = &self.on_duplicate {
             return self.update_existing(on_duplicate, &duplicate, progress, context).await;
@@ -401,7 +434,10 @@ impl Progress {
             first_generated: None,
             inserted: false,
             last_given: 0,
-            reserved: (0, 0),
+            numbers: Numbers::of_rows(match &plan.source {
+                InsertSource::Values { rows, .. } => rows.len(),
+                InsertSource::Query { .. } | InsertSource::File => 0,
+            }),
             strictness: strictness(plan.ignore, eval),
             single: !plan.ignore && matches!(&plan.source, InsertSource::Values { rows, .. } if rows.len() == 1),
             values: vec![Value::Null; columns],
@@ -438,5 +474,16 @@ impl Progress {
         if !plan.hides_numbers() {
             self.first_generated = self.first_generated.or(number);
         }
+    }
+}
+
+/// The number that a value of an AUTO_INCREMENT column is; 0 if it is below.
+fn number_of(value: &Value) -> u64 {
+    match *value {
+        Value::Int(number) => u64::try_from(number).unwrap_or(0),
+        Value::UInt(number) => number,
+        Value::Float(number) => number as u64,
+        Value::Double(number) => number as u64,
+        _ => 0,
     }
 }

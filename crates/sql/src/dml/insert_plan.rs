@@ -6,7 +6,7 @@ use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
 use types::schema::same_name;
-use types::{CollationId, ColumnDef, Value};
+use types::{CollationId, ColumnDef, ColumnType, Value};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::from::{column_name_of, target_table};
@@ -54,6 +54,8 @@ pub(crate) enum InsertSource {
         reads_target: bool,
         /// Places of its columns that are text for columns of bytes, and the types of that text.
         as_bytes: Vec<(usize, ExprType)>,
+        /// Places of its columns that are an ENUM's for an ENUM: the value of a member that there is not is taken as it is.
+        members: Vec<usize>,
     },
     /// LOAD DATA.
     File,
@@ -188,8 +190,13 @@ async fn plan_source<'a>(
     let as_bytes =
         typed.filter(|(_, (column, ty))| coerce::has_other_bytes(ty) && table.def.columns[**column].ty.is_binary());
     let as_bytes = as_bytes.map(|(place, (_, ty))| (place, ty.clone())).collect();
+    let is_enum = |ty: Option<&ColumnType>| matches!(ty, Some(ColumnType::Enum { .. }));
+    let both = columns.iter().zip(&bound.types).enumerate();
+    let both =
+        both.filter(|(_, (column, ty))| is_enum(ty.origin.as_ref()) && is_enum(Some(&table.def.columns[**column].ty)));
+    let members = both.map(|(place, _)| place).collect();
     let plan = block::plan_query(context, bound).await?;
-    Ok(InsertSource::Query { plan, reads_target, as_bytes })
+    Ok(InsertSource::Query { plan, reads_target, as_bytes, members })
 }
 
 async fn bind_values<'a>(

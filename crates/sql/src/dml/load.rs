@@ -99,7 +99,7 @@ impl Load<'_> {
                 Line::Skipped => {}
                 Line::Row => {
                     self.set_columns(context).await?;
-                    self.plan.insert.insert_row(&mut self.progress, 1, context).await?;
+                    self.plan.insert.insert_row(&mut self.progress, context).await?;
                 }
             }
             let ended = self.next_line(context, sink).await?;

@@ -15,6 +15,8 @@ mod insert;
 mod insert_plan;
 mod load;
 mod load_plan;
+mod numbers;
+mod safe;
 mod update;
 
 pub(crate) use assign::{DefaultValue, default_expr};

@@ -17,6 +17,7 @@ use crate::bind::tree::{Block, RowLock, TableSource};
 use crate::dml::assign::{Assignment, Assignments, strictness};
 use crate::dml::foreign::update_row;
 use crate::dml::insert_plan::{bind_assigned, with_slots};
+use crate::dml::safe::check_key_conflict;
 use crate::dml::{Found, Target, cascades_meet, leaves_row, may_repeat, may_stream};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
@@ -74,17 +75,20 @@ pub(crate) async fn plan_update<'a>(
     };
     let several = binder.scope().tables.len() > 1;
     if several && (!order.is_empty() || limit.count.is_some()) {
-        return Err(SqlError::new(codes::WRONG_USAGE, "Incorrect usage of UPDATE and ORDER BY"));
+        let clause = if order.is_empty() { "LIMIT" } else { "ORDER BY" };
+        return Err(SqlError::new(codes::WRONG_USAGE, format!("Incorrect usage of UPDATE and {clause}")));
     }
     let tables: Vec<usize> = by_table.iter().map(|(table, _)| *table).collect();
     let images = lock_targets(binder, &tables, Privilege::Update)?;
     let scope = binder.scopes.pop().unwrap_or_default();
+    let names: Vec<_> = tables.iter().map(|&table| scope.tables[table].alias.clone()).collect();
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
         let list = with_slots(list, &scope, table);
         let assignments = Assignments::new(binder, &base, list)?;
         targets.push((Target::new(binder, base, image_slot), assignments));
     }
+    check_key_conflict(&targets, &names)?;
     let mut block = changing_block(number, scope, from, filter, order, limit);
     // The values are computed over the block's rows: their subqueries have to be run for each.
     block.select = targets.iter().flat_map(|(_, assignments)| assignments.exprs()).cloned().collect();
@@ -93,8 +97,14 @@ pub(crate) async fn plan_update<'a>(
         [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
         _ => false,
     };
-    let looks_again = cascades_meet(targets.iter().map(|(target, _)| target));
+    let looks_again = cascades_meet(targets.iter().map(|(target, _)| target)) || meets_itself(&targets);
     Ok(UpdatePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
+}
+
+/// Whether a table is changed under two names: what the one has changed the other finds changed.
+fn meets_itself(targets: &[(Target, Assignments)]) -> bool {
+    let mut seen = HashSet::new();
+    !targets.iter().all(|(target, _)| seen.insert(target.table.id()))
 }
 
 /// `[table.]column = value`: the table's number and the assignment.

@@ -352,7 +352,11 @@ impl Aggregate {
         *rows += 1;
         let max = ctx.session.group_concat_max_len as usize;
         if joined.len() > max {
-            ctx.warn(codes::CUT_VALUE_GROUP_CONCAT, format!("Row {rows} was cut by GROUP_CONCAT()"));
+            let message = format!("Row {rows} was cut by GROUP_CONCAT()");
+            if ctx.strict {
+                return Err(SqlError::new(codes::CUT_VALUE_GROUP_CONCAT, message));
+            }
+            ctx.warn(codes::CUT_VALUE_GROUP_CONCAT, message);
             let valid = std::str::from_utf8(&joined[..max]).map_or_else(|error| error.valid_up_to(), str::len);
             joined.truncate(valid);
             *cut = true;

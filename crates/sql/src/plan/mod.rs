@@ -176,6 +176,15 @@ impl Plan {
         }
     }
 
+    /// `sql_safe_updates`: 1175 for an UPDATE or DELETE without a key and a limit.
+    pub(crate) fn check_safe(&self) -> Result<(), SqlError> {
+        match &self.kind {
+            PlanKind::Update(update) => update.check_safe(),
+            PlanKind::Delete(delete) => delete.check_safe(),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether it is an INSERT, and no REPLACE.
     pub(crate) fn inserts(&self) -> bool {
         matches!(&self.kind, PlanKind::Insert(insert) if !insert.replace)

@@ -127,6 +127,7 @@ impl Session {
 
     async fn flush(&mut self, target: &FlushTarget) -> Result<(), SqlError> {
         match target {
+            FlushTarget::TablesWithReadLock(_) if self.has_locked_tables() => Err(holds_commits()),
             FlushTarget::TablesWithReadLock(tables) => self.lock_for_read(tables).await,
             // There are no open tables to close; the statement only ends the transaction.
             FlushTarget::Tables(_) | FlushTarget::Nothing => self.commit().await,

@@ -104,6 +104,11 @@ impl Session {
         (self.locked.owner, self.locked.tables) = (None, Vec::new());
     }
 
+    /// Whether LOCK TABLES is in force.
+    pub(super) fn has_locked_tables(&self) -> bool {
+        self.locked.owner.is_some()
+    }
+
     /// 1223 if this session holds what would make it wait for itself.
     pub(super) fn check_no_hold(&self) -> Result<(), SqlError> {
         if self.locked.hold.is_some() { Err(conflicting_read_lock()) } else { Ok(()) }

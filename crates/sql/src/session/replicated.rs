@@ -54,9 +54,16 @@ pub(super) struct LastContext {
     /// The error that the statement that runs had at its source, 0 if none. Only one that keeps what it has changed until then is logged
     /// with one: its table was of an engine without transactions.
     expected_error: u16,
+    /// The source is a MariaDB.
+    is_maria: bool,
 }
 
 impl LastContext {
+    /// Whether comparisons and calls of the statement only warn where MySQL's fail in strict mode, as they did at its source.
+    pub(super) fn only_warns(&self) -> bool {
+        self.is_maria
+    }
+
     /// Whether a statement that ends with this error keeps what it has changed, as it did at its source.
     pub(super) fn keeps_changes(&self, error: &SqlError) -> bool {
         self.expected_error == error.code
@@ -258,6 +265,7 @@ impl Session {
                 schema: event.schema.to_vec(),
                 is_valid: true,
                 expected_error: 0,
+                is_maria: statement.is_maria,
             };
         }
         let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));

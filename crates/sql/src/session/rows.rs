@@ -218,6 +218,9 @@ impl Session {
         let host = self.host();
         let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
         let hot = &self.settings.hot;
+        if hot.sql_safe_updates {
+            plan.check_safe()?;
+        }
         let clock = &*self.shared.env.clock;
         let deadline = self.time_limit(statement);
         let deadline = deadline.map(|(time, limit)| Deadline { at: clock.monotonic().saturating_add(time), limit });
@@ -230,7 +233,10 @@ impl Session {
                 host: &host,
                 now: self.now,
                 warnings: &self.warnings,
-                strict: plan.writes() && hot.sql_mode.is_strict() && !plan.ignores_errors(),
+                strict: plan.writes()
+                    && hot.sql_mode.is_strict()
+                    && !plan.ignores_errors()
+                    && !self.replicated.only_warns(),
                 watch: Some(Watch { cancel: &self.handle.cancel, clock, deadline }),
                 inserts: plan.inserts(),
             },
@@ -263,22 +269,25 @@ impl Session {
         if uses_insert_id {
             self.store("insert_id", SettingValue::UInt(0));
         }
-        let outcome = outcome?;
+        let mut outcome = outcome?;
         if outcome.has_rows {
             self.info.found_rows = found_rows;
         }
-        self.note_outcome(plan, &outcome);
+        self.note_outcome(plan, &mut outcome);
         Ok(outcome)
     }
 
-    /// ROW_COUNT(), LAST_INSERT_ID().
-    fn note_outcome(&mut self, plan: &Plan, outcome: &Outcome) {
+    /// ROW_COUNT(), LAST_INSERT_ID(). A number that was generated goes before one that LAST_INSERT_ID(…) was given.
+    fn note_outcome(&mut self, plan: &Plan, outcome: &mut Outcome) {
         self.info.row_count = if outcome.has_rows { -1 } else { outcome.affected_rows as i64 };
+        let given = self.info.set_last_insert_id.lock().take();
         if plan.writes() && outcome.generated_id {
             self.info.last_insert_id = outcome.last_insert_id;
-        }
-        if let Some(set) = self.info.set_last_insert_id.lock().take() {
-            self.info.last_insert_id = set;
+        } else if let Some(given) = given {
+            self.info.last_insert_id = given;
+            if plan.writes() {
+                outcome.last_insert_id = given;
+            }
         }
     }
 

@@ -74,3 +74,8 @@ fn load_data() {
 fn json() {
     crate::testing::golden("golden/session_json.txt");
 }
+
+#[test]
+fn changes() {
+    crate::testing::golden("golden/session_changes.txt");
+}

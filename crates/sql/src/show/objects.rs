@@ -14,9 +14,12 @@ use crate::session::Session;
 pub(crate) fn visible_databases(session: &mut Session) -> Vec<String> {
     let account = session.account();
     let catalog = session.catalog();
-    let own = catalog.databases().map(|database| database.name.clone()).filter(|name| account.sees_database(name));
-    let mut names: Vec<String> =
-        own.chain(information_schema::DATABASES.iter().map(|name| (*name).to_string())).collect();
+    let own = catalog.databases().map(|database| database.name.clone());
+    let of_system = information_schema::DATABASES.iter().map(|name| (*name).to_string());
+    // Two of the system's are everybody's: each of their rows is shown or not.
+    let seen =
+        |name: &String| name.ends_with("_schema") && system_database(name).is_some() || account.sees_database(name);
+    let mut names: Vec<String> = own.chain(of_system).filter(seen).collect();
     names.sort();
     names
 }

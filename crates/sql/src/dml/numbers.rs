@@ -1,0 +1,150 @@
+//! The numbers that AUTO_INCREMENT makes in one statement, as MySQL makes them.
+//!
+//! Numbers are reserved in intervals: as many as VALUES has rows, then (and where the rows are not known) two, four, eight, …. A cursor goes
+//! through the interval; a larger number that a row brings along moves it behind that number, and a cursor behind the interval's end reserves
+//! the next one. So `(NULL), (26), (NULL)` are 1, 26, 27, whatever was reserved.
+
+use engine::Table;
+use types::ColumnType;
+
+/// An interval is at most this long where the number of rows is not known.
+const LONGEST_INTERVAL: u32 = 16;
+
+/// The numbers of one statement.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    /// The next number; 0 before the first.
+    next: u64,
+    /// The end of what is reserved.
+    end: u64,
+    /// Rows for which numbers are still reserved; before the first interval those that are expected.
+    rows: u64,
+    /// Intervals that were reserved.
+    intervals: u32,
+}
+
+/// `auto_increment_increment` and `auto_increment_offset`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Series {
+    increment: u64,
+    offset: u64,
+}
+
+impl Series {
+    /// MySQL ignores an offset that is larger than the increment.
+    pub(super) fn new((increment, offset): (u64, u64)) -> Self {
+        let increment = increment.max(1);
+        Series { increment, offset: if offset > increment { 0 } else { offset } }
+    }
+
+    /// The first number of the series after this one.
+    pub(super) fn after(self, number: u64) -> u64 {
+        if self.increment == 1 {
+            return number.saturating_add(1);
+        }
+        let past = (number.saturating_add(self.increment) - self.offset) / self.increment;
+        past.saturating_mul(self.increment).saturating_add(self.offset)
+    }
+
+    /// The last number of the series up to this one.
+    pub(super) fn up_to(self, number: u64) -> u64 {
+        if number < self.offset {
+            number
+        } else {
+            (number - self.offset) / self.increment * self.increment + self.offset
+        }
+    }
+}
+
+impl Numbers {
+    /// For a statement of so many rows; 0 if that is not known.
+    pub(super) fn of_rows(rows: usize) -> Self {
+        Numbers { rows: rows as u64, ..Numbers::default() }
+    }
+
+    /// The number of the next row. `largest` is the column's; `first` is where the statement's numbers have to begin.
+    pub(super) fn make(&mut self, table: &Table, largest: u64, series: Series, first: &mut Option<u64>) -> u64 {
+        if self.next >= self.end {
+            self.reserve(table, largest, series, first);
+        }
+        let number = self.next;
+        self.next = series.after(number);
+        number
+    }
+
+    fn reserve(&mut self, table: &Table, largest: u64, series: Series, first: &mut Option<u64>) {
+        if let Some(first) = first.take() {
+            (self.next, self.end) = (first, u64::MAX);
+            return;
+        }
+        if self.rows == 0 {
+            self.rows = 1 << self.intervals.min(LONGEST_INTERVAL);
+        }
+        let counter = table.auto_increment();
+        // At the end of the column's numbers the last one is given again, and meets itself.
+        self.next = match counter.peek() > largest {
+            true => series.after(largest - 1),
+            false => counter.next(self.rows, series.increment, series.offset),
+        };
+        self.end = self.next.saturating_add(self.rows.saturating_mul(series.increment));
+        self.intervals += 1;
+    }
+
+    /// A row has the number by itself: the next is larger.
+    pub(super) fn pass(&mut self, number: u64, series: Series) {
+        if self.next > 0 && number >= self.next {
+            self.next = series.after(number);
+        }
+    }
+
+    /// The row with the number did not come to be: the next one gets it.
+    pub(super) fn give_back(&mut self, number: u64) {
+        self.next = number;
+    }
+
+    /// A row is done.
+    pub(super) fn end_row(&mut self) {
+        if self.intervals > 0 {
+            self.rows = self.rows.saturating_sub(1);
+        }
+    }
+}
+
+/// The largest number that a column can have.
+pub(super) fn largest(ty: &ColumnType) -> u64 {
+    let of_bits = |bits: u32, unsigned: bool| u64::MAX >> (64 - bits + u32::from(!unsigned));
+    match *ty {
+        ColumnType::TinyInt { unsigned } => of_bits(8, unsigned),
+        ColumnType::SmallInt { unsigned } => of_bits(16, unsigned),
+        ColumnType::MediumInt { unsigned } => of_bits(24, unsigned),
+        ColumnType::Int { unsigned } => of_bits(32, unsigned),
+        ColumnType::BigInt { unsigned } => of_bits(64, unsigned),
+        ColumnType::Float { .. } => 1 << 24,
+        ColumnType::Double { .. } => 1 << 53,
+        _ => u64::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Series, largest};
+    use types::ColumnType;
+
+    #[test]
+    fn a_series_goes_on_after_any_number() {
+        let tens = Series::new((10, 3));
+        assert_eq!([0, 3, 12, 27].map(|number| tens.after(number)), [3, 13, 13, 33]);
+        assert_eq!([2, 3, 12, 127].map(|number| tens.up_to(number)), [2, 3, 3, 123]);
+        assert_eq!(Series::new((1, 1)).after(u64::MAX), u64::MAX);
+        // An offset beyond the increment does not count.
+        assert_eq!(Series::new((10, 11)).after(20), 30);
+    }
+
+    #[test]
+    fn the_largest_numbers_are_those_of_the_types() {
+        assert_eq!(largest(&ColumnType::TinyInt { unsigned: false }), 127);
+        assert_eq!(largest(&ColumnType::MediumInt { unsigned: true }), 0xff_ffff);
+        assert_eq!(largest(&ColumnType::BigInt { unsigned: false }), i64::MAX as u64);
+        assert_eq!(largest(&ColumnType::BigInt { unsigned: true }), u64::MAX);
+    }
+}
