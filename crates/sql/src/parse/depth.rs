@@ -28,8 +28,6 @@ pub(crate) const DEPTH_MAX: usize = 2000;
 pub(crate) const SELECTS_MAX: usize = 63;
 /// How many branches a UNION may have; the parser makes a tree of them that is as deep.
 const UNIONS_MAX: usize = 100_000;
-/// How many tables a join may have, as in MySQL.
-pub(crate) const TABLES_MAX: usize = 61;
 /// A chain of more operands is grouped, and so many are in each group.
 const GROUP: usize = 16;
 
@@ -47,7 +45,7 @@ pub(crate) fn too_many_selects() -> SqlError {
 /// Bounds the depth of a statement, and groups its long chains. The answer is a bound of the depth of its tree.
 ///
 /// # Errors
-/// 1116, 1436, 1473.
+/// 1436, 1473.
 pub(super) fn bound(tokens: &mut Vec<TokenWithSpan>) -> Parsed<usize> {
     let mut scan = Scan { levels: vec![Level::default()], ..Scan::default() };
     for (place, token) in tokens.iter().enumerate() {
@@ -82,7 +80,6 @@ enum Role {
     Between,
     Xor,
     Assignment,
-    Join,
     /// An operator, or a word that may be part of one.
     Operator,
     /// A value or a name.
@@ -117,12 +114,13 @@ fn role(token: &Token) -> Role {
         | Keyword::ON
         | Keyword::WHEN
         | Keyword::THEN
-        | Keyword::ELSE => Role::Separator,
+        | Keyword::ELSE
+        | Keyword::JOIN
+        | Keyword::STRAIGHT_JOIN => Role::Separator,
         Keyword::AND => Role::And,
         Keyword::OR => Role::Or,
         Keyword::BETWEEN => Role::Between,
         Keyword::XOR => Role::Xor,
-        Keyword::JOIN | Keyword::STRAIGHT_JOIN => Role::Join,
         Keyword::NoKeyword if !is_operator(&word.value) => Role::Operand,
         Keyword::NULL | Keyword::TRUE | Keyword::FALSE | Keyword::DEFAULT | Keyword::AS => Role::Operand,
         _ => Role::Operator,
@@ -141,7 +139,6 @@ struct Level {
     is_select: bool,
     /// Levels of all that is around the brackets.
     around: usize,
-    joins: usize,
     /// BETWEENs whose AND has not come.
     betweens: usize,
     /// The operand under way: its operators, and the deepest of its brackets.
@@ -304,17 +301,8 @@ impl Scan {
             Role::Assignment => level.assignments += 1,
             Role::Between => (level.operators, level.betweens) = (level.operators + 1, level.betweens + 1),
             Role::Separator => level.end_expression(brackets),
-            Role::Join => {
-                level.end_expression(brackets);
-                level.joins += 1;
-                if level.joins > TABLES_MAX {
-                    let message = format!("Too many tables; MySQL can only use {TABLES_MAX} tables in a join");
-                    return Err(SqlError::new(codes::TOO_MANY_TABLES, message).into());
-                }
-            }
             Role::Select | Role::Union => {
                 level.end_expression(brackets);
-                level.joins = 0;
                 self.unions += usize::from(matches!(role, Role::Union));
                 self.selects += usize::from(!std::mem::replace(&mut level.is_select, true));
                 if self.unions > UNIONS_MAX {
@@ -420,7 +408,6 @@ mod tests {
         assert_eq!(code(&format!("SELECT {}1{}", "(SELECT ".repeat(64), ")".repeat(64))), 1473);
         assert_eq!(code(&format!("{}SELECT 1{}", "(".repeat(1900), ")".repeat(1900))), 0);
         assert_eq!(code(&format!("SELECT 1{}", " UNION SELECT 1".repeat(50_000))), 0);
-        assert_eq!(code(&format!("SELECT 1 FROM a{}", " JOIN b ON 1".repeat(300))), codes::TOO_MANY_TABLES.0);
         assert_eq!(code(&format!("SELECT 1{}", ", 1 + 1".repeat(50_000))), 0);
     }
 }

@@ -347,7 +347,7 @@ mod tests {
     /// How a statement is after the rewriting, or the error.
     fn read(text: &str) -> String {
         match parse_one(text, &ParseContext::default()) {
-            Ok(parsed) => match parsed.statement {
+            Ok(parsed) => match &parsed.statement {
                 crate::parse::ast::Statement::Query(query) => query.to_string().replace("`\0()`", "mark"),
                 crate::parse::ast::Statement::Update(update) => update.update.to_string().replace("`\0()`", "mark"),
                 other => format!("{other:?}"),
