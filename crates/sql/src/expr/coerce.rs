@@ -449,8 +449,7 @@ pub(crate) fn to_time(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Tim
             if parsed.trailing || parsed.clamped {
                 ctx.truncated("time", &plain_text(value, NOT_FIXED))?;
             }
-            let carry = if parsed.value.micros() < 0 { -1 } else { 1 } * parsed.round_up as i64;
-            Ok(Some(Time::from_micros(parsed.value.micros() + carry)))
+            Ok(Some(parsed.rounded(6, false)))
         }
         None => {
             ctx.truncated("time", &plain_text(value, NOT_FIXED))?;

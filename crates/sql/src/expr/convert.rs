@@ -436,8 +436,7 @@ impl Assignment<'_> {
             self.incorrect_temporal("time", value, parsed.trailing)?;
         }
         let truncate = self.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
-        let time = if truncate { parsed.value.truncated(fsp) } else { parsed.value.rounded(fsp) };
-        Ok(Value::Time(time.clamped().0))
+        Ok(Value::Time(parsed.rounded(fsp, truncate).clamped().0))
     }
 
     fn year(&self, value: &Value) -> Result<Value, SqlError> {

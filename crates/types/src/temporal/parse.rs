@@ -90,56 +90,102 @@ impl Parsed<DateTime> {
     }
 }
 
+impl Parsed<Time> {
+    /// The value rounded to `fsp` digits (or cut, if `truncate`).
+    pub fn rounded(&self, fsp: u8, truncate: bool) -> Time {
+        if truncate {
+            return self.value.truncated(fsp);
+        }
+        // The seventh digit is lost unless all six others are wanted.
+        let carry = if fsp == 6 { self.carry() } else { 0 };
+        Time::from_micros(self.value.micros() + carry).rounded(fsp)
+    }
+
+    /// The microsecond that the seventh digit adds.
+    fn carry(&self) -> i64 {
+        let away = if self.value.micros() < 0 { -1 } else { 1 };
+        away * self.round_up as i64
+    }
+}
+
 /// Reads text as a date or a date and time.
 pub fn datetime(text: &[u8], allow: Allow) -> Option<Parsed<DateTime>> {
+    let (parsed, _) = date_parts(text)?;
+    is_moment(parsed.value, allow).then_some(parsed)
+}
+
+/// Whether each part is in its range, and the date is one that is taken.
+fn is_moment(value: DateTime, allow: Allow) -> bool {
+    let DateTime { date, hour, minute, second, .. } = value;
+    hour < 24 && minute < 60 && second < 60 && allow.accepts(date)
+}
+
+/// What the parts of a date and time are separated by: [`time`] has to know which texts can be nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// Nothing, or a space between day and hour.
+    Timestamp,
+    /// Punctuation only: `10:11:12.123456` could be a span as well.
+    Ambiguous,
+}
+
+/// The parts of a date and time, whatever their values.
+fn date_parts(text: &[u8]) -> Option<(Parsed<DateTime>, Form)> {
     let text = text.trim_ascii_start();
     text.first().filter(|byte| byte.is_ascii_digit())?;
     let digits = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'T').count();
-    let parsed = match text.get(digits) {
-        None => compact(text, digits)?,
-        Some(b'.') if digits > 4 => compact(text, digits)?,
-        _ => separated(text)?,
-    };
-    let DateTime { date, hour, minute, second, .. } = parsed.value;
-    let in_range = hour < 24 && minute < 60 && second < 60;
-    (in_range && allow.accepts(date)).then_some(parsed)
+    match text.get(digits) {
+        None => compact(text, digits),
+        Some(b'.') if digits > 4 => compact(text, digits),
+        _ => separated(text),
+    }
 }
 
-/// `20240131`, `240131123456`, …
-fn compact(text: &[u8], digits: usize) -> Option<Parsed<DateTime>> {
+/// `20240131`, `240131123456`, …; behind a date without a time the point of a fraction only separates (`240131.12`).
+fn compact(text: &[u8], digits: usize) -> Option<(Parsed<DateTime>, Form)> {
     let year_len = if matches!(digits, 4 | 8 | 14..) { 4 } else { 2 };
     let mut reader = Reader { text };
     let mut parts = [0u32; 6];
     let mut count = 0;
+    let mut form = Form::Timestamp;
     for (at, part) in parts.iter_mut().enumerate() {
         reader.skip_byte(b'T');
+        if at >= 3 && reader.text.first() == Some(&b'.') {
+            reader.skip_byte(b'.');
+            form = Form::Ambiguous;
+        }
         let Some((number, _)) = reader.digits(if at == 0 { year_len } else { 2 }) else { break };
         *part = number;
         count += 1;
     }
     (count >= 3 || count == 2 && digits == 4).then_some(())?;
-    finish(parts, year_len == 2, count > 3, count == 6, reader)
+    finish(parts, year_len == 2, count > 3, count == 6, reader).map(|parsed| (parsed, form))
 }
 
 /// `2024-1-31 12:34:56.5+05:30`
-fn separated(text: &[u8]) -> Option<Parsed<DateTime>> {
+fn separated(text: &[u8]) -> Option<(Parsed<DateTime>, Form)> {
     let mut reader = Reader { text };
     let mut parts = [0u32; 6];
     let mut count = 0;
     let mut short_year = false;
+    let mut form = Form::Ambiguous;
     for (at, part) in parts.iter_mut().enumerate() {
-        let Some((number, len)) = reader.digits(if at == 0 { 4 } else { 2 }) else { break };
+        let Some((number, len)) = reader.digits(usize::MAX) else { break };
         if at == 0 {
-            short_year = len <= 2;
+            short_year = len == 2;
         }
         *part = number;
         count += 1;
-        if at == 5 || !reader.separator(at) {
+        if at == 5 {
             break;
+        }
+        let Some(separator) = reader.separator(at) else { break };
+        if separator.iter().any(u8::is_ascii_whitespace) {
+            form = Form::Timestamp;
         }
     }
     (count >= 3).then_some(())?;
-    finish(parts, short_year, count > 3, count == 6, reader)
+    finish(parts, short_year, count > 3, count == 6, reader).map(|parsed| (parsed, form))
 }
 
 /// Year, fraction and zone, and what stands behind.
@@ -170,16 +216,18 @@ pub fn full_year(year: u32) -> u32 {
     }
 }
 
+/// A shorter text is never a date and time where a span is wanted: `240131101112` is the shortest.
+const TIMESTAMP_MIN_LEN: usize = 12;
+
 /// Reads text as a span: `-1 12:34:56.5`, `12:34`, `123456`, or the time of a date and time.
 pub fn time(text: &[u8]) -> Option<Parsed<Time>> {
     let text = text.trim_ascii_start();
     let negative = text.first() == Some(&b'-');
     let body = &text[negative as usize..];
-    if body.len() >= 12
-        && !negative
-        && let Some(parsed) = datetime(body, Allow::ZEROS).filter(|parsed| parsed.has_time)
+    if body.len() >= TIMESTAMP_MIN_LEN
+        && let Some((parsed, Form::Timestamp)) = date_parts(body).filter(|(parsed, _)| parsed.has_time)
     {
-        return Some(parsed.map(DateTime::time));
+        return (!negative && is_moment(parsed.value, Allow::ALL)).then(|| parsed.map(DateTime::time));
     }
     let mut reader = Reader { text: body };
     let (first, _) = reader.digits(usize::MAX)?;
@@ -197,6 +245,33 @@ pub fn time(text: &[u8]) -> Option<Parsed<Time>> {
     (minutes < 60 && seconds < 60).then_some(())?;
     let (value, clamped) = Time::from_parts(negative, hours, minutes, seconds, micros).clamped();
     Some(Parsed { round_up, fsp, trailing, clamped, has_time: true, ..Parsed::new(value) })
+}
+
+/// A date and time, or a span: what ADDTIME and TIMEDIFF read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// A span.
+    Span(Parsed<Time>),
+    /// A date, perhaps with a time. Its day may be none of the calendar.
+    At(Parsed<DateTime>),
+}
+
+/// Reads text that may be either: `10:11:12` is a span, `2010-11-12`, `101112` and `10:11-12` are dates, and so is all else
+/// that can be read as one.
+pub fn moment(text: &[u8]) -> Option<Moment> {
+    let span = time(text);
+    let is_clock = span.is_some_and(|span| !span.trailing && !span.clamped) && looks_like_clock(text);
+    if let Some(at) = datetime(text, Allow::ALL).filter(|_| !is_clock) {
+        return Some(Moment::At(at));
+    }
+    span.map(Moment::Span)
+}
+
+/// `-10:11:12`, perhaps with a fraction.
+fn looks_like_clock(text: &[u8]) -> bool {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b'-');
+    let text = text.trim_ascii();
+    text.iter().all(is_part) && text.iter().filter(|&&byte| byte == b':').count() == 2
 }
 
 /// `hours:minutes:seconds`; hours may have been read.
@@ -280,19 +355,19 @@ impl Reader<'_> {
         self.text = self.text.strip_prefix(&[byte]).unwrap_or(self.text);
     }
 
-    /// Steps over what stands between parts `at` and `at + 1`: punctuation; between day and hour `T` or spaces as well.
-    /// `false` (and no step) if nothing of that is followed by a digit.
-    fn separator(&mut self, at: usize) -> bool {
+    /// Steps over what stands between parts `at` and `at + 1`, and gives it: punctuation; between day and hour `T` or spaces as
+    /// well. `None` (and no step) if nothing of that is followed by a digit.
+    fn separator(&mut self, at: usize) -> Option<&[u8]> {
         let is_separator = |byte: u8| byte.is_ascii_punctuation() || at == 2 && byte.is_ascii_whitespace();
         let len = match self.text.first() {
             Some(b'T') if at == 2 => 1,
             _ => self.text.iter().take_while(|byte| is_separator(**byte)).count(),
         };
-        let followed = len > 0 && self.text.get(len).is_some_and(u8::is_ascii_digit);
-        if followed {
-            self.text = &self.text[len..];
-        }
-        followed
+        let (separator, rest) = self.text.split_at(len);
+        (len > 0 && rest.first().is_some_and(u8::is_ascii_digit)).then(|| {
+            self.text = rest;
+            separator
+        })
     }
 
     /// `.123456789`: microseconds, number of digits (at most 6), whether the rest rounds up.
@@ -342,6 +417,9 @@ mod tests {
             (" 2024-01-31T12:34:56.5", Some("2024-01-31 12:34:56.5")),
             ("24-01-31", Some("2024-01-31 00:00:00")),
             ("70.01.31", Some("1970-01-31 00:00:00")),
+            ("1-2-3", Some("0001-02-03 00:00:00")),
+            ("001-2-3", Some("0001-02-03 00:00:00")),
+            ("240131.5", Some("2024-01-31 05:00:00")),
             ("20240131", Some("2024-01-31 00:00:00")),
             ("240131", Some("2024-01-31 00:00:00")),
             ("20240131123456", Some("2024-01-31 12:34:56")),
@@ -387,7 +465,51 @@ mod tests {
             ("2 3", Some("51:00:00")),
             ("900:00:00", Some("838:59:59")),
             ("2024-01-31 12:34:56", Some("12:34:56")),
+            ("2024-02-31 12:34:56.5", Some("12:34:56.5")),
+            ("10-11-12 13:14:15", Some("13:14:15")),
+            ("10:11:12 13:14:15", Some("13:14:15")),
+            ("20240131123456.5", Some("12:34:56.5")),
+            ("240131101112", Some("10:11:12")),
+            ("-2024-01-31 12:34:56", None),
+            ("2024-13-31 12:34:56", None),
+            // Without a space it is a span, though it could be a date.
+            ("10:11:12.123456", Some("10:11:12.123456")),
+            ("23:05:31.000000", Some("23:05:31.000000")),
+            ("101112.123456", Some("10:11:12.123456")),
+            ("-10:11:12.123456", Some("-10:11:12.123456")),
+            ("34 10:11:12.123456", Some("826:11:12.123456")),
+            ("0000000010:11:12", Some("10:11:12")),
+            ("2024-01-31T12:34:56", Some("00:20:24")),
             ("12:60:00", None),
+            ("x", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(show(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn moments() {
+        let show = |text: &str| {
+            let mut out = Vec::new();
+            match moment(text.as_bytes())? {
+                Moment::Span(parsed) => parsed.value.write_text(parsed.fsp, &mut out),
+                Moment::At(parsed) => parsed.value.write_text(parsed.fsp, &mut out),
+            }
+            Some(String::from_utf8(out).unwrap())
+        };
+        let cases = [
+            ("10:11:12", Some("10:11:12")),
+            ("-10:11:12.5", Some("-10:11:12.5")),
+            ("10", Some("00:00:10")),
+            ("1 10:11:12", Some("34:11:12")),
+            ("101312", Some("10:13:12")),
+            ("101112", Some("2010-11-12 00:00:00")),
+            ("101112.5", Some("2010-11-12 05:00:00")),
+            ("10.11.12", Some("2010-11-12 00:00:00")),
+            ("10:11-12", Some("2010-11-12 00:00:00")),
+            ("2010:11:12", Some("2010-11-12 00:00:00")),
+            ("2010-11-12T01:02:03", Some("2010-11-12 01:02:03")),
             ("x", None),
         ];
         for (text, expected) in cases {
