@@ -43,7 +43,11 @@ pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Apart from an introducer in front of it: `_binaryx'…'` would be another name.
 fn push_hex(bytes: &[u8], out: &mut String) {
+    if out.ends_with(|last: char| last.is_alphanumeric() || matches!(last, '_' | '$')) {
+        out.push(' ');
+    }
     out.push_str("x'");
     for byte in bytes {
         let _ = write!(out, "{byte:02x}");
@@ -200,7 +204,8 @@ mod tests {
     #[test]
     fn binary_strings_become_hexadecimal() {
         let text = b"insert into t values (_binary'\xff\\0a''b', 'ok')";
-        assert_eq!(to_utf8(text, SqlMode::default()), "insert into t values (_binaryx'ff00612762', 'ok')");
+        assert_eq!(to_utf8(text, SqlMode::default()), "insert into t values (_binary x'ff00612762', 'ok')");
+        assert_eq!(to_utf8(b"select _latin1'\xe9', '\xff'", SqlMode::default()), "select _latin1 x'e9', x'ff'");
         assert!(matches!(to_utf8(b"select 'a'", SqlMode::default()), Cow::Borrowed(_)));
     }
 }
