@@ -1,4 +1,4 @@
-//! Names of months and days in all languages: as a MySQL has them, for statements of its log too.
+//! Names of months and days, and how numbers are written, in all languages: as a MySQL has them, for statements of its log too.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -21,7 +21,8 @@ fn names(client: &Client) -> String {
     let all = [list("%M", &months), list("%b", &months), list("%W", &days), list("%a", &days)].join(", ");
     let mut lines = String::new();
     for number in 0..NUMBERS {
-        let query = format!("SET lc_time_names = {number}; SELECT {number}, @@lc_time_names, {all}");
+        let number_sample = "FORMAT(1234567890123.5, 1, @@lc_time_names)";
+        let query = format!("SET lc_time_names = {number}; SELECT {number}, @@lc_time_names, {all}, {number_sample}");
         match client.query(&query) {
             Ok(line) => writeln!(lines, "{}", line.trim_end_matches('\n')).unwrap(),
             Err(error) => assert!(error.contains("1649"), "{error}"),
@@ -54,12 +55,12 @@ fn in_statements_of_a_log() {
         source
             .client()
             .query(
-                "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, m VARCHAR(40), d VARCHAR(40))",
+                "CREATE DATABASE d; CREATE TABLE d.t (id INT AUTO_INCREMENT PRIMARY KEY, m VARCHAR(40), d VARCHAR(40), n VARCHAR(40))",
             )
             .unwrap();
         replica.follow(source.port()).unwrap();
         for name in ["de_DE", "ru_RU", "ja_JP", "en_US", "ar_SA"] {
-            source.client().query(&format!("SET lc_time_names = '{name}'; INSERT INTO d.t (m, d) VALUES (MONTHNAME('2024-03-01'), DATE_FORMAT('2024-05-04', '%W %a %b'))")).unwrap();
+            source.client().query(&format!("SET lc_time_names = '{name}'; INSERT INTO d.t (m, d, n) VALUES (MONTHNAME('2024-03-01'), DATE_FORMAT('2024-05-04', '%W %a %b'), FORMAT(1234567.5, 2, '{name}'))")).unwrap();
         }
         source.wait_for_replica(&replica, Duration::from_secs(30)).unwrap();
         let rows = "SELECT * FROM d.t ORDER BY id";

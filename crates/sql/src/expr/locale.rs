@@ -1,11 +1,13 @@
-//! Names of months and days in the languages of `lc_time_names`.
+//! Names of months and days in the languages of `lc_time_names`, and how FORMAT writes numbers in them.
 //!
 //! They are MySQL's: `locales.txt` has a line for each locale, as a real server gives it (the interop test `locales` asks one, and writes the
 //! file anew with `UPDATE_GOLDEN=1`).
 //!
 //! ```text
-//! number <tab> name <tab> January|… <tab> Jan|… <tab> Monday|… <tab> Mon|…
+//! number <tab> name <tab> January|… <tab> Jan|… <tab> Monday|… <tab> Mon|… <tab> 1,234,567,890,123.5
 //! ```
+//!
+//! The last one is [`NumberForm`]'s sample: its point, what separates groups of digits, and how many digits a group has.
 
 use std::sync::LazyLock;
 
@@ -26,6 +28,66 @@ pub struct Locale {
     pub days: Vec<&'static str>,
     /// The same, short.
     pub short_days: Vec<&'static str>,
+    /// How numbers are written.
+    pub numbers: NumberForm,
+}
+
+/// How a locale writes numbers.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NumberForm {
+    point: &'static str,
+    separator: &'static str,
+    /// Digits of the groups from the point on.
+    groups: Vec<usize>,
+    /// The last group's length is that of all further ones.
+    repeats: bool,
+}
+
+impl NumberForm {
+    /// The form of `1,234,567,890,123.5`.
+    fn of_sample(sample: &'static str) -> Option<NumberForm> {
+        let is_digit = |c: char| c.is_ascii_digit();
+        let sample = sample.strip_suffix('5')?;
+        let (whole, point) = sample.split_at(sample.rfind(is_digit)? + 1);
+        // One locale has a NUL there, which the file has as its escape.
+        let written = match whole.trim_start_matches(is_digit) {
+            rest if rest.starts_with("\\0") => "\\0",
+            rest => &rest[..rest.find(is_digit).unwrap_or(0)],
+        };
+        let separator = if written == "\\0" { "\0" } else { written };
+        if separator.is_empty() {
+            return Some(NumberForm { point, separator, groups: Vec::new(), repeats: false });
+        }
+        let mut groups: Vec<usize> = whole.rsplit(written).map(str::len).collect();
+        let first = groups.pop()?;
+        let repeats = groups.last().is_some_and(|last| first <= *last);
+        Some(NumberForm { point, separator, groups, repeats })
+    }
+
+    /// A number's text in this form; `text` has a point and no separators.
+    pub fn write(&self, text: &str) -> String {
+        let (whole, fraction) = text.split_once('.').map_or((text, None), |(whole, fraction)| (whole, Some(fraction)));
+        let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
+        let (mut parts, mut left) = (Vec::new(), digits);
+        let mut groups = self.groups.iter().copied();
+        let mut last = None;
+        while let Some(size) = groups.next().or(last.filter(|_| self.repeats)) {
+            if left.len() <= size {
+                break;
+            }
+            let (rest, group) = left.split_at(left.len() - size);
+            parts.push(group);
+            (left, last) = (rest, Some(size));
+        }
+        parts.push(left);
+        parts.reverse();
+        let mut out = format!("{sign}{}", parts.join(self.separator));
+        if let Some(fraction) = fraction {
+            out.push_str(self.point);
+            out.push_str(fraction);
+        }
+        out
+    }
 }
 
 static ALL: LazyLock<Vec<Locale>> = LazyLock::new(|| include_str!("locales.txt").lines().filter_map(read).collect());
@@ -37,7 +99,8 @@ fn read(line: &'static str) -> Option<Locale> {
     let (months, short_months, days, short_days) = (names()?, names()?, names()?, names()?);
     let is_whole = [&months, &short_months].iter().all(|names| names.len() == 12)
         && [&days, &short_days].iter().all(|names| names.len() == 7);
-    is_whole.then_some(Locale { number, name, months, short_months, days, short_days })
+    let numbers = NumberForm::of_sample(fields.next()?)?;
+    is_whole.then_some(Locale { number, name, months, short_months, days, short_days, numbers })
 }
 
 impl Locale {
@@ -82,6 +145,19 @@ mod tests {
         );
         let german = Locale::by_name("DE_de").unwrap();
         assert_eq!((german.months[2], german.days[0]), ("März", "Montag"));
+        let written = |name: &str| Locale::by_name(name).unwrap().numbers.write("-1234567.89");
+        assert_eq!(written("de_DE"), "-1.234.567,89");
+        assert_eq!(written("en_IN"), "-12,34,567.89");
+        assert_eq!(written("fr_FR"), "-1234567,89");
+        assert_eq!(english.numbers.write("123"), "123");
+        for line in include_str!("locales.txt").lines() {
+            let (name, sample) = (line.split('\t').nth(1).unwrap(), line.rsplit('\t').next().unwrap());
+            assert_eq!(
+                Locale::by_name(name).unwrap().numbers.write("1234567890123.5"),
+                sample.replace("\\0", "\0"),
+                "{name}"
+            );
+        }
         assert_eq!(Locale::by_number(german.number.into()), Some(german));
         assert!(Locale::by_name("tlh").is_none());
     }
