@@ -226,8 +226,8 @@ fn decimals(
         other => other,
     };
     match result {
-        Some(n) if n.int_digits() <= types::decimal::MAX_PRECISION => Ok(Value::Decimal(n)),
-        _ => Err(overflow()),
+        Some(n) => Ok(Value::Decimal(n)),
+        None => Err(overflow()),
     }
 }
 

@@ -125,6 +125,7 @@ fn put_decimal(n: &Decimal, out: &mut Vec<u8>) {
     // 35 digits before the point with 30 behind it; what is longer is ordered by its length and leading digits.
     const DIGITS: u8 = 65;
     const SCALE: u8 = 30;
+    const MOST: u8 = types::decimal::MAX_DIGITS;
     let long = n.int_digits() > DIGITS - SCALE;
     let class = match (long, n.is_negative()) {
         (true, true) => 0,
@@ -132,8 +133,8 @@ fn put_decimal(n: &Decimal, out: &mut Vec<u8>) {
         (true, false) => 2,
     };
     out.push(class);
-    let written = if long { n.write_binary(DIGITS, 0, out) } else { n.write_binary(DIGITS, SCALE, out) };
-    debug_assert!(written.is_some(), "a decimal has at most 65 digits before the point");
+    let written = if long { n.write_binary(MOST, 0, out) } else { n.write_binary(DIGITS, SCALE, out) };
+    debug_assert!(written.is_some(), "a decimal has no more digits than there is room for");
 }
 
 fn integer_of(value: &Value) -> i128 {

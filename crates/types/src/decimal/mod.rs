@@ -39,6 +39,9 @@ pub const MAX_PRECISION: u8 = 65;
 /// Most digits after the point.
 pub const MAX_SCALE: u8 = 30;
 
+/// Most digits that a number in flight has: one that is written, or a sum.
+pub const MAX_DIGITS: u8 = 81;
+
 const WORDS: usize = 9;
 const DIGITS: u8 = 9;
 const BASE: u32 = 1_000_000_000;

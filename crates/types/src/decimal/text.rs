@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::wide::{WIDE_WORDS, Wide};
-use super::{BASE, DIGITS, Decimal, MAX_PRECISION, MAX_SCALE, POWERS, Rounding, WORDS, words_of};
+use super::{BASE, DIGITS, Decimal, MAX_DIGITS, MAX_PRECISION, MAX_SCALE, POWERS, Rounding, WORDS, words_of};
 
 /// Text that is no decimal number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,6 +27,15 @@ pub struct Parsed {
 impl Decimal {
     /// The number at the beginning of `text`: sign, digits, point, digits, exponent. `None` if there is no digit.
     pub fn parse(text: &[u8]) -> Option<Parsed> {
+        Decimal::parse_up_to(text, MAX_PRECISION)
+    }
+
+    /// The same with as many digits as there is room for: a number that is written in a statement may have more than a column.
+    pub fn parse_literal(text: &[u8]) -> Option<Parsed> {
+        Decimal::parse_up_to(text, MAX_DIGITS)
+    }
+
+    fn parse_up_to(text: &[u8], most: u8) -> Option<Parsed> {
         let negative = text.first() == Some(&b'-');
         let sign = (negative || text.first() == Some(&b'+')) as usize;
         let digits = |from: usize| text[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -43,7 +52,7 @@ impl Decimal {
         let (exponent, exponent_len) = parse_exponent(&text[len..]);
         len += exponent_len;
         let int = &text[sign..sign + int_len];
-        let (value, overflow, rounded) = assemble(int, &text[frac], exponent, negative);
+        let (value, overflow, rounded) = assemble(int, &text[frac], exponent, negative, most);
         Some(Parsed { value, len, overflow, rounded })
     }
 
@@ -96,7 +105,7 @@ fn parse_exponent(text: &[u8]) -> (i32, usize) {
 }
 
 /// The number of these digits, times ten to the exponent; whether it was too great, and whether digits were dropped.
-fn assemble(int: &[u8], frac: &[u8], exponent: i32, negative: bool) -> (Decimal, bool, bool) {
+fn assemble(int: &[u8], frac: &[u8], exponent: i32, negative: bool, most: u8) -> (Decimal, bool, bool) {
     let leading = int.iter().take_while(|&&digit| digit == b'0').count();
     let int = &int[leading..];
     let digit = |place: i64| -> u32 {
@@ -113,12 +122,12 @@ fn assemble(int: &[u8], frac: &[u8], exponent: i32, negative: bool) -> (Decimal,
         return (Decimal { scale, ..Decimal::ZERO }, false, last > scale as i64);
     }
     let int_digits = -(first + leading);
-    if int_digits > MAX_PRECISION as i64 {
+    if int_digits > most as i64 {
         let max = Decimal::max_of(MAX_PRECISION, 0);
         return (if negative { max.negated() } else { max }, true, false);
     }
     let int_digits = int_digits.max(0) as usize;
-    let scale = (last.clamp(0, MAX_SCALE as i64) as usize).min(81 - int_digits.next_multiple_of(9));
+    let scale = (last.clamp(0, MAX_SCALE as i64) as usize).min(MAX_DIGITS as usize - int_digits.next_multiple_of(9));
     let wide = collect(int_digits, scale + 1, negative, |place| digit(place + exponent as i64));
     let rounded = last > scale as i64;
     match wide.into_decimal(scale as u8, Rounding::HalfUp) {
