@@ -210,6 +210,8 @@ pub mod codes {
     pub const AUTO_CONVERT: Code = (1246, "HY000");
     pub const DERIVED_MUST_HAVE_ALIAS: Code = (1248, "42000");
     pub const COLLATION_CHARSET_MISMATCH: Code = (1253, "42000");
+    pub const TOO_BIG_FOR_UNCOMPRESS: Code = (1256, "HY000");
+    pub const ZLIB_Z_DATA_ERROR: Code = (1259, "HY000");
     pub const CUT_VALUE_GROUP_CONCAT: Code = (1260, "HY000");
     pub const WARN_TOO_FEW_RECORDS: Code = (1261, "01000");
     pub const WARN_TOO_MANY_RECORDS: Code = (1262, "01000");
@@ -280,6 +282,7 @@ pub mod codes {
     pub const CANT_CHANGE_TX_CHARACTERISTICS: Code = (1568, "25001");
     pub const BASE64_DECODE_ERROR: Code = (1575, "HY000");
     pub const WRONG_PARAMCOUNT_TO_NATIVE_FCT: Code = (1582, "42000");
+    pub const WRONG_PARAMETERS_TO_NATIVE_FCT: Code = (1583, "42000");
     pub const REPLICA_INCIDENT: Code = (1590, "HY000");
     pub const REPLICA_RELAY_LOG_READ_FAILURE: Code = (1594, "HY000");
     pub const NO_FORMAT_DESCRIPTION_EVENT_BEFORE_BINLOG_STATEMENT: Code = (1609, "HY000");
@@ -349,8 +352,17 @@ pub mod codes {
     pub const CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS: Code = (3546, "HY000");
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const REGEXP_BUFFER_OVERFLOW: Code = (3684, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");
+    pub const REGEXP_RULE_SYNTAX: Code = (3688, "HY000");
+    pub const REGEXP_BAD_ESCAPE_SEQUENCE: Code = (3689, "HY000");
+    pub const REGEXP_MISMATCHED_PAREN: Code = (3691, "HY000");
+    pub const REGEXP_MAX_LT_MIN: Code = (3693, "HY000");
+    pub const REGEXP_MISSING_CLOSE_BRACKET: Code = (3696, "HY000");
+    pub const REGEXP_INVALID_RANGE: Code = (3697, "HY000");
+    pub const REGEXP_STACK_OVERFLOW: Code = (3698, "HY000");
+    pub const REGEXP_TIME_OUT: Code = (3699, "HY000");
     pub const FK_CANNOT_DROP_PARENT: Code = (3730, "HY000");
     pub const FK_NO_COLUMN_PARENT: Code = (3734, "HY000");
     pub const TABLE_WITHOUT_PK: Code = (3750, "HY000");
@@ -373,8 +385,10 @@ pub mod codes {
     pub const JSON_DOCUMENT_NULL_KEY: Code = (3158, "22032");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
+    pub const REGEXP_INVALID_CAPTURE_GROUP_NAME: Code = (3887, "HY000");
     pub const MISSING_JSON_VALUE: Code = (3966, "22035");
     pub const MULTIPLE_JSON_VALUES: Code = (3967, "22034");
+    pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
     pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
     pub const CLIENT_LOCAL_FILES_DISABLED: Code = (3948, "42000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");

@@ -159,9 +159,15 @@ fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError>
 
 fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
     use sql::DataType as D;
+    let too_wide = || {
+        let message = format!("Display width out of range for column 'cast as char' (max = {})", u32::MAX);
+        SqlError::new(codes::TOO_BIG_DISPLAYWIDTH, message)
+    };
     let chars = |length: &Option<sql::CharacterLength>| match length {
-        Some(sql::CharacterLength::IntegerLength { length, .. }) => u32::try_from(*length).ok(),
-        _ => None,
+        Some(sql::CharacterLength::IntegerLength { length, .. }) => {
+            u32::try_from(*length).map(Some).map_err(|_| too_wide())
+        }
+        _ => Ok(None),
     };
     let fsp = |fsp: &Option<u64>| match fsp {
         None => Ok(0),
@@ -177,9 +183,9 @@ fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
             CastType::Unsigned
         }
         D::Char(length) | D::Character(length) | D::Varchar(length) | D::Nvarchar(length) => {
-            CastType::Char { chars: chars(length) }
+            CastType::Char { chars: chars(length)? }
         }
-        D::Binary(length) => CastType::Binary { bytes: length.and_then(|length| u32::try_from(length).ok()) },
+        D::Binary(length) => CastType::Binary { bytes: length.map(u32::try_from).transpose().map_err(|_| too_wide())? },
         D::Date => CastType::Date,
         D::JSON => CastType::Json,
         D::Time(digits, _) => CastType::Time { fsp: fsp(digits)? },

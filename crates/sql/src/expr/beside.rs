@@ -5,13 +5,13 @@
 
 use base::SqlError;
 use types::temporal::parse::{self, Allow};
-use types::{CollationId, ColumnType, Value, number};
+use types::{CollationId, ColumnType, DateTime, Value, number};
 
 use crate::expr::build::{cast, integer_literal, unsigned_literal};
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::function;
-use crate::expr::tree::{CastType, Expr, ExprKind};
+use crate::expr::tree::{CastType, Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
@@ -19,6 +19,8 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
     let is_column = |expr: &Expr| matches!(expr.kind, ExprKind::Column { .. });
     let (left_column, right_column) = (is_column(&left), is_column(&right));
+    let left = if right_column { year_beside_column(left, &right_ty) } else { left };
+    let right = if left_column { year_beside_column(right, &left_ty) } else { right };
     let (left, right) = (beside(left, &right_ty), beside(right, &left_ty));
     let (left, right) =
         (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
@@ -42,14 +44,72 @@ fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result
                 None => Err(wrong_value(name, value)),
             }
         }
-        Kind::Date | Kind::DateTime if other_is_column && matches!(value, Value::Int(_) | Value::UInt(_)) => {
+        _ if other_is_column => Ok(number_beside_column(arg, other)),
+        _ => Ok(arg),
+    }
+}
+
+/// A constant beside a column that has another form for numbers: in a YEAR one or two digits are a year of 1970 to 2069, in a
+/// DATE or DATETIME all digits of a number are one.
+pub(super) fn number_beside_column(arg: Expr, column: &ExprType) -> Expr {
+    let arg = year_beside_column(arg, column);
+    match (&arg.kind, column.kind) {
+        (ExprKind::Literal(value), Kind::Date | Kind::DateTime) if is_number(value) => {
             let parsed = coerce::parse_datetime(value, Allow::ZEROS);
             let as_date = parsed.map(|parsed| {
-                Expr::literal(Value::DateTime(parsed.value), ExprType::of_kind(Kind::DateTime).nullable(false))
+                // A fraction of a number without a time is none of a second.
+                let micros = if parsed.has_time && column.kind == Kind::DateTime { parsed.value.micros } else { 0 };
+                let value = DateTime { micros, ..parsed.value };
+                let fsp = coerce::fsp_of(micros);
+                Expr::literal(Value::DateTime(value), ExprType::temporal(Kind::DateTime, fsp).nullable(false))
             });
-            Ok(as_date.unwrap_or(arg))
+            as_date.unwrap_or(arg)
         }
-        _ => Ok(arg),
+        _ => arg,
+    }
+}
+
+fn year_beside_column(arg: Expr, column: &ExprType) -> Expr {
+    if column.origin != Some(ColumnType::Year) {
+        return arg;
+    }
+    match &arg.kind {
+        ExprKind::Literal(value) => match year_of(value) {
+            Some(year) => integer_literal(year),
+            None => arg,
+        },
+        // It is no constant, even if it keeps its value.
+        ExprKind::UserVariable(_) => arg,
+        // It has its value when the statement is executed.
+        _ if arg.constancy() <= Constancy::Execution => function::year_beside(arg),
+        _ => arg,
+    }
+}
+
+fn is_number(value: &Value) -> bool {
+    matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_))
+}
+
+/// The year that a constant beside a YEAR is, if it has one or two digits (as text up to three).
+pub(crate) fn year_of(value: &Value) -> Option<i64> {
+    let (n, is_short_text) = match value {
+        Value::Int(n) => (*n, false),
+        Value::UInt(n) => (i64::try_from(*n).ok()?, false),
+        Value::Decimal(n) => (i64::try_from(n.to_i128()?).ok()?, false),
+        Value::Double(n) => (n.round_ties_even() as i64, false),
+        Value::Float(n) => (n.round_ties_even() as i64, false),
+        Value::Str(text) | Value::Bytes(text) => {
+            let (n, len) = number::parse_integer(text);
+            (i64::try_from(n).ok().filter(|_| len > 0)?, text.trim_ascii().len() < 4)
+        }
+        Value::Date(date) => return Some(date.year as i64),
+        Value::DateTime(datetime) => return Some(datetime.date.year as i64),
+        _ => return None,
+    };
+    match n {
+        0 if is_short_text => Some(2000),
+        1..=99 => Some(parse::full_year(n as u32) as i64),
+        _ => None,
     }
 }
 

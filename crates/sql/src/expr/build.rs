@@ -8,8 +8,9 @@ use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
 pub(crate) use crate::expr::beside::{as_bytes, bytes_together, numeric_arg};
-use crate::expr::beside::{beside, comparable, json_between, numeric_beside, temporal_constant};
+use crate::expr::beside::{beside, comparable, json_between, number_beside_column, numeric_beside, temporal_constant};
 use crate::expr::cast as casting;
+pub use crate::expr::choice::case;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
@@ -47,7 +48,7 @@ pub fn number_literal(text: &str) -> Result<Expr, SqlError> {
         let ty = ExprType { length: text.len() as u32, nullable: false, ..ExprType::of_kind(Kind::Double) };
         return Ok(Expr::literal(Value::Double(n), ty));
     }
-    let parsed = Decimal::parse(text.as_bytes()).filter(|parsed| parsed.len == text.len()).ok_or_else(bad)?;
+    let parsed = Decimal::parse_literal(text.as_bytes()).filter(|parsed| parsed.len == text.len()).ok_or_else(bad)?;
     if parsed.overflow {
         let n: f64 = text.parse().map_err(|_| bad())?;
         return Ok(Expr::literal(Value::Double(n), ExprType::of_kind(Kind::Double).nullable(false)));
@@ -361,6 +362,17 @@ pub fn is_truth(arg: Expr, wanted: bool) -> Expr {
 
 /// `value IN (list)`
 pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
+    let is_choice = matches!(value.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. }));
+    let is_number = |item: &Expr| item.ty.kind.is_numeric();
+    // A member is its number beside numbers, its text beside texts.
+    if is_choice && list.iter().any(is_number) && !list.iter().all(is_number) {
+        let (numbers, others) = list.into_iter().partition(is_number);
+        return Ok(or(vec![in_list(value.clone(), numbers)?, in_list(value, others)?]));
+    }
+    let list = match (<[Expr; 1]>::try_from(list), value.as_column()) {
+        (Ok([item]), Some(_)) => vec![number_beside_column(item, &value.ty)],
+        (list, _) => list.map_or_else(|list| list, Vec::from),
+    };
     let list: Vec<Expr> = match value.ty.kind {
         Kind::Json => list.into_iter().map(function::json::condition_as_json).collect(),
         _ => list.into_iter().map(|item| beside(item, &value.ty)).collect(),
@@ -381,6 +393,10 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
 /// `value BETWEEN low AND high`
 pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
     let value = json_between(value, &low.ty, &high.ty)?;
+    let (low, high) = match value.as_column() {
+        Some(_) => (number_beside_column(low, &value.ty), number_beside_column(high, &value.ty)),
+        None => (low, high),
+    };
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
@@ -440,30 +456,6 @@ pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
     bit(BitOp::Xor, arg, unsigned_literal(u64::MAX))
 }
 
-/// CASE
-pub fn case(operand: Option<Expr>, arms: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Result<Expr, SqlError> {
-    let results = arms.iter().map(|(_, then)| &then.ty).chain(otherwise.as_ref().map(|otherwise| &otherwise.ty));
-    let results: Vec<&ExprType> = results.collect();
-    agree(&results, "case", Mixed::Allowed)?;
-    let mut ty = union_of(results);
-    ty.nullable |= otherwise.is_none();
-    if let Some(operand) = &operand {
-        let compared: Vec<&ExprType> =
-            std::iter::once(&operand.ty).chain(arms.iter().map(|(when, _)| &when.ty)).collect();
-        agree(&compared, "case", Mixed::Refused)?;
-    }
-    let arms = arms.into_iter().map(|(when, then)| {
-        let when = match &operand {
-            Some(operand) => beside(when, &operand.ty),
-            None => when,
-        };
-        (when, coerce_to(then, &ty))
-    });
-    let arms = arms.collect();
-    let otherwise = otherwise.map(|otherwise| Box::new(coerce_to(otherwise, &ty)));
-    Ok(Expr { kind: ExprKind::Case { operand: operand.map(Box::new), arms, otherwise }, ty })
-}
-
 /// The type that holds the values of all of these; NULL of none.
 pub fn union_of<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> ExprType {
     let mut types = types.into_iter();
@@ -489,7 +481,9 @@ pub fn cast(arg: Expr, to: CastType, collation: CollationId) -> Result<Expr, Sql
     check_cast(to)?;
     let arg = if to == CastType::Json { function::json::condition_as_json(arg) } else { arg };
     let numeric = !matches!(to, CastType::Char { .. } | CastType::Binary { .. } | CastType::Json);
-    let arg = if numeric { numeric_arg(arg) } else { arg };
+    // Unlike an operator it reads a TEXT as any text: digit by digit, with a warning of what is behind the number.
+    let is_long = matches!(arg.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
+    let arg = if numeric && !is_long { numeric_arg(arg) } else { arg };
     let ty = casting::infer(&arg.ty, to, collation);
     Ok(Expr { kind: ExprKind::Cast { arg: Box::new(arg), to }, ty })
 }

@@ -119,22 +119,26 @@ fn signed(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
 
 fn unsigned(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlError> {
     match value {
-        Value::Decimal(n) if n.is_negative() => {
-            ctx.truncated("DECIMAL", &coerce::plain_text(value, 0))?;
-            Ok(Some(0))
+        Value::Decimal(n) => {
+            // Rounded, and a negative number's bits, as of an integer.
+            let whole = n.to_i128().unwrap_or(if n.is_negative() { i128::MIN } else { i128::MAX });
+            let nearest = whole.clamp(i64::MIN as i128, u64::MAX as i128);
+            if whole != nearest {
+                ctx.truncated("DECIMAL", &coerce::plain_text(value, 0))?;
+            }
+            Ok(Some(nearest as u64))
         }
-        Value::Decimal(n) => Ok(n.to_i128().map(|n| u64::try_from(n).unwrap_or(u64::MAX))),
         Value::Float(_) | Value::Double(_) => Ok(coerce::to_f64(value, ctx)?.map(|n| {
             let n = n.round_ties_even();
             if n < 0.0 { n as i64 as u64 } else { n as u64 }
         })),
         Value::Str(_) | Value::Bytes(_) => {
-            let n = coerce::to_i128(value, ctx)?;
-            if n.is_some_and(|n| n < 0) {
+            let Some(n) = coerce::to_i128(value, ctx)? else { return Ok(None) };
+            if n < 0 {
                 let message = "Cast to unsigned converted negative integer to its positive complement";
                 ctx.warn(base::codes::UNKNOWN_ERROR, message);
             }
-            coerce::to_bits(value, ctx)
+            Ok(Some(n.clamp(i64::MIN as i128, u64::MAX as i128) as u64))
         }
         other => coerce::to_bits(other, ctx),
     }
@@ -166,6 +170,9 @@ fn to_char(
         text = charset.representable(&text).into();
     }
     let Some(chars) = chars else { return Ok(Value::Str(text)) };
+    if is_beyond_packet(chars, "cast_as_char", ctx) {
+        return Ok(Value::Null);
+    }
     let kept = prefix_bytes(&text, chars as usize);
     if kept < text.len() {
         ctx.truncated(&format!("CHAR({chars})"), &text)?;
@@ -175,7 +182,11 @@ fn to_char(
 
 fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     let text = coerce::bytes(value, from);
-    let Some(length) = bytes.map(|bytes| bytes as usize) else { return Ok(Value::Bytes(text)) };
+    let Some(length) = bytes else { return Ok(Value::Bytes(text)) };
+    if is_beyond_packet(length, "cast_as_binary", ctx) {
+        return Ok(Value::Null);
+    }
+    let length = length as usize;
     if length < text.len() {
         ctx.truncated(&format!("BINARY({length})"), &text)?;
         return Ok(Value::Bytes(text.slice(..length)));
@@ -183,6 +194,16 @@ fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalConte
     let mut padded = text.to_vec();
     padded.resize(length, 0);
     Ok(Value::Bytes(padded.into()))
+}
+
+/// Whether a result of that length is more than a packet holds: a warning (1301).
+fn is_beyond_packet(length: u32, function: &str, ctx: &EvalContext<'_>) -> bool {
+    let is_beyond = u64::from(length) > ctx.session.max_allowed_packet;
+    if is_beyond {
+        let overflow = crate::expr::function::packet_overflow(function, ctx);
+        ctx.warn(base::codes::WARN_ALLOWED_PACKET_OVERFLOWED, overflow.message);
+    }
+    is_beyond
 }
 
 fn to_decimal(value: &Value, precision: u8, scale: u8, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {

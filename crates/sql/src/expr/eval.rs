@@ -49,7 +49,7 @@ impl Expr {
             | ExprKind::Like { .. } => {
                 Ok(self.eval_condition(row, ctx)?.map_or(Value::Null, |truth| Value::Int(truth as i64)))
             }
-            ExprKind::Call { function, args } => function.eval(&Args { args, ty: &self.ty, row, ctx }),
+            ExprKind::Call { function, args } => function.eval(&Args::new(*function, args, &self.ty, row, ctx)),
             ExprKind::Negate(arg) => arithmetic::negate(&*arg.eval_ref(row, ctx)?, ctx),
             ExprKind::Bit { op, args } => eval_bit(*op, args, row, ctx),
             ExprKind::Case { operand, arms, otherwise } => {

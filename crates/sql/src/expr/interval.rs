@@ -1,7 +1,7 @@
 //! Dates and intervals: `date ± INTERVAL`, EXTRACT, TIMESTAMPDIFF.
 
 use base::{SqlError, codes};
-use types::temporal::parse::Allow;
+use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_DAY, MICROS_PER_SECOND, calendar};
 use types::{CollationId, Date, DateTime, Decimal, Time, Value};
 
@@ -181,9 +181,20 @@ fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<
     let count = match amount {
         // Its 64 bits are taken for a signed number.
         Value::UInt(n) => Some(*n as i64),
+        Value::Str(text) | Value::Bytes(text) => Some(leading_integer(text, ctx)?),
         other => coerce::to_i64(other, ctx)?,
     };
     Ok(count.and_then(|n| n.checked_mul(parts[0])))
+}
+
+/// The integer with which a text begins; what is greater than 64 bits hold has all bits set, and so is -1.
+fn leading_integer(text: &[u8], ctx: &EvalContext<'_>) -> Result<i64, SqlError> {
+    let (n, len) = types::number::parse_integer(text);
+    let nearest = n.clamp(i64::MIN as i128, u64::MAX as i128);
+    if n != nearest || len < text.trim_ascii_end().len() || text.is_empty() {
+        ctx.truncated("INTEGER", text)?;
+    }
+    Ok(nearest as i64)
 }
 
 /// `-1 2:3:4.5` by parts: if there are too few numbers they are the last ones.
@@ -235,6 +246,9 @@ pub(crate) fn extract(unit: IntervalUnit, value: &Value, ctx: &EvalContext<'_>) 
 }
 
 fn has_date(value: &Value) -> bool {
+    if let Value::Str(text) | Value::Bytes(text) = value {
+        return matches!(parse::moment(text), Some(parse::Moment::At(parsed)) if parsed.has_time);
+    }
     coerce::parse_datetime(value, Allow::ALL).is_some_and(|parsed| parsed.has_time)
 }
 

@@ -21,6 +21,7 @@ mod arithmetic;
 mod beside;
 pub mod build;
 mod cast;
+pub(crate) mod choice;
 pub(crate) mod coerce;
 mod compare;
 pub mod context;

@@ -29,6 +29,9 @@ pub(super) struct TestHost;
 
 impl Host for TestHost {
     fn system_variable(&self, _: VariableScope, name: &str) -> Result<Value, SqlError> {
+        if name == "regexp_stack_limit" {
+            return Ok(Value::UInt(8_000_000));
+        }
         Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
     }
 

@@ -51,6 +51,27 @@ pub fn prefix_weights(collation: CollationId, text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
+/// Appends what WEIGHT_STRING gives: the weights as MySQL has them, which do not end with anything, and so are no keys.
+pub fn weight_string(collation: CollationId, text: &[u8], out: &mut Vec<u8>) {
+    let method = collation.info().method;
+    if method == Method::Bytes {
+        out.extend_from_slice(text);
+        return;
+    }
+    for (number, &level) in method.levels().iter().enumerate() {
+        if number > 0 {
+            out.extend_from_slice(&[0, 0]);
+        }
+        for weight in Stream::new(method, level, text) {
+            match method {
+                Method::SingleByte(..) => out.push(weight as u8),
+                Method::CodePoints => out.extend_from_slice(&weight.to_be_bytes()[1..]),
+                _ => out.extend_from_slice(&(weight as u16).to_be_bytes()),
+            }
+        }
+    }
+}
+
 /// How many bytes at the beginning of `key` were written by [`weights`]; `mask` is ff where the key is inverted (DESC).
 /// `None` if it ends before.
 pub(crate) fn skip_weights(collation: CollationId, key: &[u8], mask: u8) -> Option<usize> {

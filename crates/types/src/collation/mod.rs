@@ -33,7 +33,7 @@ use stream::Stream;
 use tables::Level;
 
 pub(crate) use key::skip_weights;
-pub use key::{prefix_weights, weights};
+pub use key::{prefix_weights, weight_string, weights};
 
 /// A collation, by MySQL's number for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -7,11 +7,12 @@ use types::column::{enum_number, set_number};
 use types::{ColumnType, Value};
 
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, some};
-use crate::expr::build::{coerce_to, union_of};
+use crate::expr::build::{self, coerce_to, union_of};
+use crate::expr::choice::condition_of_if;
 use crate::expr::coerce;
 use crate::expr::compare::compare;
 use crate::expr::context::SessionInfo;
-use crate::expr::tree::Expr;
+use crate::expr::tree::{CompareOp, Expr};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
@@ -28,7 +29,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     .joins(1),
     line("ifnull", 2, 2, coalesced, coalesce).joins(0),
     line("coalesce", 1, MANY, coalesced, coalesce).joins(0),
-    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[0].ty.clone() }.nullable(true), nullif).compares(2),
+    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[1].ty.clone() }.nullable(true), nullif).compares(2),
     line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
     line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)).joins(0),
     line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)).joins(0),
@@ -54,6 +55,18 @@ pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number
     Ok(Value::Double(number.unwrap_or(0) as f64))
 });
 
+/// Not by name: see [`super::year_beside`].
+pub(super) static YEAR_BESIDE: FunctionInfo = line(
+    "year beside",
+    1,
+    1,
+    |args, _| ExprType { origin: None, ..args[0].ty.clone() },
+    |args| {
+        let value = args.value(0)?;
+        Ok(crate::expr::beside::year_of(&value).map_or_else(|| value.into_owned(), Value::Int))
+    },
+);
+
 fn own_number_type(args: &[Expr], _: &SessionInfo) -> ExprType {
     ExprType::of_kind(Kind::Double).nullable(args[0].ty.nullable)
 }
@@ -78,6 +91,9 @@ pub(super) fn prepare(name: &str, mut args: Vec<Expr>) -> Vec<Expr> {
         _ => return args,
     };
     let ty = union_of(args[from..].iter().map(|arg| &arg.ty));
+    if name == "if" {
+        args[0] = condition_of_if(std::mem::replace(&mut args[0], Expr::null()));
+    }
     let results = args.split_off(from);
     args.extend(results.into_iter().map(|arg| coerce_to(arg, &ty)));
     args
@@ -97,11 +113,20 @@ fn coalesce(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(Value::Null)
 }
 
+/// NULLIF's arguments as it is computed: `a = b`, and `a` again.
+pub(super) fn compare_first(name: &str, args: Vec<Expr>) -> Result<Vec<Expr>, SqlError> {
+    match <[Expr; 2]>::try_from(args) {
+        Ok([a, b]) if name == "nullif" => Ok(vec![build::compare(CompareOp::Eq, a.clone(), b)?, a]),
+        Ok(args) => Ok(args.into()),
+        Err(args) => Ok(args),
+    }
+}
+
 fn nullif(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (a, b) = (args.value(0)?, args.value(1)?);
-    let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
-    let equal = compare(&a, &b, collation, args.ctx)? == Some(Ordering::Equal);
-    Ok(if equal { Value::Null } else { a.into_owned() })
+    match args.truth(0)? {
+        Some(true) => Ok(Value::Null),
+        _ => Ok(args.value(1)?.into_owned()),
+    }
 }
 
 fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {

@@ -1,7 +1,7 @@
 //! Functions that write strings and numbers as other strings: digits, base 64, addresses, checksums.
 
 use base::{SqlError, base64, codes};
-use types::{Value, collation, number};
+use types::{Value, collation};
 
 use super::{Args, FunctionInfo, int, line, own_text, some, uint};
 use crate::expr::coerce;
@@ -18,6 +18,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("weight_string", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
     line("inet_aton", 1, 1, |_, _| ExprType::of_kind(Kind::UInt), inet_aton),
     line("inet_ntoa", 1, 1, |_, session| own_text(15, session), inet_ntoa),
+    line("inet6_aton", 1, 1, |_, _| ExprType::bytes(16), inet6_aton),
+    line("inet6_ntoa", 1, 1, |_, session| own_text(39, session), inet6_ntoa),
     line("is_ipv4", 1, 1, int, |args| {
         let text = some!(args.text(0)?);
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv4Addr>().is_ok())))
@@ -70,7 +72,13 @@ fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
+    /// Bytes of the text that are a line's.
+    const LINE: u64 = 76;
     let bytes = some!(args.bytes(0)?);
+    let digits = (bytes.len() as u64).div_ceil(3) * 4;
+    if let Some(null) = args.too_long(digits + digits.saturating_sub(1) / LINE) {
+        return Ok(null);
+    }
     let mut out = Vec::new();
     base64::encode_lines(&bytes, &mut out);
     Ok(args.string(out))
@@ -118,29 +126,125 @@ fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
 
 fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
     let text = some!(args.text(0)?);
+    let ty = &args.args[0].ty;
     let mut out = Vec::new();
-    collation::prefix_weights(args.args[0].ty.collation, &text, &mut out);
-    Ok(Value::Bytes(out.into()))
+    match ty.kind {
+        Kind::Bytes => out.extend_from_slice(&text),
+        _ => collation::weight_string(ty.collation, &text, &mut out),
+    }
+    match args.too_long(out.len() as u64) {
+        Some(null) => Ok(null),
+        None => Ok(Value::Bytes(out.into())),
+    }
 }
 
 fn inet_aton(args: &Args<'_>) -> Result<Value, SqlError> {
     let text = some!(args.text(0)?);
+    match dotted(&text) {
+        Some(n) => Ok(Value::UInt(n)),
+        None => wrong_string(args, &text),
+    }
+}
+
+/// `1.2.3.4`, or fewer parts; an empty part in front of another is 0.
+fn dotted(text: &[u8]) -> Option<u64> {
+    const PART_MAX: u64 = 255;
     let mut parts = Vec::new();
     for part in text.split(|&byte| byte == b'.') {
-        let (n, len) = number::parse_integer(part);
-        if len != part.len() || !(0..=255).contains(&n) {
-            return Ok(Value::Null);
-        }
-        parts.push(n as u64);
+        let n = part.iter().try_fold(0u64, |n, digit| {
+            let n = n * 10 + u64::from(digit.checked_sub(b'0').filter(|digit| *digit < 10)?);
+            (n <= PART_MAX).then_some(n)
+        })?;
+        parts.push(n);
     }
-    let Some((last, first)) = parts.split_last().filter(|(_, first)| first.len() < 4) else { return Ok(Value::Null) };
+    if text.last().is_none_or(|&byte| byte == b'.') {
+        return None;
+    }
+    let (last, first) = parts.split_last().filter(|(_, first)| first.len() < 4)?;
     // `127.1` is 127.0.0.1: what is missing stands before the last part.
     let high = (0..3).fold(0, |n, at| n << 8 | first.get(at).copied().unwrap_or(0));
-    Ok(Value::UInt(high << 8 | last))
+    Some(high << 8 | last)
+}
+
+/// NULL with 1411.
+pub(super) fn wrong_string(args: &Args<'_>, text: &[u8]) -> Result<Value, SqlError> {
+    let message = format!("Incorrect string value: ''{}'' for function {}", coerce::printable(text), args.name);
+    args.ctx.complain(codes::WRONG_VALUE_FOR_TYPE, message)?;
+    Ok(Value::Null)
 }
 
 fn inet_ntoa(args: &Args<'_>) -> Result<Value, SqlError> {
     let n = some!(args.int(0)?);
     let Ok(n) = u32::try_from(n) else { return Ok(Value::Null) };
     Ok(Value::str(std::net::Ipv4Addr::from(n).to_string()))
+}
+
+/// The bytes of an address: 4, or 16.
+fn inet6_aton(args: &Args<'_>) -> Result<Value, SqlError> {
+    let text = some!(args.text(0)?);
+    let address = std::str::from_utf8(&text).ok().filter(|_| args.args[0].ty.kind.is_string());
+    if let Some(address) = address.and_then(ipv4) {
+        return Ok(Value::Bytes(address.to_vec().into()));
+    }
+    match address.and_then(|address| address.parse::<std::net::Ipv6Addr>().ok()) {
+        Some(address) => Ok(Value::Bytes(address.octets().to_vec().into())),
+        None => wrong_string(args, &text),
+    }
+}
+
+/// `1.2.3.4`: four parts of one to three digits.
+fn ipv4(text: &str) -> Option<[u8; 4]> {
+    let part = |part: &str| {
+        let is_number = (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| part.parse().ok()).flatten()
+    };
+    let parts: Vec<u8> = text.split('.').map(part).collect::<Option<_>>()?;
+    parts.try_into().ok()
+}
+
+/// The text of an address in 4 or 16 bytes.
+fn inet6_ntoa(args: &Args<'_>) -> Result<Value, SqlError> {
+    let bytes = some!(args.bytes(0)?);
+    let is_binary = args.is_binary(0);
+    if let Some(octets) = <[u8; 4]>::try_from(&bytes[..]).ok().filter(|_| is_binary) {
+        return Ok(Value::str(std::net::Ipv4Addr::from(octets).to_string()));
+    }
+    match <[u8; 16]>::try_from(&bytes[..]).ok().filter(|_| is_binary) {
+        Some(octets) => Ok(Value::str(ipv6_text(octets))),
+        None => wrong_string(args, &bytes),
+    }
+}
+
+/// As MySQL writes it: the first longest run of zeros is left out (one alone too), and the last four bytes of what may be an
+/// IPv4 address are written as one.
+fn ipv6_text(octets: [u8; 16]) -> String {
+    use std::fmt::Write;
+    let words: [u16; 8] = std::array::from_fn(|at| u16::from_be_bytes([octets[2 * at], octets[2 * at + 1]]));
+    let (mut gap, mut run) = (0..0, 0..0);
+    for (at, &word) in words.iter().enumerate() {
+        run = if word != 0 { at + 1..at + 1 } else { run.start..at + 1 };
+        if run.len() > gap.len() {
+            gap = run.clone();
+        }
+    }
+    let has_ipv4 = gap.start == 0 && (gap.len() == 6 || gap.len() == 5 && words[5] == 0xffff);
+    let mut out = String::new();
+    for (at, word) in words.iter().enumerate() {
+        if gap.contains(&at) {
+            if at == gap.start {
+                out.push_str(if at == 0 { "::" } else { ":" });
+            }
+            continue;
+        }
+        if has_ipv4 && at == 6 {
+            let [.., a, b, c, d] = octets;
+            let _ = write!(out, "{a}.{b}.{c}.{d}");
+            break;
+        }
+        let _ = write!(out, "{word:x}");
+        if at < 7 {
+            out.push(':');
+        }
+    }
+    out
 }

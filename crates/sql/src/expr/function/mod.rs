@@ -4,6 +4,7 @@
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
+mod compress;
 mod control;
 mod encoding;
 mod hash;
@@ -12,11 +13,13 @@ pub(crate) mod json;
 mod math;
 mod missing;
 mod regexp;
+mod replacement;
 mod string;
 mod time;
 mod time_format;
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
@@ -147,8 +150,19 @@ impl Function {
         self.0.constancy
     }
 
+    /// A result that is far longer than a packet, or needs arguments that together are, is NULL with a warning (1301): such a
+    /// text could not be sent, and calls in calls would take any amount of memory.
     pub(crate) fn eval(self, args: &Args<'_>) -> Result<Value, SqlError> {
-        (self.0.eval)(args)
+        let result = (self.0.eval)(args);
+        let longest = args.longest();
+        let null = || args.too_long(longest.saturating_add(1)).unwrap_or(Value::Null);
+        match &result {
+            Ok(Value::Str(bytes) | Value::Bytes(bytes) | Value::Json(bytes)) if bytes.len() as u64 > longest => {
+                Ok(null())
+            }
+            Err(_) if args.taken.get() > longest => Ok(null()),
+            _ => result,
+        }
     }
 }
 
@@ -168,6 +182,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
     let tables = [
         string::TABLE,
         encoding::TABLE,
+        compress::TABLE,
         math::TABLE,
         time::TABLE,
         control::TABLE,
@@ -224,7 +239,9 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
         return Err(SqlError::new(codes::WRONG_PARAMCOUNT_TO_NATIVE_FCT, message));
     }
     json::check_pairs(info.name, args.len())?;
+    regexp::check(info.name, &args)?;
     info.check_collations(&args)?;
+    let args = control::compare_first(info.name, args)?;
     Ok(build(info, args, session))
 }
 
@@ -256,6 +273,11 @@ pub(crate) fn own_number(arg: Expr) -> Expr {
     build(&control::OWN_NUMBER, vec![arg], &SessionInfo::default())
 }
 
+/// A constant beside a YEAR: the year that one or two digits are, any other value as it is.
+pub(crate) fn year_beside(arg: Expr) -> Expr {
+    build(&control::YEAR_BESIDE, vec![arg], &SessionInfo::default())
+}
+
 /// The values in the form of another type.
 pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     let nullable = arg.ty.nullable || ty.nullable;
@@ -269,15 +291,44 @@ pub(crate) struct Args<'a> {
     pub(crate) ty: &'a ExprType,
     pub(crate) row: &'a [Value],
     pub(crate) ctx: &'a EvalContext<'a>,
+    /// The function's name.
+    name: &'static str,
+    /// Bytes of all long arguments so far.
+    taken: Cell<u64>,
 }
 
 impl<'a> Args<'a> {
+    /// The arguments of a call of a function.
+    pub(crate) fn new(
+        function: Function,
+        args: &'a [Expr],
+        ty: &'a ExprType,
+        row: &'a [Value],
+        ctx: &'a EvalContext<'a>,
+    ) -> Self {
+        Args { args, ty, row, ctx, name: function.name(), taken: Cell::new(0) }
+    }
+
+    /// What a result may take. Some functions of MySQL give twice as many bytes as they are given, without a limit.
+    fn longest(&self) -> u64 {
+        self.ctx.session.max_allowed_packet.saturating_mul(2).saturating_add(LONG_ARGUMENT)
+    }
+
     fn len(&self) -> usize {
         self.args.len()
     }
 
     fn value(&self, at: usize) -> Result<Cow<'a, Value>, SqlError> {
-        self.args[at].eval_ref(self.row, self.ctx)
+        let value = self.args[at].eval_ref(self.row, self.ctx)?;
+        if let Value::Str(bytes) | Value::Bytes(bytes) | Value::Json(bytes) = &*value
+            && bytes.len() as u64 > LONG_ARGUMENT
+        {
+            self.taken.set(self.taken.get().saturating_add(bytes.len() as u64));
+            if self.taken.get() > self.longest() {
+                return Err(self.overflow());
+            }
+        }
+        Ok(value)
     }
 
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
@@ -340,15 +391,27 @@ impl<'a> Args<'a> {
 
     /// 1301: the result would be longer than a packet; NULL.
     fn too_long(&self, length: u64) -> Option<Value> {
-        let max = self.ctx.session.max_allowed_packet;
-        if length <= max {
+        if length <= self.ctx.session.max_allowed_packet {
             return None;
         }
-        let message = format!("Result of function was larger than max_allowed_packet ({max}) - truncated");
-        self.ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message);
+        self.ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, self.overflow().message);
         Some(Value::Null)
     }
+
+    fn overflow(&self) -> SqlError {
+        packet_overflow(self.name, self.ctx)
+    }
 }
+
+/// 1301
+pub(crate) fn packet_overflow(function: &str, ctx: &EvalContext<'_>) -> SqlError {
+    let max = ctx.session.max_allowed_packet;
+    let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
+    SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
+}
+
+/// Shorter arguments are not counted: of them there are at most as many as a statement has bytes.
+const LONG_ARGUMENT: u64 = 4096;
 
 /// NULL if an argument is.
 macro_rules! some {

@@ -1,20 +1,29 @@
 //! Regular expressions: REGEXP_LIKE (and so REGEXP), REGEXP_INSTR, REGEXP_SUBSTR, REGEXP_REPLACE.
 //!
 //! The syntax is the `regex` crate's, which is nearly all of what MySQL's library takes: without back references and
-//! look-around, and in time that grows with the text only.
+//! look-around, and in time that grows with the text only. Two settings have other units here than there:
+//! `regexp_stack_limit` bounds the bytes of a compiled pattern, `regexp_time_limit` the seconds of all searches of one call.
+//!
+//! Binary strings are searched byte by byte: each byte is the character of that number, and the result is bytes again.
+
+use std::borrow::Cow;
+use std::time::Duration;
 
 use base::{SqlError, codes};
 use regex::{Regex, RegexBuilder};
 use types::charset::{char_count, prefix_bytes};
 use types::{Value, collation};
 
-use super::{Args, FunctionInfo, LONG_TEXT, int, line, long_text_of_first, some, text_of, truth};
-use crate::expr::types::aggregate_collations;
+use super::{Args, FunctionInfo, LONG_TEXT, int, line, long_text_of_first, replacement, some, text_of, truth};
+use crate::expr::coerce;
+use crate::expr::tree::{Expr, VariableScope};
+use crate::expr::types::{Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("regexp_like", 2, 3, truth, |args| {
-        let (text, regex) = (some!(args.text(0)?), some!(compile(args, 2)?));
-        Ok(Value::from(regex.is_match(&String::from_utf8_lossy(&text))))
+        let Some(regex) = compile(args, 2)? else { return Ok(Value::Null) };
+        let text = some!(text(args, 0)?);
+        Ok(Value::from(Search::new(args, &regex, &text, 0).next()?.is_some()))
     })
     .compares(2),
     line("regexp_instr", 2, 6, int, regexp_instr).compares(2),
@@ -22,9 +31,58 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("regexp_replace", 3, 6, |args, session| text_of(&args[..1], LONG_TEXT, session), regexp_replace).compares(2),
 ];
 
+/// 3995 for a binary string beside text.
+pub(super) fn check(name: &str, args: &[Expr]) -> Result<(), SqlError> {
+    let count = match name {
+        "regexp_replace" => 3,
+        "regexp_like" | "regexp_instr" | "regexp_substr" => 2,
+        _ => return Ok(()),
+    };
+    let Some((first, others)) = args[..count.min(args.len())].split_first() else { return Ok(()) };
+    let is_string = |arg: &Expr| arg.ty.kind.is_string();
+    let is_binary = |arg: &Expr| arg.ty.kind == Kind::Bytes;
+    for other in others.iter().filter(|other| is_string(other) && is_string(first)) {
+        if is_binary(first) != is_binary(other) {
+            let collation = |arg: &Expr| if is_binary(arg) { "binary" } else { arg.ty.collation.name() };
+            let message = format!(
+                "Character set '{}' cannot be used in conjunction with '{}' in call to {name}.",
+                collation(first),
+                collation(other)
+            );
+            return Err(SqlError::new(codes::CHARACTER_SET_MISMATCH, message));
+        }
+    }
+    Ok(())
+}
+
+/// An argument as the text that is searched.
+fn text(args: &Args<'_>, at: usize) -> Result<Option<String>, SqlError> {
+    let Some(text) = args.text(at)? else { return Ok(None) };
+    Ok(Some(match args.is_binary(at) {
+        true => text.iter().map(|&byte| char::from(byte)).collect(),
+        false => String::from_utf8_lossy(&text).into_owned(),
+    }))
+}
+
+/// A part of such a text as a value.
+fn value(args: &Args<'_>, text: &str) -> Value {
+    match args.is_binary(0) {
+        true => args.string(text.chars().map(|c| c as u8).collect::<Vec<u8>>()),
+        false => args.string(text.as_bytes().to_vec()),
+    }
+}
+
+/// A setting of the server.
+fn limit(args: &Args<'_>, name: &str) -> Result<u64, SqlError> {
+    let value = args.ctx.host.system_variable(VariableScope::Global, name)?;
+    Ok(coerce::to_bits(&value, args.ctx)?.unwrap_or(0))
+}
+
 /// The pattern with its match flags, which are argument `flags`; without any the collation says whether case matters.
 fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
-    let Some(pattern) = args.text(1)? else { return Ok(None) };
+    /// What a compiled pattern may take if there is no limit.
+    const UNLIMITED: usize = 1 << 30;
+    let Some(pattern) = text(args, 1)? else { return Ok(None) };
     let binary = args.is_binary(0) || args.is_binary(1);
     let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
     let mut ignore_case = !binary && collation::equal(collation, b"a", b"A");
@@ -38,77 +96,238 @@ fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
                 b'm' => multi_line = true,
                 b'n' => dot_all = true,
                 b'u' => {}
-                _ => return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to regexp_like")),
+                _ => return Err(wrong_arguments(args, "")),
             }
         }
     }
-    let built = RegexBuilder::new(&String::from_utf8_lossy(&pattern))
+    if pattern.is_empty() || has_unknown_class(&pattern) {
+        return Err(illegal_argument());
+    }
+    let size = match limit(args, "regexp_stack_limit")? {
+        0 => UNLIMITED,
+        bytes => usize::try_from(bytes).unwrap_or(UNLIMITED),
+    };
+    let built = RegexBuilder::new(&pattern)
         .case_insensitive(ignore_case)
         .multi_line(multi_line)
         .dot_matches_new_line(dot_all)
+        .size_limit(size)
         .build();
-    match built {
-        Ok(regex) => Ok(Some(regex)),
-        Err(error) => {
-            Err(SqlError::new(codes::REGEXP_ERROR, format!("Illegal argument to a regular expression: {error}")))
+    built.map(Some).map_err(|error| wrong_pattern(&error))
+}
+
+/// `[[:<:]]`, `[[:word:]]` and the like: a class that the library would take for a set of these characters.
+fn has_unknown_class(pattern: &str) -> bool {
+    const CLASSES: [&str; 14] = [
+        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
+        "word", "xdigit",
+    ];
+    pattern.match_indices("[[:").any(|(at, opening)| {
+        let rest = &pattern[at + opening.len()..];
+        let name = rest.find(":]").map(|end| rest[..end].trim_start_matches('^'));
+        name.is_some_and(|name| !CLASSES.contains(&name))
+    })
+}
+
+/// 1210
+fn wrong_arguments(args: &Args<'_>, more: &str) -> SqlError {
+    SqlError::new(codes::WRONG_ARGUMENTS, format!("Incorrect arguments to {}{more}", args.name))
+}
+
+/// 3685
+fn illegal_argument() -> SqlError {
+    SqlError::new(codes::REGEXP_ERROR, "Illegal argument to a regular expression.")
+}
+
+/// The error of a pattern that is none, or is none here.
+fn wrong_pattern(error: &regex::Error) -> SqlError {
+    let regex::Error::Syntax(text) = error else {
+        return SqlError::new(codes::REGEXP_STACK_OVERFLOW, "Overflow in the regular expression backtrack stack.");
+    };
+    let says = |part: &str| text.contains(part);
+    let (code, message): (_, Cow<'static, str>) = match () {
+        _ if says("look-around") => return SqlError::not_supported("look-around in regular expressions"),
+        _ if says("backreferences") => return SqlError::not_supported("back references in regular expressions"),
+        _ if says("unclosed group") || says("unopened group") => {
+            (codes::REGEXP_MISMATCHED_PAREN, "Mismatched parenthesis in regular expression.".into())
         }
+        _ if says("unclosed character class") => (
+            codes::REGEXP_MISSING_CLOSE_BRACKET,
+            "The regular expression contains an unclosed bracket expression.".into(),
+        ),
+        _ if says("invalid repetition count range") => {
+            (codes::REGEXP_MAX_LT_MIN, "The maximum is less than the minumum in a {min,max} interval.".into())
+        }
+        _ if says("escape sequence") => {
+            (codes::REGEXP_BAD_ESCAPE_SEQUENCE, "Unrecognized escape sequence in regular expression.".into())
+        }
+        _ if says("invalid character class range") => (
+            codes::REGEXP_INVALID_RANGE,
+            "The regular expression contains an [x-y] character range where x comes after y.".into(),
+        ),
+        _ if says("capture group name") => {
+            (codes::REGEXP_INVALID_CAPTURE_GROUP_NAME, replacement::INVALID_GROUP_NAME.into())
+        }
+        _ if says("repetition operator missing") => {
+            // The library points at the place in the line below the pattern's.
+            let caret = text.lines().find(|line| line.trim() == "^").map_or(0, |line| line.trim_end().len());
+            let character = caret.saturating_sub("    ".len());
+            let message = format!("Syntax error in regular expression on line 1, character {character}.");
+            (codes::REGEXP_RULE_SYNTAX, message.into())
+        }
+        _ => return illegal_argument(),
+    };
+    SqlError::new(code, message)
+}
+
+/// The matches from a place on, one after the other. An empty one may follow one that was not.
+struct Search<'a> {
+    args: &'a Args<'a>,
+    regex: &'a Regex,
+    text: &'a str,
+    at: usize,
+    /// When the call began, and how long it may take.
+    time: Option<(Duration, Duration)>,
+}
+
+impl<'a> Search<'a> {
+    fn new(args: &'a Args<'a>, regex: &'a Regex, text: &'a str, at: usize) -> Self {
+        Search { args, regex, text, at, time: None }
+    }
+
+    /// 3699 if the call has taken its time; 1317 and 3024 as anywhere.
+    fn check(&mut self) -> Result<(), SqlError> {
+        let ctx = self.args.ctx;
+        ctx.check_cancelled()?;
+        let Some(watch) = ctx.watch else { return Ok(()) };
+        let now = watch.clock.monotonic();
+        let (began, most) = match self.time {
+            Some(time) => time,
+            None => {
+                let most = Duration::from_secs(limit(self.args, "regexp_time_limit")?);
+                *self.time.insert((now, most))
+            }
+        };
+        if most.is_zero() || now.saturating_sub(began) <= most {
+            return Ok(());
+        }
+        Err(SqlError::new(codes::REGEXP_TIME_OUT, "Timeout exceeded in regular expression match."))
+    }
+
+    fn next(&mut self) -> Result<Option<regex::Match<'a>>, SqlError> {
+        self.check()?;
+        if self.at > self.text.len() {
+            return Ok(None);
+        }
+        let found = self.regex.find_at(self.text, self.at);
+        self.go_on(found);
+        Ok(found)
+    }
+
+    fn next_captures(&mut self) -> Result<Option<regex::Captures<'a>>, SqlError> {
+        self.check()?;
+        if self.at > self.text.len() {
+            return Ok(None);
+        }
+        let found = self.regex.captures_at(self.text, self.at);
+        self.go_on(found.as_ref().and_then(|captures| captures.get(0)));
+        Ok(found)
+    }
+
+    fn go_on(&mut self, found: Option<regex::Match<'a>>) {
+        self.at = match found {
+            None => self.text.len() + 1,
+            Some(found) if found.is_empty() => {
+                let next = self.text[found.end()..].chars().next().map_or(1, char::len_utf8);
+                found.end() + next
+            }
+            Some(found) => found.end(),
+        };
+    }
+
+    /// The match of that number, from 1 on.
+    fn nth(&mut self, number: usize) -> Result<Option<regex::Match<'a>>, SqlError> {
+        for _ in 1..number {
+            if self.next()?.is_none() {
+                return Ok(None);
+            }
+        }
+        self.next()
     }
 }
 
 /// Text, where to begin in it (bytes) and which occurrence is meant; `None` if one is NULL.
-fn place(args: &Args<'_>, first: usize) -> Result<Option<(String, usize, usize)>, SqlError> {
+fn place(args: &Args<'_>, first: usize) -> Result<Option<(String, usize, i64)>, SqlError> {
     let (Some(text), Some(position), Some(occurrence)) =
-        (args.text(0)?, args.int_or(first, 1)?, args.int_or(first + 1, 1)?)
+        (text(args, 0)?, args.int_or(first, 1)?, args.int_or(first + 1, 1)?)
     else {
         return Ok(None);
     };
-    let chars = char_count(&text) as i64;
-    if position < 1 || position > chars + 1 {
-        return Err(SqlError::new(
-            codes::REGEXP_INDEX_OUTOFBOUNDS_ERROR,
-            "Index out of bounds in regular expression search.",
-        ));
+    if position < 1 && args.name != "regexp_instr" {
+        let message = format!("Incorrect parameters in the call to native function '{}'", args.name);
+        return Err(SqlError::new(codes::WRONG_PARAMETERS_TO_NATIVE_FCT, message));
     }
-    let from = prefix_bytes(&text, position as usize - 1);
-    Ok(Some((String::from_utf8_lossy(&text).into_owned(), from, occurrence.max(0) as usize)))
+    let chars = char_count(text.as_bytes()) as i64;
+    if position < 1 || position > chars.max(1) {
+        return Err(replacement::out_of_bounds());
+    }
+    let from = prefix_bytes(text.as_bytes(), position as usize - 1);
+    Ok(Some((text, from, occurrence)))
 }
 
 fn regexp_instr(args: &Args<'_>) -> Result<Value, SqlError> {
     let regex = some!(compile(args, 5)?);
     let (text, from, occurrence) = some!(place(args, 2)?);
-    let at_end = some!(args.int_or(4, 0)?) == 1;
-    let found = regex.find_iter(&text[from..]).nth(occurrence.saturating_sub(1));
+    let at_end = match some!(args.int_or(4, 0)?) {
+        option @ (0 | 1) => option == 1,
+        _ => return Err(wrong_arguments(args, ": return_option must be 1 or 0.")),
+    };
+    let found = Search::new(args, &regex, &text, from).nth(occurrence.max(1) as usize)?;
     Ok(Value::Int(found.map_or(0, |found| {
         let at = if at_end { found.end() } else { found.start() };
-        char_count(&text.as_bytes()[..from + at]) as i64 + 1
+        char_count(&text.as_bytes()[..at]) as i64 + 1
     })))
 }
 
 fn regexp_substr(args: &Args<'_>) -> Result<Value, SqlError> {
     let regex = some!(compile(args, 4)?);
     let (text, from, occurrence) = some!(place(args, 2)?);
-    let found = regex.find_iter(&text[from..]).nth(occurrence.saturating_sub(1));
-    Ok(found.map_or(Value::Null, |found| args.string(found.as_str().as_bytes().to_vec())))
+    let found = Search::new(args, &regex, &text, from).nth(occurrence.max(1) as usize)?;
+    Ok(found.map_or(Value::Null, |found| value(args, found.as_str())))
 }
 
 fn regexp_replace(args: &Args<'_>) -> Result<Value, SqlError> {
     let regex = some!(compile(args, 5)?);
-    let new = some!(args.text(2)?);
-    // Occurrence 0 is all of them; that is the default here.
-    let occurrence = some!(args.int_or(4, 0)?).max(0) as usize;
+    let new = some!(text(args, 2)?);
     let (text, from, _) = some!(place(args, 3)?);
-    let new = String::from_utf8_lossy(&new);
-    let mut out = text[..from].to_string();
-    let mut last = 0;
-    let rest = &text[from..];
-    for (number, captures) in regex.captures_iter(rest).enumerate() {
+    // Occurrence 0 is all of them; that is the default here.
+    let occurrence = match some!(args.int_or(4, 0)?) {
+        0 => None,
+        occurrence => Some(occurrence.max(1) as usize),
+    };
+    if text.is_empty() {
+        return Ok(value(args, ""));
+    }
+    let parts = replacement::parse(&new, &regex)?;
+    let mut search = Search::new(args, &regex, &text, from);
+    let (mut out, mut last, mut number) = (String::new(), 0, 0);
+    while let Some(captures) = search.next_captures()? {
         let Some(whole) = captures.get(0) else { continue };
-        if occurrence == 0 || number + 1 == occurrence {
-            out.push_str(&rest[last..whole.start()]);
-            captures.expand(&new, &mut out);
-            last = whole.end();
+        number += 1;
+        if occurrence.is_some_and(|occurrence| number < occurrence) {
+            continue;
+        }
+        out.push_str(&text[last..whole.start()]);
+        replacement::expand(&parts, &captures, &mut out);
+        last = whole.end();
+        if (out.len() + text.len() - last) as u64 > args.ctx.session.max_allowed_packet {
+            let message = "The result string is larger than the result buffer.";
+            return Err(SqlError::new(codes::REGEXP_BUFFER_OVERFLOW, message));
+        }
+        if occurrence.is_some() {
+            break;
         }
     }
-    out.push_str(&rest[last..]);
-    Ok(args.string(out.into_bytes()))
+    out.push_str(&text[last..]);
+    Ok(value(args, &out))
 }

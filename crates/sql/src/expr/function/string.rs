@@ -1,6 +1,6 @@
 //! Functions of strings. Positions count characters (of binary strings bytes), from 1.
 
-use base::SqlError;
+use base::{SqlError, codes};
 use bytes::Bytes;
 use types::charset::{Charset, char_count, prefix_bytes};
 use types::{Value, collation};
@@ -12,6 +12,7 @@ use super::{
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
 use crate::expr::context::SessionInfo;
+use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
@@ -50,6 +51,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("find_in_set", 2, 2, int, find_in_set).compares(2),
     line("elt", 2, MANY, |args, session| text_of_all(&args[1..], session), elt).joins(1),
     line("make_set", 2, MANY, |args, session| text_of_all(&args[1..], session), make_set).joins(1),
+    line("export_set", 3, 5, exported_set, export_set).joins(1),
     line("ascii", 1, 1, int, |args| Ok(Value::Int(some!(args.bytes(0)?).first().map_or(0, |&byte| byte as i64)))),
     line("ord", 1, 1, int, ord),
     line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
@@ -87,9 +89,13 @@ fn inserted(args: &[Expr], session: &SessionInfo) -> ExprType {
 fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();
     for at in 0..args.len() {
-        out.extend_from_slice(&some!(args.part(at)?));
+        let part = some!(args.part(at)?);
+        if let Some(null) = args.too_long((out.len() + part.len()) as u64) {
+            return Ok(null);
+        }
+        out.extend_from_slice(&part);
     }
-    Ok(args.too_long(out.len() as u64).unwrap_or_else(|| args.string(out)))
+    Ok(args.string(out))
 }
 
 fn concat_ws(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -98,6 +104,9 @@ fn concat_ws(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut is_first = true;
     for at in 1..args.len() {
         if let Some(text) = args.part(at)? {
+            if let Some(null) = args.too_long((out.len() + separator.len() + text.len()) as u64) {
+                return Ok(null);
+            }
             if !is_first {
                 out.extend_from_slice(&separator);
             }
@@ -105,7 +114,7 @@ fn concat_ws(args: &Args<'_>) -> Result<Value, SqlError> {
             out.extend_from_slice(&text);
         }
     }
-    Ok(args.too_long(out.len() as u64).unwrap_or_else(|| args.string(out)))
+    Ok(args.string(out))
 }
 
 /// Characters, or bytes of a binary string.
@@ -301,7 +310,8 @@ fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
     if fill.is_empty() {
         return Ok(args.string(text));
     }
-    if let Some(null) = args.too_long(4 * length as u64) {
+    let char_bytes = if binary || coerce::has_other_bytes(args.ty) { 1 } else { 4 };
+    if let Some(null) = args.too_long((length as u64).saturating_mul(char_bytes)) {
         return Ok(null);
     }
     let missing = length - own;
@@ -322,7 +332,11 @@ fn insert(args: &Args<'_>) -> Result<Value, SqlError> {
     }
     let start = end_of(&text, count(position - 1), binary);
     let replaced = if length < 0 { text.len() - start } else { end_of(&text[start..], count(length), binary) };
-    Ok(args.string([&text[..start], &new, &text[start + replaced..]].concat()))
+    let length = text.len() - replaced + new.len();
+    match args.too_long(length as u64) {
+        Some(null) => Ok(null),
+        None => Ok(args.string([&text[..start], &new, &text[start + replaced..]].concat())),
+    }
 }
 
 /// Where `part` is in `text`, by the text's collation; from the position of the third argument on.
@@ -404,6 +418,31 @@ fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(args.string(chosen.join(&b","[..])))
 }
 
+/// The flags of `EXPORT_SET` if the statement does not say how many.
+const EXPORTED_BITS: usize = 64;
+
+fn exported_set(args: &[Expr], session: &SessionInfo) -> ExprType {
+    let length = |arg: Option<&Expr>, or: u32| arg.map_or(or, |arg| arg.ty.text_length());
+    let each = length(args.get(1), 0).max(length(args.get(2), 0)).saturating_add(length(args.get(3), 1));
+    text_of(&args[1..args.len().min(4)], each.saturating_mul(EXPORTED_BITS as u32), session)
+}
+
+/// `EXPORT_SET(bits, on, off, separator, count)`: a text for each bit, the lowest first.
+fn export_set(args: &Args<'_>) -> Result<Value, SqlError> {
+    let bits = some!(coerce::to_bits(&*args.value(0)?, args.ctx)?);
+    let (on, off) = (some!(args.part(1)?), some!(args.part(2)?));
+    let separator = if args.len() > 3 { some!(args.part(3)?) } else { Bytes::from_static(b",") };
+    let count = some!(args.int_or(4, EXPORTED_BITS as i64)?);
+    let count = usize::try_from(count).map_or(EXPORTED_BITS, |count| count.min(EXPORTED_BITS));
+    let texts: Vec<&[u8]> = (0..count).map(|bit| if bits >> bit & 1 == 1 { &on[..] } else { &off[..] }).collect();
+    let length = texts.iter().map(|text| text.len() as u64).sum::<u64>()
+        + separator.len() as u64 * count.saturating_sub(1) as u64;
+    match args.too_long(length) {
+        Some(null) => Ok(null),
+        None => Ok(args.string(texts.join(&separator[..]))),
+    }
+}
+
 fn ord(args: &Args<'_>) -> Result<Value, SqlError> {
     let text = some!(args.bytes(0)?);
     let bytewise = args.is_binary(0) || coerce::has_other_bytes(&args.args[0].ty);
@@ -438,7 +477,7 @@ fn quote(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(args.string(out))
 }
 
-/// `FORMAT(n, decimals)`: 1,234,567.89
+/// `FORMAT(n, decimals)`: 1,234,567.89; `FORMAT(n, decimals, locale)`: in the locale's form.
 fn format_number(args: &Args<'_>) -> Result<Value, SqlError> {
     let value = args.value(0)?;
     let decimals = some!(args.int(1)?).clamp(0, 30) as u8;
@@ -448,22 +487,22 @@ fn format_number(args: &Args<'_>) -> Result<Value, SqlError> {
     } else {
         coerce::to_decimal(&value, args.ctx)?
     };
-    let rounded = some!(exact).rounded(decimals, types::decimal::Rounding::HalfUp);
-    let text = some!(rounded).to_string();
-    let (whole, fraction) = text.split_once('.').map_or((&*text, None), |(whole, fraction)| (whole, Some(fraction)));
-    let (sign, digits) = whole.strip_prefix('-').map_or(("", whole), |digits| ("-", digits));
-    let mut out = String::from(sign);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if let Some(fraction) = fraction {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    Ok(Value::str(out))
+    let rounded = some!(some!(exact).rounded(decimals, types::decimal::Rounding::HalfUp));
+    let locale = match args.len() {
+        2 => Locale::english(),
+        _ => named_locale(args)?,
+    };
+    Ok(Value::str(locale.numbers.write(&rounded.to_string())))
+}
+
+/// The locale that the third argument names; English, and 1649 as a warning, if there is none.
+fn named_locale(args: &Args<'_>) -> Result<&'static Locale, SqlError> {
+    let name = args.text(2)?;
+    let name = name.as_ref().map_or("NULL".into(), |name| String::from_utf8_lossy(name));
+    Ok(Locale::by_name(&name).unwrap_or_else(|| {
+        args.ctx.warn(codes::UNKNOWN_LOCALE, Locale::unknown(&name).message);
+        Locale::english()
+    }))
 }
 
 fn soundex(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -477,23 +516,25 @@ fn soundex(args: &Args<'_>) -> Result<Value, SqlError> {
         b'R' => b'6',
         _ => b'0',
     };
-    let letters = text.iter().filter(|byte| byte.is_ascii_alphabetic()).map(u8::to_ascii_uppercase);
-    let mut out: Vec<u8> = Vec::new();
+    // Letters that are not ASCII count as vowels.
+    let text = String::from_utf8_lossy(&text);
+    let letters = text.chars().filter(|c| if c.is_ascii() { c.is_ascii_alphabetic() } else { c.is_alphabetic() });
+    let (mut out, mut chars) = (String::new(), 0);
     let mut last = b'0';
     for letter in letters {
-        let code = code(letter);
+        let upper = letter.to_ascii_uppercase();
+        let code = u8::try_from(upper).map_or(b'0', code);
         if out.is_empty() {
-            out.push(letter);
-            last = code;
-        } else if !matches!(letter, b'H' | b'W') {
-            if code != b'0' && code != last {
-                out.push(code);
-            }
-            last = code;
+            out.push(upper);
+            (last, chars) = (code, 1);
+        } else if code != b'0' && code != last {
+            out.push(char::from(code));
+            (last, chars) = (code, chars + 1);
         }
     }
-    while !out.is_empty() && out.len() < 4 {
-        out.push(b'0');
+    while !out.is_empty() && chars < 4 {
+        out.push('0');
+        chars += 1;
     }
-    Ok(args.string(out))
+    Ok(args.string(out.into_bytes()))
 }

@@ -9,7 +9,7 @@ use super::time_format;
 use super::{Args, FunctionInfo, line, nullable_int, own_text, some};
 use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
-use crate::expr::context::SessionInfo;
+use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::interval;
 use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind, IntervalUnit};
@@ -42,19 +42,22 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         .per_execution(),
     line("current_time", 0, 1, clock_type, |args| Ok(Value::Time(args.ctx.local_now().time().truncated(fsp(args)))))
         .per_execution(),
-    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, Allow::ZEROS)?).into_value())),
+    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, text_allowed(args)?)?).into_value())),
     line(
         "time",
         1,
         1,
-        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0])),
+        |args, _| ExprType::temporal(Kind::Time, time_fraction_of(&args[0])),
         |args| Ok(Value::Time(some!(args.time(0)?))),
     ),
     line(
         "timestamp",
         1,
         2,
-        |args, _| ExprType::temporal(Kind::DateTime, args.iter().map(fraction_of).max().unwrap_or(0)),
+        |args, _| {
+            let fsp = args.get(1).map_or(0, time_fraction_of);
+            ExprType::temporal(Kind::DateTime, fraction_of(&args[0]).max(fsp))
+        },
         timestamp,
     ),
     line("year", 1, 1, nullable_int, |args| part(args, IntervalUnit::Year)),
@@ -106,7 +109,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         Ok(calendar::from_day_number(some!(args.int(0)?)).unwrap_or(Date::ZERO).into_value())
     }),
     line("makedate", 2, 2, date_type, makedate),
-    line("maketime", 3, 3, |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[2])), maketime),
+    line("maketime", 3, 3, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[2])), maketime),
     line("datediff", 2, 2, nullable_int, |args| {
         let (a, b) = (some!(args.date(0, REAL)?), some!(args.date(1, REAL)?));
         Ok(Value::Int(calendar::day_number(a) - calendar::day_number(b)))
@@ -115,7 +118,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         "timediff",
         2,
         2,
-        |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0]).max(fraction_of(&args[1]))),
+        |args, _| ExprType::temporal(Kind::Time, time_fraction_of(&args[0]).max(time_fraction_of(&args[1]))),
         timediff,
     ),
     line("addtime", 2, 2, addtime_type, |args| addtime(args, 1)),
@@ -123,7 +126,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("adddate", 2, 2, adddate_type, |args| adddate(args, false)),
     line("subdate", 2, 2, adddate_type, |args| adddate(args, true)),
     line("time_to_sec", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).micros() / MICROS_PER_SECOND))),
-    line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, fraction_of(&args[0])), sec_to_time),
+    line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, super::int, |args| {
         let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
         // In 32 bits that go round, as in MySQL.
@@ -167,6 +170,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
             Ok(time_format::format_time(time, &format).map_or(Value::Null, |text| Value::Str(text.into())))
         },
     ),
+    line("get_format", 2, 2, |_, session| own_text(17, session), time_format::get_format),
     line("str_to_date", 2, 2, str_to_date_type, time_format::str_to_date),
 ];
 
@@ -212,12 +216,25 @@ fn date_type(_: &[Expr], _: &SessionInfo) -> ExprType {
     ExprType::of_kind(Kind::Date)
 }
 
-/// Digits of the fraction of a temporal argument; text that is no constant may have any.
+/// Digits of the fraction of an argument that is read as a date; text that is no constant may have any.
 fn fraction_of(arg: &Expr) -> u8 {
     if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
         let of_datetime = parse::datetime(text, Allow::ALL).map(|parsed| parsed.fsp);
         return of_datetime.or_else(|| parse::time(text).map(|parsed| parsed.fsp)).unwrap_or(6);
     }
+    number_fraction_of(arg)
+}
+
+/// Digits of the fraction of an argument that is read as a time.
+fn time_fraction_of(arg: &Expr) -> u8 {
+    if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
+        return parse::time(text).map_or(6, |parsed| parsed.fsp);
+    }
+    number_fraction_of(arg)
+}
+
+/// Digits of the fraction of an argument that is read as a number: text may have any.
+fn number_fraction_of(arg: &Expr) -> u8 {
     match arg.ty.kind {
         Kind::Date | Kind::Int | Kind::UInt | Kind::Null => 0,
         Kind::Time | Kind::DateTime | Kind::Decimal => arg.ty.decimals.min(6),
@@ -229,11 +246,15 @@ fn unit(args: &Args<'_>) -> Result<Option<IntervalUnit>, SqlError> {
     Ok(args.int(0)?.and_then(|n| IntervalUnit::by_number(n as usize)))
 }
 
-fn part(args: &Args<'_>, unit: IntervalUnit) -> Result<Value, SqlError> {
-    // A stored date may have zero parts; text is read as sql_mode says.
+/// A stored date may have zero parts; text is read as sql_mode says.
+fn text_allowed(args: &Args<'_>) -> Result<Allow, SqlError> {
     let is_text = args.value(0)?.as_bytes().is_some();
-    let allow = if is_text { cast::allowed(args.ctx) } else { Allow::ZEROS };
-    let date = some!(args.date(0, allow)?);
+    Ok(if is_text { cast::allowed(args.ctx) } else { Allow::ZEROS })
+}
+
+fn part(args: &Args<'_>, unit: IntervalUnit) -> Result<Value, SqlError> {
+    let zeros = Allow { zero_in_date: true, ..text_allowed(args)? };
+    let date = some!(args.date(0, zeros)?);
     Ok(Value::Int(match unit {
         IntervalUnit::Year => date.year as i64,
         IntervalUnit::Quarter => (date.month as i64 + 2) / 3,
@@ -299,7 +320,7 @@ fn timediff(args: &Args<'_>) -> Result<Value, SqlError> {
     if a.is_null() || b.is_null() {
         return Ok(Value::Null);
     }
-    let difference = match (span_or_instant(&a), span_or_instant(&b)) {
+    let difference = match (span_or_instant(&a, args.ctx)?, span_or_instant(&b, args.ctx)?) {
         (Some(a), Some(b)) => a.zip_same(b),
         _ => None,
     };
@@ -328,20 +349,37 @@ impl Moment {
     }
 }
 
-fn span_or_instant(value: &Value) -> Option<Moment> {
-    Some(match value {
-        Value::Time(time) => Moment::Span(time.micros()),
-        Value::DateTime(datetime) => Moment::Instant(calendar::to_micros(*datetime)),
-        Value::Date(date) => Moment::Instant(calendar::to_micros(date.at_midnight())),
-        other => match coerce::parse_datetime(other, REAL).filter(|parsed| parsed.has_time) {
-            Some(parsed) => Moment::Instant(calendar::to_micros(parsed.value)),
-            None => Moment::Span(coerce::parse_time(other)?.value.micros()),
+/// What the value is by itself; a warning and `None` if it is neither, or is a date that the calendar does not have.
+fn span_or_instant(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Moment>, SqlError> {
+    // A greater number is no time of day.
+    const CLOCK_MAX: f64 = 8_385_959.0;
+    let instant = |at: DateTime| Some(Moment::Instant(calendar::to_micros(at)));
+    Ok(match value {
+        Value::Null => None,
+        Value::Time(time) => Some(Moment::Span(time.micros())),
+        Value::DateTime(datetime) => instant(*datetime),
+        Value::Date(date) => instant(date.at_midnight()),
+        Value::Str(text) | Value::Bytes(text) => match parse::moment(text) {
+            None => {
+                ctx.incorrect("datetime", text)?;
+                None
+            }
+            Some(parse::Moment::At(parsed)) if !REAL.accepts(parsed.value.date) => {
+                ctx.truncated("date", text)?;
+                None
+            }
+            Some(parse::Moment::At(_)) => coerce::to_datetime(value, REAL, ctx)?.and_then(instant),
+            Some(parse::Moment::Span(_)) => coerce::to_time(value, ctx)?.map(|time| Moment::Span(time.micros())),
         },
+        number if coerce::to_f64(number, ctx)?.is_some_and(|n| n > CLOCK_MAX) => {
+            coerce::to_datetime(number, REAL, ctx)?.and_then(instant)
+        }
+        number => coerce::to_time(number, ctx)?.map(|time| Moment::Span(time.micros())),
     })
 }
 
 fn addtime_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    let fsp = fraction_of(&args[0]).max(fraction_of(&args[1]));
+    let fsp = time_fraction_of(&args[0]).max(time_fraction_of(&args[1]));
     match args[0].ty.kind {
         Kind::Time => ExprType::temporal(Kind::Time, fsp),
         Kind::DateTime | Kind::Date => ExprType::temporal(Kind::DateTime, fsp),
@@ -352,8 +390,7 @@ fn addtime_type(args: &[Expr], _: &SessionInfo) -> ExprType {
 fn addtime(args: &Args<'_>, sign: i64) -> Result<Value, SqlError> {
     let value = args.value(0)?;
     let added = sign * some!(args.time(1)?).micros();
-    let moment = if value.is_null() { None } else { span_or_instant(&value) };
-    let sum = match some!(moment) {
+    let sum = match some!(span_or_instant(&value, args.ctx)?) {
         Moment::Span(micros) => Value::Time(Time::from_micros(micros + added).clamped().0),
         Moment::Instant(micros) => calendar::from_micros(micros + added).map_or(Value::Null, Value::DateTime),
     };
@@ -431,7 +468,7 @@ fn unix_timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
 fn from_unixtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
     match args.get(1) {
         Some(format) => own_text(format.ty.text_length().saturating_mul(10), session),
-        None => ExprType::temporal(Kind::DateTime, fraction_of(&args[0])),
+        None => ExprType::temporal(Kind::DateTime, number_fraction_of(&args[0])),
     }
 }
 
@@ -453,7 +490,9 @@ fn convert_tz(args: &Args<'_>) -> Result<Value, SqlError> {
     let (at, from, to) = (some!(args.datetime(0, REAL)?), some!(args.text(1)?), some!(args.text(2)?));
     let session = &args.ctx.session.time_zone;
     let (from, to) = (some!(zone_named(&from, session)), some!(zone_named(&to, session)));
-    let utc = some!(coerce::local_to_utc_micros(at, &from));
+    // A time that no TIMESTAMP could be stays as it is.
+    let in_range = |utc: &i64| (1..=LAST_SECOND).contains(&utc.div_euclid(MICROS_PER_SECOND));
+    let Some(utc) = coerce::local_to_utc_micros(at, &from).filter(in_range) else { return Ok(Value::DateTime(at)) };
     Ok(coerce::utc_micros_to_local(utc, &to).map_or(Value::Null, Value::DateTime))
 }
 

@@ -140,6 +140,24 @@ fn write_time_part(time: Time, specifier: u8, out: &mut String) -> bool {
     written.is_ok()
 }
 
+/// `GET_FORMAT(DATE, 'EUR')`, whose first argument is the name of the type as text.
+pub(super) fn get_format(args: &Args<'_>) -> Result<Value, SqlError> {
+    let (of, region) = (some!(args.text(0)?), some!(args.text(1)?));
+    let formats: [&str; 4] = match of.to_ascii_lowercase().as_slice() {
+        b"date" => ["%m.%d.%Y", "%Y-%m-%d", "%d.%m.%Y", "%Y%m%d"],
+        b"time" => ["%h:%i:%s %p", "%H:%i:%s", "%H.%i.%s", "%H%i%s"],
+        _ => ["%Y-%m-%d %H.%i.%s", "%Y-%m-%d %H:%i:%s", "%Y-%m-%d %H.%i.%s", "%Y%m%d%H%i%s"],
+    };
+    let at = match region.to_ascii_uppercase().as_slice() {
+        b"USA" => 0,
+        b"JIS" | b"ISO" => 1,
+        b"EUR" => 2,
+        b"INTERNAL" => 3,
+        _ => return Ok(Value::Null),
+    };
+    Ok(Value::from(formats[at]))
+}
+
 /// What STR_TO_DATE gives for a format.
 pub(super) fn type_of_format(format: &[u8]) -> ExprType {
     let has = |specifiers: &[u8]| format.windows(2).any(|pair| pair[0] == b'%' && specifiers.contains(&pair[1]));
@@ -254,10 +272,18 @@ impl Reader<'_> {
             b'a' => drop(self.name(&Locale::english().days, 3)?),
             b'w' => drop(self.in_range(1, 6)?),
             b'%' => self.text = self.text.strip_prefix(b"%")?,
+            b'.' => self.skip(u8::is_ascii_punctuation),
+            b'@' => self.skip(u8::is_ascii_alphabetic),
+            b'#' => self.skip(u8::is_ascii_digit),
             // Weeks need a weekday and a year of their own; what cannot be read is refused rather than guessed.
             _ => return None,
         }
         Some(())
+    }
+
+    fn skip(&mut self, is_one: fn(&u8) -> bool) {
+        let len = self.text.iter().take_while(|byte| is_one(byte)).count();
+        self.text = &self.text[len..];
     }
 
     fn number(&mut self, max_digits: usize) -> Option<(u32, usize)> {

@@ -87,6 +87,12 @@ pub(super) const ALL: &[Setting] = &[
     both("max_error_count", uint(0, 65535), "1024").doc("Most warnings kept for SHOW WARNINGS."),
     both("max_join_size", uint(1, u64::MAX), "18446744073709551615").understood().doc("Joins are not limited."),
     both("max_sort_length", uint(4, 8388608), "1024").understood().doc("Values are compared whole."),
+    global("regexp_stack_limit", uint(0, i32::MAX as u64), "8000000").doc(
+        "Bytes that a compiled regular expression takes at most (3698); 0 for a gigabyte. There is no stack of states to go back to, which MySQL bounds with it.",
+    ),
+    global("regexp_time_limit", uint(0, i32::MAX as u64), "32").doc(
+        "Seconds that all searches of one call of REGEXP_LIKE and its kin take at most (3699); 0 for any time. It is looked at between two searches, and one search takes time that grows with the text only. (MySQL counts steps.)",
+    ),
     global("max_prepared_stmt_count", uint(0, 4194304), "16382")
         .doc("Most prepared statements of all sessions together."),
     both("max_statement_time", Kind::Double { min: 0.0, max: 31536000.0 }, "0")

@@ -30,7 +30,7 @@ pub(super) const ALL: &[Setting] = &[
     global("flush", BOOL, "OFF").understood().doc("MyISAM's."),
     global("general_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged to a file."),
     global("general_log_file", TEXT, "").understood().doc("Statements are not logged to a file."),
-    fixed("have_compress", TEXT, "NO").understood().doc("Whether COMPRESS() is there."),
+    fixed("have_compress", TEXT, "YES").understood().doc("COMPRESS() is there."),
     fixed("have_dynamic_loading", TEXT, "NO").understood().doc("There are no plugins to load."),
     fixed("have_geometry", TEXT, "NO").understood().doc("There are no spatial types."),
     fixed("have_profiling", TEXT, "NO").understood().doc("Statements are not profiled."),

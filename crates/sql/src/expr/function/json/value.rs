@@ -127,8 +127,15 @@ fn returned(json: &Json, args: &Args<'_>) -> Result<Option<Value>, SqlError> {
             let to = cast_to(ty);
             let value = crate::expr::cast::eval(&plain, &ExprType::text(0, CollationId::UTF8MB4_BIN), to, ty, &strict);
             let value = value.unwrap_or(Value::Null);
-            let negative = matches!(to, CastType::Unsigned) && json.number() < 0.0;
-            Some(value).filter(|value| !value.is_null() && !negative && warnings.is_empty())
+            const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+            // An integer with the other sign's bit would only wrap.
+            let wraps = match (to, &plain) {
+                (CastType::Unsigned, _) => json.number() < 0.0,
+                (CastType::Signed, Value::UInt(n)) => i64::try_from(*n).is_err(),
+                (CastType::Signed, Value::Double(n)) => !(-BEYOND..BEYOND).contains(n),
+                _ => false,
+            };
+            Some(value).filter(|value| !value.is_null() && !wraps && warnings.is_empty())
         }
     })
 }
