@@ -9,8 +9,9 @@ use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate};
+use crate::expr::choice::condition_of_if;
 use crate::expr::function::json::{Behavior, JsonValue};
-use crate::expr::{Aggregate, Expr, ExprKind, ExprType, Kind, WarningLevel, build, function};
+use crate::expr::{Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, Kind, WarningLevel, build, function};
 
 impl<'a> Binder<'a> {
     pub(crate) fn bind_function(
@@ -45,6 +46,15 @@ impl<'a> Binder<'a> {
                 let amount = self.bind_arg(amount, scope)?;
                 build::interval(self.bind_arg(date, scope)?, amount, unit, false)
             }
+            ("get_format", [of, region]) => {
+                let name = of.to_string().to_ascii_lowercase();
+                if !matches!(name.as_str(), "date" | "time" | "datetime" | "timestamp") {
+                    return Err(SqlError::new(codes::PARSE_ERROR, format!("GET_FORMAT() of {of}")));
+                }
+                let of = build::string_literal(&name, types::CollationId::DEFAULT);
+                let args = vec![of, self.bind_arg(region, scope)?];
+                self.call("get_format", args)
+            }
             ("timestampdiff", [unit, from, to]) => {
                 let unit = interval_unit(&unit.to_string())?;
                 build::timestamp_diff(unit, self.bind_arg(from, scope)?, self.bind_arg(to, scope)?)
@@ -61,11 +71,54 @@ impl<'a> Binder<'a> {
             }
             ("values", [arg]) => self.bind_values_function(arg),
             ("default", [arg]) => self.bind_default_function(arg),
+            ("if" | "ifnull" | "coalesce", _) => {
+                let args = self.bind_branches(&name, args, scope)?;
+                self.call(&name, args)
+            }
             _ => {
                 let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
                 self.call(&name, args)
             }
         }
+    }
+
+    /// The arguments of IF, IFNULL and COALESCE, of which not each is looked at.
+    fn bind_branches(
+        &mut self,
+        name: &str,
+        args: &'a [sql::FunctionArg],
+        scope: ExprScope<'_>,
+    ) -> Result<Vec<Expr>, SqlError> {
+        let mut bound: Vec<Expr> = Vec::with_capacity(args.len());
+        for arg in args {
+            let from = self.scope().subqueries.len();
+            let next = self.bind_arg(arg, scope)?;
+            self.guard_calls(from, || match (name, &bound[..]) {
+                (_, []) => None,
+                ("if", [condition]) => Some(build::is_truth(condition_of_if(condition.clone()), true)),
+                ("if", [condition, ..]) => Some(build::not(build::is_truth(condition_of_if(condition.clone()), true))),
+                (_, before) => Some(build::and(before.iter().cloned().map(build::is_null).collect())),
+            })?;
+            bound.push(next);
+        }
+        Ok(bound)
+    }
+
+    /// Calls that wait, among what was bound from that subquery on, are run only where `guard` is true: they are in a branch.
+    pub(crate) fn guard_calls(&mut self, from: usize, guard: impl FnOnce() -> Option<Expr>) -> Result<(), SqlError> {
+        if !self.scope().subqueries[from..].iter().any(Subquery::waits) {
+            return Ok(());
+        }
+        let Some(guard) = guard() else { return Ok(()) };
+        if guard.constancy() == Constancy::Volatile {
+            let place = "a function that waits, in a branch whose condition has another value each time";
+            return Err(SqlError::not_supported(place));
+        }
+        for subquery in self.scope().subqueries[from..].iter_mut().filter(|subquery| subquery.waits()) {
+            let all = std::iter::once(guard.clone()).chain(subquery.guard.take()).collect();
+            subquery.guard = Some(build::and(all));
+        }
+        Ok(())
     }
 
     /// A function that is no aggregate. One that waits becomes a slot.
@@ -95,7 +148,7 @@ impl<'a> Binder<'a> {
         let scope = self.scope();
         let index = scope.subqueries.len();
         let slot = scope.frame.slot(SlotSource::Subquery { index }, || ty.clone());
-        scope.subqueries.push(Subquery { query, kind, slot, correlated, late: false });
+        scope.subqueries.push(Subquery { query, kind, slot, correlated, late: false, guard: None, per_row: false });
         Expr::column(slot, ty)
     }
 
@@ -117,7 +170,14 @@ impl<'a> Binder<'a> {
     ) -> Result<Expr, SqlError> {
         let (document, path) = (self.bind_arg(document, scope)?, self.bind_arg(path, scope)?);
         let sample = self.bind_arg(returning, scope)?;
+        // Without a length it may have any.
         let ty = match &sample.kind {
+            ExprKind::Cast { to: CastType::Char { chars: None }, .. } => {
+                ExprType { length: u32::MAX / 4, ..sample.ty.clone() }
+            }
+            ExprKind::Cast { to: CastType::Binary { bytes: None }, .. } => {
+                ExprType { length: u32::MAX, ..sample.ty.clone() }
+            }
             ExprKind::Cast { .. } => sample.ty.clone(),
             _ => ExprType::text(512, types::CollationId::UTF8MB4_BIN),
         };

@@ -9,6 +9,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
+use crate::expr::choice::condition_of_if;
 use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
 use crate::parse::DIV;
 
@@ -130,11 +131,7 @@ impl<'a> Binder<'a> {
             E::UnaryOp { op, expr } => self.bind_unary(*op, expr, scope),
             E::Case { operand, conditions, else_result, .. } => {
                 let operand = operand.as_ref().map(|operand| bind(self, operand)).transpose()?;
-                let mut arms = Vec::with_capacity(conditions.len());
-                for arm in conditions {
-                    arms.push((bind(self, &arm.condition)?, bind(self, &arm.result)?));
-                }
-                let otherwise = else_result.as_ref().map(|other| bind(self, other)).transpose()?;
+                let (arms, otherwise) = self.bind_arms(operand.as_ref(), conditions, else_result.as_deref(), scope)?;
                 let results = arms.iter().map(|(_, then)| then).chain(&otherwise);
                 self.types_params |= results.into_iter().any(|result| matches!(result.kind, ExprKind::Param(_)));
                 build::case(operand, arms, otherwise)
@@ -254,6 +251,9 @@ impl<'a> Binder<'a> {
                 None => Ok(build::user_variable(variable, self.context.session)),
             };
         }
+        if name.quote_style.is_none() && is_function_without_brackets(&name.value) {
+            return self.call(&name.value, Vec::new());
+        }
         let column = ColumnName { schema: None, table: None, column: &name.value };
         if let Some(expr) = scope.alias_before_columns(&name.value) {
             return Ok(expr.clone());
@@ -343,6 +343,40 @@ impl<'a> Binder<'a> {
         Ok(Expr::column(slot, ty))
     }
 
+    /// The arms of CASE and its ELSE.
+    fn bind_arms(
+        &mut self,
+        operand: Option<&Expr>,
+        arms: &'a [sql::CaseWhen],
+        otherwise: Option<&'a sql::Expr>,
+        scope: ExprScope<'_>,
+    ) -> Result<(Vec<(Expr, Expr)>, Option<Expr>), SqlError> {
+        let is_chosen = |when: &Expr| match operand {
+            None => Ok(build::is_truth(condition_of_if(when.clone()), true)),
+            Some(operand) => {
+                build::compare(CompareOp::Eq, operand.clone(), when.clone()).map(|equal| build::is_truth(equal, true))
+            }
+        };
+        let none_chosen = |arms: &[(Expr, Expr)]| {
+            let chosen: Result<Vec<_>, _> = arms.iter().map(|(when, _)| is_chosen(when)).collect();
+            chosen.map(|chosen| build::not(build::or(chosen))).ok()
+        };
+        let mut bound = Vec::with_capacity(arms.len());
+        for arm in arms {
+            let from = self.scope().subqueries.len();
+            let when = self.bind_expr(&arm.condition, scope)?;
+            let before_result = self.scope().subqueries.len();
+            let then = self.bind_expr(&arm.result, scope)?;
+            self.guard_calls(before_result, || is_chosen(&when).ok())?;
+            self.guard_calls(from, || none_chosen(&bound))?;
+            bound.push((when, then));
+        }
+        let from = self.scope().subqueries.len();
+        let otherwise = otherwise.map(|otherwise| self.bind_expr(otherwise, scope)).transpose()?;
+        self.guard_calls(from, || none_chosen(&bound))?;
+        Ok((bound, otherwise))
+    }
+
     fn bind_in_list(
         &mut self,
         expr: &'a sql::Expr,
@@ -408,7 +442,13 @@ impl<'a> Binder<'a> {
             let name = name.value.trim_start_matches('@');
             return Ok(build::assign_variable(name, self.bind_expr(right, scope)?));
         }
-        let (mut l, mut r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+        let mut l = self.bind_expr(left, scope)?;
+        let from = self.scope().subqueries.len();
+        let mut r = self.bind_expr(right, scope)?;
+        if matches!(op, O::And | O::Or) {
+            // Not looked at if the left side has decided.
+            self.guard_calls(from, || Some(build::not(build::is_truth(l.clone(), *op == O::Or))))?;
+        }
         if is_arithmetic(op) {
             let (left_type, right_type) = (l.ty.clone(), r.ty.clone());
             self.assume_param(&mut l, &right_type, scope);
@@ -481,6 +521,12 @@ fn is_arithmetic(op: &sql::BinaryOperator) -> bool {
     use sql::BinaryOperator as O;
     matches!(op, O::Plus | O::Minus | O::Multiply | O::Divide | O::Modulo)
         || matches!(op, O::Custom(name) if name == DIV)
+}
+
+/// Reserved words that are calls without brackets; the parser knows others (CURRENT_DATE) itself.
+fn is_function_without_brackets(name: &str) -> bool {
+    const WORDS: [&str; 4] = ["utc_date", "utc_time", "utc_timestamp", "current_user"];
+    WORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
 }
 
 /// The operand of IS NULL, IS UNKNOWN or ISNULL().

@@ -198,6 +198,38 @@ pub(crate) struct Subquery {
     pub(crate) correlated: bool,
     /// Nothing reads it before a row of the result is made: without rows it is not run (and cannot fail). The planner says so.
     pub(crate) late: bool,
+    /// It stands in a branch: where this is not true it is not run, and its value is never read.
+    pub(crate) guard: Option<Expr>,
+    /// A call in WHERE, which is made for each row that gets there. The planner says so.
+    pub(crate) per_row: bool,
+}
+
+impl Subquery {
+    /// Whether it is a call that waits, or gives one value that needs such a call.
+    pub(crate) fn waits(&self) -> bool {
+        match &self.kind {
+            SubqueryKind::Call { .. } => true,
+            SubqueryKind::Scalar | SubqueryKind::Exists => self.query.as_ref().is_some_and(BoundQuery::waits),
+            SubqueryKind::Any { .. } | SubqueryKind::All { .. } | SubqueryKind::Joined => false,
+        }
+    }
+}
+
+impl BoundQuery {
+    /// Whether there is a call that waits in it.
+    fn waits(&self) -> bool {
+        match &self.body {
+            BoundBody::Block(block) => {
+                let is_waiting = |table: &BoundTable| match &table.source {
+                    TableSource::Derived(query) => query.waits(),
+                    TableSource::Base(_) | TableSource::Virtual(_) => false,
+                };
+                block.subqueries.iter().any(Subquery::waits) || block.tables.iter().any(is_waiting)
+            }
+            BoundBody::Union(union) => union.branches.iter().any(BoundQuery::waits),
+            BoundBody::Values(_) => false,
+        }
+    }
 }
 
 /// What the result of a subquery means.

@@ -17,7 +17,7 @@ use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::order::Comparison;
-use crate::expr::{Expr, build};
+use crate::expr::{EvalContext, Expr, Warnings, build};
 use crate::plan::node::{BlockPlan, QueryBody, QueryPlan, SubqueryPlan};
 
 /// Runs subqueries per row.
@@ -100,6 +100,14 @@ impl<'p> SubqueryRun<'p> {
 
     /// The result for a row of the enclosing block.
     pub(crate) async fn value(&mut self, row: &[Value], context: &mut ExecContext<'_>) -> Result<Value, SqlError> {
+        if let Some(guard) = &self.plan.guard {
+            // What is wrong with it is said where the branch is chosen.
+            let quiet = Warnings::default();
+            let eval = EvalContext { warnings: &quiet, ..context.eval };
+            if guard.eval_truth(row, &eval)? != Some(true) {
+                return Ok(Value::Null);
+            }
+        }
         let unchanged = self.outer.iter().zip(&self.last_outer).all(|(&slot, last)| row[slot] == *last);
         if !unchanged || self.last_outer.len() != self.outer.len() {
             self.kept = Kept::Nothing;

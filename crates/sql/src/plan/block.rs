@@ -124,6 +124,15 @@ fn find_late_subqueries(block: &mut Block) {
         if let SubqueryKind::Call { args, .. } = &subquery.kind {
             args.iter().for_each(|expr| expr.collect_slots(&mut early));
         }
+        subquery.guard.iter().for_each(|guard| guard.collect_slots(&mut early));
+    }
+    // A call of an outer join's condition has its place there.
+    if block.tables.iter().all(|table| !table.outer_joined) {
+        let mut filtered = Vec::new();
+        block.filter.iter().for_each(|expr| expr.collect_slots(&mut filtered));
+        for subquery in &mut block.subqueries {
+            subquery.per_row = matches!(subquery.kind, SubqueryKind::Call { .. }) && filtered.contains(&subquery.slot);
+        }
     }
     let results = block.select.iter().chain(&block.having).chain(block.order.iter().map(|item| &item.expr));
     results.for_each(|expr| expr.collect_slots(&mut above));
@@ -173,7 +182,8 @@ pub(crate) async fn plan_subquery(context: &PlanContext<'_>, subquery: Subquery)
         }
         _ => None,
     };
-    Ok(SubqueryPlan { query, kind: subquery.kind, slot: subquery.slot, correlated: subquery.correlated, hashed })
+    let Subquery { kind, slot, correlated, guard, .. } = subquery;
+    Ok(SubqueryPlan { query, kind, slot, correlated, hashed, guard })
 }
 
 /// Sizes of the tables, and of the ranges whose values are literals.

@@ -73,6 +73,10 @@ impl<'b> Dependencies<'b> {
                 SubqueryKind::Call { args, .. } => args.iter().for_each(|expr| dependencies.add(expr, &mut needs)),
                 SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Joined => {}
             }
+            subquery.guard.iter().for_each(|guard| dependencies.add(guard, &mut needs));
+            if subquery.per_row {
+                needs.tables = (0..block.tables.len()).map(TableSet::one).fold(needs.tables, TableSet::with);
+            }
             dependencies.subqueries.push(needs);
         }
         dependencies
@@ -81,9 +85,10 @@ impl<'b> Dependencies<'b> {
     /// Whether the subquery is run once, before the first row.
     pub(crate) fn is_constant(&self, subquery: usize) -> bool {
         let needs = &self.subqueries[subquery];
-        let Subquery { kind, late, .. } = &self.block.subqueries[subquery];
+        let Subquery { kind, late, guard, .. } = &self.block.subqueries[subquery];
         matches!(kind, SubqueryKind::Scalar | SubqueryKind::Exists)
             && !late
+            && guard.is_none()
             && needs.tables.is_empty()
             && !needs.aggregates
             && needs.subqueries.is_empty()

@@ -101,6 +101,8 @@ pub(crate) struct SubqueryPlan {
     pub(crate) correlated: bool,
     /// `= ANY` and `<> ALL` without correlation: the left side is looked up in a hash of the rows, compared like this.
     pub(crate) hashed: Option<Vec<Comparison>>,
+    /// Where this is not true it is not run, and its value is NULL.
+    pub(crate) guard: Option<Expr>,
 }
 
 /// An operator with its inputs.
