@@ -10,10 +10,14 @@ const SMALL_FILE_MAX: u64 = 32 << 20;
 
 /// The numbers of the log files that are there, ascending.
 pub(super) async fn numbers(env: &Env, basename: &str) -> Result<Vec<u64>> {
-    let names = env.disk.list("").await.map_err(|error| BinlogError::io("list", ".", &error))?;
-    let mut numbers: Vec<u64> = names.iter().filter_map(|name| file_number(basename, name)).collect();
+    let mut numbers: Vec<u64> = names(env).await?.iter().filter_map(|name| file_number(basename, name)).collect();
     numbers.sort_unstable();
     Ok(numbers)
+}
+
+/// Names of all files that are there.
+pub(super) async fn names(env: &Env) -> Result<Vec<String>> {
+    env.disk.list("").await.map_err(|error| BinlogError::io("list", ".", &error))
 }
 
 /// Whether there is a file of this name.

@@ -29,6 +29,7 @@ mod large;
 mod marks;
 mod open;
 mod options;
+mod proofs;
 mod purge;
 mod purged;
 mod reader;

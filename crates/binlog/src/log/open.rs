@@ -8,7 +8,8 @@
 //!   never come back;
 //! - **damage**: bytes that had been durable and are not what they were. It shows itself by lying before the position
 //!   that the caller knows to be durable, in a sealed file, before transactions that were written when it was durable
-//!   ([`super::marks`]), or before valid ones that are farther away than anything unsynced can be. Nothing is cut then: opening
+//!   ([`super::marks`]), before a file that a follower began when all before it was durable, or before valid ones that are farther
+//!   away than anything unsynced can be. Nothing is cut then: opening
 //!   fails, and names file and offset. (Damage of the last group before a crash looks like a torn tail, and is taken for one.)
 //!
 //! Files after the cut are removed: they began behind a hole. So is a prepared file that was never begun.
@@ -29,9 +30,9 @@ use parking_lot::Mutex;
 use super::files::{FileInfo, Files};
 use super::halves::scan_halves;
 use super::keeper::{self, Keeper};
-use super::marks::Proof;
 use super::options::LogOptions;
-use super::scan::{Ending, FileHead, Scan, Window, find_transaction, read_head};
+use super::proofs::stale_bytes;
+use super::scan::{Ending, FileHead, Scan, Window, read_head};
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
@@ -88,9 +89,10 @@ impl BinaryLog {
     pub async fn open(env: Env, options: LogOptions, open_as: OpenAs, known_durable: LogPosition) -> Result<Opened> {
         let unsynced = unsynced::read(&env, &options).await?;
         let known_durable = unsynced.unwrap_or_default().max(known_durable);
-        remove_stale(&env, &options).await?;
+        remove_stale(&env, &large::prefix(&options)).await?;
         let mut survey = Survey::take(&env, &options).await?;
         survey.heeds_marks = unsynced.is_none() && open_as == OpenAs::Source;
+        survey.is_copy = open_as == OpenAs::Follower;
         if unsynced.is_some() {
             survey.window = u64::MAX;
         }
@@ -104,7 +106,7 @@ impl BinaryLog {
             return Err(BinlogError::corrupt(&index::file_name(&options.basename, at.file), at.offset, reason));
         }
         survey.remove_rest().await?;
-        let Survey { files, executed, last_is_sealed, .. } = survey;
+        let Survey { files, executed, last_is_sealed, names_purged, .. } = survey;
         let log = Arc::new(BinaryLog {
             files: Mutex::new(files),
             durable: Mutex::new(Durable { end: report.end, executed }),
@@ -134,6 +136,9 @@ impl BinaryLog {
             OpenAs::Follower => log.resume_follower(last, report.end.offset),
         };
         log.write_index().await?;
+        if names_purged {
+            remove_stale(&log.env, &purge::purged_prefix(&log.options)).await?;
+        }
         if unsynced.is_some() {
             // All that is left is synced by now.
             log.remove_marker().await?;
@@ -230,25 +235,26 @@ impl BinaryLog {
     }
 }
 
-/// Removes what a crash has left of large transactions that have no place in the log, and of large files that were purged.
-async fn remove_stale(env: &Env, options: &LogOptions) -> Result<()> {
-    for prefix in [large::prefix(options), purge::purged_prefix(options)] {
-        env.remove_stale("", &prefix).await.map_err(|error| BinlogError::io("remove", &prefix, &error))?;
-    }
-    Ok(())
+/// Removes what a crash has left of large transactions that have no place in the log, or of large files that were purged.
+async fn remove_stale(env: &Env, prefix: &str) -> Result<()> {
+    env.remove_stale("", prefix).await.map_err(|error| BinlogError::io("remove", prefix, &error))
 }
 
 /// What is on the disk.
-struct Survey<'a> {
+pub(super) struct Survey<'a> {
     env: &'a Env,
-    options: &'a LogOptions,
+    pub(super) options: &'a LogOptions,
     files: Files,
     /// Numbers on the disk from the first file of the log on.
-    numbers: Vec<u64>,
+    pub(super) numbers: Vec<u64>,
     /// How far behind a hole transactions may be that were written after it.
-    window: u64,
+    pub(super) window: u64,
     /// What the log says of its groups holds here.
-    heeds_marks: bool,
+    pub(super) heeds_marks: bool,
+    /// It is a follower's: what is of other servers was synced file by file.
+    pub(super) is_copy: bool,
+    /// The index names files that are purged, which are known by what is left of them until there is another one.
+    names_purged: bool,
     /// How many of them are part of the log; the rest is removed.
     kept: usize,
     /// End of the last file that is kept.
@@ -264,8 +270,19 @@ impl<'a> Survey<'a> {
     async fn take(env: &'a Env, options: &'a LogOptions) -> Result<Survey<'a>> {
         let mut numbers = folder::numbers(env, &options.basename).await?;
         let listed = index::read(env, &options.basename).await?.unwrap_or_default();
-        if let Some(missing) = listed.iter().find(|number| numbers.binary_search(number).is_err()) {
-            return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, *missing)));
+        let purged = purge::set_aside(env, options).await?;
+        let mut names_purged = false;
+        for number in &listed {
+            if numbers.binary_search(number).is_ok() {
+                continue;
+            }
+            if !purged.contains(number) {
+                return Err(BinlogError::NoSuchFile(index::file_name(&options.basename, *number)));
+            }
+            names_purged = true;
+        }
+        if !names_purged {
+            remove_stale(env, &purge::purged_prefix(options)).await?;
         }
         let mut first = listed.first().copied().unwrap_or(0);
         // A purge that was interrupted has left these; it may be asked for again.
@@ -284,6 +301,8 @@ impl<'a> Survey<'a> {
             numbers,
             window: options.max_unsynced_window,
             heeds_marks: false,
+            is_copy: false,
+            names_purged,
             kept: 0,
             end: 0,
             last_is_sealed: false,
@@ -309,7 +328,7 @@ impl<'a> Survey<'a> {
         folder::remove_last(self.env, &self.options.basename, &behind).await
     }
 
-    async fn window(&self, number: u64) -> Result<Window> {
+    pub(super) async fn window(&self, number: u64) -> Result<Window> {
         let name = index::file_name(&self.options.basename, number);
         let open = OpenOptions { mode: self.options.io_mode, ..OpenOptions::default() };
         let file = self.env.disk.open(&name, open).await.map_err(|error| BinlogError::io("open", &name, &error))?;
@@ -328,6 +347,7 @@ impl<'a> Survey<'a> {
                 self.check_cut(at, &mut window, cut, known_durable, "the file has no valid head").await?;
                 let hole = cut.offset;
                 self.check_marks(at, Some((&mut window, hole)), cut, "the file has no valid head").await?;
+                self.check_copied(at, cut, "the file has no valid head").await?;
                 break;
             };
             let is_followed = match self.numbers.get(at + 1) {
@@ -439,12 +459,14 @@ impl<'a> Survey<'a> {
         let cut = LogPosition::new(self.numbers[at], found.end);
         let Some((offset, reason)) = &found.broken else {
             self.check_marks(at, None, cut, "the log does not go on from here").await?;
+            self.check_copied(at, cut, "the log does not go on from here").await?;
             return Ok(None);
         };
         let stale = stale_bytes(window, found.end).await?;
         let text = format!("{reason} (at {offset})");
         self.check_cut(at, window, cut, known_durable, &text).await?;
         self.check_marks(at, Some((window, *offset)), cut, &text).await?;
+        self.check_copied(at, cut, &text).await?;
         if stale == 0 {
             return Ok(None);
         }
@@ -455,66 +477,6 @@ impl<'a> Survey<'a> {
         );
         tracing::warn!("{text}");
         Ok(Some(text))
-    }
-
-    /// Makes sure that what a cut discards can have been unsynced.
-    async fn check_cut(
-        &self,
-        at: usize,
-        window: &mut Window,
-        cut: LogPosition,
-        known_durable: LogPosition,
-        reason: &str,
-    ) -> Result<()> {
-        let damaged = |why: String| BinlogError::corrupt(&window_name(self.options, cut.file), cut.offset, why);
-        if cut < known_durable {
-            return Err(damaged(format!("{reason}, but the log was durable up to {known_durable}")));
-        }
-        let from = cut.offset.saturating_add(self.window);
-        if let Some(offset) = find_transaction(window, from, self.options).await? {
-            let name = &window.name;
-            return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
-        }
-        for &later in &self.numbers[at + 1..] {
-            let mut window = self.window(later).await?;
-            if let Some(offset) = find_transaction(&mut window, self.window, self.options).await? {
-                let name = &window.name;
-                return Err(damaged(format!("{reason}, but a valid transaction follows at {offset} of {name}")));
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes sure that nothing behind a hole was written when the hole was durable. The hole is in this file, or behind it.
-    async fn check_marks(
-        &self,
-        at: usize,
-        hole: Option<(&mut Window, u64)>,
-        cut: LogPosition,
-        reason: &str,
-    ) -> Result<()> {
-        if !self.heeds_marks {
-            return Ok(());
-        }
-        let mut proof = Proof::default();
-        let damaged = |name: &str, offset: u64| {
-            let why = format!("{reason}, but the transaction at {offset} of {name} was written when this was durable");
-            Err(BinlogError::corrupt(&window_name(self.options, cut.file), cut.offset, why))
-        };
-        if let Some((window, from)) = hole {
-            window.len = from + stale_bytes(window, from).await?;
-            if let Some(offset) = proof.find(window, from + 1, true, self.options).await? {
-                return damaged(&window.name, offset);
-            }
-        }
-        for &later in &self.numbers[at + 1..] {
-            let mut window = self.window(later).await?;
-            window.len = stale_bytes(&mut window, 0).await?;
-            if let Some(offset) = proof.find(&mut window, 0, false, self.options).await? {
-                return damaged(&window.name, offset);
-            }
-        }
-        Ok(())
     }
 
     /// Removes the files behind the end.
@@ -530,22 +492,4 @@ impl<'a> Survey<'a> {
 
 fn failure_marker(options: &LogOptions) -> String {
     format!("{}.failed", options.basename)
-}
-
-fn window_name(options: &LogOptions, number: u64) -> String {
-    index::file_name(&options.basename, number)
-}
-
-/// How far behind `from` the last byte lies that is not zero.
-async fn stale_bytes(window: &mut Window, from: u64) -> Result<u64> {
-    let mut at = from;
-    let mut last = from;
-    while at < window.len {
-        let bytes = window.at(at, 1).await?;
-        if let Some(i) = bytes.iter().rposition(|&b| b != 0) {
-            last = at + i as u64 + 1;
-        }
-        at += bytes.len() as u64;
-    }
-    Ok(last - from)
 }

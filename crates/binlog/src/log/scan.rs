@@ -99,6 +99,8 @@ pub(crate) struct FileHead {
     pub(crate) format: FormatDescription,
     pub(crate) in_use: bool,
     pub(crate) timestamp: u32,
+    /// Of the server that wrote it.
+    pub(crate) server_id: u32,
     pub(crate) previous_gtids: GtidSet,
     /// Something else than the file's end is behind the head.
     pub(crate) has_transactions: bool,
@@ -123,6 +125,7 @@ pub(crate) async fn read_head(window: &mut Window, options: &LogOptions) -> Resu
     let mut head = FileHead {
         in_use: raw.flags & crate::event::FLAG_BINLOG_IN_USE != 0,
         timestamp: raw.timestamp,
+        server_id: raw.server_id,
         previous_gtids: GtidSet::new(),
         has_transactions: false,
         first_gtid: None,

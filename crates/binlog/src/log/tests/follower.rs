@@ -116,3 +116,57 @@ fn a_head_is_there_as_a_whole() {
     };
     source.world().run(run).unwrap().unwrap();
 }
+
+/// A follower begins a file when all before it is durable: what is behind damage is never cut off.
+#[test]
+fn damage_in_a_file_before_another_is_named() {
+    let as_server = |id| LogOptions { server_id: base::ServerId(id), ..options() };
+    let copy_of_log = || {
+        let source = machine(3);
+        let follower = source.world().machine();
+        let run = async {
+            let how = (OpenAs::Source, LogPosition::default());
+            let Opened { log, mut writer, .. } =
+                BinaryLog::open(source.env(), as_server(1), how.0, how.1).await.unwrap();
+            let follow = BinaryLog::open(follower.env(), as_server(2), OpenAs::Follower, how.1);
+            let mut receiver = LogReceiver::new(follow.await.unwrap().writer);
+            write(&mut writer, 1..60).await.unwrap();
+            copy(&log, &mut receiver).await.unwrap();
+        };
+        source.world().run(run).unwrap();
+        follower.crash();
+        follower
+    };
+    let whole = copy_of_log();
+    let reopen = |follower: &SimMachine| {
+        let open = BinaryLog::open(follower.env(), as_server(2), OpenAs::Follower, LogPosition::default());
+        follower.run(open).unwrap().map(|opened| opened.log.gtid_executed().count())
+    };
+    let files: Vec<String> = whole.files().into_iter().filter(|name| !name.ends_with("index")).collect();
+    assert!(files.len() > 4, "{files:?}");
+    assert_eq!(reopen(&whole).unwrap(), 59);
+    let last = files
+        .iter()
+        .rposition(|name| whole.contents(name).is_some_and(|bytes| bytes.iter().any(|&byte| byte != 0)))
+        .unwrap();
+    for name in &files[..last] {
+        for damage in ["bit", "empty", "short", "zeros"] {
+            let follower = copy_of_log();
+            let run = async {
+                let how = io::OpenOptions { write: true, ..io::OpenOptions::default() };
+                let file = follower.env().disk.open(name, how).await.unwrap();
+                match damage {
+                    "bit" => follower.flip_bit(name, 8 * 78),
+                    "empty" => file.set_len(0).await.unwrap(),
+                    "short" => file.set_len(100).await.unwrap(),
+                    _ => drop(file.write_at(0, io::IoBuf::zeroed(512)).await.unwrap()),
+                }
+            };
+            follower.run(run).unwrap();
+            let before = follower.files();
+            let error = reopen(&follower).expect_err(damage);
+            assert!(matches!(&error, BinlogError::Corrupt { file, .. } if file == name), "{name}, {damage}: {error}");
+            assert_eq!(follower.files(), before);
+        }
+    }
+}

@@ -103,6 +103,45 @@ fn a_purge_works_on_a_full_disk() {
     });
 }
 
+/// Others may have filled it, so that not even an index can be written beside the old one. A power failure at any moment of it leaves a
+/// log that can be opened.
+#[test]
+fn a_purge_makes_room_for_its_own_index() {
+    for operations in 0..40 {
+        let machine = machine(operations);
+        let run = async {
+            let Opened { log, mut writer, .. } = open(&machine.env(), OpenAs::Source).await.unwrap();
+            write(&mut writer, 1..60).await.unwrap();
+            log.keeper.settle(&log).await.unwrap();
+            machine.set_faults(full(machine.used_bytes()));
+            if operations > 0 {
+                machine.crash_after(operations);
+            }
+            let last = log.files().pop().unwrap().name;
+            let purged = log.purge_to(&last).await.unwrap();
+            assert!(purged.removed.len() > 2 && purged.removed[0] == "binlog.000001", "{purged:?}");
+            assert_eq!(log.files().len(), 1);
+        };
+        let ended = machine.run(run);
+        machine.crash();
+        machine.set_faults(Faults::default());
+        let run = async {
+            let opened = open(&machine.env(), OpenAs::Source).await;
+            let Opened { log, .. } = opened.unwrap_or_else(|error| panic!("after {operations} operations: {error}"));
+            let texts_left = read_texts(&log, LogPosition::default()).await.unwrap();
+            assert!(texts(1..60).ends_with(&texts_left), "after {operations} operations");
+        };
+        machine.run(run).unwrap();
+        assert!(!machine.files().iter().any(|name| name.contains("purged")), "{:?}", machine.files());
+        if operations == 0 {
+            assert!(ended.is_ok());
+        } else if ended.is_ok() {
+            return; // the whole of it
+        }
+    }
+    panic!("a purge takes more operations than that");
+}
+
 /// A purge whose index could not be written has purged nothing, and can be tried again.
 #[test]
 fn a_purge_without_an_index_purges_nothing() {
