@@ -11,7 +11,7 @@ use std::str::FromStr;
 
 use base::{Gtid, ParseGtidError, Uuid};
 
-use crate::gtid_set::GtidSet;
+use crate::gtid_set::{GtidSet, OWN_GNO_MAX};
 
 /// The first half of the UUIDs.
 const PREFIX: [u8; 8] = *b"MariaDB\0";
@@ -23,7 +23,7 @@ pub struct MariaGtidName {
     pub domain_id: u32,
     /// `server_id` of the server where it was born.
     pub server_id: u32,
-    /// From 1.
+    /// From 1. MariaDB has all of 64 bits; what is to be a GTID of ours has [`OWN_GNO_MAX`] at most, behind which a domain goes on here.
     pub seq_no: u64,
 }
 
@@ -45,8 +45,7 @@ impl FromStr for MariaGtidName {
             server_id: server_id.parse().map_err(|_| ParseGtidError)?,
             seq_no: seq_no.parse().map_err(|_| ParseGtidError)?,
         };
-        let is_number = (1..i64::MAX as u64).contains(&name.seq_no);
-        if parts.next().is_none() && is_number { Ok(name) } else { Err(ParseGtidError) }
+        if parts.next().is_none() && name.seq_no > 0 { Ok(name) } else { Err(ParseGtidError) }
     }
 }
 
@@ -64,6 +63,11 @@ impl MariaGtidName {
     pub(crate) fn last_of(set: &GtidSet, domain_id: u32) -> u64 {
         let uuid = |server_id| MariaGtidName { domain_id, server_id, seq_no: 0 }.uuid();
         set.last_between(uuid(0), uuid(u32::MAX))
+    }
+
+    /// Whether a GTID of ours can have its number.
+    pub fn has_room(self) -> bool {
+        self.seq_no <= OWN_GNO_MAX
     }
 
     /// As a GTID of ours.
@@ -125,7 +129,9 @@ mod tests {
         let other: Gtid = "3e11fa47-71ca-11e1-9e33-c80aa9429562:23".parse().unwrap();
         assert_eq!(MariaGtidName::of(other), None);
         assert_eq!(MariaGtidName::of(Gtid { tag: "x".parse().unwrap(), ..name.gtid() }), None);
-        for bad in ["", "0-1", "0-1-0", "0-1-2-3", "0-x-1", "4294967296-1-1"] {
+        // MariaDB counts on to there.
+        assert!(!"0-1-18446744073709551615".parse::<MariaGtidName>().unwrap().has_room());
+        for bad in ["", "0-1", "0-1-0", "0-1-2-3", "0-x-1", "4294967296-1-1", "0-1-18446744073709551616"] {
             assert!(bad.parse::<MariaGtidName>().is_err(), "{bad}");
         }
     }

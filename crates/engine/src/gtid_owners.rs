@@ -9,7 +9,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use base::{Cancel, Gtid, SqlError, codes};
-use binlog::OWN_GNO_MAX;
+use binlog::{GNO_MAX, MariaGtidName, OWN_GNO_MAX};
 use event_listener::Event;
 use futures_lite::future;
 use parking_lot::Mutex;
@@ -79,12 +79,26 @@ pub fn numbers_exhausted() -> SqlError {
     SqlError::new(codes::GNO_EXHAUSTED, message)
 }
 
+/// What the log takes has to be read again by whoever reads it.
+fn check_number(gtid: Gtid) -> Result<()> {
+    let name = MariaGtidName::of(gtid);
+    let max = if name.is_some() { OWN_GNO_MAX } else { GNO_MAX };
+    if (1..=max).contains(&gtid.gno) {
+        return Ok(());
+    }
+    let text = name.map_or_else(|| gtid.to_string(), |name| name.to_string());
+    let message = format!("Malformed GTID specification '{text}': its number is not one of 1 to {max}.");
+    Err(EngineError::Sql(SqlError::new(codes::MALFORMED_GTID_SPECIFICATION, message)))
+}
+
 impl Engine {
     /// Waits until nobody owns a GTID, and owns it then, for the connection of that number; `None` if it is executed.
     ///
     /// # Errors
-    /// 1775 for one of this server's own whose number leaves the log too few of them.
+    /// 1774 for one whose number no GTID has, or no domain that goes on here; 1775 for one of this server's own whose number leaves the
+    /// log too few of them.
     pub async fn own_gtid(&self, gtid: Gtid, connection: u32, cancel: &Cancel) -> Result<Option<OwnedGtid>> {
+        check_number(gtid)?;
         let core = self.core();
         loop {
             let released = core.gtid_owners.released.listen();

@@ -174,6 +174,7 @@ pub(crate) async fn set_gtid_purged(engine: &Engine, globals: &Globals, value: &
     if set.lasts_of(engine.server_uuid()).any(|gtid| gtid.gno > OWN_GNO_MAX) {
         return Err(engine::numbers_exhausted());
     }
+    check_room(&MariaGtidName::position(&set))?;
     let refused = |why: &str| {
         let message = format!("@@GLOBAL.GTID_PURGED cannot be changed: {why}");
         EngineError::Sql(SqlError::new(codes::CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS, message))
@@ -198,6 +199,7 @@ pub(crate) async fn set_gtid_purged(engine: &Engine, globals: &Globals, value: &
 pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value: &str) -> Result<(), SqlError> {
     let executed = MariaGtidName::position(&engine.gtid_executed());
     let names = parse_position(value)?;
+    check_room(&names)?;
     let is_behind = |known: &MariaGtidName| {
         !names.iter().any(|name| name.domain_id == known.domain_id && name.seq_no >= known.seq_no)
     };
@@ -214,6 +216,13 @@ pub(crate) async fn set_gtid_slave_pos(engine: &Engine, globals: &Globals, value
         Ok(set)
     };
     Ok(engine.add_purged_gtids(commit_settings(globals), change).await?)
+}
+
+/// A domain goes on here behind its highest number.
+fn check_room(names: &[MariaGtidName]) -> Result<(), SqlError> {
+    let Some(name) = names.iter().find(|name| !name.has_room()) else { return Ok(()) };
+    let message = format!("Could not set GTID '{name}': its number is not one of 1 to {OWN_GNO_MAX}");
+    Err(SqlError::new(codes::INCORRECT_GTID_STATE, message))
 }
 
 /// A position of MariaDB's: GTIDs, commas between them.

@@ -17,6 +17,7 @@ use base::{Gtid, UnixMicros, Uuid};
 use super::{EventType, Frame, gtid_tagged, put_event};
 use crate::cursor::{Cursor, put_lenenc};
 use crate::error::DecodeError;
+use crate::gtid_set::GNO_MAX;
 
 /// "A logical clock follows."
 const TYPECODE: u8 = 2;
@@ -146,7 +147,7 @@ impl GtidEvent {
         let gtid = Gtid::new(Uuid(cursor.array()?), cursor.u64()?);
         let mut event = GtidEvent::empty();
         match event_type {
-            EventType::GTID => event.gtid = Some(gtid),
+            EventType::GTID => event.gtid = Some(checked(gtid)?),
             _ => event.local_to = Some(gtid.uuid).filter(|uuid| *uuid != Uuid::default()),
         }
         event.may_have_statements = flags & 1 != 0;
@@ -208,6 +209,14 @@ fn with_own_lenenc(without: u64) -> u64 {
     }
 }
 
+/// A GTID of an event, whose number has to be one that sets of GTIDs can hold: what is taken here has to be read again later.
+pub(super) fn checked(gtid: Gtid) -> Result<Gtid, DecodeError> {
+    if (1..=GNO_MAX).contains(&gtid.gno) {
+        return Ok(gtid);
+    }
+    Err(DecodeError::new(format!("the number of the GTID {gtid} is not one of 1 to {GNO_MAX}")))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,6 +239,21 @@ mod tests {
         }
     }
 
+    /// Sets of GTIDs could not hold them, so that a log with them could not be opened again.
+    #[test]
+    fn numbers_that_no_gtid_has_are_refused() {
+        for (gno, is_good) in [(0, false), (1, true), (GNO_MAX, true), (GNO_MAX + 1, false), (u64::MAX, false)] {
+            for tag in ["", "blue"] {
+                let mut event = GtidEvent::empty();
+                let tag = base::Tag::new(tag.as_bytes()).unwrap();
+                event.gtid = Some(Gtid { uuid: Uuid([7; 16]), tag, gno });
+                let mut body = Vec::new();
+                event.encode_body(&mut body);
+                assert_eq!(GtidEvent::decode(event.event_type(), &body).is_ok(), is_good, "{gno}");
+            }
+        }
+    }
+
     /// Encodes an event, and decodes it: it has counted its own length. Says its type.
     fn encoded(event: &mut GtidEvent, others: u64) -> EventType {
         let mut bytes = Vec::new();
@@ -245,7 +269,7 @@ mod tests {
     fn nothing_is_longer_than_the_bound() {
         let mut event = GtidEvent::empty();
         let tag = "a_tag_that_is_as_long_as_it_can_".parse().unwrap();
-        event.gtid = Some(Gtid { uuid: Uuid([0xff; 16]), tag, gno: i64::MAX as u64 });
+        event.gtid = Some(Gtid { uuid: Uuid([0xff; 16]), tag, gno: GNO_MAX });
         (event.last_committed, event.sequence_number) = (i64::MAX, i64::MAX - 1);
         event.immediate_commit_time = UnixMicros((1 << 55) - 1);
         event.original_commit_time = UnixMicros((1 << 55) - 2);

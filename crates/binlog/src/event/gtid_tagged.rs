@@ -71,7 +71,7 @@ pub(super) fn decode(body: &[u8]) -> Result<GtidEvent, DecodeError> {
             other => return Err(DecodeError::new(format!("GTID_TAGGED: unknown field {other}"))),
         }
     }
-    event.gtid = Some(Gtid { uuid: Uuid(uuid), tag, gno });
+    event.gtid = Some(super::gtid::checked(Gtid { uuid: Uuid(uuid), tag, gno })?);
     event.original_commit_time = original_time.unwrap_or(event.immediate_commit_time);
     event.original_server_version = original_version.unwrap_or(event.immediate_server_version);
     Ok(event)

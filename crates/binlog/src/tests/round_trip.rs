@@ -146,7 +146,7 @@ fn table_map() -> impl Strategy<Value = TableMapEvent<'static>> {
 }
 
 fn gtid() -> impl Strategy<Value = GtidEvent> {
-    let identity = option::of((any::<[u8; 16]>(), any::<u64>(), "[a-z_]{0,32}"));
+    let identity = option::of((any::<[u8; 16]>(), 1u64..=crate::GNO_MAX, "[a-z_]{0,32}"));
     let micros = || 0u64..1 << 55;
     let times = (micros(), option::of(micros()));
     let versions = (0u32..1 << 31, option::of(0u32..1 << 31));

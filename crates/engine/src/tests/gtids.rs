@@ -1,7 +1,7 @@
 //! GTIDs that are chosen, and numbers under tags.
 
 use base::{Cancel, Gtid};
-use binlog::{GtidChoice, OWN_GNO_MAX};
+use binlog::{GNO_MAX, GtidChoice, MariaGtidName, OWN_GNO_MAX};
 use io::sim::SimMachine;
 
 use super::fixture::{self, begin, row};
@@ -53,6 +53,16 @@ fn whoever_owns_a_number_under_a_tag_keeps_it() {
                 other => panic!("{other:?}"),
             }
         }
+        // What could not be read again is refused, whoever's it is.
+        let other = |gno| Gtid::new(base::Uuid([7; 16]), gno);
+        let maria = |seq_no| MariaGtidName { domain_id: 3, server_id: 4, seq_no }.gtid();
+        for gtid in [other(0), other(GNO_MAX + 1), other(u64::MAX), maria(0), maria(OWN_GNO_MAX + 1), maria(u64::MAX)] {
+            match engine.own_gtid(gtid, 7, &cancel).await {
+                Err(EngineError::Sql(error)) => assert_eq!(error.code, 1774),
+                other => panic!("{other:?}"),
+            }
+        }
+        assert!(engine.own_gtid(other(GNO_MAX), 7, &cancel).await.unwrap().is_some());
         assert!(engine.owned_gtids().is_empty());
         // One that changes nothing is in the log if it was chosen, and only then.
         let nothing = async |gtid| {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
-use binlog::{Boundary, FormatDescription, GtidEvent, RawEvent};
+use binlog::{Boundary, FormatDescription, GNO_MAX, GtidEvent, RawEvent};
 use futures_lite::future;
 use wire::replication::SemiSyncAck;
 
@@ -302,7 +302,7 @@ impl Reader {
         state.checksum = self.checksum;
         state.received.move_to(&self.place.file, self.place.offset);
         if let Some(head) = begun {
-            if let Some(gtid) = head.gtid {
+            if let Some(gtid) = head.gtid.filter(|gtid| (1..=GNO_MAX).contains(&gtid.gno)) {
                 state.retrieved.add(gtid);
             }
             state.queued.takes(head, run.env().clock.now());
