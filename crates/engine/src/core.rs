@@ -293,7 +293,8 @@ impl Core {
     /// Lets everything up to a number be seen, and the catalogs that came with it.
     pub(crate) fn publish(&self, number: CommitNumber, end: LogPosition) {
         self.views.publish(number, end);
-        let bytes_max = self.tunables.checkpoint_log_bytes(self.checkpoints.recovery_rate());
+        let (rate, definitions) = (self.checkpoints.recovery_rate(), self.checkpoints.definitions_time());
+        let bytes_max = self.tunables.checkpoint_log_bytes(rate, definitions);
         self.checkpoints.log_is_at(&self.log, end, bytes_max);
         loop {
             let mut effects = self.effects.lock();

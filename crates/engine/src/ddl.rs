@@ -217,6 +217,7 @@ impl Core {
                 _under: place.under.cloned(),
                 _turn: turn,
             };
+            self.checkpoints.defined(catalog.table_count());
             return Ok(Prepared { rows, schemas, effect });
         }
     }

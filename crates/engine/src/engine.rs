@@ -158,7 +158,7 @@ impl Engine {
     pub fn recovery_estimate(&self) -> Duration {
         let checkpoints = &self.core.checkpoints;
         let bytes = self.core.log.bytes_between(checkpoints.durable().position, self.core.log.durable_end());
-        Duration::from_secs_f64(bytes as f64 / checkpoints.recovery_rate() as f64)
+        Duration::from_secs_f64(bytes as f64 / checkpoints.recovery_rate() as f64) + checkpoints.definitions_time()
     }
 
     /// `innodb_deadlock_detect`

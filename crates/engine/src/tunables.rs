@@ -43,13 +43,17 @@ impl Tunables {
         bytes - bytes / 8
     }
 
-    /// So much log since the last checkpoint is the most, at so many bytes a second of recovery.
-    pub(crate) fn checkpoint_log_bytes(&self, recovery_rate: u64) -> u64 {
+    /// So much log since the last checkpoint is the most, at so many bytes a second of recovery, which takes so long for the definitions
+    /// in it.
+    pub(crate) fn checkpoint_log_bytes(&self, recovery_rate: u64, definitions: Duration) -> u64 {
         let most = self.checkpoint_log_bytes.load(Ordering::Relaxed);
-        match self.recovery_target_ms.load(Ordering::Relaxed) {
-            0 => most,
-            target_ms => most.min((recovery_rate / 1000).saturating_mul(target_ms).max(RECOVERED_BYTES_MIN)),
+        let target_ms = self.recovery_target_ms.load(Ordering::Relaxed);
+        if target_ms == 0 {
+            return most;
         }
+        let bytes_in = |ms: u64| (recovery_rate / 1000).saturating_mul(ms);
+        let least = bytes_in(target_ms).max(RECOVERED_BYTES_MIN);
+        most.min(least.saturating_sub(bytes_in(definitions.as_millis() as u64)))
     }
 
     pub(crate) fn transaction_bytes_max(&self) -> u64 {

@@ -60,13 +60,15 @@ pub struct Catalog {
     temporary: BTreeMap<TableName, Arc<Table>>,
     next_table: TableId,
     next_index: IndexId,
+    /// Tables that came, went or are others than in the catalog before, so that nobody has to look through all of them.
+    changed: BTreeSet<TableId>,
 }
 
 /// A database with its tables.
 #[derive(Clone, Debug)]
 struct Schema {
     database: Database,
-    tables: BTreeMap<String, Arc<Table>>,
+    tables: BTreeMap<Arc<str>, Arc<Table>>,
 }
 
 impl Catalog {
@@ -81,6 +83,7 @@ impl Catalog {
             temporary: BTreeMap::new(),
             next_table: TableId(storage::FIRST_USER_ID),
             next_index: IndexId(storage::FIRST_USER_ID),
+            changed: BTreeSet::new(),
         }
     }
 
@@ -146,6 +149,11 @@ impl Catalog {
     /// All accounts, by name.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &Arc<serde_json::Value>)> {
         self.accounts.iter().map(|(name, account)| (name.as_str(), account))
+    }
+
+    /// How many tables there are.
+    pub(crate) fn table_count(&self) -> usize {
+        self.by_id.len()
     }
 
     /// Ids of indexes from here on were never given.

@@ -80,6 +80,7 @@ fn parents<'a>(
 pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> Result<Planned> {
     let mut next = catalog.clone();
     next.version += 1;
+    next.changed.clear();
     let (renewed, dropped, schemas) = (Vec::new(), Vec::new(), Vec::new());
     let mut planned = Planned { catalog: next, build: None, key_check: None, renewed, dropped, schemas, timestamp };
     match change {
@@ -130,6 +131,7 @@ impl Planned {
         let schema = self.catalog.databases.remove(name);
         let schema = schema.ok_or_else(|| EngineError::NoSuchDatabase(name.to_string()))?;
         for table in schema.tables.values() {
+            self.catalog.changed.insert(table.id());
             self.catalog.by_id.remove(&table.id());
             self.catalog.forget_child(table);
             self.dropped.extend(table.indexes.iter().map(|index| index.id));
@@ -265,10 +267,11 @@ impl Catalog {
     /// Adds a table under the names in its definition.
     pub(super) fn add_table(&mut self, table: Arc<Table>) -> Result<()> {
         let tables = &mut self.schema_mut(&table.def.schema)?.tables;
-        if tables.contains_key(&table.def.name) {
+        if tables.contains_key(table.def.name.as_str()) {
             return Err(EngineError::TableExists(table.def.name.clone()));
         }
-        tables.insert(table.def.name.clone(), table.clone());
+        tables.insert(table.def.name.as_str().into(), table.clone());
+        self.changed.insert(table.id());
         for parent in parent_names(&table) {
             self.children.entry(parent).or_default().insert(table.id());
         }
@@ -279,7 +282,8 @@ impl Catalog {
     fn remove_table(&mut self, name: &TableName) -> Result<Arc<Table>> {
         let no_table = || EngineError::NoSuchTable(name.to_string());
         let tables = &mut self.schema_mut(&name.schema).map_err(|_| no_table())?.tables;
-        let table = tables.remove(&name.name).ok_or_else(no_table)?;
+        let table = tables.remove(name.name.as_str()).ok_or_else(no_table)?;
+        self.changed.insert(table.id());
         self.by_id.remove(&table.id());
         self.forget_child(&table);
         Ok(table)
@@ -318,8 +322,8 @@ impl Catalog {
             other.by_id.get(id).is_some_and(|same| Arc::ptr_eq(same, table))
         };
         let changed = |of: &Catalog, other: &Catalog| -> Vec<TableName> {
-            let tables = of.by_id.iter().filter(|(id, table)| !is_same(id, table, other));
-            tables.flat_map(|(_, table)| parent_names(table)).collect()
+            let tables = self.changed.iter().filter_map(|id| of.by_id.get(id));
+            tables.filter(|table| !is_same(&table.id(), table, other)).flat_map(|table| parent_names(table)).collect()
         };
         let names: BTreeSet<TableName> = changed(self, before).into_iter().chain(changed(before, self)).collect();
         for name in names {

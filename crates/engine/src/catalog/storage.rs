@@ -7,7 +7,7 @@
 //!   u  user@host         whatever `sql` says of an account
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use base::{CommitNumber, IndexId, TableId};
@@ -37,9 +37,9 @@ struct DatabaseRow {
     collation: u16,
 }
 
-/// What distinguishes two catalogs, as changes of rows, by key.
+/// What distinguishes a catalog from the one that it was made from, as changes of rows, by key.
 pub(crate) fn row_changes(old: &Catalog, new: &Catalog) -> Result<Vec<(Key, Option<Bytes>)>> {
-    let (old, mut new) = (rows(old, Some(new))?, rows(new, Some(old))?);
+    let (old, mut new) = (rows(old, new, &new.changed)?, rows(new, old, &new.changed)?);
     for (key, value) in old {
         match new.get(&key) {
             Some(same) if *same == value => drop(new.remove(&key)),
@@ -50,8 +50,8 @@ pub(crate) fn row_changes(old: &Catalog, new: &Catalog) -> Result<Vec<(Key, Opti
     Ok(new.into_iter().collect())
 }
 
-/// The rows of a catalog; without the tables that it shares with another.
-fn rows(catalog: &Catalog, other: Option<&Catalog>) -> Result<BTreeMap<Key, Option<Bytes>>> {
+/// The rows of a catalog, of its tables those that are not in another one; without the accounts that it shares with that.
+fn rows(catalog: &Catalog, other: &Catalog, changed: &BTreeSet<TableId>) -> Result<BTreeMap<Key, Option<Bytes>>> {
     let mut rows = BTreeMap::new();
     let counters = CounterRow { next_table: catalog.next_table.0, next_index: catalog.next_index.0 };
     rows.insert(key(b'c', b""), Some(json(&counters)?));
@@ -60,14 +60,16 @@ fn rows(catalog: &Catalog, other: Option<&Catalog>) -> Result<BTreeMap<Key, Opti
         let row = DatabaseRow { name: name.clone(), collation: collation.0 };
         rows.insert(key(b'd', name.as_bytes()), Some(json(&row)?));
     }
-    for (id, table) in &catalog.by_id {
-        let is_shared = other.and_then(|other| other.by_id.get(id)).is_some_and(|same| Arc::ptr_eq(same, table));
-        if !is_shared {
+    for id in changed {
+        if let Some(table) = catalog.by_id.get(id) {
             rows.insert(key(b't', &id.0.to_be_bytes()), Some(json(&*table.def)?));
         }
     }
     for (name, account) in &catalog.accounts {
-        rows.insert(key(b'u', name.as_bytes()), Some(json(&**account)?));
+        let is_shared = other.accounts.get(name).is_some_and(|same| Arc::ptr_eq(same, account));
+        if !is_shared {
+            rows.insert(key(b'u', name.as_bytes()), Some(json(&**account)?));
+        }
     }
     Ok(rows)
 }

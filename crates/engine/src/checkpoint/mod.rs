@@ -61,6 +61,10 @@ pub(crate) const RECOVERED_BYTES_MIN: u64 = 16 << 20;
 /// Bytes of log a second that recovery is expected to apply before one has shown it: a third of what two usual cores do.
 const RECOVERY_RATE_ASSUMED: u64 = 64 << 20;
 
+/// What recovery is expected to take for a definition, and for each table that there is beside.
+const DEFINITION_MICROS: u64 = 300;
+const DEFINITION_TABLE_NANOS: u64 = 100;
+
 /// What a checkpoint holds beside the trees.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Meta {
@@ -138,6 +142,18 @@ pub(crate) struct Checkpoints {
     recovery_first: AtomicU64,
     /// Bytes of memory of all that was installed in bulk.
     bulk_bytes: AtomicU64,
+    definitions: Definitions,
+}
+
+/// What recovery takes for definitions, in microseconds: they are few bytes of log, and much work.
+#[derive(Default)]
+struct Definitions {
+    /// All since the server started.
+    made: AtomicU64,
+    /// Those of them that the checkpoint holds which is being made.
+    frozen: AtomicU64,
+    /// Those that the newest one holds.
+    kept: AtomicU64,
 }
 
 /// In place of bytes of log.
@@ -166,6 +182,7 @@ impl Checkpoints {
             recovery_left: AtomicU64::new(NO_RECOVERY),
             recovery_first: AtomicU64::default(),
             bulk_bytes: AtomicU64::default(),
+            definitions: Definitions::default(),
         }
     }
 
@@ -206,6 +223,28 @@ impl Checkpoints {
     /// The same, or what is assumed.
     pub(crate) fn recovery_rate(&self) -> u64 {
         self.shown_recovery_rate().unwrap_or(RECOVERY_RATE_ASSUMED)
+    }
+
+    /// A definition was made beside so many tables.
+    pub(crate) fn defined(&self, tables: usize) {
+        let micros = DEFINITION_MICROS + tables as u64 * DEFINITION_TABLE_NANOS / 1000;
+        self.definitions.made.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// A checkpoint begins to be made.
+    pub(super) fn freezes_definitions(&self) {
+        self.definitions.frozen.store(self.definitions.made.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// It is on disk.
+    pub(super) fn keeps_definitions(&self) {
+        self.definitions.kept.store(self.definitions.frozen.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// What recovery would take for the definitions since the newest checkpoint.
+    pub(crate) fn definitions_time(&self) -> Duration {
+        let Definitions { made, kept, .. } = &self.definitions;
+        Duration::from_micros(made.load(Ordering::Relaxed).saturating_sub(kept.load(Ordering::Relaxed)))
     }
 
     pub(super) fn is_in_recovery(&self) -> bool {

@@ -133,6 +133,7 @@ impl Core {
     /// From now on a new memtable takes the installs.
     fn replace_active(&self) {
         *self.checkpoints.gone.lock() = Arc::new(self.checkpoints.dropped.lock().clone());
+        self.checkpoints.freezes_definitions();
         let no_installs = self.checkpoints.installs.write();
         let before = self.views.replace_layers(None, |layers, visible| {
             let boundary = layers.active().installed().max(visible);
@@ -166,6 +167,7 @@ impl Core {
         self.switch(&frozen, roots, view_roots);
         self.checkpoints.dropped.lock().retain(|index| !frozen.gone.contains(index));
         *self.checkpoints.durable.lock() = frozen.mark.clone();
+        self.checkpoints.keeps_definitions();
         self.checkpoints.made.notify(usize::MAX);
         self.checkpoints.restores.made();
         self.checkpoints.pin.set(frozen.mark.needs_log_from());

@@ -68,3 +68,32 @@ fn a_slow_recovery_makes_checkpoints_more_frequent() {
     };
     machine.run(run).unwrap();
 }
+
+/// Definitions are few bytes of log, and take recovery long where there are many tables.
+#[test]
+fn definitions_count_in_what_recovery_may_take() {
+    let machine = fixture::machine(2);
+    let run = async {
+        let how = EngineOptions { memtable_bytes: 1 << 30, ..options(Duration::from_secs(1)) };
+        let engine = fixture::open(machine.env(), how).await.unwrap();
+        // At the rate that the least log needs a second for.
+        engine.recovered(16 << 20, Duration::from_secs(1));
+        let before = engine.durable_checkpoint();
+        let mut made = 0;
+        while engine.durable_checkpoint() == before {
+            made += 1;
+            assert!(made < 5000, "no checkpoint was made");
+            fixture::ddl(&engine, &format!("create t{made}")).await.unwrap();
+        }
+        engine.env().clock.sleep(Duration::from_secs(1)).await;
+        assert!(made > 100, "after {made} definitions");
+        assert!(engine.recovery_estimate() < Duration::from_millis(500), "{:?}", engine.recovery_estimate());
+        engine.tunables().set_recovery_target(Duration::ZERO);
+        let before = engine.durable_checkpoint();
+        for number in made + 1..2 * made + 1000 {
+            fixture::ddl(&engine, &format!("create t{number}")).await.unwrap();
+        }
+        assert_eq!(engine.durable_checkpoint(), before, "no target");
+    };
+    machine.run(run).unwrap();
+}
