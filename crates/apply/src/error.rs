@@ -39,6 +39,14 @@ pub enum ApplyError {
         /// What is wrong.
         reason: String,
     },
+    /// The same, with its place in a file.
+    #[error("{error}")]
+    Unfit {
+        /// Where the transaction begins.
+        at: LogPosition,
+        /// What is wrong, and where.
+        error: BinlogError,
+    },
     /// An event that only another kind of server writes, or that is not applied yet.
     #[error("the transaction at {at} cannot be applied: {what} is not supported")]
     NotSupported {
@@ -69,19 +77,33 @@ impl ApplyError {
     /// Of an event that is not what it has to be: the log is damaged there, and its file and offset are what helps.
     pub(crate) fn named(self, log: &BinaryLog) -> Self {
         match self {
-            ApplyError::Event { at, reason } => ApplyError::Log(BinlogError::Corrupt {
-                file: log.file_name(at.file),
-                offset: at.offset,
-                reason: format!("the transaction that begins here cannot be applied: {reason}"),
-            }),
+            ApplyError::Event { at, reason } => {
+                let reason = format!("the transaction that begins here cannot be applied: {reason}");
+                ApplyError::Unfit { at, error: BinlogError::corrupt(&log.file_name(at.file), at.offset, reason) }
+            }
             error => error,
+        }
+    }
+
+    /// Where the transaction begins, if it may be one that cannot be applied here whatever is tried; `None` of what has another reason (a
+    /// disk, a page).
+    pub(crate) fn of_transaction(&self) -> Option<LogPosition> {
+        match self {
+            ApplyError::Event { at, .. }
+            | ApplyError::Unfit { at, .. }
+            | ApplyError::NotSupported { at, .. }
+            | ApplyError::Drifted { at, .. } => Some(*at),
+            ApplyError::Engine { at, error } | ApplyError::Ddl { at, error, .. } => {
+                (error.class() == ErrorClass::User).then_some(*at)
+            }
+            ApplyError::Log(_) | ApplyError::Differs { .. } => None,
         }
     }
 
     /// What a caller can do about it.
     pub fn class(&self) -> ErrorClass {
         match self {
-            ApplyError::Log(error) => error.class(),
+            ApplyError::Log(error) | ApplyError::Unfit { error, .. } => error.class(),
             ApplyError::Engine { error, .. } | ApplyError::Ddl { error, .. } => error.class(),
             ApplyError::Event { .. } => ErrorClass::Corrupt,
             ApplyError::NotSupported { .. } | ApplyError::Drifted { .. } | ApplyError::Differs { .. } => {
@@ -100,7 +122,7 @@ impl From<ApplyError> for SqlError {
     fn from(error: ApplyError) -> Self {
         let message = error.to_string();
         match error {
-            ApplyError::Log(error) => SqlError { message, ..SqlError::from(error) },
+            ApplyError::Log(error) | ApplyError::Unfit { error, .. } => SqlError { message, ..SqlError::from(error) },
             ApplyError::Engine { error, .. } | ApplyError::Ddl { error, .. } => {
                 SqlError { message, ..SqlError::from(error) }
             }

@@ -43,7 +43,7 @@ mod xa;
 
 pub use error::ApplyError;
 pub use follow::{Applier, ApplierStatus, StopAt};
-pub use recover::{Recovered, recover};
+pub use recover::{Recovered, recover, recover_copy};
 
 /// How to apply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -33,31 +33,64 @@ pub struct Recovered {
 /// Brings a freshly opened engine to the durable end of its log. Afterwards it may take commits or follow.
 #[io::boxed]
 pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Recovered, ApplyError> {
+    let (recovered, result) = apply_log(engine, options).await;
+    result.map(|()| recovered)
+}
+
+/// The same for a follower. A transaction that was copied whole, and that cannot be applied, is no reason to refuse what is before it: the
+/// state is that of before, of which an applier goes on, and says why it cannot.
+#[io::boxed]
+pub async fn recover_copy(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Recovered, ApplyError> {
+    let (recovered, result) = apply_log(engine, options).await;
+    let Err(error) = result else { return Ok(recovered) };
+    match error.of_transaction() {
+        Some(at) if is_whole(engine, at).await => {
+            engine.settle_bulk();
+            tracing::error!("recovery ends before the log's end, at {}: {error}", recovered.end.1);
+            Ok(recovered)
+        }
+        _ => Err(error),
+    }
+}
+
+/// Whether a transaction is as it was written, by its checksums.
+async fn is_whole(engine: &Engine, at: LogPosition) -> bool {
+    let mut reader = engine.log().reader(at);
+    matches!(reader.next_transaction().await, Ok(Some(_)))
+}
+
+async fn apply_log(engine: &Arc<Engine>, options: ApplyOptions) -> (Recovered, Result<(), ApplyError>) {
     let start = engine.env().clock.monotonic();
     let stats = Arc::<Stats>::default();
     let mut coordinator = Coordinator::start(engine, engine.checkpoint_at_open(), options, stats.clone());
     let mut report = Report { engine, stats: &stats, start, last: start, checked: 0 };
     let result = apply_all(&mut coordinator, &mut report).await;
     coordinator.stop().await;
-    result?;
     let recovered = Recovered {
         transactions: stats.transactions.load(Ordering::Relaxed),
         bytes: stats.bytes.load(Ordering::Relaxed),
         duration: engine.env().clock.monotonic().saturating_sub(start),
         end: engine.visible(),
     };
-    engine.recovered(recovered.bytes, recovered.duration);
-    if recovered.transactions > 0 {
-        let rate = recovered.transactions as f64 / recovered.duration.as_secs_f64().max(1e-6);
-        tracing::info!(
-            "recovery: applied {} transactions ({:.1} MB of log) in {:.2} s, {rate:.0} transactions/s; at {}",
-            recovered.transactions,
-            recovered.bytes as f64 / 1e6,
-            recovered.duration.as_secs_f64(),
-            recovered.end.1
-        );
+    if result.is_ok() {
+        engine.recovered(recovered.bytes, recovered.duration);
+        tell(&recovered);
     }
-    Ok(recovered)
+    (recovered, result)
+}
+
+fn tell(recovered: &Recovered) {
+    if recovered.transactions == 0 {
+        return;
+    }
+    let rate = recovered.transactions as f64 / recovered.duration.as_secs_f64().max(1e-6);
+    tracing::info!(
+        "recovery: applied {} transactions ({:.1} MB of log) in {:.2} s, {rate:.0} transactions/s; at {}",
+        recovered.transactions,
+        recovered.bytes as f64 / 1e6,
+        recovered.duration.as_secs_f64(),
+        recovered.end.1
+    );
 }
 
 async fn apply_all(coordinator: &mut Coordinator, report: &mut Report<'_>) -> Result<(), ApplyError> {

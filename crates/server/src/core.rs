@@ -157,11 +157,12 @@ impl Core {
         let _role = self.services.keep_role().await;
         let (read_only, super_read_only) = (globals.read_only(), globals.super_read_only());
         configure(globals, "super_read_only", "ON")?;
-        apply::recover(engine, apply_options(globals)).await?;
         if engine.options().follower {
+            apply::recover_copy(engine, apply_options(globals)).await?;
             start_semi_sync(engine, globals);
             return Ok(());
         }
+        apply::recover(engine, apply_options(globals)).await?;
         engine.start_commits(commit_settings(globals))?;
         prepared::adopt(&self.shared.sql).await.map_err(|error| ServerError::Replication(error.message))?;
         let restored = replication::set_read_only(globals, read_only, super_read_only);

@@ -139,3 +139,65 @@ fn a_recovery_whose_tasks_are_gone_ends() {
     }
     assert!(ended > 5, "{ended}");
 }
+
+/// A copy of a log whose transactions cannot all be applied: what is before is there, in each of the two ways, and stays.
+#[test]
+fn what_cannot_be_applied_does_not_bar_the_way_to_what_is_before() {
+    for readers in [false, true] {
+        let machine = machine(9);
+        let written = async {
+            let large = EngineOptions { memtable_bytes: 64 << 20, ..options() };
+            let (engine, _) = open(machine.env(), large).await.unwrap();
+            engine.start_commits(CommitSettings::default()).unwrap();
+            make_tables(&engine).await.unwrap();
+            for id in 0..100 {
+                count_up(&engine, id, "note").await.unwrap();
+            }
+            // Done here, and said so that nobody else can.
+            let text = |sql: &str| DdlText { sql: sql.to_owned(), ..DdlText::default() };
+            let change = TinyPlanner.plan(&text("database e"), &engine.catalog()).unwrap();
+            let options = TxnOptions::new(SessionHandle::internal());
+            engine.execute_ddl(change, text("nonsense"), &options).await.unwrap();
+            for id in 100..150 {
+                count_up(&engine, id, "note").await.unwrap();
+            }
+        };
+        machine.run(written).unwrap();
+        machine.kill();
+        for _ in 0..2 {
+            let run = async {
+                let how = EngineOptions { follower: true, ..options() };
+                let engine = Engine::open(machine.env(), how, Arc::new(TinyPlanner)).await.unwrap();
+                let apply = ApplyOptions { workers: 2, readers };
+                recover_copy(&engine, apply).await.unwrap();
+                assert!(check(&engine).await <= 100);
+                let applier = Applier::new(engine.clone(), apply);
+                let error = applier.finish().await.unwrap_err().to_string();
+                assert!(error.contains("nonsense"), "{error}");
+                assert_eq!(check(&engine).await, 100);
+                engine.checkpoint().await.unwrap();
+                assert_eq!(check(&engine).await, 100);
+                engine.close().await.unwrap();
+            };
+            machine.run(run).unwrap();
+        }
+        // Nothing of that is for one whose log it is.
+        let run = async { open_source(machine.env()).await.map(drop).unwrap_err().message };
+        assert!(machine.run(run).unwrap().contains("nonsense"));
+        machine.kill();
+        // Damage is not what somebody has written.
+        let place = |name: &String| {
+            let bytes = machine.contents(name)?;
+            Some((name.clone(), bytes.windows(8).position(|bytes| bytes == b"nonsense")?))
+        };
+        let (file, at) = machine.files().iter().filter(|name| name.starts_with("binlog.0")).find_map(place).unwrap();
+        machine.flip_bit(&file, 8 * at as u64);
+        let run = async {
+            let how = EngineOptions { follower: true, ..options() };
+            let engine = Engine::open(machine.env(), how, Arc::new(TinyPlanner)).await.unwrap();
+            recover_copy(&engine, ApplyOptions { workers: 2, readers }).await.unwrap_err().to_string()
+        };
+        let error = machine.run(run).unwrap();
+        assert!(error.contains("damaged"), "{error}");
+    }
+}

@@ -14,8 +14,11 @@ use std::sync::Arc;
 
 use base::LogPosition;
 use binlog::dump::info;
-use binlog::event::{ChecksumAlgorithm, FLAG_ARTIFICIAL, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, Heartbeat, Rotate};
-use binlog::{DecodeError, EventType, GtidEvent, GtidSet, LogReader, LogReceiver, RawEvent};
+use binlog::event::{
+    ChecksumAlgorithm, FLAG_ARTIFICIAL, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, Heartbeat, QueryEvent, Rotate, RowsEvent,
+    RowsKind, TableMap,
+};
+use binlog::{DecodeError, EventType, GtidEvent, GtidSet, LogReader, LogReceiver, RawEvent, SourcePosition};
 
 use super::error::ReceiveError;
 use crate::received::{ReceivedCounters, ReceivedLog};
@@ -75,6 +78,7 @@ impl Copier {
         }
         self.receiver.append(bytes).await?;
         Ok(Received::Event)
+        check_shape(&event)?;
     }
 
     /// Behind the last event: everything before it is here, if not synced yet.
@@ -139,6 +143,32 @@ impl Copier {
 pub(super) fn our_end(log: &binlog::BinaryLog) -> String {
     let end = log.durable_end();
     format!("{}:{} (GTIDs {})", log.file_name(end.file), end.offset, log.gtid_executed())
+    }
+}
+
+/// What nobody could apply is not made durable: a copy cannot take it back, and its source goes on.
+fn check_shape(event: &RawEvent<'_>) -> Result<(), DecodeError> {
+    let body = event.body();
+    match event.header.event_type {
+        EventType::TABLE_MAP => TableMap::decode(body).map(drop),
+        EventType::QUERY => QueryEvent::decode(body).map(drop),
+        EventType::IGNORABLE => SourcePosition::decode(body).map(drop),
+        event_type if RowsKind::of(event_type).is_some() => RowsEvent::decode(event_type, body).map(drop),
+        // Looked at where they are taken.
+        EventType::FORMAT_DESCRIPTION
+        | EventType::PREVIOUS_GTIDS
+        | EventType::GTID
+        | EventType::GTID_TAGGED
+        | EventType::ANONYMOUS_GTID
+        | EventType::ROWS_QUERY
+        | EventType::XID
+        | EventType::XA_PREPARE
+        | EventType::ROTATE
+        | EventType::STOP => Ok(()),
+        other => Err(DecodeError(format!(
+            "an event of type {}, which this server's kind writes to no log",
+            other.name()
+        ))),
 }
 
 /// Equal but for the in-use flag of a FORMAT_DESCRIPTION.
