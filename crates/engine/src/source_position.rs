@@ -36,4 +36,9 @@ impl Engine {
         let place = order.positions.get(name)?;
         Some(SourcePosition { name: name.to_owned(), file: place.file.clone(), offset: place.offset })
     }
+
+    /// The names under which any transaction that has its place in our log said so.
+    pub fn source_position_names(&self) -> Vec<String> {
+        self.core().order.lock().positions.keys().cloned().collect()
+    }
 }

@@ -125,7 +125,7 @@ fn check_password(arguments: &RelayArguments) -> Result<(), ServerError> {
 fn options(arguments: &RelayArguments, report_port: u16) -> Result<RelayOptions, ServerError> {
     let mut source = SourceSettings::default();
     let change = source_of("--source", &arguments.source)?;
-    source.change(&change).map_err(|error| ServerError::Setting(format!("--source: {}", error.message)))?;
+    source.change(&change, &[]).map_err(|error| ServerError::Setting(format!("--source: {}", error.message)))?;
     let age = arguments.expire_seconds.map(Duration::from_secs);
     Ok(RelayOptions {
         source,

@@ -281,7 +281,7 @@ pub(crate) fn row_source(
     let url: ServerUrl = from.parse().map_err(wrong)?;
     let change = source_of("FROM", &url).map_err(|error| wrong(error.to_string()))?;
     let mut settings = SourceSettings::default();
-    settings.change(&change)?;
+    settings.change(&change, &[])?;
     Ok(Arc::new(CopyRows::new(engine.clone(), settings)))
 }
 

@@ -80,8 +80,8 @@ impl KeptSource {
 
     /// `RESET REPLICA` of what is executed: it begins where it was told to begin.
     #[io::boxed]
-    pub async fn begin_anew(&self) -> Result<(), SqlError> {
-        self.change(|settings| settings.beginnings += 1).await
+    pub async fn begin_anew(&self, remembered: &[String]) -> Result<(), SqlError> {
+        self.change(|settings| settings.begin_anew(remembered)).await
     }
 
     /// `RESET REPLICA ALL`

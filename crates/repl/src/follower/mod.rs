@@ -183,7 +183,7 @@ impl Follower {
             self.check_position(change)?;
         }
         let mut settings = self.settings();
-        settings.change(change)?;
+        settings.change(change, &self.engine.source_position_names())?;
         settings.following = following;
         self.kept.keep(settings).await
     }

@@ -53,7 +53,7 @@ pub(super) async fn run(follower: &Follower, mut receiver: LogReceiver) -> (LogR
         tracing::warn!("receiver: {error}; attempt {attempts}, the next one in {wait:?}");
         follower.set_io_error(&error);
         let is_of_the_source = matches!(error, ReceiveError::Connection { .. });
-        if is_of_the_source && settings.retry_count > 0 && attempts > QUICK_ATTEMPTS + settings.retry_count {
+        if is_of_the_source && settings.retries() > 0 && attempts > QUICK_ATTEMPTS + settings.retries() {
             return (receiver, Err(error));
         }
         follower.set_io_state(IoState::WaitingToReconnect, Running::Connecting);

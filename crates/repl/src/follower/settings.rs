@@ -23,6 +23,10 @@ const NAMED_FILE: &str = "source-";
 const FILE_ENDING: &str = ".json";
 /// The largest such file that is read.
 const FILE_SIZE_MAX: u64 = 1 << 20;
+/// MySQL's default of SOURCE_RETRY_COUNT.
+const RETRIES: u64 = 10;
+/// MariaDB's `master_retry_count`.
+const MARIA_RETRIES: u64 = 100_000;
 /// MySQL's largest SOURCE_DELAY.
 const DELAY_SECONDS_MAX: u64 = i32::MAX as u64;
 /// In the file, beside the settings: XXH3 of them, as JSON without blanks in the order of their names; 16 hexadecimal digits.
@@ -44,8 +48,8 @@ pub struct SourceSettings {
     pub password: String,
     /// SOURCE_CONNECT_RETRY
     pub connect_retry_seconds: u64,
-    /// SOURCE_RETRY_COUNT; 0 for no limit.
-    pub retry_count: u64,
+    /// SOURCE_RETRY_COUNT; 0 for no limit. Without one it is what the source's own replicas have: [`SourceSettings::retries`].
+    pub retry_count: Option<u64>,
     /// SOURCE_DELAY
     pub delay_seconds: u64,
     /// SOURCE_HEARTBEAT_PERIOD
@@ -97,7 +101,7 @@ impl Default for SourceSettings {
             user: String::new(),
             password: String::new(),
             connect_retry_seconds: 60,
-            retry_count: 10,
+            retry_count: None,
             delay_seconds: 0,
             heartbeat_period_seconds: 30.0,
             following: false,
@@ -167,6 +171,12 @@ impl SourceSettings {
         Duration::from_secs(self.connect_retry_seconds)
     }
 
+    /// How often to connect again before that is given up; 0 for no limit.
+    pub fn retries(&self) -> u64 {
+        let default = if self.kind == Some(SourceKind::Maria) { MARIA_RETRIES } else { RETRIES };
+        self.retry_count.unwrap_or(default)
+    }
+
     /// How often the source is to say that it is there.
     pub fn heartbeat_period(&self) -> Duration {
         Duration::try_from_secs_f64(self.heartbeat_period_seconds).unwrap_or_default()
@@ -177,8 +187,17 @@ impl SourceSettings {
         format!("{}:{}", self.channel, self.beginnings)
     }
 
-    /// Where to begin. A file and a position are not for GTIDs.
-    fn change_position(&mut self, change: &ChangeSource) -> Result<(), SqlError> {
+    /// From here on no position counts that was remembered before: of this source, or of another that the channel had.
+    /// `remembered` are all names of positions in this server's log.
+    pub(crate) fn begin_anew(&mut self, remembered: &[String]) {
+        let of_channel = |name: &String| name.strip_prefix(&self.channel)?.strip_prefix(':')?.parse::<u64>().ok();
+        let last = remembered.iter().filter_map(of_channel).max();
+        self.beginnings = self.beginnings.max(last.unwrap_or(0)) + 1;
+    }
+
+    /// Where to begin. A file and a position are not for GTIDs. As in MySQL, who names a host or a port means another source, the
+    /// beginning of whose log it is unless a position is named too.
+    fn change_position(&mut self, change: &ChangeSource, remembered: &[String]) -> Result<(), SqlError> {
         let names_position = change.log_file.is_some() || change.log_position.is_some();
         if names_position && change.auto_position == Some(true) {
             let message = "Parameters SOURCE_LOG_FILE, SOURCE_LOG_POS, RELAY_LOG_FILE and RELAY_LOG_POS cannot be set when \
@@ -186,11 +205,17 @@ impl SourceSettings {
             return Err(SqlError::new(codes::BAD_REPLICA_AUTO_POSITION, message));
         }
         set(&mut self.auto_position, &change.auto_position);
+        let names_source = change.host.is_some() || change.port.is_some();
+        if names_source {
+            (self.log_file, self.log_position) = (String::new(), 4);
+        }
         if names_position {
             self.auto_position = false;
             set(&mut self.log_file, &change.log_file);
             self.log_position = change.log_position.unwrap_or(4).max(4);
-            self.beginnings += 1;
+        }
+        if names_source || names_position {
+            self.begin_anew(remembered);
         }
         Ok(())
     }
@@ -270,8 +295,9 @@ impl SourceSettings {
         Ok(())
     }
 
-    /// Applies the options that were named.
-    pub fn change(&mut self, change: &ChangeSource) -> Result<(), SqlError> {
+    /// Applies the options that were named. `remembered` are the names of positions in this server's log
+    /// ([`engine::Engine::source_position_names`]).
+    pub fn change(&mut self, change: &ChangeSource, remembered: &[String]) -> Result<(), SqlError> {
         let host_changes = change.host.as_ref().is_some_and(|host| *host != self.host);
         if change.host.as_deref() == Some("") {
             let message = "Failed to initialize the source info structure: SOURCE_HOST is empty";
@@ -297,8 +323,8 @@ impl SourceSettings {
             }
             self.delay_seconds = delay;
         }
-        set(&mut self.retry_count, &change.retry_count);
-        self.change_position(change)?;
+        self.retry_count = change.retry_count.or(self.retry_count);
+        self.change_position(change, remembered)?;
         set(&mut self.ssl, &change.ssl);
         set(&mut self.ssl_ca, &change.ssl_ca);
         set(&mut self.ssl_cert, &change.ssl_cert);
@@ -384,18 +410,42 @@ mod tests {
     fn changes_only_what_is_named() {
         let mut settings = SourceSettings { host: "a".into(), port: 7, user: "u".into(), ..SourceSettings::default() };
         let change = ChangeSource { password: Some("secret".into()), ..ChangeSource::default() };
-        settings.change(&change).unwrap();
+        settings.change(&change, &[]).unwrap();
         assert_eq!((settings.port, settings.password.as_str()), (7, "secret"));
         assert_eq!(format!("{settings:?}"), "u@a:7");
-        settings.change(&ChangeSource { host: Some("b".into()), ..ChangeSource::default() }).unwrap();
+        settings.change(&ChangeSource { host: Some("b".into()), ..ChangeSource::default() }, &[]).unwrap();
         assert_eq!((settings.host.as_str(), settings.port), ("b", 3306));
+    }
+
+    /// A position that was remembered under a channel's name is not one of a source that the channel gets later.
+    #[test]
+    fn another_source_is_begun_where_that_was_said() {
+        let here = ["c:3", "c:x", ":40", "cc:9"].map(str::to_owned);
+        let at = |file: &str, position| ChangeSource {
+            host: Some("b".into()),
+            log_file: Some(file.into()),
+            log_position: Some(position),
+            ..ChangeSource::default()
+        };
+        let mut settings = SourceSettings { channel: "c".into(), ..SourceSettings::default() };
+        settings.change(&at("bin.000001", 158), &here).unwrap();
+        assert_eq!((settings.position_name().as_str(), settings.log_position), ("c:4", 158));
+        // Another password is another password.
+        settings.change(&ChangeSource { password: Some("x".into()), ..ChangeSource::default() }, &here).unwrap();
+        assert_eq!(settings.position_name(), "c:4");
+        // Another server without a position begins at the beginning of its log.
+        settings.change(&ChangeSource { port: Some(1), ..ChangeSource::default() }, &here).unwrap();
+        let place = (settings.log_file.as_str(), settings.log_position);
+        assert_eq!((settings.position_name().as_str(), place), ("c:5", ("", 4)));
+        settings.begin_anew(&["c:7".to_owned()]);
+        assert_eq!(settings.position_name(), "c:8");
     }
 
     #[test]
     fn how_the_connection_is_protected() {
         let mut settings = SourceSettings::default();
         let mut mode = |change: ChangeSource| {
-            settings.change(&change).unwrap();
+            settings.change(&change, &[]).unwrap();
             settings.tls_mode()
         };
         let ca = ChangeSource { ssl_ca: Some("ca.pem".into()), ..ChangeSource::default() };

@@ -152,7 +152,7 @@ impl Line<'_> {
         row.text("Source_UUID", &receiver.source_uuid).text("Source_Info_File", "source.json");
         row.number("SQL_Delay", settings.delay_seconds).optional("SQL_Remaining_Delay", delay_left);
         row.text("Replica_SQL_Running_State", applier_state);
-        row.number("Source_Retry_Count", settings.retry_count).empty(&["Source_Bind"]);
+        row.number("Source_Retry_Count", settings.retries()).empty(&["Source_Bind"]);
         row.text("Last_IO_Error_Timestamp", &io_time).empty(&["Last_SQL_Error_Timestamp"]);
         row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
         row.text("Retrieved_Gtid_Set", &self.log.gtid_executed().to_string());

@@ -116,7 +116,7 @@ impl Channels {
             }
         };
         let mut settings = source.get_or_default();
-        settings.change(change)?;
+        settings.change(change, &self.follower.engine().source_position_names())?;
         source.keep(settings.clone()).await?;
         if known.is_none() {
             self.add(name.to_owned(), Some(settings));
@@ -162,7 +162,7 @@ impl Channels {
     pub async fn reset(&self, replica: &Replica, all: bool) -> Result<(), SqlError> {
         replica.check_stopped()?;
         replica.reset();
-        replica.source().begin_anew().await?;
+        replica.source().begin_anew(&self.follower.engine().source_position_names()).await?;
         if replica.source().channel().is_empty() {
             return self.follower.reset(all).await;
         }

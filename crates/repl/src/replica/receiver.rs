@@ -81,7 +81,7 @@ pub(super) async fn run(run: &Run) -> Result<(), ReceiveError> {
             state.io_error = Some((error.clone(), at));
             state.io_state = IoState::WaitingToReconnect;
         });
-        if settings.retry_count > 0 && attempts > QUICK_ATTEMPTS + settings.retry_count {
+        if settings.retries() > 0 && attempts > QUICK_ATTEMPTS + settings.retries() {
             return Err(error);
         }
         let pause = async {

@@ -81,7 +81,7 @@ pub(super) fn row(
         (true, false) => "Executing events of the source",
     };
     row.text("Replica_SQL_Running_State", doing);
-    row.number("Source_Retry_Count", settings.retry_count).empty(&["Source_Bind"]);
+    row.number("Source_Retry_Count", settings.retries()).empty(&["Source_Bind"]);
     row.text("Last_IO_Error_Timestamp", &time(state.io_error.as_ref().map(|(_, at)| *at)));
     row.text("Last_SQL_Error_Timestamp", &time(state.sql_error.as_ref().map(|(_, at)| *at)));
     row.empty(&["Source_SSL_Crl", "Source_SSL_Crlpath"]);
