@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use base::{LogPosition, UnixMicros};
+use base::{LogPosition, SqlError, UnixMicros};
 use binlog::LogReceiver;
 use futures_lite::future;
 use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, SemiSyncAck};
@@ -116,13 +116,20 @@ fn explain(result: Result<(), ReceiveError>, facts: &SourceFacts, log: &binlog::
             Err(ReceiveError::NotAPrefix { ours, theirs, difference })
         }
         // The source has no such file, no such position in it, or no event begins there.
-        Err(ReceiveError::Refused(error)) if log.durable_end().file > 0 => Err(ReceiveError::NotAPrefix {
-            ours: our_end(log),
-            theirs,
-            difference: format!("the source says: {}", error.message),
-        }),
+        Err(ReceiveError::Refused(error)) if log.durable_end().file > 0 && !is_superseded(&error) => {
+            Err(ReceiveError::NotAPrefix {
+                ours: our_end(log),
+                theirs,
+                difference: format!("the source says: {}", error.message),
+            })
+        }
         other => other,
     }
+}
+
+/// Whether the source serves another replica of the same name instead of this one.
+fn is_superseded(error: &SqlError) -> bool {
+    error.message.contains("with the same server_uuid/server_id")
 }
 
 async fn silent(follower: &Follower, settings: &SourceSettings) -> ReceiveError {

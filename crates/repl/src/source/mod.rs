@@ -18,6 +18,7 @@ mod replicas;
 mod start;
 mod stream;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -26,6 +27,7 @@ use base::{SqlError, codes};
 use binlog::BinaryLog;
 use engine::commit::SemiSync;
 use event_listener::Event;
+use futures_lite::future;
 use io::BoxFuture;
 use session::Registry;
 use session::dump::{DumpRequest, DumpService, EventStream};
@@ -42,6 +44,9 @@ const MARIA_CAPABILITY_GTID: u64 = 4;
 
 /// The user variable in which a client that copies the log says so: it is sent local transactions (`sql_log_bin=0`) too.
 pub const COPIES_VARIABLE: &str = "commuter_copies";
+
+/// So long a stream that another one of the same replica has taken the place of may take to say so.
+const SUPERSEDED_TIME: Duration = Duration::from_secs(5);
 
 /// Serves replicas from one log.
 pub struct DumpServer {
@@ -113,6 +118,39 @@ pub enum Checksum {
     Crc32,
 }
 
+/// Why a stream is to end before its connection does.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends<'a> {
+    server: &'a End,
+    replicas: &'a Replicas,
+    connection: base::ConnectionId,
+}
+
+impl Ends<'_> {
+    /// Whether it is to end when it has come to the log's end.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.server.is_asked()
+    }
+
+    /// Ready once that is so, or [`Ends::check`] fails.
+    pub(crate) async fn asked(&self) {
+        future::or(self.server.asked(), self.replicas.superseded(self.connection)).await;
+    }
+
+    /// As in MySQL, of two replicas with one name the newer one is served, and the other is given the reason, which stops it.
+    ///
+    /// # Errors
+    /// 1236 of the older one.
+    pub(crate) fn check(&self) -> Result<(), SqlError> {
+        match self.replicas.is_superseded(self.connection) {
+            true => {
+                Err(fatal("A replica with the same server_uuid/server_id as this replica has connected to the source"))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
 impl DumpServer {
     /// For a log; `registry` knows the connections, of which older ones of a replica are ended; `semi_sync` waits for what replicas
     /// acknowledge.
@@ -124,6 +162,17 @@ impl DumpServer {
     pub fn end_when_sent(&self) {
         self.end.is_asked.store(true, Ordering::SeqCst);
         self.end.changed.notify(usize::MAX);
+    }
+
+    /// Older streams of a replica end by themselves when they can say why. Where nobody takes what is sent, they cannot.
+    async fn end_at_last(&self, older: Vec<base::ConnectionId>) -> Infallible {
+        if !older.is_empty() {
+            self.log.env().clock.sleep(SUPERSEDED_TIME).await;
+            for connection in self.replicas.dumping(older) {
+                let _ = self.registry.kill(connection, base::Cancelled::Connection);
+            }
+        }
+        future::pending().await
     }
 
     /// The lines of `SHOW REPLICAS`.
@@ -147,12 +196,14 @@ impl DumpService for DumpServer {
     ) -> BoxFuture<'a, Result<(), SqlError>> {
         Box::pin(async move {
             let wishes = Wishes::of(&request);
-            for older in self.replicas.begin_dump(&request, &wishes.uuid) {
-                tracing::info!("a new dump of the same replica ends connection {older}");
-                let _ = self.registry.kill(older, base::Cancelled::Connection);
+            let older = self.replicas.begin_dump(&request, &wishes.uuid);
+            for connection in &older {
+                tracing::info!("a new dump of the same replica ends connection {connection}");
             }
             let acks = wishes.semi_sync.then(|| Acks::new(&self.semi_sync, &self.log, request.connection));
-            let result = stream::run(&self.log, &request, &wishes, &self.end, acks, stream).await;
+            let ends = Ends { server: &self.end, replicas: &self.replicas, connection: request.connection };
+            let run = stream::run(&self.log, &request, &wishes, ends, acks, stream);
+            let result = future::or(run, async { match self.end_at_last(older).await {} }).await;
             self.replicas.remove(request.connection);
             if let Err(error) = &result {
                 tracing::info!("dump of connection {} ends: {error}", request.connection);

@@ -15,7 +15,7 @@ use super::acks::Acks;
 use super::maria::{Maria, Rendered};
 use super::maria_names::{Had, MariaNames};
 use super::start::{self, Start};
-use super::{Checksum, End, Wishes, fatal};
+use super::{Checksum, Ends, Wishes, fatal};
 
 /// So many bytes are gathered before they are sent, unless the log's end comes first.
 const SEND_SIZE: usize = 128 << 10;
@@ -27,7 +27,7 @@ pub(super) async fn run(
     log: &Arc<BinaryLog>,
     request: &DumpRequest,
     wishes: &Wishes,
-    end: &End,
+    end: Ends<'_>,
     acks: Option<Acks>,
     stream: &mut dyn EventStream,
 ) -> Result<(), SqlError> {
@@ -71,7 +71,7 @@ async fn dialect(log: &Arc<BinaryLog>, wishes: &Wishes, start: &Start) -> Result
 struct Sender<'a> {
     log: Arc<BinaryLog>,
     wishes: &'a Wishes,
-    end: &'a End,
+    end: Ends<'a>,
     /// Of a semi-synchronous replica.
     acks: Option<Acks>,
     stream: &'a mut dyn EventStream,
@@ -116,6 +116,7 @@ impl Sender<'_> {
 
     async fn go_on(&mut self) -> Result<(), SqlError> {
         loop {
+            self.end.check()?;
             let Some(event) = self.reader.next_event().await.map_err(reading)? else {
                 self.pin.set(self.reader.position());
                 self.say_what_was_skipped();
@@ -156,6 +157,7 @@ impl Sender<'_> {
         let at = self.reader.position();
         // The end may be that of a file whose successor has nothing durable yet.
         while log.durable_end() <= at && !self.end.is_asked() {
+            self.end.check()?;
             let clock = log.env().clock.clone();
             let period = self.wishes.heartbeat_period;
             let mut failed = None;
@@ -176,6 +178,7 @@ impl Sender<'_> {
             if let Some(error) = failed {
                 return Err(error.into());
             }
+            self.end.check()?;
             if log.durable_end() <= at && !self.end.is_asked() {
                 self.send_heartbeat(at);
                 self.stream.flush().await?;
