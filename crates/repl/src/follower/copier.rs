@@ -21,6 +21,7 @@ use binlog::event::{
 use binlog::{DecodeError, EventType, GtidEvent, GtidSet, LogReader, LogReceiver, RawEvent, SourcePosition};
 
 use super::error::ReceiveError;
+use super::unapplied::Unapplied;
 use crate::received::{ReceivedCounters, ReceivedLog};
 
 /// What an event was.
@@ -43,13 +44,18 @@ pub(super) struct Copier {
     from_nothing: bool,
     log: ReceivedLog,
     received: Arc<ReceivedCounters>,
+    unapplied: Arc<Unapplied>,
 }
 
 impl Copier {
     /// For a stream that begins at `start`: where our last transaction begins, or `None` if there is no log yet.
-    pub(super) fn new(receiver: LogReceiver, start: Option<LogPosition>, received: Arc<ReceivedCounters>) -> Self {
+    pub(super) fn new(
+        receiver: LogReceiver,
+        start: Option<LogPosition>,
+        (received, unapplied): (Arc<ReceivedCounters>, Arc<Unapplied>),
+    ) -> Self {
         let comparing = start.map(|start| receiver.log().reader(start));
-        Copier { receiver, comparing, from_nothing: start.is_none(), log: ReceivedLog::default(), received }
+        Copier { receiver, comparing, from_nothing: start.is_none(), log: ReceivedLog::default(), received, unapplied }
     }
 
     /// Takes the next event of the stream.
@@ -72,13 +78,14 @@ impl Copier {
             return self.compare(&event).await.map(|()| Received::Event);
         }
         self.check_beginning(&event)?;
+        check_shape(&event)?;
         if event.header.event_type.is_gtid() {
             let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
             self.log.count(&gtid, &self.received);
+            self.unapplied.push(self.receiver.position(), gtid.immediate_commit_time);
         }
         self.receiver.append(bytes).await?;
         Ok(Received::Event)
-        check_shape(&event)?;
     }
 
     /// Behind the last event: everything before it is here, if not synced yet.
@@ -139,13 +146,6 @@ impl Copier {
     }
 }
 
-/// Where our log ends, and what it holds.
-pub(super) fn our_end(log: &binlog::BinaryLog) -> String {
-    let end = log.durable_end();
-    format!("{}:{} (GTIDs {})", log.file_name(end.file), end.offset, log.gtid_executed())
-    }
-}
-
 /// What nobody could apply is not made durable: a copy cannot take it back, and its source goes on.
 fn check_shape(event: &RawEvent<'_>) -> Result<(), DecodeError> {
     let body = event.body();
@@ -165,10 +165,16 @@ fn check_shape(event: &RawEvent<'_>) -> Result<(), DecodeError> {
         | EventType::XA_PREPARE
         | EventType::ROTATE
         | EventType::STOP => Ok(()),
-        other => Err(DecodeError(format!(
-            "an event of type {}, which this server's kind writes to no log",
-            other.name()
-        ))),
+        other => {
+            Err(DecodeError(format!("an event of type {}, which this server's kind writes to no log", other.name())))
+        }
+    }
+}
+
+/// Where our log ends, and what it holds.
+pub(super) fn our_end(log: &binlog::BinaryLog) -> String {
+    let end = log.durable_end();
+    format!("{}:{} (GTIDs {})", log.file_name(end.file), end.offset, log.gtid_executed())
 }
 
 /// Equal but for the in-use flag of a FORMAT_DESCRIPTION.

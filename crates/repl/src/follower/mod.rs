@@ -28,12 +28,13 @@ mod repair;
 mod rows;
 mod settings;
 pub(crate) mod status;
+mod unapplied;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use apply::{Applier, ApplyOptions, StopAt};
+use apply::{Applier, ApplierStatus, ApplyOptions, StopAt};
 use base::{LogPosition, SqlError, UnixMicros, codes};
 use binlog::LogReceiver;
 use engine::Engine;
@@ -44,6 +45,7 @@ use parking_lot::Mutex;
 use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 use sql::services::{ChannelWork, Lag, Parallelism, ReplicaStatusRow};
 
+use self::unapplied::Unapplied;
 use crate::received::ReceivedCounters;
 use crate::replica::until::{Until, UntilInCopy};
 
@@ -85,6 +87,7 @@ pub struct Follower {
     semi_sync: AtomicBool,
     acknowledges: AtomicBool,
     received: Arc<ReceivedCounters>,
+    unapplied: Arc<Unapplied>,
     state: Mutex<State>,
     changed: Event,
 }
@@ -115,6 +118,7 @@ impl Follower {
             semi_sync: AtomicBool::new(false),
             acknowledges: AtomicBool::new(false),
             received: Arc::default(),
+            unapplied: Arc::default(),
             state: Mutex::default(),
             changed: Event::new(),
         }))
@@ -262,11 +266,13 @@ impl Follower {
         let Some(settings) = self.source() else { return Vec::new() };
         let receiver = self.receiver_status();
         let until = self.state.lock().until.clone();
+        let applier = self.applier.status();
         let line = status::Line {
             settings: &settings,
             until: until.as_ref().map(Until::shown),
             receiver: &receiver,
-            applier: &self.applier.status(),
+            next_commit_time: self.next_commit_time(&applier),
+            applier: &applier,
             log: self.engine.log(),
             executed: self.engine.gtid_executed().to_string(),
             now: self.env().clock.now(),
@@ -294,7 +300,12 @@ impl Follower {
         })
     }
 
-    /// Time counts from the newest transaction that was taken: it is the next that will be shown.
+    /// When the next transaction that will be shown was committed. Of what was received before this server started it is not known: then
+    /// it is when the last one was that was taken, which is earlier.
+    fn next_commit_time(&self, applier: &ApplierStatus) -> UnixMicros {
+        self.unapplied.oldest(applier.position).unwrap_or(applier.last_commit_time)
+    }
+
     fn lag(&self, receiver: &ReceiverStatus) -> Lag {
         let (applier, log) = (self.applier.status(), self.engine.log());
         let bytes = log.bytes_between(applier.position, applier.log_end);
@@ -307,7 +318,7 @@ impl Follower {
         };
         let seconds = match bytes {
             0 => (receiver.running == Running::Yes).then_some(0.0),
-            _ => since(applier.last_commit_time),
+            _ => since(self.next_commit_time(&applier)),
         };
         Lag { transactions: Some(left.count()), bytes, seconds, ..Lag::default() }
     }

@@ -99,7 +99,7 @@ async fn connect_and_copy(
         Ok(start) => start,
         Err(error) => return (receiver, Err(error.into())),
     };
-    let mut copier = Copier::new(receiver, start, follower.received.clone());
+    let mut copier = Copier::new(receiver, start, (follower.received.clone(), follower.unapplied.clone()));
     let result = stream(follower, settings, &mut client, &mut copier, start, attempts).await;
     follower.set_acknowledges(false);
     let result = explain(result, &facts, copier.receiver.log());

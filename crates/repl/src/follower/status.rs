@@ -88,13 +88,15 @@ pub(crate) struct Line<'a> {
     pub(crate) until: Option<(&'static str, Place)>,
     pub(crate) receiver: &'a ReceiverStatus,
     pub(crate) applier: &'a ApplierStatus,
+    /// When what will be applied next was committed.
+    pub(crate) next_commit_time: UnixMicros,
     pub(crate) log: &'a binlog::BinaryLog,
     pub(crate) executed: String,
     pub(crate) now: UnixMicros,
 }
 
 impl Line<'_> {
-    /// Seconds between the commit of the newest transaction that is applied, on its source, and now; 0 when all that was
+    /// Seconds between the commit of the transaction that will be applied next, on its source, and now; 0 when all that was
     /// received is applied and the source is heard of; unknown when either half does not run. As in MySQL, what the two clocks
     /// differed by when the connection was made does not count.
     fn seconds_behind(&self) -> Option<u64> {
@@ -104,7 +106,7 @@ impl Line<'_> {
         if self.applier.position >= self.applier.log_end {
             return Some(0);
         }
-        let committed = (self.applier.last_commit_time.0 / 1_000_000) as i64 + self.receiver.clock_difference;
+        let committed = (self.next_commit_time.0 / 1_000_000) as i64 + self.receiver.clock_difference;
         Some(((self.now.0 / 1_000_000) as i64 - committed).max(0) as u64)
     }
 
