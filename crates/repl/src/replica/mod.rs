@@ -88,6 +88,12 @@ impl Place {
         }
         self.offset = offset;
     }
+
+    /// Whether it is farther on in the same log, whose files are named by ascending numbers.
+    fn is_behind(&self, other: &Place) -> bool {
+        let order = |place: &Place| (place.file.len(), place.file.clone(), place.offset);
+        order(self) > order(other)
+    }
 }
 
 #[derive(Default)]
@@ -119,6 +125,8 @@ struct State {
     /// How many since the connection was made, and when the last came.
     heartbeats: (u64, UnixMicros),
     sql_error: Option<(ExecuteError, UnixMicros)>,
+    /// The same of what was handed on to be executed, if no transaction is open there.
+    handed_on: Place,
     /// Behind the last transaction that is durable here.
     executed: Place,
     /// When that was committed at its source, and was durable here.
@@ -139,6 +147,12 @@ struct State {
 }
 
 impl State {
+    /// Up to where everything is executed: behind the last transaction, and behind what no transaction is part of, if nothing else is left.
+    fn executed_to(&self) -> &Place {
+        let is_all = self.executes && self.sql_error.is_none() && self.is_idle();
+        if is_all && self.handed_on.is_behind(&self.executed) { &self.handed_on } else { &self.executed }
+    }
+
     /// Nothing is left to do of what was received.
     fn is_idle(&self) -> bool {
         self.run.upgrade().is_none_or(|run| {

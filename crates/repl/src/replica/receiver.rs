@@ -181,6 +181,9 @@ async fn stream(run: &Run, settings: &SourceSettings, attempts: &mut u64) -> Res
         // Nobody is woken for each event of a stream that flows.
         if !client.has_event() || bytes >= BATCH_BYTES {
             run.queue.push_all(generation, &mut batch, std::mem::take(&mut bytes)).await?;
+            if reader.boundary == Boundary::Outside {
+                replica.state.lock().handed_on.move_to(&reader.place.file, reader.place.offset);
+            }
         }
     }
 }

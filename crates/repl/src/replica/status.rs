@@ -47,6 +47,7 @@ pub(super) fn row(
     let is_executing = state.executes && state.sql_error.is_none();
     let own = engine.log().durable_end();
     let own_file = if own == LogPosition::default() { String::new() } else { engine.log().file_name(own.file) };
+    let executed = state.executed_to();
     let mut row = Row::default();
     row.text("Replica_IO_State", state.io_state.text());
     row.text("Source_Host", &settings.host).text("Source_User", &settings.user);
@@ -54,7 +55,7 @@ pub(super) fn row(
     row.text("Source_Log_File", &state.received.file).number("Read_Source_Log_Pos", state.received.offset);
     // There is no relay log; what is executed is in our own.
     row.text("Relay_Log_File", &own_file).number("Relay_Log_Pos", own.offset);
-    row.text("Relay_Source_Log_File", &state.executed.file);
+    row.text("Relay_Source_Log_File", &executed.file);
     row.text("Replica_IO_Running", state.io_running.text()).text("Replica_SQL_Running", yes_or_no(is_executing));
     for (column, setting) in FILTERS {
         row.text(column, &channel_rule(globals, &settings.filters, setting));
@@ -62,7 +63,7 @@ pub(super) fn row(
     row.number("Last_Errno", last_code)
         .text("Last_Error", last_text)
         .number("Skip_Counter", globals.named(SKIP_COUNTER).as_u64());
-    row.number("Exec_Source_Log_Pos", state.executed.offset).number("Relay_Log_Space", 0u64);
+    row.number("Exec_Source_Log_Pos", executed.offset).number("Relay_Log_Space", 0u64);
     let (condition, until) = state.until.as_ref().map_or(("None", Place::default()), Until::shown);
     row.text("Until_Condition", condition);
     row.text("Until_Log_File", &until.file).number("Until_Log_Pos", until.offset);

@@ -204,6 +204,11 @@ impl Replica {
         Parallelism { mode: self.state.lock().mode, ..self.parallel.figures(self.received.figures()) }
     }
 
+    /// How often a transaction was begun again since the server started.
+    pub fn retried(&self) -> u64 {
+        self.all_retries.load(Ordering::Relaxed)
+    }
+
     /// What it does; `None` if it has no source.
     pub fn work(&self) -> Option<ChannelWork> {
         let settings = self.source.get()?;

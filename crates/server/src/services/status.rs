@@ -38,6 +38,7 @@ pub(super) fn lines(parts: &Parts, shared: Option<&Shared>) -> Lines {
     row_differences(&mut lines, channels);
     temporary_tables(&mut lines, channels);
     parallel(&mut lines, follower, channels);
+    retries(&mut lines, channels);
     lines.sort();
     lines
 }
@@ -128,6 +129,12 @@ fn row_differences(lines: &mut Lines, channels: &Channels) {
     let last = of_channels.iter().filter_map(|of_one| of_one.last.clone()).max_by_key(|(_, at)| *at);
     add(lines, "Replica_row_differences", of_channels.iter().map(|of_one| of_one.rows).sum::<u64>());
     add(lines, "Replica_last_row_difference", last.map(|(sentence, _)| sentence).unwrap_or_default());
+}
+
+/// Of all channels: how often a transaction was begun again.
+fn retries(lines: &mut Lines, channels: &Channels) {
+    let retries = channels.all().iter().map(|replica| replica.retried()).sum::<u64>();
+    add(lines, "Slave_retried_transactions", retries);
 }
 
 /// Of all channels: how parallel what they received was, transactions that were executed beside others, and why others were not, or had to be

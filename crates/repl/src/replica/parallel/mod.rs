@@ -62,9 +62,8 @@ pub(super) struct Parallel {
 
 /// Slots per processor, if nothing is said: those that wait cost nothing.
 const SLOTS_PER_PROCESSOR: usize = 8;
-/// Transactions that are ready or wait, for each slot; and in any case.
+/// Transactions that are ready or wait, for each slot, where `replica_checkpoint_group` is not more.
 const QUEUED_PER_SLOT: usize = 8;
-const QUEUED_MIN: usize = 256;
 /// One transaction keeps no more than this part of what all may keep.
 const KEPT_SHARE: usize = 4;
 /// Bytes in temporary files of large transactions, before no more of them are taken; one is, whatever it has.
@@ -91,7 +90,7 @@ impl Parallel {
         };
         let bytes = globals.named("replica_pending_jobs_size_max").as_u64() as usize;
         let bounds = Bounds {
-            count: (slots * QUEUED_PER_SLOT).max(QUEUED_MIN),
+            count: (slots * QUEUED_PER_SLOT).max(globals.named("replica_checkpoint_group").as_u64() as usize),
             bytes: bytes.max(GROUP_BYTES_MAX),
             spilled: SPILLED_MAX,
         };

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Waker};
 
+use base::Gtid;
 use engine::OwnedGtid;
 use event_listener::Event;
 use parking_lot::Mutex;
@@ -100,6 +101,8 @@ pub(crate) struct End {
 #[derive(Default)]
 struct Entry {
     job: Option<Arc<Job>>,
+    /// It outlives the job.
+    gtid: Option<Gtid>,
     bytes: usize,
     /// Of its temporary file.
     spilled: u64,
@@ -269,8 +272,8 @@ impl Pool {
     /// What is under way, in the source's order.
     pub(crate) fn shown(&self) -> Vec<QueuedTransaction> {
         let state = self.state.lock();
-        let name = |entry: &Entry| entry.job.as_ref().map(|job| name_of(job.group.head.gtid));
-        let turn_of = |turn: u64| state.entries.get((turn.checked_sub(state.first)?) as usize).and_then(name);
+        let name = |entry: &Entry| name_of(entry.gtid);
+        let turn_of = |turn: u64| state.entries.get((turn.checked_sub(state.first)?) as usize).map(name);
         // The last that somebody waits for.
         let mut after: HashMap<u64, u64> = HashMap::new();
         for (entry, turn) in state.entries.iter().zip(state.first..) {
@@ -291,7 +294,7 @@ impl Pool {
                 _ => QueuedState::WaitsForPredecessor,
             };
             QueuedTransaction {
-                name: name(entry).unwrap_or_default(),
+                name: name(entry),
                 state: queued,
                 worker: entry.slot.map(|slot| slot as u64 + 1),
                 after: after.get(&turn).filter(|_| entry.waits > 0).and_then(|last| turn_of(*last)),
@@ -320,7 +323,8 @@ impl Pool {
             let group = &job.group;
             let end = End { file: Some(group.file.clone()), offset: group.end };
             let (bytes, spilled) = (group.bytes, group.spilled_bytes());
-            let entry = Entry { bytes, spilled, end, job: Some(Arc::new(job)), ..Entry::default() };
+            let gtid = group.head.gtid;
+            let entry = Entry { bytes, spilled, end, gtid, job: Some(Arc::new(job)), ..Entry::default() };
             (state.bytes, state.spilled) = (state.bytes + bytes, state.spilled + spilled);
             state.entries.push_back(entry);
             let waits = state.begin_waits(turn, after);

@@ -23,7 +23,7 @@ pub(super) const ALL: &[Setting] = &[
     global("binlog_max_flush_queue_time", uint(0, 100_000), "0")
         .doc("Microseconds for which the log thread goes on taking transactions into a group before it writes."),
     global("binlog_order_commits", BOOL, "ON")
-        .doc("Whether transactions become visible in log order. OFF allows a session to see its own commit before those in front of it."),
+        .doc("Transactions become visible in log order, whatever is set. OFF lets the sessions of a group be told of their commits in any order."),
     fixed("binlog_row_event_max_size", Kind::UInt { min: 256, max: 1 << 30, block: 256 }, "8192")
         .doc("Size in bytes at which a rows event is closed and the next begun."),
     both("binlog_row_image", Kind::Enum(&["MINIMAL", "NOBLOB", "FULL"]), "FULL")

@@ -50,6 +50,7 @@ pub(super) const ALL: &[Setting] = &[
     session("pseudo_thread_id", U32, "0").understood().doc("Set by mysqlbinlog's output."),
     session("rbr_exec_mode", Kind::Enum(&["STRICT", "IDEMPOTENT"]), "STRICT").doc("replica_exec_mode for BINLOG."),
     global("read_only", BOOL, "OFF").doc("Whether accounts without CONNECTION_ADMIN may change data (1290)."),
+    fixed("relay_log_basename", TEXT, "").understood().doc("There is no relay log."),
     fixed("relay_log", TEXT, "")
         .understood()
         .doc("A follower's own log is the copy of its source's; there is no relay log."),
@@ -99,6 +100,22 @@ pub(super) const ALL: &[Setting] = &[
     global("replica_pending_jobs_size_max", uint(1024, 1 << 62), "134217728")
         .alias(&["slave_pending_jobs_size_max"])
         .doc("Bytes of events of transactions that are executed side by side, or wait to be, per channel."),
+    global("replica_checkpoint_group", Kind::UInt { min: 32, max: 524_280, block: 8 }, "512")
+        .alias(&["slave_checkpoint_group"])
+        .doc(
+            "How many transactions that are executed side by side, or wait to be, there may be behind the first that is not executed (or eight per worker,              if that is more): so far an unordered replica gets ahead of one that waits. Counts from the next START REPLICA.",
+        ),
+    global("replica_checkpoint_period", uint(1, u32::MAX as u64), "300")
+        .alias(&["slave_checkpoint_period"])
+        .understood()
+        .doc("Milliseconds. What is executed is known from this server's own log, with every transaction."),
+    global("slave_parallel_max_queued", uint(0, i32::MAX as u64), "131072")
+        .understood()
+        .doc("Transactions wait for all workers together: replica_pending_jobs_size_max."),
+    fixed("replica_skip_errors", Kind::Enum(&["OFF"]), "OFF")
+        .alias(&["slave_skip_errors"])
+        .understood()
+        .doc("No error is passed over: a replica that has one stops."),
     global("replica_transaction_retries", uint(0, u32::MAX as u64), "10").alias(&["slave_transaction_retries"]).doc(
         "How often a transaction of another server's log is tried again after a deadlock or a timeout (1213, 1205), before the replica stops.",
     ),
