@@ -145,7 +145,7 @@ pub(crate) async fn authenticate(
             Step::Accepted(account) => return Ok(Ok(*account)),
             Step::Denied(error) => {
                 tracing::info!("{}", error.message);
-                return Ok(Err(error));
+                return Ok(Err(without_accounts(shared, error)));
             }
             Step::NeedKey => {
                 let key = shared.key.get().await;
@@ -161,6 +161,19 @@ pub(crate) async fn authenticate(
             }
         };
     }
+}
+
+/// Where there are no accounts (a follower before its source's have come) a wrong password is not why, and says who can look.
+fn without_accounts(shared: &Shared, error: SqlError) -> SqlError {
+    if shared.sql.engine.catalog().accounts().next().is_some() {
+        return error;
+    }
+    let message = format!(
+        "{}. This server has no accounts: those of its source have not come. root can log in by the local socket, as the system's root or as who \
+         runs the server, and SHOW REPLICA STATUS says what is wrong",
+        error.message
+    );
+    SqlError { message, ..error }
 }
 
 /// Takes the connection's place among its account's (1203 if there are `max_user_connections`).
