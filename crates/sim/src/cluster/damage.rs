@@ -52,8 +52,8 @@ impl Damages {
         damaged
     }
 
-    /// A server is about to start. Whether it may leave out something of its log: a copy that is damaged ends there, whatever is behind, and
-    /// asks its source for the rest again.
+    /// A server is about to start. Whether it may leave out something of its log: a copy that is damaged in its last file ends there, and asks its
+    /// source for the rest again.
     pub(super) fn before_start(&mut self, number: usize, node: &Node) -> bool {
         if self.node != Some(number) {
             return false;
