@@ -106,6 +106,12 @@ pub(crate) fn of_session(catalog: &Catalog, name: &UserName) -> Option<Account> 
         .or_else(|| owner_of_nothing(catalog).filter(|root| root.user == name.user && root.host == name.host))
 }
 
+/// The same by its key.
+pub(crate) fn of_key(catalog: &Catalog, key: &str) -> Option<Account> {
+    let kept = catalog.account(key).and_then(|json| from_json(json));
+    kept.or_else(|| owner_of_nothing(catalog).filter(|root| root.key() == key))
+}
+
 /// Where there is no account at all (a follower before its source's accounts have come) the administrator is
 /// `root@localhost`, whom the local socket lets in if he runs the server.
 fn owner_of_nothing(catalog: &Catalog) -> Option<Account> {

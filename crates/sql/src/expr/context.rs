@@ -40,6 +40,8 @@ pub struct SessionInfo {
     pub user: String,
     /// CURRENT_USER(): the account.
     pub current_user: String,
+    /// It has every right whatever account that is: what a replica executes.
+    pub has_every_right: bool,
     /// DATABASE()
     pub database: Option<String>,
     /// VERSION()
@@ -93,6 +95,7 @@ impl Default for SessionInfo {
             connection_id: 0,
             user: String::new(),
             current_user: String::new(),
+            has_every_right: false,
             database: None,
             version: String::new(),
             last_insert_id: 0,

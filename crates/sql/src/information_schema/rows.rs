@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use types::{ColumnDef, ColumnType, TableDef, Value};
 
 use super::{DATABASES, table_names};
-use crate::account::{Account, Privilege, Privileges};
+use crate::account::{self, Account, Privilege, Privileges};
 use crate::exec::ExecContext;
 use crate::expr::coerce::utc_micros_to_local;
 use crate::expr::{Host, VariableScope};
@@ -32,8 +32,11 @@ pub(super) struct Source<'a> {
 impl<'a> Source<'a> {
     pub(super) fn new(shared: &'a Arc<Shared>, context: &ExecContext<'a>) -> Self {
         let catalog = shared.engine.catalog();
-        let account = catalog.account(&context.eval.session.current_user);
-        let account = account.and_then(|json| serde::Deserialize::deserialize(&**json).ok()).unwrap_or_default();
+        let session = &context.eval.session;
+        let account = match session.has_every_right {
+            true => Account { global: Privileges::ALL, ..Account::default() },
+            false => account::of_key(&catalog, &session.current_user).unwrap_or_default(),
+        };
         let time_zone = context.eval.session.time_zone.clone();
         Source { shared, catalog, account, host: context.eval.host, time_zone }
     }

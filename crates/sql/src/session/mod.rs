@@ -391,6 +391,7 @@ impl Session {
         self.info.default_week_format = hot.default_week_format;
         self.info.locale = hot.locale;
         self.info.implicit_timestamps = hot.implicit_timestamps;
+        self.info.has_every_right = self.is_applier;
         if self.info.version.is_empty() {
             self.info.version = self.settings.named("version").as_str().to_string();
         }

@@ -56,6 +56,8 @@ pub(super) struct LastContext {
     expected_error: u16,
     /// The source is a MariaDB.
     is_maria: bool,
+    /// The next statement is one that depends on LAST_INSERT_ID at its source.
+    has_last_insert_id: bool,
 }
 
 impl LastContext {
@@ -74,6 +76,7 @@ impl Session {
     /// What the next statement was to know: the value of LAST_INSERT_ID().
     pub fn set_replicated_last_insert_id(&mut self, value: u64) {
         self.info.last_insert_id = value;
+        self.replicated.has_last_insert_id = true;
     }
 
     /// The first value that AUTO_INCREMENT makes in the next statement.
@@ -209,7 +212,10 @@ impl Session {
     /// transaction that is rolled back for it.
     #[io::boxed]
     pub async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
-        let text = self.become_source(statement)?;
+        let text = self.become_source(statement);
+        let has_last_insert_id = std::mem::take(&mut self.replicated.has_last_insert_id);
+        let text = text?;
+        check_session(&statement.event.status(), &text, has_last_insert_id)?;
         let expected = statement.event.error_code;
         self.replicated.expected_error = if INTERRUPTED.contains(&expected) { 0 } else { expected };
         let outcome = self.query(&text, &mut Collected::default()).await;
@@ -266,6 +272,7 @@ impl Session {
                 is_valid: true,
                 expected_error: 0,
                 is_maria: statement.is_maria,
+                ..std::mem::take(&mut self.replicated)
             };
         }
         let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));
@@ -273,7 +280,6 @@ impl Session {
         self.now = UnixMicros(micros);
         let client = status.charsets.map(|[client, ..]| client);
         let text = utf8_of(statement.sql, client)?;
-        check_session(&status, &text)?;
         Ok(self.in_our_words(&status, text, statement.is_maria))
     }
 
@@ -343,10 +349,11 @@ impl Session {
     }
 }
 
-/// 1235 for what a session has that is not here, if the statement may depend on it.
-fn check_session(status: &StatusVars, text: &[u8]) -> Result<(), SqlError> {
+/// 1235 for what a session has that is not here, if the statement may depend on it. Where IS NULL finds the last row that AUTO_INCREMENT has made,
+/// its source has said which one that was; where it has not, IS NULL is what it is here.
+fn check_session(status: &StatusVars, text: &[u8], has_last_insert_id: bool) -> Result<(), SqlError> {
     let has = |words: &str| text.windows(words.len()).any(|part| part.eq_ignore_ascii_case(words.as_bytes()));
-    if status.flags2.is_some_and(|flags| flags & flags2::AUTO_IS_NULL != 0) && has("is null") {
+    if status.flags2.is_some_and(|flags| flags & flags2::AUTO_IS_NULL != 0) && has_last_insert_id && has("is null") {
         return Err(SqlError::not_supported("a statement that asks for IS NULL with sql_auto_is_null=1"));
     }
     Ok(())

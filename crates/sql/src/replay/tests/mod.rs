@@ -6,6 +6,7 @@
 mod conversions;
 mod finding;
 mod rows;
+mod statements;
 
 use std::sync::Arc;
 
