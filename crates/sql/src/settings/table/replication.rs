@@ -103,7 +103,8 @@ pub(super) const ALL: &[Setting] = &[
     global("replica_checkpoint_group", Kind::UInt { min: 32, max: 524_280, block: 8 }, "512")
         .alias(&["slave_checkpoint_group"])
         .doc(
-            "How many transactions that are executed side by side, or wait to be, there may be behind the first that is not executed (or eight per worker,              if that is more): so far an unordered replica gets ahead of one that waits. Counts from the next START REPLICA.",
+            "How many transactions that are executed side by side, or wait to be, there may be behind the first that is not executed (or eight per worker, \
+             if that is more): so far an unordered replica gets ahead of one that waits. Counts from the next START REPLICA.",
         ),
     global("replica_checkpoint_period", uint(1, u32::MAX as u64), "300")
         .alias(&["slave_checkpoint_period"])
