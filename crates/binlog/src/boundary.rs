@@ -38,7 +38,6 @@ impl Boundary {
             (EventType::MARIA_GTID, _) => Open,
             (event_type, _) if event_type.begins_transaction() => Begun,
             (event_type, _) if event_type.stands_between() => Outside,
-            (EventType::MARIA_BINLOG_CHECKPOINT, _) => Outside,
             (EventType::XID | EventType::XA_PREPARE | EventType::TRANSACTION_PAYLOAD, _) => Outside,
             (EventType::QUERY, Alone) => Outside,
             (EventType::QUERY, Open) if !QueryEvent::decode(event.body())?.ends_transaction() => Open,

@@ -6,6 +6,7 @@ mod file;
 mod filter;
 mod json;
 mod others;
+mod read;
 mod replay;
 mod session;
 mod stream;
@@ -14,9 +15,10 @@ mod value;
 
 use std::collections::HashMap;
 
-pub use file::{DumpOptions, dump_file, each_event};
+pub use file::{DumpOptions, dump_file};
 pub use filter::DumpFilter;
 use filter::Selector;
+pub use read::{FileEvent, each_event};
 use replay::Replay;
 pub use replay::{LoadFiles, SqlOptions};
 use session::SessionState;

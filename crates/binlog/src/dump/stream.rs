@@ -3,12 +3,13 @@
 use super::DumpOptions;
 use super::file::{Printer, Sink};
 use crate::error::{BinlogError, Result};
-use crate::event::{ChecksumAlgorithm, RawEvent};
+use crate::event::{ChecksumAlgorithm, EventType, FormatDescription, RawEvent};
 use crate::stream_place::{StreamEvent, StreamPlace};
 
 /// The events of a stream, one after the other.
 pub struct StreamDump<'a> {
     printer: Printer<'a>,
+    checksum: ChecksumAlgorithm,
     place: StreamPlace,
 }
 
@@ -30,9 +31,8 @@ impl<'a> StreamDump<'a> {
     /// When `sink` fails.
     pub fn begin(options: &'a DumpOptions, announced: ChecksumAlgorithm, sink: Sink<'_>) -> Result<Self> {
         let mut printer = Printer::new(options);
-        printer.set_checksum(announced);
         printer.begin(sink)?;
-        Ok(StreamDump { printer, place: StreamPlace::default() })
+        Ok(StreamDump { printer, checksum: announced, place: StreamPlace::default() })
     }
 
     /// The file that the stream is in; empty before its first event.
@@ -47,10 +47,14 @@ impl<'a> StreamDump<'a> {
     /// When it is none, or `sink` fails.
     pub fn event(&mut self, bytes: &[u8], stop_position: u64, sink: Sink<'_>) -> Result<Streamed> {
         let at = self.place.at();
-        let event = RawEvent::first_of(bytes, self.printer.checksum());
-        let event = event.map_err(|reason| BinlogError::corrupt(self.place.file(), at, reason))?;
+        let damaged = |place: &StreamPlace, reason| BinlogError::corrupt(place.file(), at, reason);
+        let event = RawEvent::first_of(bytes, self.checksum).map_err(|reason| damaged(&self.place, reason))?;
         let taken = self.place.take(&event);
-        let at = match taken.map_err(|reason| BinlogError::corrupt(self.place.file(), at, reason))? {
+        if event.header.event_type == EventType::FORMAT_DESCRIPTION {
+            let format = FormatDescription::decode(&event).map_err(|reason| damaged(&self.place, reason))?;
+            self.checksum = format.checksum;
+        }
+        let at = match taken.map_err(|reason| damaged(&self.place, reason))? {
             StreamEvent::Heartbeat | StreamEvent::File(false) => return Ok(Streamed::On),
             StreamEvent::File(true) => {
                 self.printer.next_file();
@@ -60,7 +64,7 @@ impl<'a> StreamDump<'a> {
             StreamEvent::OfFile(at) if at >= stop_position => return Ok(Streamed::Stop),
             StreamEvent::OfFile(at) => at,
         };
-        self.printer.event(self.place.file(), at, bytes, sink)?;
+        self.printer.event(self.place.file(), at, &event, sink)?;
         Ok(Streamed::On)
     }
 

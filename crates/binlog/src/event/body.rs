@@ -245,8 +245,11 @@ impl<'a> EventBody<'a> {
     }
 }
 
-/// Whether the layout of this type is one that is read.
-fn check_age(event_type: EventType, format: &FormatDescription) -> Result<(), DecodeError> {
+/// Whether the layout of this type in a file is one that is read.
+///
+/// # Errors
+/// When it is older than MySQL 5.1; the type and the server are named.
+pub fn check_age(event_type: EventType, format: &FormatDescription) -> Result<(), DecodeError> {
     let head = format.post_header_length(event_type);
     let is_old = match event_type {
         EventType::PRE_GA_WRITE_ROWS | EventType::PRE_GA_UPDATE_ROWS | EventType::PRE_GA_DELETE_ROWS => true,

@@ -3,6 +3,7 @@
 //! ```text
 //! | binlog version u16 | server version char[50] | created u32 | header length u8 | post-header lengths … | algorithm u8 | crc32 |
 //! ```
+//! The last two are there since MySQL 5.6.1 and MariaDB 5.3, which the version tells.
 
 use super::{CHECKSUM_SIZE, EventType, Frame, HEADER_SIZE, RawEvent, put_event};
 use crate::cursor::Cursor;
@@ -21,6 +22,31 @@ const _: () = assert!(
     POST_HEADER_LENGTHS[EventType::FORMAT_DESCRIPTION.0 as usize - 1] as usize
         == 2 + VERSION_SIZE + 4 + 1 + POST_HEADER_LENGTHS.len()
 );
+
+/// Whether servers of a version write the checksum's algorithm, and behind it a checksum; what is no version is taken for a new one.
+pub(super) fn has_algorithm(server_version: &str) -> bool {
+    let mut parts = server_version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>().ok());
+    let Some(major) = parts.next().flatten() else { return true };
+    let version = [major, parts.next().flatten().unwrap_or(0), parts.next().flatten().unwrap_or(0)];
+    version >= if is_maria(server_version) { [5, 3, 0] } else { [5, 6, 1] }
+}
+
+fn is_maria(server_version: &str) -> bool {
+    server_version.to_ascii_lowercase().contains("mariadb")
+}
+
+/// The version in the body of a FORMAT_DESCRIPTION.
+pub(super) fn version_in(body: &[u8]) -> Option<String> {
+    body.get(2..2 + VERSION_SIZE).map(version_text)
+}
+
+/// Where in the event it says how long the headers of the events behind it are.
+pub(crate) const HEADER_LENGTH_OFFSET: usize = HEADER_SIZE + 2 + VERSION_SIZE + 4;
+
+fn version_text(padded: &[u8]) -> String {
+    let end = padded.iter().position(|&b| b == 0).unwrap_or(padded.len());
+    String::from_utf8_lossy(&padded[..end]).into_owned()
+}
 
 /// How the events of a file are protected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +94,7 @@ impl FormatDescription {
 
     /// Whether the file is in MariaDB's dialect.
     pub fn is_maria(&self) -> bool {
-        self.server_version.to_ascii_lowercase().contains("mariadb")
+        is_maria(&self.server_version)
     }
 
     /// Whose rules the file follows.
@@ -91,7 +117,9 @@ impl FormatDescription {
         out.extend_from_slice(&self.created.to_le_bytes());
         out.push(HEADER_SIZE as u8);
         out.extend_from_slice(&self.post_header_lengths);
-        out.push(u8::from(self.checksum == ChecksumAlgorithm::Crc32));
+        if has_algorithm(&self.server_version) {
+            out.push(u8::from(self.checksum == ChecksumAlgorithm::Crc32));
+        }
     }
 
     /// Reads the event. It carries the checksum algorithm itself, so it needs no other to be read.
@@ -104,13 +132,14 @@ impl FormatDescription {
         if version != 4 {
             return Err(DecodeError::new(format!("binary log of version {version}; only 4 is understood")));
         }
-        let name = body.take(VERSION_SIZE)?;
+        let server_version = version_text(body.take(VERSION_SIZE)?);
         let created = body.u32()?;
         let header_length = body.u8()?;
         if usize::from(header_length) != HEADER_SIZE {
             return Err(DecodeError::new(format!("event headers of {header_length} bytes")));
         }
         let (lengths, algorithm) = match body.rest() {
+            lengths if !has_algorithm(&server_version) => (lengths, 0),
             [lengths @ .., algorithm] => (lengths, *algorithm),
             [] => return Err(DecodeError::short("FORMAT_DESCRIPTION")),
         };
@@ -119,13 +148,7 @@ impl FormatDescription {
             1 => ChecksumAlgorithm::Crc32,
             other => return Err(DecodeError::new(format!("unknown checksum algorithm {other}"))),
         };
-        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
-        Ok(FormatDescription {
-            server_version: String::from_utf8_lossy(&name[..end]).into_owned(),
-            created,
-            post_header_lengths: lengths.to_vec(),
-            checksum,
-        })
+        Ok(FormatDescription { server_version, created, post_header_lengths: lengths.to_vec(), checksum })
     }
 
     /// Length of the fixed part of a type's body; 0 if the file's server did not know the type.
@@ -139,6 +162,31 @@ impl FormatDescription {
         match self.checksum {
             ChecksumAlgorithm::Off => 0,
             ChecksumAlgorithm::Crc32 => CHECKSUM_SIZE,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_with_checksums() {
+        for (version, has) in [
+            ("5.0.96-log", false),
+            ("5.1.73", false),
+            ("5.5.62-debug-log", false),
+            ("5.6.0-m4", false),
+            ("5.6.1-m5", true),
+            ("8.0.36", true),
+            ("9.7.4-2", true),
+            ("5.2.14-MariaDB", false),
+            ("5.3.12-MariaDB-log", true),
+            ("5.5.68-MariaDB", true),
+            ("11.8.9-MariaDB", true),
+            ("", true),
+        ] {
+            assert_eq!(has_algorithm(version), has, "{version}");
         }
     }
 }

@@ -32,12 +32,13 @@ mod table_meta;
 mod variables;
 mod xa;
 
-pub use body::EventBody;
+pub use body::{EventBody, check_age};
 pub use compressed::{CompressedBlock, CompressedQuery, CompressedRows};
 pub use control::{
     Heartbeat, HeartbeatForm, Incident, LargeTransactionHeader, Rotate, RowsQuery, decode_rows_query, decode_xid,
     encode_heartbeat, encode_maria_heartbeat, encode_previous_gtids,
 };
+pub(crate) use format::HEADER_LENGTH_OFFSET;
 pub use format::{ChecksumAlgorithm, Dialect, FormatDescription};
 pub use fragments::{Fragments, PartialRowData};
 pub use group_replication::{TransactionContext, ViewChange};
@@ -181,7 +182,25 @@ impl EventType {
                 | EventType::ROTATE
                 | EventType::STOP
                 | EventType::MARIA_GTID_LIST
+                | EventType::MARIA_BINLOG_CHECKPOINT
         )
+    }
+
+    /// Whether it says something of the statement behind it: a variable, a number, what is in a file.
+    pub fn precedes_statement(self) -> bool {
+        matches!(
+            self,
+            EventType::INTVAR
+                | EventType::RAND
+                | EventType::USER_VAR
+                | EventType::BEGIN_LOAD_QUERY
+                | EventType::APPEND_BLOCK
+        )
+    }
+
+    /// Whether it is part of a LOAD DATA as servers before MySQL 5.0.3 logged it.
+    pub fn is_old_load(self) -> bool {
+        matches!(self, EventType::LOAD | EventType::NEW_LOAD | EventType::CREATE_FILE | EventType::EXEC_LOAD)
     }
 
     /// Whether it has rows of a table, in any form that is still written.
@@ -263,8 +282,14 @@ impl<'a> RawEvent<'a> {
     pub fn first_of(bytes: &'a [u8], checksum: ChecksumAlgorithm) -> Result<Self, DecodeError> {
         let header = EventHeader::decode(bytes)?;
         let event = bytes.get(..header.event_length as usize).ok_or_else(|| DecodeError::short("event"))?;
-        // A FORMAT_DESCRIPTION has room for a checksum even where the others have none.
-        let has_room = checksum == ChecksumAlgorithm::Crc32 || header.event_type == EventType::FORMAT_DESCRIPTION;
+        let has_room = match header.event_type {
+            // It has room for a checksum even where the others have none, if its server knew of checksums at all.
+            EventType::FORMAT_DESCRIPTION => event
+                .get(HEADER_SIZE..)
+                .and_then(format::version_in)
+                .is_none_or(|version| format::has_algorithm(&version)),
+            _ => checksum == ChecksumAlgorithm::Crc32,
+        };
         let checksum_size = if has_room { CHECKSUM_SIZE } else { 0 };
         if event.len() < HEADER_SIZE + checksum_size {
             return Err(DecodeError::short("event"));
@@ -385,6 +410,11 @@ pub(crate) fn put_event(out: &mut Vec<u8>, event_type: EventType, frame: Frame, 
 pub(crate) fn close_event(out: &mut [u8], start: usize) {
     let length = (out.len() - start) as u32;
     out[start + LENGTH_OFFSET..start + LENGTH_OFFSET + 4].copy_from_slice(&length.to_le_bytes());
+}
+
+/// Writes the length of the only event in `event`.
+pub(crate) fn set_length(event: &mut [u8]) {
+    close_event(event, 0);
 }
 
 /// Fills the position and the checksum of an event that begins at `offset` of its file.

@@ -68,7 +68,7 @@ pub use options::{LogOptions, SyncMethod};
 pub use purge::Purged;
 pub use reader::{LargeHead, LogEvent, LogReader, LogTransaction, Next};
 pub use receive::LogReceiver;
-pub(crate) use scan::{Window, check_header};
+pub(crate) use scan::Window;
 pub use segment::IN_FLIGHT_MAX;
 pub use space::Reservation;
 use space::Space;

@@ -4,6 +4,7 @@ mod arbitrary;
 mod filter;
 mod golden;
 mod oracle;
+mod other_files;
 mod refused;
 mod replayable;
 mod round_trip;

@@ -379,7 +379,7 @@ proptest! {
 
     #[test]
     fn format_descriptions(
-        server_version in "[0-9a-zA-Z.-]{0,50}",
+        server_version in "9[.][0-9a-zA-Z.-]{0,48}",
         created in any::<u32>(),
         post_header_lengths in vec(any::<u8>(), 0..200),
         is_on in any::<bool>(),

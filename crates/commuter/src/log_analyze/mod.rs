@@ -102,20 +102,19 @@ impl Reading {
         self.files.push(name.to_owned());
     }
 
-    fn event(&mut self, at: u64, bytes: &[u8]) -> Result<(), BinlogError> {
+    fn event(&mut self, at: u64, event: &RawEvent<'_>) -> Result<(), BinlogError> {
         let file = self.files.last().map_or("", String::as_str);
         let damaged = |reason| BinlogError::corrupt(file, at, reason);
-        let event = RawEvent::first_of(bytes, self.checksum).map_err(damaged)?;
         if self.verify {
             event.verify().map_err(damaged)?;
         }
-        let ended = self.analysis.collector.event(at, &event).map_err(damaged)?;
+        let ended = self.analysis.collector.event(at, event).map_err(damaged)?;
         self.checksum = self.analysis.collector.format().checksum;
         if let Some(steps) = ended.and_then(|transaction| self.analysis.add(&transaction)) {
             // It ends only behind us, or has panicked, which is told at the end.
             let _ = self.batches.send(steps);
         }
-        self.progress.add(bytes.len() as u64);
+        self.progress.add(event.bytes.len() as u64);
         Ok(())
     }
 }
@@ -139,8 +138,7 @@ async fn read_file(env: &io::Env, path: &Path, reading: &mut Reading) -> Result<
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let path = path.to_str().ok_or("the file's name is not UTF-8")?;
     reading.next_file(&name);
-    reading.checksum = ChecksumAlgorithm::Crc32;
-    binlog::dump::each_event(env, path, |at, bytes| reading.event(at, bytes).map(|()| true)).await?;
+    binlog::dump::each_event(env, path, |found| reading.event(found.at, &found.event).map(|()| true)).await?;
     Ok(())
 }
 
@@ -171,8 +169,8 @@ fn stream(source: &ServerUrl, file: &str, reading: &mut Reading) -> Result<(), C
         match place.take(&event).map_err(damaged)? {
             StreamEvent::Heartbeat | StreamEvent::File(false) => {}
             StreamEvent::File(true) => return Ok(()),
-            StreamEvent::Format => reading.event(at, bytes)?,
-            StreamEvent::OfFile(at) => reading.event(at, bytes)?,
+            StreamEvent::Format => reading.event(at, &event)?,
+            StreamEvent::OfFile(at) => reading.event(at, &event)?,
         }
     }
     Ok(())

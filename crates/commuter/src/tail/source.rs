@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use binlog::dump::FileEvent;
 use binlog::event::{ChecksumAlgorithm, MAGIC};
 use binlog::{RawEvent, StreamEvent, StreamPlace};
 use commuter::client::{Client, ClientError, LogRequest, LogStart, LogStream, ServerUrl};
@@ -263,12 +264,12 @@ pub(super) fn read_files(tail: &mut Running<'_>) -> Result<(), CommandError> {
             crate::log_dump::check_file(path)?;
             let path = std::path::absolute(path)?;
             let path = path.to_str().ok_or("the file's name is not UTF-8")?;
-            binlog::dump::each_event(&env, path, |at, bytes| -> Result<bool, CommandError> {
-                let event = RawEvent::first_of(bytes, collector.checksum())?;
+            binlog::dump::each_event(&env, path, |found| -> Result<bool, CommandError> {
+                let FileEvent { at, end, event } = found;
                 let damaged = |error| format!("{path} at {at}: {error}");
-                let collected = collector.event(name, at, &event).map_err(damaged)?;
+                let collected = collector.file_event(name, at..end, &event).map_err(damaged)?;
                 if let Collected::Transaction(transaction) = collected
-                    && !skip.has(name, at + bytes.len() as u64)
+                    && !skip.has(name, end)
                 {
                     tail.transaction(&transaction)?;
                     tail.keep_if_due(false)?;

@@ -2,9 +2,10 @@
 //!
 //! # Invariants
 //! - A transaction is given when its last event has come, and never in parts.
+//! - A statement outside of a transaction (a server before GTIDs, a table without transactions) is one by itself, with what precedes it.
 //! - Memory is taken as events come, up to the limit; a larger transaction is an error.
 
-use binlog::event::{ChecksumAlgorithm, FormatDescription, Incident};
+use binlog::event::{ChecksumAlgorithm, FormatDescription, Incident, check_age};
 use binlog::{EventType, GtidSet, RawEvent, TransactionTracker};
 
 use super::LogTransaction;
@@ -21,6 +22,8 @@ pub struct Collector {
     /// Where in `bytes` its last event begins.
     last: usize,
     complete: bool,
+    /// Outside of a transaction something has come of the statement that follows.
+    precedes: bool,
     size_max: u64,
 }
 
@@ -47,6 +50,7 @@ impl Collector {
             bytes: Vec::new(),
             last: 0,
             complete: false,
+            precedes: false,
             size_max,
         }
     }
@@ -58,7 +62,7 @@ impl Collector {
 
     /// Whether a transaction has begun whose end has not come.
     pub fn is_inside(&self) -> bool {
-        self.tracker != TransactionTracker::Outside
+        self.precedes || self.tracker != TransactionTracker::Outside
     }
 
     /// Takes the next event, at an offset of a file.
@@ -67,11 +71,25 @@ impl Collector {
     /// If it cannot follow the one before: the log is damaged, or does not begin where a transaction does. If the source says that its log
     /// lacks something. If the transaction is too large.
     pub fn event(&mut self, file: &str, at: u64, event: &RawEvent<'_>) -> Result<Collected<'_>, EventError> {
+        self.file_event(file, at..at + event.bytes.len() as u64, event)
+    }
+
+    /// The same of an event that may have more bytes in its file than it is given with.
+    ///
+    /// # Errors
+    /// As [`Collector::event`].
+    pub fn file_event(
+        &mut self,
+        file: &str,
+        place: std::ops::Range<u64>,
+        event: &RawEvent<'_>,
+    ) -> Result<Collected<'_>, EventError> {
         if std::mem::take(&mut self.complete) {
             self.bytes.clear();
         }
         let event_type = event.header.event_type;
         event.verify()?;
+        check_age(event_type, &self.format)?;
         let was_outside = self.tracker == TransactionTracker::Outside;
         let ends = self.tracker.event(event)?;
         match event_type {
@@ -86,12 +104,23 @@ impl Collector {
             EventType::PREVIOUS_GTIDS => return Ok(Collected::Before(GtidSet::decode(event.body())?)),
             _ => {}
         }
+        let is_alone = was_outside && ends;
+        if is_alone && event_type.is_old_load() {
+            return Err(EventError::Unsupported(format!(
+                "LOAD DATA as it was logged before MySQL 5.0.3 ({event_type:?} at {} of {file})",
+                place.start
+            )));
+        }
+        let is_statement =
+            matches!(event_type, EventType::QUERY | EventType::MARIA_QUERY_COMPRESSED | EventType::EXECUTE_LOAD_QUERY);
         // Between transactions only a statement is one by itself.
-        if was_outside && ends && event_type != EventType::QUERY && event_type != EventType::MARIA_QUERY_COMPRESSED {
+        if is_alone && !is_statement && !event_type.precedes_statement() {
+            self.precedes = false;
             return Ok(Collected::Nothing);
         }
-        if was_outside {
-            (self.begin, self.last) = (at, 0);
+        let goes_on = std::mem::replace(&mut self.precedes, is_alone && !is_statement);
+        if was_outside && !goes_on {
+            (self.begin, self.last) = (place.start, 0);
             self.bytes.clear();
             file.clone_into(&mut self.file);
         }
@@ -100,16 +129,15 @@ impl Collector {
         }
         self.last = self.bytes.len();
         self.bytes.extend_from_slice(event.bytes);
-        if !ends {
+        if !ends || self.precedes {
             return Ok(Collected::Nothing);
         }
         self.complete = true;
-        let end = at + event.bytes.len() as u64;
         Ok(Collected::Transaction(LogTransaction::new(
             &self.format,
             &self.file,
             self.begin,
-            end,
+            place.end,
             &self.bytes,
             self.last,
         )))

@@ -146,8 +146,8 @@ impl Writer<'_> {
                 "LOAD DATA as a statement: its file has no place in a stream of SQL (the source can log rows: binlog_format=ROW)"
                     .to_owned(),
             )),
-            What::Other { event_type: EventType::LOAD | EventType::NEW_LOAD | EventType::CREATE_FILE, .. } => {
-                Err(EventError::Unsupported("LOAD DATA as servers before MySQL 5.0 logged it".to_owned()))
+            What::Other { event_type, .. } if event_type.is_old_load() => {
+                Err(EventError::Unsupported("LOAD DATA as it was logged before MySQL 5.0.3".to_owned()))
             }
             What::RowsStatement(_) | What::Commit(_) | What::Prepare(_) | What::Other { .. } => Ok(()),
         }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use binlog::EventType;
 use binlog::dump::DumpFilter;
 use binlog::event::{ChecksumAlgorithm, FormatDescription};
 
@@ -208,4 +209,57 @@ fn tables_are_written_from_what_is_known() {
         };
         assert_eq!(maps(&bytes), maps(transaction.bytes()));
     });
+}
+
+/// As servers before GTIDs log them for tables without transactions.
+#[test]
+fn statements_outside_of_transactions_have_what_precedes_them() {
+    let mut found = 0;
+    each_transaction("mysql97-statements", |transaction| {
+        let mut before = 0;
+        let mut collector = crate::log::Collector::new(ChecksumAlgorithm::Crc32, 1 << 20);
+        for event in binlog::EventIter::new(transaction.bytes(), ChecksumAlgorithm::Crc32) {
+            let event = event.unwrap();
+            let is_variable = event.header.event_type.precedes_statement();
+            if event.header.event_type == EventType::QUERY {
+                let query = binlog::event::QueryEvent::decode(event.body()).unwrap();
+                if query.begins_transaction() || query.ends_transaction() {
+                    continue;
+                }
+            } else if !is_variable && event.header.event_type != EventType::EXECUTE_LOAD_QUERY {
+                continue;
+            }
+            before += usize::from(is_variable);
+            match collector.event("log", 4, &event).unwrap() {
+                crate::log::Collected::Transaction(statement) => {
+                    assert!(!is_variable);
+                    let mut changes = 0;
+                    statement
+                        .changes(&mut |_| {
+                            changes += 1;
+                            Ok(())
+                        })
+                        .unwrap();
+                    assert_eq!(changes, std::mem::take(&mut before) + 1);
+                    found += changes - 1;
+                }
+                collected => assert!(is_variable, "{collected:?}"),
+            }
+            assert_eq!(collector.is_inside(), is_variable);
+        }
+    });
+    assert!(found > 5, "{found}");
+}
+
+/// Types that are not read are errors, and not left out.
+#[test]
+fn what_is_too_old_is_named() {
+    let frame = binlog::event::Frame { timestamp: 0, server_id: 1, flags: 0 };
+    for event_type in [EventType::LOAD, EventType::CREATE_FILE, EventType::EXEC_LOAD, EventType::PRE_GA_WRITE_ROWS] {
+        let bytes = binlog::event::whole_event(event_type, frame, 4, &[0; 40]);
+        let event = binlog::RawEvent::first_of(&bytes, ChecksumAlgorithm::Crc32).unwrap();
+        let mut collector = crate::log::Collector::new(ChecksumAlgorithm::Crc32, 1 << 20);
+        let error = collector.event("log", 4, &event).unwrap_err().to_string();
+        assert!(error.contains(event_type.name()), "{error}");
+    }
 }

@@ -25,10 +25,7 @@ pub(super) fn commit_time(bytes: &[u8], format: &FormatDescription) -> Option<Un
     }
     match event_type {
         event_type if event_type.stands_between() => None,
-        EventType::HEARTBEAT
-        | EventType::HEARTBEAT_V2
-        | EventType::MARIA_BINLOG_CHECKPOINT
-        | EventType::MARIA_START_ENCRYPTION => None,
+        EventType::HEARTBEAT | EventType::HEARTBEAT_V2 | EventType::MARIA_START_ENCRYPTION => None,
         _ => Some(UnixMicros(u64::from(event.header.timestamp) * 1_000_000)),
     }
 }
