@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use binlog::event::column_type;
 
+use crate::charset::text_of;
 use crate::error::EventError;
 use crate::event::{ColumnMeta, Table, TableMap};
 use crate::value::Value;
@@ -51,6 +52,15 @@ pub trait Lookup {
     fn changed(&mut self) {}
 }
 
+/// The member of an ENUM, or the members of a SET that a value has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Chosen<'d> {
+    /// Text.
+    Text(Cow<'d, str>),
+    /// What is no text of the column's character set, or of one that cannot be read here.
+    Bytes(Vec<u8>),
+}
+
 /// Knows nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoLookup;
@@ -85,15 +95,16 @@ impl Described {
     /// Where the table cannot be read, or `lookup` cannot be asked.
     pub fn of(table: &dyn Table, lookup: &mut dyn Lookup, wants_generated: bool) -> Result<Self, EventError> {
         let map = table.definition()?.ok_or_else(EventError::missing("table", "its columns"))?.clone();
-        let is_told = |column: &ColumnMeta| {
+        let lacks_something = |column: &ColumnMeta| {
             let is_list = matches!(column.real_type().0, column_type::ENUM | column_type::SET);
-            column.name.is_some()
-                && !(is_integer(column) && column.unsigned.is_none())
-                && !(is_list && column.members.is_empty())
+            column.name.is_none()
+                || (is_integer(column) && column.unsigned.is_none())
+                || (is_list && column.members.is_empty())
+                || may_be_address_or_vector(column)
         };
-        let info = match !wants_generated && map.columns.iter().all(is_told) {
-            true => None,
-            false => lookup.table(&map.schema, &map.table)?.filter(|info| info.columns.len() == map.columns.len()),
+        let info = match wants_generated || map.columns.iter().any(lacks_something) {
+            false => None,
+            true => lookup.table(&map.schema, &map.table)?.filter(|info| info.columns.len() == map.columns.len()),
         };
         let key = match &info {
             _ if !map.primary_key.is_empty() => {
@@ -131,12 +142,30 @@ impl Described {
         self.charsets.get(column).map_or("", String::as_str)
     }
 
-    /// Members of an ENUM or SET; empty if they are not known.
-    pub fn members(&self, column: usize) -> &[String] {
+    /// The members of an ENUM or SET with these places among them, with commas between them; `None` if one is not known.
+    pub(crate) fn chosen(&self, column: usize, places: impl Iterator<Item = usize>) -> Option<Chosen<'_>> {
         match self.map.columns.get(column) {
-            Some(told) if !told.members.is_empty() => &told.members,
-            _ => self.known(column).map_or(&[], |known| &known.members),
+            Some(told) if !told.members.is_empty() => {
+                let members =
+                    places.map(|place| told.members.get(place).map(Vec::as_slice)).collect::<Option<Vec<_>>>()?;
+                Some(chosen_of(self.charset(column), &members))
+            }
+            _ => {
+                let members = &self.known(column)?.members;
+                let members = places.map(|place| members.get(place).map(String::as_str)).collect::<Option<Vec<_>>>()?;
+                let text = match members[..] {
+                    [member] => member.into(),
+                    _ => members.join(",").into(),
+                };
+                Some(Chosen::Text(text))
+            }
         }
+    }
+
+    /// Whether the members of an ENUM or SET are known.
+    pub(crate) fn has_members(&self, column: usize) -> bool {
+        let told = self.map.columns.get(column).is_some_and(|told| !told.members.is_empty());
+        told || self.known(column).is_some_and(|known| !known.members.is_empty())
     }
 
     /// Whether the column is computed and cannot be assigned; false if that is not known.
@@ -185,6 +214,32 @@ impl Described {
 /// Types whose bytes have no character set.
 fn is_binary(data_type: &str) -> bool {
     data_type.ends_with("blob") || matches!(data_type, "binary" | "varbinary")
+}
+
+/// Whether a log says of the column what MariaDB's says of an INET4, INET6, UUID or VECTOR as well: that it has bytes.
+fn may_be_address_or_vector(column: &ColumnMeta) -> bool {
+    const BINARY: u32 = 63;
+    let has_size = match column.real_type() {
+        (column_type::STRING, size) => matches!(size, 4 | 16),
+        (column_type::VARCHAR, size) => size > 0 && size.is_multiple_of(size_of::<f32>()),
+        _ => false,
+    };
+    has_size && column.collation == Some(BINARY)
+}
+
+/// Members in a character set as one value; without a character set they are text if they are UTF-8.
+fn chosen_of<'d>(charset: &str, members: &[&'d [u8]]) -> Chosen<'d> {
+    let text = |member: &&'d [u8]| match charset {
+        "" | "binary" => std::str::from_utf8(member).ok().map(Cow::Borrowed),
+        charset => text_of(charset, member),
+    };
+    match members {
+        [member] => text(member).map_or_else(|| Chosen::Bytes(member.to_vec()), Chosen::Text),
+        _ => match members.iter().map(text).collect::<Option<Vec<_>>>() {
+            Some(texts) => Chosen::Text(texts.join(",").into()),
+            None => Chosen::Bytes(members.join(&b","[..])),
+        },
+    }
 }
 
 fn is_integer(column: &ColumnMeta) -> bool {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use binlog::event::{JsonDiff, column_type};
 
 use crate::charset::text_of;
-use crate::columns::{Described, Lookup};
+use crate::columns::{Chosen, Described, Lookup};
 use crate::error::EventError;
 use crate::event::*;
 use crate::json_text::{base64, json_text, put_json_string};
@@ -107,6 +107,9 @@ impl Lines<'_> {
                 Ok(())
             }
             What::Rows(rows) => self.rows(change.head, rows),
+            What::Other { event_type, .. } if event_type.is_old_load() => {
+                Err(EventError::Unsupported("LOAD DATA as it was logged before MySQL 5.0.3".to_owned()))
+            }
             _ => Ok(()),
         }
     }
@@ -175,12 +178,12 @@ impl Lines<'_> {
             let (before, after) = (row.before()?, row.after()?);
             if let Some(image) = before.or(after).filter(|_| !table.key.is_empty()) {
                 self.last.push_str(",\"key\":");
-                put_image(&mut self.last, table, image, &|column| table.key.contains(&column))?;
+                put_image(&mut self.last, table, image, None, &|column| table.key.contains(&column))?;
             }
             for (name, image) in [("before", before), ("after", after)] {
                 let Some(image) = image else { continue };
                 let _ = write!(self.last, ",\"{name}\":");
-                put_image(&mut self.last, table, image, &|_| true)?;
+                put_image(&mut self.last, table, image, before, &|_| true)?;
             }
             if let Some(query) = &query {
                 self.last.push_str(",\"query\":");
@@ -208,10 +211,12 @@ fn put_text(out: &mut String, bytes: &[u8]) {
     }
 }
 
+/// `before` has the documents that nothing was changed of.
 fn put_image(
     out: &mut String,
     table: &Described,
     image: &dyn Image,
+    before: Option<&dyn Image>,
     wants: &dyn Fn(usize) -> bool,
 ) -> Result<(), EventError> {
     out.push('{');
@@ -227,11 +232,30 @@ fn put_image(
         out.push(':');
         match value {
             None => out.push_str("null"),
+            Some(Value::JsonDiffs([])) => put_unchanged(out, before, column)?,
             Some(value) => put_value(out, table, column, value)?,
         }
         Ok(())
     })?;
     out.push('}');
+    Ok(())
+}
+
+/// A document that the image before has.
+fn put_unchanged(out: &mut String, before: Option<&dyn Image>, column: usize) -> Result<(), EventError> {
+    let mut text = None;
+    if let Some(before) = before {
+        before.values(&mut |number, value| {
+            if let (true, Some(Value::Json(binary))) = (number == column, value) {
+                text = Some(json_text(binary)?);
+            }
+            Ok(())
+        })?;
+    }
+    match text {
+        Some(text) => out.push_str(&text),
+        None => put_diffs(out, &[])?,
+    }
     Ok(())
 }
 
@@ -265,22 +289,26 @@ fn put_value(out: &mut String, table: &Described, column: usize, value: Value<'_
 
 /// An ENUM by its member, a SET by its members with commas, if they are known; any other number as it is.
 fn put_number(out: &mut String, table: &Described, column: usize, number: u64) {
-    let members = table.members(column);
-    match table.real_type(column) {
+    let chosen = match table.real_type(column) {
         column_type::ENUM if number == 0 => return put_json_string(out, ""),
-        column_type::ENUM => {
-            if let Some(member) = usize::try_from(number - 1).ok().and_then(|at| members.get(at)) {
-                return put_json_string(out, member);
-            }
+        column_type::ENUM => table.chosen(column, std::iter::once(usize::try_from(number - 1).unwrap_or(usize::MAX))),
+        column_type::SET if table.has_members(column) => {
+            table.chosen(column, (0..64).filter(|bit| number >> bit & 1 == 1))
         }
-        column_type::SET if !members.is_empty() => {
-            let chosen = members.iter().enumerate().filter(|&(bit, _)| bit < 64 && number >> bit & 1 == 1);
-            let names: Vec<&str> = chosen.map(|(_, member)| member.as_str()).collect();
-            return put_json_string(out, &names.join(","));
+        _ => None,
+    };
+    match chosen {
+        Some(Chosen::Text(text)) => put_json_string(out, &text),
+        Some(Chosen::Bytes(bytes)) => put_unread(out, table.charset(column), &bytes),
+        None => {
+            let _ = write!(out, "{number}");
         }
-        _ => {}
     }
-    let _ = write!(out, "{number}");
+}
+
+/// Text that cannot be read here.
+fn put_unread(out: &mut String, charset: &str, bytes: &[u8]) {
+    let _ = write!(out, "{{\"charset\":\"{charset}\",\"base64\":\"{}\"}}", base64(bytes));
 }
 
 fn put_bytes(out: &mut String, table: &Described, column: usize, bytes: &[u8]) {
@@ -304,9 +332,7 @@ fn put_bytes(out: &mut String, table: &Described, column: usize, bytes: &[u8]) {
         "" => put_text(out, &bytes),
         charset => match text_of(charset, &bytes) {
             Some(text) => put_json_string(out, &text),
-            None => {
-                let _ = write!(out, "{{\"charset\":\"{charset}\",\"base64\":\"{}\"}}", base64(&bytes));
-            }
+            None => put_unread(out, charset, &bytes),
         },
     }
 }

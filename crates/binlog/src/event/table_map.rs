@@ -37,8 +37,8 @@ pub struct ColumnMeta {
     pub collation: Option<u32>,
     /// Name, with full metadata.
     pub name: Option<String>,
-    /// Members of ENUM or SET, with full metadata.
-    pub members: Vec<String>,
+    /// Members of ENUM or SET in the column's character set, with full metadata.
+    pub members: Vec<Vec<u8>>,
     /// Not in `SELECT *`; true only with full metadata.
     pub invisible: bool,
     /// Of a GEOMETRY column which type exactly, with full metadata: 0 any, 1 point, 2 line string, 3 polygon, 4 to 6 several
@@ -115,7 +115,8 @@ impl ColumnMeta {
         this.unsigned = this.is_numeric().then(|| column.ty.is_unsigned());
         this.collation = (this.is_string() || this.is_enum_or_set()).then(|| column.collation.0.into());
         if let ColumnType::Enum { members } | ColumnType::Set { members } = &column.ty {
-            this.members = members.to_vec();
+            let charset = column.collation.charset();
+            this.members = members.iter().map(|member| charset.encode_lossy(member.as_bytes()).into_owned()).collect();
         }
         this
     }
@@ -261,6 +262,7 @@ impl TableMap {
 
     fn take_optional(&mut self, field: &MetadataField<'_>, dialect: Dialect) -> Result<(), DecodeError> {
         let text = |bytes: &&[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let copies = |members: &Vec<&[u8]>| members.iter().map(|member| member.to_vec()).collect();
         let columns = self.columns.iter_mut();
         match field {
             MetadataField::Signedness(bits) => {
@@ -286,11 +288,11 @@ impl TableMap {
             MetadataField::ColumnNames(names) => each(names, columns, |column, name| column.name = Some(text(name)))?,
             MetadataField::SetMembers(members) => {
                 let sets = columns.filter(|column| column.real_type().0 == column_type::SET);
-                each(members, sets, |column, members| column.members = members.iter().map(text).collect())?;
+                each(members, sets, |column, members| column.members = copies(members))?;
             }
             MetadataField::EnumMembers(members) => {
                 let enums = columns.filter(|column| column.real_type().0 == column_type::ENUM);
-                each(members, enums, |column, members| column.members = members.iter().map(text).collect())?;
+                each(members, enums, |column, members| column.members = copies(members))?;
             }
             MetadataField::GeometryTypes(types) => {
                 let geometries = columns.filter(|column| column.type_code == column_type::GEOMETRY);
@@ -361,7 +363,7 @@ impl TableMap {
         let columns = || self.columns.iter();
         let of_type = |wanted: u8| columns().filter(move |column| column.real_type().0 == wanted);
         let members = |wanted: u8| -> Vec<Vec<&[u8]>> {
-            of_type(wanted).map(|column| column.members.iter().map(|member| member.as_bytes()).collect()).collect()
+            of_type(wanted).map(|column| column.members.iter().map(Vec::as_slice).collect()).collect()
         };
         let strings = DefaultCharset::of(columns().filter(|column| column.has_charset(Dialect::Mysql)));
         let enums = DefaultCharset::of(columns().filter(|column| column.is_enum_or_set()));
@@ -377,14 +379,14 @@ impl TableMap {
         let fields = [
             Some(MetadataField::Signedness(&signedness)),
             strings.map(MetadataField::DefaultCharset),
+            Some(MetadataField::GeometryTypes(columns().filter_map(|column| column.geometry_type).collect())),
+            Some(MetadataField::VectorDimensions(columns().filter_map(|column| column.vector_dimensions).collect())),
             Some(MetadataField::ColumnNames(names)),
+            enums.map(MetadataField::EnumAndSetDefaultCharset),
             Some(MetadataField::SetMembers(members(column_type::SET))),
             Some(MetadataField::EnumMembers(members(column_type::ENUM))),
-            Some(MetadataField::GeometryTypes(columns().filter_map(|column| column.geometry_type).collect())),
             Some(key),
-            enums.map(MetadataField::EnumAndSetDefaultCharset),
             Some(MetadataField::Visibility(&visibility)),
-            Some(MetadataField::VectorDimensions(columns().filter_map(|column| column.vector_dimensions).collect())),
         ];
         fields.iter().flatten().filter(|field| !field.is_empty()).for_each(|field| field.encode(out));
     }

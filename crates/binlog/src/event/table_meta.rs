@@ -299,3 +299,38 @@ fn take_members<'a>(data: &mut Cursor<'a>) -> Result<Vec<&'a [u8]>, DecodeError>
 fn take_collation(data: &mut Cursor<'_>) -> Result<u32, DecodeError> {
     u32::try_from(data.lenenc()?).map_err(|_| DecodeError::new("TABLE_MAP: bad collation"))
 }
+
+#[cfg(test)]
+mod tests {
+    use types::{CollationId, ColumnDef, ColumnType};
+
+    use super::super::TableMap;
+    use super::*;
+
+    /// As MySQL 9.7 writes them: members in the character set that is said of their column.
+    #[test]
+    fn members_and_the_order_of_fields() {
+        let members: std::sync::Arc<[String]> = ["é", "y"].map(str::to_owned).into();
+        let mut columns = vec![
+            ColumnDef::new("id", ColumnType::Int { unsigned: false }),
+            ColumnDef::new("v", ColumnType::VarChar { chars: 20 }),
+            ColumnDef::new("e", ColumnType::Enum { members: members.clone() }),
+            ColumnDef::new("s", ColumnType::Set { members: members.clone() }),
+            ColumnDef::new("u", ColumnType::Enum { members }),
+        ];
+        for column in &mut columns[2..4] {
+            column.collation = CollationId::LATIN1_SWEDISH_CI;
+        }
+        let mut table = crate::tests::table();
+        table.columns = columns;
+        let mut body = Vec::new();
+        TableMap::from_def(&table).encode_body(&mut body);
+        let event = TableMapEvent::decode(&body).unwrap();
+        let kinds: Vec<u8> = event.optional.iter().map(MetadataField::kind).collect();
+        assert_eq!(kinds, [1, 2, 4, 10, 5, 6, 8, 12]);
+        let latin1 = vec![&b"\xe9"[..], b"y"];
+        let utf8 = vec!["é".as_bytes(), b"y"];
+        assert!(event.optional.contains(&MetadataField::SetMembers(vec![latin1.clone()])), "{event:?}");
+        assert!(event.optional.contains(&MetadataField::EnumMembers(vec![latin1, utf8])), "{event:?}");
+    }
+}

@@ -158,8 +158,8 @@ fn all_metadata_is_told() {
         tables["times"].columns.iter().filter(|c| c.invisible).filter_map(|c| c.name.as_deref()).collect();
     assert_eq!(hidden, ["hidden"]);
     assert_eq!(tables["texts"].primary_key, [(1, 20), (0, 0)]);
-    let members: Vec<&[String]> = tables["texts"].columns[8..10].iter().map(|column| &column.members[..]).collect();
-    assert_eq!(members, [["x", "y", "grün"], ["p", "q", "r"]]);
+    let members: Vec<&[Vec<u8>]> = tables["texts"].columns[8..10].iter().map(|column| &column.members[..]).collect();
+    assert_eq!(members, [["x", "y", "grün"].map(|member| member.as_bytes().to_vec()), ["p", "q", "r"].map(Into::into)]);
     assert!(tables["keyless"].has_generated_primary_key());
     // Written again by what was understood, they say the same.
     for map in tables.values() {

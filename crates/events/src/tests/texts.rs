@@ -128,3 +128,59 @@ fn what_the_log_does_not_say_is_looked_up() {
         assert!(lines.contains(expected), "{expected}\n{lines}");
     }
 }
+
+/// Members of ENUM and SET are in the column's character set, as its strings are.
+#[test]
+fn members_in_the_character_set_of_their_column() {
+    const LATIN1: u32 = 8;
+    const UCS2: u32 = 35;
+    const GBK: u32 = 28;
+    for (collation, members, of_enum, of_set) in [
+        (LATIN1, [&b"\xe9"[..], b"y", b"gr\xfcn"], r#""grün""#, r#""é,grün""#),
+        (UCS2, [b"\x00\xe9", b"\x00y", b"\x4e\x2d"], r#""中""#, r#""é,中""#),
+        // One that is not read here.
+        (
+            GBK,
+            [b"b", b"a", b"\xd6\xd0"],
+            r#"{"charset":"gbk","base64":"1tA="}"#,
+            r#"{"charset":"gbk","base64":"YizW0A=="}"#,
+        ),
+    ] {
+        let mut lines = String::new();
+        each_transaction("mysql97-rows", |transaction| {
+            let mut form = crate::form::Transaction::of(transaction).unwrap();
+            for change in &mut form.changes {
+                let Some(crate::form::Step::Table(table)) = &mut change.what else { continue };
+                for column in table.columns.iter_mut().filter(|column| !column.members.is_empty()) {
+                    column.collation = Some(collation);
+                    column.members = members.map(<[u8]>::to_vec).into();
+                }
+            }
+            let mut apply = JsonApply::new(NoLookup);
+            apply.transaction(&form).unwrap();
+            lines.push_str(apply.take().lines().find(|line| line.contains(r#""j":"#)).unwrap_or_default());
+        });
+        let expected = format!(r#""j":{of_enum},"k":{of_set}"#);
+        assert!(lines.contains(&expected), "{expected}\n{lines}");
+    }
+}
+
+/// INET4, INET6, UUID and VECTOR are bytes in a log that says all else (MariaDB's FULL).
+#[test]
+fn bytes_that_may_be_more_are_looked_up() {
+    let mut lines = String::new();
+    each_transaction("maria118-rows", |transaction| {
+        let mut apply = JsonApply::new(Known);
+        if apply.transaction(transaction).is_ok() {
+            lines.push_str(apply.take().lines().find(|line| line.contains(r#""table":"others""#)).unwrap_or_default());
+        }
+    });
+    for expected in [
+        r#""six":"::1""#,
+        r#""four":"127.0.0.1""#,
+        r#""u":"123e4567-e89b-12d3-a456-426655440000""#,
+        r#""v":[1.0,2.0,3.0]"#,
+    ] {
+        assert!(lines.contains(expected), "{expected}\n{lines}");
+    }
+}

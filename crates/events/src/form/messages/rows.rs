@@ -50,9 +50,9 @@ pub struct Column {
     /// Name.
     #[prost(string, optional, tag = "6")]
     pub name: Option<String>,
-    /// Of ENUM and SET.
-    #[prost(string, repeated, tag = "7")]
-    pub members: Vec<String>,
+    /// Of ENUM and SET, in the column's character set.
+    #[prost(bytes = "vec", repeated, tag = "7")]
+    pub members: Vec<Vec<u8>>,
     /// Not in `SELECT *`.
     #[prost(bool, tag = "8")]
     pub invisible: bool,
