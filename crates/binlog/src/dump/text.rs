@@ -4,7 +4,7 @@
 
 use std::io::Write as _;
 
-use super::value::{Shown, document, quote, type_name};
+use super::value::{Shown, quote, type_name};
 use super::{
     DumpFormat, Dumper, INFLATED_SIZE_MAX, civil, gtid_text, maria_gtid_text, maria_list_text, others, replay,
 };
@@ -397,7 +397,7 @@ fn flags_text(flags: u16) -> String {
     if set.is_empty() { String::new() } else { format!(" flags: {}", set.join(" ")) }
 }
 
-/// As an UPDATE, and behind each row what its documents' diffs are.
+/// As an UPDATE; of documents that are not in the log what makes them of those before.
 fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut Vec<u8>) -> Result<(), DecodeError> {
     let update = &rows.update;
     let flags = flags_text(update.flags);
@@ -409,16 +409,11 @@ fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut Vec<u8>
         line(out, format_args!("### WHERE"));
         image(table, update.present, row.before, out)?;
         line(out, format_args!("### SET"));
-        image(table, update.present_after, row.after, out)?;
-        for (column, diffs) in row.json_diffs(table, update.present_after)? {
-            for diff in diffs {
-                let (function, path, value) = match diff {
-                    JsonDiff::Replace { path, value } => ("JSON_REPLACE", path, Some(value)),
-                    JsonDiff::Insert { path, value } => ("JSON_INSERT", path, Some(value)),
-                    JsonDiff::Remove { path } => ("JSON_REMOVE", path, None),
-                };
-                let value = value.map(|value| format!(", {}", quote(&document(value)))).unwrap_or_default();
-                line(out, format_args!("###   @{0}={function}(@{0}, {1}{value})", column + 1, quote(path)));
+        let diffs = row.json_diffs(table, update.present_after)?;
+        for (column, value) in columns_of(table, update.present_after, row.after)? {
+            match diffs.iter().find(|(of, _)| *of == column) {
+                Some((_, diffs)) => put_value(table, column, &changed_document(column, diffs), false, out),
+                None => put_value(table, column, &value.text(), value == Shown::Null, out),
             }
         }
     }
@@ -427,21 +422,71 @@ fn partial_rows(dumper: &Dumper, rows: &PartialUpdateRows<'_>, out: &mut Vec<u8>
 
 fn image(table: &TableMap, present: &[u8], image: &[u8], out: &mut Vec<u8>) -> Result<(), DecodeError> {
     for (column, value) in columns_of(table, present, image)? {
-        let meta = &table.columns[column];
-        line(
-            out,
-            format_args!(
-                "###   @{}={} /* {} meta={} nullable={} is_null={} */",
-                column + 1,
-                value.text(),
-                type_name(meta),
-                shown_meta(meta),
-                u8::from(meta.nullable),
-                u8::from(value == Shown::Null)
-            ),
-        );
+        put_value(table, column, &value.text(), value == Shown::Null, out);
     }
     Ok(())
+}
+
+fn put_value(table: &TableMap, column: usize, value: &str, is_null: bool, out: &mut Vec<u8>) {
+    let meta = &table.columns[column];
+    let (name, shown_meta) = (type_name(meta), shown_meta(meta));
+    let (nullable, is_null) = (u8::from(meta.nullable), u8::from(is_null));
+    line(
+        out,
+        format_args!(
+            "###   @{}={value} /* {name} meta={shown_meta} nullable={nullable} is_null={is_null} */",
+            column + 1
+        ),
+    );
+}
+
+/// What the diffs of a document make of it, as `mysqlbinlog -v` prints it: calls around one another, each of the diffs in a row that
+/// are of the same kind; `@2` if there are none.
+fn changed_document(column: usize, diffs: &[JsonDiff<'_>]) -> String {
+    const NEXT_LINE: &str = "\n###      ";
+    let function = |diff: &JsonDiff<'_>| match diff {
+        JsonDiff::Replace { .. } => "JSON_REPLACE",
+        JsonDiff::Insert { .. } => "JSON_INSERT",
+        JsonDiff::Remove { .. } => "JSON_REMOVE",
+    };
+    let calls: Vec<&[JsonDiff<'_>]> = diffs.chunk_by(|one, next| function(one) == function(next)).collect();
+    let heads: Vec<String> = calls.iter().rev().map(|call| format!("{}(", function(&call[0]))).collect();
+    let mut text = format!("{}@{}", heads.join(NEXT_LINE), column + 1);
+    for (number, call) in calls.iter().enumerate() {
+        for (place, diff) in call.iter().enumerate() {
+            let is_first = (number, place) == (0, 0);
+            text.push(',');
+            text.push_str(if is_first { " " } else { NEXT_LINE });
+            match *diff {
+                JsonDiff::Replace { path, value } | JsonDiff::Insert { path, value } => {
+                    text.push_str(&format!("{}, {}", quote(path), document_sql(value)));
+                }
+                JsonDiff::Remove { path } => text.push_str(&quote(path)),
+            }
+        }
+        text.push(')');
+    }
+    text
+}
+
+/// A document as a value in a call: what is no array and no object as it is.
+fn document_sql(value: &[u8]) -> String {
+    use types::json::{Json, binary};
+    match binary::decode(value) {
+        Ok(json) if matches!(json, Json::Array(_) | Json::Object(_)) => {
+            format!("CAST({} AS JSON)", quote(json.to_text().as_bytes()))
+        }
+        Ok(Json::String(text)) => quote(text.as_bytes()),
+        Ok(json) => {
+            let text = json.to_text();
+            // Points in time and the like are strings in the text.
+            match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+                Some(inner) => quote(inner.as_bytes()),
+                None => text,
+            }
+        }
+        Err(_) => quote(value),
+    }
 }
 
 /// The present columns of an image with their values.

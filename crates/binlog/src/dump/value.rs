@@ -16,6 +16,8 @@ pub(crate) enum Shown {
     /// Dates and times.
     Quoted(String),
     Bits(String),
+    /// The numbers of a VECTOR.
+    Vector(Vec<f32>),
     /// Strings and blobs.
     Bytes(Vec<u8>),
 }
@@ -37,6 +39,10 @@ impl Shown {
             Shown::Number(digits) => digits.clone(),
             Shown::Quoted(text) => format!("'{text}'"),
             Shown::Bits(bits) => format!("b'{bits}'"),
+            Shown::Vector(numbers) => {
+                let texts: Vec<String> = numbers.iter().map(|&number| scientific(number)).collect();
+                format!("[{}]", texts.join(","))
+            }
             Shown::Bytes(bytes) => quote(bytes),
         }
     }
@@ -49,6 +55,7 @@ impl Shown {
             Shown::UInt(n) => (*n).into(),
             Shown::Double(n) => (*n).into(),
             Shown::Number(text) | Shown::Quoted(text) | Shown::Bits(text) => text.as_str().into(),
+            Shown::Vector(numbers) => numbers.iter().copied().collect(),
             Shown::Bytes(bytes) => match std::str::from_utf8(bytes) {
                 Ok(text) => text.into(),
                 Err(_) => serde_json::json!({ "hex": hex(bytes) }),
@@ -120,8 +127,27 @@ fn decode(column: &ColumnMeta, bytes: &[u8]) -> Result<Shown, DecodeError> {
         STRING => Shown::Bytes(bytes[if column.real_type().1 > 255 { 2 } else { 1 }..].to_vec()),
         VARCHAR | VAR_STRING | 141 => Shown::Bytes(bytes[if column.meta > 255 { 2 } else { 1 }..].to_vec()),
         JSON => Shown::Bytes(document(&bytes[usize::from(column.meta)..])),
+        VECTOR => vector(&bytes[usize::from(column.meta)..]),
         _ => Shown::Bytes(bytes[usize::from(column.meta)..].to_vec()),
     })
+}
+
+/// Numbers of four bytes each; of what is none, the bytes.
+fn vector(bytes: &[u8]) -> Shown {
+    let (numbers, []) = bytes.as_chunks::<4>() else { return Shown::Bytes(bytes.to_vec()) };
+    Shown::Vector(numbers.iter().map(|number| f32::from_le_bytes(*number)).collect())
+}
+
+/// With five digits behind the point and a sign and two digits in the exponent.
+fn scientific(number: f32) -> String {
+    let text = format!("{number:.5e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => {
+            let (sign, exponent) = exponent.strip_prefix('-').map_or(('+', exponent), |exponent| ('-', exponent));
+            format!("{digits}e{sign}{exponent:0>2}")
+        }
+        None => text,
+    }
 }
 
 /// The text of a JSON document; of diffs, and of what is none, the bytes.
@@ -270,7 +296,10 @@ pub(crate) fn type_name(column: &ColumnMeta) -> String {
         VARCHAR | VAR_STRING => format!("VARSTRING({meta})"),
         JSON => "JSON".to_owned(),
         GEOMETRY => "GEOMETRY".to_owned(),
-        VECTOR => "VECTOR".to_owned(),
+        VECTOR => match column.vector_dimensions {
+            Some(dimensions) => format!("VECTOR({dimensions})"),
+            None => "VECTOR".to_owned(),
+        },
         VARCHAR_COMPRESSED => format!("VARSTRING({meta}) COMPRESSED"),
         _ => match meta {
             1 => "TINYBLOB/TINYTEXT".to_owned(),
@@ -315,5 +344,8 @@ mod tests {
         assert_eq!(shown(TIME2, 0, &[0x7f, 0xff, 0xff]), "'-00:00:01'");
         assert_eq!(shown(TIMESTAMP2, 3, &[0x65, 0x53, 0xf1, 0x00, 0x04, 0xce]), "1700000000.123");
         assert_eq!(shown(VARCHAR, 20, b"\x05it's\n"), "'it\\x27s\\x0a'");
+        let numbers: Vec<u8> = [1.0f32, -3.5, 1e-20, 0.0].iter().flat_map(|number| number.to_le_bytes()).collect();
+        let vector = [&[16, 0, 0, 0], &numbers[..]].concat();
+        assert_eq!(shown(VECTOR, 4, &vector), "[1.00000e+00,-3.50000e+00,1.00000e-20,0.00000e+00]");
     }
 }
