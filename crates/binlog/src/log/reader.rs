@@ -123,6 +123,28 @@ impl BinaryLog {
     pub fn reader(self: &Arc<Self>, from: LogPosition) -> LogReader {
         LogReader { log: self.clone(), at: from, file: None, buf: Bytes::new(), verify: true, spare: Arc::default() }
     }
+
+    /// Where the first event of a file begins that begins at a position, or behind it if that is inside of an event; `None` if the file has
+    /// none there.
+    ///
+    /// # Errors
+    /// When the file cannot be read up to there.
+    pub async fn event_from(self: &Arc<Self>, position: LogPosition) -> Result<Option<LogPosition>> {
+        match self.reader(position).next_event().await {
+            Ok(Some(event)) => return Ok(Some(event.start).filter(|start| start.file == position.file)),
+            Ok(None) | Err(BinlogError::NoSuchPosition { .. }) => return Ok(None),
+            // Damage, or no event begins there.
+            Err(BinlogError::Corrupt { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        let mut reader = self.reader(LogPosition::new(position.file, 0)).without_verification();
+        while let Some(event) = reader.next_event().await?.filter(|event| event.start.file == position.file) {
+            if event.start >= position {
+                return Ok(Some(event.start));
+            }
+        }
+        Ok(None)
+    }
 }
 
 impl LogReader {

@@ -125,7 +125,9 @@ pub(crate) async fn events(log: &Arc<BinaryLog>, query: BinlogEventsQuery) -> Re
         }
         None => log.files().first().map_or(0, |file| file.number),
     };
-    let mut reader = log.reader(LogPosition::new(number, query.position.unwrap_or(0)));
+    let start = log.event_from(LogPosition::new(number, query.position.unwrap_or(0))).await;
+    let Some(start) = start.map_err(|error| failed(&error))? else { return Ok(Vec::new()) };
+    let mut reader = log.reader(start);
     let mut rows = Vec::new();
     let mut skip = query.offset;
     while query.limit.is_none_or(|limit| (rows.len() as u64) < limit) {

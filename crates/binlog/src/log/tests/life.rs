@@ -230,3 +230,29 @@ fn a_failed_sync_is_final() {
     };
     machine.run(run).unwrap().unwrap();
 }
+
+/// As for SHOW BINLOG EVENTS FROM.
+#[test]
+fn a_position_inside_of_an_event_leads_to_the_next_one() {
+    let machine = machine(3);
+    let run = async {
+        let env = machine.env();
+        let Opened { log, mut writer, .. } = open(&env, OpenAs::Source).await?;
+        write(&mut writer, 1..60).await?;
+        assert!(log.files().len() > 2);
+        let mut starts = Vec::new();
+        let mut reader = log.reader(LogPosition::new(1, 0));
+        while let Some(event) = reader.next_event().await?.filter(|event| event.start.file == 1) {
+            starts.push(event.start.offset);
+        }
+        let end = log.files()[0].size;
+        for offset in (0..end + 10).step_by(7).chain(starts.clone()) {
+            let expected = starts.iter().find(|&&start| start >= offset).map(|&start| LogPosition::new(1, start));
+            assert_eq!(log.event_from(LogPosition::new(1, offset)).await?, expected, "from {offset}");
+        }
+        let behind = LogPosition { offset: log.durable_end().offset + 1, ..log.durable_end() };
+        assert_eq!(log.event_from(behind).await?, None);
+        Ok::<_, BinlogError>(())
+    };
+    machine.run(run).unwrap().unwrap();
+}
