@@ -298,7 +298,7 @@ impl Executor {
             EventBody::Incident(incident) => {
                 let why = String::from_utf8_lossy(incident.message).into_owned();
                 Err(SqlError::new(
-                    codes::REPLICA_INCIDENT,
+                    codes::SERVER_REPLICA_INCIDENT,
                     format!("The incident LOST_EVENTS occurred on the source. Message: {why}"),
                 ))
             }
@@ -524,9 +524,10 @@ impl Executor {
             return Ok(());
         }
         let applied = match is_partial {
-            false => self.session.apply_rows(map, event).await?,
-            true => self.session.apply_partial_rows(map, &PartialUpdateRows { update: *event }).await?,
+            false => self.session.apply_rows(map, event).await,
+            true => self.session.apply_partial_rows(map, &PartialUpdateRows { update: *event }).await,
         };
+        let applied = applied.map_err(as_of_replica)?;
         self.progress.applied(map);
         if let Some(differences) = applied {
             self.note(differences);
@@ -577,4 +578,12 @@ fn of_statement(error: &SqlError, query: &QueryEvent<'_>, sql: &[u8]) -> SqlErro
     let database = String::from_utf8_lossy(query.schema);
     let message = format!("Error '{}' on query. Default database: '{database}'. Query: '{text}'", error.message);
     SqlError { message, ..error.clone() }
+}
+
+/// A conversion that is refused has a number of its own where a replica refuses it.
+fn as_of_replica(mut error: SqlError) -> SqlError {
+    if error.code == codes::REPLICA_CONVERSION_FAILED.0 {
+        error.code = codes::SERVER_REPLICA_CONVERSION_FAILED.0;
+    }
+    error
 }
