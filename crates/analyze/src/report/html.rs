@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::text::bytes_text;
+use super::text::{MODEL, bytes_text, speed_up_text};
 use super::{Bar, ModeReport, Report, time_text};
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:2em auto;padding:0 1em;color:#222;background:#fff}\
@@ -238,11 +238,12 @@ fn modes(report: &Report, out: &mut String) {
     let header: Vec<&str> = header.iter().map(String::as_str).collect();
     let rows = report.modes.iter().map(|mode| {
         let mut row = vec![mode_name(mode)];
-        row.extend(mode.outcomes.iter().map(|outcome| format!("{:.2}", outcome.speed_up)));
-        row.extend([format!("{:.1}", mode.speed_up_max), mode.workers_worth_setting.to_string()]);
+        row.extend(mode.outcomes.iter().map(|outcome| speed_up_text(outcome.speed_up)));
+        row.extend([speed_up_text(mode.speed_up_max), mode.workers_worth_setting.to_string()]);
         row
     });
     table(out, &header, rows);
+    let _ = write!(out, "<p>These figures are estimates {MODEL}.</p>");
 }
 
 fn series(report: &Report, out: &mut String) {
