@@ -47,6 +47,14 @@ pub enum BinlogError {
         /// What is wrong there.
         reason: String,
     },
+    /// A file that was cut: its server died, or it was copied while it was written.
+    #[error("{file} ends inside of the event at {offset}")]
+    Truncated {
+        /// Name of the file.
+        file: String,
+        /// Where its last event begins, in bytes.
+        offset: u64,
+    },
     /// A log file of another server, which that server encrypted.
     #[error("{0} is encrypted: only the server that wrote it, with its keys, can read it")]
     Encrypted(String),
@@ -110,7 +118,9 @@ impl BinlogError {
         match self {
             BinlogError::Io { kind: io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, .. } => ErrorClass::Full,
             BinlogError::Io { .. } | BinlogError::Failed(_) => ErrorClass::Io,
-            BinlogError::Corrupt { .. } | BinlogError::Malformed(_) => ErrorClass::Corrupt,
+            BinlogError::Corrupt { .. } | BinlogError::Truncated { .. } | BinlogError::Malformed(_) => {
+                ErrorClass::Corrupt
+            }
             BinlogError::Full(_) => ErrorClass::Full,
             BinlogError::TooLarge { .. }
             | BinlogError::Encrypted(_)
