@@ -12,7 +12,9 @@
 //! # Invariants
 //! - Nothing is accepted before the proof was checked against the account as it is in the catalog *now*: a remembered
 //!   digest counts only while the account still has the hash with which it was proved.
-//! - A wrong password, an unknown user and a locked-out host get the same answer (1045).
+//! - A wrong password, an unknown user and a locked-out host get the same packets up to the same answer (1045): for a name without an
+//!   account a *decoy* goes through the whole exchange, by a method that accounts here have, and no answer of it is right.
+//! - What is wrong with an account (that it is locked) learns who has proved to be its owner.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use parking_lot::Mutex;
 use sql::account::{Account, SOCKET_PLUGIN};
+use sql::parse::ast::UserName;
 use wire::flags::capability;
 use wire::handshake::{AuthSwitch, Login, encode_auth_more_data};
 use wire::{PacketWriter, auth};
@@ -32,6 +35,9 @@ use crate::transport::Peer;
 pub trait Accounts: Send + Sync {
     /// The account that a user from this host is taken for: the one with the most specific host pattern.
     fn find(&self, user: &str, host: &str) -> Option<Account>;
+
+    /// An account to which no login leads, for a name without one.
+    fn decoy(&self, user: &str, host: &str) -> Account;
 }
 
 impl Accounts for engine::Catalog {
@@ -45,6 +51,26 @@ impl Accounts for engine::Catalog {
         let local = sql::account::for_login(self, user, LOCALHOST).filter(|account| account.host == LOCALHOST);
         local.or(found)
     }
+
+    /// Like one of the accounts, always the same one for a name. Which one depends on what is not known outside: the salted hash of an
+    /// account's password.
+    fn decoy(&self, user: &str, host: &str) -> Account {
+        let with_password = |account: &Account| account.plugin != SOCKET_PLUGIN && !account.authentication.is_empty();
+        let accounts: Vec<Account> = sql::account::all(self).into_iter().filter(with_password).collect();
+        let secret = accounts.first().map_or("", |account| account.authentication.as_str());
+        let digest = auth::sha2_digest(format!("{secret}\0{user}\0{host}").as_bytes());
+        let number = digest.iter().take(4).fold(0, |number, byte| number << 8 | usize::from(*byte));
+        match accounts.get(number % accounts.len().max(1)) {
+            Some(account) => decoy(user, host, &account.plugin, &account.authentication),
+            None => decoy(user, host, auth::CACHING_SHA2, ""),
+        }
+    }
+}
+
+/// An account to which no login leads, with the method and the secret of another one: so that checking a password takes as long.
+pub fn decoy(user: &str, host: &str, plugin: &str, authentication: &str) -> Account {
+    let name = UserName { user: user.to_owned(), host: host.to_owned() };
+    Account { locked: true, ..Account::new(&name, plugin, authentication) }
 }
 
 /// The host of clients of the local socket.
@@ -114,6 +140,8 @@ pub struct Authentication<'a> {
     expect: Expect,
     key: Option<Arc<PasswordKey>>,
     used_password: bool,
+    /// There is no such account: whatever it answers is wrong.
+    is_decoy: bool,
 }
 
 impl<'a> Authentication<'a> {
@@ -129,6 +157,7 @@ impl<'a> Authentication<'a> {
             expect: Expect::Answer,
             key: None,
             used_password: false,
+            is_decoy: false,
         }
     }
 
@@ -136,19 +165,14 @@ impl<'a> Authentication<'a> {
     pub fn login(&mut self, login: &Login, accounts: &dyn Accounts, out: &mut PacketWriter) -> Step {
         self.user.clone_from(&login.user);
         self.used_password = !is_empty(&login.auth_answer);
-        let Some(account) = accounts.find(&login.user, &self.peer.host) else {
-            return self.denied();
-        };
-        if account.locked {
-            let text = format!("Access denied for user '{}'@'{}'. Account is locked.", login.user, self.peer.host);
-            return Step::Denied(SqlError::new(codes::ACCOUNT_HAS_BEEN_LOCKED, text));
+        let found = accounts.find(&login.user, &self.peer.host);
+        if let Some(account) = found.as_ref().filter(|account| self.is_owner(account)) {
+            return self.accepted(account.clone());
         }
-        if self.is_owner(&account) {
-            return Step::Accepted(Box::new(account));
-        }
-        if account.plugin == SOCKET_PLUGIN {
-            return self.denied();
-        }
+        // Nor does the answer tell of an account that its socket alone lets in.
+        let found = found.filter(|account| account.plugin != SOCKET_PLUGIN);
+        self.is_decoy = found.is_none();
+        let account = found.unwrap_or_else(|| accounts.decoy(&login.user, &self.peer.host));
         let speaks_plugins = login.capabilities & capability::PLUGIN_AUTH != 0;
         let client_plugin = match login.auth_plugin.as_str() {
             "" if speaks_plugins => auth::CACHING_SHA2,
@@ -210,20 +234,20 @@ impl<'a> Authentication<'a> {
         };
         if account.authentication.is_empty() || is_empty(answer) {
             return if account.authentication.is_empty() && is_empty(answer) {
-                Step::Accepted(Box::new(account))
+                self.accepted(account)
             } else {
                 self.denied()
             };
         }
         if account.plugin == auth::NATIVE {
             let right = auth::native_check(&account.authentication, &self.nonce, answer);
-            return if right { Step::Accepted(Box::new(account)) } else { self.denied() };
+            return if right { self.accepted(account) } else { self.denied() };
         }
         if let Some(digest) = self.cache.get(&account)
             && auth::sha2_check(&digest, &self.nonce, answer)
         {
             out.packet(|out| encode_auth_more_data(out, &[auth::FAST_AUTH_OK]));
-            return Step::Accepted(Box::new(account));
+            return self.accepted(account);
         }
         out.packet(|out| encode_auth_more_data(out, &[auth::FULL_AUTH_NEEDED]));
         self.expect = Expect::Password;
@@ -235,11 +259,25 @@ impl<'a> Authentication<'a> {
         let password = bytes.strip_suffix(&[0]).unwrap_or(bytes);
         match self.account.take() {
             Some(account) if auth::sha2_verify(&account.authentication, password) => {
-                self.cache.remember(&account, password);
-                Step::Accepted(Box::new(account))
+                if !self.is_decoy {
+                    self.cache.remember(&account, password);
+                }
+                self.accepted(account)
             }
             _ => self.denied(),
         }
+    }
+
+    /// The client has proved to be the account's owner.
+    fn accepted(&self, account: Account) -> Step {
+        if self.is_decoy {
+            return self.denied();
+        }
+        if account.locked {
+            let text = format!("Access denied for user '{}'@'{}'. Account is locked.", self.user, self.peer.host);
+            return Step::Denied(SqlError::new(codes::ACCOUNT_HAS_BEEN_LOCKED, text));
+        }
+        Step::Accepted(Box::new(account))
     }
 
     fn denied(&self) -> Step {
@@ -257,7 +295,6 @@ fn is_empty(answer: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sql::parse::ast::UserName;
 
     const NONCE: [u8; 20] = *b"abcdefghijklmnopqrst";
 
@@ -266,6 +303,10 @@ mod tests {
     impl Accounts for One {
         fn find(&self, user: &str, _: &str) -> Option<Account> {
             (self.0.user == user).then(|| self.0.clone())
+        }
+
+        fn decoy(&self, user: &str, host: &str) -> Account {
+            decoy(user, host, &self.0.plugin, &self.0.authentication)
         }
     }
 
@@ -354,6 +395,71 @@ mod tests {
             it.packet(&auth::native_answer(b"pw", &NONCE), &mut out),
             Step::Accepted(Box::new(accounts.0.clone()))
         );
+    }
+
+    #[test]
+    fn a_name_without_an_account_is_answered_as_one_with_it() {
+        for plugin in [auth::NATIVE, auth::CACHING_SHA2] {
+            for client_plugin in [auth::NATIVE, auth::CACHING_SHA2] {
+                let packets = |user: &str| {
+                    let (cache, peer, mut out) = (DigestCache::default(), peer(true), PacketWriter::new());
+                    let mut it = Authentication::new(&cache, &peer, NONCE);
+                    let login = Login { user: user.into(), ..login(client_plugin, vec![9; 20]) };
+                    let mut step = it.login(&login, &account(plugin, b"pw"), &mut out);
+                    for _ in 0..2 {
+                        if step == Step::Continue {
+                            step = it.packet(&[9; 20], &mut out);
+                        }
+                    }
+                    (out.bytes().to_vec(), code(&step))
+                };
+                assert_eq!(packets("root"), packets("absent"));
+                assert_eq!(packets("absent").1, 1045);
+            }
+        }
+    }
+
+    #[test]
+    fn a_decoy_lets_in_by_no_password() {
+        for (plugin, password) in [(auth::NATIVE, &b"pw"[..]), (auth::CACHING_SHA2, b"pw"), (auth::CACHING_SHA2, b"")] {
+            let (cache, peer, mut out) = (DigestCache::default(), peer(true), PacketWriter::new());
+            let mut accounts = account(plugin, password);
+            if password.is_empty() {
+                accounts.0.authentication.clear();
+            }
+            let answer = match plugin {
+                auth::NATIVE => auth::native_answer(password, &NONCE),
+                _ if password.is_empty() => Vec::new(),
+                _ => auth::sha2_answer(password, &NONCE),
+            };
+            let mut it = Authentication::new(&cache, &peer, NONCE);
+            let mut step = it.login(&Login { user: "absent".into(), ..login(plugin, answer) }, &accounts, &mut out);
+            if step == Step::Continue {
+                step = it.packet(&[password, &[0]].concat(), &mut out);
+            }
+            assert_eq!(code(&step), 1045);
+        }
+    }
+
+    #[test]
+    fn that_an_account_is_locked_learns_its_owner() {
+        for plugin in [auth::NATIVE, auth::CACHING_SHA2] {
+            for (password, error) in [(&b"pw"[..], 3118), (b"no", 1045)] {
+                let (cache, peer, mut out) = (DigestCache::default(), peer(true), PacketWriter::new());
+                let mut accounts = account(plugin, b"pw");
+                accounts.0.locked = true;
+                let answer = match plugin {
+                    auth::NATIVE => auth::native_answer(password, &NONCE),
+                    _ => auth::sha2_answer(password, &NONCE),
+                };
+                let mut it = Authentication::new(&cache, &peer, NONCE);
+                let mut step = it.login(&login(plugin, answer), &accounts, &mut out);
+                if step == Step::Continue {
+                    step = it.packet(&[password, &[0]].concat(), &mut out);
+                }
+                assert_eq!(code(&step), error);
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use sql::ResultColumn;
+use sql::account::Privilege;
 use types::charset::Charset;
 use wire::codec::text;
 use wire::command::{Command, PrepareOk};
@@ -70,10 +71,7 @@ impl Connection {
                 let line = self.shared.statistics();
                 self.link.writer.payload(line.as_bytes());
             }
-            Command::Debug => {
-                let end = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
-                reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &end);
-            }
+            Command::Debug => self.debug(),
             Command::SetOption(option) => self.set_option(option),
             Command::ResetConnection => {
                 self.statements.clear();
@@ -92,6 +90,16 @@ impl Connection {
             Command::Unknown(_) => self.write_err(&SqlError::new(codes::UNKNOWN_COM_ERROR, "Unknown command")),
         }
         Ok(Next::Command)
+    }
+
+    /// COM_DEBUG: there is nothing to print, but who may ask is who may on MySQL.
+    fn debug(&mut self) {
+        if !self.session.has_global_privilege(Privilege::Super) {
+            let message = "Access denied; you need (at least one of) the SUPER privilege(s) for this operation";
+            return self.write_err(&SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message));
+        }
+        let end = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
+        reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &end);
     }
 
     /// COM_QUERY: one statement, or more if the client may send more; each has its own answer.

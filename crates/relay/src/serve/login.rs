@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{SqlError, codes};
-use session::auth::{Accounts, Authentication, DigestCache, LOCALHOST, Step};
+use session::auth::{Accounts, Authentication, DigestCache, LOCALHOST, Step, decoy};
 use session::key::KeyHolder;
 use sql::account::Account;
 use sql::parse::ast::UserName;
@@ -54,6 +54,11 @@ impl Accounts for Door {
         let is_local = host == LOCALHOST || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());
         let is_let_in = user == self.account.user && (is_local || self.account.host == ANYWHERE);
         is_let_in.then(|| self.account.clone())
+    }
+
+    /// There is but one account, whose method is no secret.
+    fn decoy(&self, user: &str, host: &str) -> Account {
+        decoy(user, host, &self.account.plugin, &self.account.authentication)
     }
 }
 
