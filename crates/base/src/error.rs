@@ -158,8 +158,10 @@ pub mod codes {
     pub const MIX_OF_GROUP_FUNC_AND_FIELDS: Code = (1140, "42000");
     pub const NONEXISTING_GRANT: Code = (1141, "42000");
     pub const TABLEACCESS_DENIED_ERROR: Code = (1142, "42000");
+    pub const COLUMNACCESS_DENIED_ERROR: Code = (1143, "42000");
     pub const ILLEGAL_GRANT_FOR_TABLE: Code = (1144, "42000");
     pub const NO_SUCH_TABLE: Code = (1146, "42S02");
+    pub const NONEXISTING_TABLE_GRANT: Code = (1147, "42000");
     pub const SYNTAX_ERROR: Code = (1149, "42000");
     pub const NET_PACKET_TOO_LARGE: Code = (1153, "08S01");
     pub const NET_PACKETS_OUT_OF_ORDER: Code = (1156, "08S01");
@@ -220,6 +222,7 @@ pub mod codes {
     pub const WARN_DATA_TRUNCATED: Code = (1265, "01000");
     pub const WARN_USING_OTHER_HANDLER: Code = (1266, "HY000");
     pub const CANT_AGGREGATE_2COLLATIONS: Code = (1267, "HY000");
+    pub const REVOKE_GRANTS: Code = (1269, "HY000");
     pub const CANT_AGGREGATE_3COLLATIONS: Code = (1270, "HY000");
     pub const CANT_AGGREGATE_NCOLLATIONS: Code = (1271, "HY000");
     pub const UNKNOWN_COLLATION: Code = (1273, "HY000");
@@ -352,6 +355,7 @@ pub mod codes {
     pub const CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS: Code = (3546, "HY000");
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const REGEXP_BUFFER_OVERFLOW: Code = (3684, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");

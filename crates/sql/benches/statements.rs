@@ -128,6 +128,7 @@ impl Bench {
             param_count: parsed.param_count,
             param_types: &[],
             warnings: &Warnings::default(),
+            uses_until_error: None,
         };
         plan_statement(&context, &parsed.statement).await.unwrap()
     }

@@ -5,7 +5,7 @@
 
 mod privilege;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Catalog;
 use serde::{Deserialize, Serialize};
@@ -31,13 +31,25 @@ pub struct Account {
     /// On everything.
     #[serde(default)]
     pub global: Privileges,
+    /// Dynamic privileges that it may grant: each of them has a grant option of its own.
+    #[serde(default, skip_serializing_if = "Privileges::is_none")]
+    pub grantable: Privileges,
+    /// Which version of this structure it was written by; 0 is that without dynamic privileges for accounts themselves.
+    #[serde(default)]
+    pub revision: u8,
     /// On databases, by pattern.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub databases: BTreeMap<String, Privileges>,
     /// On tables, by database and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tables: BTreeMap<String, BTreeMap<String, Privileges>>,
+    /// On columns, by database, table and name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, BTreeMap<String, BTreeMap<String, Privileges>>>,
 }
+
+/// The revision of accounts that are written now.
+const REVISION: u8 = 1;
 
 impl Account {
     /// An account without privileges.
@@ -47,13 +59,38 @@ impl Account {
             host: name.host.clone(),
             plugin: plugin.into(),
             authentication: authentication.into(),
+            revision: REVISION,
             ..Account::default()
         }
     }
 
+    /// As MySQL does when it is upgraded: who had SUPER is a system user, and who could steer replication could apply transactions.
+    fn upgraded(mut self) -> Self {
+        if self.revision == 0 {
+            for (held, added) in [
+                (Privilege::Super, Privilege::SystemUser),
+                (Privilege::Super, Privilege::ApplicationPasswordAdmin),
+                (Privilege::Super, Privilege::RoleAdmin),
+                (Privilege::ReplicationAdmin, Privilege::ReplicationApplier),
+                (Privilege::CreateUser, Privilege::CreateRole),
+                (Privilege::CreateUser, Privilege::DropRole),
+            ] {
+                if self.global.contains(held) {
+                    self.global = self.global.with(Privileges::of(added));
+                }
+            }
+            if self.global.contains(Privilege::GrantOption) {
+                self.grantable = self.global.dynamic();
+            }
+            self.revision = REVISION;
+        }
+        self
+    }
+
     /// The administrator: everything, with the right to grant it.
     pub fn root(name: &UserName, plugin: impl Into<String>, authentication: impl Into<String>) -> Self {
-        Account { global: Privileges::ALL, ..Account::new(name, plugin, authentication) }
+        let grantable = Privileges::ALL.dynamic();
+        Account { global: Privileges::ALL, grantable, ..Account::new(name, plugin, authentication) }
     }
 
     /// Its name.
@@ -68,9 +105,17 @@ impl Account {
 
     /// Privileges on one database, the global ones included.
     pub fn on_database(&self, database: &str) -> Privileges {
-        let matching = self.databases.iter().filter(|(pattern, _)| matches_pattern(pattern, database));
-        // A name without wildcards is more specific than a pattern, a longer pattern than a shorter one.
-        let best = matching.max_by_key(|(pattern, _)| (!pattern.contains(['%', '_']), pattern.len()));
+        self.on_databases(|pattern| matches_pattern(pattern, database))
+    }
+
+    /// Privileges on all databases that a pattern of GRANT means, the global ones included.
+    pub fn on_pattern(&self, wanted: &str) -> Privileges {
+        self.on_databases(|pattern| covers(pattern, wanted))
+    }
+
+    fn on_databases(&self, matches: impl Fn(&str) -> bool) -> Privileges {
+        let matching = self.databases.iter().filter(|(pattern, _)| matches(pattern));
+        let best = matching.max_by_key(|(pattern, _)| (first_wildcard(pattern), pattern.len()));
         best.map_or(self.global, |(_, privileges)| self.global.with(*privileges))
     }
 
@@ -80,11 +125,62 @@ impl Account {
         self.on_database(database).with(own)
     }
 
+    /// Privileges on the columns of one table that were granted on columns, by column.
+    pub fn columns_of(&self, database: &str, table: &str) -> Option<&BTreeMap<String, Privileges>> {
+        self.columns.get(database)?.get(table)
+    }
+
+    /// Privileges on one column, those on its table included.
+    pub fn on_column(&self, database: &str, table: &str, column: &str) -> Privileges {
+        self.on_table(database, table).with(self.granted_on_column(database, table, column))
+    }
+
+    /// What was granted on one column itself.
+    pub fn granted_on_column(&self, database: &str, table: &str, column: &str) -> Privileges {
+        let columns = self.columns_of(database, table);
+        let own = columns.and_then(|columns| columns.iter().find(|(name, _)| same_name(name, column)));
+        own.map(|(_, privileges)| *privileges).unwrap_or_default()
+    }
+
+    /// Privileges on a table or on any of its columns.
+    pub fn on_any_column(&self, database: &str, table: &str) -> Privileges {
+        let columns = self.columns_of(database, table).into_iter().flatten();
+        columns.fold(self.on_table(database, table), |held, (_, privileges)| held.with(*privileges))
+    }
+
     /// Whether it has any right in a database, so that it may be seen.
     pub fn sees_database(&self, database: &str) -> bool {
-        !self.on_database(database).without(Privileges::of(Privilege::Usage)).is_empty()
+        self.on_database(database).is_of_databases()
             || self.tables.contains_key(database)
+            || self.columns.contains_key(database)
     }
+
+    /// What was granted on columns: database, table, column, privileges.
+    pub fn all_columns(&self) -> impl Iterator<Item = (&String, &String, &String, Privileges)> {
+        self.columns.iter().flat_map(|(database, tables)| {
+            tables.iter().flat_map(move |(table, columns)| {
+                columns.iter().map(move |(column, privileges)| (database, table, column, *privileges))
+            })
+        })
+    }
+
+    /// The tables on which, or on whose columns, anything was granted: database and name.
+    pub fn granted_tables(&self) -> BTreeSet<(&str, &str)> {
+        let own = self.tables.iter().flat_map(|(database, tables)| tables.keys().map(move |table| (database, table)));
+        let of_columns =
+            self.columns.iter().flat_map(|(database, tables)| tables.keys().map(move |table| (database, table)));
+        own.chain(of_columns).map(|(database, table)| (database.as_str(), table.as_str())).collect()
+    }
+
+    /// Whether any right lets it know of a table.
+    pub fn sees_table(&self, database: &str, table: &str) -> bool {
+        !self.on_any_column(database, table).common(Privileges::all_at(Level::Table)).is_empty()
+    }
+}
+
+/// Names of columns are the same in any case.
+pub(crate) fn same_name(one: &str, other: &str) -> bool {
+    one == other || one.to_lowercase() == other.to_lowercase()
 }
 
 /// The method that accepts nobody over the network.
@@ -139,9 +235,15 @@ pub fn all(catalog: &Catalog) -> Vec<Account> {
     catalog.accounts().filter_map(|(_, json)| from_json(json)).collect()
 }
 
+/// The account of this key.
+pub(crate) fn by_key(catalog: &Catalog, key: &str) -> Option<Account> {
+    from_json(catalog.account(key)?)
+}
+
 fn from_json(json: &serde_json::Value) -> Option<Account> {
     // Only DDL writes accounts; one that cannot be read is as good as none, and says so.
     Account::deserialize(json)
+        .map(Account::upgraded)
         .inspect_err(|error| tracing::error!(%error, "an account in the catalog cannot be read"))
         .ok()
 }
@@ -164,18 +266,69 @@ fn in_network(network: &str, mask: &str, host: &str) -> Option<bool> {
     Some(host & mask == network)
 }
 
-/// LIKE, for names: `%` any text, `_` one character, `\` in front takes a character for itself.
-pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
-    fn matches(pattern: &[char], text: &[char]) -> bool {
-        match pattern {
-            [] => text.is_empty(),
-            ['%', rest @ ..] => (0..=text.len()).any(|skip| matches(rest, &text[skip..])),
-            ['_', rest @ ..] => !text.is_empty() && matches(rest, &text[1..]),
-            ['\\', c, rest @ ..] | [c, rest @ ..] => text.first() == Some(c) && matches(rest, &text[1..]),
+/// Where the first wildcard of a pattern is: of two patterns that match, the one whose wildcards begin later is the more specific.
+fn first_wildcard(pattern: &str) -> usize {
+    let mut chars = pattern.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => drop(chars.next()),
+            '%' | '_' => return at,
+            _ => {}
         }
     }
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
-    matches(&pattern, &text)
+    usize::MAX
+}
+
+/// Whether a pattern matches everything that another one matches. It never says so wrongly; of patterns with several `%` it may say no
+/// although it would be so.
+fn covers(pattern: &str, other: &str) -> bool {
+    matches_pieces(&pieces(pattern), &pieces(other))
+}
+
+/// In one pass over the pattern, so that no pattern takes long: which beginnings of the text it can have matched so far.
+fn matches_pieces(pattern: &[Piece], text: &[Piece]) -> bool {
+    let mut reached = vec![false; text.len() + 1];
+    reached[0] = true;
+    for piece in pattern {
+        if *piece == Piece::Many {
+            let first = reached.iter().position(|reached| *reached).unwrap_or(text.len() + 1);
+            reached.iter_mut().skip(first).for_each(|reached| *reached = true);
+            continue;
+        }
+        for at in (0..text.len()).rev() {
+            let fits = *piece == text[at] || *piece == Piece::One && text[at] != Piece::Many;
+            reached[at + 1] = reached[at] && fits;
+        }
+        reached[0] = false;
+    }
+    reached[text.len()]
+}
+
+/// A piece of a pattern.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Many,
+    One,
+    Char(char),
+}
+
+fn pieces(pattern: &str) -> Vec<Piece> {
+    let (mut pieces, mut chars) = (Vec::new(), pattern.chars());
+    while let Some(c) = chars.next() {
+        pieces.push(match c {
+            '%' => Piece::Many,
+            '_' => Piece::One,
+            '\\' => Piece::Char(chars.next().unwrap_or('\\')),
+            c => Piece::Char(c),
+        });
+    }
+    pieces
+}
+
+/// LIKE, for names: `%` any text, `_` one character, `\` in front takes a character for itself.
+pub(crate) fn matches_pattern(pattern: &str, text: &str) -> bool {
+    let text: Vec<Piece> = text.chars().map(Piece::Char).collect();
+    matches_pieces(&pieces(pattern), &text)
 }
 
 #[cfg(test)]
@@ -187,6 +340,31 @@ mod tests {
         assert!(matches_pattern("10.0.%", "10.0.1.2") && !matches_pattern("10.0.%", "10.1.1.2"));
         assert!(matches_pattern("my\\_db", "my_db") && !matches_pattern("my\\_db", "myxdb"));
         assert!(host_matches("10.1.2.0/255.255.255.0", "10.1.2.77") && !host_matches("10.1.2.0/24", "10.1.3.1"));
+    }
+
+    #[test]
+    fn patterns_that_cover_others() {
+        for (pattern, covered) in
+            [("a_b", "a_b"), ("a_b", "a\\_b"), ("a_b", "axb"), ("a%", "ab%"), ("%", "%"), ("%", "x_%")]
+        {
+            assert!(covers(pattern, covered), "{pattern} {covered}");
+        }
+        for (pattern, other) in
+            [("a_b", "a%b"), ("a_b", "a__b"), ("a\\_b", "a_b"), ("axb", "a_b"), ("a%", "%"), ("_", "%")]
+        {
+            assert!(!covers(pattern, other), "{pattern} {other}");
+        }
+        assert!(first_wildcard("a\\_b") > first_wildcard("abc_") && first_wildcard("abc_") > first_wildcard("ab%"));
+    }
+
+    #[test]
+    fn accounts_of_earlier_versions() {
+        let json = serde_json::json!({"user": "u", "host": "%", "plugin": "p", "authentication": "", "global": "SUPER,GRANT OPTION"});
+        let account = from_json(&json).unwrap();
+        assert!(account.global.contains(Privilege::SystemUser) && account.grantable.contains(Privilege::SystemUser));
+        let json =
+            serde_json::json!({"user": "u", "host": "%", "plugin": "p", "authentication": "", "global": "CREATE USER"});
+        assert!(!from_json(&json).unwrap().global.contains(Privilege::SystemUser));
     }
 
     #[test]

@@ -54,14 +54,51 @@ privileges! {
     CreateUser "CREATE USER" Global "To create new users",
     Event "EVENT" Database "To create, alter, drop and execute events",
     Trigger "TRIGGER" Table "To use triggers",
-    BackupAdmin "BACKUP_ADMIN" Global "To copy the server's state",
-    BinlogAdmin "BINLOG_ADMIN" Global "To purge and reset the binary log",
-    ConnectionAdmin "CONNECTION_ADMIN" Global "To kill others' connections and to write in spite of read_only",
-    ReplicationAdmin "REPLICATION_SLAVE_ADMIN" Global "To start, stop and configure replication",
-    SystemVariablesAdmin "SYSTEM_VARIABLES_ADMIN" Global "To change global settings",
-    SessionVariablesAdmin "SESSION_VARIABLES_ADMIN" Global "To change restricted session settings",
-    TransactionGtidTag "TRANSACTION_GTID_TAG" Global "To choose GTIDs with tags",
-    XaRecoverAdmin "XA_RECOVER_ADMIN" Global "To list prepared transactions",
+    CreateTablespace "CREATE TABLESPACE" Global "To create/alter/drop tablespaces",
+    CreateRole "CREATE ROLE" Global "To create new roles",
+    DropRole "DROP ROLE" Global "To drop roles",
+    AllowNonexistentDefiner "ALLOW_NONEXISTENT_DEFINER" Global "",
+    ApplicationPasswordAdmin "APPLICATION_PASSWORD_ADMIN" Global "",
+    AuditAbortExempt "AUDIT_ABORT_EXEMPT" Global "",
+    AuditAdmin "AUDIT_ADMIN" Global "",
+    AuthenticationPolicyAdmin "AUTHENTICATION_POLICY_ADMIN" Global "",
+    BackupAdmin "BACKUP_ADMIN" Global "",
+    BinlogAdmin "BINLOG_ADMIN" Global "",
+    BinlogEncryptionAdmin "BINLOG_ENCRYPTION_ADMIN" Global "",
+    CloneAdmin "CLONE_ADMIN" Global "",
+    ConnectionAdmin "CONNECTION_ADMIN" Global "",
+    CreateSpatialReferenceSystem "CREATE_SPATIAL_REFERENCE_SYSTEM" Global "",
+    EncryptionKeyAdmin "ENCRYPTION_KEY_ADMIN" Global "",
+    FirewallExempt "FIREWALL_EXEMPT" Global "",
+    FlushOptimizerCosts "FLUSH_OPTIMIZER_COSTS" Global "",
+    FlushPrivileges "FLUSH_PRIVILEGES" Global "",
+    FlushStatus "FLUSH_STATUS" Global "",
+    FlushTables "FLUSH_TABLES" Global "",
+    FlushUserResources "FLUSH_USER_RESOURCES" Global "",
+    GroupReplicationAdmin "GROUP_REPLICATION_ADMIN" Global "",
+    GroupReplicationStream "GROUP_REPLICATION_STREAM" Global "",
+    InnodbRedoLogArchive "INNODB_REDO_LOG_ARCHIVE" Global "",
+    InnodbRedoLogEnable "INNODB_REDO_LOG_ENABLE" Global "",
+    ManageDataMaskingPolicy "MANAGE_DATA_MASKING_POLICY" Global "",
+    OptimizeLocalTable "OPTIMIZE_LOCAL_TABLE" Global "",
+    PasswordlessUserAdmin "PASSWORDLESS_USER_ADMIN" Global "",
+    PersistRoVariablesAdmin "PERSIST_RO_VARIABLES_ADMIN" Global "",
+    ReplicationApplier "REPLICATION_APPLIER" Global "",
+    ReplicationAdmin "REPLICATION_SLAVE_ADMIN" Global "",
+    ResourceGroupAdmin "RESOURCE_GROUP_ADMIN" Global "",
+    ResourceGroupUser "RESOURCE_GROUP_USER" Global "",
+    RoleAdmin "ROLE_ADMIN" Global "",
+    SensitiveVariablesObserver "SENSITIVE_VARIABLES_OBSERVER" Global "",
+    ServiceConnectionAdmin "SERVICE_CONNECTION_ADMIN" Global "",
+    SessionVariablesAdmin "SESSION_VARIABLES_ADMIN" Global "",
+    SetAnyDefiner "SET_ANY_DEFINER" Global "",
+    ShowRoutine "SHOW_ROUTINE" Global "",
+    SystemUser "SYSTEM_USER" Global "",
+    SystemVariablesAdmin "SYSTEM_VARIABLES_ADMIN" Global "",
+    TableEncryptionAdmin "TABLE_ENCRYPTION_ADMIN" Global "",
+    TelemetryLogAdmin "TELEMETRY_LOG_ADMIN" Global "",
+    TransactionGtidTag "TRANSACTION_GTID_TAG" Global "",
+    XaRecoverAdmin "XA_RECOVER_ADMIN" Global "",
     GrantOption "GRANT OPTION" Table "To give to other users those privileges you possess",
 }
 
@@ -73,9 +110,8 @@ impl Privilege {
         known.or_else(|| match name.to_ascii_uppercase().as_str() {
             "REPLICATION REPLICA" => Some(Privilege::ReplicationReplica),
             "BINLOG MONITOR" => Some(Privilege::ReplicationClient),
-            "REPLICATION_APPLIER" | "BINLOG REPLAY" | "REPLICATION SLAVE ADMIN" | "REPLICATION MASTER ADMIN" => {
-                Some(Privilege::ReplicationAdmin)
-            }
+            "BINLOG REPLAY" => Some(Privilege::ReplicationApplier),
+            "REPLICATION SLAVE ADMIN" | "REPLICATION MASTER ADMIN" => Some(Privilege::ReplicationAdmin),
             "BINLOG ADMIN" => Some(Privilege::BinlogAdmin),
             "CONNECTION ADMIN" | "READ_ONLY ADMIN" => Some(Privilege::ConnectionAdmin),
             _ => None,
@@ -97,6 +133,16 @@ impl Privilege {
         TABLE[self as usize].3
     }
 
+    /// Whether it is a dynamic one: on everything only, and with a right to grant it of its own.
+    pub fn is_dynamic(self) -> bool {
+        self.name().contains('_')
+    }
+
+    /// Whether it can be granted on columns.
+    pub fn is_of_columns(self) -> bool {
+        matches!(self, Privilege::Select | Privilege::Insert | Privilege::Update | Privilege::References)
+    }
+
     /// All of them, in SHOW GRANTS' order.
     pub fn all() -> impl Iterator<Item = Privilege> {
         TABLE.iter().map(|(privilege, ..)| *privilege)
@@ -105,15 +151,15 @@ impl Privilege {
 
 /// A set of privileges; names with commas between as JSON.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Privileges(u64);
+pub struct Privileges(u128);
 
 impl Privileges {
     /// Every privilege, GRANT OPTION included.
-    pub const ALL: Privileges = Privileges((1 << TABLE.len()) - 1 - (1 << Privilege::Usage as u64));
+    pub const ALL: Privileges = Privileges((1 << TABLE.len()) - 1 - (1 << Privilege::Usage as u32));
 
     /// One privilege.
     pub const fn of(privilege: Privilege) -> Self {
-        Privileges(1 << privilege as u64)
+        Privileges(1 << privilege as u32)
     }
 
     /// Whether it is in the set. SUPER stands for the administrative ones.
@@ -125,6 +171,7 @@ impl Privileges {
                 | BinlogAdmin
                 | ConnectionAdmin
                 | ReplicationAdmin
+                | ReplicationApplier
                 | SystemVariablesAdmin
                 | SessionVariablesAdmin
                 | TransactionGtidTag
@@ -143,6 +190,31 @@ impl Privileges {
         Privileges(self.0 | other.0)
     }
 
+    /// Those that are in both.
+    pub const fn common(self, other: Privileges) -> Self {
+        Privileges(self.0 & other.0)
+    }
+
+    /// Whether there are any that are given on databases or on what is in them, or that of seeing them.
+    pub fn is_of_databases(self) -> bool {
+        let is_of = |privilege: Privilege| {
+            !matches!(privilege, Privilege::Usage | Privilege::GrantOption)
+                && (privilege.level() < Level::Global || privilege == Privilege::ShowDatabases)
+                && self.contains(privilege)
+        };
+        Privilege::all().any(is_of)
+    }
+
+    /// The dynamic ones.
+    pub fn dynamic(self) -> Self {
+        self.filtered(Privilege::is_dynamic)
+    }
+
+    fn filtered(self, is_wanted: impl Fn(Privilege) -> bool) -> Self {
+        let wanted = Privilege::all().filter(|privilege| self.contains(*privilege) && is_wanted(*privilege));
+        wanted.map(Privileges::of).fold(Privileges::default(), Privileges::with)
+    }
+
     /// Without those of `other`.
     pub const fn without(self, other: Privileges) -> Self {
         Privileges(self.0 & !other.0)
@@ -158,6 +230,11 @@ impl Privileges {
         let grantable =
             Privilege::all().filter(|p| p.level() <= level && !matches!(p, Privilege::GrantOption | Privilege::Usage));
         grantable.map(Privileges::of).fold(Privileges::default(), Privileges::with)
+    }
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+    pub(super) const fn is_none(&self) -> bool {
+        self.is_empty()
     }
 
     /// Its privileges but USAGE and GRANT OPTION, in SHOW GRANTS' order.

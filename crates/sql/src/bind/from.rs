@@ -13,7 +13,7 @@ use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKi
 use crate::bind::{Binder, split_name};
 use crate::expr::{CompareOp, Expr, ExprType, build};
 use crate::parse::joins::PARENTHESES;
-use crate::plan::Privilege;
+use crate::plan::{Privilege, UsedColumns};
 
 /// How often the CTEs of a statement may stand in the place of their names, as in MySQL: each time they are bound and planned anew.
 const CTE_EXPANSIONS_MAX: usize = 1024;
@@ -238,6 +238,7 @@ impl<'a> Binder<'a> {
         }
         let schema = self.schema_or_default(schema)?.to_string();
         if let Some(table) = self.context.virtual_tables.table(&schema, name) {
+            self.use_system_table(&schema, name);
             let columns = table.columns().iter().map(column_info).collect();
             return Ok(BoundTable {
                 source: TableSource::Virtual(table),
@@ -246,6 +247,7 @@ impl<'a> Binder<'a> {
             });
         }
         if self.context.virtual_tables.is_virtual(&schema) {
+            self.use_system_table(&schema, name);
             let upper = schema.eq_ignore_ascii_case("information_schema");
             let name = if upper { name.to_uppercase() } else { name.to_owned() };
             let message = format!("Unknown table '{name}' in {schema}");
@@ -253,7 +255,8 @@ impl<'a> Binder<'a> {
         }
         let table = self.engine_table(&schema, name)?;
         self.name_table(&table, alias)?;
-        self.use_table(&table, Privilege::Select, TableMode::IntentShared);
+        self.lock_table(&table, TableMode::IntentShared);
+        self.use_columns(&table, Privilege::Select, UsedColumns::Named(Vec::new()));
         let columns = table.def.columns.iter().map(column_info).collect();
         let hints = index_hints(&table.def, alias, hints)?;
         let (source, schema) = (TableSource::Base(table), Some(Arc::from(schema)));

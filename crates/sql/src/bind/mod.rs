@@ -26,7 +26,6 @@ mod subquery;
 pub(crate) mod tree;
 pub(crate) mod written;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -35,9 +34,10 @@ use sqlparser::ast as sql;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
+use crate::bind::tree::TableSource;
 use crate::ddl::check_length;
 use crate::expr::Expr;
-use crate::plan::{PlanContext, Privilege, TableUse};
+use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
 
 /// A common table expression that is in scope.
 struct Cte<'a> {
@@ -63,6 +63,8 @@ pub(crate) struct Binder<'a> {
     uses: Vec<TableUse>,
     /// Temporary tables that have been named, with what they were called.
     temporary: Vec<(base::TableId, String)>,
+    /// What the statement does to the tables that it names.
+    pub(crate) needs: Privilege,
     /// Types depend on those of parameters: the statement is planned for the values that it is given.
     pub(crate) types_params: bool,
 }
@@ -80,22 +82,33 @@ impl<'a> Binder<'a> {
             locks: Vec::new(),
             uses: Vec::new(),
             temporary: Vec::new(),
+            needs: Privilege::Select,
             types_params: false,
         }
     }
 
     /// Tables to lock, and what is done to which.
     pub(crate) fn into_uses(self) -> (Vec<(Arc<Table>, TableMode)>, Vec<TableUse>) {
-        let mut seen = HashSet::new();
-        let mut uses = self.uses;
+        let uses = self.uses;
         // CREATE TEMPORARY TABLE … SELECT may write one and read another one of the same name.
         let name = |found: &TableUse| (found.schema.clone(), found.table.clone(), found.temporary, found.privilege);
-        uses.retain(|found| seen.insert(name(found)));
+        let mut merged: Vec<TableUse> = Vec::with_capacity(uses.len());
+        for found in uses {
+            let mut rest = Some(found.columns.clone());
+            for same in merged.iter_mut().filter(|same| name(same) == name(&found)) {
+                rest = rest.and_then(|columns| same.columns.merge(columns));
+            }
+            if rest.is_some() {
+                merged.push(found);
+            }
+        }
+        // What is only read of a table is asked for after that by which the table may be changed.
+        merged.sort_by_key(|found| matches!(found.columns, UsedColumns::Read(_)));
         // In the order of their ids, so that two statements do not wait for each other's tables.
         let mut locks = self.locks;
         locks.sort_by_key(|(table, mode)| (table.id(), *mode == TableMode::IntentShared));
         locks.dedup_by_key(|(table, _)| table.id());
-        (locks, uses)
+        (locks, merged)
     }
 
     /// Records that the statement locks a table, whoever its user is: because of a foreign key.
@@ -106,8 +119,56 @@ impl<'a> Binder<'a> {
     /// Records that the statement uses a table.
     pub(crate) fn use_table(&mut self, table: &Arc<Table>, privilege: Privilege, mode: TableMode) {
         self.lock_table(table, mode);
+        self.use_columns(table, privilege, UsedColumns::Whole);
+    }
+
+    /// Records what the statement needs of the columns of a table.
+    pub(crate) fn use_columns(&mut self, table: &Table, privilege: Privilege, columns: UsedColumns) {
         let (schema, name) = (table.def.schema.clone(), table.def.name.clone());
-        self.uses.push(TableUse { schema, table: name, temporary: table.is_temporary(), privilege });
+        self.uses.push(TableUse { schema, table: name, temporary: table.is_temporary(), privilege, columns });
+    }
+
+    /// Records that the statement names a table of `mysql`, which are made from the catalog.
+    pub(crate) fn use_system_table(&mut self, schema: &str, table: &str) {
+        if schema.eq_ignore_ascii_case("mysql") {
+            let (schema, table) = ("mysql".to_owned(), table.to_owned());
+            let columns = UsedColumns::Whole;
+            self.uses.push(TableUse { schema, table, temporary: false, privilege: Privilege::Select, columns });
+        }
+    }
+
+    /// Records the columns of tables that a block has read.
+    pub(crate) fn note_reads(&mut self, scope: &Scope, how: impl Fn(Vec<usize>) -> UsedColumns) {
+        for (number, table) in scope.tables.iter().enumerate() {
+            let TableSource::Base(base) = &table.source else { continue };
+            let columns = scope.frame.columns_of(number).into_iter().map(|(column, _)| column).collect();
+            let used = if scope.stars.contains(&number) { UsedColumns::All(columns) } else { how(columns) };
+            self.use_columns(base, Privilege::Select, used);
+        }
+    }
+
+    /// What UPDATE and DELETE read of their tables: those uses of tables count no more that its FROM has recorded since.
+    pub(crate) fn note_changing_reads(&mut self, scope: &Scope, since: usize, how: impl Fn(Vec<usize>) -> UsedColumns) {
+        let own = |found: &TableUse| {
+            scope.tables.iter().any(|table| match &table.source {
+                TableSource::Base(base) => base.def.name == found.table && base.def.schema == found.schema,
+                _ => false,
+            })
+        };
+        let is_of_from = |found: &TableUse| {
+            found.privilege == Privilege::Select && found.columns == UsedColumns::Named(Vec::new()) && own(found)
+        };
+        let mut place = 0;
+        self.uses.retain(|found| {
+            place += 1;
+            place <= since || !is_of_from(found)
+        });
+        self.note_reads(scope, how);
+    }
+
+    /// How many uses are recorded.
+    pub(crate) fn uses_count(&self) -> usize {
+        self.uses.len()
     }
 
     /// Records that the statement names a table. A temporary one may be named once (1137).
@@ -157,8 +218,9 @@ impl<'a> Binder<'a> {
     }
 
     /// A table of the engine, by the name in the statement.
-    pub(crate) fn base_table(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, SqlError> {
+    pub(crate) fn base_table(&mut self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, SqlError> {
         let schema = self.schema_or_default(schema)?;
+        self.needs = Privilege::Insert;
         match self.context.catalog.table(schema, name) {
             Some(table) => Ok(table.clone()),
             None if self.context.virtual_tables.table(schema, name).is_some() => Err(SqlError::new(
@@ -170,8 +232,15 @@ impl<'a> Binder<'a> {
     }
 
     /// A table of the engine: 1049 without its database, 1146 without itself, 1059 if neither could be.
-    pub(crate) fn engine_table(&self, schema: &str, name: &str) -> Result<Arc<Table>, SqlError> {
-        match self.context.catalog.table(schema, name) {
+    pub(crate) fn engine_table(&mut self, schema: &str, name: &str) -> Result<Arc<Table>, SqlError> {
+        let found = self.context.catalog.table(schema, name);
+        if found.is_none() {
+            // Whether there is a table is said to those who could use it.
+            let (schema, table, privilege) = (schema.to_owned(), name.to_owned(), self.needs);
+            let columns = UsedColumns::Named(Vec::new());
+            self.uses.push(TableUse { schema, table, temporary: false, privilege, columns });
+        }
+        match found {
             Some(table) => Ok(table.clone()),
             None => {
                 check_length(schema)?;

@@ -37,6 +37,8 @@ pub(crate) struct Scope {
     pub(crate) new_row: Option<usize>,
     /// Names of the select list so far, for subqueries in what follows.
     pub(crate) aliases: Vec<(String, Expr)>,
+    /// The tables of which `*` took all columns.
+    pub(crate) stars: Vec<usize>,
     /// Names do not look further than this block (a derived table).
     pub(crate) barrier: bool,
 }

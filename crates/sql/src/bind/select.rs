@@ -18,7 +18,7 @@ use crate::bind::{Binder, split_name};
 use crate::expr::{Expr, ExprType};
 use crate::parse::ParseContext;
 use crate::parse::depth::{SELECTS_MAX, too_many_selects};
-use crate::plan::Privilege;
+use crate::plan::{Privilege, UsedColumns};
 
 /// An item of the select list.
 struct Item {
@@ -68,6 +68,7 @@ impl<'a> Binder<'a> {
             self.lock_tables(clause)?;
         }
         let scope = std::mem::take(self.scope());
+        self.note_reads(&scope, UsedColumns::Named);
         let (names, select_exprs): (Vec<String>, Vec<Expr>) =
             items.into_iter().map(|item| (item.name, item.expr)).unzip();
         let columns = names
@@ -171,6 +172,9 @@ impl<'a> Binder<'a> {
             }
         };
         for visible in wanted {
+            if scope.stars.last() != Some(&visible.table) {
+                scope.stars.push(visible.table);
+            }
             let column = scope.column(visible.table, visible.column);
             if column.invisible {
                 continue;
@@ -266,7 +270,8 @@ impl<'a> Binder<'a> {
             return Err(SqlError::new(codes::UNRESOLVED_TABLE_LOCK, message));
         }
         for table in locked.iter().filter(|_| lock.exclusive) {
-            self.use_table(table, Privilege::Select, TableMode::IntentExclusive);
+            self.lock_table(table, TableMode::IntentExclusive);
+            self.use_columns(table, Privilege::Select, UsedColumns::Locked);
         }
         Ok(())
     }

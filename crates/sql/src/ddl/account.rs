@@ -1,14 +1,14 @@
-//! CREATE, ALTER, DROP and RENAME USER, GRANT, REVOKE.
+//! CREATE, ALTER, DROP and RENAME USER.
 
 use std::collections::BTreeMap;
 
 use base::{SqlError, codes};
 use engine::{Catalog, CatalogChange};
 
-use super::{DdlContext, PlannedDdl, no_database, no_such_table, render};
-use crate::account::{Account, Level, Privilege, Privileges, find};
+use super::{DdlContext, PlannedDdl, render};
+use crate::account::{Account, find};
 use crate::expr::WarningLevel;
-use crate::parse::ast::{AuthSecret, AuthSpec, Grant, GrantLevel, UserName, UserSpec};
+use crate::parse::ast::{AuthSecret, AuthSpec, UserName, UserSpec};
 
 /// The plugin of accounts that name none.
 pub(crate) const DEFAULT_PLUGIN: &str = "caching_sha2_password";
@@ -16,7 +16,7 @@ pub(crate) const DEFAULT_PLUGIN: &str = "caching_sha2_password";
 const PLUGINS: &[&str] = &["caching_sha2_password", "mysql_native_password", "auth_socket", "unix_socket"];
 
 /// Accounts as they become; `None` for those that go.
-type Changes = BTreeMap<String, Option<Account>>;
+pub(super) type Changes = BTreeMap<String, Option<Account>>;
 
 /// CREATE USER and ALTER USER: what they say of each account, and whether of all that is only what could be done.
 pub(super) struct UserChanges<'a> {
@@ -108,84 +108,6 @@ pub(super) fn rename(pairs: &[(UserName, UserName)], context: &DdlContext<'_>) -
     planned(changes, None)
 }
 
-pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
-    change_grants(grant, context, |held, granted| *held = held.with(granted))
-}
-
-pub(super) fn revoke(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
-    change_grants(grant, context, |held, revoked| *held = held.without(revoked))
-}
-
-fn change_grants(
-    grant: &Grant,
-    context: &DdlContext<'_>,
-    change: impl Fn(&mut Privileges, Privileges),
-) -> Result<PlannedDdl, SqlError> {
-    let level = match grant.on {
-        GrantLevel::Global => Level::Global,
-        GrantLevel::Database(_) => Level::Database,
-        GrantLevel::Table(_) => Level::Table,
-    };
-    let privileges = privileges(grant, level)?;
-    let mut changes = Changes::new();
-    for name in &grant.users {
-        let mut account = current(context.catalog, &changes, name).ok_or_else(|| {
-            SqlError::new(codes::CANT_CREATE_USER_WITH_GRANT, "You are not allowed to create a user with GRANT")
-        })?;
-        match &grant.on {
-            GrantLevel::Global => change(&mut account.global, privileges),
-            GrantLevel::Database(database) => {
-                let database = database.as_deref().or(context.database).ok_or_else(no_database)?;
-                change(account.databases.entry(database.to_string()).or_default(), privileges);
-            }
-            GrantLevel::Table(table) => {
-                let schema = table.schema.as_deref().or(context.database).ok_or_else(no_database)?;
-                // A privilege on a table that is not there can only be the one to create it.
-                if context.catalog.table(schema, &table.name).is_none() && !privileges.contains(Privilege::Create) {
-                    return Err(no_such_table(schema, &table.name));
-                }
-                let tables = account.tables.entry(schema.to_string()).or_default();
-                change(tables.entry(table.name.clone()).or_default(), privileges);
-            }
-        }
-        account.databases.retain(|_, privileges| !privileges.is_empty());
-        account.tables.values_mut().for_each(|tables| tables.retain(|_, privileges| !privileges.is_empty()));
-        account.tables.retain(|_, tables| !tables.is_empty());
-        changes.insert(account.key(), Some(account));
-    }
-    planned(changes, None)
-}
-
-/// The privileges that a GRANT names, at their level.
-pub(crate) fn privileges(grant: &Grant, level: Level) -> Result<Privileges, SqlError> {
-    let mut privileges = Privileges::default();
-    for name in &grant.privileges {
-        if name == "ALL" {
-            privileges = privileges.with(Privileges::all_at(level));
-            continue;
-        }
-        // Dynamic privileges of MySQL that have no meaning here are refused: nothing would stand behind them.
-        let privilege = Privilege::by_name(name)
-            .ok_or_else(|| SqlError::new(codes::SYNTAX_ERROR, format!("Unknown privilege '{name}'")))?;
-        if privilege.level() < level || privilege.level() == level || privilege == Privilege::Usage {
-            privileges = privileges.with(Privileges::of(privilege).without(Privileges::of(Privilege::Usage)));
-        } else {
-            let message = match level {
-                Level::Database => "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES".to_string(),
-                _ => {
-                    "Illegal GRANT/REVOKE command; please consult the manual to see which privileges can be used".into()
-                }
-            };
-            let code = if level == Level::Database { codes::WRONG_USAGE } else { codes::ILLEGAL_GRANT_FOR_TABLE };
-            return Err(SqlError::new(code, message));
-        }
-    }
-    if grant.grant_option {
-        privileges = privileges.with(Privileges::of(Privilege::GrantOption));
-    }
-    Ok(privileges)
-}
-
 /// Plugin and stored secret of an account; what is not said stays as it was.
 fn stored(auth: Option<&AuthSpec>, before: Option<&Account>) -> Result<(String, String), SqlError> {
     let plugin = match (auth.and_then(|auth| auth.plugin.as_deref()), before) {
@@ -212,7 +134,7 @@ fn named(spec: &UserSpec) -> Result<&UserName, SqlError> {
     spec.name.as_ref().ok_or_else(|| SqlError::unknown("USER() in a definition out of a log"))
 }
 
-fn current(catalog: &Catalog, changes: &Changes, name: &UserName) -> Option<Account> {
+pub(super) fn current(catalog: &Catalog, changes: &Changes, name: &UserName) -> Option<Account> {
     match changes.get(&crate::account::key(&name.user, &name.host)) {
         Some(changed) => changed.clone(),
         None => find(catalog, name),
@@ -248,7 +170,7 @@ fn refuse_or_note(
     Ok(())
 }
 
-fn planned(changes: Changes, log_text: Option<String>) -> Result<PlannedDdl, SqlError> {
+pub(super) fn planned(changes: Changes, log_text: Option<String>) -> Result<PlannedDdl, SqlError> {
     if changes.is_empty() {
         return Ok(PlannedDdl::nothing());
     }

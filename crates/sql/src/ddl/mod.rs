@@ -17,6 +17,7 @@ mod create;
 mod database;
 mod default;
 pub(crate) mod foreign_key;
+mod grant;
 mod index;
 mod mapper;
 mod planner;
@@ -33,8 +34,8 @@ use crate::expr::{SqlMode, Warnings};
 use crate::parse::ast::{Ddl, TableName};
 
 use account::UserChanges;
-pub(crate) use account::privileges;
 pub(crate) use create::with_selected;
+pub(crate) use grant::{column_privileges, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
     create_database, create_table, create_user, default_text_of, grants, quote_identifier, quote_string, value_text,
@@ -112,8 +113,8 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
         }
         Ddl::DropUser { users, if_exists } => account::drop(users, *if_exists, context),
         Ddl::RenameUser(pairs) => account::rename(pairs, context),
-        Ddl::Grant(grant) => account::grant(grant, context),
-        Ddl::Revoke(grant) => account::revoke(grant, context),
+        Ddl::Grant(grant) => grant::grant(grant, context),
+        Ddl::Revoke(grant) => grant::revoke(grant, context),
     }
 }
 

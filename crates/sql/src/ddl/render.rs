@@ -272,7 +272,8 @@ pub(crate) fn create_user(account: &Account) -> String {
         format!(" AS {}", quote_string(&account.authentication))
     };
     format!(
-        "CREATE USER {} IDENTIFIED WITH {}{secret} REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT {}",
+        "CREATE USER {} IDENTIFIED WITH {}{secret} REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT {} PASSWORD HISTORY DEFAULT \
+         PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
         user(account),
         quote_string(&account.plugin),
         if account.locked { "LOCK" } else { "UNLOCK" },
@@ -286,26 +287,65 @@ fn user(account: &Account) -> String {
 
 /// SHOW GRANTS, a line each.
 pub(crate) fn grants(account: &Account) -> Vec<String> {
-    let mut lines = vec![grant_line(account, account.global, Level::Global, "*.*")];
-    for (database, privileges) in &account.databases {
-        lines.push(grant_line(account, *privileges, Level::Database, &format!("{}.*", quote_identifier(database))));
-    }
-    for (database, tables) in &account.tables {
-        for (table, privileges) in tables {
-            let on = format!("{}.{}", quote_identifier(database), quote_identifier(table));
-            lines.push(grant_line(account, *privileges, Level::Table, &on));
+    let mut lines = Vec::new();
+    let dynamic = account.global.dynamic();
+    lines.push(grant_line(account, names(account.global.without(dynamic)), account.global, "*.*"));
+    for (privileges, grant_option) in [
+        (dynamic.without(account.grantable), Privileges::default()),
+        (dynamic.common(account.grantable), Privileges::of(Privilege::GrantOption)),
+    ] {
+        if !privileges.is_empty() {
+            let names: Vec<&str> = privileges.list().into_iter().map(Privilege::name).collect();
+            lines.push(grant_line(account, names.join(","), grant_option, "*.*"));
         }
+    }
+    for (database, privileges) in &account.databases {
+        let names = names_or_all(*privileges, Level::Database);
+        lines.push(grant_line(account, names, *privileges, &format!("{}.*", quote_identifier(database))));
+    }
+    for (database, table) in account.granted_tables() {
+        let held = account.tables.get(database).and_then(|tables| tables.get(table)).copied().unwrap_or_default();
+        let on = format!("{}.{}", quote_identifier(database), quote_identifier(table));
+        let names = match account.columns_of(database, table) {
+            None => names_or_all(held, Level::Table),
+            Some(columns) => names_with_columns(held, columns),
+        };
+        lines.push(grant_line(account, names, held, &on));
     }
     lines
 }
 
-fn grant_line(account: &Account, privileges: Privileges, level: Level, on: &str) -> String {
-    let all = Privileges::all_at(level);
-    let names = match privileges.list() {
+/// `SELECT, SELECT (`a`, `b`), INSERT`
+fn names_with_columns(held: Privileges, columns: &std::collections::BTreeMap<String, Privileges>) -> String {
+    let mut names = Vec::new();
+    for privilege in Privilege::all().filter(|privilege| *privilege != Privilege::GrantOption) {
+        if privilege != Privilege::Usage && held.contains(privilege) {
+            names.push(privilege.name().to_string());
+        }
+        let on = columns.iter().filter(|(_, held)| privilege.is_of_columns() && held.contains(privilege));
+        let on: Vec<String> = on.map(|(column, _)| quote_identifier(column)).collect();
+        if !on.is_empty() {
+            names.push(format!("{} ({})", privilege.name(), on.join(", ")));
+        }
+    }
+    names.join(", ")
+}
+
+fn names_or_all(privileges: Privileges, level: Level) -> String {
+    if Privileges::all_at(level).without(privileges).is_empty() {
+        return "ALL PRIVILEGES".to_string();
+    }
+    names(privileges)
+}
+
+fn names(privileges: Privileges) -> String {
+    match privileges.list() {
         list if list.is_empty() => "USAGE".to_string(),
-        _ if all.without(privileges).is_empty() => "ALL PRIVILEGES".to_string(),
         list => list.into_iter().map(Privilege::name).collect::<Vec<_>>().join(", "),
-    };
-    let option = if privileges.contains(Privilege::GrantOption) { " WITH GRANT OPTION" } else { "" };
+    }
+}
+
+fn grant_line(account: &Account, names: String, held: Privileges, on: &str) -> String {
+    let option = if held.contains(Privilege::GrantOption) { " WITH GRANT OPTION" } else { "" };
     format!("GRANT {names} ON {on} TO {}{option}", user(account))
 }

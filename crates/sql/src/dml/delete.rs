@@ -22,7 +22,7 @@ use crate::exec::query::BlockRows;
 use crate::expr::WarningLevel;
 use crate::parse::ast::Delete;
 use crate::plan::node::BlockPlan;
-use crate::plan::{PlanContext, Privilege, block};
+use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
 
 /// A planned DELETE.
@@ -50,7 +50,10 @@ pub(crate) async fn plan_delete<'a>(
     let (sql::FromTable::WithFromKeyword(listed) | sql::FromTable::WithoutKeyword(listed)) = &delete.from;
     let number = binder.next_block();
     binder.scopes.push(Scope::default());
+    let since = binder.uses_count();
+    binder.needs = Privilege::Delete;
     let from = binder.bind_from(delete.using.as_deref().unwrap_or(listed))?;
+    binder.needs = Privilege::Select;
     let tables = target_tables(binder, delete, listed)?;
     let filter = match &delete.selection {
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
@@ -61,6 +64,11 @@ pub(crate) async fn plan_delete<'a>(
         Limit { count: delete.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?, offset: None };
     let images = lock_targets(binder, &tables, Privilege::Delete)?;
     let scope = binder.scopes.pop().unwrap_or_default();
+    if scope.tables.len() == 1 && delete.tables.is_empty() && delete.using.is_none() {
+        binder.note_changing_reads(&scope, since, UsedColumns::Read);
+    } else {
+        binder.note_reads(&scope, UsedColumns::Named);
+    }
     let images = images.into_iter();
     let targets: Vec<Target> = images.map(|(table, image_slot)| Target::new(binder, table, image_slot)).collect();
     let block = changing_block(number, scope, from, filter, order, limit);

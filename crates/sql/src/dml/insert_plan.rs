@@ -18,7 +18,7 @@ use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, is_def
 use crate::dml::foreign::ForeignKeys;
 use crate::expr::{Expr, ExprKind, ExprType, build, coerce};
 use crate::plan::node::{QueryPlan, SubqueryPlan};
-use crate::plan::{PlanContext, Privilege, block};
+use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 
 /// A planned INSERT or REPLACE.
 #[derive(Debug)]
@@ -89,13 +89,15 @@ pub(crate) async fn plan_insert<'a>(
     let (schema, name) = split_name(name)?;
     let table = binder.base_table(schema, name)?;
     binder.name_table(&table, name)?;
-    binder.use_table(&table, Privilege::Insert, TableMode::IntentExclusive);
+    binder.lock_table(&table, TableMode::IntentExclusive);
+    binder.use_columns(&table, Privilege::Insert, UsedColumns::Named(Vec::new()));
+    binder.needs = Privilege::Select;
     let columns = target_columns(&table, insert)?;
+    binder.use_columns(&table, Privilege::Insert, named_columns(&table, insert, &columns));
     let source = plan_source(context, binder, insert, &table, &columns).await?;
     let on_duplicate = match &insert.on {
         None => None,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
-            binder.use_table(&table, Privilege::Update, TableMode::IntentExclusive);
             Some(plan_on_duplicate(binder, insert, &table, assignments)?)
         }
         Some(other) => return Err(SqlError::not_supported(other)),
@@ -120,6 +122,14 @@ pub(crate) async fn plan_insert<'a>(
         on_duplicate,
         table,
     })
+}
+
+/// The columns for which an INSERT needs its privilege: without a list all of them.
+fn named_columns(table: &Table, insert: &sql::Insert, columns: &[usize]) -> UsedColumns {
+    if insert.assignments.is_empty() && insert.columns.is_empty() {
+        return UsedColumns::All((0..table.def.columns.len()).collect());
+    }
+    UsedColumns::Named(columns.to_vec())
 }
 
 /// The named columns, or all visible ones; with SET those that it assigns.
@@ -228,6 +238,7 @@ async fn bind_values<'a>(
         bound.push(values);
     }
     let scope = binder.scopes.pop().unwrap_or_default();
+    binder.note_reads(&scope, UsedColumns::Read);
     let mut subqueries = Vec::with_capacity(scope.subqueries.len());
     for subquery in scope.subqueries {
         if subquery.correlated {
@@ -271,6 +282,12 @@ fn plan_on_duplicate<'a>(
     if !scope.subqueries.is_empty() {
         return Err(SqlError::not_supported("subqueries in ON DUPLICATE KEY UPDATE"));
     }
+    binder.use_columns(
+        table,
+        Privilege::Update,
+        UsedColumns::Named(list.iter().map(|assignment| assignment.column).collect()),
+    );
+    binder.note_reads(&scope, UsedColumns::Read);
     let assignments = Assignments::new(binder, table, with_slots(list, &scope, 0))?;
     let (old, new) = (scope.frame.columns_of(0), scope.frame.columns_of(1));
     Ok(OnDuplicate { width: scope.frame.width(), old, new, assignments })

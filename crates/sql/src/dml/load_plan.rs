@@ -90,6 +90,7 @@ pub(crate) async fn plan_load<'a>(
     let replace = load.duplicates == LoadDuplicates::Replace;
     let table = binder.base_table(load.table.schema.as_deref(), &load.table.name)?;
     binder.use_table(&table, Privilege::Insert, TableMode::IntentExclusive);
+    binder.needs = Privilege::Select;
     if replace {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }

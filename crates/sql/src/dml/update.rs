@@ -27,7 +27,7 @@ use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
 use crate::parse::ast::Update;
 use crate::plan::node::BlockPlan;
-use crate::plan::{PlanContext, Privilege, block};
+use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
 
 /// A planned UPDATE.
@@ -55,7 +55,10 @@ pub(crate) async fn plan_update<'a>(
     }
     let number = binder.next_block();
     binder.scopes.push(Scope::default());
+    let since = binder.uses_count();
+    binder.needs = Privilege::Update;
     let from = binder.bind_from(std::slice::from_ref(&update.table))?;
+    binder.needs = Privilege::Select;
     let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
     for assignment in &update.assignments {
         let (table, assignment) = bind_assignment(binder, assignment)?;
@@ -80,8 +83,16 @@ pub(crate) async fn plan_update<'a>(
     }
     let tables: Vec<usize> = by_table.iter().map(|(table, _)| *table).collect();
     let images = lock_targets(binder, &tables, Privilege::Update)?;
+    for ((_, list), (base, _)) in by_table.iter().zip(&images) {
+        binder.use_columns(
+            base,
+            Privilege::Update,
+            UsedColumns::Named(list.iter().map(|assignment| assignment.column).collect()),
+        );
+    }
     let scope = binder.scopes.pop().unwrap_or_default();
     let names: Vec<_> = tables.iter().map(|&table| scope.tables[table].alias.clone()).collect();
+    binder.note_changing_reads(&scope, since, if several { UsedColumns::Joined } else { UsedColumns::Read });
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
         let list = with_slots(list, &scope, table);
@@ -149,7 +160,10 @@ pub(crate) fn lock_targets(
         images.push((base, slot));
     }
     for (base, _) in &images {
-        binder.use_table(base, privilege, TableMode::IntentExclusive);
+        binder.lock_table(base, TableMode::IntentExclusive);
+        if privilege == Privilege::Delete {
+            binder.use_columns(base, privilege, UsedColumns::Whole);
+        }
     }
     Ok(images)
 }

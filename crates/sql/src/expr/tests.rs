@@ -73,6 +73,7 @@ impl Fixture {
             param_count: 0,
             param_types: &[],
             warnings: &Warnings::default(),
+            uses_until_error: None,
         };
         let bound = Binder::new(&context).bind_constants(std::slice::from_ref(&parsed))?.remove(0);
         Ok(bound)

@@ -3,6 +3,7 @@
 //! A table is a description of its columns and a function that makes its rows from the catalog, as the session's account may
 //! see it. Tables that would describe what does not exist here (views, triggers, routines) are there and empty.
 
+mod accounts;
 mod keys;
 mod once;
 mod replication;
@@ -18,7 +19,7 @@ use io::BoxFuture;
 use types::{ColumnDef, Value};
 
 pub(crate) use self::once::Once;
-pub(crate) use self::rows::{index_rows, table_numbers};
+pub(crate) use self::rows::{index_rows, privileges_text, table_numbers};
 pub(crate) use self::spec::column_spec;
 pub(crate) use self::tables::definition_of;
 use self::tables::{TABLES, TableSpec};

@@ -23,8 +23,8 @@ pub(super) type Rows = Result<Vec<Vec<Value>>, SqlError>;
 /// What rows are made from: the catalog as the account sees it.
 pub(super) struct Source<'a> {
     shared: &'a Arc<Shared>,
-    catalog: Arc<Catalog>,
-    account: Account,
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) account: Account,
     host: &'a dyn Host,
     time_zone: TimeZone,
 }
@@ -35,7 +35,7 @@ impl<'a> Source<'a> {
         let session = &context.eval.session;
         let account = match session.has_every_right {
             true => Account { global: Privileges::ALL, ..Account::default() },
-            false => account::of_key(&catalog, &session.current_user).unwrap_or_default(),
+            false => crate::account::by_key(&catalog, &session.current_user).unwrap_or_default(),
         };
         let time_zone = context.eval.session.time_zone.clone();
         Source { shared, catalog, account, host: context.eval.host, time_zone }
@@ -65,7 +65,7 @@ impl<'a> Source<'a> {
 
     /// The tables on which the account has any privilege.
     pub(super) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
-        let sees = |table: &&Arc<Table>| !self.account.on_table(&table.def.schema, &table.def.name).list().is_empty();
+        let sees = |table: &&Arc<Table>| self.account.sees_table(&table.def.schema, &table.def.name);
         self.databases().flat_map(|database| self.catalog.tables(&database.name)).filter(sees)
     }
 }
@@ -96,7 +96,8 @@ pub(super) fn schemata(source: &Source<'_>) -> Rows {
         let charset = collation.charset().name();
         vec![catalog(), text(name), text(charset), text(collation.name()), Value::Null, Value::str_static("NO")]
     };
-    let system = DATABASES.iter().map(|name| row(name, types::CollationId::UTF8MB4_GENERAL_CI));
+    let seen = |name: &&&str| **name != "mysql" || source.account.sees_database("mysql");
+    let system = DATABASES.iter().filter(seen).map(|name| row(name, types::CollationId::UTF8MB4_GENERAL_CI));
     Ok(system.chain(source.databases().map(|database| row(&database.name, database.collation))).collect())
 }
 
@@ -163,7 +164,7 @@ pub(crate) fn table_numbers(table: &Table, engine: &Engine, zone: &TimeZone) -> 
     ]
 }
 
-fn capitalised(word: &str) -> String {
+pub(super) fn capitalised(word: &str) -> String {
     let lower = word.to_lowercase();
     let mut chars = lower.chars();
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
@@ -180,8 +181,13 @@ pub(super) fn columns(source: &Source<'_>) -> Rows {
     }
     for table in source.tables() {
         let def = &table.def;
-        let privileges = privileges_text(source.account.on_table(&def.schema, &def.name));
+        let account = &source.account;
         for (at, column) in def.columns.iter().enumerate() {
+            let held = account.on_column(&def.schema, &def.name, &column.name);
+            let privileges = privileges_text(held);
+            if privileges.is_empty() {
+                continue;
+            }
             rows.push(column_row(&def.schema, &def.name, at, column, key_of(def, at), &privileges));
         }
     }
@@ -408,96 +414,4 @@ fn variables(source: &Source<'_>, scope: VariableScope) -> Rows {
         rows.push(vec![text(setting.name), text(String::from_utf8_lossy(&shown).into_owned())]);
     }
     Ok(rows)
-}
-
-/// The accounts that the account may see: all with the right to make accounts, otherwise itself.
-fn visible_accounts(source: &Source<'_>) -> Vec<Account> {
-    let all = source.account.global.has(Privilege::CreateUser);
-    let accounts = crate::account::all(&source.catalog).into_iter();
-    accounts.filter(|account| all || account.name() == source.account.name()).collect()
-}
-
-fn grantee(account: &Account) -> Value {
-    text(account.name().to_string())
-}
-
-fn privilege_rows(head: &[Value], privileges: Privileges) -> Vec<Vec<Value>> {
-    let grantable = yes_no(privileges.contains(Privilege::GrantOption));
-    let names: Vec<&str> = match privileges.list() {
-        list if list.is_empty() => vec!["USAGE"],
-        list => list.into_iter().map(Privilege::name).collect(),
-    };
-    let row = |name: &str| head.iter().cloned().chain([text(name), grantable.clone()]).collect();
-    names.into_iter().map(row).collect()
-}
-
-pub(super) fn user_privileges(source: &Source<'_>) -> Rows {
-    let rows = |account: Account| privilege_rows(&[grantee(&account), catalog()], account.global);
-    Ok(visible_accounts(source).into_iter().flat_map(rows).collect())
-}
-
-pub(super) fn schema_privileges(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for account in visible_accounts(source) {
-        for (database, privileges) in &account.databases {
-            rows.extend(privilege_rows(&[grantee(&account), catalog(), text(database.clone())], *privileges));
-        }
-    }
-    Ok(rows)
-}
-
-pub(super) fn table_privileges(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for account in visible_accounts(source) {
-        for (database, tables) in &account.tables {
-            for (table, privileges) in tables {
-                let head = [grantee(&account), catalog(), text(database.clone()), text(table.clone())];
-                rows.extend(privilege_rows(&head, *privileges));
-            }
-        }
-    }
-    Ok(rows)
-}
-
-/// `mysql.tables_priv`. Nobody has noted who granted, and when.
-pub(super) fn tables_priv(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for account in visible_accounts(source) {
-        let granted = account.tables.iter().flat_map(|(database, tables)| tables.iter().map(move |it| (database, it)));
-        for (database, (table, privileges)) in granted {
-            let mut names: Vec<String> = privileges.list().into_iter().map(|it| capitalised(it.name())).collect();
-            if privileges.contains(Privilege::GrantOption) {
-                names.push("Grant".to_owned());
-            }
-            rows.push(vec![
-                text(account.host.clone()),
-                text(database.clone()),
-                text(account.user.clone()),
-                text(table.clone()),
-                Value::str_static(""),
-                Value::Null,
-                text(names.join(",")),
-                Value::str_static(""),
-            ]);
-        }
-    }
-    Ok(rows)
-}
-
-/// `mysql.user`, as far as it is asked for. Secrets only for those who may read them anyway.
-pub(super) fn users(source: &Source<'_>) -> Rows {
-    let flag = |on: bool| Value::str_static(if on { "Y" } else { "N" });
-    let secrets = source.account.global.has(Privilege::Super);
-    let row = |account: Account| {
-        vec![
-            text(account.host.clone()),
-            text(account.user.clone()),
-            text(account.plugin.clone()),
-            opt(secrets.then(|| account.authentication.clone())),
-            flag(account.locked),
-            flag(account.global.contains(Privilege::Super)),
-            flag(account.global.contains(Privilege::GrantOption)),
-        ]
-    };
-    Ok(visible_accounts(source).into_iter().map(row).collect())
 }

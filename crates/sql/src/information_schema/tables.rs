@@ -3,9 +3,9 @@
 use base::SqlError;
 use types::Value;
 
-use super::keys;
 use super::replication;
 use super::rows::{self, Source};
+use super::{accounts, keys};
 
 /// A virtual table.
 pub(super) struct TableSpec {
@@ -63,7 +63,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema(
         "COLUMN_PRIVILEGES",
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
-        rows::none,
+        accounts::column_privileges,
     ),
     schema("ENGINES", "ENGINE v64, SUPPORT v8, COMMENT v80, TRANSACTIONS v3?, XA v3?, SAVEPOINTS v3?", rows::engines),
     schema(
@@ -151,7 +151,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema(
         "SCHEMA_PRIVILEGES",
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
-        rows::schema_privileges,
+        accounts::schema_privileges,
     ),
     schema(
         "STATISTICS",
@@ -177,7 +177,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema(
         "TABLE_PRIVILEGES",
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
-        rows::table_privileges,
+        accounts::table_privileges,
     ),
     schema(
         "TRIGGERS",
@@ -191,7 +191,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema(
         "USER_PRIVILEGES",
         "GRANTEE v292, TABLE_CATALOG v512, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
-        rows::user_privileges,
+        accounts::user_privileges,
     ),
     schema(
         "VIEWS",
@@ -264,21 +264,36 @@ pub(super) const TABLES: &[TableSpec] = &[
     TableSpec {
         database: "mysql",
         name: "user",
-        columns: "Host v255, User v32, plugin v64, authentication_string t?, account_locked v1, Super_priv v1, Grant_priv v1",
-        rows: rows::users,
+        columns: "Host v255, User v32, Select_priv v1, Insert_priv v1, Update_priv v1, Delete_priv v1, Create_priv v1, Drop_priv \
+                  v1, Reload_priv v1, Shutdown_priv v1, Process_priv v1, File_priv v1, Grant_priv v1, References_priv v1, \
+                  Index_priv v1, Alter_priv v1, Show_db_priv v1, Super_priv v1, Create_tmp_table_priv v1, Lock_tables_priv v1, \
+                  Execute_priv v1, Repl_slave_priv v1, Repl_client_priv v1, Create_view_priv v1, Show_view_priv v1, \
+                  Create_routine_priv v1, Alter_routine_priv v1, Create_user_priv v1, Event_priv v1, Trigger_priv v1, \
+                  Create_tablespace_priv v1, ssl_type v9, ssl_cipher t, x509_issuer t, x509_subject t, max_questions u, \
+                  max_updates u, max_connections u, max_user_connections u, plugin v64, authentication_string t?, \
+                  password_expired v1, password_last_changed s?, password_lifetime u?, account_locked v1, Create_role_priv v1, \
+                  Drop_role_priv v1, Password_reuse_history u?, Password_reuse_time u?, Password_require_current v1?, \
+                  User_attributes t?",
+        rows: accounts::users,
+    },
+    TableSpec { database: "mysql", name: "db", columns: DATABASE_GRANTS, rows: accounts::database_grants },
+    TableSpec {
+        database: "mysql",
+        name: "global_grants",
+        columns: "USER v32, HOST v255, PRIV v32, WITH_GRANT_OPTION v1",
+        rows: accounts::global_grants,
     },
     TableSpec {
         database: "mysql",
         name: "tables_priv",
         columns: "Host v255, Db v64, User v32, Table_name v64, Grantor v288, Timestamp s?, Table_priv v300, Column_priv v60",
-        rows: rows::tables_priv,
+        rows: accounts::tables_priv,
     },
-    // Privileges are not granted on columns.
     TableSpec {
         database: "mysql",
         name: "columns_priv",
         columns: "Host v255, Db v64, User v32, Table_name v64, Column_name v64, Timestamp s?, Column_priv v60",
-        rows: rows::none,
+        rows: accounts::columns_priv,
     },
     TableSpec {
         database: "mysql",
@@ -294,6 +309,11 @@ pub(super) const TABLES: &[TableSpec] = &[
         rows: rows::none,
     },
 ];
+
+const DATABASE_GRANTS: &str = "Host v255, Db v64, User v32, Select_priv v1, Insert_priv v1, Update_priv v1, Delete_priv v1, Create_priv v1, \
+                  Drop_priv v1, Grant_priv v1, References_priv v1, Index_priv v1, Alter_priv v1, Create_tmp_table_priv v1, \
+                  Lock_tables_priv v1, Create_view_priv v1, Show_view_priv v1, Create_routine_priv v1, Alter_routine_priv v1, \
+                  Execute_priv v1, Event_priv v1, Trigger_priv v1";
 
 /// As MySQL says that it has made the tables of the logs. Statements are not logged to tables, but `mariadb-dump` does not go
 /// without their definitions.

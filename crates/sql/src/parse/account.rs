@@ -3,7 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::Parsed;
-use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantLevel, Statement, TableName, UserSpec};
+use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantItem, GrantLevel, Statement, TableName, UserSpec};
 use super::error::ParseError;
 use super::lexer::hex_bytes;
 use super::tokens::Tokens;
@@ -135,49 +135,72 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         grant_option = true;
     }
     tokens.privileges_read(start);
-    Ok(Statement::Ddl(Ddl::Grant(Grant { privileges, on, users, grant_option })))
+    Ok(Statement::Ddl(Ddl::Grant(Grant {
+        privileges,
+        on,
+        users,
+        grant_option,
+        if_exists: false,
+        ignore_unknown: false,
+    })))
 }
 
 /// REVOKE.
 pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let start = tokens.place();
     tokens.expect("REVOKE")?;
-    tokens.accept("IF EXISTS");
+    let if_exists = tokens.accept("IF EXISTS");
     let mut privileges = privileges(tokens)?;
-    let on = if tokens.accept("ON") { level(tokens)? } else { GrantLevel::Global };
+    let offset = tokens.offset();
+    let is_all = privileges.iter().any(|item| item.name == "ALL");
+    let mut on = if tokens.accept("ON") { level(tokens)? } else { GrantLevel::Everything };
+    if on == GrantLevel::Everything && !(is_all && privileges.len() == 2 && privileges[1].name == "GRANT OPTION") {
+        return Err(if is_all { ParseError::syntax(offset) } else { ParseError::not_supported("roles") });
+    }
+    if is_all && on == GrantLevel::Global {
+        on = GrantLevel::Everything;
+    }
     tokens.expect("FROM")?;
     let users = tokens.comma_list(Tokens::named_user)?;
+    let ignore_unknown = tokens.accept("IGNORE UNKNOWN USER");
     tokens.privileges_read(start);
-    let grant_option = privileges.iter().any(|privilege| privilege == "GRANT OPTION");
-    privileges.retain(|privilege| privilege != "GRANT OPTION");
-    Ok(Statement::Ddl(Ddl::Revoke(Grant { privileges, on, users, grant_option })))
+    let grant_option = privileges.iter().any(|item| item.name == "GRANT OPTION");
+    privileges.retain(|item| item.name != "GRANT OPTION");
+    Ok(Statement::Ddl(Ddl::Revoke(Grant { privileges, on, users, grant_option, if_exists, ignore_unknown })))
 }
 
-/// Names of privileges: words up to a comma, ON, TO or FROM.
-fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<String>> {
-    let mut names = tokens.comma_list(|tokens| {
+/// Privileges: words up to a comma, ON, TO or FROM, or up to the list of columns.
+fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<GrantItem>> {
+    let mut items = tokens.comma_list(|tokens| {
         let (place, mut words) = (tokens.place(), Vec::new());
         while !["ON", "FROM", "TO"].iter().any(|end| tokens.next_are(end))
             && matches!(tokens.peek(), Some(Token::Word(_)))
         {
             words.push(tokens.any_word()?.to_ascii_uppercase());
         }
-        if tokens.peek() == Some(&Token::LParen) {
-            return Err(ParseError::not_supported("privileges on columns"));
-        }
         if words.is_empty() {
             return tokens.unexpected();
         }
         let name: String = words.join(" ");
+        if name == "PROXY" {
+            return Err(ParseError::not_supported("PROXY users"));
+        }
+        let mut columns = Vec::new();
+        if tokens.peek() == Some(&Token::LParen) {
+            if !["SELECT", "INSERT", "UPDATE", "REFERENCES"].contains(&name.as_str()) {
+                return tokens.unexpected();
+            }
+            columns = tokens.in_parentheses(Tokens::identifier)?;
+        }
         tokens.privilege_read(place, &name);
-        Ok(name)
+        Ok(GrantItem { name, columns })
     })?;
-    for name in &mut names {
-        if name == "ALL PRIVILEGES" {
-            *name = "ALL".into();
+    for item in &mut items {
+        if item.name == "ALL PRIVILEGES" {
+            item.name = "ALL".into();
         }
     }
-    Ok(names)
+    Ok(items)
 }
 
 fn level(tokens: &mut Tokens<'_>) -> Parsed<GrantLevel> {

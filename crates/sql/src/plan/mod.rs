@@ -68,6 +68,8 @@ pub struct PlanContext<'a> {
     pub param_types: &'a [ExprType],
     /// Where warnings of the planning go.
     pub warnings: &'a Warnings,
+    /// Where the tables go that a statement used up to its error: an account that may not use them learns that first.
+    pub uses_until_error: Option<&'a parking_lot::Mutex<Vec<TableUse>>>,
 }
 
 /// A table that has become larger or smaller by this factor is planned for anew,
@@ -124,6 +126,50 @@ pub struct TableUse {
     pub temporary: bool,
     /// What is needed of it.
     pub privilege: Privilege,
+    /// On which of its columns.
+    pub columns: UsedColumns,
+}
+
+/// The columns on which a use of a table needs its privilege, if the account has it on columns only.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsedColumns {
+    /// A privilege on columns is not enough.
+    Whole,
+    /// These, and any at all of the table.
+    Named(Vec<usize>),
+    /// As `Named`, but the statement does not name them: `*`, or INSERT without a list.
+    All(Vec<usize>),
+    /// These, of a table on which the statement has another privilege: what an UPDATE or DELETE of one table reads.
+    Read(Vec<usize>),
+    /// As `Read`, of a table beside the one that an UPDATE changes.
+    Joined(Vec<usize>),
+    /// Rows are locked: another privilege that allows that is needed too.
+    Locked,
+}
+
+impl UsedColumns {
+    fn columns(&mut self) -> Option<&mut Vec<usize>> {
+        match self {
+            UsedColumns::Named(columns)
+            | UsedColumns::All(columns)
+            | UsedColumns::Read(columns)
+            | UsedColumns::Joined(columns) => Some(columns),
+            UsedColumns::Whole | UsedColumns::Locked => None,
+        }
+    }
+
+    /// Both uses of one table, if they can be said as one.
+    pub(crate) fn merge(&mut self, mut other: UsedColumns) -> Option<UsedColumns> {
+        if std::mem::discriminant(self) != std::mem::discriminant(&other) {
+            return Some(other);
+        }
+        if let (Some(columns), Some(more)) = (self.columns(), other.columns()) {
+            columns.append(more);
+            columns.sort_unstable();
+            columns.dedup();
+        }
+        None
+    }
 }
 
 impl Plan {
@@ -199,32 +245,65 @@ impl Plan {
 /// Plans a query, INSERT, UPDATE, DELETE, DO or EXPLAIN.
 pub async fn plan_statement(context: &PlanContext<'_>, statement: &Statement) -> Result<Plan, SqlError> {
     let mut binder = bind::Binder::new(context);
+    let kind = plan_kind(context, &mut binder, statement).await;
+    match kind {
+        Ok(Planned::Kind(kind)) => Ok(Plan::new(context, kind, binder)),
+        Ok(Planned::Plan(plan)) => Ok(*plan),
+        Err(error) => {
+            if let Some(uses) = context.uses_until_error {
+                let (_, mut found) = binder.into_uses();
+                for used in found.iter_mut().filter(|used| used.privilege == Privilege::Select) {
+                    match statement {
+                        // What its columns are is not known any more: the privilege to change the table is enough.
+                        Statement::Update(_) => used.columns = UsedColumns::Joined(Vec::new()),
+                        Statement::Delete(_) => used.privilege = Privilege::Delete,
+                        _ => {}
+                    }
+                }
+                uses.lock().extend(found);
+            }
+            Err(error)
+        }
+    }
+}
+
+enum Planned {
+    Kind(PlanKind),
+    /// EXPLAIN's, which is one of its own.
+    Plan(Box<Plan>),
+}
+
+async fn plan_kind<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut bind::Binder<'a>,
+    statement: &'a Statement,
+) -> Result<Planned, SqlError> {
     let kind = match statement {
         Statement::Query(query) => {
             let bound = binder.bind_query(query)?;
             PlanKind::Query(block::plan_query(context, bound).await?)
         }
         Statement::Insert(insert) => {
-            PlanKind::Insert(Box::new(crate::dml::plan_insert(context, &mut binder, insert).await?))
+            PlanKind::Insert(Box::new(crate::dml::plan_insert(context, binder, insert).await?))
         }
         Statement::Update(update) => {
-            PlanKind::Update(Box::new(crate::dml::plan_update(context, &mut binder, update).await?))
+            PlanKind::Update(Box::new(crate::dml::plan_update(context, binder, update).await?))
         }
         Statement::Delete(delete) => {
-            PlanKind::Delete(Box::new(crate::dml::plan_delete(context, &mut binder, delete).await?))
+            PlanKind::Delete(Box::new(crate::dml::plan_delete(context, binder, delete).await?))
         }
-        Statement::Load(load) => PlanKind::Load(Box::new(crate::dml::plan_load(context, &mut binder, load).await?)),
+        Statement::Load(load) => PlanKind::Load(Box::new(crate::dml::plan_load(context, binder, load).await?)),
         Statement::Do(query) => {
             let bound = binder.bind_query(query)?;
             PlanKind::Do(block::plan_query(context, bound).await?)
         }
         Statement::Explain(explain) => {
             let plan = Box::pin(plan_statement(context, &explain.statement)).await?;
-            return explain::explain(context, plan, explain);
+            return Ok(Planned::Plan(Box::new(explain::explain(context, plan, explain)?)));
         }
         _ => return Err(SqlError::not_supported("this statement here")),
     };
-    Ok(Plan::new(context, kind, binder))
+    Ok(Planned::Kind(kind))
 }
 
 impl Plan {

@@ -83,7 +83,18 @@ impl Session {
                 self.purge_binary_logs(PurgeBinaryLogs::Before(seconds)).await?;
             }
             Admin::Flush(targets) => {
-                self.check_global(&[Privilege::Reload])?;
+                for target in targets {
+                    match target {
+                        FlushTarget::Tables(_) | FlushTarget::TablesWithReadLock(_) => {
+                            self.check_global(&[Privilege::Reload, Privilege::FlushTables])?;
+                        }
+                        FlushTarget::Status => self.check_global(&[Privilege::Reload, Privilege::FlushStatus])?,
+                        FlushTarget::Nothing => self.check_global(&[Privilege::Reload, Privilege::FlushPrivileges])?,
+                        FlushTarget::Logs | FlushTarget::BinaryLogs | FlushTarget::RelayLogs => {
+                            self.check_global(&[Privilege::Reload])?;
+                        }
+                    }
+                }
                 for target in targets {
                     self.flush(target).await?;
                 }

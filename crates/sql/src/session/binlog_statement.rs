@@ -24,7 +24,7 @@ use super::counters::Counter;
 use super::gtid::GtidCheck;
 use crate::account::Privilege;
 use crate::parse::ast::{BinlogEvents, TableName};
-use crate::plan::TableUse;
+use crate::plan::{TableUse, UsedColumns};
 use crate::result::Outcome;
 
 /// Bytes that a compressed event may unfold to: the largest packet.
@@ -59,7 +59,7 @@ struct Begun {
 impl Session {
     /// BINLOG.
     pub(super) async fn binlog(&mut self, events: &BinlogEvents) -> Result<Outcome, SqlError> {
-        self.check_global(&[Privilege::BinlogAdmin, Privilege::ReplicationAdmin])?;
+        self.check_global(&[Privilege::BinlogAdmin, Privilege::ReplicationApplier])?;
         let bytes = self.binlog_bytes(events)?;
         let mut begun = None;
         let result = self.binlog_events(&bytes, &mut begun).await;
@@ -210,7 +210,13 @@ impl Session {
             self.check_table(needed, &table)?;
         }
         let (schema, table) = (map.schema.clone(), map.table.clone());
-        self.check_locked_tables(&[TableUse { schema, table, temporary: false, privilege: used }])
+        self.check_locked_tables(&[TableUse {
+            schema,
+            table,
+            temporary: false,
+            privilege: used,
+            columns: UsedColumns::Whole,
+        }])
     }
 
     /// Commits, or undoes, what one BINLOG has done.

@@ -9,13 +9,13 @@ use types::charset::Charset;
 
 use super::Session;
 use super::prepared::rows_of;
-use crate::account::{Level, Privilege, Privileges, SOCKET_PLUGIN};
+use crate::account::{Privilege, SOCKET_PLUGIN};
 use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{
-    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, Grant, GrantLevel, OnDuplicate, Statement,
-    TableName, UserName, UserSpec,
+    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, OnDuplicate, Statement, TableName, UserName,
+    UserSpec,
 };
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
@@ -30,8 +30,8 @@ impl Session {
             return Ok(outcome);
         }
         self.check_no_hold()?;
+        self.check_definition(ddl)?;
         let ddl = self.resolve_accounts(ddl.clone())?;
-        self.check_definition(&ddl)?;
         // The implicit commit comes before anything can fail for the definition itself.
         self.commit().await?;
         self.check_writable()?;
@@ -358,101 +358,15 @@ impl Session {
         Ok(ddl)
     }
 
-    /// SET PASSWORD.
+    /// SET PASSWORD: for others that is a change of the table of accounts, and as such asked for.
     pub(super) async fn set_password(&mut self, user: Option<&UserName>, password: &str) -> Result<(), SqlError> {
+        if user.is_some_and(|user| *user != self.client.account) {
+            self.check_database(Privilege::Update, "mysql")?;
+        }
         let auth = AuthSpec { plugin: None, secret: AuthSecret::Password(password.to_string()) };
         let users = vec![UserSpec { name: user.cloned(), auth: Some(auth) }];
         self.define(&Ddl::AlterUser { users, if_exists: false, locked: None }, "").await?;
         Ok(())
-    }
-
-    fn check_definition(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
-        match ddl {
-            Ddl::CreateDatabase { name, .. } => self.check_database(Privilege::Create, name),
-            Ddl::AlterDatabase { name, .. } => {
-                let name = name.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
-                self.check_database(Privilege::Alter, &name)
-            }
-            Ddl::DropDatabase { name, .. } => self.check_database(Privilege::Drop, name),
-            Ddl::CreateTable(create) => {
-                self.check_table(Privilege::Create, &create.name)?;
-                create.like.as_ref().map_or(Ok(()), |like| self.check_table(Privilege::Select, like))
-            }
-            Ddl::DropTables { tables, .. } => {
-                tables.iter().try_for_each(|table| self.check_table(Privilege::Drop, table))
-            }
-            Ddl::Truncate(table) => self.check_table(Privilege::Drop, table),
-            Ddl::RenameTables(pairs) => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
-            Ddl::AlterTable(alter) => {
-                let only_indexes = alter.actions.iter().all(|action| {
-                    matches!(
-                        action.unconditional(),
-                        AlterAction::AddIndex(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey
-                    )
-                });
-                let privilege =
-                    if only_indexes && !alter.actions.is_empty() { Privilege::Index } else { Privilege::Alter };
-                let checked = self.check_table(privilege, &alter.table);
-                // ALTER covers what INDEX does.
-                checked.or_else(|error| self.check_table(Privilege::Alter, &alter.table).map_err(|_| error))?;
-                let rename = alter.actions.iter().find_map(|action| match action {
-                    AlterAction::Rename(to) => Some(to),
-                    _ => None,
-                });
-                rename.map_or(Ok(()), |to| self.check_rename(&alter.table, to))
-            }
-            Ddl::AlterUser { users, .. } if self.is_only_own_password(users) => Ok(()),
-            Ddl::CreateUser { .. } | Ddl::AlterUser { .. } | Ddl::DropUser { .. } | Ddl::RenameUser(_) => {
-                self.check_global(&[Privilege::CreateUser])
-            }
-            Ddl::Grant(grant) | Ddl::Revoke(grant) => self.check_may_grant(grant),
-        }
-    }
-
-    fn check_rename(&mut self, from: &TableName, to: &TableName) -> Result<(), SqlError> {
-        self.check_table(Privilege::Alter, from)?;
-        self.check_table(Privilege::Drop, from)?;
-        self.check_table(Privilege::Create, to)?;
-        self.check_table(Privilege::Insert, to)
-    }
-
-    fn is_only_own_password(&self, users: &[UserSpec]) -> bool {
-        users.iter().all(|spec| spec.name.as_ref().is_none_or(|name| *name == self.client.account))
-    }
-
-    /// Who grants needs GRANT OPTION and the privileges themselves, at that level.
-    fn check_may_grant(&mut self, grant: &Grant) -> Result<(), SqlError> {
-        let account = self.account();
-        let (level, held) = match &grant.on {
-            GrantLevel::Global => (Level::Global, account.global),
-            GrantLevel::Database(database) => {
-                let database = database.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
-                (Level::Database, account.on_database(&database))
-            }
-            GrantLevel::Table(table) => {
-                let schema =
-                    table.schema.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
-                (Level::Table, account.on_table(&schema, &table.name))
-            }
-        };
-        let wanted: Privileges = ddl::privileges(grant, level)?;
-        if held.has(Privilege::GrantOption) && wanted.without(held).is_empty() {
-            return Ok(());
-        }
-        match &grant.on {
-            GrantLevel::Table(table) => self.check_table(Privilege::GrantOption, table).and_then(|()| {
-                Err(SqlError::new(
-                    codes::TABLEACCESS_DENIED_ERROR,
-                    format!("GRANT command denied for table '{}'", table.name),
-                ))
-            }),
-            GrantLevel::Database(Some(database)) => Err(self.database_denied(database)),
-            _ => {
-                let (user, host) = (&self.client.user, &self.client.host);
-                let message = format!("Access denied for user '{user}'@'{host}' (using password: YES)");
-                Err(SqlError::new(codes::ACCESS_DENIED_ERROR, message))
-            }
-        }
     }
 }
 

@@ -38,9 +38,9 @@ impl Session {
             if lock.write && self.locked.hold.is_some() {
                 return Err(conflicting_read_lock());
             }
-            self.check_table(Privilege::Select, &lock.table)?;
             let schema = self.schema_of(&lock.table)?;
             self.check_database(Privilege::LockTables, &schema)?;
+            self.check_table(Privilege::Select, &lock.table)?;
             wanted.push((schema, lock.table.name.clone(), lock.write));
         }
         let owner = self.take_locks(&wanted).await?;
@@ -119,7 +119,7 @@ impl Session {
         if self.locked.owner.is_none() && self.locked.hold.is_none() {
             return Ok(());
         }
-        for used in uses.iter().filter(|used| !used.temporary) {
+        for used in uses.iter().filter(|used| !used.temporary && used.schema != "mysql") {
             let writes = privilege_of(used) != Privilege::Select;
             if writes {
                 self.check_no_hold()?;
@@ -154,7 +154,12 @@ impl Session {
         self.commit().await?;
         let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text v131072");
         for table in tables {
-            self.check_table(Privilege::Select, table)?;
+            match what {
+                // MySQL asks for any privilege here.
+                TableMaintenance::Check if self.account().sees_table(&self.schema_of(table)?, &table.name) => {}
+                TableMaintenance::Check => self.check_table(Privilege::Select, table)?,
+                _ => self.check_table_for(&[Privilege::Select, Privilege::Insert], table)?,
+            }
             let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
             let is_temporary = self.catalog().temporary_table(&schema, &table.name).is_some();
@@ -163,7 +168,6 @@ impl Session {
             }
             let mut lines = answers(what, exists, &schema, &table.name);
             if what == TableMaintenance::Optimize && exists {
-                self.check_table(Privilege::Insert, table)?;
                 let whole = TableName { schema: Some(schema.clone()), name: table.name.clone() };
                 match self.rebuild(&whole).await {
                     Ok(()) => {}

@@ -28,6 +28,7 @@ mod host;
 mod load;
 mod log_settings;
 mod maintenance;
+mod may_define;
 mod prepared;
 mod privileges;
 mod repair;

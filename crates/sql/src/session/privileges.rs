@@ -4,9 +4,9 @@ use base::{SqlError, codes};
 
 use super::Session;
 use super::rows::privilege_of;
-use crate::account::Privilege;
+use crate::account::{Account, Privilege, Privileges};
 use crate::parse::ast::TableName;
-use crate::plan::TableUse;
+use crate::plan::{TableUse, UsedColumns};
 
 impl Session {
     /// Privileges on the tables of a plan (1142).
@@ -17,28 +17,95 @@ impl Session {
         let account = self.account();
         for used in uses.iter().filter(|used| !used.temporary) {
             let privilege = privilege_of(used);
-            if !account.global.has(privilege) && !account.on_table(&used.schema, &used.table).has(privilege) {
-                return Err(self.table_denied(privilege.name(), &used.table));
+            if account.global.has(privilege) && used.columns != UsedColumns::Locked {
+                continue;
             }
+            let held = account.on_table(&used.schema, &used.table);
+            if held.has(privilege) {
+                let locks = [Privilege::Update, Privilege::Delete, Privilege::LockTables];
+                if used.columns == UsedColumns::Locked && !locks.iter().any(|lock| held.has(*lock)) {
+                    return Err(self.table_denied("SELECT with locking clause", &used.table));
+                }
+                continue;
+            }
+            let columns = match &used.columns {
+                // What needs no more than some column of the table, and those that are named.
+                UsedColumns::Named(columns) | UsedColumns::All(columns)
+                    if account.on_any_column(&used.schema, &used.table).has(privilege) =>
+                {
+                    columns
+                }
+                // The statement may change the table by another privilege, and reads columns for that.
+                UsedColumns::Read(columns) => columns,
+                UsedColumns::Joined(columns)
+                    if [privilege, Privilege::Update]
+                        .iter()
+                        .any(|any| account.on_any_column(&used.schema, &used.table).has(*any)) =>
+                {
+                    columns
+                }
+                // Which columns those are is another use's.
+                UsedColumns::Locked => continue,
+                _ => return Err(self.table_denied(privilege.name(), &used.table)),
+            };
+            self.check_columns(used, columns, &account)?;
         }
         Ok(())
     }
 
+    /// A privilege on columns of a table for whose whole the account does not have it.
+    fn check_columns(&self, used: &TableUse, columns: &[usize], account: &Account) -> Result<(), SqlError> {
+        let (privilege, catalog) = (privilege_of(used), self.catalog());
+        let Some(table) = catalog.table(&used.schema, &used.table) else { return Ok(()) };
+        let names: Vec<&str> =
+            columns.iter().filter_map(|&column| table.def.columns.get(column)).map(|def| def.name.as_str()).collect();
+        let granted = |column: &str| account.granted_on_column(&used.schema, &used.table, column);
+        let Some(denied) = names.iter().position(|column| !granted(column).has(privilege)) else { return Ok(()) };
+        // As in MySQL: an account with a privilege on some columns does not learn the names of the others from `*`.
+        let is_known = |column: &&str| !granted(column).is_empty();
+        if matches!(used.columns, UsedColumns::All(_)) && names[..denied].iter().any(is_known) {
+            return Err(self.table_denied(privilege.name(), &used.table));
+        }
+        Err(self.column_denied(privilege.name(), names[denied], &used.table))
+    }
+
+    /// 1143
+    fn column_denied(&self, privilege: &str, column: &str, table: &str) -> SqlError {
+        let (user, host) = (&self.client.user, &self.client.host);
+        let message =
+            format!("{privilege} command denied to user '{user}'@'{host}' for column '{column}' in table '{table}'");
+        SqlError::new(codes::COLUMNACCESS_DENIED_ERROR, message)
+    }
+
     /// A privilege on a table that is named in a statement (1142).
     pub(crate) fn check_table(&mut self, privilege: Privilege, table: &TableName) -> Result<(), SqlError> {
+        self.check_table_for(&[privilege], table)
+    }
+
+    /// Several privileges on a table that is named in a statement (1142, which names those that are missing).
+    pub(crate) fn check_table_for(&mut self, all_of: &[Privilege], table: &TableName) -> Result<(), SqlError> {
         let schema = match table.schema.as_deref().or(self.database()) {
             Some(schema) => schema.to_string(),
             None => return Ok(()),
         };
-        if self.account().on_table(&schema, &table.name).has(privilege) {
-            return Ok(());
+        let held = self.account().on_table(&schema, &table.name);
+        let missing: Vec<&str> =
+            all_of.iter().filter(|privilege| !held.has(**privilege)).map(|privilege| privilege.name()).collect();
+        if missing.is_empty() { Ok(()) } else { Err(self.table_denied(&missing.join(", "), &table.name)) }
+    }
+
+    /// Whether the account may enter a database; `information_schema` and `performance_schema` are everybody's.
+    pub(crate) fn sees_database(&mut self, database: &str) -> bool {
+        match crate::information_schema::system_database(database) {
+            Some("mysql") => self.account().sees_database("mysql"),
+            Some(_) => true,
+            None => self.account().sees_database(database),
         }
-        Err(self.table_denied(privilege.name(), &table.name))
     }
 
     /// Whether any privilege lets the account know of a table.
     pub(crate) fn sees_table(&mut self, schema: &str, table: &str) -> bool {
-        !self.account().on_table(schema, table).list().is_empty()
+        self.account().sees_table(schema, table)
     }
 
     /// A privilege on a database (1044).
@@ -54,7 +121,7 @@ impl Session {
         SqlError::new(codes::DBACCESS_DENIED_ERROR, format!("Access denied for user {who} to database '{database}'"))
     }
 
-    fn table_denied(&self, privilege: &str, table: &str) -> SqlError {
+    pub(super) fn table_denied(&self, privilege: &str, table: &str) -> SqlError {
         let (user, host) = (&self.client.user, &self.client.host);
         let message = format!("{privilege} command denied to user '{user}'@'{host}' for table '{table}'");
         SqlError::new(codes::TABLEACCESS_DENIED_ERROR, message)
@@ -67,13 +134,15 @@ impl Session {
             return Ok(());
         }
         let mut names: Vec<&str> = any_of.iter().map(|privilege| privilege.name()).collect();
-        if any_of.iter().any(|privilege| privilege.name().contains('_')) {
+        // SUPER stands for those that it was divided into.
+        if any_of.iter().any(|privilege| Privileges::of(Privilege::Super).has(*privilege)) && names[0] != "SUPER" {
             names.insert(0, "SUPER");
         }
-        let message = format!(
-            "Access denied; you need (at least one of) the {} privilege(s) for this operation",
-            names.join(" or ")
-        );
+        let names = match &names[..] {
+            [names @ .., last] if !names.is_empty() => format!("{} or {last}", names.join(", ")),
+            names => names.join(""),
+        };
+        let message = format!("Access denied; you need (at least one of) the {names} privilege(s) for this operation");
         Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
     }
 

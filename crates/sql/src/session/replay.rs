@@ -95,6 +95,7 @@ impl Session {
             param_count: 0,
             param_types: &[],
             warnings: &warnings,
+            uses_until_error: None,
         };
         MappedTable::new(map, &context, modes)
     }

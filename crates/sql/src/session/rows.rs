@@ -100,12 +100,28 @@ impl Session {
         Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
     }
 
-    /// Plans a statement in the transaction that is open, or without one (COM_STMT_PREPARE).
+    /// Plans a statement in the transaction that is open, or without one (COM_STMT_PREPARE). Of what is wrong with it learns who may use
+    /// the tables that it names.
     pub(super) async fn plan(
+        &mut self,
+        statement: &RowStatement<'_>,
+        param_types: &[ExprType],
+        virtual_tables: &dyn VirtualTables,
+    ) -> Result<Plan, SqlError> {
+        let uses = parking_lot::Mutex::default();
+        let planned = self.plan_noting_uses(statement, param_types, virtual_tables, &uses).await;
+        if planned.is_err() {
+            self.check_table_uses(&uses.into_inner())?;
+        }
+        planned
+    }
+
+    async fn plan_noting_uses(
         &self,
         statement: &RowStatement<'_>,
         param_types: &[ExprType],
         virtual_tables: &dyn VirtualTables,
+        uses: &parking_lot::Mutex<Vec<TableUse>>,
     ) -> Result<Plan, SqlError> {
         let catalog = self.catalog();
         let host = self.host();
@@ -121,6 +137,7 @@ impl Session {
             param_count: statement.param_count,
             param_types,
             warnings: &self.warnings,
+            uses_until_error: Some(uses),
         };
         plan_statement(&context, statement.statement).await
     }

@@ -183,11 +183,11 @@ impl Session {
             return Err(no_database());
         }
         let system = crate::information_schema::system_database(name);
+        if !self.sees_database(name) {
+            return Err(self.database_denied(name));
+        }
         if system.is_none() && self.catalog().database(name).is_none() {
             return Err(crate::ddl::unknown_database(name));
-        }
-        if system.is_none() && !self.account().sees_database(name) {
-            return Err(self.database_denied(name));
         }
         self.enter_database(system.unwrap_or(name));
         Ok(())

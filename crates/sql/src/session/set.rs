@@ -23,9 +23,55 @@ use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
 use crate::settings::{self, Kind, Scope, Setting, SettingId, SettingValue, sql_mode};
 
-/// Who may say where a transaction comes from. The last two may set everything that is restricted.
+/// Who may set what is restricted.
+const OF_SESSIONS: &[Privilege] = &[Privilege::SystemVariablesAdmin, Privilege::SessionVariablesAdmin];
+/// Who may say where a transaction comes from.
 const OF_LOGS: &[Privilege] =
-    &[Privilege::ReplicationAdmin, Privilege::SessionVariablesAdmin, Privilege::SystemVariablesAdmin];
+    &[Privilege::SystemVariablesAdmin, Privilege::SessionVariablesAdmin, Privilege::ReplicationApplier];
+/// Settings of sessions that are restricted.
+const RESTRICTED: &[&str] = &[
+    "binlog_direct_non_transactional_updates",
+    "binlog_format",
+    "binlog_row_image",
+    "binlog_row_value_options",
+    "binlog_rows_query_log_events",
+    "binlog_transaction_compression",
+    "binlog_transaction_compression_level_zstd",
+    "bulk_insert_buffer_size",
+    "character_set_database",
+    "character_set_filesystem",
+    "connection_memory_chunk_size",
+    "connection_memory_limit",
+    "global_connection_memory_tracking",
+    "histogram_generation_max_mem_size",
+    "innodb_strict_mode",
+    "internal_tmp_mem_storage_engine",
+    "low_priority_updates",
+    "max_delayed_threads",
+    "max_error_count",
+    "max_insert_delayed_threads",
+    "min_examined_row_limit",
+    "preload_buffer_size",
+    "pseudo_thread_id",
+    "select_into_buffer_size",
+    "select_into_disk_sync_delay",
+    "sql_generate_invisible_primary_key",
+    "sql_log_bin",
+    "sql_log_off",
+    "sql_require_primary_key",
+    "xa_detach_on_prepare",
+];
+/// Those that say where what is executed comes from.
+const RESTRICTED_OF_LOGS: &[&str] = &[
+    "gtid_domain_id",
+    "gtid_next",
+    "gtid_seq_no",
+    "immediate_server_version",
+    "original_commit_timestamp",
+    "original_server_version",
+    "pseudo_replica_mode",
+    "pseudo_slave_mode",
+];
 
 /// An item that was checked.
 enum Checked<'a> {
@@ -140,16 +186,19 @@ impl Session {
                 let message = "The system variable gtid_purged cannot be set when there is an ongoing transaction.";
                 return Err(SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message));
             }
-        } else if matches!(setting.name, "original_commit_timestamp" | "original_server_version") {
+            return Ok(());
+        }
+        if RESTRICTED_OF_LOGS.contains(&setting.name) {
             self.check_global(OF_LOGS)?;
-        } else if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no" | "gtid_domain_id") {
-            self.check_global(if setting.name == "sql_log_bin" { &OF_LOGS[1..] } else { OF_LOGS })?;
-            if self.in_transaction() {
-                return Err(not_in_a_transaction(setting));
-            }
-        } else if setting.name == "pseudo_thread_id" {
-            self.check_global(&OF_LOGS[1..])?;
-        } else if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
+        } else if RESTRICTED.contains(&setting.name) {
+            self.check_global(OF_SESSIONS)?;
+        }
+        if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no" | "gtid_domain_id")
+            && self.in_transaction()
+        {
+            return Err(not_in_a_transaction(setting));
+        }
+        if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
             let message =
                 format!("SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value", setting.name);
             return Err(SqlError::new(codes::VARIABLE_IS_READONLY, message));

@@ -46,6 +46,11 @@ fn privileges() {
 }
 
 #[test]
+fn rights() {
+    crate::testing::golden("golden/session_rights.txt");
+}
+
+#[test]
 fn locked_tables() {
     crate::testing::golden("golden/session_lock_tables.txt");
 }

@@ -6,15 +6,19 @@ use types::Value;
 use super::Rows;
 use crate::account::{Account, Level, Privilege, find};
 use crate::ddl;
-use crate::parse::ast::UserName;
+use crate::parse::ast::{TableName, UserName};
 use crate::session::Session;
 
-/// The account that is asked for; another's only with the right to see accounts.
-fn account_of(session: &mut Session, user: Option<&UserName>) -> Result<Account, SqlError> {
+/// The account that is asked for; another's only with the right to see the table of accounts.
+fn account_of(
+    session: &mut Session,
+    user: Option<&UserName>,
+    may_see: impl Fn(&mut Session) -> Result<(), SqlError>,
+) -> Result<Account, SqlError> {
     let own = session.client().account.clone();
     let name = user.unwrap_or(&own);
     if *name != own {
-        session.check_global(&[Privilege::CreateUser])?;
+        may_see(session)?;
     }
     find(&session.catalog(), name).ok_or_else(|| {
         let (user, host) = (&name.user, &name.host);
@@ -24,7 +28,10 @@ fn account_of(session: &mut Session, user: Option<&UserName>) -> Result<Account,
 }
 
 pub(super) fn grants(session: &mut Session, user: Option<&UserName>) -> Result<Rows, SqlError> {
-    let account = account_of(session, user)?;
+    let account = account_of(session, user, |session| {
+        let users = TableName { schema: Some("mysql".into()), name: "user".into() };
+        session.check_table(Privilege::Select, &users)
+    })?;
     let mut rows = Rows::new("Grants v1024");
     rows.columns[0].name = format!("Grants for {}@{}", account.user, account.host);
     for line in ddl::grants(&account) {
@@ -34,7 +41,8 @@ pub(super) fn grants(session: &mut Session, user: Option<&UserName>) -> Result<R
 }
 
 pub(super) fn create_user(session: &mut Session, user: Option<&UserName>) -> Result<Rows, SqlError> {
-    let account = account_of(session, user).map_err(|error| match user {
+    let may_see = |session: &mut Session| session.check_database(Privilege::Select, "mysql");
+    let account = account_of(session, user, may_see).map_err(|error| match user {
         Some(name) if error.code == codes::NONEXISTING_GRANT.0 => {
             let message = format!("Operation SHOW CREATE USER failed for {name} (User account does not exist)");
             SqlError::new(codes::CANNOT_USER, message)
@@ -49,7 +57,8 @@ pub(super) fn create_user(session: &mut Session, user: Option<&UserName>) -> Res
 
 pub(super) fn privileges() -> Rows {
     let mut rows = Rows::new("Privilege v32, Context v32, Comment v96");
-    for privilege in Privilege::all() {
+    let fixed = Privilege::all().filter(|privilege| !privilege.is_dynamic());
+    for privilege in fixed.chain(Privilege::all().filter(|privilege| privilege.is_dynamic())) {
         let context = match privilege.level() {
             Level::Global => "Server Admin",
             Level::Database => "Databases",

@@ -5,7 +5,7 @@ use types::{ColumnDef, ColumnType, TableDef, Value};
 
 use super::objects::table_of;
 use super::{Rows, opt, result_column};
-use crate::account::{Privilege, matches_pattern};
+use crate::account::matches_pattern;
 use crate::ddl;
 use crate::information_schema::{self, system_database};
 use crate::parse::ast::TableName;
@@ -30,10 +30,13 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
         return Ok(rows);
     }
     let table = table_of(session, name)?;
-    let privileges = column_privileges(session, &table.def);
     let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
     for (at, column) in table.def.columns.iter().enumerate() {
         if at == 0 && table.def.generated_pk && !show_generated {
+            continue;
+        }
+        let privileges = column_privileges(session, &table.def, &column.name);
+        if privileges.is_empty() && !table.is_temporary() {
             continue;
         }
         let mut row = line(column, key_of(&table.def, at), full, &privileges);
@@ -61,16 +64,9 @@ fn line(column: &ColumnDef, key: &str, full: bool, privileges: &str) -> Vec<Valu
     row
 }
 
-/// `select,insert,update,references`, as far as the account has them.
-pub(crate) fn column_privileges(session: &mut Session, def: &TableDef) -> String {
-    let held = session.account().on_table(&def.schema, &def.name);
-    let names = [
-        (Privilege::Select, "select"),
-        (Privilege::Insert, "insert"),
-        (Privilege::Update, "update"),
-        (Privilege::References, "references"),
-    ];
-    names.iter().filter(|(privilege, _)| held.has(*privilege)).map(|(_, name)| *name).collect::<Vec<_>>().join(",")
+/// `select,insert,update,references`, as far as the account has them on a column.
+pub(crate) fn column_privileges(session: &mut Session, def: &TableDef, column: &str) -> String {
+    crate::information_schema::privileges_text(session.account().on_column(&def.schema, &def.name, column))
 }
 
 /// PRI, UNI, MUL or nothing.

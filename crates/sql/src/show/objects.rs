@@ -14,12 +14,10 @@ use crate::session::Session;
 pub(crate) fn visible_databases(session: &mut Session) -> Vec<String> {
     let account = session.account();
     let catalog = session.catalog();
-    let own = catalog.databases().map(|database| database.name.clone());
-    let of_system = information_schema::DATABASES.iter().map(|name| (*name).to_string());
-    // Two of the system's are everybody's: each of their rows is shown or not.
-    let seen =
-        |name: &String| name.ends_with("_schema") && system_database(name).is_some() || account.sees_database(name);
-    let mut names: Vec<String> = own.chain(of_system).filter(seen).collect();
+    let own = catalog.databases().map(|database| database.name.clone()).filter(|name| account.sees_database(name));
+    let mut names: Vec<String> = own.collect();
+    let system = information_schema::DATABASES.iter().filter(|name| session.sees_database(name));
+    names.extend(system.map(|name| (*name).to_string()));
     names.sort();
     names
 }
@@ -44,6 +42,9 @@ fn database_of(session: &mut Session, named: Option<&str>) -> Result<String, Sql
         None => return Err(ddl::no_database()),
     };
     if let Some(system) = system_database(&name) {
+        if !session.sees_database(system) {
+            return Err(session.database_denied(system));
+        }
         return Ok(system.to_string());
     }
     if session.catalog().database(&name).is_none() {

@@ -164,6 +164,7 @@ impl Fixture {
             param_count: 0,
             param_types: &[],
             warnings: &Warnings::default(),
+            uses_until_error: None,
         };
         let plan = plan_statement(&context, &parsed.statement).await;
         let done = match plan {

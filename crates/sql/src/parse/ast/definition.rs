@@ -447,19 +447,34 @@ pub enum AuthSecret {
 /// GRANT and REVOKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
-    /// As written, in upper case: `SELECT`, `REPLICATION SLAVE`, …; `ALL` for ALL PRIVILEGES.
-    pub privileges: Vec<String>,
+    /// What is given or taken.
+    pub privileges: Vec<GrantItem>,
     /// ON.
     pub on: GrantLevel,
     /// TO, FROM.
     pub users: Vec<UserName>,
     /// WITH GRANT OPTION.
     pub grant_option: bool,
+    /// REVOKE IF EXISTS.
+    pub if_exists: bool,
+    /// REVOKE … IGNORE UNKNOWN USER.
+    pub ignore_unknown: bool,
+}
+
+/// A privilege of GRANT or REVOKE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantItem {
+    /// As written, in upper case: `SELECT`, `REPLICATION SLAVE`, …; `ALL` for ALL PRIVILEGES.
+    pub name: String,
+    /// The columns on which it is; none for the whole table.
+    pub columns: Vec<String>,
 }
 
 /// ON of GRANT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrantLevel {
+    /// Whatever there is, of all levels: REVOKE ALL PRIVILEGES, GRANT OPTION, and REVOKE ALL ON `*.*`.
+    Everything,
     /// `*.*`
     Global,
     /// `db.*`, or `*` for the default database (`None`).

@@ -1,0 +1,187 @@
+//! What the session's account may define.
+
+use base::{SqlError, codes};
+
+use super::Session;
+use crate::account::{self, Level, Privilege, Privileges};
+use crate::ddl;
+use crate::parse::ast::{
+    AlterAction, AlterTable, AuthSecret, Ddl, ForeignKeySpec, Grant, GrantLevel, TableName, UserName, UserSpec,
+};
+
+impl Session {
+    /// The privileges that a definition needs. `ddl` is as it was written.
+    pub(super) fn check_definition(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
+        match ddl {
+            Ddl::CreateDatabase { name, .. } => self.check_database(Privilege::Create, name),
+            Ddl::AlterDatabase { name, .. } => {
+                let name = name.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                self.check_database(Privilege::Alter, &name)
+            }
+            Ddl::DropDatabase { name, .. } => self.check_database(Privilege::Drop, name),
+            Ddl::CreateTable(create) => {
+                self.check_table(Privilege::Create, &create.name)?;
+                self.check_parents(&create.name, create.foreign_keys.iter())?;
+                create.like.as_ref().map_or(Ok(()), |like| self.check_table(Privilege::Select, like))
+            }
+            Ddl::DropTables { tables, .. } => {
+                tables.iter().try_for_each(|table| self.check_table(Privilege::Drop, table))
+            }
+            Ddl::Truncate(table) => self.check_table(Privilege::Drop, table),
+            Ddl::RenameTables(pairs) => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
+            Ddl::AlterTable(alter) => self.check_alter(alter),
+            Ddl::AlterUser { users, locked: None, .. } if self.is_only_own_password(users) => Ok(()),
+            Ddl::CreateUser { users, .. } => {
+                self.check_accounts(Privilege::Insert)?;
+                self.check_system_users(users.iter().filter_map(|user| user.name.as_ref()))
+            }
+            Ddl::AlterUser { users, .. } => {
+                self.check_accounts(Privilege::Update)?;
+                self.check_system_users(users.iter().filter_map(|user| user.name.as_ref()))
+            }
+            Ddl::DropUser { users, .. } => {
+                self.check_accounts(Privilege::Delete)?;
+                self.check_system_users(users.iter())
+            }
+            Ddl::RenameUser(pairs) => {
+                self.check_accounts(Privilege::Update)?;
+                self.check_system_users(pairs.iter().flat_map(|(from, to)| [from, to]))
+            }
+            Ddl::Grant(grant) | Ddl::Revoke(grant) => {
+                self.check_may_grant(grant)?;
+                self.check_system_users(grant.users.iter())
+            }
+        }
+    }
+
+    /// CREATE USER, or the privilege to change the tables in which MySQL has accounts.
+    fn check_accounts(&mut self, of_tables: Privilege) -> Result<(), SqlError> {
+        if self.account().on_database("mysql").has(of_tables) {
+            return Ok(());
+        }
+        self.check_global(&[Privilege::CreateUser])
+    }
+
+    fn check_alter(&mut self, alter: &AlterTable) -> Result<(), SqlError> {
+        let only_indexes = alter.actions.iter().all(|action| {
+            matches!(
+                action.unconditional(),
+                AlterAction::AddIndex(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey
+            )
+        });
+        let privilege = if only_indexes && !alter.actions.is_empty() { Privilege::Index } else { Privilege::Alter };
+        let checked = self.check_table(privilege, &alter.table);
+        // ALTER covers what INDEX does.
+        checked.or_else(|error| self.check_table(Privilege::Alter, &alter.table).map_err(|_| error))?;
+        let foreign_keys = alter.actions.iter().filter_map(|action| match action.unconditional() {
+            AlterAction::AddForeignKey(key) => Some(key),
+            _ => None,
+        });
+        self.check_parents(&alter.table, foreign_keys)?;
+        // Of several names the last one counts.
+        let rename = alter.actions.iter().rev().find_map(|action| match action {
+            AlterAction::Rename(to) => Some(to),
+            _ => None,
+        });
+        rename.map_or(Ok(()), |to| self.check_rename(&alter.table, to))
+    }
+
+    /// A foreign key tells which keys its parent has, and keeps the parent's rows: that needs REFERENCES on the parent.
+    fn check_parents<'k>(
+        &mut self,
+        child: &TableName,
+        mut keys: impl Iterator<Item = &'k ForeignKeySpec>,
+    ) -> Result<(), SqlError> {
+        keys.try_for_each(|key| {
+            let schema = key.parent.schema.clone().or_else(|| child.schema.clone());
+            let Some(schema) = schema.or_else(|| self.info.database.clone()) else { return Ok(()) };
+            let parent = &key.parent.name;
+            if self.account().on_table(&schema, parent).has(Privilege::References) {
+                return Ok(());
+            }
+            Err(self.table_denied(Privilege::References.name(), &format!("{schema}.{parent}")))
+        })
+    }
+
+    fn check_rename(&mut self, from: &TableName, to: &TableName) -> Result<(), SqlError> {
+        self.check_table_for(&[Privilege::Drop, Privilege::Alter], from)?;
+        self.check_table_for(&[Privilege::Insert, Privilege::Create], to)
+    }
+
+    /// Nothing but a new password for oneself, by the method that the account has.
+    fn is_only_own_password(&self, users: &[UserSpec]) -> bool {
+        let is_password = |spec: &UserSpec| {
+            spec.auth
+                .as_ref()
+                .is_some_and(|auth| auth.plugin.is_none() && matches!(auth.secret, AuthSecret::Password(_)))
+        };
+        users.iter().all(|spec| spec.name.as_ref().is_none_or(|name| *name == self.client.account) && is_password(spec))
+    }
+
+    /// Accounts with SYSTEM_USER are changed by accounts with SYSTEM_USER only: otherwise CREATE USER would be as good as everything.
+    fn check_system_users<'u>(&mut self, users: impl Iterator<Item = &'u UserName>) -> Result<(), SqlError> {
+        if self.account().global.contains(Privilege::SystemUser) {
+            return Ok(());
+        }
+        let catalog = self.shared.engine.catalog();
+        let is_system_user =
+            |user| account::find(&catalog, user).is_some_and(|it| it.global.contains(Privilege::SystemUser));
+        if users.into_iter().any(is_system_user) { self.check_global(&[Privilege::SystemUser]) } else { Ok(()) }
+    }
+
+    /// Who grants needs GRANT OPTION and the privileges themselves, at that level.
+    fn check_may_grant(&mut self, grant: &Grant) -> Result<(), SqlError> {
+        let account = self.account();
+        match &grant.on {
+            GrantLevel::Everything => self.check_global(&[Privilege::CreateUser]),
+            GrantLevel::Global => self.check_may_grant_globally(grant),
+            GrantLevel::Database(database) => {
+                let database = database.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                let wanted = ddl::privileges(grant, Level::Database)?;
+                // A pattern gives all that it matches: its grantor has to have all of that.
+                let held = account.on_pattern(&database);
+                let may = held.has(Privilege::GrantOption) && wanted.without(held).is_empty();
+                if may { Ok(()) } else { Err(self.database_denied(&database)) }
+            }
+            GrantLevel::Table(table) => {
+                let schema =
+                    table.schema.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                let held = account.on_table(&schema, &table.name);
+                let wanted = ddl::privileges(grant, Level::Table)?;
+                let mut missing = wanted.without(held);
+                for (column, wanted) in ddl::column_privileges(grant)? {
+                    missing = missing.with(wanted.without(account.on_column(&schema, &table.name, &column)));
+                }
+                if held.has(Privilege::GrantOption) && missing.is_empty() {
+                    return Ok(());
+                }
+                let missing: Vec<&str> = missing.list().into_iter().map(Privilege::name).collect();
+                let denied = match (missing.is_empty(), held.has(Privilege::GrantOption)) {
+                    (true, _) => "GRANT".to_string(),
+                    (false, true) => missing.join(", "),
+                    (false, false) => format!("{}, GRANT", missing.join(", ")),
+                };
+                Err(self.table_denied(&denied, &table.name))
+            }
+        }
+    }
+
+    fn check_may_grant_globally(&mut self, grant: &Grant) -> Result<(), SqlError> {
+        let account = self.account();
+        let wanted: Privileges = ddl::privileges(grant, Level::Global)?;
+        let (dynamic, fixed) = (wanted.dynamic(), wanted.without(wanted.dynamic()));
+        let only_dynamic = !dynamic.is_empty() && fixed.is_empty();
+        let may = account.global.has(Privilege::GrantOption) && fixed.without(account.global).is_empty();
+        if !only_dynamic && !may {
+            let (user, host) = (&self.client.account.user, &self.client.account.host);
+            let message = format!("Access denied for user '{user}'@'{host}' (using password: YES)");
+            return Err(SqlError::new(codes::ACCESS_DENIED_ERROR, message));
+        }
+        if dynamic.without(account.grantable).is_empty() {
+            return Ok(());
+        }
+        let message =
+            "Access denied; you need (at least one of) the GRANT OPTION privilege(s) for this operation".to_string();
+        Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
+    }
+}
