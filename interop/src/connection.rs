@@ -15,7 +15,7 @@ use crate::Result;
 /// How long a statement may take before its connection counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One client of a server on loopback, as root without a password.
+/// One client of a server on loopback, as an account without a password.
 pub struct Connection {
     stream: TcpStream,
     reader: PacketReader,
@@ -41,16 +41,24 @@ pub enum Answer {
 }
 
 impl Connection {
-    /// Connects and chooses a database.
+    /// Connects as root and chooses a database.
     ///
     /// # Errors
     /// When the server refuses.
     pub fn open(port: u16, database: &str) -> Result<Connection> {
+        Connection::open_as(port, "root", database)
+    }
+
+    /// Connects as an account without a password and chooses a database.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn open_as(port: u16, user: &str, database: &str) -> Result<Connection> {
         let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
         let mut connection = Connection { stream, reader: PacketReader::new(64 << 20), writer: PacketWriter::new() };
-        let credentials = Credentials { user: "root".into(), database: database.into(), ..Credentials::default() };
+        let credentials = Credentials { user: user.into(), database: database.into(), ..Credentials::default() };
         let mut login = ClientLogin::new(credentials, false);
         loop {
             let packet = connection.packet()?;

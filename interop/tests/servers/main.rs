@@ -29,6 +29,7 @@ mod log_tools;
 mod log_updates;
 mod maria_names;
 mod parallel_apply;
+mod privileges;
 mod random_answers;
 mod real_replicas;
 mod real_sources;
