@@ -140,5 +140,10 @@ fn with_mysql() {
     }
     ours.client().query("UPDATE d.small SET x = 7 WHERE id = 2").unwrap();
     let (same, text) = checksum(&[&mine, &theirs]);
-    assert!(!same && text.contains("DIFFERS: d.small: 2 rows"), "{text}");
+    assert!(!same && text.contains("DIFFERS: d.small: 2 rows") && text.contains("\n  different: `id`=2\n"), "{text}");
+    let rows = "DELETE FROM d.small WHERE id = 1; INSERT INTO d.small (id, x) VALUES (3, 3)";
+    ours.client().query(rows).unwrap();
+    let (same, text) = checksum(&["--rows", "2", &mine, &theirs]);
+    let found = "\n  only on the second: `id`=1\n  different: `id`=2\n  and others\n";
+    assert!(!same && text.contains(found), "{text}");
 }

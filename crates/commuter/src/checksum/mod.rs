@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Checksum) -> CommandResult {
             (false, _) => Compared::OnlySecond,
             (true, true) => match known.remove(table) {
                 Some(whole) => sums::compare(&mut first, &mut second, table, whole, arguments.rows)?,
-                None => values::compare(&mut first, &mut second, table)?,
+                None => values::compare(&mut first, &mut second, table, arguments.rows)?,
             },
         };
         report.two(table, &compared);

@@ -79,9 +79,9 @@ pub(super) fn compare(
     }
     // Numbers that two servers gave on their own to equal rows are no difference.
     if definition(first, table)?.contains(INVISIBLE_COLUMN)
-        && let same @ Compared::Same(_) = values::compare(first, second, table)?
+        && let Some(sum) = values::are_same(first, second, table)?
     {
-        return Ok(same);
+        return Ok(Compared::Same(sum));
     }
     let mut descent = Descent { first, second, table: table.quoted(), rows_max, found: Vec::new(), more: false };
     descent.range(&Range::default(), whole)?;
