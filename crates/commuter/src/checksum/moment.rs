@@ -86,13 +86,40 @@ fn replicates(client: &mut Client) -> Result<bool, ClientError> {
     Ok(column.is_some_and(|column| status.text(0, column) == "Yes"))
 }
 
+/// What a server says that has not what another one has executed: which transactions differ, and why its replica has stopped.
+fn why_behind(client: &mut Client, set: &str) -> String {
+    let mut said = String::new();
+    let mut ask = |query: &str, before: &str| {
+        let answer = client.query(query).map(|answer| answer.text(0, 0)).unwrap_or_default();
+        let answer: String = answer.split_whitespace().collect();
+        if !answer.is_empty() {
+            said.push_str(&format!("; {before} {answer}"));
+        }
+    };
+    ask(&format!("SELECT GTID_SUBTRACT('{set}', @@GLOBAL.gtid_executed)"), "it lacks");
+    ask(&format!("SELECT GTID_SUBTRACT(@@GLOBAL.gtid_executed, '{set}')"), "the first one has not its");
+    if let Ok(status) = client.query("SHOW REPLICA STATUS") {
+        for row in 0..status.rows.len() {
+            for name in ["Last_IO_Error", "Last_SQL_Error"] {
+                let column = status.columns.iter().position(|column| column == name);
+                let error = column.map(|column| status.text(row, column)).unwrap_or_default();
+                if !error.is_empty() {
+                    said.push_str(&format!("; {name}: {error}"));
+                }
+            }
+        }
+    }
+    said
+}
+
 /// Waits until the second server has what the first has, where both speak MySQL's GTIDs.
 fn catch_up(first: &mut Client, second: &mut Client, seconds: u64) -> Result<(), CommandError> {
     let Ok(executed) = first.query("SELECT @@GLOBAL.gtid_executed") else { return Ok(()) };
     let set: String = executed.text(0, 0).split_whitespace().collect();
     match second.query(&format!("SELECT WAIT_FOR_EXECUTED_GTID_SET('{set}', {seconds})")) {
         Ok(result) if result.text(0, 0) == "1" => {
-            Err(format!("the second server has not caught up within {seconds} seconds").into())
+            Err(format!("the second server has not caught up within {seconds} seconds{}", why_behind(second, &set))
+                .into())
         }
         Err(error) if error.is_connection_lost() => Err(error.into()),
         // A server that does not know the function is compared as it is.
