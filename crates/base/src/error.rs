@@ -394,6 +394,8 @@ pub mod codes {
     pub const MULTIPLE_JSON_VALUES: Code = (3967, "22034");
     pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
     pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
+    pub const WRONG_COMPRESSION_ALGORITHM_CLIENT: Code = (3922, "HY000");
+    pub const WRONG_COMPRESSION_LEVEL_CLIENT: Code = (3923, "HY000");
     pub const CLIENT_LOCAL_FILES_DISABLED: Code = (3948, "42000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");

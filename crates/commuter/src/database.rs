@@ -83,6 +83,7 @@ impl Database {
             found_rows: false,
             interactive: false,
             collation: wire::flags::COLLATION_UTF8MB4_0900_AI_CI,
+            stream: Default::default(),
         };
         entry.logged_in(&client.user, client.account.to_string(), 0)?;
         let session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);

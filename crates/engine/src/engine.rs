@@ -261,6 +261,11 @@ impl Engine {
         (bytes.next().unwrap_or_default(), bytes.sum())
     }
 
+    /// What the pages of one index take.
+    pub fn index_bytes(&self, index: base::IndexId) -> u64 {
+        self.core.views.layers().roots.bytes(index)
+    }
+
     /// Tables and indexes of which something is lost for good, because its pages are damaged.
     pub fn damaged_indexes(&self) -> Vec<(Arc<Table>, usize)> {
         let damaged: HashSet<IndexId> = self.core.views.layers().roots.damaged().collect();

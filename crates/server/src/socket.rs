@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use io::BoxFuture;
 use parking_lot::Mutex;
 use session::{Peer, Presence, Transport};
+use sql::session::TlsFacts;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
@@ -140,6 +141,7 @@ impl Transport for Socket {
             let descriptor = self.watched.0.lock().take();
             let stream = tls.accept(Rewound { unread, read: 0, stream }).await?;
             *self.watched.0.lock() = descriptor;
+            self.peer.tls = Some(tls_facts(stream.get_ref().1));
             self.stream = Stream::Tls(Box::new(stream));
             self.peer.protected = true;
             self.peer.can_start_tls = false;
@@ -153,6 +155,34 @@ impl Transport for Socket {
 
     fn presence(&self) -> Option<Arc<dyn Presence>> {
         Some(self.watched.clone())
+    }
+}
+
+/// Version and cipher, as OpenSSL names them, which is how clients know them.
+fn tls_facts(connection: &rustls::ServerConnection) -> TlsFacts {
+    let version = match connection.protocol_version() {
+        Some(rustls::ProtocolVersion::TLSv1_2) => "TLSv1.2",
+        Some(rustls::ProtocolVersion::TLSv1_3) => "TLSv1.3",
+        _ => "",
+    };
+    let cipher = connection.negotiated_cipher_suite().map(|suite| openssl_name(suite.suite())).unwrap_or_default();
+    TlsFacts { version, cipher }
+}
+
+fn openssl_name(suite: rustls::CipherSuite) -> &'static str {
+    use rustls::CipherSuite as Suite;
+    match suite {
+        Suite::TLS13_AES_128_GCM_SHA256 => "TLS_AES_128_GCM_SHA256",
+        Suite::TLS13_AES_256_GCM_SHA384 => "TLS_AES_256_GCM_SHA384",
+        Suite::TLS13_CHACHA20_POLY1305_SHA256 => "TLS_CHACHA20_POLY1305_SHA256",
+        Suite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256 => "ECDHE-ECDSA-AES128-GCM-SHA256",
+        Suite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384 => "ECDHE-ECDSA-AES256-GCM-SHA384",
+        Suite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256 => "ECDHE-ECDSA-CHACHA20-POLY1305",
+        Suite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256 => "ECDHE-RSA-AES128-GCM-SHA256",
+        Suite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384 => "ECDHE-RSA-AES256-GCM-SHA384",
+        Suite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256 => "ECDHE-RSA-CHACHA20-POLY1305",
+        // All that rustls has are above.
+        _ => "unknown",
     }
 }
 

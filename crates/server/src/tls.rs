@@ -47,7 +47,7 @@ fn acceptor_of(
     let key_path = datadir.file(key_path);
     let key = PrivateKeyDer::from_pem_slice(&read(&key_path)?).map_err(|error| tls_error(&key_path, error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ServerConfig::builder_with_provider(provider.clone())
+    let builder = ServerConfig::builder_with_details(provider.clone(), Arc::new(session::tls::WallClock))
         .with_safe_default_protocol_versions()
         .map_err(|error| ServerError::Tls(error.to_string()))?;
     let builder = match authority {

@@ -88,6 +88,9 @@ enum SemiSync {
     },
 }
 
+/// The longest packet of a login, and of an answer that is no row and no event: a server that is not what it should be takes no more memory.
+const SMALL_BYTES_MAX: usize = 128 << 10;
+
 /// What a client keeps of its buffers: room for a full read and a half-read packet.
 const BUFFER_KEPT: usize = 512 << 10;
 
@@ -101,7 +104,7 @@ impl Client {
     ) -> Result<Self, ClientError> {
         let mut client = Client {
             transport,
-            reader: PacketReader::new(frame::PACKET_BYTES_MAX),
+            reader: PacketReader::new(SMALL_BYTES_MAX),
             writer: PacketWriter::new(),
             capabilities: 0,
             server_version: String::new(),
@@ -110,7 +113,7 @@ impl Client {
         let protected = client.transport.peer().protected;
         let mut login = ClientLogin::new(credentials, protected);
         loop {
-            let packet = client.read_packet().await?;
+            let packet = client.read_small_packet().await?;
             client.writer.set_sequence(client.reader.sequence());
             let mut step = login.packet(&client.reader.buffer()[packet], &mut client.writer)?;
             if let Step::Encrypt { key, message } = &step {
@@ -163,7 +166,7 @@ impl Client {
         mut each: impl FnMut(&[Option<&[u8]>]) + Send,
     ) -> Result<(Vec<OwnedColumn>, Done), ClientError> {
         self.command(|out| command::encode_query(out, text)).await?;
-        let packet = self.read_packet().await?;
+        let packet = self.read_small_packet().await?;
         let first = &self.reader.buffer()[packet];
         if matches!(first.first(), Some(&(reply::OK | reply::ERR))) {
             return Ok((Vec::new(), reply::read_done(first)?));
@@ -171,7 +174,7 @@ impl Client {
         let count = codec::Reader::new(first).lenenc("number of columns")? as usize;
         let mut columns = Vec::new();
         for _ in 0..count {
-            let packet = self.read_packet().await?;
+            let packet = self.read_small_packet().await?;
             columns.push(OwnedColumn::decode(&self.reader.buffer()[packet])?);
         }
         if self.capabilities & wire::flags::capability::DEPRECATE_EOF == 0 {
@@ -192,7 +195,7 @@ impl Client {
     #[io::boxed]
     pub async fn register(&mut self, register: &wire::replication::RegisterReplica) -> Result<(), ClientError> {
         self.command(|out| register.encode(out)).await?;
-        let packet = self.read_packet().await?;
+        let packet = self.read_small_packet().await?;
         reply::read_done(&self.reader.buffer()[packet])?;
         Ok(())
     }
@@ -299,6 +302,17 @@ impl Client {
 
     /// The next packet, as a range of the reader's buffer; the ones before are forgotten.
     async fn read_packet(&mut self) -> Result<Range<usize>, ClientError> {
+        self.reader.set_limit(frame::PACKET_BYTES_MAX);
+        self.read_limited().await
+    }
+
+    /// The same for one that has no reason to be long.
+    async fn read_small_packet(&mut self) -> Result<Range<usize>, ClientError> {
+        self.reader.set_limit(SMALL_BYTES_MAX);
+        self.read_limited().await
+    }
+
+    async fn read_limited(&mut self) -> Result<Range<usize>, ClientError> {
         loop {
             if let Some(packet) = self.reader.next_packet()? {
                 return Ok(packet);

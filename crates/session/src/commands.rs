@@ -21,6 +21,15 @@ const MULTI_STATEMENTS_ON: u16 = 0;
 /// Option of COM_SET_OPTION: multi-statements off.
 const MULTI_STATEMENTS_OFF: u16 = 1;
 
+/// What the bits of COM_REFRESH ask for. (Privileges, hosts and threads have nothing here that could be old.)
+const REFRESHED: [(u8, &str); 5] = [
+    (0x02, "FLUSH LOGS"),
+    (0x04, "FLUSH TABLES"),
+    (0x10, "FLUSH STATUS"),
+    (0x40, "RESET REPLICA"),
+    (0x80, "RESET BINARY LOGS AND GTIDS"),
+];
+
 impl Connection {
     /// Runs one command and writes its answer.
     pub(crate) async fn command(&mut self, packet: &[u8]) -> Result<Next, Ended> {
@@ -35,9 +44,9 @@ impl Connection {
         };
         match command {
             Command::Quit => return Ok(Next::Close),
-            Command::Query(text) => self.query(text).await?,
+            Command::Query(text) => self.query(trimmed(text)).await?,
             Command::StmtExecute(execute) => self.execute(execute).await,
-            Command::StmtPrepare(text) => self.prepare(text).await,
+            Command::StmtPrepare(text) => self.prepare(trimmed(text)).await,
             Command::StmtSendLongData { id, param, data } => {
                 let limit = self.session.settings().hot.max_allowed_packet as usize;
                 if let Ok(statement) = self.statements.get(id, CHECK) {
@@ -65,6 +74,7 @@ impl Connection {
             Command::FieldList { table, wildcard } => self.field_list(&text(table), &text(wildcard)),
             Command::CreateDb(name) => self.query(format!("CREATE DATABASE {}", quoted(name)).as_bytes()).await?,
             Command::DropDb(name) => self.query(format!("DROP DATABASE {}", quoted(name)).as_bytes()).await?,
+            Command::Refresh(what) => self.refresh(what).await?,
             Command::ProcessInfo => self.query(b"SHOW PROCESSLIST").await?,
             Command::ProcessKill(id) => self.query(format!("KILL {id}").as_bytes()).await?,
             Command::Statistics => {
@@ -141,6 +151,21 @@ impl Connection {
                 Ok(false)
             }
         }
+    }
+
+    /// COM_REFRESH: statements whose answers are one OK, or the error of the first that fails.
+    async fn refresh(&mut self, what: u8) -> Result<(), Ended> {
+        let mut result = self.session.check_may_reload();
+        for (bit, statement) in REFRESHED {
+            if what & bit == 0 || result.is_err() {
+                continue;
+            }
+            self.entry.busy("Refresh", statement);
+            let mut sink = ReplySink::new(&mut self.link, Encoding::Text, None, 0);
+            result = self.session.query(statement.as_bytes(), &mut sink).await.map(drop);
+        }
+        self.write_result(result);
+        Ok(())
     }
 
     async fn prepare(&mut self, statement: &[u8]) {
@@ -230,6 +255,13 @@ impl Connection {
 /// What a parameter is said to be before anything is known of it.
 fn param_column() -> ResultColumn {
     ResultColumn::new("?", sql::FieldType::VarString, types::CollationId(wire::flags::COLLATION_BINARY), 0)
+}
+
+/// A statement's text without what clients put behind it: semicolons and space, and the NUL that ends a text in C.
+fn trimmed(text: &[u8]) -> &[u8] {
+    let is_behind = |byte: &u8| *byte == b';' || byte.is_ascii_whitespace() || *byte == 0x0b;
+    let length = text.iter().rposition(|byte| !is_behind(byte)).map_or(0, |last| last + 1);
+    text[..length].strip_suffix(&[0]).unwrap_or(&text[..length])
 }
 
 /// A name between backticks.

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use futures_lite::FutureExt;
+use sql::session::Change;
 use sql::settings::SettingId;
 use types::charset::Charset;
 use wire::flags::{capability, status};
@@ -39,8 +40,6 @@ pub(crate) struct Connection {
     pub(crate) session: sql::Session,
     pub(crate) statements: Statements,
     pub(crate) nonce: [u8; wire::auth::NONCE_BYTES],
-    /// The default database that the client was last told.
-    pub(crate) database_told: Option<String>,
     /// Parameters of the statement that runs; kept for its memory.
     pub(crate) params: Vec<types::Value>,
     /// What it said of itself as a replica.
@@ -105,10 +104,9 @@ impl Connection {
     fn new(shared: Arc<Shared>, entry: Registered, link: Link, logged_in: LoggedIn) -> Self {
         let statements = Statements::new(shared.prepared_count.clone());
         let LoggedIn { session, nonce } = logged_in;
-        let database_told = session.database().map(str::to_owned);
         entry.set_database(session.database());
         let params = Vec::new();
-        Connection { shared, entry, link, session, statements, nonce, database_told, params, replica: None }
+        Connection { shared, entry, link, session, statements, nonce, params, replica: None }
     }
 
     async fn run(&mut self) -> Ended {
@@ -180,19 +178,19 @@ impl Connection {
         Ended::Bug
     }
 
-    /// The last words to a client whose connection is ended from here.
+    /// The last words to a client whose connection is ended while it is idle. They answer nothing, so they have the sequence number of a
+    /// greeting, by which clients know them from an answer; a client that was killed is told nothing, as in MySQL.
     async fn say_why(&mut self) -> Ended {
-        let error = if self.entry.timed_out() {
-            SqlError::new(
+        if self.entry.timed_out() {
+            let error = SqlError::new(
                 codes::CLIENT_INTERACTION_TIMEOUT,
                 "The client was disconnected by the server because of inactivity. See wait_timeout and \
                  interactive_timeout for configuring this behavior.",
-            )
-        } else {
-            SqlError::new(codes::CONNECTION_KILLED, "Connection was killed")
-        };
-        self.write_err(&error);
-        let _ = self.link.send().await;
+            );
+            self.link.writer.set_sequence(0);
+            self.write_err(&error);
+            let _ = self.link.send().await;
+        }
         Ended::Killed
     }
 
@@ -236,13 +234,10 @@ impl Connection {
     }
 
     fn session_changes(&mut self) -> Vec<SessionChange> {
-        if self.link.capabilities & capability::SESSION_TRACK == 0
-            || self.session.database() == self.database_told.as_deref()
-        {
-            return Vec::new();
+        match self.link.capabilities & capability::SESSION_TRACK {
+            0 => Vec::new(),
+            _ => changes_of(&mut self.session),
         }
-        self.database_told = self.session.database().map(str::to_owned);
-        vec![SessionChange::Schema(self.database_told.clone().unwrap_or_default())]
     }
 
     /// COM_CHANGE_USER: as a new login on the old stream. A failed one ends the connection.
@@ -261,6 +256,7 @@ impl Connection {
         self.statements.clear();
         self.replica = None;
         self.session.change_user(login::client_of(&login, &account, &self.link));
+        self.entry.set_attributes(login.attributes.clone());
         if let Err(error) = login::count_for(&self.shared, &self.entry, &login, &account) {
             self.write_err(&error);
             return Ok(Next::Close);
@@ -274,6 +270,17 @@ impl Connection {
         self.write_plain_ok();
         Ok(Next::Command)
     }
+}
+
+/// What the last statement, or the login, changed of the session, as far as it is tracked.
+pub(crate) fn changes_of(session: &mut sql::Session) -> Vec<SessionChange> {
+    let change = |change| match change {
+        Change::Variable(name, value) => SessionChange::SystemVariable(name.to_owned(), value),
+        Change::Schema(name) => SessionChange::Schema(name),
+        Change::State => SessionChange::State,
+        Change::Gtids(set) => SessionChange::Gtids(set),
+    };
+    session.take_changes().into_iter().map(change).collect()
 }
 
 fn reason_of(panic: &(dyn std::any::Any + Send)) -> String {

@@ -1,6 +1,7 @@
 //! Packets over a transport, with what may end a wait: KILL, shutdown, timeouts.
 
 use std::future::{Future, poll_fn};
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use base::{Cancelled, SqlError, codes};
 use engine::SessionHandle;
 use futures_lite::future::{or, poll_once};
 use io::{BoxFuture, Clock};
+use wire::compress::{Algorithm, Compression};
 use wire::{PacketReader, PacketWriter, WireError};
 
 use crate::transport::Transport;
@@ -75,6 +77,8 @@ pub(crate) struct Link {
     pub(crate) writer: PacketWriter,
     /// What both sides can do.
     pub(crate) capabilities: u32,
+    /// Both sides compress what they send.
+    compression: Option<Box<Compression>>,
     /// `net_write_timeout`
     pub(crate) write_timeout: Duration,
     /// `net_read_timeout`
@@ -102,6 +106,7 @@ impl Link {
             reader: PacketReader::new(packet_limit),
             writer: PacketWriter::new(),
             capabilities: 0,
+            compression: None,
             write_timeout: Duration::from_secs(60),
             read_timeout: Duration::from_secs(30),
             is_broken: false,
@@ -110,6 +115,18 @@ impl Link {
             handle,
             killed: None,
         }
+    }
+
+    /// Everything is compressed from here on, both ways.
+    pub(crate) fn compress(&mut self, algorithm: Algorithm) {
+        self.compression = Some(Box::new(Compression::new(algorithm)));
+        self.reader.take_any_sequence();
+    }
+
+    /// The algorithm and its level, if it is compressed.
+    pub(crate) fn compression(&self) -> Option<(&'static str, u32)> {
+        let algorithm = self.compression.as_ref()?.algorithm();
+        Some((algorithm.name(), algorithm.level()))
     }
 
     /// The next packet, as a range of the reader's buffer; those before it are forgotten.
@@ -169,7 +186,11 @@ impl Link {
 
     /// Reads what there is, or waits until there is something or the connection is killed.
     async fn read(&mut self) -> Result<usize, Ended> {
-        let mut read = pin!(self.transport.read(self.reader.buffer()));
+        let (transport, compression) = (&mut *self.transport, self.compression.as_deref_mut());
+        let mut read = pin!(match compression {
+            None => transport.read(self.reader.buffer()),
+            Some(compression) => Box::pin(read_compressed(transport, compression, self.reader.buffer())),
+        });
         let (handle, killed, ends) = (&self.handle, &mut self.killed, self.is_read_by_statement);
         poll_fn(|cx| {
             if let Poll::Ready(result) = read.as_mut().poll(cx) {
@@ -205,7 +226,16 @@ impl Link {
         if std::mem::replace(&mut self.is_broken, true) {
             return Err(std::io::Error::from(std::io::ErrorKind::BrokenPipe).into());
         }
+        let mut packed = Vec::new();
         for piece in self.writer.bytes().chunks(SEND_BYTES) {
+            let piece = match &mut self.compression {
+                None => piece,
+                Some(compression) => {
+                    packed.clear();
+                    compression.pack(piece, &mut packed);
+                    &packed
+                }
+            };
             let mut write = pin!(self.transport.write_all(piece));
             // Nearly always the socket takes it all at once.
             match poll_once(write.as_mut()).await {
@@ -274,6 +304,30 @@ impl Link {
         let packet = self.reader.next_packet()?.map(|packet| self.reader.buffer()[packet].to_vec());
         self.reader.release(BUFFER_KEPT_IDLE);
         Ok(packet)
+    }
+}
+
+/// Reads frames until one has brought something. Nothing is lost when the future is dropped.
+async fn read_compressed(
+    transport: &mut dyn Transport,
+    compression: &mut Compression,
+    into: &mut Vec<u8>,
+) -> std::io::Result<usize> {
+    let before = into.len();
+    loop {
+        while into.len() == before {
+            let is_whole =
+                compression.unpack(into).map_err(|error| std::io::Error::new(ErrorKind::InvalidData, error))?;
+            if !is_whole {
+                break;
+            }
+        }
+        if into.len() > before {
+            return Ok(into.len() - before);
+        }
+        if transport.read(compression.buffer()).await? == 0 {
+            return Ok(0);
+        }
     }
 }
 

@@ -5,14 +5,16 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use futures_lite::future::or;
 use sql::account::{Account, Privilege};
-use sql::session::Client;
+use sql::session::{Client, StreamFacts};
 use types::charset::Charset;
+use wire::compress::Algorithm;
 use wire::flags::capability;
 use wire::handshake::{FirstAnswer, Greeting, Login};
 use wire::{WireError, auth as maths, reply};
 
 use crate::Shared;
 use crate::auth::{Authentication, Step};
+use crate::connection::changes_of;
 use crate::link::{Ended, Link};
 use crate::registry::{Registered, too_many_connections};
 
@@ -57,6 +59,10 @@ async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Lin
         Ok(login) => login,
         Err(error) => return refuse(link, &error).await,
     };
+    let compression = match compression_of(shared, &login) {
+        Ok(compression) => compression,
+        Err(error) => return refuse(link, &error).await,
+    };
     let account = match authenticate(shared, link, &login, nonce).await? {
         Ok(account) => account,
         Err(error) => return refuse(link, &error).await,
@@ -64,7 +70,9 @@ async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Lin
     if let Err(error) = count_for(shared, entry, &login, &account) {
         return refuse(link, &error).await;
     }
-    let client = client_of(&login, &account, link);
+    entry.set_attributes(login.attributes.clone());
+    let mut client = client_of(&login, &account, link);
+    client.stream.compression = compression.map(|algorithm| (algorithm.name(), algorithm.level()));
     let mut session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);
     if entry.is_extra() && !session.has_global_privilege(Privilege::ConnectionAdmin) {
         return refuse(link, &too_many_connections()).await;
@@ -74,10 +82,52 @@ async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Lin
     {
         return refuse(link, &error).await;
     }
-    let ok = reply::Ok { status: session.status().0, ..reply::Ok::default() };
+    let changes = changes_of(&mut session);
+    let ok = reply::Ok { status: session.status().0, changes: &changes, ..reply::Ok::default() };
     reply::write_ok(&mut link.writer, link.capabilities, &ok);
     link.send().await?;
+    if let Some(algorithm) = compression {
+        link.compress(algorithm);
+    }
     Ok(Some(LoggedIn { session, nonce }))
+}
+
+/// The capabilities that say how connections may be compressed (`protocol_compression_algorithms`).
+fn offered_compression(shared: &Shared) -> u32 {
+    let algorithms = shared.sql.globals.named(ALGORITHMS);
+    let offers = |name: &str, capability| if names(algorithms.as_str(), name) { capability } else { 0 };
+    offers("zlib", capability::COMPRESS) | offers("zstd", capability::ZSTD_COMPRESSION_ALGORITHM)
+}
+
+const ALGORITHMS: &str = "protocol_compression_algorithms";
+
+fn names(list: &str, name: &str) -> bool {
+    list.split(',').any(|one| one == name)
+}
+
+/// How the client and the server have agreed to compress; 3922 and 3923 if they have not.
+fn compression_of(shared: &Shared, login: &Login) -> Result<Option<Algorithm>, SqlError> {
+    let common = login.capabilities & offered_compression(shared);
+    if common & capability::COMPRESS != 0 {
+        return Ok(Some(Algorithm::Zlib));
+    }
+    if common & capability::ZSTD_COMPRESSION_ALGORITHM != 0 {
+        let level = login.zstd_level;
+        return match (1..=Algorithm::ZSTD_LEVEL_MAX).contains(&level) {
+            true => Ok(Some(Algorithm::Zstd { level })),
+            false => {
+                let text = "Invalid zstd compression level for algorithm 'zstd'.";
+                Err(SqlError::new(codes::WRONG_COMPRESSION_LEVEL_CLIENT, text))
+            }
+        };
+    }
+    match names(shared.sql.globals.named(ALGORITHMS).as_str(), "uncompressed") {
+        true => Ok(None),
+        false => {
+            let text = "Invalid compression algorithm 'uncompressed'.";
+            Err(SqlError::new(codes::WRONG_COMPRESSION_ALGORITHM_CLIENT, text))
+        }
+    }
 }
 
 async fn greet(
@@ -91,7 +141,7 @@ async fn greet(
         server_version: shared.sql.globals.named("version").as_str().to_owned(),
         connection_id: entry.id.0,
         nonce: nonce.to_vec(),
-        capabilities: capability::SERVER | tls,
+        capabilities: capability::SERVER | tls | offered_compression(shared),
         collation: wire::flags::COLLATION_UTF8MB4_0900_AI_CI as u8,
         status: wire::flags::status::AUTOCOMMIT,
         auth_plugin: shared.sql.globals.named("default_authentication_plugin").as_str().to_owned(),
@@ -190,6 +240,7 @@ pub(crate) fn client_of(login: &Login, account: &Account, link: &Link) -> Client
         found_rows: link.capabilities & capability::FOUND_ROWS != 0,
         interactive: link.capabilities & capability::INTERACTIVE != 0,
         collation: login.collation,
+        stream: StreamFacts { tls: link.transport.peer().tls, compression: link.compression() },
     }
 }
 

@@ -15,6 +15,8 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::transport::Presence;
 
+/// The most bytes of a client's attributes that are kept, MySQL's default for `performance_schema_session_connect_attrs_size`.
+const ATTRIBUTE_BYTES_MAX: usize = 512;
 /// The most bytes of a statement that are kept for SHOW FULL PROCESSLIST.
 const INFO_BYTES_MAX: usize = 16 << 10;
 /// An idle connection keeps no larger buffer for its next statement's text than this.
@@ -55,6 +57,7 @@ pub struct Entry {
     /// It streams the log to a replica.
     is_stream: AtomicBool,
     presence: OnceLock<Arc<dyn Presence>>,
+    attributes: Mutex<Attributes>,
     state: Mutex<EntryState>,
 }
 
@@ -73,6 +76,9 @@ struct EntryState {
     running: bool,
     since: Duration,
 }
+
+/// Names and values, in the client's order.
+pub type Attributes = Vec<(String, String)>;
 
 /// What SHOW PROCESSLIST shows of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +146,7 @@ impl Registry {
             is_extra: count > max,
             is_stream: AtomicBool::new(false),
             presence: OnceLock::new(),
+            attributes: Mutex::default(),
             state: Mutex::new(state),
         });
         self.entries.write().insert(id.0, entry.clone());
@@ -203,6 +210,12 @@ impl Registry {
                 entry.handle.cancel.cancel(Cancelled::Connection);
             }
         }
+    }
+
+    /// What clients say of themselves, by id.
+    pub fn attributes(&self) -> Vec<(ConnectionId, Attributes)> {
+        let entries = self.entries.read();
+        entries.values().map(|entry| (entry.id, entry.attributes.lock().clone())).collect()
     }
 
     /// For SHOW PROCESSLIST, by id.
@@ -349,6 +362,20 @@ impl Registered {
         *count += 1;
         state.account = Some(account);
         Ok(())
+    }
+
+    /// What the client says of itself: as much of it as is kept.
+    pub(crate) fn set_attributes(&self, mut attributes: Attributes) {
+        let mut room = ATTRIBUTE_BYTES_MAX;
+        let kept = attributes.iter().take_while(|(name, value)| {
+            let left = room.checked_sub(name.len() + value.len());
+            room = left.unwrap_or(0);
+            left.is_some()
+        });
+        let kept = kept.count();
+        attributes.truncate(kept);
+        attributes.shrink_to_fit();
+        *self.entry.attributes.lock() = attributes;
     }
 
     /// The login failed, or did not come.

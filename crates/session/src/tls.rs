@@ -18,6 +18,7 @@ use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signat
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
+use rustls::time_provider::TimeProvider;
 use rustls::{ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme};
 
 use crate::transport::{Peer, Transport};
@@ -81,7 +82,7 @@ pub struct Pem {
 /// What a client begins TLS with; the error is for people.
 pub fn config(mode: Mode, pem: &Pem) -> std::result::Result<Arc<ClientConfig>, String> {
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = ClientConfig::builder_with_provider(provider.clone())
+    let builder = ClientConfig::builder_with_details(provider.clone(), Arc::new(WallClock))
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
     let roots = roots(&pem.ca)?;
@@ -103,6 +104,16 @@ pub fn config(mode: Mode, pem: &Pem) -> std::result::Result<Arc<ClientConfig>, S
         builder.with_client_auth_cert(certificates, key).map_err(|why| format!("the client's certificate: {why}"))?
     };
     Ok(Arc::new(config))
+}
+
+/// The time for certificates and sessions. (The library's own panics where the machine's clock is set to a time before 1970.)
+#[derive(Clone, Copy, Debug)]
+pub struct WallClock;
+
+impl TimeProvider for WallClock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(io::os::since_1970()))
+    }
 }
 
 fn roots(pem: &[u8]) -> std::result::Result<RootCertStore, String> {

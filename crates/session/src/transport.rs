@@ -49,6 +49,8 @@ pub struct Peer {
     pub protected: bool,
     /// TLS can be started.
     pub can_start_tls: bool,
+    /// How TLS protects the stream, if it does.
+    pub tls: Option<sql::session::TlsFacts>,
 }
 
 impl Peer {

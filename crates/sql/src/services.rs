@@ -26,6 +26,11 @@ pub trait Services: Send + Sync {
     /// Every connection and background task, for SHOW PROCESSLIST.
     fn processlist(&self) -> Vec<Process>;
 
+    /// What the clients of all connections say of themselves: names and values, in their order.
+    fn connect_attributes(&self) -> Vec<(ConnectionId, Vec<(String, String)>)> {
+        Vec::new()
+    }
+
     /// Ends a statement or a connection; `NO_SUCH_THREAD` if there is none with this id.
     fn kill(&self, id: ConnectionId, what: Cancelled) -> Result<(), SqlError>;
 

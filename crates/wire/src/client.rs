@@ -193,6 +193,7 @@ impl ClientLogin {
             database: self.credentials.database.clone(),
             auth_plugin: self.plugin.clone(),
             attributes: self.credentials.attributes.clone(),
+            zstd_level: 0,
         };
         out.packet(|out| login.encode(out));
         self.state = State::Answer;

@@ -25,6 +25,8 @@ pub enum Command<'a> {
     CreateDb(&'a [u8]),
     /// `DROP DATABASE`.
     DropDb(&'a [u8]),
+    /// `FLUSH`, of what the bits say.
+    Refresh(u8),
     /// A line about the server.
     Statistics,
     /// `SHOW PROCESSLIST`.
@@ -97,6 +99,7 @@ impl<'a> Command<'a> {
             com::FIELD_LIST => Command::FieldList { table: reader.nul_or_rest(), wildcard: reader.take_rest() },
             com::CREATE_DB => Command::CreateDb(reader.take_rest()),
             com::DROP_DB => Command::DropDb(reader.take_rest()),
+            com::REFRESH => Command::Refresh(reader.u8("what to refresh")?),
             com::STATISTICS => Command::Statistics,
             com::PROCESS_INFO => Command::ProcessInfo,
             com::PROCESS_KILL => Command::ProcessKill(reader.u32("connection id")?),
@@ -138,6 +141,7 @@ impl<'a> Command<'a> {
             Command::FieldList { .. } => "Field List",
             Command::CreateDb(_) => "Create DB",
             Command::DropDb(_) => "Drop DB",
+            Command::Refresh(_) => "Refresh",
             Command::Statistics => "Statistics",
             Command::ProcessInfo => "Processlist",
             Command::ProcessKill(_) => "Kill",

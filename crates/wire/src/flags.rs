@@ -27,8 +27,9 @@ pub mod capability {
     pub const CAN_HANDLE_EXPIRED_PASSWORDS: u32 = 1 << 22;
     pub const SESSION_TRACK: u32 = 1 << 23;
     pub const DEPRECATE_EOF: u32 = 1 << 24;
+    pub const ZSTD_COMPRESSION_ALGORITHM: u32 = 1 << 26;
 
-    /// What this program's server side offers, TLS apart.
+    /// What this program's server side offers, TLS and compression apart.
     pub const SERVER: u32 = LONG_PASSWORD
         | FOUND_ROWS
         | LONG_FLAG

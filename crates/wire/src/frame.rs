@@ -27,13 +27,21 @@ pub struct PacketReader {
     /// Payload bytes joined so far, from whole frames of the packet.
     joined: usize,
     sequence: u8,
+    /// Any sequence number is taken.
+    is_uncounted: bool,
     limit: usize,
 }
 
 impl PacketReader {
     /// A reader that refuses packets of more than `limit` bytes.
     pub fn new(limit: usize) -> Self {
-        PacketReader { buf: Vec::new(), start: 0, joined: 0, sequence: 0, limit: limit.min(PACKET_BYTES_MAX) }
+        let limit = limit.min(PACKET_BYTES_MAX);
+        PacketReader { buf: Vec::new(), start: 0, joined: 0, sequence: 0, is_uncounted: false, limit }
+    }
+
+    /// From here on sequence numbers are not checked: a compressed stream counts its own frames, and clients number the packets inside by those.
+    pub fn take_any_sequence(&mut self) {
+        self.is_uncounted = true;
     }
 
     /// Sets `max_allowed_packet`.
@@ -72,6 +80,9 @@ impl PacketReader {
                 return Ok(None);
             };
             let (len, sequence) = (u32::from_le_bytes([*a, *b, *c, 0]) as usize, *sequence);
+            if self.is_uncounted {
+                self.sequence = sequence;
+            }
             if sequence != self.sequence {
                 return Err(WireError::OutOfOrder { expected: self.sequence, got: sequence });
             }

@@ -94,6 +94,8 @@ pub struct Login {
     pub auth_plugin: String,
     /// Program name and the like.
     pub attributes: Vec<(String, String)>,
+    /// How strongly zstd is to compress; 0 if the client did not say.
+    pub zstd_level: u8,
 }
 
 /// The client's first packet.
@@ -158,6 +160,9 @@ impl Login {
             }
             out.put_lenenc_bytes(&data);
         }
+        if self.has(capability::ZSTD_COMPRESSION_ALGORITHM) {
+            out.push(self.zstd_level);
+        }
     }
 
     fn decode(packet: &[u8]) -> Result<Self, WireError> {
@@ -186,6 +191,9 @@ impl Login {
         }
         if login.has(capability::CONNECT_ATTRS) {
             login.attributes = attributes(&mut reader)?;
+        }
+        if login.has(capability::ZSTD_COMPRESSION_ALGORITHM) && !reader.is_empty() {
+            login.zstd_level = reader.u8("level of compression")?;
         }
         Ok(login)
     }
@@ -305,6 +313,7 @@ mod tests {
             database: "test".into(),
             auth_plugin: auth::NATIVE.into(),
             attributes: vec![("program_name".into(), "mysql".into())],
+            zstd_level: 0,
         };
         let mut packet = Vec::new();
         login.encode(&mut packet);

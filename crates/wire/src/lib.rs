@@ -7,6 +7,7 @@
 //! | module | what |
 //! |---|---|
 //! | [`frame`] | packets out of a stream and into it: headers, sequence numbers, splits at 16 MiB |
+//! | [`compress`] | frames in which packets are compressed |
 //! | [`codec`] | the integers and strings that packets are made of |
 //! | [`flags`] | capability, status and column flags, type bytes, command bytes |
 //! | [`handshake`] | greeting, its answer, TLS request, change of the authentication method |
@@ -27,6 +28,7 @@ pub mod client;
 pub mod codec;
 pub mod column;
 pub mod command;
+pub mod compress;
 mod error;
 pub mod flags;
 pub mod frame;

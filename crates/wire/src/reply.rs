@@ -48,6 +48,10 @@ pub enum SessionChange {
     SystemVariable(String, String),
     /// The default database is another one.
     Schema(String),
+    /// Something of the session is not as in others.
+    State,
+    /// GTIDs that were committed, or are executed.
+    Gtids(String),
 }
 
 impl SessionChange {
@@ -62,6 +66,16 @@ impl SessionChange {
             SessionChange::Schema(name) => {
                 data.put_lenenc_bytes(name.as_bytes());
                 1
+            }
+            SessionChange::State => {
+                data.push(b'1');
+                2
+            }
+            SessionChange::Gtids(set) => {
+                // The form in which they are: as text.
+                data.push(0);
+                data.put_lenenc_bytes(set.as_bytes());
+                3
             }
         };
         out.push(kind);

@@ -4,6 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use wire::column::OwnedColumn;
 use wire::command::Command;
+use wire::compress::{Algorithm, Compression};
 use wire::handshake::{AuthSwitch, FirstAnswer, Greeting, Login};
 use wire::params::{ParamType, decode_params};
 use wire::replication::{BinlogDump, RegisterReplica, SemiSyncAck, decode_semi_sync, decode_stream};
@@ -37,6 +38,22 @@ proptest! {
         if let Ok(row) = row::decode_text(&packet, usize::from(capabilities as u16)) {
             prop_assert!(row.len() <= packet.len().max(usize::from(capabilities as u16)));
         }
+    }
+
+    #[test]
+    fn compressed(stream in any_packet(), level in 0u8..3, piece in 1usize..50) {
+        let algorithm = if level == 0 { Algorithm::Zlib } else { Algorithm::Zstd { level } };
+        let (mut compression, mut unpacked) = (Compression::new(algorithm), Vec::new());
+        for piece in stream.chunks(piece) {
+            compression.buffer().extend_from_slice(piece);
+            while let Ok(true) = compression.unpack(&mut unpacked) {}
+        }
+        let mut packed = Vec::new();
+        Compression::new(algorithm).pack(&stream, &mut packed);
+        let (mut other, mut back) = (Compression::new(algorithm), Vec::new());
+        other.buffer().extend_from_slice(&packed);
+        while other.unpack(&mut back).unwrap() {}
+        prop_assert_eq!(back, stream);
     }
 
     #[test]

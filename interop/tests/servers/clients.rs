@@ -41,6 +41,50 @@ fn mysql_client_with_password_over_tls_and_without() {
 }
 
 #[test]
+fn compressed_connections() {
+    let server = server("client-compressed");
+    let port = server.port().to_string();
+    server.client().query("CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b LONGTEXT)").unwrap();
+    let sql = "SHOW STATUS LIKE 'Compression%'; DELETE FROM d.t; INSERT INTO d.t VALUES (1, REPEAT('a long text ', 500000)); \
+               INSERT INTO d.t SELECT a + 1, b FROM d.t; SELECT MD5(b), LENGTH(b) FROM d.t; SELECT b FROM d.t";
+    let ways = [
+        (
+            Kind::Mysql97,
+            "mysql",
+            vec!["--compression-algorithms=zlib"],
+            "ON\nCompression_algorithm\tzlib\nCompression_level\t6\n",
+        ),
+        (
+            Kind::Mysql97,
+            "mysql",
+            vec!["--compression-algorithms=zstd", "--zstd-compression-level=9", "--ssl-mode=DISABLED"],
+            "ON\nCompression_algorithm\tzstd\nCompression_level\t9\n",
+        ),
+        (
+            Kind::Maria118,
+            "mariadb",
+            vec!["--compress", "--skip-ssl"],
+            "ON\nCompression_algorithm\tzlib\nCompression_level\t6\n",
+        ),
+        (Kind::Mysql97, "mysql", vec![], "OFF\nCompression_algorithm\t\nCompression_level\t0\n"),
+    ];
+    for (kind, tool, way, status) in ways {
+        let own = ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uroot"];
+        let output = run_tool(kind, tool, &[&own[..], &way[..], &["-N", "-B", "-e", sql]].concat()).unwrap();
+        let start = format!("Compression\t{status}");
+        assert!(output.starts_with(&start), "{way:?}: {}", output.chars().take(200).collect::<String>());
+        let rows = format!("{0}\n{0}\n", "a long text ".repeat(500_000));
+        assert!(output.ends_with(&rows), "{way:?}: the rows");
+        assert_eq!(output.matches("\t6000000\n").count(), 2, "{way:?}");
+    }
+    server.client().query("SET GLOBAL protocol_compression_algorithms = 'zstd'").unwrap();
+    let arguments =
+        ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uroot", "--compression-algorithms=zlib", "-e", "SELECT 1"];
+    let error = run_tool(Kind::Mysql97, "mysql", &arguments).unwrap_err();
+    assert!(error.contains("ERROR 2066") || error.contains("ERROR 3922"), "{error}");
+}
+
+#[test]
 fn pymysql_text_protocol() {
     let server = server("client-pymysql");
     let script = r#"

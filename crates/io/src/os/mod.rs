@@ -69,6 +69,11 @@ pub fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
+/// The time; nothing for a machine whose clock is set to one before 1970.
+pub fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}
+
 struct OsClock {
     start: Instant,
     runtime: Handle,
@@ -77,8 +82,7 @@ struct OsClock {
 
 impl Clock for OsClock {
     fn now(&self) -> UnixMicros {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        UnixMicros(since.as_micros() as u64)
+        UnixMicros(since_1970().as_micros() as u64)
     }
 
     fn monotonic(&self) -> Duration {

@@ -74,7 +74,7 @@ impl Commits {
     pub(super) async fn run(&self, tell: impl Fn(&Executed)) {
         while let Some(mut executed) = self.next().await {
             let result = match executed.pending.take() {
-                Some(pending) => pending.ended().await,
+                Some(pending) => pending.ended().await.map(drop),
                 None => Ok(()),
             };
             // Without the lock: whoever is told has locks of its own, under which it asks whether anything is under way.

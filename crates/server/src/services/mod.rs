@@ -106,6 +106,10 @@ impl Services for ServerServices {
         shown.into_iter().map(line).collect()
     }
 
+    fn connect_attributes(&self) -> Vec<(ConnectionId, Vec<(String, String)>)> {
+        self.parts.registry.attributes()
+    }
+
     fn kill(&self, id: ConnectionId, what: Cancelled) -> Result<(), SqlError> {
         self.parts.registry.kill(id, what)
     }
@@ -223,9 +227,12 @@ impl Services for ServerServices {
     fn flush(&self, target: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
         match target {
             FlushTarget::Nothing | FlushTarget::Status | FlushTarget::Tables(_) => Box::pin(std::future::ready(Ok(()))),
-            // A follower's log goes on in a new file where its source's does. There is no relay log beside it.
+            // A copy of a source's log goes on in a new file where the source's does, and when the server becomes a source itself. There is
+            // no relay log beside it.
             FlushTarget::RelayLogs => Box::pin(std::future::ready(Ok(()))),
-            FlushTarget::Logs if self.parts.engine.is_follower() => Box::pin(std::future::ready(Ok(()))),
+            FlushTarget::Logs | FlushTarget::BinaryLogs if self.parts.engine.is_follower() => {
+                Box::pin(std::future::ready(Ok(())))
+            }
             FlushTarget::Logs | FlushTarget::BinaryLogs => {
                 Box::pin(async { Ok(self.parts.engine.rotate_log().await?) })
             }

@@ -170,24 +170,21 @@ fn temporary_tables(lines: &mut Lines, channels: &Channels) {
     }
 }
 
-/// Under MySQL's names, and MariaDB's.
 fn semi_sync(lines: &mut Lines, engine: &Engine, acknowledges: bool) {
     let status = engine.semi_sync().status();
     let on_off = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
     let wait_micros = status.wait_time.as_micros();
-    for (source, replica) in [("source", "replica"), ("master", "slave")] {
-        let mut add_source = |name: &str, value: String| add(lines, &format!("Rpl_semi_sync_{source}_{name}"), value);
-        add_source("clients", status.clients.to_string());
-        add_source("no_times", status.timeouts.to_string());
-        add_source("no_tx", status.unacknowledged.to_string());
-        add_source("status", on_off(status.in_force));
-        add_source("tx_avg_wait_time", (wait_micros / u128::from(status.waits.max(1))).to_string());
-        add_source("tx_wait_time", wait_micros.to_string());
-        add_source("tx_waits", status.waits.to_string());
-        add_source("wait_sessions", status.waiting.to_string());
-        add_source("yes_tx", status.acknowledged.to_string());
-        add(lines, &format!("Rpl_semi_sync_{replica}_status"), on_off(acknowledges));
-    }
+    let mut add_source = |name: &str, value: String| add(lines, &format!("Rpl_semi_sync_source_{name}"), value);
+    add_source("clients", status.clients.to_string());
+    add_source("no_times", status.timeouts.to_string());
+    add_source("no_tx", status.unacknowledged.to_string());
+    add_source("status", on_off(status.in_force));
+    add_source("tx_avg_wait_time", (wait_micros / u128::from(status.waits.max(1))).to_string());
+    add_source("tx_wait_time", wait_micros.to_string());
+    add_source("tx_waits", status.waits.to_string());
+    add_source("wait_sessions", status.waiting.to_string());
+    add_source("yes_tx", status.acknowledged.to_string());
+    add(lines, "Rpl_semi_sync_replica_status", on_off(acknowledges));
 }
 
 fn memory(lines: &mut Lines, engine: &Engine) {

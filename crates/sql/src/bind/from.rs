@@ -11,6 +11,7 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, unknown_column};
 use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
 use crate::bind::{Binder, split_name};
+use crate::expr::types::Coercibility;
 use crate::expr::{CompareOp, Expr, ExprType, build};
 use crate::parse::joins::PARENTHESES;
 use crate::plan::{Privilege, UsedColumns};
@@ -239,7 +240,7 @@ impl<'a> Binder<'a> {
         let schema = self.schema_or_default(schema)?.to_string();
         if let Some(table) = self.context.virtual_tables.table(&schema, name) {
             self.use_system_table(&schema, name);
-            let columns = table.columns().iter().map(column_info).collect();
+            let columns = table.columns().iter().map(virtual_column_info).collect();
             return Ok(BoundTable {
                 source: TableSource::Virtual(table),
                 schema: Some(Arc::from(schema)),
@@ -322,6 +323,14 @@ fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTabl
 /// What the binder knows of a stored column.
 pub(crate) fn column_info(column: &types::ColumnDef) -> ColumnInfo {
     ColumnInfo { name: Arc::from(column.name.as_str()), ty: ExprType::of_column(column), invisible: column.invisible }
+}
+
+fn virtual_column_info(column: &types::ColumnDef) -> ColumnInfo {
+    let mut info = column_info(column);
+    if info.ty.coercibility == Coercibility::Implicit {
+        info.ty.coercibility = Coercibility::VirtualColumn;
+    }
+    info
 }
 
 /// A table of the engine as the target of a change.

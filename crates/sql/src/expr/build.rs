@@ -201,7 +201,7 @@ fn illegal_mix(operands: &[&ExprType], operation: &str) -> SqlError {
         let strength = match ty.coercibility {
             Coercibility::Explicit => "EXPLICIT",
             Coercibility::None => "NONE",
-            Coercibility::Implicit => "IMPLICIT",
+            Coercibility::Implicit | Coercibility::VirtualColumn => "IMPLICIT",
             Coercibility::SystemConstant => "SYSCONST",
             Coercibility::Coercible => "COERCIBLE",
             Coercibility::Numeric => "NUMERIC",

@@ -42,6 +42,8 @@ pub struct SessionInfo {
     pub current_user: String,
     /// It has every right whatever account that is: what a replica executes.
     pub has_every_right: bool,
+    /// How the client's connection is protected and compressed.
+    pub stream: crate::session::StreamFacts,
     /// DATABASE()
     pub database: Option<String>,
     /// VERSION()
@@ -90,6 +92,7 @@ pub struct RandomState {
 impl Default for SessionInfo {
     fn default() -> Self {
         SessionInfo {
+            stream: Default::default(),
             sql_mode: SqlMode::DEFAULT,
             time_zone: TimeZone::UTC,
             connection_id: 0,

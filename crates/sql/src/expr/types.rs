@@ -61,24 +61,45 @@ impl Kind {
     }
 }
 
-/// How strongly an expression insists on its collation; the lower wins (`COERCIBILITY()`).
+/// How strongly an expression insists on its collation; the earlier wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
 pub enum Coercibility {
     /// COLLATE was written.
-    Explicit = 0,
+    Explicit,
     /// A column.
-    Implicit = 2,
+    Implicit,
+    /// A column of a virtual table. It is as strong as other columns, but the collation of a table's own column in the same
+    /// character set wins: MySQL's virtual tables have utf8mb3, which gives way to utf8mb4.
+    VirtualColumn,
     /// USER(), VERSION(), DATABASE().
-    SystemConstant = 3,
+    SystemConstant,
     /// A literal, a parameter.
-    Coercible = 4,
+    Coercible,
     /// A number or a time.
-    Numeric = 5,
+    Numeric,
     /// NULL.
-    Ignorable = 6,
+    Ignorable,
     /// Two strings whose collations conflict: anybody else's collation wins.
-    None = 7,
+    None,
+}
+
+impl Coercibility {
+    /// `COERCIBILITY()`
+    pub(crate) fn number(self) -> i64 {
+        match self {
+            Coercibility::Explicit => 0,
+            Coercibility::Implicit | Coercibility::VirtualColumn => 2,
+            Coercibility::SystemConstant => 3,
+            Coercibility::Coercible => 4,
+            Coercibility::Numeric => 5,
+            Coercibility::Ignorable => 6,
+            Coercibility::None => 7,
+        }
+    }
+
+    fn is_column(self) -> bool {
+        matches!(self, Coercibility::Implicit | Coercibility::VirtualColumn)
+    }
 }
 
 /// What is known of an expression before it is evaluated.
@@ -412,7 +433,9 @@ pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, 
         (false, false) => return (CollationId::DEFAULT, Coercibility::Coercible),
         (true, true) => {}
     }
-    if a.coercibility != b.coercibility {
+    let are_columns_apart =
+        a.coercibility.is_column() && b.coercibility.is_column() && a.collation.charset() != b.collation.charset();
+    if a.coercibility != b.coercibility && !are_columns_apart {
         let stronger = if a.coercibility < b.coercibility { a } else { b };
         return (stronger.collation, stronger.coercibility);
     }

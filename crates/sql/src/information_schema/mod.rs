@@ -8,6 +8,7 @@ mod keys;
 mod once;
 mod replication;
 mod rows;
+mod server;
 mod spec;
 mod tables;
 

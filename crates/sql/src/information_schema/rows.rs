@@ -14,7 +14,7 @@ use crate::expr::coerce::utc_micros_to_local;
 use crate::expr::{Host, VariableScope};
 use crate::parse::RESERVED;
 use crate::services::Services;
-use crate::session::Shared;
+use crate::session::{Shared, StreamFacts};
 use crate::settings::{self, Scope};
 use crate::show::{default_of, extra_of, key_of, opt, server};
 
@@ -27,6 +27,8 @@ pub(super) struct Source<'a> {
     pub(super) account: Account,
     host: &'a dyn Host,
     time_zone: TimeZone,
+    now: base::UnixMicros,
+    stream: StreamFacts,
 }
 
 impl<'a> Source<'a> {
@@ -38,7 +40,28 @@ impl<'a> Source<'a> {
             false => crate::account::by_key(&catalog, &session.current_user).unwrap_or_default(),
         };
         let time_zone = context.eval.session.time_zone.clone();
-        Source { shared, catalog, account, host: context.eval.host, time_zone }
+        let stream = context.eval.session.stream;
+        Source { shared, catalog, account, host: context.eval.host, time_zone, now: context.eval.now, stream }
+    }
+
+    /// The time of the statement, in the session's time zone.
+    pub(super) fn now(&self) -> Value {
+        let micros = (self.now.0 / 1_000_000 * 1_000_000) as i64;
+        utc_micros_to_local(micros, &self.time_zone).map_or(Value::Null, Value::DateTime)
+    }
+
+    /// How the session's connection is protected and compressed.
+    pub(super) fn stream(&self) -> StreamFacts {
+        self.stream
+    }
+
+    /// The user name of the session's account.
+    pub(super) fn user(&self) -> &str {
+        &self.account.user
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        &self.shared.engine
     }
 
     pub(super) fn services(&self) -> &dyn Services {

@@ -5,7 +5,7 @@ use types::Value;
 
 use super::replication;
 use super::rows::{self, Source};
-use super::{accounts, keys};
+use super::{accounts, keys, server};
 
 /// A virtual table.
 pub(super) struct TableSpec {
@@ -84,6 +84,9 @@ pub(super) const TABLES: &[TableSpec] = &[
          DATA_FREE b?, CREATE_TIME v0?, UPDATE_TIME v0?, CHECK_TIME v0?, CHECKSUM v0?, STATUS v256?, EXTRA v256?",
         rows::none,
     ),
+    schema("INNODB_METRICS", server::INNODB_METRICS, server::innodb_metrics),
+    schema("INNODB_TABLES", server::INNODB_TABLES, server::innodb_tables),
+    schema("INNODB_TABLESPACES", server::INNODB_TABLESPACES, server::innodb_tablespaces),
     schema(
         "INNODB_TRX",
         "trx_id u, trx_state v13, trx_started s, trx_mysql_thread_id u, trx_query v1024?, trx_isolation_level v16",
@@ -200,7 +203,14 @@ pub(super) const TABLES: &[TableSpec] = &[
         rows::none,
     ),
     performance("global_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::status),
-    performance("session_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::status),
+    performance("session_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", server::session_status),
+    performance("session_connect_attrs", server::CONNECT_ATTRS, server::session_connect_attrs),
+    performance("session_account_connect_attrs", server::CONNECT_ATTRS, server::session_account_connect_attrs),
+    performance(
+        "user_defined_functions",
+        "UDF_NAME v64, UDF_RETURN_TYPE v20, UDF_TYPE v20, UDF_LIBRARY v1024?, UDF_USAGE_COUNT b?",
+        rows::none,
+    ),
     performance("global_variables", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::global_variables),
     performance("session_variables", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", rows::session_variables),
     performance(
@@ -294,6 +304,21 @@ pub(super) const TABLES: &[TableSpec] = &[
         name: "columns_priv",
         columns: "Host v255, Db v64, User v32, Table_name v64, Column_name v64, Timestamp s?, Column_priv v60",
         rows: accounts::columns_priv,
+    },
+    // There are no functions of libraries.
+    TableSpec { database: "mysql", name: "func", columns: "name v64, ret i, dl v128, type v9", rows: rows::none },
+    TableSpec { database: "mysql", name: "gtid_executed", columns: server::GTID_EXECUTED, rows: server::gtid_executed },
+    TableSpec {
+        database: "mysql",
+        name: "innodb_index_stats",
+        columns: server::INDEX_STATS,
+        rows: server::innodb_index_stats,
+    },
+    TableSpec {
+        database: "mysql",
+        name: "innodb_table_stats",
+        columns: server::TABLE_STATS,
+        rows: server::innodb_table_stats,
     },
     TableSpec {
         database: "mysql",

@@ -123,6 +123,9 @@ fn lock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 fn unlock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("UNLOCK")?;
+    if tokens.next_are("INSTANCE") {
+        return Err(ParseError::not_supported("UNLOCK INSTANCE"));
+    }
     tokens.expect_one(&["TABLES", "TABLE"])?;
     Ok(Statement::UnlockTables)
 }
@@ -426,6 +429,7 @@ fn flush(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
             "BINARY LOGS",
             "LOGS",
             "STATUS",
+            "GLOBAL STATUS",
             "PRIVILEGES",
             "HOSTS",
             "ERROR LOGS",
@@ -441,7 +445,7 @@ fn flush(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
         let target = match tokens.expect_one(&words)? {
             "BINARY LOGS" => FlushTarget::BinaryLogs,
             "LOGS" => FlushTarget::Logs,
-            "STATUS" => FlushTarget::Status,
+            "STATUS" | "GLOBAL STATUS" => FlushTarget::Status,
             "RELAY LOGS" => {
                 channel(tokens)?;
                 FlushTarget::RelayLogs

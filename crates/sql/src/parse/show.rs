@@ -145,7 +145,10 @@ fn server(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
         Show::Engines
     } else if tokens.accept("ENGINE") {
         let engine = tokens.name_or_string()?;
-        tokens.expect_one(&["STATUS", "MUTEX", "LOGS"])?;
+        let what = tokens.expect_one(&["STATUS", "MUTEX", "LOGS"])?;
+        if what != "STATUS" {
+            return Err(ParseError::not_supported(format!("SHOW ENGINE {engine} {what}")));
+        }
         Show::EngineStatus(engine)
     } else if tokens.accept("PLUGINS") {
         Show::Plugins

@@ -65,14 +65,30 @@ fn xid(tokens: &mut Tokens<'_>) -> Parsed<Xid> {
     if tokens.accept_token(&Token::Comma) {
         bqual = part(tokens)?;
         if tokens.accept_token(&Token::Comma) {
-            let number = tokens.number()?;
-            format_id = match u32::try_from(number) {
-                Ok(number) => number,
-                Err(_) => return tokens.unexpected(),
-            };
+            format_id = format_id_of(tokens)?;
         }
     }
     Ok(Xid { format_id, gtrid, bqual })
+}
+
+/// A number, decimal or, as Connector/J writes it, hexadecimal.
+fn format_id_of(tokens: &mut Tokens<'_>) -> Parsed<u32> {
+    let place = tokens.place();
+    let number = match tokens.peek() {
+        Some(Token::HexStringLiteral(digits)) => {
+            let number = u64::from_str_radix(digits, 16).ok();
+            tokens.next();
+            number
+        }
+        _ => Some(tokens.number()?),
+    };
+    match number.and_then(|number| u32::try_from(number).ok()) {
+        Some(number) => Ok(number),
+        None => {
+            tokens.back_to(place);
+            tokens.unexpected()
+        }
+    }
 }
 
 fn part(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {

@@ -157,6 +157,7 @@ impl Session {
         match ddl {
             Ddl::DropDatabase { name, .. } if self.info.database.as_deref() == Some(name) => {
                 self.info.database = None;
+                self.changes.schema_gone();
                 self.database_changed();
             }
             Ddl::AlterDatabase { .. } => self.database_changed(),

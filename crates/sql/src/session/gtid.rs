@@ -10,7 +10,7 @@
 
 use base::{Gtid, SqlError, Tag, codes};
 use binlog::{GtidChoice, Origin, SourcePosition};
-use engine::{OwnedGtid, Pending};
+use engine::{Commit, OwnedGtid, Pending};
 use futures_lite::future;
 
 use super::Session;
@@ -60,11 +60,11 @@ impl PendingCommit {
 
     /// Ready when it is as durable as a commit.
     #[io::boxed]
-    pub async fn ended(self) -> Result<(), SqlError> {
-        if let Some(pending) = self.pending {
-            pending.ended().await?;
+    pub async fn ended(self) -> Result<Commit, SqlError> {
+        match self.pending {
+            Some(pending) => Ok(pending.ended().await?),
+            None => Ok(Commit { place: None }),
         }
-        Ok(())
     }
 }
 
@@ -115,19 +115,23 @@ fn killed_while_waiting() -> SqlError {
 impl Session {
     /// Waits until what has its place is as durable as asked for, and visible. A sync is short, so nobody is killed in it; the
     /// wait for a replica may be long.
-    pub(super) async fn wait_for_commit<T, E: Into<SqlError>>(
-        &self,
-        ended: impl Future<Output = Result<T, E>>,
+    pub(super) async fn wait_for_commit<E: Into<SqlError>>(
+        &mut self,
+        ended: impl Future<Output = Result<Commit, E>>,
     ) -> Result<(), SqlError> {
-        let ended = async { ended.await.map(drop).map_err(E::into) };
-        if !self.shared.engine.semi_sync().concerns_commits() {
-            return ended.await;
-        }
-        let killed = async {
-            self.handle.cancel.cancelled().await;
-            Err(killed_while_waiting())
+        let ended = async { ended.await.map_err(E::into) };
+        let commit = match self.shared.engine.semi_sync().concerns_commits() {
+            false => ended.await?,
+            true => {
+                let killed = async {
+                    self.handle.cancel.cancelled().await;
+                    Err(killed_while_waiting())
+                };
+                future::or(ended, killed).await?
+            }
         };
-        future::or(ended, killed).await
+        self.changes.committed(&commit);
+        Ok(())
     }
 
     /// `SET gtid_next`; how the value is shown.

@@ -132,6 +132,9 @@ impl Session {
         let is_refused = match setting.name {
             "default_table_encryption" | "sql_if_exists" | "system_versioning_insert_history" => value.as_bool(),
             "sql_auto_is_null" => replays && value.as_bool(),
+            // Whoever asks for it (pt-table-checksum) relies on replicas executing the statements.
+            "binlog_format" => value.as_str() == "STATEMENT",
+            "session_track_transaction_info" => value.as_str() != "OFF",
             _ => false,
         };
         match is_refused {

@@ -18,6 +18,7 @@
 mod account;
 mod admin;
 mod binlog_statement;
+mod changes;
 mod checksum;
 mod counters;
 mod cursor;
@@ -57,6 +58,7 @@ use types::charset::Charset;
 
 use self::account::AccountCache;
 pub use self::admin::holds_commits;
+pub use self::changes::{Change, TrackGtids};
 pub use self::counters::AllCounters;
 use self::counters::{Counter, Counters};
 pub use self::cursor::Cursor;
@@ -114,6 +116,26 @@ pub struct Client {
     pub interactive: bool,
     /// The collation of the handshake; a number that is not known is the default one.
     pub collation: u16,
+    /// How its connection is protected and compressed.
+    pub stream: StreamFacts,
+}
+
+/// What SHOW STATUS says of a connection's stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamFacts {
+    /// How TLS protects it, if it does.
+    pub tls: Option<TlsFacts>,
+    /// The algorithm and its level, if it is compressed.
+    pub compression: Option<(&'static str, u32)>,
+}
+
+/// How TLS protects a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TlsFacts {
+    /// `TLSv1.3`
+    pub version: &'static str,
+    /// The cipher suite, as OpenSSL names it.
+    pub cipher: &'static str,
 }
 
 /// One client's session.
@@ -161,6 +183,8 @@ pub struct Session {
     pub(crate) now: UnixMicros,
     /// Counters of this session for SHOW STATUS.
     pub(crate) counters: Counters,
+    /// What the statement changes of the session.
+    changes: changes::Changes,
     /// Tables of another server's log whose rows are applied here.
     replay: ReplayTables,
     /// `SET @@session.server_id`: where its transactions were born.
@@ -202,6 +226,7 @@ impl Session {
             log_context: QueryContext::default(),
             now: UnixMicros(0),
             counters: Counters::default(),
+            changes: Default::default(),
             replay: ReplayTables::default(),
             server_id: None,
             binlog: Default::default(),
@@ -221,6 +246,7 @@ impl Session {
             found_rows: false,
             interactive: false,
             collation: types::CollationId::DEFAULT.0,
+            stream: StreamFacts::default(),
         };
         Session { is_applier: true, ..Session::new(shared, handle, client) }
     }
@@ -348,6 +374,7 @@ impl Session {
             connection_id: self.handle.connection_id.0,
             user: format!("{}@{}", client.user, client.host),
             current_user: format!("{}@{}", client.account.user, client.account.host),
+            stream: client.stream,
             ..SessionInfo::default()
         };
         let interactive = client.interactive;

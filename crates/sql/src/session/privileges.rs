@@ -146,6 +146,11 @@ impl Session {
         Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
     }
 
+    /// Whether the account may do what FLUSH does (1227).
+    pub fn check_may_reload(&mut self) -> Result<(), SqlError> {
+        self.check_global(&[Privilege::Reload])
+    }
+
     /// Whether the account writes although `read_only` is ON.
     pub(crate) fn may_write_in_spite_of_read_only(&mut self) -> bool {
         self.account().global.has(Privilege::ConnectionAdmin)

@@ -61,6 +61,7 @@ impl Session {
     /// Time, cancellation, processlist.
     pub(super) fn begin_statement(&mut self, text: &str) {
         self.handle.cancel.next_statement();
+        self.changes.clear();
         self.now = match self.settings.hot.timestamp {
             Some(micros) => UnixMicros(micros),
             None => self.shared.env.clock.now(),
@@ -129,6 +130,9 @@ impl Session {
         if self.check_gtid(statement)? == GtidCheck::LeaveOut {
             return Ok(Outcome::default());
         }
+        if matches!(statement, Statement::Prepare { .. } | Statement::Deallocate(_)) {
+            self.changes.state();
+        }
         match statement {
             Statement::Query(_)
             | Statement::Insert(_)
@@ -196,6 +200,7 @@ impl Session {
     /// Makes a database the default one.
     pub(super) fn enter_database(&mut self, name: &str) {
         self.info.database = Some(name.to_string());
+        self.changes.schema();
         self.database_changed();
     }
 

@@ -117,6 +117,7 @@ impl Session {
                 let (value, ty) = self.evaluate(value).await?;
                 let (value, ty) = crate::expr::json::as_variable(value, ty);
                 self.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
+                self.changes.state();
                 Ok(())
             }
             SetItem::Names { charset, collation } => self.set_names(charset.as_deref(), collation.as_deref()),
@@ -312,6 +313,7 @@ impl Session {
 
     async fn set_session(&mut self, id: SettingId, mut value: SettingValue) -> Result<(), SqlError> {
         let name = id.setting().name;
+        self.changes.setting(id);
         match name {
             "autocommit" if value.as_bool() && !self.settings.hot.autocommit => self.commit().await?,
             "last_insert_id" | "identity" => {
@@ -354,6 +356,7 @@ impl Session {
         let collation = charsets::resolve(Some(charset), collation)?.unwrap_or_default_for(charset);
         for setting in ["character_set_client", "character_set_connection", "character_set_results"] {
             self.store(setting, SettingValue::text(name));
+            self.changes.named_setting(setting);
         }
         self.store("collation_connection", SettingValue::text(collation.name()));
         Ok(())
@@ -366,7 +369,9 @@ impl Session {
         let name = charsets::static_name(charset).ok_or_else(|| charsets::unknown_charset(charset))?;
         for setting in ["character_set_client", "character_set_results"] {
             self.store(setting, SettingValue::text(name));
+            self.changes.named_setting(setting);
         }
+        self.changes.named_setting("character_set_connection");
         let of_database = self.settings.named("collation_database").clone();
         let charset = self.settings.named("character_set_database").clone();
         self.store("collation_connection", of_database);

@@ -154,6 +154,7 @@ impl Session {
 
     /// What a rollback will have to warn of, if there will be one.
     pub(super) fn note_temporary(&mut self, note: impl FnOnce(&mut TemporaryChanges)) {
+        self.changes.state();
         if self.in_transaction() || !self.settings.hot.autocommit {
             note(&mut self.transaction.temporary);
         }

@@ -1,4 +1,6 @@
-//! Golden tests of sessions on a real engine.
+//! Golden tests of sessions on a real engine, and what they tell of their changes.
+
+use super::Change;
 
 #[test]
 fn transactions() {
@@ -83,4 +85,32 @@ fn json() {
 #[test]
 fn changes() {
     crate::testing::golden("golden/session_changes.txt");
+}
+
+/// What OK packets say of each statement's changes.
+#[test]
+fn tracked_changes() {
+    let path = "golden/session_track.txt";
+    let mut inputs = Vec::new();
+    crate::golden::read(path, |input| inputs.push(input.to_string()));
+    let outputs = crate::testing::with_server(|shared| async move {
+        let mut session = crate::testing::session(&shared, "root");
+        let mut outputs = std::collections::VecDeque::new();
+        for input in inputs {
+            session.query(input.as_bytes(), &mut crate::result::Collected::default()).await.unwrap();
+            outputs.push_back(session.take_changes().iter().map(line).collect::<String>());
+        }
+        outputs
+    });
+    let mut outputs = outputs;
+    crate::golden::check(path, |_| outputs.pop_front().unwrap_or_default());
+}
+
+fn line(change: &Change) -> String {
+    match change {
+        Change::Variable(name, value) => format!("{name} = {value}\n"),
+        Change::Schema(name) => format!("default database: '{name}'\n"),
+        Change::State => "the session's state\n".into(),
+        Change::Gtids(set) => format!("GTIDs: {set}\n"),
+    }
 }

@@ -39,7 +39,7 @@ fn section(page: &mut String, setting: &Setting) {
 }
 
 /// The values that a kind takes, in words.
-pub(super) fn values(kind: Kind) -> String {
+pub fn values(kind: Kind) -> String {
     match kind {
         Kind::Bool => "ON, OFF".into(),
         Kind::Int { min, max } => format!("{min} to {max}"),

@@ -25,7 +25,7 @@ mod value;
 
 pub use config::{ConfigEntry, ConfigError, ConfigFile, apply_setting};
 pub use globals::Globals;
-pub use manual::manual;
+pub use manual::{manual, values};
 pub use session::{Hot, SessionSettings};
 pub(crate) use session::{isolation_of, time_zone};
 pub use suggest::nearest;

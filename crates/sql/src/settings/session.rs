@@ -13,6 +13,7 @@ use crate::charsets;
 use crate::exec::Limits;
 use crate::expr::SqlMode;
 use crate::expr::locale::Locale;
+use crate::session::TrackGtids;
 
 /// What statements need often, decoded.
 #[derive(Clone, Debug)]
@@ -54,6 +55,9 @@ pub struct Hot {
     pub binlog_row_image: RowImage,
     pub binlog_rows_query_log_events: bool,
     pub sql_log_bin: bool,
+    pub session_track_schema: bool,
+    pub session_track_state_change: bool,
+    pub session_track_gtids: TrackGtids,
     pub gtid_domain_id: u32,
     pub skip_parallel_replication: bool,
     pub foreign_key_checks: bool,
@@ -158,6 +162,13 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         },
         binlog_rows_query_log_events: on("binlog_rows_query_log_events"),
         sql_log_bin: on("sql_log_bin"),
+        session_track_schema: on("session_track_schema"),
+        session_track_state_change: on("session_track_state_change"),
+        session_track_gtids: match get("session_track_gtids").as_str() {
+            "OWN_GTID" => TrackGtids::Own,
+            "ALL_GTIDS" => TrackGtids::All,
+            _ => TrackGtids::Off,
+        },
         gtid_domain_id: number("gtid_domain_id") as u32,
         skip_parallel_replication: on("skip_parallel_replication"),
         foreign_key_checks: on("foreign_key_checks"),

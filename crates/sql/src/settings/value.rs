@@ -183,7 +183,18 @@ impl Setting {
                 _ => Err(self.wrong_type()),
             },
             Kind::Enum(words) => self.one_of(words, value).and_then(checked),
-            Kind::Set(words) => self.some_of(words, value).and_then(checked),
+            Kind::Set(_)
+                if self.name == "protocol_compression_algorithms" && !matches!(value, SettingValue::Text(_)) =>
+            {
+                Err(if *value == SettingValue::Null { self.wrong_value(value) } else { self.wrong_type() })
+            }
+            Kind::Set(words) => match self.some_of(words, value)? {
+                // Nobody could connect.
+                none if self.name == "protocol_compression_algorithms" && none.as_str().is_empty() => {
+                    Err(self.wrong_value(value))
+                }
+                some => checked(some),
+            },
             Kind::CharacterSet | Kind::Collation | Kind::TimeZone | Kind::Locale => match value {
                 SettingValue::Text(text) => super::session::check_name(self, text).and_then(checked),
                 // Results as they are, without conversion.
@@ -200,6 +211,15 @@ impl Setting {
 
     /// Reads a value as a configuration file or the command line has it: `64M`, `ON`, text without quotes.
     pub fn parse(&self, text: &str) -> Result<SettingValue, SqlError> {
+        let (value, checked) = self.parse_nearest(text)?;
+        match checked.adjusted {
+            true => Err(self.wrong_value(&value)),
+            false => Ok(checked.value),
+        }
+    }
+
+    /// The same; a number out of range becomes the nearest inside. Gives what was written, and what holds.
+    pub(super) fn parse_nearest(&self, text: &str) -> Result<(SettingValue, Checked), SqlError> {
         let number = || parse_number(text).ok_or_else(|| self.wrong_value(&SettingValue::text(text)));
         let value = match self.kind {
             Kind::Int { .. } | Kind::UInt { .. } => number().map(|n| match u64::try_from(n) {
@@ -216,10 +236,7 @@ impl Setting {
             _ => SettingValue::text(text),
         };
         let checked = self.check(&value)?;
-        if checked.adjusted {
-            return Err(self.wrong_value(&value));
-        }
-        Ok(checked.value)
+        Ok((value, checked))
     }
 
     fn integer(&self, value: &SettingValue) -> Result<i128, SqlError> {

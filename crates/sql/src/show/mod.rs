@@ -17,6 +17,7 @@ use base::SqlError;
 use types::{ColumnDef, ColumnType, Value};
 
 pub(crate) use self::columns::{default_of, extra_of, field_list, key_of};
+pub(crate) use self::status::stream_lines;
 use crate::bind::output;
 use crate::expr::ExprType;
 use crate::information_schema::{Once, column_spec};
@@ -74,7 +75,7 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
         Show::Grants(user) => (accounts::grants(session, user.as_ref())?, &Filter::None),
         Show::Privileges => (accounts::privileges(), &Filter::None),
         Show::Variables { global, filter } => (variables::variables(session, *global), filter),
-        Show::Status { global, filter } => (status::status(session, *global), filter),
+        Show::Status { global, filter } => (status::status(session, *global, filter), filter),
         Show::Processlist { full } => (server::processlist(session, *full), &Filter::None),
         Show::Warnings { only_errors, limit } => (server::warnings(session, *only_errors, *limit), &Filter::None),
         Show::WarningCount { only_errors } => (server::warning_count(session, *only_errors), &Filter::None),

@@ -85,6 +85,7 @@ pub(crate) fn session(shared: &Arc<Shared>, user: &str) -> Session {
         found_rows: false,
         interactive: false,
         collation: 255,
+        stream: Default::default(),
     };
     Session::new(shared.clone(), handle, client)
 }

@@ -31,7 +31,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("found_rows", 0, 0, fixed_int, |args| Ok(Value::Int(args.ctx.session.found_rows as i64))).per_execution(),
     line("charset", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).charset().name()))),
     line("collation", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).name()))),
-    line("coercibility", 1, 1, fixed_int, |args| Ok(Value::Int(args.args[0].ty.coercibility as i64))),
+    line("coercibility", 1, 1, fixed_int, |args| Ok(Value::Int(args.args[0].ty.coercibility.number()))),
     line("uuid", 0, 0, |_, _| system_text(36).nullable(false), |args| Ok(Value::str(uuid_text(&uuid(args)))))
         .volatile(),
     line("uuid_short", 0, 0, fixed_uint, uuid_short).volatile(),

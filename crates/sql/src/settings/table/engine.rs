@@ -40,8 +40,8 @@ pub(super) const ALL: &[Setting] = &[
         "Whether foreign keys are checked and cascades followed. OFF also lets children be made before their parents.",
     ),
     both("restrict_fk_on_non_standard_key", BOOL, "ON")
-        .read_only()
-        .doc("Whether a foreign key has to refer to a whole unique key. Always ON."),
+        .understood()
+        .doc("A foreign key has to refer to a whole unique key; OFF changes nothing of that, such keys are refused (6125)."),
     both("sql_generate_invisible_primary_key", BOOL, "ON")
         .read_only()
         .doc("Whether a table without a primary key gets an invisible one. Always ON."),

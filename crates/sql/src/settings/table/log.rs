@@ -8,8 +8,8 @@ pub(super) const ALL: &[Setting] = &[
     fixed("binlog_checksum", Kind::Enum(&["NONE", "CRC32"]), "CRC32")
         .doc("How events are protected. Always CRC32 here: the log is the only write-ahead log."),
     both("binlog_format", Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW")
-        .read_only()
-        .doc("How changes are logged. Always ROW."),
+        .doc("How changes are logged: as rows, whatever it says. MIXED is taken, since it leaves the choice to the server; STATEMENT is refused, because a \
+              program that asks for it relies on replicas executing its statements."),
     global("binlog_expire_logs_auto_purge", BOOL, "ON").doc("Whether files older than binlog_expire_logs_seconds are removed."),
     global("binlog_expire_logs_seconds", U32, "2592000")
         .alias(&["binlog_expire_seconds"])

@@ -29,6 +29,8 @@ pub(super) const ALL: &[Setting] = &[
     both("net_write_timeout", uint(1, 31_536_000), "60").doc("Seconds that a client may take to read what was sent."),
     fixed("pid_file", TEXT, "").doc("Where the server writes its process id."),
     fixed("port", uint(0, 65535), "3306").doc("The TCP port; 0 takes a free one."),
+    global("protocol_compression_algorithms", Kind::Set(&["zlib", "zstd", "uncompressed"]), "zlib,zstd,uncompressed")
+        .doc("How clients may have their connections compressed; without `uncompressed` they have to."),
     fixed("protocol_version", uint(10, 10), "10").doc("Version of the client/server protocol."),
     global("require_secure_transport", BOOL, "OFF")
         .doc("Whether clients without TLS are refused, unless they come over the socket."),
@@ -42,6 +44,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("ssl_cert", TEXT, "server-cert.pem").doc("The server's certificate; made at first start if it is missing."),
     fixed("ssl_key", TEXT, "server-key.pem").doc("The key of the server's certificate."),
     fixed("tls_version", TEXT, "TLSv1.2,TLSv1.3").doc("Versions of TLS that are spoken."),
+    fixed("user", TEXT, "").doc("The user of the operating system that the server becomes when root starts it."),
     both("wait_timeout", uint(1, 31_536_000), "28800").doc("Seconds after which an idle connection is closed."),
     fixed("worker_threads", uint(0, 1024), "0").doc("Threads that run sessions; 0 for one per core."),
 ];

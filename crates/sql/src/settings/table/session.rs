@@ -107,22 +107,18 @@ pub(super) const ALL: &[Setting] = &[
         .understood()
         .doc("Results always have their columns' descriptions."),
     both("session_track_gtids", Kind::Enum(&["OFF", "OWN_GTID", "ALL_GTIDS"]), "OFF")
-        .understood()
-        .doc("What of GTIDs is sent with OK packets."),
-    fixed("session_track_schema", BOOL, "ON").doc("Whether a new default database is sent with OK packets. Always ON."),
+        .doc("What of GTIDs is sent with OK packets to clients that track the session's state: those that it commits, or all that are executed."),
+    both("session_track_schema", BOOL, "ON").doc("Whether the default database is sent with OK packets when it is chosen."),
     both("session_track_state_change", BOOL, "OFF")
-        .understood()
-        .doc("Whether changes of state are sent with OK packets."),
+        .doc("Whether OK packets say that a statement changed something of the session: settings, variables, the default database, temporary tables, prepared statements."),
     both(
         "session_track_system_variables",
         TEXT,
         "time_zone,autocommit,character_set_client,character_set_results,character_set_connection",
     )
-    .understood()
-    .doc("Settings whose changes are sent with OK packets."),
+    .doc("Settings that are sent with OK packets when they are set, with commas between; `*` for all."),
     both("session_track_transaction_info", Kind::Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF")
-        .understood()
-        .doc("What of transactions is sent with OK packets."),
+        .doc("What of transactions is sent with OK packets. Only OFF."),
     both("sort_buffer_size", uint(32768, u64::MAX), "1048576")
         .doc("Bytes of rows that a sort keeps in memory; more go to temporary files."),
     both("sql_auto_is_null", BOOL, "OFF").understood().doc("IS NULL has no second meaning."),

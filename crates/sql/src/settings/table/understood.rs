@@ -28,7 +28,7 @@ pub(super) const ALL: &[Setting] = &[
         .understood()
         .doc("There are no events."),
     global("flush", BOOL, "OFF").understood().doc("MyISAM's."),
-    global("general_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged to a file."),
+    global("general_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged; ON in a configuration file is an error."),
     global("general_log_file", TEXT, "").understood().doc("Statements are not logged to a file."),
     fixed("have_compress", TEXT, "YES").understood().doc("COMPRESS() is there."),
     fixed("have_dynamic_loading", TEXT, "NO").understood().doc("There are no plugins to load."),
@@ -81,7 +81,9 @@ pub(super) const ALL: &[Setting] = &[
     fixed("license", TEXT, "MIT OR Apache-2.0").doc("The program's licence."),
     global("local_infile", BOOL, "OFF").doc("Whether clients may send files (LOAD DATA LOCAL)."),
     global("log_bin_trust_function_creators", BOOL, "OFF").understood().doc("There are no stored functions."),
-    fixed("log_error", TEXT, "stderr").doc("Where messages go."),
+    fixed("log_error", TEXT, "stderr").doc(
+        "The file that messages go to, relative to datadir; `stderr` for the standard error output. SIGHUP and FLUSH LOGS open it anew.",
+    ),
     global("log_error_verbosity", uint(1, 3), "2").understood().doc("See the command line's RUST_LOG."),
     global("log_output", TEXT, "NONE").understood().doc("Statements are not logged."),
     global("log_queries_not_using_indexes", BOOL, "OFF").understood().doc("Statements are not logged."),
@@ -119,7 +121,10 @@ pub(super) const ALL: &[Setting] = &[
     fixed("skip_external_locking", BOOL, "ON").understood().doc("MyISAM's."),
     fixed("skip_show_database", BOOL, "OFF").understood().doc("Databases are shown to those who have rights in them."),
     global("slow_launch_time", U32, "2").understood().doc("There are no threads to launch."),
-    global("slow_query_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged."),
+    global("slow_query_log", BOOL, "OFF")
+        .read_only()
+        .understood()
+        .doc("Statements are not logged; ON in a configuration file is an error."),
     global("slow_query_log_file", TEXT, "").understood().doc("Statements are not logged."),
     global("stored_program_cache", U32, "256").understood().doc("There are no stored procedures."),
     global("sync_master_info", U32, "0")

@@ -1,0 +1,232 @@
+//! Tables about the server and its connections that tools ask for: what clients say of themselves, executed GTIDs, InnoDB's view of tables.
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use engine::Table;
+use types::Value;
+
+use super::rows::{Rows, Source, text};
+use crate::account::Privilege;
+use crate::show::stream_lines;
+
+/// 1227 without PROCESS, as for all of InnoDB's tables.
+fn check_process(source: &Source<'_>) -> Result<(), SqlError> {
+    if source.has(Privilege::Process) {
+        return Ok(());
+    }
+    let message = "Access denied; you need (at least one of) the PROCESS privilege(s) for this operation";
+    Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
+}
+
+pub(super) const CONNECT_ATTRS: &str = "PROCESSLIST_ID u, ATTR_NAME v32, ATTR_VALUE v1024?, ORDINAL_POSITION i?";
+
+/// Of all connections.
+pub(super) fn session_connect_attrs(source: &Source<'_>) -> Rows {
+    Ok(connect_attrs(source, |_| true))
+}
+
+/// Of the connections of the account's own user.
+pub(super) fn session_account_connect_attrs(source: &Source<'_>) -> Rows {
+    let own = source.services().processlist().into_iter().filter(|process| process.user == source.user());
+    let own: Vec<u32> = own.map(|process| process.id.0).collect();
+    Ok(connect_attrs(source, |id| own.contains(&id)))
+}
+
+fn connect_attrs(source: &Source<'_>, is_shown: impl Fn(u32) -> bool) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    for (id, attributes) in source.services().connect_attributes() {
+        if !is_shown(id.0) {
+            continue;
+        }
+        for (place, (name, value)) in attributes.into_iter().enumerate() {
+            rows.push(vec![Value::UInt(id.0.into()), text(name), text(value), Value::Int(place as i64)]);
+        }
+    }
+    rows
+}
+
+/// The server's counters, with what the session's stream has of its own.
+pub(super) fn session_status(source: &Source<'_>) -> Rows {
+    let mut lines = source.services().status();
+    lines.extend(stream_lines(source.stream()));
+    lines.sort();
+    Ok(lines.into_iter().map(|(name, value)| vec![text(name), text(value)]).collect())
+}
+
+pub(super) const GTID_EXECUTED: &str = "source_uuid v36, interval_start b, interval_end b, gtid_tag v32";
+
+/// A row per interval.
+pub(super) fn gtid_executed(source: &Source<'_>) -> Rows {
+    let set = source.services().binary_log_status().executed_gtid_set;
+    let mut rows = Vec::new();
+    for of_server in set.split(',') {
+        let mut parts = of_server.trim().split(':');
+        let Some(uuid) = parts.next().filter(|uuid| !uuid.is_empty()) else { continue };
+        let mut tag = "";
+        for part in parts {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            match (first.parse(), last.parse()) {
+                (Ok(first), Ok(last)) => {
+                    rows.push(vec![text(uuid), Value::Int(first), Value::Int(last), text(tag)]);
+                }
+                _ => tag = part,
+            }
+        }
+    }
+    Ok(rows)
+}
+
+pub(super) const INNODB_TABLES: &str = "TABLE_ID u, NAME v655, FLAG i, N_COLS i, SPACE b, ROW_FORMAT v12?, ZIP_PAGE_SIZE u, SPACE_TYPE v10?, \
+                                        INSTANT_COLS i, TOTAL_ROW_VERSIONS i";
+
+/// Columns that InnoDB counts beside those of a table.
+const HIDDEN_COLUMNS: usize = 3;
+/// The formats of tables in InnoDB's flags: DYNAMIC, in a file of its own.
+const TABLE_FLAG: i64 = 33;
+const TABLESPACE_FLAG: u64 = 16417;
+
+/// The tables that the account may see. Each counts as a tablespace of its own, though there is one data file.
+pub(super) fn innodb_tables(source: &Source<'_>) -> Rows {
+    check_process(source)?;
+    let row = |table: &Arc<Table>| {
+        vec![
+            Value::UInt(table.def.id.0),
+            text(innodb_name(&table.def)),
+            Value::Int(TABLE_FLAG),
+            Value::Int((table.def.columns.len() + HIDDEN_COLUMNS) as i64),
+            Value::Int(table.def.id.0 as i64),
+            Value::str_static("Dynamic"),
+            Value::UInt(0),
+            Value::str_static("Single"),
+            Value::Int(0),
+            Value::Int(0),
+        ]
+    };
+    Ok(source.tables().map(row).collect())
+}
+
+/// `database/table`
+fn innodb_name(def: &types::TableDef) -> String {
+    format!("{}/{}", def.schema, def.name)
+}
+
+pub(super) const INNODB_TABLESPACES: &str = "SPACE u, NAME v655, FLAG u, ROW_FORMAT v22?, PAGE_SIZE u, ZIP_PAGE_SIZE u, SPACE_TYPE v10?, \
+     FS_BLOCK_SIZE u, FILE_SIZE u, ALLOCATED_SIZE u, AUTOEXTEND_SIZE u, SERVER_VERSION v10?, SPACE_VERSION u, ENCRYPTION v1?, STATE v10?";
+
+/// There is one data file; a table's size is what its pages and those of its indexes take of it.
+pub(super) fn innodb_tablespaces(source: &Source<'_>) -> Rows {
+    check_process(source)?;
+    let row = |table: &Arc<Table>| {
+        let (data, indexes) = source.engine().table_bytes(table);
+        vec![
+            Value::UInt(table.def.id.0),
+            text(innodb_name(&table.def)),
+            Value::UInt(TABLESPACE_FLAG),
+            Value::str_static("Dynamic"),
+            Value::UInt(PAGE_BYTES),
+            Value::UInt(0),
+            Value::str_static("Single"),
+            Value::UInt(4096),
+            Value::UInt(data + indexes),
+            Value::UInt(data + indexes),
+            Value::UInt(0),
+            Value::str_static("8.4.0"),
+            Value::UInt(1),
+            Value::str_static("N"),
+            Value::str_static("normal"),
+        ]
+    };
+    Ok(source.tables().map(row).collect())
+}
+
+const PAGE_BYTES: u64 = 16 << 10;
+
+pub(super) const INNODB_METRICS: &str = "NAME v193, SUBSYSTEM v193, COUNT b, MAX_COUNT b?, MIN_COUNT b?, AVG_COUNT d?, COUNT_RESET b, \
+     MAX_COUNT_RESET b?, MIN_COUNT_RESET b?, AVG_COUNT_RESET d?, TIME_ENABLED s?, TIME_DISABLED s?, TIME_ELAPSED b?, TIME_RESET s?, STATUS v193, \
+     TYPE v193, COMMENT v193";
+
+/// InnoDB's name of a metric, what it is part of, and the status that it is here.
+const METRICS: [(&str, &str, &str); 14] = [
+    ("buffer_data_reads", "buffer", "Innodb_data_read"),
+    ("buffer_data_written", "buffer", "Innodb_data_written"),
+    ("buffer_pages_read", "buffer", "Innodb_pages_read"),
+    ("buffer_pages_written", "buffer", "Innodb_pages_written"),
+    ("buffer_pool_pages_data", "buffer", "Innodb_buffer_pool_pages_data"),
+    ("buffer_pool_pages_dirty", "buffer", "Innodb_buffer_pool_pages_dirty"),
+    ("buffer_pool_pages_total", "buffer", "Innodb_buffer_pool_pages_total"),
+    ("buffer_pool_read_requests", "buffer", "Innodb_buffer_pool_read_requests"),
+    ("buffer_pool_reads", "buffer", "Innodb_buffer_pool_reads"),
+    ("lock_deadlocks", "lock", "Innodb_deadlocks"),
+    ("lock_row_lock_current_waits", "lock", "Innodb_row_lock_current_waits"),
+    ("lock_row_lock_time", "lock", "Innodb_row_lock_time"),
+    ("lock_row_lock_waits", "lock", "Innodb_row_lock_waits"),
+    ("lock_timeouts", "lock", "Innodb_row_lock_timeouts"),
+];
+
+/// The metrics that are counters of SHOW STATUS too. `trx_rseg_history_len`, for which tools watch, is how many read views are open: they are
+/// what keeps old versions of rows.
+pub(super) fn innodb_metrics(source: &Source<'_>) -> Rows {
+    check_process(source)?;
+    let status = source.services().status();
+    let value = |name: &str| {
+        let found = status.iter().find(|(known, _)| known == name);
+        found.and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
+    };
+    let mut rows: Vec<_> =
+        METRICS.iter().map(|(name, part, status)| metric(name, part, value(status), status)).collect();
+    rows.push(metric("trx_rseg_history_len", "transaction", value("Read_views"), "Read_views"));
+    Ok(rows)
+}
+
+fn metric(name: &'static str, subsystem: &'static str, count: i64, status: &'static str) -> Vec<Value> {
+    let mut row = vec![Value::str_static(name), Value::str_static(subsystem), Value::Int(count)];
+    row.extend([Value::Null, Value::Null, Value::Null, Value::Int(count)]);
+    row.extend(std::iter::repeat_n(Value::Null, 7));
+    row.extend([Value::str_static("enabled"), Value::str_static("status_counter"), text(format!("See {status}"))]);
+    row
+}
+
+pub(super) const TABLE_STATS: &str = "database_name v64, table_name v199, last_update s, n_rows u, clustered_index_size u, \
+                                      sum_of_other_index_sizes u";
+
+/// Sizes are in pages. Numbers of rows are estimated when they are asked for, so they are as of now.
+pub(super) fn innodb_table_stats(source: &Source<'_>) -> Rows {
+    let now = source.now();
+    let row = |table: &Arc<Table>| {
+        let (data, indexes) = source.engine().table_bytes(table);
+        vec![
+            text(table.def.schema.clone()),
+            text(table.def.name.clone()),
+            now.clone(),
+            Value::UInt(source.engine().estimate_rows(table)),
+            Value::UInt(data.div_ceil(PAGE_BYTES)),
+            Value::UInt(indexes.div_ceil(PAGE_BYTES)),
+        ]
+    };
+    Ok(source.tables().map(row).collect())
+}
+
+pub(super) const INDEX_STATS: &str = "database_name v64, table_name v199, index_name v64, last_update s, stat_name v64, stat_value u, \
+                                      sample_size u?, stat_description v1024";
+
+/// The sizes of indexes.
+pub(super) fn innodb_index_stats(source: &Source<'_>) -> Rows {
+    let now = source.now();
+    let mut rows = Vec::new();
+    for table in source.tables() {
+        for index in &table.def.indexes {
+            rows.push(vec![
+                text(table.def.schema.clone()),
+                text(table.def.name.clone()),
+                text(index.name.clone()),
+                now.clone(),
+                Value::str_static("size"),
+                Value::UInt(source.engine().index_bytes(index.id).div_ceil(PAGE_BYTES)),
+                Value::Null,
+                Value::str_static("Number of pages in the index"),
+            ]);
+        }
+    }
+    Ok(rows)
+}
