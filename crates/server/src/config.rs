@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sql::settings::{ConfigEntry, ConfigError, ConfigFile, Globals, apply_setting};
+use sql::settings::{Applied, ConfigEntry, ConfigError, ConfigFile, Globals, apply_setting};
 
 use crate::error::{Context, ServerError};
 
@@ -46,10 +46,41 @@ const INCLUDE_DEPTH_MAX: usize = 10;
 
 /// The settings that hold.
 pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
-    let globals = Globals::new();
-    if let Some(path) = &options.config {
-        apply_file(&globals, path, 0)?;
+    read(options).map(|(globals, _)| globals)
+}
+
+/// What the log should say of a configuration file that was taken.
+#[derive(Debug, Default)]
+pub(crate) struct FileNotes {
+    /// Names that mean nothing here.
+    ignored: Vec<String>,
+    /// Values that are not those of the file.
+    adjusted: Vec<String>,
+    /// What is wrong, by file and line.
+    errors: Vec<String>,
+}
+
+impl FileNotes {
+    /// Says it.
+    pub(crate) fn log(&self) {
+        if !self.ignored.is_empty() {
+            tracing::warn!("settings of other servers that mean nothing here: {}", self.ignored.join(", "));
+        }
+        self.adjusted.iter().for_each(|note| tracing::warn!("{note}"));
     }
+}
+
+/// The settings, and what is to be said of the file that they are from.
+pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, FileNotes), ServerError> {
+    let globals = Globals::new();
+    let mut notes = FileNotes::default();
+    if let Some(path) = &options.config {
+        apply_file(&globals, path, 0, &mut notes)?;
+    }
+    if !notes.errors.is_empty() {
+        return Err(ServerError::ConfigFiles(notes.errors));
+    }
+    let of_file = globals.named("datadir").as_str().to_owned();
     let configure =
         |name: &str, value: &str| globals.configure(name, value).map_err(|error| ServerError::Setting(error.message));
     for assignment in &options.set {
@@ -70,7 +101,11 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
         }
     }
     let datadir = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
-    configure("datadir", &with_slash(&datadir))?;
+    let own = with_slash(&datadir);
+    if options.config.is_some() && !of_file.is_empty() && with_slash(Path::new(&of_file)) != own {
+        notes.adjusted.push(format!("datadir = {of_file} of the configuration file is not used: --datadir is {own}"));
+    }
+    configure("datadir", &own)?;
     let log = datadir.join(binlog::LogOptions::default().basename);
     configure("log_bin_basename", &log.display().to_string())?;
     configure("log_bin_index", &format!("{}.index", log.display()))?;
@@ -84,11 +119,12 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
     if let Ok(name) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
         configure("hostname", name.trim())?;
     }
-    Ok(Arc::new(globals))
+    Ok((Arc::new(globals), notes))
 }
 
-/// A file and, where it includes others, those; their paths are relative to its own.
-fn apply_file(globals: &Globals, path: &Path, depth: usize) -> Result<(), ServerError> {
+/// A file and, where it includes others, those; their paths are relative to its own. What is wrong with its settings is noted, so that all of
+/// it is said at once.
+fn apply_file(globals: &Globals, path: &Path, depth: usize, notes: &mut FileNotes) -> Result<(), ServerError> {
     let text = std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))?;
     let at_path = |error| ServerError::ConfigFile { path: path.to_owned(), error };
     let too_deep = |line| {
@@ -98,14 +134,20 @@ fn apply_file(globals: &Globals, path: &Path, depth: usize) -> Result<(), Server
     let beside = |name: &str| path.parent().unwrap_or(Path::new("")).join(name);
     for (line, entry) in ConfigFile::parse(&text).map_err(at_path)?.entries {
         match entry {
-            ConfigEntry::Setting(name, value) => apply_setting(globals, line, &name, &value).map_err(at_path)?,
+            ConfigEntry::Setting(name, value) => match apply_setting(globals, line, &name, &value) {
+                Ok(Applied::Taken) => {}
+                Ok(Applied::Adjusted(note)) => notes.adjusted.push(note),
+                Ok(Applied::Ignored) if notes.ignored.contains(&name) => {}
+                Ok(Applied::Ignored) => notes.ignored.push(name),
+                Err(error) => notes.errors.push(at_path(error).to_string()),
+            },
             ConfigEntry::Include(_) | ConfigEntry::IncludeFolder(_) if depth == INCLUDE_DEPTH_MAX => {
                 return Err(too_deep(line));
             }
-            ConfigEntry::Include(name) => apply_file(globals, &beside(&name), depth + 1)?,
+            ConfigEntry::Include(name) => apply_file(globals, &beside(&name), depth + 1, notes)?,
             ConfigEntry::IncludeFolder(name) => {
                 for file in files_of(&beside(&name))? {
-                    apply_file(globals, &file, depth + 1)?;
+                    apply_file(globals, &file, depth + 1, notes)?;
                 }
             }
         }
@@ -179,6 +221,11 @@ mod tests {
         write("conf.d/a.cnf", "[mysqld]\n\nprot=2\n");
         let error = with("my.cnf").err().unwrap().to_string();
         assert!(error.ends_with("a.cnf: line 3: unknown setting 'prot'; did you mean 'port'?"), "{error}");
+        write("conf.d/a.cnf", "[mysqld]\nprot=2\nloose_prot=3\nmyisam_recover_options=1\nslow_query_log\n");
+        let error = with("my.cnf").err().unwrap().to_string();
+        let both = error.contains("a.cnf: line 2: unknown setting 'prot'")
+            && error.contains("line 5: slow_query_log = ON is not");
+        assert!(both && error.lines().count() == 2, "all at once: {error}");
         write("circle", "!include circle\n");
         let error = with("circle").err().unwrap().to_string();
         assert!(error.ends_with("line 1: files are included more than 10 deep"), "{error}");

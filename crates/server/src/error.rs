@@ -32,6 +32,12 @@ pub enum ServerError {
         /// Line and reason.
         error: ConfigError,
     },
+    /// Configuration files have settings with errors.
+    #[error("{}", .0.join("\n"))]
+    ConfigFiles(
+        /// File, line and reason of each.
+        Vec<String>,
+    ),
     /// A setting of the command line has an error.
     #[error("{0}")]
     Setting(String),

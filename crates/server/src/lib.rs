@@ -20,6 +20,7 @@ mod first_start;
 mod listen;
 mod logging;
 mod prepared;
+mod process;
 mod relay;
 mod replication;
 mod runtime;

@@ -1,17 +1,93 @@
-//! The server's own log: lines on standard error.
+//! The server's own log: lines on standard error, or in a file (`log_error`).
 
+use std::fs::{File, OpenOptions};
+use std::io::{IsTerminal, Write, stderr};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
 use tracing_subscriber::EnvFilter;
+
+use crate::datadir;
+use crate::error::{Context, ServerError};
 
 /// Names the levels to log, by part of the program, as in `info,engine=debug`.
 const FILTER_VARIABLE: &str = "COMMUTER_LOG";
+/// What a file is called that was named without an extension, as in MySQL.
+const EXTENSION: &str = "err";
 
-/// Begins to log; a second call does nothing.
+/// The file of this process, if it logs to one.
+static LOG_FILE: OnceLock<LogFile> = OnceLock::new();
+
+/// A file that can be opened anew under the same name, after a program has moved it away.
+struct LogFile {
+    path: PathBuf,
+    file: Mutex<File>,
+}
+
+impl LogFile {
+    fn open(path: &Path) -> std::io::Result<File> {
+        OpenOptions::new().create(true).append(true).open(path)
+    }
+}
+
+/// Begins to log to standard error; a second call does nothing.
 pub fn start_logging() {
+    start(stderr().is_terminal());
+}
+
+/// Begins to log to the file that `log_error` names, if it names one.
+pub(crate) fn start_logging_to(log_error: &str, datadir: &Path) -> Result<(), ServerError> {
+    if matches!(log_error, "" | "stderr") {
+        start_logging();
+        return Ok(());
+    }
+    let mut path = datadir.join(log_error);
+    if path.extension().is_none() {
+        path.set_extension(EXTENSION);
+    }
+    if path.parent() == Some(datadir) {
+        datadir::create(datadir)?;
+    }
+    let file = LogFile::open(&path).context(|| format!("cannot write the log (log_error) {}", path.display()))?;
+    let _ = LOG_FILE.set(LogFile { path, file: Mutex::new(file) });
+    start(false);
+    Ok(())
+}
+
+/// Opens the file anew under its name, for SIGHUP and FLUSH LOGS. If that fails, the old file goes on.
+pub(crate) fn reopen() {
+    let Some(log) = LOG_FILE.get() else { return };
+    match LogFile::open(&log.path) {
+        Ok(file) => *log.file.lock() = file,
+        Err(error) => tracing::error!("cannot open {} anew: {error}", log.path.display()),
+    }
+}
+
+fn start(colors: bool) {
     let filter = EnvFilter::builder()
         .with_default_directive(tracing::level_filters::LevelFilter::INFO.into())
         .with_env_var(FILTER_VARIABLE)
         .from_env_lossy();
-    let colors = std::io::IsTerminal::is_terminal(&std::io::stderr());
-    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colors);
+    let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colors);
     let _ = subscriber.with_target(false).try_init();
+}
+
+fn writer() -> Box<dyn Write> {
+    match LOG_FILE.get() {
+        Some(log) => Box::new(ToFile(log)),
+        None => Box::new(stderr()),
+    }
+}
+
+struct ToFile(&'static LogFile);
+
+impl Write for ToFile {
+    fn write(&mut self, line: &[u8]) -> std::io::Result<usize> {
+        self.0.file.lock().write(line)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.file.lock().flush()
+    }
 }

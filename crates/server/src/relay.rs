@@ -12,8 +12,9 @@ use tokio::net::TcpListener;
 
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
+use crate::process::prepare_process;
 use crate::replication::source_of;
-use crate::serve::{LEFTOVERS_TIME, Signals, prepare_process};
+use crate::serve::{LEFTOVERS_TIME, Signals};
 use crate::url::ServerUrl;
 use crate::{listen, runtime, start_logging, tls};
 

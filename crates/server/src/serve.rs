@@ -1,7 +1,7 @@
 //! [`Server`]: a database with listeners, from start to shutdown.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ use crate::config::ServeOptions;
 use crate::core::{Core, configure};
 use crate::error::{Context, ServerError};
 use crate::listen::{self, SocketFile};
-use crate::{runtime, services, start_logging, tls};
+use crate::process::{self, prepare_process};
+use crate::{logging, runtime, services, tls};
 
 /// The socket's name in the data directory if no other was set.
 const SOCKET_FILE: &str = "commuter.sock";
@@ -31,13 +32,18 @@ pub struct Server {
     tasks: Vec<JoinHandle<()>>,
     addresses: Vec<SocketAddr>,
     socket: Option<SocketFile>,
+    /// `pid_file`; it goes with the server.
+    pid_file: Option<SocketFile>,
 }
 
-/// Runs a server until SIGTERM, SIGINT or SHUTDOWN: the whole life of a `serve` process.
+/// Runs a server until SIGTERM, SIGINT, SIGQUIT or SHUTDOWN: the whole life of a `serve` process.
 pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
-    start_logging();
+    let (globals, notes) = crate::config::read(options)?;
+    process::become_user(globals.named("user").as_str())?;
     prepare_process();
-    let workers = crate::settings(options)?.named("worker_threads").as_u64() as usize;
+    logging::start_logging_to(globals.named("log_error").as_str(), Path::new(globals.named("datadir").as_str()))?;
+    notes.log();
+    let workers = globals.named("worker_threads").as_u64() as usize;
     let runtime = runtime(workers).context(|| "cannot start the runtime".to_owned())?;
     let result = runtime.block_on(async {
         let mut signals = Signals::new().context(|| "cannot handle signals".to_owned())?;
@@ -49,8 +55,10 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
                 return Ok(());
             }
         };
+        let hangup = signals.take_hangup();
         tokio::select! {
             signal = signals.terminate() => tracing::info!("{signal}: shutting down"),
+            () = reopen_logs(hangup) => {}
             () = server.core.end.asked() => tracing::info!("shutting down"),
         }
         server.shutdown().await
@@ -65,7 +73,19 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
 pub(crate) struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    _hangup: Signal,
+    quit: Signal,
+    /// A terminal that goes away is no reason to stop.
+    hangup: Option<Signal>,
+}
+
+/// Opens the file of the log anew for each SIGHUP, for ever.
+async fn reopen_logs(hangup: Option<Signal>) {
+    let Some(mut hangup) = hangup else { return std::future::pending().await };
+    while hangup.recv().await.is_some() {
+        logging::reopen();
+        tracing::info!("SIGHUP: the log goes on");
+    }
+    std::future::pending().await
 }
 
 impl Signals {
@@ -73,9 +93,14 @@ impl Signals {
         Ok(Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
-            // A terminal that goes away is no reason to stop.
-            _hangup: signal(SignalKind::hangup())?,
+            quit: signal(SignalKind::quit())?,
+            hangup: Some(signal(SignalKind::hangup())?),
         })
+    }
+
+    /// SIGHUP, for what is to be done then; it ends nothing.
+    fn take_hangup(&mut self) -> Option<Signal> {
+        self.hangup.take()
     }
 
     /// Ready when one of them has come; its name.
@@ -83,6 +108,7 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
+            _ = self.quit.recv() => "SIGQUIT",
         }
     }
 }
@@ -98,7 +124,8 @@ impl Server {
             false => listen::bind_tcp(globals.named("bind_address").as_str(), port).await?,
         };
         let core = Core::open_unrecovered(globals, options).await?;
-        let mut server = Server { core, recovered: false, tasks: Vec::new(), addresses: Vec::new(), socket: None };
+        let mut server =
+            Server { core, recovered: false, tasks: Vec::new(), addresses: Vec::new(), socket: None, pid_file: None };
         if let Err(error) = server.open_doors(sockets, options).await {
             // What is open is closed as it should be; that this went well is of no interest beside the error.
             if let Err(other) = server.shutdown().await {
@@ -180,6 +207,7 @@ impl Server {
             let path = self.core.datadir.file(&pid_file);
             let pid = std::process::id().to_string() + "\n";
             std::fs::write(&path, pid).context(|| format!("cannot write {}", path.display()))?;
+            self.pid_file = Some(SocketFile(path));
         }
         Ok(())
     }
@@ -211,21 +239,5 @@ impl Server {
         }
         tracing::info!("shut down");
         Ok(())
-    }
-}
-
-/// Files that are made from here on are nobody else's business, and each connection is a file descriptor: the usual soft
-/// limit of 1024 is for programs with few.
-#[expect(unsafe_code, reason = "umask and setrlimit have no wrappers in std")]
-pub(crate) fn prepare_process() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: umask takes a number and cannot fail; the other two get a valid pointer to a struct that lives across
-    // them. Nothing else of ours is touched.
-    unsafe {
-        libc::umask(0o077);
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
-        }
     }
 }

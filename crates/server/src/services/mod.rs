@@ -227,13 +227,19 @@ impl Services for ServerServices {
     fn flush(&self, target: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
         match target {
             FlushTarget::Nothing | FlushTarget::Status | FlushTarget::Tables(_) => Box::pin(std::future::ready(Ok(()))),
+            FlushTarget::ErrorLogs => {
+                crate::logging::reopen();
+                Box::pin(std::future::ready(Ok(())))
+            }
             // A copy of a source's log goes on in a new file where the source's does, and when the server becomes a source itself. There is
             // no relay log beside it.
             FlushTarget::RelayLogs => Box::pin(std::future::ready(Ok(()))),
             FlushTarget::Logs | FlushTarget::BinaryLogs if self.parts.engine.is_follower() => {
+                reopen_log_for(&target);
                 Box::pin(std::future::ready(Ok(())))
             }
             FlushTarget::Logs | FlushTarget::BinaryLogs => {
+                reopen_log_for(&target);
                 Box::pin(async { Ok(self.parts.engine.rotate_log().await?) })
             }
             // The session holds the locks.
@@ -305,5 +311,12 @@ impl Services for ServerServices {
             self.parts.engine.checkpoint().await?;
             Ok(())
         })
+    }
+}
+
+/// FLUSH LOGS is for the server's own log too.
+fn reopen_log_for(target: &FlushTarget) {
+    if *target == FlushTarget::Logs {
+        crate::logging::reopen();
     }
 }

@@ -445,6 +445,7 @@ fn flush(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
         let target = match tokens.expect_one(&words)? {
             "BINARY LOGS" => FlushTarget::BinaryLogs,
             "LOGS" => FlushTarget::Logs,
+            "ERROR LOGS" => FlushTarget::ErrorLogs,
             "STATUS" | "GLOBAL STATUS" => FlushTarget::Status,
             "RELAY LOGS" => {
                 channel(tokens)?;

@@ -3,7 +3,7 @@
 //! Both give pairs of name and value; what a name means and whether a value is valid is the table's matter. Reading the file,
 //! and those that it includes, is the caller's.
 
-use super::{Globals, find, nearest};
+use super::{Globals, Setting, find, foreign, nearest};
 
 /// What is wrong in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,6 +36,23 @@ pub enum ConfigError {
     },
 }
 
+/// Sections of a my.cnf that are for a server.
+const SECTIONS: [&str; 13] = [
+    "mysqld",
+    "server",
+    "mysqld-8.4",
+    "mysqld-9.7",
+    "mysql_cluster",
+    "mysqld-11.8",
+    "mariadb",
+    "mariadb-11.8",
+    "mariadbd",
+    "mariadbd-11.8",
+    "client-server",
+    "galera",
+    "commuter",
+];
+
 /// What a file says, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigFile {
@@ -55,8 +72,8 @@ pub enum ConfigEntry {
 }
 
 impl ConfigFile {
-    /// Reads the text of a file. Sections other than `[mysqld]`, `[server]`, `[commuter]` and `[mariadb]` are somebody else's; what stands
-    /// before the first section is ours.
+    /// Reads the text of a file. Sections other than those that a MySQL 9.7, a MariaDB 11.8 or a commuter reads are somebody else's; what
+    /// stands before the first section is ours.
     pub fn parse(text: &str) -> Result<Self, ConfigError> {
         let mut file = ConfigFile::default();
         let mut ours = true;
@@ -70,7 +87,7 @@ impl ConfigFile {
                 let Some(section) = strip_comment(section).strip_suffix(']') else {
                     return Err(ConfigError::Syntax { line: number, what: "a section without ']'".into() });
                 };
-                ours = matches!(section.trim(), "mysqld" | "server" | "commuter" | "mariadb");
+                ours = SECTIONS.contains(&section.trim());
                 continue;
             }
             let syntax = |what| ConfigError::Syntax { line: number, what };
@@ -86,15 +103,72 @@ impl ConfigFile {
     }
 }
 
-/// Puts a setting of a file into `globals`, checked.
-pub fn apply_setting(globals: &Globals, line: usize, name: &str, value: &str) -> Result<(), ConfigError> {
-    let unknown = || ConfigError::Unknown { line, name: name.to_owned(), nearest: nearest(name) };
-    let known = match find(name) {
-        Some(_) => Some((name, value)),
-        None => prefixed(name, value).ok_or_else(unknown)?,
+/// What became of a setting of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Applied {
+    /// It holds.
+    Taken,
+    /// Another value holds, the nearest that there is; in words.
+    Adjusted(String),
+    /// MySQL or MariaDB know the name; it means nothing here.
+    Ignored,
+}
+
+/// Puts a setting of a file into `globals`, checked. What another server would start with is no error, unless it asks for something that
+/// is not there.
+pub fn apply_setting(globals: &Globals, line: usize, name: &str, value: &str) -> Result<Applied, ConfigError> {
+    let wrong = |message| ConfigError::Value { line, message };
+    let (is_loose, written) = match without(name, &["loose-", "loose_"]) {
+        Some(rest) => (true, rest),
+        None => (false, name),
     };
-    let Some((name, value)) = known else { return Ok(()) };
-    globals.configure(name, value).map_err(|error| ConfigError::Value { line, message: error.message })
+    let (name, value) = prefixed(written, value);
+    let Some(id) = find(name) else {
+        return match is_loose || foreign::is_known(written) {
+            true => Ok(Applied::Ignored),
+            false => Err(ConfigError::Unknown { line, name: name.to_owned(), nearest: nearest(name) }),
+        };
+    };
+    let setting = id.setting();
+    check_is_there(setting, value).map_err(wrong)?;
+    // A name for its files is as good as ON; without a log there is no server.
+    if setting.name == "log_bin" {
+        return Ok(match is_off(value) || !is_on(value) {
+            true => Applied::Ignored,
+            false => Applied::Taken,
+        });
+    }
+    match globals.configure_nearest(name, value) {
+        Ok(None) => Ok(Applied::Taken),
+        Ok(Some(held)) => Ok(Applied::Adjusted(format!("{} = {value} is out of range: {held} holds", setting.name))),
+        // What it would have changed is not there.
+        Err(_) if !setting.effective => Ok(Applied::Ignored),
+        Err(error) => Err(wrong(error.message)),
+    }
+}
+
+fn is_on(value: &str) -> bool {
+    ["on", "1", "true", "yes", ""].contains(&value.trim().to_ascii_lowercase().as_str())
+}
+
+fn is_off(value: &str) -> bool {
+    ["off", "0", "false", "no"].contains(&value.trim().to_ascii_lowercase().as_str())
+}
+
+/// Logs of statements, and logging statements, that somebody relies on.
+fn check_is_there(setting: &Setting, value: &str) -> Result<(), String> {
+    let is_missing = match setting.name {
+        "slow_query_log" | "general_log" => !is_off(value),
+        "binlog_format" => value.eq_ignore_ascii_case("STATEMENT"),
+        _ => false,
+    };
+    match is_missing {
+        true => Err(format!(
+            "{} = {value} is not supported yet; take it out of the file, or set it to {}",
+            setting.name, setting.default
+        )),
+        false => Ok(()),
+    }
 }
 
 fn include_of(directive: &str) -> Result<ConfigEntry, String> {
@@ -107,19 +181,26 @@ fn include_of(directive: &str) -> Result<ConfigEntry, String> {
     }
 }
 
-/// my.cnf's prefixes: `skip-name` is `name=OFF`, `loose-name` of an unknown name is nothing (`Some(None)`).
-fn prefixed<'a>(name: &'a str, value: &'a str) -> Option<Option<(&'a str, &'a str)>> {
-    let without = |prefix: &str| {
-        let start = name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix))?;
-        Some(&name[start.len()..])
-    };
-    for prefix in ["skip-", "skip_", "disable-", "disable_"] {
-        if let Some(rest) = without(prefix).filter(|rest| find(rest).is_some()) {
-            return Some(Some((rest, "OFF")));
+/// my.cnf's prefixes: `skip-name` is `name=OFF`, `enable-name` is `name=ON`.
+fn prefixed<'a>(name: &'a str, value: &'a str) -> (&'a str, &'a str) {
+    if find(name).is_some() {
+        return (name, value);
+    }
+    for (prefixes, meaning) in
+        [(["skip-", "skip_", "disable-", "disable_"].as_slice(), "OFF"), (&["enable-", "enable_"], "ON")]
+    {
+        if let Some(rest) = without(name, prefixes).filter(|rest| find(rest).is_some()) {
+            return (rest, meaning);
         }
     }
-    let rest = ["loose-", "loose_"].into_iter().find_map(without)?;
-    Some(find(rest).map(|_| (rest, value)))
+    (name, value)
+}
+
+fn without<'a>(name: &'a str, prefixes: &[&str]) -> Option<&'a str> {
+    prefixes.iter().find_map(|prefix| {
+        let start = name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix))?;
+        Some(&name[start.len()..])
+    })
 }
 
 /// `name = value`, `name` alone for ON; values quoted as in TOML or my.cnf.
@@ -167,13 +248,17 @@ mod tests {
     }
 
     fn apply(text: &str) -> Result<Globals, ConfigError> {
-        let globals = Globals::new();
+        apply_all(text).map(|(globals, _)| globals)
+    }
+
+    fn apply_all(text: &str) -> Result<(Globals, Vec<Applied>), ConfigError> {
+        let (globals, mut all) = (Globals::new(), Vec::new());
         for (line, entry) in ConfigFile::parse(text)?.entries {
             if let ConfigEntry::Setting(name, value) = entry {
-                apply_setting(&globals, line, &name, &value)?;
+                all.push(apply_setting(&globals, line, &name, &value)?);
             }
         }
-        Ok(globals)
+        Ok((globals, all))
     }
 
     fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -217,5 +302,26 @@ mod tests {
         let globals = apply("skip-autocommit\nloose-no-such=1\nloose-port=5").unwrap();
         assert!(!globals.named("autocommit").as_bool());
         assert_eq!(globals.named("port").as_u64(), 5);
+    }
+
+    #[test]
+    fn what_other_servers_know_is_no_mistake() {
+        let text = "[mariadbd]\nuser = mysql\nmyisam-recover-options = BACKUP\n[mysqld-9.7]\nmysqlx-bind-address = 127.0.0.1\n\
+                    log-bin = /var/log/mysql/bin\nmax_connections = 1000000\nback_log = 70\nskip-symbolic-links\ninnodb_log_file_size = x";
+        let (globals, applied) = apply_all(text).unwrap();
+        let adjusted = Applied::Adjusted("max_connections = 1000000 is out of range: 100000 holds".into());
+        let (taken, ignored) = (Applied::Taken, Applied::Ignored);
+        let expected = [&taken, &ignored, &ignored, &ignored, &adjusted, &taken, &ignored, &ignored];
+        assert_eq!(applied.iter().collect::<Vec<_>>(), expected);
+        assert!(globals.named("log_bin").as_bool());
+        assert_eq!(globals.named("max_connections").as_u64(), 100_000);
+    }
+
+    #[test]
+    fn what_is_not_there_and_relied_on_is_an_error() {
+        for setting in ["slow_query_log", "general_log = 1", "binlog-format = statement", "loose_slow_query_log = ON"] {
+            assert!(matches!(apply(setting), Err(ConfigError::Value { .. })), "{setting}");
+        }
+        apply("slow_query_log = 0\nskip-general-log\nbinlog_format = MIXED").unwrap();
     }
 }

@@ -97,10 +97,22 @@ impl Globals {
     pub fn configure(&self, name: &str, text: &str) -> Result<(), SqlError> {
         let id = super::find_or_suggest(name)?;
         let setting = id.setting();
-        let value = setting.parse(text).map_err(|error| {
-            let message = format!("{}; values: {}", error.message, super::manual::values(setting.kind));
-            SqlError { message, ..error }
-        })?;
+        let value = setting.parse(text).map_err(|error| with_values(setting, error))?;
+        self.set_configured(id, value)
+    }
+
+    /// The same for a configuration file, in which numbers out of range mean the nearest inside, as in MySQL: what holds, if it is another
+    /// value than the file has.
+    pub fn configure_nearest(&self, name: &str, text: &str) -> Result<Option<SettingValue>, SqlError> {
+        let id = super::find_or_suggest(name)?;
+        let setting = id.setting();
+        let (_, checked) = setting.parse_nearest(text).map_err(|error| with_values(setting, error))?;
+        self.set_configured(id, checked.value.clone())?;
+        Ok(checked.adjusted.then_some(checked.value))
+    }
+
+    fn set_configured(&self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
+        let setting = id.setting();
         // A collation that was given before its character set stays.
         let collation = charsets::paired(setting.name, &value).map(|(other, _)| (other, self.named(other)));
         self.set(id, value.clone());
@@ -121,6 +133,11 @@ impl Globals {
     pub fn super_read_only(&self) -> bool {
         self.super_read_only.load(Ordering::Relaxed)
     }
+}
+
+fn with_values(setting: &Setting, error: SqlError) -> SqlError {
+    let message = format!("{}; values: {}", error.message, super::manual::values(setting.kind));
+    SqlError { message, ..error }
 }
 
 fn index_of(name: &str) -> usize {

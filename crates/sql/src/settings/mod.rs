@@ -15,6 +15,7 @@
 //! - Sessions share the values that they did not set: a session costs a pointer and what it changed.
 
 mod config;
+mod foreign;
 mod globals;
 mod manual;
 mod session;
@@ -23,7 +24,7 @@ mod suggest;
 mod table;
 mod value;
 
-pub use config::{ConfigEntry, ConfigError, ConfigFile, apply_setting};
+pub use config::{Applied, ConfigEntry, ConfigError, ConfigFile, apply_setting};
 pub use globals::Globals;
 pub use manual::{manual, values};
 pub use session::{Hot, SessionSettings};

@@ -118,13 +118,15 @@ pub enum TableMaintenance {
 /// What FLUSH flushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlushTarget {
-    /// LOGS: all of them; for us the binary log.
+    /// LOGS: all of them; for us the binary log and the server's own.
     Logs,
+    /// ERROR LOGS: the server's own.
+    ErrorLogs,
     /// BINARY LOGS.
     BinaryLogs,
     /// STATUS.
     Status,
-    /// PRIVILEGES, HOSTS, ERROR LOGS, …: nothing is cached, so there is nothing to do.
+    /// PRIVILEGES, HOSTS, …: nothing is cached, so there is nothing to do.
     Nothing,
     /// TABLES [t, …].
     Tables(Vec<TableName>),
