@@ -8,7 +8,7 @@ use commuter::demo::DemoArguments;
 use server::url::ServerUrl;
 use server::{RelayArguments, ServeOptions, VERSION};
 
-use crate::{allocator, checksum, log_analyze, log_dump, tail};
+use crate::{allocator, checksum, log_analyze, log_dump, print, settings, tail};
 
 /// One line for people.
 pub(crate) type CommandError = Box<dyn std::error::Error>;
@@ -53,8 +53,14 @@ enum Command {
     /// Shows it: a source and a follower under load, the source killed in the middle, and the proof that nothing is lost.
     Demo(DemoArguments),
     /// Lists all settings, with types, defaults and meanings.
-    #[command(after_help = "Example:\n  commuter settings | less")]
-    Settings,
+    #[command(
+        after_help = "Examples:\n  commuter settings | less\n  commuter settings --format json | jq 'select(.dynamic)'"
+    )]
+    Settings {
+        /// How to print
+        #[arg(long, value_enum, default_value_t = OutputFormat::Text)]
+        format: OutputFormat,
+    },
     /// Says the version.
     #[command(after_help = "Example:\n  commuter version")]
     Version,
@@ -426,12 +432,9 @@ impl Cli {
                 commuter::demo::run(&arguments)?;
                 Ok(ExitCode::SUCCESS)
             }
-            Command::Settings => {
-                print!("{}", sql::settings::manual());
-                Ok(ExitCode::SUCCESS)
-            }
+            Command::Settings { format } => settings::run(format),
             Command::Version => {
-                println!("{VERSION}");
+                print::line(VERSION)?;
                 Ok(ExitCode::SUCCESS)
             }
         }

@@ -5,6 +5,8 @@ mod checksum;
 mod cli;
 mod log_analyze;
 mod log_dump;
+mod print;
+mod settings;
 mod tail;
 
 use std::process::ExitCode;
@@ -16,6 +18,7 @@ fn main() -> ExitCode {
     io::os::without_huge_pages();
     match cli::Cli::parse().run() {
         Ok(code) => code,
+        Err(error) if error.is::<print::ReaderIsGone>() => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("commuter: {error}");
             ExitCode::FAILURE

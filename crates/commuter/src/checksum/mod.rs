@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Checksum) -> CommandResult {
     let Some(other) = &arguments.second else {
         first.query(moment::SNAPSHOT)?;
         for table in tables(&mut first, &arguments.first.database)? {
-            report.one(&table, values::sum_of(&mut first, &table)?);
+            report.one(&table, values::sum_of(&mut first, &table)?)?;
         }
         return Ok(ExitCode::SUCCESS);
     };
@@ -84,9 +84,9 @@ pub(crate) fn run(arguments: &Checksum) -> CommandResult {
                 None => values::compare(&mut first, &mut second, table, arguments.rows)?,
             },
         };
-        report.two(table, &compared);
+        report.two(table, &compared)?;
     }
-    Ok(report.end())
+    report.end()
 }
 
 /// The tables of a server, or of one database of it.

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::{Sum, Table};
-use crate::cli::OutputFormat;
+use crate::cli::{CommandError, CommandResult, OutputFormat};
+use crate::print;
 
 /// What two servers have of a table.
 pub(super) enum Compared {
@@ -74,33 +75,33 @@ impl Report {
     }
 
     /// A table of one server.
-    pub(super) fn one(&self, table: &Table, sum: Sum) {
+    pub(super) fn one(&self, table: &Table, sum: Sum) -> Result<(), CommandError> {
         match self.format {
             OutputFormat::Text => print_same(table, sum),
             OutputFormat::Json => {
-                println!("{}", json!({ "table": table.to_string(), "rows": sum.rows, "checksum": hex(sum) }));
+                print::line(json!({ "table": table.to_string(), "rows": sum.rows, "checksum": hex(sum) }))
             }
         }
     }
 
     /// A table of two.
-    pub(super) fn two(&mut self, table: &Table, compared: &Compared) {
+    pub(super) fn two(&mut self, table: &Table, compared: &Compared) -> Result<(), CommandError> {
         self.differ += usize::from(!matches!(compared, Compared::Same(_)));
         match self.format {
             OutputFormat::Text => print_compared(table, compared),
-            OutputFormat::Json => println!("{}", json_of(table, compared)),
+            OutputFormat::Json => print::line(json_of(table, compared)),
         }
     }
 
     /// The exit status; for people, the number of tables that differ.
-    pub(super) fn end(&self) -> ExitCode {
+    pub(super) fn end(&self) -> CommandResult {
         match self.differ {
-            0 => ExitCode::SUCCESS,
+            0 => Ok(ExitCode::SUCCESS),
             n => {
                 if self.format == OutputFormat::Text {
-                    println!("{n} of the tables differ");
+                    print::line(format_args!("{n} of the tables differ"))?;
                 }
-                ExitCode::FAILURE
+                Ok(ExitCode::FAILURE)
             }
         }
     }
@@ -110,24 +111,26 @@ fn hex(sum: Sum) -> String {
     format!("{:016x}", sum.hash)
 }
 
-fn print_same(table: &Table, sum: Sum) {
-    println!("{} {:>12} {table}", hex(sum), sum.rows);
+fn print_same(table: &Table, sum: Sum) -> Result<(), CommandError> {
+    print::line(format_args!("{} {:>12} {table}", hex(sum), sum.rows))
 }
 
-fn print_compared(table: &Table, compared: &Compared) {
+fn print_compared(table: &Table, compared: &Compared) -> Result<(), CommandError> {
     match compared {
         Compared::Same(sum) => print_same(table, *sum),
-        Compared::OnlyFirst => println!("DIFFERS: {table}: only on the first server"),
-        Compared::OnlySecond => println!("DIFFERS: {table}: only on the second server"),
+        Compared::OnlyFirst => print::line(format_args!("DIFFERS: {table}: only on the first server")),
+        Compared::OnlySecond => print::line(format_args!("DIFFERS: {table}: only on the second server")),
         Compared::Differs { first: a, second: b, rows } => {
-            println!("DIFFERS: {table}: {} rows, {}; {} rows, {}", a.rows, hex(*a), b.rows, hex(*b));
-            let Some(rows) = rows else { return };
+            let (ours, theirs) = (hex(*a), hex(*b));
+            print::line(format_args!("DIFFERS: {table}: {} rows, {ours}; {} rows, {theirs}", a.rows, b.rows))?;
+            let Some(rows) = rows else { return Ok(()) };
             for row in &rows.rows {
-                println!("  {}: {}", row.what.text(), row.condition);
+                print::line(format_args!("  {}: {}", row.what.text(), row.condition))?;
             }
             if rows.more {
-                println!("  and others");
+                print::line("  and others")?;
             }
+            Ok(())
         }
     }
 }

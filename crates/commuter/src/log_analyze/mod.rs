@@ -3,7 +3,7 @@
 mod calibrate;
 mod known;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -16,6 +16,7 @@ use binlog::{BinlogError, RawEvent, StreamEvent, StreamPlace};
 use commuter::client::{Client, ServerUrl};
 
 use crate::cli::{CommandError, CommandResult, LogAnalyze, OutputFormat};
+use crate::print;
 
 /// Between two words about how far it is.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(500);
@@ -77,8 +78,7 @@ pub(crate) fn run(arguments: &LogAnalyze) -> CommandResult {
         OutputFormat::Text => report::text(&report),
         OutputFormat::Json => serde_json::to_string(&report)? + "\n",
     };
-    // Whoever reads our output may have seen enough.
-    let _ = std::io::stdout().lock().write_all(text.as_bytes());
+    print::text(text)?;
     match damage {
         None => Ok(ExitCode::SUCCESS),
         Some(damage) => Err(damage.into()),
