@@ -13,10 +13,48 @@ pub enum Cancelled {
     Connection,
 }
 
+/// What a session waits for, as lists of sessions show it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum WaitsFor {
+    /// Nothing that is shown.
+    #[default]
+    Nothing,
+    /// The lock of a table, which a definition or LOCK TABLES has, or wants before it.
+    Table,
+    /// The lock of everything.
+    Global,
+    /// GET_LOCK.
+    User,
+}
+
+impl WaitsFor {
+    /// The State of SHOW PROCESSLIST; empty for nothing.
+    pub fn state(self) -> &'static str {
+        match self {
+            WaitsFor::Nothing => "",
+            WaitsFor::Table => "Waiting for table metadata lock",
+            WaitsFor::Global => "Waiting for global read lock",
+            WaitsFor::User => "User lock",
+        }
+    }
+}
+
+/// As long as it lives, its session is shown to wait.
+pub struct ShownWait<'a>(&'a Cancel);
+
+impl Drop for ShownWait<'_> {
+    fn drop(&mut self) {
+        self.0.waits_for.store(WaitsFor::Nothing as u8, Ordering::Relaxed);
+    }
+}
+
 /// Shared between a session and those who may cancel it.
 #[derive(Debug, Default)]
 pub struct Cancel {
     state: AtomicU8,
+    /// See [`WaitsFor`].
+    waits_for: AtomicU8,
     event: Event,
 }
 
@@ -34,6 +72,19 @@ impl Cancel {
         };
         self.state.fetch_max(level, Ordering::SeqCst);
         self.event.notify(usize::MAX);
+    }
+
+    /// The session waits, until the guard is dropped.
+    pub fn show_wait(&self, waits_for: WaitsFor) -> ShownWait<'_> {
+        self.waits_for.store(waits_for as u8, Ordering::Relaxed);
+        ShownWait(self)
+    }
+
+    /// What the session waits for.
+    pub fn waits_for(&self) -> WaitsFor {
+        let number = self.waits_for.load(Ordering::Relaxed);
+        let all = [WaitsFor::Table, WaitsFor::Global, WaitsFor::User];
+        all.into_iter().find(|what| *what as u8 == number).unwrap_or_default()
     }
 
     /// Forgets a cancelled statement; called when the next one begins.

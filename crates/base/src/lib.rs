@@ -10,7 +10,7 @@ mod ids;
 pub mod leb128;
 mod stack;
 
-pub use cancel::{Cancel, Cancelled};
+pub use cancel::{Cancel, Cancelled, ShownWait, WaitsFor};
 pub use error::{ErrorClass, SqlError, codes};
 pub use ids::{
     CommitNumber, ConnectionId, Gtid, IndexId, LogPosition, PageNumber, ParseGtidError, ParseTagError, ServerId,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use base::{Cancel, Cancelled, ConnectionId, SqlError, codes};
+use base::{Cancel, Cancelled, ConnectionId, SqlError, WaitsFor, codes};
 use engine::SessionHandle;
 use io::Clock;
 use parking_lot::{Mutex, RwLock};
@@ -270,7 +270,10 @@ impl Entry {
             database: state.database.clone(),
             command: state.command,
             time: now.saturating_sub(state.since),
-            state: state.state.clone(),
+            state: match self.handle.cancel.waits_for() {
+                WaitsFor::Nothing => state.state.clone(),
+                waits_for => waits_for.state().to_owned(),
+            },
             info: (!state.idle && !state.info.is_empty()).then(|| state.info.clone()),
         }
     }

@@ -75,13 +75,10 @@ impl WaitGraph {
         let mut woken = Vec::new();
         {
             let mut waits = self.waits.lock();
+            let behind = waits.behind(&waits_for, waiter);
             waits.enter(Edge { waits_for, waiter: waiter.clone(), turn });
-            while (manager.detects_deadlocks() || !waits.lines.is_empty()) && waiter.is_waiting() {
-                let Some(cycle) = find_cycle(&waits, waiter, manager) else { break };
-                let Some(victim) = victim_of(&cycle, manager) else { break };
-                if let Ok(waker) = victim.end(End::Deadlock) {
-                    woken.extend(waker);
-                }
+            for start in std::iter::once(waiter).chain(&behind) {
+                waits.end_cycles(start, manager, &mut woken);
             }
         }
         woken.into_iter().for_each(std::task::Waker::wake);
@@ -99,6 +96,27 @@ impl WaitGraph {
 }
 
 impl Waits {
+    /// Those who may be behind a newcomer in the queue of a table.
+    fn behind(&self, waits_for: &WaitsFor, newcomer: &Waiter) -> Vec<Arc<Waiter>> {
+        let WaitsFor::Lock(Space::Tables, table) = waits_for else { return Vec::new() };
+        if newcomer.mode.is_weak() {
+            return Vec::new();
+        }
+        let is_same = |edge: &&Edge| matches!(&edge.waits_for, WaitsFor::Lock(Space::Tables, id) if id == table);
+        self.edges.values().filter(is_same).map(|edge| edge.waiter.clone()).collect()
+    }
+
+    /// Ends waits as long as there is a cycle through this one.
+    fn end_cycles(&self, start: &Waiter, manager: &LockManager, woken: &mut Vec<std::task::Waker>) {
+        while (manager.detects_deadlocks() || !self.lines.is_empty()) && start.is_waiting() {
+            let Some(cycle) = find_cycle(self, start, manager) else { return };
+            let Some(victim) = victim_of(&cycle, manager) else { return };
+            if let Ok(waker) = victim.end(End::Deadlock) {
+                woken.extend(waker);
+            }
+        }
+    }
+
     fn enter(&mut self, edge: Edge) {
         let owner = edge.waiter.owner;
         if let Some(turn) = edge.turn.filter(|_| !edge.waits_for_turn()) {

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use base::IndexId;
+use base::{IndexId, WaitsFor};
 use bytes::Bytes;
 
 use super::manager::{LockManager, Space, WaitKind};
@@ -203,6 +203,11 @@ impl LockOwner {
         let acquired = if mode.is_weak() && self.manager.weak.note(id, self.id, mode, mine.is_some()) {
             if mine.is_some() { Acquired::Already } else { Acquired::New }
         } else {
+            let _shown = wait.cancel.show_wait(match target {
+                Target::Table(_) | Target::Name { .. } => WaitsFor::Table,
+                Target::Global => WaitsFor::Global,
+                Target::User(_) => WaitsFor::User,
+            });
             self.lock_table(id, mode, had, wait).await?
         };
         match mine {

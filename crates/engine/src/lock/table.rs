@@ -6,7 +6,8 @@
 //! many take eight bytes, as long as nobody else wants them: see [`super::packed`].
 //!
 //! # Who is next
-//! Tables and names are given first come, first served. Of those who wait for a record the one with the most to lose goes first
+//! Tables and names are given first come, first served, but for who wants one for itself (a definition, LOCK TABLES … WRITE): it goes before those
+//! who wait to read or to change rows, as in MySQL, so that a table can be put in another's place while its writers wait. Of those who wait for a record the one with the most to lose goes first
 //! (rows changed and locks held, as for the choice of a victim): it is who keeps most others waiting, and once it has what
 //! it wants it lets all of that go. On hot rows, first come first served lets those who hold locks wait behind many who
 //! hold none, and they come to wait for each other: the 256 clients of `lock::tests::contention` then have 14 victims per 10
@@ -17,7 +18,8 @@
 //! first come, first served again: 1,000 clients on ten rows had 12 victims per 10 commits, and now have 1 per 20.)
 //!
 //! A place in the middle of a record's queue changes nothing for those behind it: with S and X alone each of them waits for
-//! all holders, whoever is before it, so the search for deadlocks that begins with the newcomer misses none.
+//! all holders, whoever is before it, so the search for deadlocks that begins with the newcomer misses none. In a table's queue it
+//! does: so the search begins with each of those behind it too.
 //!
 //! # Invariants
 //! - No two holders of a head have modes that are enemies.
@@ -179,14 +181,17 @@ impl Head {
     }
 
     /// The place of a newcomer in the queue; counts whom it overtakes.
-    fn place(&mut self, upgrade: bool, work: u64, order: Order) -> usize {
+    fn place(&mut self, upgrade: bool, mode: Modes, work: u64, order: Order) -> usize {
         let Some(queue) = &mut self.queue else { return 0 };
         if upgrade {
             return queue.iter().take_while(|other| other.waiter.upgrade).count();
         }
         let is_overtaken = |other: &&mut InLine| {
-            let has_less = !other.waiter.upgrade && other.waiter.work < work;
-            order == Order::MostWork && has_less && other.patience > 0
+            let goes_first = match order {
+                Order::FirstCome => mode == Modes::EXCLUSIVE && other.waiter.mode.is_weak(),
+                Order::MostWork => other.waiter.work < work,
+            };
+            goes_first && !other.waiter.upgrade && other.patience > 0
         };
         let overtaken = queue.iter_mut().rev().take_while(is_overtaken).map(|other| other.patience -= 1).count();
         queue.len() - overtaken
@@ -261,6 +266,7 @@ impl Shard {
 /// Who is next; see the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
+    /// But for exclusive modes.
     FirstCome,
     /// For locks in modes S and X only.
     MostWork,
@@ -311,7 +317,7 @@ impl LockTable {
             return if upgrade { Answer::Already } else { Answer::New };
         }
         let Some(work) = work else { return Answer::Busy };
-        let at = head.place(upgrade, work, self.order);
+        let at = head.place(upgrade, mode, work, self.order);
         if is_free && at == 0 {
             head.add(owner, mode);
             return Answer::New;
