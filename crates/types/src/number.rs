@@ -25,6 +25,16 @@ pub fn write_u64(mut n: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
+/// A number as FLOAT(M,D) and DOUBLE(M,D) hold it, and whether it was within their range: with `decimals` digits after the point, half
+/// to even, and `digits` in all.
+pub fn to_digits(n: f64, digits: u8, decimals: u8) -> (f64, bool) {
+    let scale = 10f64.powi(decimals.into());
+    let max = 10f64.powi(i32::from(digits) - i32::from(decimals)) - 1.0 / scale;
+    let whole = n.floor();
+    let rounded = if n.is_finite() { whole + ((n - whole) * scale).round_ties_even() / scale } else { n };
+    (rounded.clamp(-max, max), (-max..=max).contains(&rounded))
+}
+
 /// Appends a FLOAT; with a fixed number of digits after the point unless `decimals` is [`NOT_FIXED`]. Without one it has the
 /// six digits at most, as MySQL prints it.
 pub fn write_f32(n: f32, decimals: u8, out: &mut Vec<u8>) {

@@ -50,6 +50,9 @@ pub struct ColumnDef {
     /// Numbers are shown with zeros in front.
     #[serde(default)]
     pub zerofill: bool,
+    /// Of FLOAT(M,D) and DOUBLE(M,D): all digits, and those after the point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub float_digits: Option<(u8, u8)>,
 }
 
 impl ColumnDef {
@@ -68,15 +71,17 @@ impl ColumnDef {
             comment: String::new(),
             display_width: None,
             zerofill: false,
+            float_digits: None,
         }
     }
 
     /// The type as SHOW CREATE TABLE prints it: `int(5) unsigned zerofill`.
     pub fn type_text(&self) -> String {
         let mut text = self.ty.to_string();
-        if let Some(width) = self.display_width {
+        let digits = self.float_digits.map(|(digits, decimals)| format!("({digits},{decimals})"));
+        if let Some(digits) = digits.or_else(|| self.display_width.map(|width| format!("({width})"))) {
             let at = text.find(' ').unwrap_or(text.len());
-            text.insert_str(at, &format!("({width})"));
+            text.insert_str(at, &digits);
         }
         if self.zerofill {
             text.push_str(" zerofill");
