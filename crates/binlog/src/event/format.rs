@@ -92,6 +92,19 @@ impl FormatDescription {
         }
     }
 
+    /// The version as one number, as in comments for versions: 90704 for `9.7.4-2`, 110809 for `11.8.9-MariaDB`; the highest for what
+    /// is no version.
+    pub fn version_number(&self) -> u32 {
+        let number = |part: &str| part[..part.bytes().take_while(u8::is_ascii_digit).count()].parse::<u32>().ok();
+        let mut parts = self.server_version.splitn(3, '.').map(number);
+        match [parts.next(), parts.next(), parts.next()] {
+            [Some(Some(major)), Some(Some(minor)), Some(Some(patch))] if major < 1000 && minor < 100 && patch < 100 => {
+                major * 10_000 + minor * 100 + patch
+            }
+            _ => u32::MAX,
+        }
+    }
+
     /// Whether the file is in MariaDB's dialect.
     pub fn is_maria(&self) -> bool {
         is_maria(&self.server_version)

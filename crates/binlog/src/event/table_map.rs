@@ -210,7 +210,8 @@ impl TableMap {
     pub fn from_def(table: &TableDef) -> Self {
         TableMap {
             table_id: table.id.0 & TABLE_ID_MASK,
-            flags: if table.generated_pk { 1 | FLAG_GENERATED_PK } else { 1 },
+            // To a MySQL it is none without a counter of its own: it would leave the column out of every row.
+            flags: if table.generated_pk && table.counted_pk().is_none() { 1 | FLAG_GENERATED_PK } else { 1 },
             schema: table.schema.clone(),
             table: table.name.clone(),
             columns: table.columns.iter().map(ColumnMeta::from_def).collect(),
