@@ -7,7 +7,7 @@ use interop::{Kind, Node, Peer, Server, ServerOptions, until};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a MariaDB writes.
-const OF_MARIADB: [&str; 20] = [
+const OF_MARIADB: &[&str] = &[
     "CREATE TABLE d.a (id INT PRIMARY KEY, n INT, s VARCHAR(9) COLLATE utf8mb4_uca1400_ai_ci, KEY k (n) IGNORED) ENGINE=Aria TRANSACTIONAL=1",
     "ALTER TABLE d.a ENGINE=InnoDB",
     "ALTER TABLE d.a ALTER INDEX k NOT IGNORED",
@@ -28,10 +28,12 @@ const OF_MARIADB: [&str; 20] = [
     "CREATE USER u@localhost",
     "GRANT BINLOG MONITOR, REPLICATION SLAVE ADMIN, SELECT ON *.* TO u@localhost",
     "REVOKE BINLOG MONITOR ON *.* FROM u@localhost",
+    "CREATE TABLE d.v (a INT PRIMARY KEY /*!100100 , b INT */ /*!110800 , c INT */ /*M! , e INT */ /*M!100100 , f INT */ /*!90000 , g INT */)",
+    "ALTER TABLE d.v ADD /*!99999 x INT, /* not */ ADD */ w INT COMMENT '/*!99999 */ /*M! */', ADD q FLOAT(7,3)",
 ];
 
 /// What a MySQL writes.
-const OF_MYSQL: [&str; 11] = [
+const OF_MYSQL: &[&str] = &[
     "CREATE TABLE d.a (id INT PRIMARY KEY, n INT INVISIBLE, m INT, KEY k (n) INVISIBLE, KEY l (m) VISIBLE)",
     "ALTER TABLE d.a ALTER INDEX k VISIBLE, ALTER INDEX l INVISIBLE",
     "ALTER TABLE d.a COMPRESSION='zlib'",
@@ -43,7 +45,49 @@ const OF_MYSQL: [&str; 11] = [
     "GRANT XA_RECOVER_ADMIN, SELECT, BINLOG_ADMIN ON *.* TO u@localhost",
     "GRANT SYSTEM_VARIABLES_ADMIN, SESSION_VARIABLES_ADMIN ON *.* TO u@localhost",
     "REVOKE XA_RECOVER_ADMIN ON *.* FROM u@localhost",
+    "CREATE TABLE d.v (a INT PRIMARY KEY /*!90000 , b INT */ , c INT, f FLOAT(7,3), g DOUBLE(10,2))",
+    "ALTER TABLE d.v ADD /*M!100100 y INT, ADD */ z INT",
+    "ALTER TABLE d.v ADD /*!99999 x INT, /* not */ ADD */ w INT COMMENT '/*!99999 */ /*M! */'",
+    "CREATE TABLE d.s (a INT, b INT, v INT, PRIMARY KEY (a, b), KEY ka (a), KEY kb (b))",
+    "ALTER TABLE d.s RENAME COLUMN a TO b, RENAME COLUMN b TO a",
+    "ALTER TABLE d.s CHANGE a b INT, CHANGE b v INT, CHANGE v a INT",
+    "ALTER TABLE d.s RENAME INDEX ka TO kb, RENAME INDEX kb TO ka",
+    "ALTER TABLE d.s ADD x INT AFTER thing, CHANGE v thing INT",
+    "CREATE TABLE d.p (a INT PRIMARY KEY) /*!50100 TABLESPACE `innodb_file_per_table` */ ENGINE=InnoDB",
 ];
+
+/// What a client of ours writes: with rows, because another place of a column is seen in them.
+const OF_OURS: &[&str] = &[
+    "CREATE TABLE d.v (a INT PRIMARY KEY /*!90000 , b INT */ , c INT)",
+    "CREATE TABLE d.x (a INT PRIMARY KEY /*M! , b INT */ /*!100100 , e INT */ /*!80000 , f INT */ /*M!100100 , g INT */, c INT)",
+    "CREATE TABLE d.s (a INT, b INT, v INT, PRIMARY KEY (a, b), KEY ka (a), KEY kb (b))",
+    "INSERT INTO d.v VALUES (1, 2); INSERT INTO d.x VALUES (1, 2, 3, 4); INSERT INTO d.s VALUES (1, 10, 7), (2, 20, 8)",
+    "ALTER TABLE d.s RENAME COLUMN a TO b, RENAME COLUMN b TO a",
+    "INSERT INTO d.s (a, b) VALUES (30, 3)",
+    "ALTER TABLE d.s CHANGE a b INT, CHANGE b v INT, CHANGE v a INT",
+    "ALTER TABLE d.s RENAME INDEX ka TO kb, RENAME INDEX kb TO ka",
+    "UPDATE d.s SET a = 5 WHERE b = 10",
+    "CREATE TABLE d.w (a BIGINT UNSIGNED NOT NULL)",
+    "INSERT INTO d.w VALUES (1)",
+    "ALTER TABLE d.w ADD COLUMN b BIGINT UNSIGNED NOT NULL FIRST",
+    "INSERT INTO d.w (a, b) VALUES (2, 700); UPDATE d.w SET a = 5 WHERE a = 1",
+    "ALTER TABLE d.w MODIFY a BIGINT UNSIGNED FIRST",
+    "INSERT INTO d.w (a, b) VALUES (3, 800)",
+    "CREATE TABLE d.n (a INT NOT NULL, i INT AUTO_INCREMENT, KEY (i))",
+    "ALTER TABLE d.n ADD COLUMN f INT FIRST",
+    "INSERT INTO d.n (a, f) VALUES (1, 2)",
+    "ALTER TABLE d.n ADD PRIMARY KEY (a), ADD COLUMN g INT FIRST",
+    "INSERT INTO d.n (a, f, g) VALUES (2, 3, 4)",
+    "ALTER TABLE d.n DROP PRIMARY KEY, ADD COLUMN h INT FIRST",
+    "INSERT INTO d.n (a, f, g, h) VALUES (2, 3, 4, 5)",
+    "CREATE TABLE d.k (id INT PRIMARY KEY, v INT DEFAULT NULL, f FLOAT(7,3)); INSERT INTO d.k VALUES (1, 2, 3.14159)",
+    "ALTER TABLE d.k DROP PRIMARY KEY, ADD PRIMARY KEY (v)",
+    "CREATE TABLE d.par (id INT PRIMARY KEY, v INT)",
+    "CREATE TABLE d.chi (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.par (id) ON DELETE CASCADE)",
+    "INSERT INTO d.par VALUES (6, 6); INSERT INTO d.chi VALUES (1, 6); REPLACE INTO d.par VALUES (6, 60)",
+];
+
+const ROWS: [&str; 8] = ["v", "x", "s", "w", "n", "k", "par", "chi"];
 
 const COLUMNS: &str = "SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns \
      WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 3";
@@ -82,12 +126,47 @@ fn same_everywhere(kind: Kind, other: Kind, definitions: &[&str]) {
 
 #[test]
 fn a_mariadb_over_us_to_a_mysql() {
-    same_everywhere(Kind::Maria118, Kind::Mysql97, &OF_MARIADB);
+    same_everywhere(Kind::Maria118, Kind::Mysql97, OF_MARIADB);
 }
 
 #[test]
 fn a_mysql_over_us_to_a_mariadb() {
-    same_everywhere(Kind::Mysql97, Kind::Maria118, &OF_MYSQL);
+    same_everywhere(Kind::Mysql97, Kind::Maria118, OF_MYSQL);
+}
+
+/// Every replica of ours has the columns, keys and rows that we have.
+fn as_ours_at(kind: Kind) {
+    let options = ServerOptions::with_settings(["version=11.8.0-commuter"]);
+    let options = if kind == Kind::Maria118 { options } else { ServerOptions::default() };
+    let source = Node::Ours(Server::start(&format!("definitions-to-{kind:?}"), options).unwrap());
+    let replica = Node::Peer(Peer::start(kind, "definitions-of-ours", Duration::ZERO, &[]).unwrap());
+    if kind == Kind::Maria118 {
+        replica.client().query("INSTALL SONAME 'auth_mysql_sha2'").unwrap();
+    }
+    source.client().query("CREATE DATABASE d").unwrap();
+    replica.follow(source.port()).unwrap();
+    for statement in OF_OURS {
+        source.client().query(statement).unwrap();
+        source.wait_for_replica(&replica, PATIENCE).unwrap_or_else(|error| panic!("{statement}: {error}"));
+        for query in [COLUMNS, KEYS] {
+            let ours = source.client().query(query).unwrap();
+            assert_eq!(replica.client().query(query).unwrap(), ours, "{statement}");
+        }
+    }
+    for table in ROWS {
+        let query = format!("SELECT * FROM d.{table} ORDER BY 1, 2");
+        assert_eq!(replica.client().query(&query).unwrap(), source.client().query(&query).unwrap(), "{table}");
+    }
+}
+
+#[test]
+fn ours_at_a_mysql() {
+    as_ours_at(Kind::Mysql97);
+}
+
+#[test]
+fn ours_at_a_mariadb() {
+    as_ours_at(Kind::Maria118);
 }
 
 /// The notes that conditions leave, and what they do without replication.
@@ -99,7 +178,7 @@ fn conditions_as_a_mariadb_has_them() {
         client.query("CREATE DATABASE d").unwrap();
     }
     let is_condition = |text: &&&str| text.contains(" IF ");
-    for definition in OF_MARIADB {
+    for &definition in OF_MARIADB {
         let run = |client: interop::Client| client.query(&format!("{definition}; SHOW WARNINGS"));
         let (said, expected) = (run(ours.client()).unwrap(), run(theirs.client()).unwrap());
         if is_condition(&&definition) {

@@ -236,7 +236,7 @@ impl Planned {
         Ok(())
     }
 
-    /// The foreign keys to an altered table follow its new names; those of its own that refer to itself, too.
+    /// The foreign keys to an altered table follow its new names. Those of its own that refer to itself have its new columns already.
     fn rename_in_children(&mut self, name: &TableName, def: &mut TableDef, columns: &[(String, String)]) -> Result<()> {
         let (schema, table) = (def.schema.clone(), def.name.clone());
         let follow = |key: &mut ForeignKeyDef| {
@@ -244,7 +244,8 @@ impl Planned {
             key.parent_table.clone_from(&table);
             key.rename_parent_columns(columns);
         };
-        def.foreign_keys.iter_mut().filter(|key| key.refers_to(&name.schema, &name.name)).for_each(follow);
+        let own = def.foreign_keys.iter_mut().filter(|key| key.refers_to(&name.schema, &name.name));
+        own.for_each(|key| (key.parent_schema, key.parent_table) = (schema.clone(), table.clone()));
         self.catalog.change_children(name, follow)
     }
 

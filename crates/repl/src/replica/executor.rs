@@ -476,7 +476,8 @@ impl Executor {
         };
         let query = QueryEvent { schema: &schema, ..query };
         let (timestamp, server_id) = (event.header.timestamp, event.header.server_id);
-        let statement = ReplicatedStatement { event: query, sql, timestamp, server_id, is_maria };
+        let version = self.format.version_number();
+        let statement = ReplicatedStatement { event: query, sql, timestamp, server_id, is_maria, version };
         if let Some(filter) = &self.filter
             && self.session.leaves_out(filter, &statement).map_err(|error| of_statement(&error, &query, sql))?
         {

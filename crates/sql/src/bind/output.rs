@@ -227,7 +227,9 @@ fn length(column: &ColumnType, ty: &ExprType) -> u32 {
         ColumnType::Int { unsigned } => 11 - u32::from(*unsigned),
         ColumnType::BigInt { .. } if ty.origin.is_none() && ty.length > 0 => ty.length,
         ColumnType::BigInt { .. } => 20,
-        ColumnType::Float { .. } | ColumnType::Double { .. } if ty.origin.is_none() => ty.length,
+        ColumnType::Float { .. } | ColumnType::Double { .. } if ty.origin.is_none() || ty.decimals < NOT_FIXED => {
+            ty.length
+        }
         ColumnType::Float { .. } => 12,
         ColumnType::Double { .. } => 22,
         ColumnType::Decimal { precision, scale, unsigned } => {

@@ -33,6 +33,9 @@ pub(super) fn column_def(
         return Err(SqlError::new(codes::INVALID_ON_UPDATE, format!("Invalid ON UPDATE clause for '{name}' column")));
     }
     let mut column = ColumnDef::new(name.clone(), ty);
+    if matches!(spec.ty.name, "float" | "double") {
+        column.float_digits = spec.ty.length.zip(spec.ty.decimals).map(|(all, after)| (all as u8, after as u8));
+    }
     (column.display_width, column.zerofill) = (display_width(&spec.ty, &column.ty), spec.ty.zerofill);
     warn_of_deprecated(&spec.ty, context);
     column.collation = collation;
@@ -131,11 +134,24 @@ fn warn_of_deprecated(ty: &TypeSpec, context: &DdlContext<'_>) {
     let warn = |what: &str| {
         context.warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, what.to_string());
     };
+    let has_digits = ty.decimals.is_some() && matches!(ty.name, "float" | "double");
+    let warn_of_digits = || {
+        if has_digits {
+            warn(
+                "Specifying number of digits for floating point data types is deprecated and will be removed in a \
+                 future release.",
+            );
+        }
+    };
+    if !ty.zerofill {
+        warn_of_digits();
+    }
     if ty.zerofill {
         warn(
             "The ZEROFILL attribute is deprecated and will be removed in a future release. Use the LPAD function \
               to zero-pad numbers, or store the formatted numbers in a CHAR column.",
         );
+        warn_of_digits();
     } else if ty.unsigned && matches!(ty.name, "float" | "double" | "decimal") {
         warn(
             "UNSIGNED for decimal and floating point data types is deprecated and support for it will be removed in a \
@@ -149,8 +165,12 @@ fn warn_of_deprecated(ty: &TypeSpec, context: &DdlContext<'_>) {
 
 fn floating(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
     let unsigned = ty.unsigned;
-    if ty.decimals.is_some() {
-        return Err(SqlError::not_supported("FLOAT(M,D) and DOUBLE(M,D)"));
+    if let Some(decimals) = ty.decimals {
+        check_digits(name, ty.length.unwrap_or(0), decimals)?;
+        return Ok(match ty.name {
+            "float" => ColumnType::Float { unsigned },
+            _ => ColumnType::Double { unsigned },
+        });
     }
     match (ty.name, ty.length) {
         ("float", None | Some(0..=24)) => Ok(ColumnType::Float { unsigned }),
@@ -159,19 +179,37 @@ fn floating(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
     }
 }
 
+/// The limits of FLOAT(M,D) and DOUBLE(M,D).
+fn check_digits(name: &str, digits: u64, decimals: u64) -> Result<(), SqlError> {
+    match (digits, decimals) {
+        (_, 31..) => Err(too_big_scale(name, decimals)),
+        (0, 0) | (256.., _) => Err(width_out_of_range(name, 255)),
+        _ if decimals > digits => Err(more_decimals_than_digits(name)),
+        _ => Ok(()),
+    }
+}
+
+fn too_big_scale(name: &str, scale: u64) -> SqlError {
+    let message = format!("Too big scale {scale} specified for column '{name}'. Maximum is 30.");
+    SqlError::new(codes::TOO_BIG_SCALE, message)
+}
+
+fn more_decimals_than_digits(name: &str) -> SqlError {
+    let message = format!("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{name}').");
+    SqlError::new(codes::M_BIGGER_THAN_D, message)
+}
+
 fn decimal_digits(name: &str, ty: &TypeSpec) -> Result<(u8, u8), SqlError> {
     let precision = ty.length.filter(|digits| *digits > 0).unwrap_or(10);
     let scale = ty.decimals.unwrap_or(0);
     if scale > 30 {
-        let message = format!("Too big scale {scale} specified for column '{name}'. Maximum is 30.");
-        return Err(SqlError::new(codes::TOO_BIG_SCALE, message));
+        return Err(too_big_scale(name, scale));
     }
     if precision > 65 {
         return Err(too_big_precision(name, precision, 65));
     }
     if scale > precision {
-        let message = format!("For float(M,D), double(M,D) or decimal(M,D), M must be >= D (column '{name}').");
-        return Err(SqlError::new(codes::M_BIGGER_THAN_D, message));
+        return Err(more_decimals_than_digits(name));
     }
     Ok((precision as u8, scale as u8))
 }
@@ -270,17 +308,36 @@ fn converted(name: &str, ty: &TypeSpec, bytes: u64, binary: bool, context: &DdlC
     if binary { ColumnType::Blob { size } } else { ColumnType::Text { size } }
 }
 
-/// Bytes of a column in a row, as MySQL counts them for its limit (TEXT and BLOB count as a pointer).
+/// Bytes of a column in a row, as MySQL counts them for its limit (TEXT and BLOB count as a pointer and the bytes of their length).
 pub(super) fn row_bytes(column: &ColumnDef) -> u32 {
+    const POINTER: u32 = 8;
+    let fraction = |fsp: u8| u32::from(fsp.div_ceil(2));
     match &column.ty {
-        ty if ty.is_blob() => 12,
+        ColumnType::Text { size } | ColumnType::Blob { size } => POINTER + 1 + *size as u32,
+        ColumnType::Json => POINTER + 4,
         ColumnType::VarChar { .. } | ColumnType::VarBinary { .. } => {
             let bytes = column.max_bytes();
             bytes + if bytes > 255 { 2 } else { 1 }
         }
         ColumnType::Char { .. } | ColumnType::Binary { .. } => column.max_bytes(),
-        _ => 8,
+        ColumnType::Float { .. } => 4,
+        ColumnType::Double { .. } => 8,
+        ColumnType::Decimal { precision, scale, .. } => digit_bytes(precision - scale) + digit_bytes(*scale),
+        ColumnType::Bit { bits } => u32::from(bits.div_ceil(8)),
+        ColumnType::Date => 3,
+        ColumnType::Time { fsp } => 3 + fraction(*fsp),
+        ColumnType::Timestamp { fsp } => 4 + fraction(*fsp),
+        ColumnType::DateTime { fsp } => 5 + fraction(*fsp),
+        ColumnType::Year => 1,
+        ColumnType::Enum { .. } | ColumnType::Set { .. } => column.ty.pack_length().unwrap_or(8) as u32,
+        integer => integer.integer().map_or(8, |(bytes, _)| bytes as u32),
     }
+}
+
+/// Bytes that so many digits of a DECIMAL take: four for each nine of them.
+fn digit_bytes(digits: u8) -> u32 {
+    const OF_REST: [u32; 9] = [0, 1, 1, 2, 2, 3, 3, 4, 4];
+    u32::from(digits / 9) * 4 + OF_REST[usize::from(digits % 9)]
 }
 
 fn wrong_specifier(name: &str) -> SqlError {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::expr::WarningLevel;
 use crate::information_schema::definition_of;
-use crate::parse::ast::{CreateTable, IndexKind, TableOptions};
+use crate::parse::ast::{ColumnSpec, CreateTable, DefaultSpec, IndexKind, TableOptions};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -120,8 +120,8 @@ fn table_def(
             def.columns.push(column.clone());
         }
     }
-    let explicitly_null =
-        |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && spec.nullable == Some(true));
+    let is_null = |spec: &ColumnSpec| spec.nullable == Some(true) || spec.default == Some(DefaultSpec::Null);
+    let explicitly_null = |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && is_null(spec));
     for spec in &create.indexes {
         index::add(spec, &mut def.columns, &explicitly_null, &mut def.indexes)?;
     }
@@ -170,7 +170,8 @@ fn check_columns(def: &TableDef) -> Result<(), SqlError> {
             return Err(SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{}'", column.name)));
         }
     }
-    let bytes: u32 = def.columns.iter().map(column::row_bytes).fold(0, u32::saturating_add);
+    let nulls = def.columns.iter().filter(|column| column.nullable).count().div_ceil(8) as u32;
+    let bytes: u32 = def.columns.iter().map(column::row_bytes).fold(nulls, u32::saturating_add);
     if bytes > column::ROW_BYTES_MAX {
         let message = "Row size too large. The maximum row size for the used table type, not counting BLOBs, is 65535. \
                        This includes storage overhead, check the manual. You have to change some columns to TEXT or BLOBs";
@@ -252,21 +253,10 @@ fn is_generated_pk(def: &TableDef) -> bool {
         && matches!(primary.parts[..], [KeyPart { column: 0, prefix_chars: None, descending: false }])
 }
 
-/// Engines of MySQL and MariaDB: accepted by name, all of them are ours.
-const KNOWN_ENGINES: &[&str] = &[
-    "InnoDB",
-    "MyISAM",
-    "MEMORY",
-    "HEAP",
-    "CSV",
-    "ARCHIVE",
-    "BLACKHOLE",
-    "MRG_MYISAM",
-    "Aria",
-    "RocksDB",
-    "TokuDB",
-    "NDBCLUSTER",
-];
+/// Engines of MySQL and MariaDB: accepted by name, with a warning, and all of them are ours. BLACKHOLE, which keeps no rows, and engines whose
+/// tables are elsewhere are not among them.
+const KNOWN_ENGINES: &[&str] =
+    &["InnoDB", "MyISAM", "MEMORY", "HEAP", "CSV", "ARCHIVE", "MRG_MYISAM", "Aria", "RocksDB", "TokuDB", "NDBCLUSTER"];
 
 pub(super) fn apply_options(
     def: &mut TableDef,
@@ -286,9 +276,9 @@ pub(super) fn apply_options(
                 def.engine_name = "InnoDB".into();
             }
         }
-        if def.engine_name != "InnoDB" {
+        if !engine.eq_ignore_ascii_case("InnoDB") {
             let message = format!("Using storage engine InnoDB for table '{}'", def.name);
-            context.warnings.push(WarningLevel::Note, codes::WARN_USING_OTHER_HANDLER, message);
+            context.warnings.push(WarningLevel::Warning, codes::WARN_USING_OTHER_HANDLER, message);
         }
     }
     if let Some(start) = options.auto_increment {

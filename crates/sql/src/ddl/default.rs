@@ -7,7 +7,9 @@ use bytes::Bytes;
 use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 
 use super::DdlContext;
-use crate::expr::{EvalContext, Host, SessionInfo, Strictness, VariableScope, Warnings, convert_for_column};
+use crate::expr::{
+    EvalContext, Host, SessionInfo, Strictness, VariableScope, WarningLevel, Warnings, convert_for_column,
+};
 use crate::parse::ast::{DefaultSpec, Literal};
 
 /// The default of a column whose type, collation and nullability are known.
@@ -23,14 +25,25 @@ pub(super) fn column_default(
             return Ok(Some(ColumnDefault::CurrentTimestamp { fsp: *fsp }));
         }
         DefaultSpec::Now(_) => return Err(invalid(&column.name)),
-        DefaultSpec::Literal(literal) => literal,
+        DefaultSpec::Literal(literal) | DefaultSpec::InParentheses(literal) => literal,
     };
-    if column.ty.is_blob() {
+    if column.ty.is_blob() && matches!(spec, DefaultSpec::Literal(_)) {
         let message = format!("BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value", column.name);
-        return Err(SqlError::new(codes::BLOB_CANT_HAVE_DEFAULT, message));
+        let is_empty = matches!(literal, Literal::String(text) if text.is_empty());
+        if context.sql_mode.is_strict() || !is_empty {
+            return Err(SqlError::new(codes::BLOB_CANT_HAVE_DEFAULT, message));
+        }
+        context.warnings.push(WarningLevel::Warning, codes::BLOB_CANT_HAVE_DEFAULT, message);
+        return Ok(None);
+    }
+    let is_number = !matches!(literal, Literal::String(_) | Literal::Bytes(_));
+    if is_number && !context.is_logged && matches!(column.ty, ColumnType::Enum { .. } | ColumnType::Set { .. }) {
+        return Err(invalid(&column.name));
     }
     let mut value = literal_value(literal, &column.ty);
-    if let (Value::Str(text), ColumnType::Binary { .. } | ColumnType::VarBinary { .. }) = (&value, &column.ty) {
+    if let (Value::Str(text), ColumnType::Binary { .. } | ColumnType::VarBinary { .. } | ColumnType::Blob { .. }) =
+        (&value, &column.ty)
+    {
         value = Value::Bytes(context.character_set.encode_shared(text));
     }
     let value = convert(value, column, context).map_err(|_| invalid(&column.name))?;

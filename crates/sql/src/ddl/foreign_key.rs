@@ -267,23 +267,17 @@ fn needed_index(old: Option<&TableDef>, columns: &[usize]) -> SqlError {
     SqlError::new(codes::DROP_INDEX_FK, format!("Cannot drop index '{name}': needed in a foreign key constraint"))
 }
 
-/// 1828 if a foreign key of the table needs the column.
-pub(super) fn check_drop_column<'a>(
-    column: &str,
-    mut keys: impl Iterator<Item = (&'a str, &'a [String])>,
-) -> Result<(), SqlError> {
-    let needs = |(_, columns): &(&str, &[String])| columns.iter().any(|name| same_name(name, column));
-    keys.find(needs).map_or(Ok(()), |(key, _)| {
-        let message = format!("Cannot drop column '{column}': needed in a foreign key constraint '{key}'");
-        Err(SqlError::new(codes::FK_COLUMN_CANNOT_DROP, message))
-    })
+/// 1828, of a column that a foreign key needs.
+pub(super) fn cannot_drop_column(column: &str, key: &str) -> SqlError {
+    let message = format!("Cannot drop column '{column}': needed in a foreign key constraint '{key}'");
+    SqlError::new(codes::FK_COLUMN_CANNOT_DROP, message)
 }
 
 /// The foreign keys that an ALTER TABLE adds, whose values all have to be there.
 pub(super) fn added(
     old: &TableDef,
     new: &TableDef,
-    has_mapper: bool,
+    (has_mapper, renamed): (bool, &[(String, String)]),
     context: &DdlContext<'_>,
 ) -> Result<Vec<NewForeignKey>, SqlError> {
     let mut added = Vec::new();
@@ -293,6 +287,12 @@ pub(super) fn added(
             return Err(SqlError::not_supported(
                 "a foreign key of a table to itself, added while its rows change their form",
             ));
+        }
+        let is_renamed = |column: &String| renamed.iter().any(|(_, new)| same_name(new, column));
+        if is_itself && key.parent_columns.iter().any(is_renamed) {
+            let message = "ALGORITHM=COPY is not supported. Reason: Columns participating in a foreign key are renamed. \
+                           Try ALGORITHM=INPLACE.";
+            return Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message));
         }
         let name = if is_itself { (&old.schema, &old.name) } else { (&key.parent_schema, &key.parent_table) };
         let Some(parent) = context.catalog.base_table(name.0, name.1) else { continue };

@@ -37,9 +37,7 @@ pub(super) fn add(
         for part in &parts {
             let column = &mut columns[part.column];
             if explicitly_null(&column.name) {
-                let message =
-                    "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
-                return Err(SqlError::new(codes::PRIMARY_CANT_HAVE_NULL, message));
+                return Err(primary_takes_no_null());
             }
             column.nullable = false;
         }
@@ -77,7 +75,8 @@ pub(super) fn sort(indexes: &mut [IndexDef], columns: &[ColumnDef]) {
     });
 }
 
-fn parts(specs: &[IndexPart], columns: &[ColumnDef]) -> Result<Vec<KeyPart>, SqlError> {
+/// The parts of an index over these columns, within the limits.
+pub(super) fn parts(specs: &[IndexPart], columns: &[ColumnDef]) -> Result<Vec<KeyPart>, SqlError> {
     if specs.len() > PARTS_MAX {
         let message = format!("Too many key parts specified; max {PARTS_MAX} parts allowed");
         return Err(SqlError::new(codes::TOO_MANY_KEY_PARTS, message));
@@ -180,6 +179,12 @@ fn name(spec: &IndexSpec, columns: &[ColumnDef], parts: &[KeyPart], indexes: &[I
     }
     let numbered = (2..).map(|number| format!("{first}_{number}")).find(|name| !taken(name));
     numbered.ok_or_else(|| duplicate(first))
+}
+
+/// 1171.
+pub(super) fn primary_takes_no_null() -> SqlError {
+    let message = "All parts of a PRIMARY KEY must be NOT NULL; if you need NULL in a key, use UNIQUE instead";
+    SqlError::new(codes::PRIMARY_CANT_HAVE_NULL, message)
 }
 
 /// 1061.

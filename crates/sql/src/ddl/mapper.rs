@@ -41,6 +41,14 @@ pub(super) fn row_mapper(
     Ok(Some(Arc::new(move |row: &Bytes| map.row(row))))
 }
 
+/// Whether a column that stays has another form.
+pub(super) fn converts(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
+    let columns = new.columns.iter().zip(sources);
+    columns
+        .filter_map(|(column, source)| Some((&old.columns[(*source)?], column)))
+        .any(|(old, new)| !same_form(old, new))
+}
+
 /// Whether values of both columns have the same bytes in a row and the same order in keys, and all that were allowed still
 /// are.
 fn same_form(old: &ColumnDef, new: &ColumnDef) -> bool {

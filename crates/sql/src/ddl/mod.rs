@@ -31,6 +31,7 @@ use types::CollationId;
 use types::charset::Charset;
 
 use crate::expr::{SqlMode, Warnings};
+use crate::parse::LogChanges;
 use crate::parse::ast::{Ddl, TableName};
 
 use account::UserChanges;
@@ -65,6 +66,8 @@ pub struct DdlContext<'a> {
     pub require_primary_key: bool,
     /// `foreign_key_checks`; off where a log is applied.
     pub foreign_key_checks: bool,
+    /// The definition is out of a log: it was accepted where it was made, and how it was done there says nothing here.
+    pub is_logged: bool,
     /// Where notes and warnings go.
     pub warnings: &'a Warnings,
 }
@@ -75,15 +78,15 @@ pub struct PlannedDdl {
     pub change: CatalogChange,
     /// What the log shall say, if it is not the statement as it was written.
     pub log_text: Option<String>,
-    /// Actions of an ALTER TABLE that its conditions left out, by their places in it: the log does not have them.
-    pub left_out: Vec<usize>,
+    /// Where the log says something else than what was written.
+    pub log_changes: LogChanges,
     /// Rows in the OK packet (databases count).
     pub affected_rows: u64,
 }
 
 impl PlannedDdl {
     fn new(change: CatalogChange) -> Self {
-        PlannedDdl { change, log_text: None, left_out: Vec::new(), affected_rows: 0 }
+        PlannedDdl { change, log_text: None, log_changes: LogChanges::default(), affected_rows: 0 }
     }
 
     /// `IF EXISTS` and its kin: nothing to do, but the log says it, as MySQL's does.
@@ -104,7 +107,7 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
         Ddl::DropTables { tables, if_exists, .. } => table::drop(tables, *if_exists, context),
         Ddl::AlterTable(alter) => alter::alter(alter, context),
         Ddl::Truncate(table) => table::truncate(table, context),
-        Ddl::RenameTables(pairs) => table::rename(pairs, context),
+        Ddl::RenameTables { pairs, if_exists } => table::rename(pairs, *if_exists, context),
         Ddl::CreateUser { users, if_not_exists: conditional, locked } => {
             account::create(&UserChanges { users, conditional: *conditional, locked: *locked }, context)
         }

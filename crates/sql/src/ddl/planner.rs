@@ -37,6 +37,7 @@ impl DdlPlanner for Planner {
             time_zone: &zone,
             require_primary_key: false,
             foreign_key_checks: false,
+            is_logged: true,
             warnings: &warnings,
         };
         plan_ddl(ddl, &context).map(|planned| planned.change)

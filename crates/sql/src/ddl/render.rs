@@ -11,7 +11,7 @@ use super::foreign_key;
 use super::index::PRIMARY;
 use crate::account::{Account, Level, Privilege, Privileges};
 use crate::expr::hex_text;
-use crate::parse::ast::{AlterTable, AuthSecret, UserSpec};
+use crate::parse::ast::{AuthSecret, UserSpec};
 
 /// An invisible column as MySQL shows it.
 const INVISIBLE: &str = " /*!80023 INVISIBLE */";
@@ -173,6 +173,12 @@ fn default_text(default: &ColumnDefault, column: &ColumnDef) -> String {
         ColumnDefault::CurrentTimestamp { .. } => now_text(&column.ty),
         ColumnDefault::Expression(text) => format!("({text})"),
         ColumnDefault::Literal(Value::Null) => "NULL".into(),
+        ColumnDefault::Literal(Value::Bytes(bytes)) if column.ty.is_blob() => {
+            format!("(0x{})", hex_text(bytes).to_uppercase())
+        }
+        ColumnDefault::Literal(value) if column.ty.is_blob() => {
+            format!("(_utf8mb4{})", quote_string(&value_text(value, column)))
+        }
         ColumnDefault::Literal(value) => match (&column.ty, value) {
             (ColumnType::Bit { .. }, Value::UInt(bits)) => format!("b'{bits:b}'"),
             (_, Value::Bytes(bytes)) if std::str::from_utf8(bytes).is_err() => {
@@ -187,6 +193,7 @@ fn default_text(default: &ColumnDefault, column: &ColumnDef) -> String {
 pub(crate) fn value_text(value: &Value, column: &ColumnDef) -> String {
     let decimals = match column.ty {
         ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => fsp,
+        _ if let Some((_, decimals)) = column.float_digits => decimals,
         _ => types::value::NOT_FIXED,
     };
     let mut text = Vec::new();
@@ -215,17 +222,20 @@ fn index_text(index: &IndexDef, def: &TableDef) -> String {
     text
 }
 
-/// DROP PRIMARY KEY made a generated key: a statement that says so, if it was all that the statement did.
-pub(super) fn add_generated_pk(alter: &AlterTable, def: &TableDef) -> Option<String> {
-    use crate::parse::ast::AlterAction;
-    matches!(alter.actions[..], [AlterAction::DropPrimaryKey]).then(|| {
-        format!(
-            "ALTER TABLE {}.{} DROP PRIMARY KEY, ADD COLUMN {} FIRST, ADD PRIMARY KEY (`my_row_id`)",
-            quote_identifier(&def.schema),
-            quote_identifier(&def.name),
-            column_text(&def.columns[0], def, INVISIBLE_IN_LOG),
-        )
-    })
+/// The actions of an ALTER TABLE that add a generated primary key.
+pub(super) fn add_generated_column(def: &TableDef) -> String {
+    let column = column_text(&def.columns[0], def, INVISIBLE_IN_LOG);
+    format!("ADD COLUMN {column} FIRST, ADD PRIMARY KEY (`my_row_id`)")
+}
+
+/// The action that drops its column.
+pub(super) fn drop_generated_column() -> String {
+    format!("DROP COLUMN {}", quote_identifier(types::schema::GENERATED_PK_COLUMN))
+}
+
+/// ALTER TABLE with these actions.
+pub(super) fn alter_table(def: &TableDef, actions: &str) -> String {
+    format!("ALTER TABLE {}.{} {actions}", quote_identifier(&def.schema), quote_identifier(&def.name))
 }
 
 /// CREATE USER and ALTER USER as the log has them: with hashes, never with passwords.

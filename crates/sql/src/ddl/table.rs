@@ -76,7 +76,11 @@ pub(super) fn truncate(table: &TableName, context: &DdlContext<'_>) -> Result<Pl
 }
 
 /// RENAME TABLE: one after the other, so that two tables can change their names by a third.
-pub(super) fn rename(pairs: &[(TableName, TableName)], context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+pub(super) fn rename(
+    pairs: &[(TableName, TableName)],
+    if_exists: bool,
+    context: &DdlContext<'_>,
+) -> Result<PlannedDdl, SqlError> {
     let (mut made, mut gone): (BTreeSet<engine::TableName>, BTreeSet<engine::TableName>) = Default::default();
     let mut renames = Vec::with_capacity(pairs.len());
     for (from, to) in pairs {
@@ -86,7 +90,12 @@ pub(super) fn rename(pairs: &[(TableName, TableName)], context: &DdlContext<'_>)
             made.contains(name) || !gone.contains(name) && context.catalog.table(&name.schema, &name.name).is_some()
         };
         if !exists(&from, &made, &gone) {
-            return Err(no_such_table(&from.schema, &from.name));
+            let error = no_such_table(&from.schema, &from.name);
+            if !if_exists {
+                return Err(error);
+            }
+            context.warnings.push_error(WarningLevel::Note, &error);
+            continue;
         }
         if exists(&to, &made, &gone) {
             return Err(table_exists(&to.name));
@@ -97,5 +106,16 @@ pub(super) fn rename(pairs: &[(TableName, TableName)], context: &DdlContext<'_>)
         made.insert(to.clone());
         renames.push((from, to));
     }
-    Ok(PlannedDdl::new(CatalogChange::RenameTables(renames)))
+    if renames.is_empty() {
+        return Ok(PlannedDdl::nothing());
+    }
+    // What was left out is not in the log.
+    let log_text = if_exists.then(|| {
+        let quoted =
+            |name: &engine::TableName| format!("{}.{}", quote_identifier(&name.schema), quote_identifier(&name.name));
+        let pairs: Vec<String> =
+            renames.iter().map(|(from, to)| format!("{} TO {}", quoted(from), quoted(to))).collect();
+        format!("RENAME TABLE {}", pairs.join(", "))
+    });
+    Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::RenameTables(renames)) })
 }

@@ -453,7 +453,12 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
             let more = session.div_precision_increment;
             ExprType::decimal(digits + more as u32, scale + more)
         }
-        Sum | Avg | StdPop | StdSamp | VarPop | VarSamp => ExprType::of_kind(Kind::Double),
+        Sum => ExprType::double(arg.map_or(0, ExprType::decimals_of_double)),
+        Avg => {
+            let decimals = arg.map_or(0, ExprType::decimals_of_double);
+            ExprType::double(decimals.saturating_add(session.div_precision_increment))
+        }
+        StdPop | StdSamp | VarPop | VarSamp => ExprType::of_kind(Kind::Double),
         BitAnd | BitOr | BitXor => ExprType { length: 21, ..ExprType::of_kind(Kind::UInt) }.nullable(false),
         Min | Max | AnyValue => {
             let mut ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);

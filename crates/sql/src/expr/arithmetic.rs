@@ -61,7 +61,11 @@ pub(crate) fn infer(op: ArithmeticOp, left: &ExprType, right: &ExprType, session
     let domain = a.max(b);
     let ty = match (op, domain) {
         (ArithmeticOp::IntDivide, _) => ExprType { length: whole_length(left), ..integer(unsigned) },
-        (_, Domain::Double) => ExprType::of_kind(Kind::Double),
+        (_, Domain::Double) => {
+            let more = if op == ArithmeticOp::Divide { session.div_precision_increment } else { 0 };
+            let decimals = left.decimals_of_double().max(right.decimals_of_double());
+            ExprType::double(decimals.saturating_add(more))
+        }
         (ArithmeticOp::Divide, _) => {
             let scale = (left.decimals + session.div_precision_increment).min(30);
             let precision = left.int_digits() + left.decimals as u32 + right.decimals as u32;
@@ -286,7 +290,7 @@ pub(crate) fn infer_negate(arg: &ExprType) -> ExprType {
             ExprType { length: arg.length + (arg.kind == Kind::UInt) as u32, ..ExprType::of_kind(Kind::Int) }
         }
         Some(Domain::Decimal) => ExprType::decimal(arg.int_digits() + arg.decimals as u32, arg.decimals),
-        Some(Domain::Double) => ExprType::of_kind(Kind::Double),
+        Some(Domain::Double) => ExprType::double(arg.decimals_of_double()),
     };
     ty.nullable(arg.nullable)
 }

@@ -203,8 +203,12 @@ impl Assignment<'_> {
             }
             other => coerce::to_f64(other, self.ctx)?.unwrap_or(0.0),
         };
+        let (n, fits) = match self.column.float_digits {
+            Some((digits, decimals)) => number::to_digits(n, digits, decimals),
+            None => (n, true),
+        };
         let kept = n.clamp(if unsigned { 0.0 } else { -max }, max);
-        if kept != n {
+        if kept != n || !fits {
             self.out_of_range()?;
         }
         Ok(kept)

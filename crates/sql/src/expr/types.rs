@@ -133,6 +133,7 @@ impl ExprType {
         let (kind, length, decimals) = stored_kind(&column.ty);
         let is_text = column.ty.has_charset();
         let length = column.display_width.map_or(length, u32::from);
+        let (length, decimals) = column.float_digits.map_or((length, decimals), |(all, after)| (all.into(), after));
         ExprType {
             zerofill: column.zerofill,
             kind,
@@ -171,6 +172,23 @@ impl ExprType {
             length,
             utc: false,
             zerofill: false,
+        }
+    }
+
+    /// DOUBLE, shown with so many digits after the point; with as many as it has for [`NOT_FIXED`].
+    pub(crate) fn double(decimals: u8) -> Self {
+        let double = ExprType::of_kind(Kind::Double);
+        match decimals {
+            0..NOT_FIXED => ExprType { decimals, length: 22, ..double },
+            _ => double,
+        }
+    }
+
+    /// Digits after the point that it gives a DOUBLE that is made of it; [`NOT_FIXED`] for text.
+    pub(crate) fn decimals_of_double(&self) -> u8 {
+        match self.kind {
+            Kind::Str | Kind::Bytes | Kind::Json | Kind::Any => NOT_FIXED,
+            _ => self.decimals,
         }
     }
 
@@ -299,6 +317,9 @@ impl ExprType {
         column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
         column.zerofill = self.zeros().is_some();
         let truth = self.origin == Some(ColumnType::TinyInt { unsigned: false }) && self.length == 1;
+        if matches!(self.kind, Kind::Float | Kind::Double) && self.decimals < NOT_FIXED {
+            column.float_digits = Some((u8::try_from(self.length).unwrap_or(u8::MAX), self.decimals));
+        }
         if column.ty.integer().is_some() && (column.zerofill || truth) {
             column.display_width = u8::try_from(self.length).ok();
         }
@@ -313,7 +334,8 @@ impl ExprType {
             (_, Kind::Null | Kind::Any) => self.clone(),
             _ if self.kind == other.kind
                 && self.origin == other.origin
-                && (self.origin.is_some() || self.decimals == other.decimals && self.kind != Kind::Decimal) =>
+                && (self.origin.is_some() && !matches!(self.kind, Kind::Float | Kind::Double)
+                    || self.decimals == other.decimals && self.kind != Kind::Decimal) =>
             {
                 self.clone()
             }
@@ -351,10 +373,13 @@ impl ExprType {
                 // INT UNSIGNED fits BIGINT; BIGINT UNSIGNED beside a signed number does not.
                 if unsigned.length < 19 { ExprType::of_kind(Int) } else { ExprType::decimal(20, 0) }
             }
-            (Float, Float) => ExprType::of_kind(Float),
+            (Float, Float) => match self.decimals.max(other.decimals) {
+                NOT_FIXED.. => ExprType::of_kind(Float),
+                decimals => ExprType { decimals, ..ExprType::of_kind(Float) },
+            },
             (a, b) if a.is_numeric() && b.is_numeric() => {
                 if matches!(a, Float | Double) || matches!(b, Float | Double) {
-                    return ExprType::of_kind(Double);
+                    return ExprType::double(self.decimals_of_double().max(other.decimals_of_double()));
                 }
                 ExprType::decimal(self.int_digits().max(other.int_digits()) + fsp as u32, fsp)
             }

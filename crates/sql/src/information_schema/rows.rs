@@ -230,7 +230,10 @@ pub(crate) fn privileges_text(held: Privileges) -> String {
 
 fn column_row(schema: &str, table: &str, at: usize, column: &ColumnDef, key: &str, privileges: &str) -> Vec<Value> {
     let (chars, bytes) = lengths(column);
-    let (precision, scale) = precision(&column.ty);
+    let (precision, scale) = match column.float_digits {
+        Some((digits, decimals)) => (Some(digits.into()), Some(decimals.into())),
+        None => precision(&column.ty),
+    };
     let fsp = match column.ty {
         ColumnType::Time { fsp } | ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => Some(u64::from(fsp)),
         _ => None,

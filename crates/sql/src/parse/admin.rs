@@ -493,6 +493,17 @@ fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     if tokens.next_are("UPDATE HISTOGRAM") || tokens.next_are("DROP HISTOGRAM") {
         return Err(ParseError::not_supported("histograms"));
     }
+    if what == TableMaintenance::Analyze && tokens.accept("PERSISTENT FOR") {
+        // MariaDB's statistics; here numbers are estimated when they are asked for.
+        if !tokens.accept("ALL") {
+            for part in ["COLUMNS", "INDEXES"] {
+                tokens.expect(part)?;
+                if !tokens.accept("ALL") {
+                    tokens.in_parentheses(Tokens::any_word)?;
+                }
+            }
+        }
+    }
     let options = ["FOR UPGRADE", "QUICK", "FAST", "MEDIUM", "EXTENDED", "CHANGED", "USE_FRM"];
     while tokens.accept_one(&options).is_some() {}
     let from = match what {

@@ -44,7 +44,8 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
             Ok(())
         })?;
     }
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions }))))
+    let online = tokens.online.take();
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions, online }))))
 }
 
 /// MariaDB's way to say for one statement how long it waits for others.
@@ -95,7 +96,8 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
     create::index_parts_and_options(tokens, &mut index)?;
     online_options(tokens)?;
     let actions = vec![add_key(tokens, TableKey::Index(index))];
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions }))))
+    let online = tokens.online.take();
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions, online }))))
 }
 
 /// DROP INDEX, after INDEX.
@@ -114,16 +116,31 @@ pub(super) fn drop_index(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         false => AlterAction::DropIndex(name),
     };
     let actions = vec![perhaps_if(tokens, if_exists, action)];
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions }))))
+    let online = tokens.online.take();
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions, online }))))
 }
 
-/// ALGORITHM=…, LOCK=… behind CREATE INDEX and DROP INDEX.
+/// ALGORITHM=…, LOCK=… behind CREATE INDEX and DROP INDEX: the log does not have them.
 fn online_options(tokens: &mut Tokens<'_>) -> Parsed<()> {
-    while tokens.accept("ALGORITHM") || tokens.accept("LOCK") {
-        tokens.accept_token(&Token::Eq);
-        tokens.any_word()?;
+    let place = tokens.place();
+    while online_option(tokens)? {}
+    if tokens.place() > place {
+        tokens.decided(place);
     }
     Ok(())
+}
+
+/// One of them, if it comes next.
+fn online_option(tokens: &mut Tokens<'_>) -> Parsed<bool> {
+    let Some(word) = tokens.accept_one(&["ALGORITHM", "LOCK"]) else { return Ok(false) };
+    tokens.accept_token(&Token::Eq);
+    let value = Some(tokens.any_word()?.to_ascii_uppercase());
+    let online = tokens.online.get_or_insert_default();
+    match word {
+        "ALGORITHM" => online.algorithm = value,
+        _ => online.lock = value,
+    }
+    Ok(true)
 }
 
 fn action(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> {
@@ -223,7 +240,10 @@ fn refuse_keys(is_conditional: bool, keys: &[TableKey]) -> Parsed<()> {
 }
 
 fn place(tokens: &mut Tokens<'_>) -> Parsed<ColumnPlace> {
+    let at = tokens.place();
     if tokens.accept("FIRST") {
+        let word = tokens.range_of(at);
+        tokens.firsts.push(word);
         return Ok(ColumnPlace::First);
     }
     if tokens.accept("AFTER") {
@@ -308,7 +328,9 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
         return Ok(());
     }
     if tokens.next_are("ALGORITHM") || tokens.next_are("LOCK") {
-        online_options(tokens)?;
+        while online_option(tokens)? {}
+        let item = tokens.items.len();
+        tokens.online.get_or_insert_default().items.push(item);
         actions.push(AlterAction::Nothing);
         return Ok(());
     }

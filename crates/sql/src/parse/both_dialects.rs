@@ -16,8 +16,9 @@
 use std::ops::Range;
 
 use super::ParseContext;
-use super::rewrite::{edited, read};
+use super::rewrite::{Read, edited, read};
 use super::tokens::Tokens;
+use super::versions::{ReadComment, for_all};
 
 /// MariaDB's storage engines that MySQL does not have.
 const MARIA_ENGINES: &[&str] = &[
@@ -110,8 +111,8 @@ impl Tokens<'_> {
         }
     }
 
-    /// What was read since a place has been decided: nobody is to do it again.
-    fn decided(&mut self, since: usize) {
+    /// What was read since a place has been decided: no server is to do it again.
+    pub(super) fn decided(&mut self, since: usize) {
         let (range, _) = self.read_since(since);
         self.pieces.push(Piece { range, mysql: String::new(), maria: String::new() });
     }
@@ -170,17 +171,33 @@ impl Tokens<'_> {
     }
 }
 
-/// A definition's text for the log; `None` if that is the text itself. `left_out` are actions of an ALTER TABLE, by their places in it, that
-/// were not done because of their conditions.
-pub(crate) fn in_both_dialects(text: &str, context: &ParseContext, left_out: &[usize]) -> Option<String> {
-    let (mut tokens, comments) = read(text, context)?;
+/// Where the log says something else than a definition as it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LogChanges {
+    /// Actions of an ALTER TABLE that were not done because of their conditions, by their places in it.
+    pub left_out: Vec<usize>,
+    /// FIRST is behind the table's generated primary key.
+    pub behind_generated_key: bool,
+    /// The text is the client's: comments for versions in it are to be read by every server as they were read here.
+    pub is_as_written: bool,
+    /// Actions that ALTER TABLE has done besides; none if it is empty.
+    pub added_actions: String,
+}
+
+/// A definition's text for the log; `None` if that is the text itself.
+pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) -> Option<String> {
+    let left_out = &changes.left_out;
+    let Read { mut tokens, read_comments, unread_comments } = read(text, context)?;
     // What is in such a comment already is one kind's alone.
-    let is_in_comment =
-        |piece: &Piece| comments.iter().any(|place| place.start < piece.range.end && piece.range.start < place.end);
-    tokens.pieces.retain(|piece| !is_in_comment(piece));
+    let meet = |comment: &ReadComment, piece: &Piece| {
+        comment.inside.start < piece.range.end && piece.range.start < comment.inside.end
+    };
+    let has_piece = |comment: &&ReadComment| tokens.pieces.iter().any(|piece| meet(comment, piece));
+    let of_one_kind: Vec<ReadComment> = read_comments.iter().filter(has_piece).cloned().collect();
+    tokens.pieces.retain(|piece| !read_comments.iter().any(|comment| meet(comment, piece)));
     // An action that is one kind's alone, as one that is left out, goes with one of the commas around it.
     let is_alone = |item: &Range<usize>| tokens.pieces.iter().any(|piece| piece.is_of_one() && piece.range == *item);
-    let mut gone = left_out.to_vec();
+    let mut gone = left_out.clone();
     gone.extend((0..tokens.items.len()).filter(|&item| is_alone(&tokens.items[item])));
     for &item in &gone[left_out.len()..] {
         let whole = with_separator(&tokens.items, item, &gone);
@@ -188,10 +205,27 @@ pub(crate) fn in_both_dialects(text: &str, context: &ParseContext, left_out: &[u
         own.for_each(|piece| piece.widen(whole.clone(), text));
     }
     let removed: Vec<Range<usize>> = left_out.iter().map(|&item| with_separator(&tokens.items, item, &gone)).collect();
-    let is_removed =
-        |piece: &&Piece| removed.iter().any(|place| place.start <= piece.range.start && piece.range.end <= place.end);
-    let pieces = tokens.pieces.iter().filter(|piece| !is_removed(piece));
+    let stays =
+        |range: &Range<usize>| !removed.iter().any(|place| place.start <= range.start && range.end <= place.end);
+    let pieces = tokens.pieces.iter().filter(|piece| stays(&piece.range));
     let mut edits: Vec<(Range<usize>, String)> = pieces.map(|piece| (piece.range.clone(), piece.text())).collect();
+    if changes.behind_generated_key {
+        let behind = |range: &Range<usize>| (range.clone(), "AFTER `my_row_id`".to_owned());
+        edits.extend(tokens.firsts.iter().filter(|&range| stays(range)).map(behind));
+    }
+    if !changes.added_actions.is_empty() {
+        let end = tokens.end_of_last();
+        let comment = read_comments
+            .iter()
+            .map(|comment| &comment.inside)
+            .find(|inside| (inside.start..=inside.end).contains(&end));
+        let end = comment.map_or(end, |inside| inside.end + 2);
+        edits.push((end..end, format!(", {}", changes.added_actions)));
+    }
+    if changes.is_as_written {
+        let comments = for_all(text, &read_comments, &unread_comments, |comment| of_one_kind.contains(comment));
+        edits.extend(comments.into_iter().filter(|(range, _)| stays(range)));
+    }
     edits.extend(removed.into_iter().map(|range| (range, String::new())));
     edited(text, edits)
 }
@@ -211,7 +245,8 @@ mod tests {
     use super::*;
 
     fn logged(text: &str, left_out: &[usize]) -> String {
-        in_both_dialects(text, &ParseContext::default(), left_out).unwrap_or_else(|| "as it is".to_owned())
+        let changes = LogChanges { left_out: left_out.to_vec(), ..LogChanges::default() };
+        for_log(text, &ParseContext::default(), &changes).unwrap_or_else(|| "as it is".to_owned())
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Columns: types and what follows them.
 
+use std::ops::Range;
+
 use sqlparser::tokenizer::Token;
 
 use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TypeSpec};
@@ -134,9 +136,21 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
     } else if tokens.accept("NULL") {
         column.nullable = Some(true);
     } else if tokens.accept("DEFAULT") {
-        column.default = Some(default(tokens)?);
+        let place = tokens.place();
+        let default = default(tokens)?;
+        let (range, _) = tokens.read_since(place);
+        match &default {
+            DefaultSpec::Literal(_) if TEXT_TYPES.contains(&column.ty.name) => tokens.text_defaults.push(range),
+            DefaultSpec::Now(digits) => other_digits(tokens, column, *digits, range),
+            _ => {}
+        }
+        column.default = Some(default);
     } else if tokens.accept("ON UPDATE") {
-        column.on_update_now = Some(now(tokens)?);
+        let place = tokens.place();
+        let digits = now(tokens)?;
+        let (range, _) = tokens.read_since(place);
+        other_digits(tokens, column, digits, range);
+        column.on_update_now = Some(digits);
     } else if tokens.accept("AUTO_INCREMENT") {
         column.auto_increment = true;
     } else if tokens.accept("UNIQUE") {
@@ -168,6 +182,18 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
     Ok(true)
 }
 
+/// Types whose DEFAULT is an expression for a MySQL.
+const TEXT_TYPES: [&str; 9] =
+    ["tinytext", "text", "mediumtext", "longtext", "tinyblob", "blob", "mediumblob", "longblob", "json"];
+
+/// The time with other digits than its column has, at this place: a MariaDB gives it those of the column.
+fn other_digits(tokens: &mut Tokens<'_>, column: &ColumnSpec, digits: u8, range: Range<usize>) {
+    let own = column.ty.length.unwrap_or(0);
+    if matches!(column.ty.name, "datetime" | "timestamp") && own != u64::from(digits) {
+        tokens.other_digits.push((range, own));
+    }
+}
+
 fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
     let refused = [
         ("CONSTRAINT", "CHECK"),
@@ -178,6 +204,7 @@ fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
         ("SRID", "spatial types"),
         ("WITHOUT SYSTEM VERSIONING", "SYSTEM VERSIONING"),
         ("WITH SYSTEM VERSIONING", "SYSTEM VERSIONING"),
+        ("COMPRESSED", "COMPRESSED columns"),
     ];
     match refused.iter().find(|(word, _)| tokens.next_are(word)) {
         // `AS` may also begin the SELECT of CREATE TABLE.
@@ -228,7 +255,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
         _ => {}
     }
     if ty.members.is_empty() && ty.name != "json" && tokens.accept_token(&Token::LParen) {
-        ty.length = Some(tokens.number()?);
+        ty.length = Some(if ty.name == "float" { tokens.whole_number()? } else { tokens.number()? });
         if tokens.accept_token(&Token::Comma) {
             ty.decimals = Some(tokens.number()?);
         }
@@ -282,9 +309,13 @@ pub(super) fn default(tokens: &mut Tokens<'_>) -> Parsed<DefaultSpec> {
     }
     if tokens.accept_token(&Token::LParen) {
         // MySQL's expression defaults; those that are a literal or the time in parentheses are just that.
-        let inner = default(tokens);
-        if inner.is_ok() && tokens.accept_token(&Token::RParen) {
-            return inner;
+        if let Ok(inner) = default(tokens)
+            && tokens.accept_token(&Token::RParen)
+        {
+            return Ok(match inner {
+                DefaultSpec::Literal(literal) => DefaultSpec::InParentheses(literal),
+                other => other,
+            });
         }
         return Err(ParseError::not_supported("expressions as DEFAULT"));
     }

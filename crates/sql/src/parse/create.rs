@@ -3,7 +3,8 @@
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableKey, TableOptions,
+    AlterAction, AlterTable, CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate,
+    Statement, TableKey, TableOptions,
 };
 use super::error::ParseError;
 use super::tokens::Tokens;
@@ -12,6 +13,14 @@ use super::{Parsed, account, alter, column, dml, foreign_key, unsupported};
 /// CREATE of anything.
 pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("CREATE")?;
+    if REPLACEABLE.iter().any(|words| tokens.next_are(words)) {
+        return create_or_replace(tokens);
+    }
+    create_what(tokens)
+}
+
+/// CREATE, behind its first words.
+fn create_what(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
         return create_database(tokens);
     }
@@ -20,9 +29,6 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     }
     if tokens.accept("TEMPORARY TABLE") {
         return create_table(tokens, true);
-    }
-    if tokens.accept("OR REPLACE TABLE") {
-        return Err(ParseError::not_supported("CREATE OR REPLACE TABLE"));
     }
     if tokens.accept("TABLE") {
         return create_table(tokens, false);
@@ -33,6 +39,56 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         None => return unsupported::create(tokens),
     };
     alter::create_index(tokens, kind)
+}
+
+/// What MariaDB's CREATE OR REPLACE may make here.
+const REPLACEABLE: [&str; 7] = [
+    "OR REPLACE TABLE",
+    "OR REPLACE TEMPORARY TABLE",
+    "OR REPLACE DATABASE",
+    "OR REPLACE SCHEMA",
+    "OR REPLACE INDEX",
+    "OR REPLACE UNIQUE INDEX",
+    "OR REPLACE USER",
+];
+
+/// CREATE OR REPLACE, behind CREATE: what is there is dropped, then it is CREATE. The log has two statements, which a MySQL knows too.
+fn create_or_replace(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let place = tokens.place();
+    tokens.expect("OR REPLACE")?;
+    tokens.decided(place);
+    // CREATE is not there again: its place is that of REPLACE.
+    let statement = create_what(tokens)?;
+    let dropped = match &statement {
+        Statement::Ddl(Ddl::CreateTable(create)) | Statement::CreateTableSelect(create, _) => {
+            if create.if_not_exists {
+                return tokens.unexpected();
+            }
+            Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: create.temporary }
+        }
+        Statement::Ddl(Ddl::CreateDatabase { name, .. }) => Ddl::DropDatabase { name: name.clone(), if_exists: true },
+        Statement::Ddl(Ddl::CreateUser { users, .. }) => {
+            let users = users.iter().filter_map(|user| user.name.clone()).collect();
+            Ddl::DropUser { users, if_exists: true }
+        }
+        Statement::Ddl(Ddl::AlterTable(alter)) => {
+            let names = alter.actions.iter().filter_map(|action| match action {
+                AlterAction::AddIndex(index) => index.name.clone(),
+                _ => None,
+            });
+            let drop = |(item, name)| AlterAction::If { action: Box::new(AlterAction::DropIndex(name)), item };
+            let actions = names.enumerate().map(drop).collect();
+            Ddl::AlterTable(Box::new(AlterTable {
+                table: alter.table.clone(),
+                if_exists: false,
+                actions,
+                online: None,
+            }))
+        }
+        _ => return tokens.unexpected(),
+    };
+    tokens.replaced = Some(Box::new(dropped));
+    Ok(statement)
 }
 
 fn create_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -273,6 +329,9 @@ const RECORDED: &[&str] = &[
     "INSERT_METHOD",
 ];
 
+/// Tablespaces that every MySQL has; where a table's pages are says nothing here.
+const BUILT_IN_TABLESPACES: [&str; 2] = ["innodb_file_per_table", "innodb_system"];
+
 /// Options of MariaDB's engines that say nothing here.
 const MARIA_ALONE: [&str; 3] = ["PAGE_COMPRESSION_LEVEL", "TRANSACTIONAL", "PAGE_CHECKSUM"];
 
@@ -366,11 +425,17 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
     } else if tokens.accept("PASSWORD") {
         equals(tokens);
         tokens.string()?;
+    } else if tokens.accept("TABLESPACE") {
+        equals(tokens);
+        let name = tokens.name_or_string()?;
+        if !BUILT_IN_TABLESPACES.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
+            return Err(ParseError::not_supported(format!("TABLESPACE {name}")));
+        }
     } else if tokens.accept("START TRANSACTION") {
         options.rows_follow = true;
     } else if tokens.next_are("WITH SYSTEM VERSIONING") {
         return Err(ParseError::not_supported("WITH SYSTEM VERSIONING"));
-    } else if ["TABLESPACE", "DATA DIRECTORY", "INDEX DIRECTORY", "UNION", "CONNECTION", "SECONDARY_ENGINE"]
+    } else if ["DATA DIRECTORY", "INDEX DIRECTORY", "UNION", "CONNECTION", "SECONDARY_ENGINE"]
         .iter()
         .any(|w| tokens.next_are(w))
     {

@@ -55,10 +55,11 @@ pub(super) fn rename(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         return Ok(Statement::Ddl(Ddl::RenameUser(pairs)));
     }
     tokens.expect_one(&["TABLES", "TABLE"])?;
+    let if_exists = tokens.accept("IF EXISTS");
     let pairs = tokens.comma_list(|tokens| {
         let from = tokens.table_name()?;
         tokens.expect("TO")?;
         Ok((from, tokens.table_name()?))
     })?;
-    Ok(Statement::Ddl(Ddl::RenameTables(pairs)))
+    Ok(Statement::Ddl(Ddl::RenameTables { pairs, if_exists }))
 }

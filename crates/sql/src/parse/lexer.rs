@@ -15,6 +15,7 @@ use super::ParseContext;
 use super::dialect::DIV;
 use super::error::ParseError;
 use super::raw::version_comment;
+use super::versions::{Opening, ReadComment, unread};
 use crate::expr::SqlMode;
 
 /// The tokens of one statement.
@@ -26,8 +27,10 @@ pub(super) struct Lexed {
     /// Where the next statement begins, if there is one.
     pub(super) after: Option<usize>,
     pub(super) param_count: usize,
-    /// Where comments are that are read: from behind their versions to their ends.
-    pub(super) version_comments: Vec<Range<usize>>,
+    /// Comments for versions that are read.
+    pub(super) read_comments: Vec<ReadComment>,
+    /// Where those are that are not.
+    pub(super) unread_comments: Vec<Range<usize>>,
 }
 
 /// Reads one statement.
@@ -136,7 +139,8 @@ struct Lexer<'a> {
     mode: SqlMode,
     /// Between `/*!` and its `*/`.
     in_version_comment: bool,
-    version_comments: Vec<Range<usize>>,
+    read_comments: Vec<ReadComment>,
+    unread_comments: Vec<Range<usize>>,
     param_count: usize,
     tokens: Vec<TokenWithSpan>,
 }
@@ -155,15 +159,16 @@ impl<'a> Lexer<'a> {
             at: 0,
             mode,
             in_version_comment: false,
-            version_comments: Vec::new(),
+            read_comments: Vec::new(),
+            unread_comments: Vec::new(),
             param_count: 0,
             tokens: Vec::new(),
         }
     }
 
     fn done(self, end: usize, after: Option<usize>) -> Lexed {
-        let Lexer { tokens, param_count, version_comments, .. } = self;
-        Lexed { tokens, end, after, param_count, version_comments }
+        let Lexer { tokens, param_count, read_comments, unread_comments, .. } = self;
+        Lexed { tokens, end, after, param_count, read_comments, unread_comments }
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -186,8 +191,8 @@ impl<'a> Lexer<'a> {
                 b'/' if self.peek(1) == b'*' => self.open_comment()?,
                 b'*' if self.in_version_comment && self.peek(1) == b'/' => {
                     self.in_version_comment = false;
-                    if let Some(comment) = self.version_comments.last_mut() {
-                        comment.end = self.at;
+                    if let Some(comment) = self.read_comments.last_mut() {
+                        comment.inside.end = self.at;
                     }
                     self.at += 2;
                 }
@@ -204,17 +209,19 @@ impl<'a> Lexer<'a> {
 
     fn open_comment(&mut self) -> Result<(), ParseError> {
         if !self.in_version_comment
-            && let Some(length) = version_comment(&self.bytes[self.at + 2..])
+            && let Some(opening) = version_comment(&self.bytes[self.at + 2..])
         {
-            self.at += 2 + length;
+            self.read_comments.push(ReadComment::at(self.at, opening));
+            self.at += 2 + opening.length;
             self.in_version_comment = true;
-            self.version_comments.push(self.at..self.at);
             return Ok(());
         }
-        let start = self.at;
-        let rest = &self.text[self.at + 2..];
-        let length = rest.find("*/").ok_or(ParseError::syntax(start))?;
-        self.at += 2 + length + 2;
+        let rest = &self.bytes[self.at..];
+        let length = unread(rest).ok_or(ParseError::syntax(self.at))?;
+        if Opening::of(&rest[2..]).is_some() {
+            self.unread_comments.push(self.at..self.at + length);
+        }
+        self.at += length;
         Ok(())
     }
 

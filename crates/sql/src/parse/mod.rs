@@ -35,6 +35,7 @@ pub(crate) mod hint;
 pub(crate) mod joins;
 mod lexer;
 mod load;
+mod program;
 #[cfg(test)]
 mod property_tests;
 mod raw;
@@ -45,6 +46,7 @@ mod timestamps;
 mod tokens;
 mod transaction;
 mod unsupported;
+mod versions;
 mod xa;
 
 use std::ops::Range;
@@ -57,11 +59,14 @@ use self::ast::Statement;
 use self::tokens::Tokens;
 use crate::expr::SqlMode;
 
-pub(crate) use self::both_dialects::in_both_dialects;
+pub use self::both_dialects::LogChanges;
+pub(crate) use self::both_dialects::for_log;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::lexer::{bit_bytes, hex_bytes, select_items};
 pub(crate) use self::raw::to_utf8;
 pub(crate) use self::rewrite::{Foreign, in_our_words};
+pub use self::versions::Reader;
+pub(crate) use self::versions::as_executed;
 pub(crate) use tokens::RESERVED;
 
 /// On what the meaning of text depends.
@@ -83,6 +88,8 @@ const MARIA_VERSION: u32 = 100_101;
 pub struct ParsedStatement {
     /// What it says.
     pub statement: Statement,
+    /// CREATE OR REPLACE: what is dropped first, if it is there.
+    pub replaced: Option<Box<ast::Ddl>>,
     /// The text it was parsed from up to its `;`; spans count in it. See [`ParsedStatement::trimmed`].
     pub text: Arc<str>,
     /// Number of `?`.
@@ -136,15 +143,20 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
     }
-    if let Some(more) = lexed.after {
-        return Err(error::ParseError::syntax(more).into_sql(text));
+    let (end, param_count, mut lexed, after) = (lexed.end, lexed.param_count, lexed.tokens, lexed.after);
+    if let Some(more) = after {
+        // The body of a stored program has semicolons of its own.
+        let is_program = unsupported::program(&mut Tokens::new(lexed, text, context.sql_mode));
+        return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
     }
-    let (end, param_count) = (lexed.end, lexed.param_count);
-    let mut lexed = lexed.tokens;
     let is_deep = depth::bound(&mut lexed).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
-    let parse = || statement(&mut Tokens::new(lexed, text, context.sql_mode)).map_err(|error| error.into_sql(text));
-    let statement = if is_deep { on_large_stack(parse) } else { parse() }?;
-    Ok(ParsedStatement { statement, text: Arc::from(text[..end].trim_end()), param_count, is_deep })
+    let parse = || {
+        let mut tokens = Tokens::new(lexed, text, context.sql_mode);
+        let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
+        Ok::<_, SqlError>((statement, tokens.replaced.take()))
+    };
+    let (statement, replaced) = if is_deep { on_large_stack(parse) } else { parse() }?;
+    Ok(ParsedStatement { statement, replaced, text: Arc::from(text[..end].trim_end()), param_count, is_deep })
 }
 
 /// Parses all statements of a text.

@@ -3,19 +3,25 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::{MARIA_VERSION, VERSION};
+use super::program::ProgramScan;
+use super::versions::{Opening, Reader, unread};
 use crate::expr::SqlMode;
 
 /// The length of the first statement with its `;`, or `None` if only space, comments and empty statements are left.
 pub(super) fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
-    let mut scan = Scan { text, at: 0, mode };
+    let mut scan = Scan::new(text, mode);
     let mut anything = false;
-    while let Some(piece) = scan.piece() {
+    let mut program = ProgramScan::default();
+    loop {
+        let start = scan.at;
+        let Some(piece) = scan.piece() else { break };
         match piece {
-            Piece::Semicolon if anything => return Some(scan.at),
+            Piece::Semicolon if anything && !program.holds_semicolon() => return Some(scan.at),
             Piece::Space | Piece::Semicolon => {}
-            Piece::Quoted | Piece::Other => anything = true,
+            Piece::Quoted => program.quoted(),
+            Piece::Other => program.read(&text[start..scan.at]),
         }
+        anything |= matches!(piece, Piece::Quoted | Piece::Other);
     }
     anything.then_some(text.len())
 }
@@ -27,7 +33,7 @@ pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + text.len() / 2);
-    let mut scan = Scan { text, at: 0, mode };
+    let mut scan = Scan::new(text, mode);
     loop {
         let start = scan.at;
         let Some(piece) = scan.piece() else { break };
@@ -82,7 +88,7 @@ fn unescape(quoted: &[u8], mode: SqlMode) -> Vec<u8> {
 
 /// What the scanner tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Piece {
+pub(super) enum Piece {
     /// Space or a comment.
     Space,
     /// A quoted string or name, whole.
@@ -92,14 +98,18 @@ enum Piece {
     Other,
 }
 
-struct Scan<'a> {
+pub(super) struct Scan<'a> {
     text: &'a [u8],
-    at: usize,
+    pub(super) at: usize,
     mode: SqlMode,
 }
 
-impl Scan<'_> {
-    fn piece(&mut self) -> Option<Piece> {
+impl<'a> Scan<'a> {
+    pub(super) fn new(text: &'a [u8], mode: SqlMode) -> Self {
+        Scan { text, at: 0, mode }
+    }
+
+    pub(super) fn piece(&mut self) -> Option<Piece> {
         let rest = &self.text[self.at..];
         let (length, piece) = match *rest {
             [] => return None,
@@ -109,8 +119,8 @@ impl Scan<'_> {
             [b'-', b'-'] => (2, Piece::Space),
             [b'-', b'-', next, ..] if next <= b' ' => (line(rest), Piece::Space),
             [b'/', b'*', ref after @ ..] => match version_comment(after) {
-                Some(length) => (2 + length, Piece::Other),
-                None => (comment(rest), Piece::Space),
+                Some(opening) => (2 + opening.length, Piece::Other),
+                None => (unread(rest).unwrap_or(rest.len()), Piece::Space),
             },
             [byte, ..] if byte <= b' ' => (1, Piece::Space),
             _ => {
@@ -144,19 +154,9 @@ impl Scan<'_> {
 /// and for those that are for newer versions.
 ///
 /// Read too are those in which MariaDB's mysqlbinlog puts events of a log, whatever their version: what is in a log is done, or refused.
-pub(super) fn version_comment(after: &[u8]) -> Option<usize> {
-    let (prefix, known, rest) = match after {
-        [b'!', rest @ ..] => (1, VERSION, rest),
-        [b'M', b'!', rest @ ..] => (2, MARIA_VERSION, rest),
-        _ => return None,
-    };
-    let digits = rest.iter().take(6).take_while(|byte| byte.is_ascii_digit()).count();
-    // Five or six digits are a version; fewer belong to the text.
-    if digits < 5 {
-        return (prefix == 1).then_some(prefix);
-    }
-    let version = String::from_utf8_lossy(&rest[..digits]).parse().unwrap_or(u32::MAX);
-    (version <= known || is_binlog(&rest[digits..])).then_some(prefix + digits)
+pub(super) fn version_comment(after: &[u8]) -> Option<Opening> {
+    let is_read = |opening: &Opening| opening.is_read_by(Reader::Commuter) || is_binlog(&after[opening.length..]);
+    Opening::of(after).filter(is_read)
 }
 
 /// The statement BINLOG, not a privilege whose name begins so.
@@ -168,10 +168,6 @@ fn is_binlog(text: &[u8]) -> bool {
 
 fn line(rest: &[u8]) -> usize {
     rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1)
-}
-
-fn comment(rest: &[u8]) -> usize {
-    rest[2..].windows(2).position(|pair| pair == b"*/").map_or(rest.len(), |end| end + 4)
 }
 
 #[cfg(test)]
@@ -194,11 +190,35 @@ mod tests {
         assert_eq!(split(" ; /* c; */ ; "), Vec::<&str>::new());
         assert_eq!(split("/*!50000 a; */"), ["/*!50000 a;", " */"]);
         assert_eq!(split("/*!99999 a; */ b"), ["/*!99999 a; */ b"]);
+        assert_eq!(split("/*!99999 a; /* b; */ c; */ d; e"), ["/*!99999 a; /* b; */ c; */ d;", " e"]);
         assert_eq!(split("/*M!100001 a; */"), ["/*M!100001 a;", " */"]);
         assert_eq!(split("/*M!100616 a; */ /*M! a; */ b"), ["/*M!100616 a; */ /*M! a; */ b"]);
         assert_eq!(split("/*!100600 BINLOG 'a;'; */"), ["/*!100600 BINLOG 'a;';", " */"]);
         assert_eq!(version_comment(b"M!100200 BINLOG ADMIN */"), None, "a privilege");
         assert_eq!(split("'open; a"), ["'open; a"]);
+    }
+
+    #[test]
+    fn bodies_of_stored_programs_are_not_cut() {
+        for whole in [
+            "CREATE PROCEDURE p() BEGIN DELETE FROM t; SELECT 1; END;",
+            "CREATE DEFINER=`root`@`localhost` TRIGGER t BEFORE INSERT ON u FOR EACH ROW BEGIN SET NEW.a = UPPER(NEW.a); END;",
+            "/*!50003 CREATE*/ /*!50017 DEFINER=`r`@`l`*/ /*!50003 TRIGGER t BEFORE INSERT ON u FOR EACH ROW BEGIN SET NEW.a = 1; END */;",
+            "CREATE TRIGGER t BEFORE INSERT ON u FOR EACH ROW IF NEW.a THEN SET NEW.a = IF(1, 2, 3); ELSE SET NEW.a = 4; END IF;",
+            "CREATE FUNCTION f() RETURNS INT BEGIN CASE 1 WHEN 1 THEN SET @a = 1; END CASE; RETURN CASE WHEN 1 THEN 2 END; END;",
+            "CREATE PROCEDURE p() l: LOOP WHILE 1 DO SET @a = 1; END WHILE; REPEAT SET @b = 2; UNTIL 1 END REPEAT; END LOOP l;",
+            "CREATE FUNCTION f() RETURNS INT BEGIN RETURN CASE WHEN 1 THEN IF(1, 2, 3) ELSE IF(4, 5, 6) END; END;",
+            "CREATE PROCEDURE IF NOT EXISTS p() BEGIN IF 1 THEN IF (2) THEN SELECT 3; ELSEIF 4 THEN SELECT 5; END IF; END IF; END;",
+            "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO BEGIN SELECT 'END; x'; END;",
+        ] {
+            assert_eq!(split(&format!("{whole} SELECT 2;")), [whole, " SELECT 2;"]);
+        }
+        assert_eq!(split("CREATE TABLE t (begin INT); SELECT 1"), ["CREATE TABLE t (begin INT);", " SELECT 1"]);
+        assert_eq!(split("BEGIN; SELECT 1"), ["BEGIN;", " SELECT 1"]);
+        assert_eq!(
+            split("CREATE FUNCTION f RETURNS INT SONAME 'x'; SELECT 1"),
+            ["CREATE FUNCTION f RETURNS INT SONAME 'x';", " SELECT 1"]
+        );
     }
 
     #[test]

@@ -5,13 +5,15 @@ use std::ops::Range;
 use types::CollationId;
 
 use super::tokens::Tokens;
+use super::versions::ReadComment;
 use super::{ParseContext, lexer, statement, timestamps};
 
 /// Of the server and the session in which a definition was made: what its words mean there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
-    /// A MariaDB's JSON is another name of a LONGTEXT.
-    pub(crate) json_is_text: bool,
+    /// A MariaDB's JSON is another name of a LONGTEXT, a TEXT has a DEFAULT like other columns, and CURRENT_TIMESTAMP has as many digits as its
+    /// column.
+    pub(crate) is_maria: bool,
     /// `explicit_defaults_for_timestamp=0`: see [`timestamps`].
     pub(crate) implicit_timestamps: bool,
     /// What utf8mb3 means without a collation, where that is not what it means here.
@@ -20,16 +22,20 @@ pub(crate) struct Foreign {
 
 impl Foreign {
     /// All means what it means here.
-    pub(crate) const NOTHING: Foreign = Foreign { json_is_text: false, implicit_timestamps: false, utf8mb3: None };
+    pub(crate) const NOTHING: Foreign = Foreign { is_maria: false, implicit_timestamps: false, utf8mb3: None };
 }
 
 /// A definition as one for us; `None` if that is the text itself. What cannot be parsed stays as it is.
 pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign) -> Option<String> {
-    let (tokens, _) = read(text, context)?;
+    let tokens = read(text, context)?.tokens;
     let mut edits = Vec::new();
-    if foreign.json_is_text {
+    if foreign.is_maria {
         let as_text = |place| (place, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin".to_owned());
         edits.extend(tokens.json_types.into_iter().map(as_text));
+        let in_parentheses = |place: Range<usize>| (place.clone(), format!("({})", &text[place]));
+        edits.extend(tokens.text_defaults.into_iter().map(in_parentheses));
+        let with_digits = |(place, digits)| (place, format!("CURRENT_TIMESTAMP({digits})"));
+        edits.extend(tokens.other_digits.into_iter().map(with_digits));
     }
     if foreign.implicit_timestamps {
         edits.extend(timestamps::unsaid(tokens.timestamps));
@@ -44,13 +50,23 @@ pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign)
     edited(text, edits)
 }
 
-/// The tokens of a statement, behind its end, with what was found out on the way; and where its version comments are. `None` if it cannot be
-/// parsed.
-pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<(Tokens<'a>, Vec<Range<usize>>)> {
+/// A statement that was parsed.
+pub(super) struct Read<'a> {
+    /// Its tokens, behind its end, with what was found out on the way.
+    pub(super) tokens: Tokens<'a>,
+    /// Comments for versions that were read.
+    pub(super) read_comments: Vec<ReadComment>,
+    /// Where those are that were not.
+    pub(super) unread_comments: Vec<Range<usize>>,
+}
+
+/// Reads a statement; `None` if it cannot be parsed.
+pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<Read<'a>> {
     let lexed = lexer::lex(text, context).ok()?;
     let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
     statement(&mut tokens).ok()?;
-    Some((tokens, lexed.version_comments))
+    let (read_comments, unread_comments) = (lexed.read_comments, lexed.unread_comments);
+    Some(Read { tokens, read_comments, unread_comments })
 }
 
 /// A text with other words at these places, which do not overlap; `None` if there are none. What the parser tried and took back is found

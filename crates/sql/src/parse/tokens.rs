@@ -6,7 +6,7 @@ use sqlparser::ast::Expr;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::ast::{TableName, UserName};
+use super::ast::{Ddl, Online, TableName, UserName};
 use super::both_dialects::Piece;
 use super::dialect::COMMUTER;
 use super::error::ParseError;
@@ -31,6 +31,16 @@ pub(super) struct Tokens<'a> {
     pub(super) timestamps: Vec<TimestampColumn>,
     /// What one kind of server has for itself.
     pub(super) pieces: Vec<Piece>,
+    /// Literals that are defaults of TEXT, BLOB or JSON columns.
+    pub(super) text_defaults: Vec<Range<usize>>,
+    /// Times with other digits than their columns have, and those.
+    pub(super) other_digits: Vec<(Range<usize>, u64)>,
+    /// CREATE OR REPLACE: what is dropped first.
+    pub(super) replaced: Option<Box<Ddl>>,
+    /// ALGORITHM and LOCK of ALTER TABLE.
+    pub(super) online: Option<Online>,
+    /// Where columns are put FIRST.
+    pub(super) firsts: Vec<Range<usize>>,
     /// The actions of an ALTER TABLE.
     pub(super) items: Vec<Range<usize>>,
     pub(super) sql_mode: SqlMode,
@@ -46,6 +56,11 @@ impl<'a> Tokens<'a> {
             utf8mb3: Vec::new(),
             timestamps: Vec::new(),
             pieces: Vec::new(),
+            text_defaults: Vec::new(),
+            other_digits: Vec::new(),
+            replaced: None,
+            online: None,
+            firsts: Vec::new(),
             items: Vec::new(),
             sql_mode,
         }
@@ -254,6 +269,18 @@ impl<'a> Tokens<'a> {
                 Err(_) => self.unexpected(),
             },
             _ => self.unexpected(),
+        }
+    }
+
+    /// A number without sign, of which a fraction is left out: `FLOAT(5.2)`.
+    pub(super) fn whole_number(&mut self) -> Parsed<u64> {
+        let Some(Token::Number(digits, _)) = self.peek() else { return self.number() };
+        match digits.split_once('.').map(|(whole, _)| whole.parse()) {
+            Some(Ok(number)) => {
+                self.at += 1;
+                Ok(number)
+            }
+            _ => self.number(),
         }
     }
 

@@ -51,6 +51,9 @@ const OBJECTS: &[&str] = &[
     "JSON",
 ];
 
+/// So many tokens may stand between CREATE and what a stored program is: `OR REPLACE DEFINER = 'user'@'host'`.
+const PROGRAM_PREFIX_MAX: usize = 12;
+
 pub(super) fn statement<T>(tokens: &Tokens<'_>) -> Parsed<T> {
     match STATEMENTS.iter().find(|words| tokens.next_are(words)) {
         Some(words) => Err(ParseError::not_supported(words)),
@@ -72,6 +75,20 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.back_to(start);
     }
     object("CREATE", tokens)
+}
+
+/// The error for a stored program, whose body may hold semicolons; `None` for anything else.
+pub(super) fn program(tokens: &mut Tokens<'_>) -> Option<ParseError> {
+    const PROGRAMS: [&str; 6] = ["PROCEDURE", "FUNCTION", "AGGREGATE FUNCTION", "TRIGGER", "EVENT", "PACKAGE"];
+    let verb = ["CREATE", "ALTER"].into_iter().find(|verb| tokens.accept(verb))?;
+    // A definer and its kin may come first.
+    for _ in 0..PROGRAM_PREFIX_MAX {
+        if let Some(program) = PROGRAMS.iter().find(|words| tokens.next_are(words)) {
+            return Some(ParseError::not_supported(format!("{verb} {program}")));
+        }
+        tokens.next()?;
+    }
+    None
 }
 
 pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

@@ -299,7 +299,7 @@ fn tables_written(statement: &Statement) -> Vec<TableName> {
         Statement::Ddl(Ddl::DropTables { tables, .. }) => tables.clone(),
         Statement::Ddl(Ddl::AlterTable(alter)) => vec![alter.table.clone()],
         Statement::Ddl(Ddl::Truncate(table)) => vec![table.clone()],
-        Statement::Ddl(Ddl::RenameTables(pairs)) => {
+        Statement::Ddl(Ddl::RenameTables { pairs, .. }) => {
             pairs.iter().flat_map(|(from, to)| [from.clone(), to.clone()]).collect()
         }
         Statement::Ddl(

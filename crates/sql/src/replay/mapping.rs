@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use base::SqlError;
-use binlog::event::TableMap;
+use binlog::event::{TableMap, column_type};
 use engine::{Catalog, Table, TableMode, Transaction};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{ColumnDef, Value};
@@ -205,7 +205,14 @@ fn lacks_generated_key(map: &TableMap, table: &Table) -> bool {
         let name = map.columns.first().and_then(|column| column.name.as_deref());
         name.is_some_and(|name| same_name(name, GENERATED_PK_COLUMN))
     };
-    table.def.generated_pk && !map.has_generated_primary_key() && !first_is_it()
+    // One that is counted with another column is only made here: a source of ours has as many columns.
+    let is_ours = || {
+        let first = map.columns.first().map(|column| column.type_code);
+        table.def.counted_pk().is_some()
+            && map.columns.len() == table.def.columns.len()
+            && first == Some(column_type::LONGLONG)
+    };
+    table.def.generated_pk && !map.has_generated_primary_key() && !first_is_it() && !is_ours()
 }
 
 impl MappedColumn {

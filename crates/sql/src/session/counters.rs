@@ -147,7 +147,7 @@ impl Counter {
             Ddl::AlterTable(_) => Counter::AlterTable,
             Ddl::Truncate(_) => Counter::Truncate,
             Ddl::AlterDatabase { .. } => Counter::AlterDatabase,
-            Ddl::RenameTables(_) => Counter::RenameTable,
+            Ddl::RenameTables { .. } => Counter::RenameTable,
             Ddl::CreateUser { .. } => Counter::CreateUser,
             Ddl::AlterUser { .. } => Counter::AlterUser,
             Ddl::DropUser { .. } => Counter::DropUser,

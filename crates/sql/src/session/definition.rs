@@ -1,9 +1,12 @@
 //! Definitions: privileges, implicit commit, plan, log.
 
+use std::sync::Arc;
+
 use base::{SqlError, codes};
 use binlog::QueryContext;
 use binlog::event::flags2;
-use engine::DdlText;
+use engine::lock::{Target, Wait, WaitPolicy};
+use engine::{DdlText, EngineError, LockOwner, TableMode, TxnOptions};
 use types::CollationId;
 use types::charset::Charset;
 
@@ -26,6 +29,7 @@ const REPLANS_MAX: usize = 10;
 impl Session {
     /// Runs a definition. `text` is the statement as written.
     pub(super) async fn define(&mut self, ddl: &Ddl, text: &str) -> Result<Outcome, SqlError> {
+        self.check_may_define(ddl)?;
         if let Some(outcome) = self.define_temporary(ddl).await? {
             return Ok(outcome);
         }
@@ -48,28 +52,102 @@ impl Session {
         Ok(Outcome { affected_rows, info, ..Outcome::default() })
     }
 
+    /// What CREATE OR REPLACE takes the place of. It is a transaction by itself; a GTID that was chosen, or a place in another log, is that
+    /// of what is made.
+    pub(super) async fn drop_replaced(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
+        let text = match ddl {
+            Ddl::DropDatabase { name, .. } => format!("DROP DATABASE IF EXISTS {}", ddl::quote_identifier(name)),
+            Ddl::DropUser { users, .. } => {
+                let users: Vec<String> = users.iter().map(UserName::to_string).collect();
+                format!("DROP USER IF EXISTS {}", users.join(","))
+            }
+            Ddl::AlterTable(alter) => {
+                let names = alter.actions.iter().filter_map(|action| match action.unconditional() {
+                    AlterAction::DropIndex(name) => Some(format!("DROP INDEX {}", ddl::quote_identifier(name))),
+                    _ => None,
+                });
+                let schema = ddl::quote_identifier(&self.schema_of(&alter.table)?);
+                let table = ddl::quote_identifier(&alter.table.name);
+                format!("ALTER TABLE {schema}.{table} {}", names.collect::<Vec<_>>().join(", "))
+            }
+            // Rendered when it is planned.
+            _ => String::new(),
+        };
+        let (gtid, position) = (self.put_gtid_aside(), self.source_position.take());
+        let dropped = self.define(ddl, &text).await;
+        (self.next_gtid, self.source_position) = (gtid, position);
+        dropped?;
+        // That it was not there is nothing to be told of.
+        self.warnings.take();
+        Ok(())
+    }
+
+    /// 1792 for a definition in a session whose transactions are read-only. A transaction that was begun so does not count, nor does
+    /// SET TRANSACTION for the next one: a definition ends both before it begins.
+    fn check_may_define(&self, ddl: &Ddl) -> Result<(), SqlError> {
+        let is_temporary = match ddl {
+            Ddl::CreateTable(create) => create.temporary,
+            Ddl::DropTables { temporary, .. } => *temporary,
+            _ => false,
+        };
+        let in_read_only = is_temporary && self.transaction.open().is_some_and(|open| open.read_only);
+        match !self.is_applier && (self.settings.hot.transaction_read_only || in_read_only) {
+            true => Err(EngineError::ReadOnlyTransaction.into()),
+            false => Ok(()),
+        }
+    }
+
     /// OPTIMIZE TABLE: all of a table is written anew. It is a definition, because followers do the same.
     pub(super) async fn rebuild(&mut self, table: &TableName) -> Result<(), SqlError> {
         self.check_no_hold()?;
+        if self.settings.hot.transaction_read_only {
+            return Err(EngineError::ReadOnlyTransaction.into());
+        }
         self.check_writable()?;
         let schema = table.schema.clone().unwrap_or_default();
         let name = format!("{}.{}", ddl::quote_identifier(&schema), ddl::quote_identifier(&table.name));
-        let alter = AlterTable { table: table.clone(), if_exists: false, actions: vec![AlterAction::Force] };
+        let alter =
+            AlterTable { table: table.clone(), if_exists: false, actions: vec![AlterAction::Force], online: None };
         self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await.map(drop)
     }
 
     /// Plans and executes, again if others change the same tables meanwhile. How many rows that affects.
     async fn define_in_turn(&mut self, ddl: &Ddl, text: &str) -> Result<u64, SqlError> {
+        let mut locks = None;
         for _ in 0..REPLANS_MAX {
-            match self.define_once(ddl, text).await {
+            match self.define_once(ddl, text, locks.as_ref()).await {
                 Err(error) if error.code == codes::TABLE_DEF_CHANGED.0 => {}
+                Err(error) if error.code == codes::TABLE_EXISTS_ERROR.0 && locks.is_none() => {
+                    locks = Some(self.lock_renamed(ddl).await?.ok_or(error)?);
+                }
                 result => return result,
             }
         }
         Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
     }
 
-    async fn define_once(&mut self, ddl: &Ddl, text: &str) -> Result<u64, SqlError> {
+    /// RENAME TABLE waits for those who have locked one of its tables before it finds that a name is taken: they may be about to drop the
+    /// table of that name. `None` for other statements, and under LOCK TABLES, where others have none of its tables.
+    async fn lock_renamed(&self, ddl: &Ddl) -> Result<Option<Arc<LockOwner>>, SqlError> {
+        let Ddl::RenameTables { pairs, .. } = ddl else { return Ok(None) };
+        if self.is_applier || self.locked.owner.is_some() {
+            return Ok(None);
+        }
+        let catalog = self.shared.engine.catalog();
+        let id = |table: &TableName| Some(catalog.table(&self.schema_of(table).ok()?, &table.name)?.id());
+        let mut ids: Vec<_> = pairs.iter().flat_map(|(from, to)| [id(from), id(to)]).flatten().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let policy = WaitPolicy::For(self.ddl_options().lock_wait_timeout);
+        let mut owner = self.shared.engine.locks().owner();
+        for id in ids {
+            let wait = Wait { policy, cancel: &self.handle.cancel };
+            owner.table(Target::Table(id), TableMode::Exclusive, wait).await.map_err(EngineError::from)?;
+        }
+        Ok(Some(Arc::new(owner)))
+    }
+
+    async fn define_once(&mut self, ddl: &Ddl, text: &str, locks: Option<&Arc<LockOwner>>) -> Result<u64, SqlError> {
         // Temporary tables only matter as the model of a new table.
         let catalog = match ddl {
             Ddl::CreateTable(_) => self.catalog(),
@@ -79,18 +157,21 @@ impl Session {
         let context = self.ddl_context(&catalog, &warnings);
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
-        let PlannedDdl { change, log_text, left_out, affected_rows } = planned?;
+        let PlannedDdl { change, log_text, log_changes, affected_rows } = planned?;
         if !changes_anything(&change) {
             // Nothing to do and nothing to log: a replica would have nothing to do either.
             self.commit_nothing().await?;
             return Ok(affected_rows);
         }
+        let log_changes = parse::LogChanges { is_as_written: log_text.is_none(), ..log_changes };
         let mut sql = log_text.unwrap_or_else(|| text.to_string());
-        if let Some(both) = parse::in_both_dialects(&sql, &self.parse_context(), &left_out) {
-            sql = both;
+        if let Some(changed) = parse::for_log(&sql, &self.parse_context(), &log_changes) {
+            sql = changed;
         }
         let logged = DdlText { sql, context: self.query_context() };
-        let pending = self.shared.engine.enqueue_ddl(change, logged, &self.ddl_options()).await?;
+        let options = self.ddl_options();
+        let options = TxnOptions { under: locks.cloned().or(options.under), ..options };
+        let pending = self.shared.engine.enqueue_ddl(change, logged, &options).await?;
         self.wait_for_commit(pending.ended()).await?;
         Ok(affected_rows)
     }
@@ -112,6 +193,7 @@ impl Session {
             time_zone: &self.info.time_zone,
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
             foreign_key_checks: settings.hot.foreign_key_checks,
+            is_logged: self.is_applier,
             warnings,
         }
     }

@@ -22,7 +22,7 @@ use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
 use crate::expr::locale::Locale;
 use crate::parse::ast::{Ddl, Statement, TableName};
-use crate::parse::{self, Foreign, ParseContext};
+use crate::parse::{self, Foreign, ParseContext, Reader};
 use crate::replay::ReplicationFilter;
 use crate::result::Collected;
 use crate::settings::{SettingValue, sql_mode};
@@ -43,6 +43,18 @@ pub struct ReplicatedStatement<'a> {
     pub server_id: u32,
     /// The source is a MariaDB.
     pub is_maria: bool,
+    /// The source's version, as 90704 for 9.7.4.
+    pub version: u32,
+}
+
+impl ReplicatedStatement<'_> {
+    /// Which comments for versions the source has executed.
+    fn reader(&self) -> Reader {
+        match self.is_maria {
+            true => Reader::Maria(self.version),
+            false => Reader::Mysql(self.version),
+        }
+    }
 }
 
 /// See [`super::Session`].
@@ -280,6 +292,10 @@ impl Session {
         self.now = UnixMicros(micros);
         let client = status.charsets.map(|[client, ..]| client);
         let text = utf8_of(statement.sql, client)?;
+        let mode = self.info.sql_mode;
+        let executed =
+            std::str::from_utf8(&text).ok().and_then(|text| parse::as_executed(text, mode, statement.reader()));
+        let text = executed.map_or(text, String::into_bytes);
         Ok(self.in_our_words(&status, text, statement.is_maria))
     }
 
@@ -287,7 +303,7 @@ impl Session {
     fn in_our_words(&self, status: &StatusVars, text: Vec<u8>, is_maria: bool) -> Vec<u8> {
         let utf8mb3 = types::collation::by_id(status.default_collation(StatusVars::UTF8MB3));
         let foreign = Foreign {
-            json_is_text: is_maria,
+            is_maria,
             utf8mb3: utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI),
             implicit_timestamps: self.settings.hot.implicit_timestamps,
         };

@@ -152,6 +152,9 @@ impl Session {
 
     async fn run_other(&mut self, parsed: &ParsedStatement, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
         self.info.row_count = 0;
+        if let Some(replaced) = &parsed.replaced {
+            self.drop_replaced(replaced).await?;
+        }
         match &parsed.statement {
             Statement::Set(items) => self.set(items).await,
             Statement::Show(show) => crate::show::show(self, show, sink).await,

@@ -182,7 +182,8 @@ impl Executor {
         };
         let (timestamp, server_id) = (event.header.timestamp, event.header.server_id);
         let is_maria = group.format.is_maria();
-        let statement = ReplicatedStatement { event: query, sql: &sql, timestamp, server_id, is_maria };
+        let version = group.format.version_number();
+        let statement = ReplicatedStatement { event: query, sql: &sql, timestamp, server_id, is_maria, version };
         match self.session.defined_tables(&statement) {
             Some(names) => contents.names = names,
             None => return false,

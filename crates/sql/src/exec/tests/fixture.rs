@@ -214,6 +214,7 @@ impl Fixture {
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
             foreign_key_checks: true,
+            is_logged: false,
             warnings,
         };
         let planned = plan_ddl(ddl, &context)?;

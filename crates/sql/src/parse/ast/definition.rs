@@ -47,8 +47,13 @@ pub enum Ddl {
     AlterTable(Box<AlterTable>),
     /// TRUNCATE.
     Truncate(TableName),
-    /// RENAME TABLE: from, to.
-    RenameTables(Vec<(TableName, TableName)>),
+    /// RENAME TABLE.
+    RenameTables {
+        /// From, to.
+        pairs: Vec<(TableName, TableName)>,
+        /// MariaDB's IF EXISTS: those that are not there are left out.
+        if_exists: bool,
+    },
     /// CREATE USER.
     CreateUser {
         /// One or more.
@@ -98,7 +103,7 @@ impl Ddl {
                 Some(renamed.chain([&alter.table]).cloned().collect())
             }
             Ddl::Truncate(table) => Some(vec![table.clone()]),
-            Ddl::RenameTables(pairs) => Some(pairs.iter().flat_map(|(from, to)| [from, to]).cloned().collect()),
+            Ddl::RenameTables { pairs, .. } => Some(pairs.iter().flat_map(|(from, to)| [from, to]).cloned().collect()),
             _ => None,
         }
     }
@@ -199,6 +204,8 @@ pub enum DefaultSpec {
     Null,
     /// A literal (with its sign).
     Literal(Literal),
+    /// A literal in parentheses, which a TEXT or BLOB may have too.
+    InParentheses(Literal),
     /// CURRENT_TIMESTAMP(n), NOW(n), ….
     Now(u8),
 }
@@ -316,6 +323,19 @@ pub struct AlterTable {
     pub if_exists: bool,
     /// What to change, in order.
     pub actions: Vec<AlterAction>,
+    /// ALGORITHM and LOCK, if they are said.
+    pub online: Option<Online>,
+}
+
+/// How ALTER TABLE is to be done; in capitals as written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Online {
+    /// ALGORITHM: DEFAULT, INSTANT, INPLACE, COPY, or MariaDB's NOCOPY.
+    pub algorithm: Option<String>,
+    /// LOCK: DEFAULT, NONE, SHARED, EXCLUSIVE.
+    pub lock: Option<String>,
+    /// Their places among what stands between the commas: the log does not have them.
+    pub items: Vec<usize>,
 }
 
 impl From<TableKey> for AlterAction {

@@ -7,9 +7,10 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Bytes of log since the last checkpoint at which the next begins; see recovery_target_time, too."),
     global("checkpoint_write_rate", U64, "0").doc("Bytes per second that a checkpoint writes at most; 0 for as fast as it can."),
     fixed("datadir", TEXT, "").doc("Where the data is."),
-    fixed("default_storage_engine", Kind::Enum(&["InnoDB"]), "InnoDB")
-        .alias(&["default_tmp_storage_engine"])
-        .doc("The engine that tables are said to have. There is one."),
+    both("default_storage_engine", Kind::Enum(&["InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "Aria"]), "InnoDB")
+        .alias(&["default_tmp_storage_engine", "storage_engine"])
+        .understood()
+        .doc("Tables that name no engine are InnoDB's, whatever it is: there is one engine."),
     global("innodb_buffer_pool_size", Kind::UInt { min: 5 << 20, max: 1 << 50, block: 1 << 20 }, "134217728")
         .alias(&["page_cache_size"])
         .read_only()

@@ -1,0 +1,135 @@
+//! ALTER TABLE, CREATE INDEX, DROP INDEX.
+//!
+//! All names that an action has for what is there already mean the table as it was before the statement; places of columns
+//! (AFTER), new indexes and new foreign keys name what is there after it. So the actions are first collected in a working
+//! copy ([`work`]), in which every column remembers which old column its values come from, and old indexes and foreign keys
+//! hold their columns by position; then the copy becomes a definition ([`finish`]), and the two definitions are compared:
+//! do rows change their form, does the clustered key, which indexes are new?
+
+mod finish;
+mod online;
+mod work;
+
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+use bytes::Bytes;
+use engine::CatalogChange;
+use engine::catalog::AlterTable as AlterChange;
+use types::TableDef;
+
+use self::work::Work;
+use super::{DdlContext, PlannedDdl, foreign_key, mapper, render, table_exists};
+use crate::expr::WarningLevel;
+use crate::parse::LogChanges;
+use crate::parse::ast::{AlterAction, AlterTable};
+
+pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
+    let name = context.resolve(&alter.table)?;
+    let table = match context.table(&name) {
+        Err(error) if alter.if_exists && error.code == codes::NO_SUCH_TABLE.0 => {
+            context.warnings.push_error(WarningLevel::Error, &error);
+            return Ok(PlannedDdl::nothing());
+        }
+        table => table?,
+    };
+    if let Some(online) = &alter.online {
+        online::check(online)?;
+    }
+    let mut work = Work::new(&table.def);
+    work.collect(&alter.actions, context)?;
+    // ENGINE, even if it is what the table has: the way to have a table written anew that works everywhere.
+    let forced = alter.actions.iter().any(|action| match action {
+        AlterAction::Force => true,
+        AlterAction::Options(options) => options.engine.is_some(),
+        _ => false,
+    });
+    let mut left_out = std::mem::take(&mut work.left_out);
+    left_out.extend(alter.online.iter().flat_map(|online| &online.items));
+    left_out.sort_unstable();
+    let (new_def, sources) = work.finish(context)?;
+    if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
+        && match table.is_temporary() {
+            true => context.catalog.temporary_table(&new_def.schema, &new_def.name).is_some(),
+            false => context.catalog.base_table(&new_def.schema, &new_def.name).is_some(),
+        }
+    {
+        return Err(table_exists(&new_def.name));
+    }
+    if !forced && new_def == *table.def {
+        return Ok(PlannedDdl::nothing());
+    }
+    let renamed_columns = renamed(&table.def, &new_def, &sources);
+    if table.is_temporary() && !new_def.foreign_keys.is_empty() {
+        return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
+    }
+    foreign_key::check(&new_def, Some(&table.def), context)?;
+    if !table.is_temporary() {
+        foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
+    }
+    let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context)?;
+    let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
+    // Rows that are mapped are written anew, with all indexes.
+    let rewritten = forced || new_def.primary().id != table.def.primary().id;
+    let row_mapper =
+        if rewritten { row_mapper.or_else(|| Some(Arc::new(|row: &Bytes| Ok(row.clone())))) } else { row_mapper };
+    if let Some(online) = alter.online.as_ref().filter(|_| !context.is_logged) {
+        let is_copied = row_mapper.is_some();
+        let is_built =
+            is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
+        let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
+        online::check_kept(online, &online::Work { is_copied, is_built, converts })?;
+    }
+    let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
+    let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
+    Ok(PlannedDdl { log_text, log_changes, ..PlannedDdl::new(CatalogChange::AlterTable(Box::new(change))) })
+}
+
+/// Old and new names of columns that have another.
+fn renamed(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Vec<(String, String)> {
+    let columns = new.columns.iter().zip(sources);
+    let names =
+        columns.filter_map(|(column, source)| Some((old.columns[(*source)?].name.clone(), column.name.clone())));
+    names.filter(|(old, new)| old != new).collect()
+}
+
+/// What the log says in place of the statement as it was written, so that every server that executes it has the same columns in
+/// the same order: a generated primary key is written out when it comes and when it goes, and FIRST is the place behind one that stays.
+fn logged(
+    alter: &AlterTable,
+    left_out: Vec<usize>,
+    old: &TableDef,
+    (new, sources): (&TableDef, &[Option<usize>]),
+) -> (Option<String>, LogChanges) {
+    let mut changes = LogChanges { left_out, ..LogChanges::default() };
+    let comes = new.generated_pk && sources[0] != Some(0);
+    let goes = old.generated_pk && sources[..] != [] && !sources.contains(&Some(0));
+    changes.behind_generated_key = new.generated_pk && !comes;
+    if !comes && !goes {
+        return (None, changes);
+    }
+    let mut actions = Vec::new();
+    let says = |wanted: fn(&AlterAction) -> bool| alter.actions.iter().any(|action| wanted(action.unconditional()));
+    if goes {
+        if !says(|action| matches!(action, AlterAction::DropPrimaryKey)) {
+            actions.push("DROP PRIMARY KEY".to_owned());
+        }
+        if !says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name))) {
+            actions.push(render::drop_generated_column());
+        }
+    }
+    if comes {
+        actions.push(render::add_generated_column(new));
+    }
+    let actions = actions.join(", ");
+    match alter.actions[..] {
+        // It may be written as DROP INDEX.
+        [ref action] if matches!(action.unconditional(), AlterAction::DropPrimaryKey) => {
+            (Some(render::alter_table(old, &format!("DROP PRIMARY KEY, {actions}"))), LogChanges::default())
+        }
+        _ => {
+            changes.added_actions = actions;
+            (None, changes)
+        }
+    }
+}
