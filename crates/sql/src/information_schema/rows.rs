@@ -37,7 +37,7 @@ impl<'a> Source<'a> {
         let session = &context.eval.session;
         let account = match session.has_every_right {
             true => Account { global: Privileges::ALL, ..Account::default() },
-            false => crate::account::by_key(&catalog, &session.current_user).unwrap_or_default(),
+            false => account::of_key(&catalog, &session.current_user).unwrap_or_default(),
         };
         let time_zone = context.eval.session.time_zone.clone();
         let stream = context.eval.session.stream;

@@ -90,7 +90,10 @@ impl Session {
                         }
                         FlushTarget::Status => self.check_global(&[Privilege::Reload, Privilege::FlushStatus])?,
                         FlushTarget::Nothing => self.check_global(&[Privilege::Reload, Privilege::FlushPrivileges])?,
-                        FlushTarget::Logs | FlushTarget::BinaryLogs | FlushTarget::RelayLogs => {
+                        FlushTarget::Logs
+                        | FlushTarget::ErrorLogs
+                        | FlushTarget::BinaryLogs
+                        | FlushTarget::RelayLogs => {
                             self.check_global(&[Privilege::Reload])?;
                         }
                     }

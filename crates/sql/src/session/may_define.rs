@@ -28,7 +28,7 @@ impl Session {
                 tables.iter().try_for_each(|table| self.check_table(Privilege::Drop, table))
             }
             Ddl::Truncate(table) => self.check_table(Privilege::Drop, table),
-            Ddl::RenameTables(pairs) => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
+            Ddl::RenameTables { pairs, .. } => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
             Ddl::AlterTable(alter) => self.check_alter(alter),
             Ddl::AlterUser { users, locked: None, .. } if self.is_only_own_password(users) => Ok(()),
             Ddl::CreateUser { users, .. } => {

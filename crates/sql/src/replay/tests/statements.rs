@@ -9,7 +9,7 @@ use crate::session::ReplicatedStatement;
 fn statement<'a>(sql: &'a str, status: &'a [u8]) -> ReplicatedStatement<'a> {
     let sql = sql.as_bytes();
     let event = QueryEvent { thread_id: 7, exec_time: 0, error_code: 0, status, schema: b"d", sql };
-    ReplicatedStatement { event, sql, timestamp: 1_700_000_000, server_id: 9, is_maria: false }
+    ReplicatedStatement { event, sql, timestamp: 1_700_000_000, server_id: 9, is_maria: false, version: 90704 }
 }
 
 /// An applier has every right, whatever account it stands for.
