@@ -243,6 +243,11 @@ impl Connection {
             MULTI_STATEMENTS_OFF => self.link.capabilities &= !capability::MULTI_STATEMENTS,
             _ => return self.write_err(&SqlError::new(codes::UNKNOWN_COM_ERROR, "Unknown command")),
         }
+        self.write_plain_end();
+    }
+
+    /// The end of an answer that is no statement's.
+    fn write_plain_end(&mut self) {
         let end = reply::Ok { status: self.session.status().0, ..reply::Ok::default() };
         reply::write_end_of_rows(&mut self.link.writer, self.link.capabilities, &end);
     }

@@ -235,11 +235,6 @@ pub fn all(catalog: &Catalog) -> Vec<Account> {
     catalog.accounts().filter_map(|(_, json)| from_json(json)).collect()
 }
 
-/// The account of this key.
-pub(crate) fn by_key(catalog: &Catalog, key: &str) -> Option<Account> {
-    from_json(catalog.account(key)?)
-}
-
 fn from_json(json: &serde_json::Value) -> Option<Account> {
     // Only DDL writes accounts; one that cannot be read is as good as none, and says so.
     Account::deserialize(json)
