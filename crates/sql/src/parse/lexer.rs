@@ -191,9 +191,7 @@ impl<'a> Lexer<'a> {
                 b'/' if self.peek(1) == b'*' => self.open_comment()?,
                 b'*' if self.in_version_comment && self.peek(1) == b'/' => {
                     self.in_version_comment = false;
-                    if let Some(comment) = self.read_comments.last_mut() {
-                        comment.inside.end = self.at;
-                    }
+                    self.read_comments.last_mut().into_iter().for_each(|comment| comment.inside.end = self.at);
                     self.at += 2;
                 }
                 _ => break,

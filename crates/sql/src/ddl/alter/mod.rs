@@ -103,7 +103,7 @@ fn logged(
 ) -> (Option<String>, LogChanges) {
     let mut changes = LogChanges { left_out, ..LogChanges::default() };
     let comes = new.generated_pk && sources[0] != Some(0);
-    let goes = old.generated_pk && sources[..] != [] && !sources.contains(&Some(0));
+    let goes = old.generated_pk && !sources.contains(&Some(0));
     changes.behind_generated_key = new.generated_pk && !comes;
     if !comes && !goes {
         return (None, changes);
