@@ -103,6 +103,7 @@ impl Bench {
             collation_server: CollationId::DEFAULT,
             utf8mb4_collation: CollationId::DEFAULT,
             timestamp: 0,
+            is_logged: false,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
             foreign_key_checks: true,

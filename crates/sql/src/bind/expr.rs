@@ -80,6 +80,9 @@ impl<'s> ExprScope<'s> {
     }
 }
 
+/// WHEN and THEN of a CASE.
+type Arm = (Expr, Expr);
+
 impl<'a> Binder<'a> {
     /// Binds an expression in the innermost block.
     pub(crate) fn bind_expr(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
@@ -350,7 +353,7 @@ impl<'a> Binder<'a> {
         arms: &'a [sql::CaseWhen],
         otherwise: Option<&'a sql::Expr>,
         scope: ExprScope<'_>,
-    ) -> Result<(Vec<(Expr, Expr)>, Option<Expr>), SqlError> {
+    ) -> Result<(Vec<Arm>, Option<Expr>), SqlError> {
         let is_chosen = |when: &Expr| match operand {
             None => Ok(build::is_truth(condition_of_if(when.clone()), true)),
             Some(operand) => {

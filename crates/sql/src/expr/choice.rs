@@ -29,9 +29,12 @@ pub fn case(operand: Option<Expr>, arms: Vec<(Expr, Expr)>, otherwise: Option<Ex
     Ok(Expr { kind: ExprKind::Case { operand: operand.map(Box::new), arms, otherwise }, ty })
 }
 
+/// WHEN and THEN of a CASE.
+type Arm = (Expr, Expr);
+
 /// An operand and its arms in the form in which they are compared. An operand that is another value beside a number than beside
 /// text, in a CASE that has both, becomes part of each arm's own condition.
-fn compared(operand: Expr, arms: Vec<(Expr, Expr)>) -> Result<(Option<Expr>, Vec<(Expr, Expr)>), SqlError> {
+fn compared(operand: Expr, arms: Vec<Arm>) -> Result<(Option<Expr>, Vec<Arm>), SqlError> {
     let form_beside = |when: &Expr| Form::beside(&operand, &when.ty);
     let first = arms.first().map_or(Form::Own, |(when, _)| form_beside(when));
     if arms.iter().all(|(when, _)| form_beside(when) == first) {

@@ -368,15 +368,15 @@ mod tests {
     #[test]
     fn what_is_no_chain_stays() {
         for text in [
-            vec!["a BETWEEN 1 AND 2"; 10].join(" OR "),
-            vec!["@a := b"; 30].join(" OR "),
-            vec!["a"; 17].join(" OR "),
-            vec!["f(a OR b)"; 16].join(" AND "),
+            ["a BETWEEN 1 AND 2"; 10].join(" OR "),
+            ["@a := b"; 30].join(" OR "),
+            ["a"; 17].join(" OR "),
+            ["f(a OR b)"; 16].join(" AND "),
         ] {
             let brackets = text.matches('(').count();
             assert_eq!(bounded(&text).unwrap().1.matches('(').count(), brackets, "{text}");
         }
-        let betweens = vec!["a BETWEEN 1 AND 2"; 40].join(" AND ");
+        let betweens = ["a BETWEEN 1 AND 2"; 40].join(" AND ");
         let (_, text) = bounded(&betweens).unwrap();
         assert!(text.contains("AND ( a BETWEEN 1 AND 2 AND a BETWEEN"), "{text}");
     }
