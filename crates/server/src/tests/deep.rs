@@ -27,7 +27,7 @@ fn deep_statements_are_answered() {
             chain("SELECT 1", "+1", 1900),
             chain("SELECT COUNT(*) FROM d.u WHERE a = 0", " OR a = 1", 100_000),
             chain("SELECT COUNT(*) FROM d.u WHERE (a = 0 AND b = 1)", " OR (a = 1 AND b = 2)", 20_000),
-            chain("SELECT 1 = 1", " AND 1 = 1", 100_000),
+            chain("SELECT COUNT(*) FROM d.u WHERE 1 = 1", " AND 1 = 1", 100_000),
             chain("SELECT 1", " XOR 1", 1900),
             chain("SELECT 1", " IS NULL", 900),
             chain("SELECT 1 FROM d.u WHERE a IN (0", ", 1", 20_000) + ")",
