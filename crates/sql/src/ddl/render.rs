@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use engine::Database;
+use types::schema::GENERATED_PK_COLUMN;
 use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, TableDef, Value};
 
 use super::foreign_key;
@@ -143,6 +144,10 @@ fn column_text(column: &ColumnDef, def: &TableDef, invisible: &str) -> String {
     }
     if column.invisible {
         text.push_str(invisible);
+        // A MariaDB wants a default of what nobody can see; the rows of a log have a value.
+        if invisible == INVISIBLE_IN_LOG && column.name == GENERATED_PK_COLUMN && !column.auto_increment {
+            text.push_str(" /*M!100303 DEFAULT 0 */");
+        }
     }
     if !column.comment.is_empty() {
         let _ = write!(text, " COMMENT {}", quote_string(&column.comment));
@@ -230,7 +235,7 @@ pub(super) fn add_generated_column(def: &TableDef) -> String {
 
 /// The action that drops its column.
 pub(super) fn drop_generated_column() -> String {
-    format!("DROP COLUMN {}", quote_identifier(types::schema::GENERATED_PK_COLUMN))
+    format!("DROP COLUMN {}", quote_identifier(GENERATED_PK_COLUMN))
 }
 
 /// ALTER TABLE with these actions.
