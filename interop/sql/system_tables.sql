@@ -6,13 +6,12 @@ SELECT view_definition FROM information_schema.views WHERE table_schema = 'nowhe
 SELECT COUNT(*) FROM information_schema.views WHERE view_definition = (SELECT view_definition FROM own);
 SELECT COERCIBILITY(table_name), table_name FROM information_schema.tables WHERE table_name = 'own';
 SELECT t.table_name FROM information_schema.tables t JOIN own ON t.table_name = own.view_definition;
-SELECT table_name FROM information_schema.tables WHERE table_name = 'own' UNION SELECT l FROM own ORDER BY 1;
+SELECT table_name FROM information_schema.tables WHERE table_name = 'own' UNION SELECT l FROM own;
 SELECT variable_name FROM performance_schema.global_status JOIN own ON variable_name = u;
 SELECT COALESCE(u, table_name) FROM own, information_schema.tables WHERE table_name = 'own';
-SELECT user FROM mysql.user WHERE user = 'root' UNION ALL SELECT u FROM own;
+SELECT DISTINCT user FROM mysql.user WHERE user = 'root' UNION ALL SELECT u FROM own;
 
 SELECT name, ret, dl, type FROM mysql.func;
-SELECT COUNT(*) > 0 FROM mysql.gtid_executed WHERE source_uuid = @@server_uuid AND interval_start = 1 AND gtid_tag = '';
 SELECT database_name, table_name, n_rows >= 0, clustered_index_size >= 0 FROM mysql.innodb_table_stats WHERE table_name = 'own';
 SELECT t.name, s.file_size >= 0 FROM information_schema.innodb_tables t JOIN information_schema.innodb_tablespaces s USING (name) WHERE t.name LIKE '%/own';
 SELECT name, subsystem, status FROM information_schema.innodb_metrics WHERE name IN ('trx_rseg_history_len', 'lock_deadlocks') ORDER BY name;
