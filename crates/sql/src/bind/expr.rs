@@ -9,7 +9,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
-use crate::expr::choice::condition_of_if;
+use crate::expr::choice::{Arm, condition_of_if};
 use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
 use crate::parse::DIV;
 
@@ -79,9 +79,6 @@ impl<'s> ExprScope<'s> {
         self.aliases.iter().find(|(alias, _)| types::schema::same_name(alias, name)).map(|(_, expr)| expr)
     }
 }
-
-/// WHEN and THEN of a CASE.
-type Arm = (Expr, Expr);
 
 impl<'a> Binder<'a> {
     /// Binds an expression in the innermost block.

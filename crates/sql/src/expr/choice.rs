@@ -30,7 +30,7 @@ pub fn case(operand: Option<Expr>, arms: Vec<(Expr, Expr)>, otherwise: Option<Ex
 }
 
 /// WHEN and THEN of a CASE.
-type Arm = (Expr, Expr);
+pub(crate) type Arm = (Expr, Expr);
 
 /// An operand and its arms in the form in which they are compared. An operand that is another value beside a number than beside
 /// text, in a CASE that has both, becomes part of each arm's own condition.
