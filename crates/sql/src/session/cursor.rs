@@ -45,11 +45,13 @@ impl Cursor {
     }
 
     /// Puts the last rows away, after the statement has succeeded.
+    #[io::boxed]
     pub async fn finish(&mut self) -> Result<(), SqlError> {
         self.put_away().await
     }
 
     /// Gives the next rows, at most `count`, to the sink, whose columns are not told again; whether those were the last.
+    #[io::boxed]
     pub async fn fetch(&mut self, count: usize, sink: &mut dyn ResultSink) -> Result<bool, SqlError> {
         let mut batch = RowBatch::new(self.columns.len());
         let mut given = 0;

@@ -35,6 +35,7 @@ impl Drop for Prepared {
 
 impl Session {
     /// Prepares a statement.
+    #[io::boxed]
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
         let text = self.statement_text(text);
         self.begin_statement(&text);
@@ -75,6 +76,7 @@ impl Session {
 
     /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from
     /// those that PREPARE gave, the sink gets those that hold.
+    #[io::boxed]
     pub async fn execute(
         &mut self,
         prepared: &mut Prepared,

@@ -20,6 +20,7 @@ use crate::settings::SettingValue;
 
 impl Session {
     /// Runs one statement (what follows a `;` is an error).
+    #[io::boxed]
     pub async fn query(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
         let text = self.statement_text(text);
         self.begin_statement(&text);
