@@ -166,6 +166,7 @@ pub mod codes {
     pub const BLOB_KEY_WITHOUT_LENGTH: Code = (1170, "42000");
     pub const PRIMARY_CANT_HAVE_NULL: Code = (1171, "42000");
     pub const TOO_MANY_ROWS: Code = (1172, "42000");
+    pub const UPDATE_WITHOUT_KEY_IN_SAFE_MODE: Code = (1175, "HY000");
     pub const KEY_DOES_NOT_EXIST: Code = (1176, "42000");
     pub const CHECK_NO_SUCH_TABLE: Code = (1177, "42000");
     pub const CANT_DO_THIS_DURING_AN_TRANSACTION: Code = (1179, "25000");
@@ -298,6 +299,7 @@ pub mod codes {
     pub const DATA_OUT_OF_RANGE: Code = (1690, "22003");
     pub const INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN: Code = (1694, "HY000");
     pub const TRUNCATE_ILLEGAL_FK: Code = (1701, "42000");
+    pub const MULTI_UPDATE_KEY_CONFLICT: Code = (1706, "HY000");
     pub const SOURCE_DELAY_VALUE_OUT_OF_RANGE: Code = (1729, "HY000");
     pub const ONLY_FD_AND_RBR_EVENTS_ALLOWED_IN_BINLOG_STATEMENT: Code = (1730, "HY000");
     pub const NETWORK_READ_EVENT_CHECKSUM_FAILURE: Code = (1743, "HY000");

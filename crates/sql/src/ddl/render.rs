@@ -144,7 +144,7 @@ fn column_text(column: &ColumnDef, def: &TableDef, invisible: &str) -> String {
     }
     if column.invisible {
         text.push_str(invisible);
-        // A MariaDB wants a default of what nobody can see; the rows of a log have a value.
+        // A MariaDB demands a default of an invisible column; the rows of a log have a value for it.
         if invisible == INVISIBLE_IN_LOG && column.name == GENERATED_PK_COLUMN && !column.auto_increment {
             text.push_str(" /*M!100303 DEFAULT 0 */");
         }

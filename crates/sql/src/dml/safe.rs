@@ -1,16 +1,12 @@
 //! Changes that are refused because of what they might change: without a key under `sql_safe_updates`, or of one table under two names.
 
-use base::SqlError;
-use base::codes::Code;
+use base::{SqlError, codes};
 
 use crate::bind::frame::SlotSource;
 use crate::dml::assign::Assignments;
 use crate::dml::{DeletePlan, Target, UpdatePlan};
 use crate::expr::Expr;
 use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource};
-
-const UPDATE_WITHOUT_KEY_IN_SAFE_MODE: Code = (1175, "HY000");
-const MULTI_UPDATE_KEY_CONFLICT: Code = (1706, "HY000");
 
 impl UpdatePlan {
     /// 1175 if it might change rows that no key limits.
@@ -44,7 +40,7 @@ fn check_safe(block: &BlockPlan) -> Result<(), SqlError> {
     }
     let message =
         "You are using safe update mode and you tried to update a table without a WHERE that uses a KEY column. ";
-    Err(SqlError::new(UPDATE_WITHOUT_KEY_IN_SAFE_MODE, message))
+    Err(SqlError::new(codes::UPDATE_WITHOUT_KEY_IN_SAFE_MODE, message))
 }
 
 /// Finds how the tables are read; `false` if there is nothing to read, or a limit to it. What is read for a hash join over a key counts as
@@ -101,7 +97,7 @@ pub(super) fn check_key_conflict(
                     "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'.",
                     names[number], names[other_number]
                 );
-                return Err(SqlError::new(MULTI_UPDATE_KEY_CONFLICT, message));
+                return Err(SqlError::new(codes::MULTI_UPDATE_KEY_CONFLICT, message));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! How deep a statement is nested, told from its tokens, before anything is made of them.
+//! How deep a statement is nested, counted from its tokens, before anything is made of them.
 //!
 //! Trees are walked by recursion, here and in everything behind the parser, so their depth is bounded: by [`DEPTH_MAX`] for what
 //! operators, brackets and CASE nest, by [`SELECTS_MAX`] for queries in queries, by [`UNIONS_MAX`] for the branches of a UNION. The errors
