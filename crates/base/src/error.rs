@@ -404,6 +404,8 @@ pub mod codes {
     pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
+    pub const GLOBAL_CONNECTION_MEMORY_LIMIT: Code = (4081, "HY000");
+    pub const CONNECTION_MEMORY_LIMIT: Code = (4082, "HY000");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");

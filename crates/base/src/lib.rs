@@ -8,6 +8,7 @@ mod cancel;
 mod error;
 mod ids;
 pub mod leb128;
+pub mod memory;
 mod stack;
 
 pub use cancel::{Cancel, Cancelled, ShownWait, WaitsFor};

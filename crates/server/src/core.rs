@@ -20,7 +20,9 @@ use crate::config::{ServeOptions, settings};
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::replication;
-use crate::services::{Parts, ServerServices, apply_at_start, commit_settings, start_semi_sync};
+use crate::services::{
+    MEMORY_SETTINGS, Parts, ServerServices, apply_at_start, apply_memory, commit_settings, start_semi_sync,
+};
 use crate::{first_start, prepared};
 
 /// An open database: data directory, engine, what sessions share.
@@ -119,6 +121,7 @@ impl Core {
         apply_at_start(&engine, &globals);
         configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
         let registry = Registry::new(env.clock.clone());
+        MEMORY_SETTINGS.iter().for_each(|name| apply_memory(registry.memory(), name, &globals.named(name)));
         let follower = replication::open(&engine, &globals, apply_options(&globals)).await?;
         let channels = Channels::open(follower.clone(), globals.clone()).await;
         let channels = channels.map_err(|error| ServerError::Replication(error.message))?;

@@ -15,6 +15,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use base::memory::{self, Counted};
 use base::{SqlError, codes};
 use futures_lite::FutureExt;
 use sql::session::Change;
@@ -44,6 +45,8 @@ pub(crate) struct Connection {
     pub(crate) params: Vec<types::Value>,
     /// What it said of itself as a replica.
     pub(crate) replica: Option<wire::replication::RegisterReplica>,
+    /// Bytes that it had when its memory was last settled.
+    held: u64,
 }
 
 /// Whether there is a next command.
@@ -56,9 +59,17 @@ pub(crate) enum Next {
 /// The longest packet before a client has logged in: those who are let in by nobody shall not take memory.
 const LOGIN_BYTES_MAX: usize = 128 << 10;
 
-/// Serves one client until it goes, is killed or fails. `entry` is its place among the connections.
+/// By so many bytes a connection's memory may have changed before it is looked through.
+const DRIFT_BYTES: u64 = 1 << 20;
+
+/// Serves one client until it goes, is killed or fails. `entry` is its place among the connections. What memory it takes is counted.
 #[io::boxed]
 pub async fn serve(shared: Arc<Shared>, entry: Registered, transport: Box<dyn Transport>) {
+    let memory = entry.memory.clone();
+    Counted::new(memory, serve_counted(shared, entry, transport)).await;
+}
+
+async fn serve_counted(shared: Arc<Shared>, entry: Registered, transport: Box<dyn Transport>) {
     let id = entry.id;
     let limit = shared.sql.globals.named("max_allowed_packet").as_u64() as usize;
     if let Some(presence) = transport.presence() {
@@ -106,7 +117,7 @@ impl Connection {
         let LoggedIn { session, nonce } = logged_in;
         entry.set_database(session.database());
         let params = Vec::new();
-        Connection { shared, entry, link, session, statements, nonce, params, replica: None }
+        Connection { shared, entry, link, session, statements, nonce, params, replica: None, held: 0 }
     }
 
     async fn run(&mut self) -> Ended {
@@ -142,9 +153,17 @@ impl Connection {
         self.link.read_timeout = self.seconds(self.shared.net_read_timeout);
         self.link.write_timeout = self.seconds(self.shared.net_write_timeout);
         self.link.rest();
+        let (limit, is_shared) = self.session.memory_limit();
+        self.entry.memory.set_limit(limit, is_shared);
         let packet = self.link.command().await?;
         self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
         self.session.handle().cancel.next_statement();
+        // What came with commands that have no answer.
+        if let Err(error) = memory::check() {
+            self.write_err(&error);
+            self.link.send().await?;
+            return Ok(Next::Close);
+        }
         let buffer = self.link.reader.detach();
         // In a box: 8 KB that an idle connection does not have, for one allocation per command. The box comes first, so
         // that the future is made in it and not copied into it.
@@ -155,7 +174,8 @@ impl Connection {
             Ok(Ok(next)) => {
                 self.link.send().await?;
                 self.entry.set_database(self.session.database());
-                Ok(next)
+                self.settle_memory();
+                Ok(if self.entry.memory.exceeded() { Next::Close } else { next })
             }
             Ok(Err(ended)) => Err(ended),
             Err(panic) => {
@@ -164,6 +184,16 @@ impl Connection {
                 Err(self.after_panic(&why).await)
             }
         }
+    }
+
+    /// Between transactions it is known what a connection has, and what else was counted for it has become the engine's, or went elsewhere.
+    fn settle_memory(&mut self) {
+        if self.session.in_transaction() || !self.entry.memory.is_far_from(self.held, DRIFT_BYTES) {
+            return;
+        }
+        let Some(statements) = self.statements.held_bytes() else { return };
+        self.held = self.session.held_bytes() + statements;
+        self.entry.memory.settle(self.held);
     }
 
     /// A timeout as the session has it. (`wait_timeout` begins with `interactive_timeout` for clients that are interactive.)

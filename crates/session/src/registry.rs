@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use base::memory::{Total, Usage};
 use base::{Cancel, Cancelled, ConnectionId, SqlError, WaitsFor, codes};
 use engine::SessionHandle;
 use io::Clock;
@@ -32,6 +33,8 @@ pub struct Registry {
     /// Connections of each account.
     accounts: Mutex<HashMap<String, u32>>,
     last_id: AtomicU32,
+    /// What all of them take.
+    memory: Arc<Total>,
     /// Connections that count against `max_connections`.
     clients: AtomicU32,
     clients_max_seen: AtomicU32,
@@ -48,6 +51,8 @@ pub struct Entry {
     pub id: ConnectionId,
     /// What its transactions know of it, and how to end it.
     pub handle: Arc<SessionHandle>,
+    /// What it takes.
+    pub(crate) memory: Arc<Usage>,
     /// Seconds that it may be idle; 0 for ever.
     idle_seconds_max: AtomicU64,
     /// It was ended because it was idle for too long.
@@ -109,6 +114,7 @@ impl Registry {
             entries: RwLock::default(),
             accounts: Mutex::default(),
             last_id: AtomicU32::new(0),
+            memory: Arc::default(),
             clients: AtomicU32::new(0),
             clients_max_seen: AtomicU32::new(0),
             opened: AtomicU64::new(0),
@@ -141,6 +147,7 @@ impl Registry {
         let entry = Arc::new(Entry {
             id,
             handle: Arc::new(SessionHandle { connection_id: id, cancel: Cancel::new(), ..SessionHandle::default() }),
+            memory: Usage::new(self.memory.clone()),
             idle_seconds_max: AtomicU64::new(0),
             timed_out: AtomicBool::new(false),
             is_extra: count > max,
@@ -222,6 +229,11 @@ impl Registry {
     pub fn show(&self) -> Vec<Shown> {
         let now = self.clock.monotonic();
         self.entries.read().values().map(|entry| entry.show(now)).collect()
+    }
+
+    /// What all connections take, as far as the program's allocator counts it.
+    pub fn memory(&self) -> &Arc<Total> {
+        &self.memory
     }
 
     /// `Threads_connected`.

@@ -71,6 +71,15 @@ impl Statements {
         })
     }
 
+    /// What they take, in bytes; `None` while there are cursors, whose rows are not counted one by one.
+    pub(crate) fn held_bytes(&self) -> Option<u64> {
+        let bytes = |statement: &Statement| {
+            let sent: usize = statement.long_data.iter().flatten().map(Vec::len).sum();
+            statement.cursor.is_none().then(|| statement.prepared.held_bytes() + sent as u64)
+        };
+        self.by_id.values().map(bytes).sum()
+    }
+
     pub(crate) fn close(&mut self, id: u32) {
         if self.by_id.remove(&id).is_some() {
             self.count.fetch_sub(1, Ordering::Relaxed);

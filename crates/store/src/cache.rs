@@ -16,6 +16,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use base::memory::{Uncounted, uncounted};
 use event_listener::{Event, EventListener};
 use parking_lot::RwLock;
 
@@ -183,7 +184,12 @@ impl PageCache {
 
     /// Reads those that are neither here nor on their way, neighbours with one read. Errors are left to whoever
     /// needs the page.
-    pub(crate) async fn prefetch(&self, file: &DataFile, mut wanted: Vec<Expected>) {
+    pub(crate) async fn prefetch(&self, file: &DataFile, wanted: Vec<Expected>) {
+        // Pages are everybody's memory, and not of the connection that was the first to ask for them.
+        Uncounted::new(self.read_wanted(file, wanted)).await;
+    }
+
+    async fn read_wanted(&self, file: &DataFile, mut wanted: Vec<Expected>) {
         wanted.sort_unstable_by_key(|expected| expected.at);
         let mut leads: Vec<(Expected, Lead<'_>)> = Vec::new();
         for expected in wanted {
@@ -233,8 +239,8 @@ impl PageCache {
                 }
                 Miss::Lead(loading) => {
                     let lead = Lead { cache: self, at: expected.at, loading };
-                    let page = file.read_page(expected).await?;
-                    lead.loaded(page.clone(), expected.kind);
+                    let page = Uncounted::new(file.read_page(expected)).await?;
+                    uncounted(|| lead.loaded(page.clone(), expected.kind));
                     return Ok(page);
                 }
             }

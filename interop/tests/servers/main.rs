@@ -28,6 +28,7 @@ mod log_readers;
 mod log_tools;
 mod log_updates;
 mod maria_names;
+mod memory;
 mod parallel_apply;
 mod privileges;
 mod random_answers;

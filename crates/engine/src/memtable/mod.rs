@@ -30,6 +30,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicIsize, AtomicU64, AtomicUsize, Ordering, fence};
 
 use arc_swap::ArcSwap;
+use base::memory::uncounted;
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
 use event_listener::Event;
@@ -129,10 +130,11 @@ impl Memtable {
         }
         let version = Version { stamp, value };
         let trees = self.trees.load();
-        let grown = match trees.binary_search_by_key(&index, |(id, _)| *id) {
+        // Versions have a bound of their own.
+        let grown = uncounted(|| match trees.binary_search_by_key(&index, |(id, _)| *id) {
             Ok(at) => trees[at].1.install(key, version, floor),
             Err(_) => self.make_tree(index).install(key, version, floor),
-        };
+        });
         self.bytes.fetch_add(grown, Ordering::Relaxed);
     }
 

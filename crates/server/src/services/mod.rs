@@ -27,7 +27,7 @@ use crate::core::End;
 use crate::{prepared, replication};
 
 pub(crate) use logs::purge_automatically;
-pub(crate) use settings::{apply_at_start, commit_settings, start_semi_sync};
+pub(crate) use settings::{MEMORY_SETTINGS, apply_at_start, apply_memory, commit_settings, start_semi_sync};
 
 /// The server's side of [`Services`].
 pub(crate) struct ServerServices {
@@ -123,6 +123,7 @@ impl Services for ServerServices {
 
     fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
         settings::apply(&self.parts.engine, name, value);
+        settings::apply_memory(self.parts.registry.memory(), name, value);
         replication::apply_setting(self.follower(), name, value);
         if name == "gtid_slave_pos" {
             return Box::pin(async {

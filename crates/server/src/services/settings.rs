@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::memory::Total;
 use binlog::MariaGtidName;
 use engine::CommitSettings;
 use engine::Engine;
@@ -63,6 +64,18 @@ fn set_commit(settings: &CommitSettings, name: &str, value: &SettingValue) {
             _ => DependencyTracking::Writeset,
         }),
         "sync_binlog" => settings.set_sync_binlog(number),
+        _ => {}
+    }
+}
+
+/// What bounds the memory of all connections together.
+pub(crate) const MEMORY_SETTINGS: [&str; 2] = ["global_connection_memory_limit", "connection_memory_chunk_size"];
+
+/// Puts one of [`MEMORY_SETTINGS`] to work, and takes no notice of others.
+pub(crate) fn apply_memory(total: &Total, name: &str, value: &SettingValue) {
+    match name {
+        "global_connection_memory_limit" => total.set_limit(value.as_u64()),
+        "connection_memory_chunk_size" => total.set_chunk(value.as_u64()),
         _ => {}
     }
 }

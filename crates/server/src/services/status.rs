@@ -48,6 +48,7 @@ fn connections(lines: &mut Lines, shared: &Shared) {
     add(lines, "Aborted_clients", registry.aborted_clients());
     add(lines, "Aborted_connects", registry.aborted_connects());
     add(lines, "Connections", registry.opened());
+    add(lines, "Global_connection_memory", registry.memory().used());
     add(lines, "Max_used_connections", registry.connected_max_seen());
     add(lines, "Prepared_stmt_count", shared.prepared_count());
     add(lines, "Questions", registry.questions());

@@ -1,5 +1,6 @@
 //! Expressions: operators and names.
 
+use base::memory;
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
 use types::{ColumnType, Value};
@@ -84,6 +85,7 @@ impl<'a> Binder<'a> {
     /// Binds an expression in the innermost block.
     pub(crate) fn bind_expr(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
         use sql::Expr as E;
+        memory::check()?;
         let bind = |binder: &mut Self, expr: &'a sql::Expr| binder.bind_expr(expr, scope);
         match expr {
             E::Identifier(name) => self.bind_identifier(name, scope),

@@ -16,6 +16,7 @@
 
 use std::cmp::Ordering;
 
+use base::memory;
 use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
@@ -232,6 +233,7 @@ impl Aggregate {
             *count += 1;
             return Ok(());
         }
+        memory::check()?;
         if let SoFar::Text { joined, rows, cut } = &mut state.0 {
             return if *cut { Ok(()) } else { self.add_text(joined, rows, cut, row, ctx) };
         }
@@ -347,7 +349,9 @@ impl Aggregate {
                 joined.truncate(before);
                 return Ok(());
             }
-            joined.extend_from_slice(&coerce::text(&value, &arg.ty));
+            let text = coerce::text(&value, &arg.ty);
+            memory::check_room(joined, text.len())?;
+            joined.extend_from_slice(&text);
         }
         *rows += 1;
         let max = ctx.session.group_concat_max_len as usize;

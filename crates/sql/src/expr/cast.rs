@@ -170,7 +170,7 @@ fn to_char(
         text = charset.representable(&text).into();
     }
     let Some(chars) = chars else { return Ok(Value::Str(text)) };
-    if is_beyond_packet(chars, "cast_as_char", ctx) {
+    if is_beyond_packet(chars, "cast_as_char", ctx)? {
         return Ok(Value::Null);
     }
     let kept = prefix_bytes(&text, chars as usize);
@@ -183,7 +183,7 @@ fn to_char(
 fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     let text = coerce::bytes(value, from);
     let Some(length) = bytes else { return Ok(Value::Bytes(text)) };
-    if is_beyond_packet(length, "cast_as_binary", ctx) {
+    if is_beyond_packet(length, "cast_as_binary", ctx)? {
         return Ok(Value::Null);
     }
     let length = length as usize;
@@ -197,13 +197,15 @@ fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalConte
 }
 
 /// Whether a result of that length is more than a packet holds: a warning (1301).
-fn is_beyond_packet(length: u32, function: &str, ctx: &EvalContext<'_>) -> bool {
+fn is_beyond_packet(length: u32, function: &str, ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
     let is_beyond = u64::from(length) > ctx.session.max_allowed_packet;
     if is_beyond {
         let overflow = crate::expr::function::packet_overflow(function, ctx);
         ctx.warn(base::codes::WARN_ALLOWED_PACKET_OVERFLOWED, overflow.message);
+    } else {
+        base::memory::check_more(length.into())?;
     }
-    is_beyond
+    Ok(is_beyond)
 }
 
 fn to_decimal(value: &Value, precision: u8, scale: u8, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {

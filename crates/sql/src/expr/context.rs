@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use base::memory;
 use base::{Cancel, SqlError, UnixMicros, codes};
 use io::Clock;
 use jiff::tz::TimeZone;
@@ -291,8 +292,9 @@ impl<'a> EvalContext<'a> {
         EvalContext { params: &[], session, host, now, warnings, strict: false, watch: None, inserts: false }
     }
 
-    /// 1317 or 3024 if the statement has to end; asked by what may take long.
+    /// 1317 or 3024 if the statement has to end, 4082 if its connection has too much memory; asked by what may take long.
     pub fn check_cancelled(&self) -> Result<(), SqlError> {
+        memory::check()?;
         self.watch.map_or(Ok(()), |watch| watch.check())
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use base::SqlError;
+use base::memory;
 use types::{CollationId, ColumnType, Value};
 
 use crate::expr::arithmetic;
@@ -75,6 +76,7 @@ impl Expr {
             }
             ExprKind::AssignVariable { name, value: expr } => {
                 let (value, mut ty) = json::as_variable(expr.eval(row, ctx)?, expr.ty.clone());
+                memory::check()?;
                 ty.coercibility = crate::expr::types::Coercibility::Implicit;
                 ctx.session.user_variables.lock().insert(name.to_string(), (value.clone(), ty));
                 Ok(value)

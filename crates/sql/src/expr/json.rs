@@ -104,6 +104,7 @@ pub(crate) fn cast(of: &Value, from: &ExprType) -> Result<Value, SqlError> {
 pub(crate) fn parse_argument(text: &[u8], argument: usize, function: &str) -> Result<Json, SqlError> {
     types::json::parse(&String::from_utf8_lossy(text)).map_err(|error| match error {
         ParseError::TooDeep => too_deep(),
+        ParseError::Memory(error) => error,
         invalid => {
             let message = format!("Invalid JSON text in argument {argument} to function {function}: {invalid}");
             SqlError::new(codes::INVALID_JSON_TEXT_IN_PARAM, message)
@@ -226,6 +227,7 @@ pub(crate) fn for_column(of: Value, column: &ColumnDef) -> Result<Value, SqlErro
     match types::json::parse(&String::from_utf8_lossy(&text)) {
         Ok(json) => value(&json),
         Err(ParseError::TooDeep) => Err(too_deep()),
+        Err(ParseError::Memory(error)) => Err(error),
         Err(error) => Err(invalid(error.to_string().trim_end_matches('.'))),
     }
 }

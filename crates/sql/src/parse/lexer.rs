@@ -7,6 +7,7 @@
 //! Some tokens are put in words that `sqlparser` has: `||` is the word OR unless PIPES_AS_CONCAT, `\N` is NULL, `a MOD b` is
 //! `a % b`; the third `?` is `?2`.
 
+use base::memory;
 use std::ops::Range;
 
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
@@ -33,14 +34,18 @@ pub(super) struct Lexed {
     pub(super) unread_comments: Vec<Range<usize>>,
 }
 
+/// Bytes of text for whose tokens there is room at once; what is longer may be one long literal.
+const RESERVED_FOR: usize = 64 << 10;
+
 /// Reads one statement.
 pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseError> {
     let mut lexer = Lexer::new(text, context);
     // A word and its space take about six bytes.
-    lexer.tokens.reserve(text.len() / 6 + 4);
+    lexer.tokens.reserve(text.len().min(RESERVED_FOR) / 6 + 4);
     let mut end = None;
     loop {
         lexer.skip_space()?;
+        memory::check_room(&lexer.tokens, 1)?;
         let start = lexer.at;
         let Some(token) = lexer.token()? else { break };
         if end.is_some() {

@@ -52,6 +52,7 @@ mod xa;
 use std::ops::Range;
 use std::sync::Arc;
 
+use base::memory;
 use base::{SqlError, codes, on_large_stack};
 use sqlparser::tokenizer::Span;
 
@@ -96,6 +97,9 @@ pub struct ParsedStatement {
     pub param_count: usize,
     is_deep: bool,
 }
+
+/// Bytes that a token may take in the tree: a list with one literal in brackets has four, and room for four expressions.
+const TREE_BYTES: u64 = 400;
 
 /// What is nested deeper is read, planned, executed and dropped on a stack of its own.
 const USUAL_DEPTH: usize = 32;
@@ -150,6 +154,7 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
         return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
     }
     let is_deep = depth::bound(&mut lexed).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
+    memory::check_more(lexed.len() as u64 * TREE_BYTES)?;
     let parse = || {
         let mut tokens = Tokens::new(lexed, text, context.sql_mode);
         let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;

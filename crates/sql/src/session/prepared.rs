@@ -1,11 +1,14 @@
 //! Prepared statements: of the protocol, and of PREPARE, EXECUTE and DEALLOCATE.
 
+use base::memory;
 use base::{OnLargeStack, SqlError, codes, on_large_stack};
 use types::Value;
 
 use super::Session;
 use super::counters::Counter;
 use super::rows::RowStatement;
+use crate::account::Privilege;
+use crate::exec::spill::memory_size;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
 use crate::parse::{ParsedStatement, parse_one};
@@ -20,6 +23,8 @@ pub struct Prepared {
     pub columns: Vec<ResultColumn>,
     parsed: ParsedStatement,
     plan: Option<Plan>,
+    /// Bytes that it took when it was prepared, as far as they are counted.
+    bytes: u64,
     /// The default database when it was prepared: what its names mean, also when it is planned anew.
     database: Option<String>,
 }
@@ -33,7 +38,31 @@ impl Drop for Prepared {
     }
 }
 
+impl Prepared {
+    /// Bytes that it takes, about.
+    pub fn held_bytes(&self) -> u64 {
+        self.bytes.max(self.parsed.text.len() as u64)
+    }
+}
+
 impl Session {
+    /// Bytes that the session keeps from one statement to the next, about: user variables, and what PREPARE has made.
+    pub fn held_bytes(&self) -> u64 {
+        let variables = self.info.user_variables.lock();
+        let values = variables.iter().map(|(name, (value, _))| name.len() + memory_size(std::slice::from_ref(value)));
+        let values: usize = values.sum();
+        values as u64 + self.prepared.values().map(Prepared::held_bytes).sum::<u64>()
+    }
+
+    /// The most bytes of memory that the session's connection may take, and whether the bound of all connections is its too: neither
+    /// counts for administrators.
+    pub fn memory_limit(&mut self) -> (u64, bool) {
+        match self.has_global_privilege(Privilege::ConnectionAdmin) {
+            true => (u64::MAX, false),
+            false => (self.settings.hot.connection_memory_limit, true),
+        }
+    }
+
     /// Prepares a statement.
     #[io::boxed]
     pub async fn prepare(&mut self, text: &[u8]) -> Result<Prepared, SqlError> {
@@ -55,6 +84,7 @@ impl Session {
     }
 
     async fn prepare_text(&mut self, text: &str) -> Result<Prepared, SqlError> {
+        let before = memory::now();
         let parsed = parse_one(text, &self.parse_context())?;
         if !can_be_prepared(&parsed.statement) {
             let message = "This command is not supported in the prepared statement protocol yet";
@@ -71,7 +101,8 @@ impl Session {
             plan = Some(planned);
         }
         let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
-        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, database })
+        let bytes = memory::now().saturating_sub(before);
+        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, bytes, database })
     }
 
     /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from

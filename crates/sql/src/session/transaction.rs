@@ -117,7 +117,7 @@ impl Session {
     }
 
     /// Whether a transaction stays open between statements.
-    pub(crate) fn in_transaction(&self) -> bool {
+    pub fn in_transaction(&self) -> bool {
         self.transaction.open.as_ref().is_some_and(|open| open.explicit)
     }
 

@@ -35,6 +35,7 @@ pub struct Hot {
     pub sql_select_limit: u64,
     pub max_execution_time: Option<Duration>,
     pub max_statement_time: Option<Duration>,
+    pub connection_memory_limit: u64,
     /// `sort_buffer_size`, `join_buffer_size`, `tmp_table_size`
     pub limits: Limits,
     pub innodb_lock_wait_timeout: Duration,
@@ -137,6 +138,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         implicit_timestamps: !on("explicit_defaults_for_timestamp"),
         sql_select_limit: number("sql_select_limit"),
         max_execution_time: Some(Duration::from_millis(number("max_execution_time"))).filter(|time| !time.is_zero()),
+        connection_memory_limit: number("connection_memory_limit"),
         max_statement_time: Some(Duration::from_secs_f64(get("max_statement_time").as_f64()))
             .filter(|time| !time.is_zero()),
         limits: Limits {

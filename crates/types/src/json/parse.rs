@@ -1,5 +1,8 @@
 //! Text as a document: what MySQL takes for JSON, with its words for what it does not.
 
+use base::SqlError;
+use base::memory;
+
 use super::{DEPTH_MAX, Json, Object};
 
 /// Why text is no document.
@@ -16,6 +19,9 @@ pub enum ParseError {
     /// 3157
     #[error("The JSON document exceeds the maximum depth.")]
     TooDeep,
+    /// Its tree is larger than the connection may have: see [`base::memory`].
+    #[error(transparent)]
+    Memory(#[from] SqlError),
 }
 
 type Parsed<T> = Result<T, ParseError>;
@@ -109,6 +115,7 @@ impl Parser<'_> {
             return Ok(Json::Array(elements));
         }
         loop {
+            memory::check_room(&elements, 1)?;
             elements.push(self.value(depth)?);
             self.skip_blanks();
             if self.accept(b']') {
@@ -132,6 +139,7 @@ impl Parser<'_> {
             if self.peek() != Some(b'"') {
                 return self.fail("Missing a name for object member.");
             }
+            memory::check_room(&members, 1)?;
             let key = self.string()?;
             self.skip_blanks();
             if !self.accept(b':') {

@@ -33,7 +33,7 @@ fn compress(args: &Args<'_>) -> Result<Value, SqlError> {
     if out.last() == Some(&b' ') {
         out.push(b'.');
     }
-    Ok(args.too_long(out.len() as u64).unwrap_or(Value::Bytes(out.into())))
+    Ok(args.too_long(out.len() as u64)?.unwrap_or(Value::Bytes(out.into())))
 }
 
 /// The length that stands in front; `None` if there is no room for one and a stream.

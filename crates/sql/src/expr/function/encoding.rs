@@ -76,7 +76,7 @@ fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
     const LINE: u64 = 76;
     let bytes = some!(args.bytes(0)?);
     let digits = (bytes.len() as u64).div_ceil(3) * 4;
-    if let Some(null) = args.too_long(digits + digits.saturating_sub(1) / LINE) {
+    if let Some(null) = args.too_long(digits + digits.saturating_sub(1) / LINE)? {
         return Ok(null);
     }
     let mut out = Vec::new();
@@ -132,7 +132,7 @@ fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
         Kind::Bytes => out.extend_from_slice(&text),
         _ => collation::weight_string(ty.collation, &text, &mut out),
     }
-    match args.too_long(out.len() as u64) {
+    match args.too_long(out.len() as u64)? {
         Some(null) => Ok(null),
         None => Ok(Value::Bytes(out.into())),
     }

@@ -24,6 +24,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::LazyLock;
 
+use base::memory;
 use base::{SqlError, codes};
 use bytes::Bytes;
 use types::temporal::parse::Allow;
@@ -154,13 +155,12 @@ impl Function {
     /// text could not be sent, and calls in calls would take any amount of memory.
     pub(crate) fn eval(self, args: &Args<'_>) -> Result<Value, SqlError> {
         let result = (self.0.eval)(args);
+        memory::check()?;
         let longest = args.longest();
-        let null = || args.too_long(longest.saturating_add(1)).unwrap_or(Value::Null);
+        let null = || args.too_long(longest.saturating_add(1)).map(|null| null.unwrap_or(Value::Null));
         match &result {
-            Ok(Value::Str(bytes) | Value::Bytes(bytes) | Value::Json(bytes)) if bytes.len() as u64 > longest => {
-                Ok(null())
-            }
-            Err(_) if args.taken.get() > longest => Ok(null()),
+            Ok(Value::Str(bytes) | Value::Bytes(bytes) | Value::Json(bytes)) if bytes.len() as u64 > longest => null(),
+            Err(_) if args.taken.get() > longest => null(),
             _ => result,
         }
     }
@@ -390,12 +390,16 @@ impl<'a> Args<'a> {
     }
 
     /// 1301: the result would be longer than a packet; NULL.
-    fn too_long(&self, length: u64) -> Option<Value> {
+    ///
+    /// # Errors
+    /// 4082 if the connection may not have so much memory.
+    fn too_long(&self, length: u64) -> Result<Option<Value>, SqlError> {
         if length <= self.ctx.session.max_allowed_packet {
-            return None;
+            memory::check_more(length)?;
+            return Ok(None);
         }
         self.ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, self.overflow().message);
-        Some(Value::Null)
+        Ok(Some(Value::Null))
     }
 
     fn overflow(&self) -> SqlError {

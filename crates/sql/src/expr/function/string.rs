@@ -90,7 +90,7 @@ fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();
     for at in 0..args.len() {
         let part = some!(args.part(at)?);
-        if let Some(null) = args.too_long((out.len() + part.len()) as u64) {
+        if let Some(null) = args.too_long((out.len() + part.len()) as u64)? {
             return Ok(null);
         }
         out.extend_from_slice(&part);
@@ -104,7 +104,7 @@ fn concat_ws(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut is_first = true;
     for at in 1..args.len() {
         if let Some(text) = args.part(at)? {
-            if let Some(null) = args.too_long((out.len() + separator.len() + text.len()) as u64) {
+            if let Some(null) = args.too_long((out.len() + separator.len() + text.len()) as u64)? {
                 return Ok(null);
             }
             if !is_first {
@@ -168,24 +168,23 @@ fn substring_index(args: &Args<'_>) -> Result<Value, SqlError> {
     if delimiter.is_empty() || wanted == 0 {
         return Ok(args.string(Bytes::new()));
     }
-    let places = occurrences(&text, &delimiter);
-    let at = |index: usize| places.get(index).copied();
+    let at = |index: usize| occurrences(&text, &delimiter).nth(index);
     Ok(args.string(if wanted > 0 {
         at(wanted as usize - 1).map_or(text.clone(), |end| text.slice(..end))
     } else {
-        let before = places.len().checked_sub(wanted.unsigned_abs() as usize);
+        let before = occurrences(&text, &delimiter).count().checked_sub(wanted.unsigned_abs() as usize);
         before.and_then(at).map_or(text.clone(), |start| text.slice(start + delimiter.len()..))
     }))
 }
 
-fn occurrences(text: &[u8], part: &[u8]) -> Vec<usize> {
-    let mut found = Vec::new();
+/// Where `part` is, each one behind the one before it; nowhere if it is empty.
+fn occurrences(text: &[u8], part: &[u8]) -> impl Iterator<Item = usize> {
     let mut from = 0;
-    while let Some(at) = find(&text[from..], part) {
-        found.push(from + at);
-        from += at + part.len();
-    }
-    found
+    std::iter::from_fn(move || {
+        let at = from + find(text.get(from..)?, part).filter(|_| !part.is_empty())?;
+        from = at + part.len();
+        Some(at)
+    })
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
@@ -253,17 +252,17 @@ fn trimmed(text: Bytes, remove: &[u8], side: TrimSide) -> Bytes {
 
 fn replace(args: &Args<'_>) -> Result<Value, SqlError> {
     let (text, from, to) = (some!(args.text(0)?), some!(args.part(1)?), some!(args.part(2)?));
-    let places = if from.is_empty() { Vec::new() } else { occurrences(&text, &from) };
-    if places.is_empty() {
+    let found = occurrences(&text, &from).count();
+    if found == 0 {
         return Ok(args.string(text));
     }
-    let grown = text.len() as u64 + places.len() as u64 * to.len() as u64;
-    if let Some(null) = args.too_long(grown) {
+    let length = text.len() - found * from.len() + found * to.len();
+    if let Some(null) = args.too_long(length as u64)? {
         return Ok(null);
     }
-    let mut out = Vec::with_capacity(grown as usize);
+    let mut out = Vec::with_capacity(length);
     let mut last = 0;
-    for place in places {
+    for place in occurrences(&text, &from) {
         out.extend_from_slice(&text[last..place]);
         out.extend_from_slice(&to);
         last = place + from.len();
@@ -274,7 +273,7 @@ fn replace(args: &Args<'_>) -> Result<Value, SqlError> {
 
 fn repeat(args: &Args<'_>) -> Result<Value, SqlError> {
     let (text, times) = (some!(args.text(0)?), count(some!(args.int(1)?)));
-    match args.too_long((text.len() as u64).saturating_mul(times as u64)) {
+    match args.too_long((text.len() as u64).saturating_mul(times as u64))? {
         Some(null) => Ok(null),
         None => Ok(args.string(text.repeat(times))),
     }
@@ -292,7 +291,7 @@ fn reverse(args: &Args<'_>) -> Result<Value, SqlError> {
 
 fn space(args: &Args<'_>) -> Result<Value, SqlError> {
     let times = count(some!(args.int(0)?));
-    match args.too_long(times as u64) {
+    match args.too_long(times as u64)? {
         Some(null) => Ok(null),
         None => Ok(args.string(vec![b' '; times])),
     }
@@ -311,7 +310,7 @@ fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
         return Ok(args.string(text));
     }
     let char_bytes = if binary || coerce::has_other_bytes(args.ty) { 1 } else { 4 };
-    if let Some(null) = args.too_long((length as u64).saturating_mul(char_bytes)) {
+    if let Some(null) = args.too_long((length as u64).saturating_mul(char_bytes))? {
         return Ok(null);
     }
     let missing = length - own;
@@ -333,7 +332,7 @@ fn insert(args: &Args<'_>) -> Result<Value, SqlError> {
     let start = end_of(&text, count(position - 1), binary);
     let replaced = if length < 0 { text.len() - start } else { end_of(&text[start..], count(length), binary) };
     let length = text.len() - replaced + new.len();
-    match args.too_long(length as u64) {
+    match args.too_long(length as u64)? {
         Some(null) => Ok(null),
         None => Ok(args.string([&text[..start], &new, &text[start + replaced..]].concat())),
     }
@@ -437,7 +436,7 @@ fn export_set(args: &Args<'_>) -> Result<Value, SqlError> {
     let texts: Vec<&[u8]> = (0..count).map(|bit| if bits >> bit & 1 == 1 { &on[..] } else { &off[..] }).collect();
     let length = texts.iter().map(|text| text.len() as u64).sum::<u64>()
         + separator.len() as u64 * count.saturating_sub(1) as u64;
-    match args.too_long(length) {
+    match args.too_long(length)? {
         Some(null) => Ok(null),
         None => Ok(args.string(texts.join(&separator[..]))),
     }

@@ -4,6 +4,12 @@ use super::*;
 
 pub(super) const ALL: &[Setting] = &[
     fixed("bind_address", TEXT, "127.0.0.1").alias(&["bind"]).doc("The address that the server listens on."),
+    both("connection_memory_limit", uint(2 << 20, u64::MAX), "268435456").doc(
+        "Bytes of memory that a connection may take beyond what goes to temporary files; its statement ends (4082), and the connection with it. \
+         Accounts with CONNECTION_ADMIN have no such limit. (In MySQL nobody has one by default.)",
+    ),
+    global("connection_memory_chunk_size", uint(0, 512 << 20), "8192")
+        .doc("Bytes that a connection may take before the limits are looked at again."),
     global("connect_timeout", uint(2, 31_536_000), "10").doc("Seconds that a client may take to log in."),
     fixed(
         "default_authentication_plugin",
@@ -13,6 +19,12 @@ pub(super) const ALL: &[Setting] = &[
     .doc("How new accounts prove themselves if nothing else is said."),
     global("authentication_policy", TEXT, "*,,").understood().doc("See default_authentication_plugin."),
     fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().doc("Whether TLS is there."),
+    global("global_connection_memory_limit", uint(16 << 20, u64::MAX), "18446744073709551615").doc(
+        "Bytes of memory that all connections may take together (4081), but for accounts with CONNECTION_ADMIN.",
+    ),
+    fixed("global_connection_memory_tracking", BOOL, "ON")
+        .understood()
+        .doc("Connections' memory is always counted; their sum is Global_connection_memory."),
     both("interactive_timeout", uint(1, 31_536_000), "28800")
         .doc("As wait_timeout, for clients that say they are interactive."),
     both("max_allowed_packet", Kind::UInt { min: 1024, max: 1 << 30, block: 1024 }, "67108864")
