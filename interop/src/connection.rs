@@ -8,7 +8,7 @@ use wire::client::{ClientLogin, Credentials, Step};
 use wire::codec::Reader;
 use wire::column::OwnedColumn;
 use wire::flags::com;
-use wire::{PacketReader, PacketWriter, WireError, command, reply, row};
+use wire::{PacketReader, PacketWriter, WireError, reply, row};
 
 use crate::Result;
 
@@ -79,7 +79,18 @@ impl Connection {
     /// # Errors
     /// When the connection breaks, which no statement should do.
     pub fn query(&mut self, sql: &str) -> Result<Answer> {
-        self.command(|out| command::encode_query(out, sql))?;
+        self.query_bytes(sql.as_bytes())
+    }
+
+    /// The same with bytes that need not be text.
+    ///
+    /// # Errors
+    /// When the connection breaks, which no statement should do.
+    pub fn query_bytes(&mut self, sql: &[u8]) -> Result<Answer> {
+        self.command(|out| {
+            out.push(com::QUERY);
+            out.extend_from_slice(sql);
+        })?;
         self.answer(|packet, columns| {
             let row = row::decode_text(packet, columns)?;
             Ok(row.into_iter().map(|value| value.map(<[u8]>::to_vec)).collect())

@@ -11,6 +11,8 @@ mod connection;
 mod crowd;
 pub mod everyday;
 mod follow;
+mod fuzz;
+mod grammar;
 mod held;
 mod install;
 mod kill;
@@ -27,6 +29,7 @@ pub use client::{Client, Sysbench, SysbenchReport, SysbenchSecond, java, java_wi
 pub use connection::{Answer, Connection};
 pub use crowd::{Crowd, Crowded, Figures, be_refused, count_up, count_up_two, create_counters};
 pub use follow::gtid_executed;
+pub use fuzz::fuzz_statements;
 pub use held::Held;
 pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path};
 pub use kill::kill_loop;

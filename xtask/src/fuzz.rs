@@ -1,7 +1,9 @@
-//! `cargo xtask fuzz`: coverage-guided fuzzing of what decodes bytes from outside (`fuzz/`).
+//! `cargo xtask fuzz`: coverage-guided fuzzing of what decodes bytes from outside (`fuzz/`), and statements of a grammar against a
+//! whole server (`interop/src/fuzz.rs`).
 
 use std::fs;
 use std::process::{Command, Stdio};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use interop::{Result, workspace_root};
@@ -9,13 +11,18 @@ use interop::{Result, workspace_root};
 /// What to fuzz, and for how long.
 #[derive(Args)]
 pub(crate) struct FuzzArguments {
-    /// A target of fuzz/fuzz_targets; all of them, one after the other, if none is named
+    /// `statements`, or a target of fuzz/fuzz_targets; all of them, one after the other, if none is named
     target: Option<String>,
+    /// The first seed of `statements`; a fresh one, by the time of day, if it is not given
+    #[arg(long)]
+    seed: Option<u64>,
     /// Seconds for each target
     #[arg(long, default_value_t = 60)]
     seconds: u64,
 }
 
+/// The target that is a server.
+const STATEMENTS: &str = "statements";
 /// Seconds that one input may take: more is a loop, or time that grows with the square of the input.
 const INPUT_SECONDS_MAX: u32 = 10;
 /// The longest input; what decoders do with more is the same again.
@@ -28,12 +35,24 @@ pub(crate) fn run(arguments: &FuzzArguments) -> Result<()> {
         Some(target) if known.contains(target) => vec![target.clone()],
         Some(target) => return Err(format!("'{target}' is none of {}", known.join(", "))),
     };
-    provide_tools()?;
+    if chosen.iter().any(|target| target != STATEMENTS) {
+        provide_tools()?;
+    }
     for target in chosen {
         println!("== {target}, {} s", arguments.seconds);
-        fuzz(&target, arguments.seconds)?;
+        match target == STATEMENTS {
+            true => fuzz_server(arguments)?,
+            false => fuzz(&target, arguments.seconds)?,
+        }
     }
     Ok(())
+}
+
+fn fuzz_server(arguments: &FuzzArguments) -> Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
+    let seed = arguments.seed.unwrap_or(now.as_secs() * 1000);
+    println!("seeds from {seed} on");
+    interop::fuzz_statements(Duration::from_secs(arguments.seconds), seed)
 }
 
 fn targets() -> Result<Vec<String>> {
@@ -41,6 +60,7 @@ fn targets() -> Result<Vec<String>> {
     let files = fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let names = files.flatten().map(|file| file.path()).filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned()));
     let mut names: Vec<String> = names.collect();
+    names.push(STATEMENTS.to_owned());
     names.sort();
     Ok(names)
 }

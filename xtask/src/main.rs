@@ -32,7 +32,7 @@ enum Task {
     },
     /// Compare whole servers, alternating in one run. Example: cargo xtask bench update_index --seconds 5
     Bench(bench::BenchArguments),
-    /// Fuzz what decodes bytes from outside (nightly, cargo-fuzz). Example: cargo xtask fuzz events --seconds 600
+    /// Fuzz what decodes bytes from outside (nightly, cargo-fuzz), and a server with statements. Example: cargo xtask fuzz statements --seconds 600
     Fuzz(fuzz::FuzzArguments),
     /// Kill servers under load and compare what was acknowledged with what is found; with --sim, simulations with fresh seeds.
     /// Example: cargo xtask soak --rounds 100, cargo xtask soak --sim --minutes 60

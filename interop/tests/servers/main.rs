@@ -15,6 +15,7 @@ mod faulty_disk;
 mod filters;
 mod following;
 mod foreign_keys;
+mod fuzz;
 mod golden_logs;
 mod hostile;
 mod isolation;
