@@ -210,10 +210,13 @@ impl<'a> Binder<'a> {
         let scope = ExprScope::new(Clause::FieldList);
         let bound = exprs.iter().map(|expr| self.bind_expr(expr, scope)).collect::<Result<Vec<_>, _>>()?;
         let scope = self.scopes.pop().unwrap_or_default();
-        if scope.subqueries.is_empty() {
-            Ok(bound)
-        } else {
-            Err(SqlError::not_supported("subqueries in this statement"))
+        if !scope.subqueries.is_empty() {
+            return Err(SqlError::not_supported("subqueries in this statement"));
+        }
+        // There is no row that such slots are of.
+        match scope.frame.width() {
+            0 => Ok(bound),
+            _ => Err(SqlError::not_supported("columns of an outer query in VALUES")),
         }
     }
 
