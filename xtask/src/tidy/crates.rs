@@ -5,6 +5,8 @@ use std::process::Command;
 
 use interop::{Result, workspace_root};
 
+use super::versions;
+
 /// The crates in their order: each may use those before it.
 const ORDER: [&str; 17] = [
     "base", "io", "types", "binlog", "events", "analyze", "store", "engine", "apply", "sql", "wire", "session", "repl",
@@ -31,7 +33,9 @@ const LICENCES: [&str; 14] = [
 
 pub(crate) fn check(complaints: &mut Vec<String>) -> Result<()> {
     check_edges(complaints)?;
-    check_origins(complaints)
+    let metadata = metadata()?;
+    check_origins(&metadata, complaints);
+    versions::check(&metadata, complaints)
 }
 
 fn check_edges(complaints: &mut Vec<String>) -> Result<()> {
@@ -69,7 +73,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
     section.lines().filter(|line| line.contains('=')).map(name).collect()
 }
 
-fn check_origins(complaints: &mut Vec<String>) -> Result<()> {
+fn metadata() -> Result<serde_json::Value> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version=1", "--locked"])
@@ -79,7 +83,10 @@ fn check_origins(complaints: &mut Vec<String>) -> Result<()> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned());
     }
-    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())?;
+    serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
+}
+
+fn check_origins(metadata: &serde_json::Value, complaints: &mut Vec<String>) {
     for package in metadata["packages"].as_array().into_iter().flatten() {
         let name = package["name"].as_str().unwrap_or_default();
         let Some(source) = package["source"].as_str() else { continue };
@@ -91,7 +98,6 @@ fn check_origins(complaints: &mut Vec<String>) -> Result<()> {
             complaints.push(format!("{name}: licence {licence} is not in the list (xtask/src/tidy/crates.rs)"));
         }
     }
-    Ok(())
 }
 
 /// Whether one alternative of an SPDX expression has only allowed parts.
