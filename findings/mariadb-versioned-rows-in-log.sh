@@ -6,7 +6,7 @@
 . "$(dirname "$0")/server.sh"
 maria118
 sql 'CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b INT) WITH SYSTEM VERSIONING; INSERT INTO d.t VALUES (1, 1); RESET MASTER'
-events() { sql 'SHOW BINLOG EVENTS' | cut -f 3 | grep -o '^[A-Z][a-z]*_rows' | tr '\n' ' '; }
+events() { sql 'SHOW BINLOG EVENTS' | cut -f 3 | grep -o '^\(Write\|Update\|Delete\)_rows' | tr '\n' ' '; }
 sql 'UPDATE d.t SET b = 2'
 seen 'UPDATE' 'Update_rows Write_rows ' "$(events)"
 sql 'RESET MASTER; DELETE FROM d.t'

@@ -46,7 +46,7 @@ mysql97() {
 maria118() {
     install mariadb 11.8 mariadb-server-core mariadb-server mariadb-client-core mariadb-client
     chroot "$root" mariadbd --no-defaults --version
-    chroot "$root" mariadb-install-db --no-defaults --user=root --datadir=/mnt/data --auth-root-authentication-method=normal >"$work/log" 2>&1
+    chroot "$root" mariadb-install-db --no-defaults --force --user=root --datadir=/mnt/data --auth-root-authentication-method=normal >"$work/log" 2>&1
     serve mariadbd --log-bin=bin --server-id=1 --binlog-format=ROW "$@"
     client=mariadb
 }
