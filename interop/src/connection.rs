@@ -4,10 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use wire::client::{ClientLogin, Credentials, Step};
+use wire::client::{ClientLogin, Credentials, ServerKey, Step};
 use wire::codec::Reader;
 use wire::column::OwnedColumn;
-use wire::flags::com;
+use wire::flags::{capability, com, status};
 use wire::{PacketReader, PacketWriter, WireError, reply, row};
 
 use crate::Result;
@@ -20,6 +20,7 @@ pub struct Connection {
     stream: TcpStream,
     reader: PacketReader,
     writer: PacketWriter,
+    has_more: bool,
 }
 
 /// What a server said to one statement.
@@ -54,11 +55,34 @@ impl Connection {
     /// # Errors
     /// When the server refuses.
     pub fn open_as(port: u16, user: &str, database: &str) -> Result<Connection> {
+        let credentials = Credentials { user: user.into(), database: database.into(), ..Credentials::default() };
+        Connection::open_with(port, credentials)
+    }
+
+    /// Connects as an account with a password; several statements in one text are allowed, as for those who run scripts.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn open_for_scripts(port: u16, user: &str, password: &str, database: &str) -> Result<Connection> {
+        Connection::open_with(
+            port,
+            Credentials {
+                user: user.into(),
+                password: password.into(),
+                database: database.into(),
+                capabilities: capability::MULTI_STATEMENTS,
+                server_key: ServerKey::Ask,
+                ..Credentials::default()
+            },
+        )
+    }
+
+    fn open_with(port: u16, credentials: Credentials) -> Result<Connection> {
         let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
         stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
-        let mut connection = Connection { stream, reader: PacketReader::new(64 << 20), writer: PacketWriter::new() };
-        let credentials = Credentials { user: user.into(), database: database.into(), ..Credentials::default() };
+        let (reader, writer) = (PacketReader::new(64 << 20), PacketWriter::new());
+        let mut connection = Connection { stream, reader, writer, has_more: false };
         let mut login = ClientLogin::new(credentials, false);
         loop {
             let packet = connection.packet()?;
@@ -87,10 +111,43 @@ impl Connection {
     /// # Errors
     /// When the connection breaks, which no statement should do.
     pub fn query_bytes(&mut self, sql: &[u8]) -> Result<Answer> {
+        self.ask_bytes(sql)?;
+        self.text_answer()
+    }
+
+    /// How long a statement may take from now on before its connection counts as hung.
+    ///
+    /// # Errors
+    /// When the socket does not take it.
+    pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
+        self.stream.set_read_timeout(Some(patience)).map_err(|error| error.to_string())
+    }
+
+    /// Sends a statement, whose answer [`Connection::text_answer`] reads.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    pub fn ask(&mut self, sql: &str) -> Result<()> {
+        self.ask_bytes(sql.as_bytes())
+    }
+
+    fn ask_bytes(&mut self, sql: &[u8]) -> Result<()> {
         self.command(|out| {
             out.push(com::QUERY);
             out.extend_from_slice(sql);
-        })?;
+        })
+    }
+
+    /// Whether the answer that was read last has another one behind it.
+    pub fn has_more_answers(&self) -> bool {
+        self.has_more
+    }
+
+    /// The answer to a statement that was sent, or the next one if it gives several.
+    ///
+    /// # Errors
+    /// When the connection breaks.
+    pub fn text_answer(&mut self) -> Result<Answer> {
         self.answer(|packet, columns| {
             let row = row::decode_text(packet, columns)?;
             Ok(row.into_iter().map(|value| value.map(<[u8]>::to_vec)).collect())
@@ -164,10 +221,11 @@ impl Connection {
         &mut self,
         decode: impl Fn(&[u8], usize) -> std::result::Result<Vec<Option<Vec<u8>>>, WireError>,
     ) -> Result<Answer> {
+        self.has_more = false;
         let first = self.packet()?;
         match first.first() {
             Some(&reply::ERR) => return failed(&first),
-            Some(&reply::OK) => return reply::read_done(&first).map(Answer::Done).map_err(|error| error.to_string()),
+            Some(&reply::OK) => return self.done(&first).map(Answer::Done),
             _ => {}
         }
         let count = Reader::new(&first).lenenc("number of columns").map_err(|error| error.to_string())? as usize;
@@ -179,11 +237,17 @@ impl Connection {
                 return failed(&packet);
             }
             if reply::is_end_of_rows(&packet) {
-                let done = reply::read_done(&packet).map_err(|error| error.to_string())?;
+                let done = self.done(&packet)?;
                 return Ok(Answer::Rows { columns, rows, warnings: done.warnings });
             }
             rows.push(decode(&packet, count).map_err(|error| error.to_string())?);
         }
+    }
+
+    fn done(&mut self, packet: &[u8]) -> Result<reply::Done> {
+        let done = reply::read_done(packet).map_err(|error| error.to_string())?;
+        self.has_more = done.status & status::MORE_RESULTS_EXISTS != 0;
+        Ok(done)
     }
 
     fn command(&mut self, fill: impl FnOnce(&mut Vec<u8>)) -> Result<()> {

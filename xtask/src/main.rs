@@ -1,8 +1,9 @@
-//! Automation of the project: `cargo xtask test`, `install`, `tidy`, `bench`, `fuzz`, `soak`.
+//! Automation of the project: `cargo xtask test`, `install`, `tidy`, `bench`, `fuzz`, `soak`, `suites`.
 
 mod bench;
 mod fuzz;
 mod soak;
+mod suites;
 mod test;
 mod tidy;
 
@@ -37,6 +38,8 @@ enum Task {
     /// Kill servers under load and compare what was acknowledged with what is found; with --sim, simulations with fresh seeds.
     /// Example: cargo xtask soak --rounds 100, cargo xtask soak --sim --minutes 60
     Soak(soak::SoakArguments),
+    /// Run MariaDB's regression test files statement by statement beside real servers. Example: cargo xtask suites main/func_ --show
+    Suites(suites::SuitesArguments),
 }
 
 fn main() -> ExitCode {
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Task::Bench(arguments) => bench::run(&arguments),
         Task::Fuzz(arguments) => fuzz::run(&arguments),
         Task::Soak(arguments) => soak::run(&arguments),
+        Task::Suites(arguments) => suites::run(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
