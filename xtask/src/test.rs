@@ -12,6 +12,9 @@ use crate::tidy;
 /// Tests of whole servers mostly wait for each other's servers: more than two at once keep two cores busy.
 const SERVER_TESTS_AT_ONCE: usize = 4;
 
+/// Of MariaDB's test files: all of them take as long as everything else.
+const SUITES_FILES: &str = "30";
+
 /// What to leave out.
 #[derive(Args)]
 pub(crate) struct TestArguments {
@@ -44,6 +47,11 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
             let threads = format!("--test-threads={SERVER_TESTS_AT_ONCE}");
             let arguments = ["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", &threads];
             succeed(cargo_command(&arguments).env("COMMUTER_BIN", &server))
+        })?;
+        step("a part of MariaDB's test files", || {
+            let program = std::env::current_exe().map_err(|error| error.to_string())?;
+            let arguments = ["suites", "--sample", SUITES_FILES];
+            succeed(Command::new(program).args(arguments).env("COMMUTER_BIN", &server))
         })?;
         step("demo", || succeed(Command::new(&server).args(["demo", "--seconds", "10"])))?;
     }

@@ -54,9 +54,27 @@ const FLOAT_DIGITS: usize = 6;
 /// that say the same number, with an exponent if it is 1e15 or more or less than 1e-15.
 pub fn write_f64(n: f64, decimals: u8, out: &mut Vec<u8>) {
     if decimals < NOT_FIXED {
-        out.extend_from_slice(format!("{n:.*}", decimals as usize).as_bytes());
+        write_fixed(n, decimals as usize, out);
     } else {
         write_scientific(&format!("{n:e}"), out);
+    }
+}
+
+/// With so many digits after the point; those of the shortest text that says the same number, and then zeros.
+fn write_fixed(n: f64, decimals: usize, out: &mut Vec<u8>) {
+    if !n.is_finite() {
+        return out.push(b'0');
+    }
+    let shortest = n.to_string();
+    let (whole, fraction) = shortest.split_once('.').unwrap_or((&shortest, ""));
+    if fraction.len() > decimals {
+        return out.extend_from_slice(format!("{n:.decimals$}").as_bytes());
+    }
+    out.extend_from_slice(whole.as_bytes());
+    if decimals > 0 {
+        out.push(b'.');
+        out.extend_from_slice(fraction.as_bytes());
+        out.extend(std::iter::repeat_n(b'0', decimals - fraction.len()));
     }
 }
 
@@ -67,8 +85,8 @@ fn mantissa_digits(scientific: &str) -> usize {
 /// Writes what Rust gives as `-1.25e-7` the way MySQL chooses between its two forms.
 fn write_scientific(scientific: &str, out: &mut Vec<u8>) {
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
-        // Infinite or no number: no column can hold it.
-        out.extend_from_slice(scientific.as_bytes());
+        // Infinite, as a sum can be, or no number: no column can hold it, and MySQL shows it so.
+        out.push(b'0');
         return;
     };
     let exponent: i32 = exponent.parse().unwrap_or(0);
@@ -132,6 +150,12 @@ pub fn parse_f64(text: &[u8]) -> (f64, usize) {
     (number.clamp(f64::MIN, f64::MAX), at)
 }
 
+/// Whether the number in the first `len` bytes of a text is greater than any DOUBLE.
+pub fn is_beyond_f64(text: &[u8], len: usize) -> bool {
+    let number = std::str::from_utf8(&text[..len]).ok().and_then(|text| text.trim_start().parse::<f64>().ok());
+    number.is_some_and(f64::is_infinite)
+}
+
 /// The integer at the beginning of a text, after spaces, and how many bytes it took. Beyond 128 bits it stays at their ends.
 pub fn parse_integer(text: &[u8]) -> (i128, usize) {
     let start = text.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -160,6 +184,22 @@ mod tests {
         let mut out = Vec::new();
         write_f32(n, NOT_FIXED, &mut out);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn fixed_digits_are_those_of_the_shortest_text() {
+        let cases = [
+            (f64::from(1e22f32), 0, "9999999778196308000000"),
+            (123456789012345678901.0, 2, "123456789012345680000.00"),
+            (0.1, 20, "0.10000000000000000000"),
+            (-1.255, 2, "-1.25"),
+            (f64::INFINITY, 2, "0"),
+        ];
+        for (n, decimals, text) in cases {
+            let mut out = Vec::new();
+            write_f64(n, decimals, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), text);
+        }
     }
 
     #[test]
@@ -194,6 +234,7 @@ mod tests {
         assert_eq!(parse_f64(b"-.5"), (-0.5, 3));
         assert_eq!(parse_f64(b"abc"), (0.0, 0));
         assert_eq!(parse_f64(b"1e999").0, f64::MAX);
+        assert!(is_beyond_f64(b"-1e999x", 6) && !is_beyond_f64(b"1e3", 3));
         assert_eq!(parse_integer(b" -42x"), (-42, 4));
         assert_eq!(parse_integer(b"x"), (0, 0));
     }

@@ -170,9 +170,28 @@ pub(crate) fn kind_of_difference(ours: &Outcome, theirs: &[Said]) -> &'static st
 /// Whether a statement gives something else each time.
 fn varies(lower: &str) -> bool {
     const WORDS: [&str; 22] = [
-        "now(", "sysdate", "current_timestamp", "current_time", "current_date", "curdate", "curtime", "localtime", "uuid",
-        "rand(", "connection_id", "unix_timestamp()", "utc_", "processlist", "version()", "@@port", "last_seen", "datadir",
-        "show warnings", "thread_id", "create_time", "rowid",
+        "now(",
+        "sysdate",
+        "current_timestamp",
+        "current_time",
+        "current_date",
+        "curdate",
+        "curtime",
+        "localtime",
+        "uuid",
+        "rand(",
+        "connection_id",
+        "unix_timestamp()",
+        "utc_",
+        "processlist",
+        "version()",
+        "@@port",
+        "last_seen",
+        "datadir",
+        "show warnings",
+        "thread_id",
+        "create_time",
+        "rowid",
     ];
     WORDS.iter().any(|word| lower.contains(word))
 }

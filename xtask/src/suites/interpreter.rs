@@ -23,6 +23,7 @@ const WAITS: (usize, Duration) = (20, Duration::from_millis(50));
 const DEPTH: usize = 8;
 
 /// What a file came to.
+#[derive(Clone)]
 pub(crate) struct Ran {
     /// Answers in the order of the statements.
     pub(crate) said: Vec<Said>,
@@ -73,7 +74,8 @@ impl Interpreter<'_> {
     fn source(&mut self, name: &str, from: Option<&str>, depth: usize) {
         let name = name.trim().trim_end_matches(';').trim();
         let beside = from.and_then(|from| Path::new(from).parent()).map(|folder| folder.join(name));
-        let found = [Some(PathBuf::from(name)), beside].into_iter().flatten().find(|path| self.files.join(path).exists());
+        let found =
+            [Some(PathBuf::from(name)), beside].into_iter().flatten().find(|path| self.files.join(path).exists());
         let Some(path) = found.filter(|_| depth < DEPTH) else {
             self.skipped += 1;
             return;
@@ -149,7 +151,8 @@ impl Interpreter<'_> {
             }
             return;
         }
-        let is_of_program = ["have_", "not_", "no_", "count_sessions", "wait_until", "default_", "is_", "check_", "long_test"];
+        let is_of_program =
+            ["have_", "not_", "no_", "count_sessions", "wait_until", "default_", "is_", "check_", "long_test"];
         if is_of_program.iter().any(|start| base.starts_with(start)) {
             return;
         }
@@ -174,7 +177,8 @@ impl Interpreter<'_> {
             return self.sessions.value(&sql, 0).unwrap_or_default();
         }
         if let Some(call) = text.strip_prefix("query_get_value(") {
-            let mut parts = call.trim_end_matches(')').rsplitn(3, ',').map(|part| part.trim().trim_matches(['"', '\'']));
+            let mut parts =
+                call.trim_end_matches(')').rsplitn(3, ',').map(|part| part.trim().trim_matches(['"', '\'']));
             let (_, column, sql) = (parts.next(), parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
             return self.sessions.named_value(&self.variables.expand(sql), column).unwrap_or_default();
         }
@@ -247,13 +251,38 @@ fn is_about_output(name: &str) -> bool {
 /// Statements that are about a server's own ways, or that would take the server or its accounts from the files behind this one.
 fn is_left_out(sql: &str) -> bool {
     const STARTS: [&str; 28] = [
-        "explain", "analyze", "describe select", "desc select", "show status", "show global status", "show session status",
-        "show engine", "show processlist", "show full processlist", "show variables", "show global variables", "shutdown",
-        "restart", "install", "uninstall", "reset", "change master", "start slave", "stop slave", "flush status", "show binlog",
-        "set global debug", "set debug", "set @@debug", "set session debug", "flush tables with read lock", "set password",
+        "explain",
+        "analyze",
+        "describe select",
+        "desc select",
+        "show status",
+        "show global status",
+        "show session status",
+        "show engine",
+        "show processlist",
+        "show full processlist",
+        "show variables",
+        "show global variables",
+        "shutdown",
+        "restart",
+        "install",
+        "uninstall",
+        "reset",
+        "change master",
+        "start slave",
+        "stop slave",
+        "flush status",
+        "show binlog",
+        "set global debug",
+        "set debug",
+        "set @@debug",
+        "set session debug",
+        "flush tables with read lock",
+        "set password",
     ];
     let lower = sql.trim_start().to_ascii_lowercase();
-    let changes = ["insert", "update", "delete", "drop", "truncate", "alter", "replace", "rename", "create table mysql"];
+    let changes =
+        ["insert", "update", "delete", "drop", "truncate", "alter", "replace", "rename", "create table mysql"];
     STARTS.iter().any(|start| lower.starts_with(start))
         || lower.contains("last_query_cost")
         || lower.contains("benchmark(")

@@ -10,15 +10,34 @@ use interop::{Kind, Result, peers_home};
 const PACKAGES: [&str; 2] = ["mariadb-test", "mariadb-test-data"];
 /// Of the folder `main`, files that begin so.
 const MAIN: [&str; 13] = [
-    "type_", "func_", "insert", "update", "delete", "null", "order_by", "union", "alter_table", "create", "view", "sp",
+    "type_",
+    "func_",
+    "insert",
+    "update",
+    "delete",
+    "null",
+    "order_by",
+    "union",
+    "alter_table",
+    "create",
+    "view",
+    "sp",
     "trigger",
 ];
 /// Suites of which all files are taken.
 const SUITES: [&str; 2] = ["suite/engines/iuds/t", "suite/engines/funcs/t"];
 /// Files that need what these stand for are about MariaDB's own replication, debug builds or loaded libraries.
 const NEEDS: [&str; 10] = [
-    "master-slave", "have_debug", "have_udf", "big_test", "restart_mysqld", "have_des", "start_mysqld", "shutdown_mysqld",
-    "rpl_init", "show_binlog_events",
+    "master-slave",
+    "have_debug",
+    "have_udf",
+    "big_test",
+    "restart_mysqld",
+    "have_des",
+    "start_mysqld",
+    "shutdown_mysqld",
+    "rpl_init",
+    "show_binlog_events",
 ];
 
 /// Where the files are; they are put there if they are not.

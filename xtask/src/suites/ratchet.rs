@@ -29,7 +29,9 @@ fn path() -> PathBuf {
 pub(crate) fn read() -> Result<Counts> {
     let text = fs::read_to_string(path()).unwrap_or_default();
     let lines = text.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-    lines.map(|line| parse(line).ok_or_else(|| format!("{}: not a file and two numbers: {line}", path().display()))).collect()
+    lines
+        .map(|line| parse(line).ok_or_else(|| format!("{}: not a file and two numbers: {line}", path().display())))
+        .collect()
 }
 
 fn parse(line: &str) -> Option<(String, Count)> {
@@ -44,6 +46,11 @@ pub(crate) fn write(counts: &Counts) -> Result<()> {
     all.extend(counts.iter().map(|(file, count)| (file.clone(), *count)));
     let lines = all.iter().map(|(file, Count { statements, equal })| format!("{file} {statements} {equal}\n"));
     fs::write(path(), HEAD.to_owned() + &lines.collect::<String>()).map_err(|error| error.to_string())
+}
+
+/// Whether a file has become worse.
+pub(crate) fn is_worse(before: &Counts, now: &Counts, file: &str) -> bool {
+    before.get(file).zip(now.get(file)).is_some_and(|(before, now)| now.equal < before.equal)
 }
 
 /// What has become worse.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::answers::{Expected, Said, kind_of_difference};
+use super::answers::{Expected, Outcome, Said, kind_of_difference};
 use super::interpreter::Ran;
 use super::ratchet::{Count, Counts};
 
@@ -27,6 +27,9 @@ impl Report {
     pub(crate) fn add(&mut self, file: &str, ran: &Ran, compared: &[&Said], expected: &Expected) {
         self.skipped += ran.skipped;
         self.deaths.extend(ran.deaths.iter().map(|sql| format!("{file}: {sql}")));
+        let failed_inside =
+            |said: &&Said| matches!(&said.outcome, Outcome::Failed(_, text) if text.starts_with("Internal error"));
+        self.deaths.extend(ran.said.iter().filter(failed_inside).map(|said| format!("{file}: {}", said.sql)));
         let mut touched = Touched::default();
         for said in compared {
             if expected.allows(said) {
@@ -84,7 +87,11 @@ impl Report {
             println!("{value}");
             return;
         }
-        println!("{} files, {statements} statements, {equal} equal, {} commands skipped, {took:.0?}", counts.len(), self.skipped);
+        println!(
+            "{} files, {statements} statements, {equal} equal, {} commands skipped, {took:.0?}",
+            counts.len(),
+            self.skipped
+        );
         for kind in KINDS {
             println!("  {:7} {kind}", of_kind(kind));
         }
@@ -98,8 +105,7 @@ struct Touched(BTreeSet<String>);
 impl Touched {
     /// A statement that differs leaves what it changes different.
     fn note(&mut self, said: &Said) {
-        const BEHIND: &str =
-            " table into from update join view trigger on procedure function exists call replace insert set prepare ignore delete ";
+        const BEHIND: &str = " table into from update join view trigger on procedure function exists call replace insert set prepare ignore delete ";
         let words = words(&said.sql);
         if words.first().is_some_and(|word| word == "select" || word == "show") && !said.sql.contains(":=") {
             return;
@@ -133,7 +139,6 @@ fn words(sql: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::answers::Outcome;
     use super::*;
 
     #[test]

@@ -21,7 +21,13 @@ impl Target {
         let node = match kind {
             None => Node::Ours(Server::start(
                 "suites",
-                ServerOptions::with_settings(["sync_binlog=0", "innodb_lock_wait_timeout=2", "lock_wait_timeout=2"]),
+                ServerOptions::with_settings([
+                    "sync_binlog=0",
+                    "innodb_lock_wait_timeout=2",
+                    "lock_wait_timeout=2",
+                    // SHOW CREATE TABLE and information_schema are the peers' without it.
+                    "sql_generate_invisible_primary_key=OFF",
+                ]),
             )?),
             Some(kind) => {
                 let mut arguments = vec![
@@ -74,7 +80,8 @@ impl Target {
                 if connection.succeed(&drop).is_err() {
                     // Files that statements have written there are in the way.
                     let _ = fs::remove_dir_all(self.node.folder().join(&database));
-                    connection.succeed(&format!("CREATE DATABASE IF NOT EXISTS {}", &drop["DROP DATABASE ".len()..]))?;
+                    connection
+                        .succeed(&format!("CREATE DATABASE IF NOT EXISTS {}", &drop["DROP DATABASE ".len()..]))?;
                     connection.succeed(&drop)?;
                 }
             }

@@ -7,7 +7,7 @@ use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
-use crate::bind::scope::{ColumnName, Scope, unknown_column};
+use crate::bind::scope::{ColumnName, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::choice::{Arm, condition_of_if};
@@ -74,6 +74,13 @@ impl<'s> ExprScope<'s> {
             _ => false,
         };
         if comes_first { self.alias(name) } else { None }
+    }
+
+    /// Whether columns of that name in the select list are several.
+    fn is_ambiguous_alias(&self, name: &str) -> bool {
+        let mut of_name = self.aliases.iter().filter(|(alias, _)| types::schema::same_name(alias, name));
+        let Some((_, first)) = of_name.next() else { return false };
+        of_name.any(|(_, other)| other.as_column() != first.as_column())
     }
 
     fn alias(&self, name: &str) -> Option<&Expr> {
@@ -257,6 +264,9 @@ impl<'a> Binder<'a> {
             return self.call(&name.value, Vec::new());
         }
         let column = ColumnName { schema: None, table: None, column: &name.value };
+        if scope.clause == Clause::OrderBy && scope.is_ambiguous_alias(&name.value) {
+            return Err(ambiguous(&name.value, scope.clause.name()));
+        }
         if let Some(expr) = scope.alias_before_columns(&name.value) {
             return Ok(expr.clone());
         }

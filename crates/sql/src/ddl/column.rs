@@ -208,7 +208,7 @@ fn decimal_digits(name: &str, ty: &TypeSpec) -> Result<(u8, u8), SqlError> {
     if precision > 65 {
         return Err(too_big_precision(name, precision, 65));
     }
-    if scale > precision {
+    if scale > precision || ty.length == Some(0) && scale > 0 {
         return Err(more_decimals_than_digits(name));
     }
     Ok((precision as u8, scale as u8))
@@ -285,6 +285,9 @@ fn string(
                 "tinytext" | "tinyblob" => BlobSize::Tiny,
                 "mediumtext" | "mediumblob" => BlobSize::Medium,
                 "longtext" | "longblob" => BlobSize::Long,
+                _ if ty.length.is_some_and(|length| length > u64::from(u32::MAX)) => {
+                    return Err(width_out_of_range(name, u32::MAX));
+                }
                 _ => ty.length.map_or(BlobSize::Normal, |length| blob_for(length * u64::from(width))),
             };
             if binary { ColumnType::Blob { size } } else { ColumnType::Text { size } }

@@ -111,6 +111,10 @@ fn prefix(spec: &IndexPart, column: &ColumnDef) -> Result<Option<u32>, SqlError>
         SqlError::new(codes::WRONG_SUB_KEY, message)
     };
     let whole = match column.ty {
+        ColumnType::Char { chars: 0 } | ColumnType::VarChar { chars: 0 } => {
+            let message = format!("The used storage engine can't index column '{}'", column.name);
+            return Err(SqlError::new(codes::WRONG_KEY_COLUMN, message));
+        }
         ColumnType::Char { chars } | ColumnType::VarChar { chars } => chars,
         ColumnType::Binary { bytes } | ColumnType::VarBinary { bytes } => bytes,
         ColumnType::Text { .. } | ColumnType::Blob { .. } => {

@@ -1,6 +1,7 @@
 //! DELETE, from one table or from several.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
@@ -172,6 +173,11 @@ impl DeletePlan {
         let mut deleted = 0;
         for (number, target) in self.targets.iter().enumerate() {
             let Value::Bytes(old) = &frame[target.image_slot] else { continue };
+            // A table can be there under two names: a row of it goes once.
+            let number = self.targets[..number]
+                .iter()
+                .position(|other| Arc::ptr_eq(&other.table, &target.table))
+                .unwrap_or(number);
             if may_repeat(&self.block) && !done[number].insert(target.table.codec.clustered_key(old)?) {
                 continue;
             }

@@ -295,6 +295,10 @@ impl InsertPlan {
         if !wanted {
             return Ok(None);
         }
+        if def.nullable && progress.values[column].is_null() {
+            // A column that may be NULL stays so, as in MySQL: the number is gone.
+            return Ok(Some(number));
+        }
         let number = self.fitting(number, def, series, progress, context)?;
         progress.values[column] =
             convert_for_column(Value::UInt(number), def, Strictness::Strict, progress.rows, &context.eval)?;

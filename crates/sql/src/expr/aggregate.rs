@@ -199,7 +199,12 @@ impl Aggregate {
         if ty.kind == Kind::Bytes {
             separator = session.collation_connection.charset().encode_shared(&separator);
         }
-        Ok(Aggregate { function, args, distinct, order_by: clauses.order_by, separator, ty })
+        let mut order_by = clauses.order_by;
+        if distinct && order_by.is_empty() && function == AggregateFunction::GroupConcat {
+            // Values of which each is there once come in their own order, as from the tree in which MySQL keeps them.
+            order_by = args.iter().map(|arg| (arg.clone(), false)).collect();
+        }
+        Ok(Aggregate { function, args, distinct, order_by, separator, ty })
     }
 
     /// Whether what it holds of a group grows with the group's rows, so that few groups should be open at once.
@@ -400,6 +405,18 @@ impl Aggregate {
         Ok(())
     }
 
+    /// 1690
+    fn out_of_range(&self) -> SqlError {
+        let function = match self.function {
+            AggregateFunction::StdPop => "std",
+            AggregateFunction::StdSamp => "stddev_samp",
+            AggregateFunction::VarSamp => "var_samp",
+            _ => "variance",
+        };
+        let message = format!("DOUBLE value is out of range in '{function}()'");
+        SqlError::new(codes::DATA_OUT_OF_RANGE, message)
+    }
+
     /// The result for the group.
     pub fn finish(&self, state: AggregateState) -> Result<Value, SqlError> {
         use AggregateFunction::*;
@@ -423,6 +440,7 @@ impl Aggregate {
                 let variance = squares / divisor;
                 match self.function {
                     _ if divisor <= 0.0 => Value::Null,
+                    _ if !variance.is_finite() => return Err(self.out_of_range()),
                     StdPop | StdSamp => Value::Double(variance.sqrt()),
                     _ => Value::Double(variance),
                 }

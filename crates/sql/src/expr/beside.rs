@@ -58,8 +58,11 @@ pub(super) fn number_beside_column(arg: Expr, column: &ExprType) -> Expr {
             let parsed = coerce::parse_datetime(value, Allow::ZEROS);
             let as_date = parsed.map(|parsed| {
                 // A fraction of a number without a time is none of a second.
-                let micros = if parsed.has_time && column.kind == Kind::DateTime { parsed.value.micros } else { 0 };
-                let value = DateTime { micros, ..parsed.value };
+                let value = match parsed.has_time && column.kind == Kind::DateTime {
+                    true => parsed.rounded(6, false).unwrap_or(parsed.value),
+                    false => DateTime { micros: 0, ..parsed.value },
+                };
+                let micros = value.micros;
                 let fsp = coerce::fsp_of(micros);
                 Expr::literal(Value::DateTime(value), ExprType::temporal(Kind::DateTime, fsp).nullable(false))
             });
@@ -204,6 +207,20 @@ pub(super) fn json_between(value: Expr, low: &ExprType, high: &ExprType) -> Resu
     match low.kind.is_numeric() || high.kind.is_numeric() {
         true => cast(value, CastType::Double, CollationId::BINARY),
         false => cast(value, CastType::Char { chars: None }, CollationId::UTF8MB4_BIN),
+    }
+}
+
+/// Text between two bounds one of which is a date or a number: all three are compared as such, not each pair by its own kinds.
+pub(super) fn text_between(value: Expr, low: &ExprType, high: &ExprType) -> Result<Expr, SqlError> {
+    let is_text = |ty: &ExprType| matches!(ty.kind, Kind::Str | Kind::Bytes);
+    if !is_text(&value.ty) || is_text(low) == is_text(high) {
+        return Ok(value);
+    }
+    let other = if is_text(low) { high } else { low };
+    match other.kind {
+        Kind::Date | Kind::DateTime => cast(value, CastType::DateTime { fsp: 6 }, CollationId::BINARY),
+        kind if kind.is_numeric() => cast(value, CastType::Double, CollationId::BINARY),
+        _ => Ok(value),
     }
 }
 

@@ -8,7 +8,9 @@ use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
 pub(crate) use crate::expr::beside::{as_bytes, bytes_together, numeric_arg};
-use crate::expr::beside::{beside, comparable, json_between, number_beside_column, numeric_beside, temporal_constant};
+use crate::expr::beside::{
+    beside, comparable, json_between, number_beside_column, numeric_beside, temporal_constant, text_between,
+};
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
 use crate::expr::compare::wrong_value;
@@ -397,6 +399,7 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
         Some(_) => (number_beside_column(low, &value.ty), number_beside_column(high, &value.ty)),
         None => (low, high),
     };
+    let value = text_between(value, &low.ty, &high.ty)?;
     let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };

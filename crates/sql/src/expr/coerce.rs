@@ -343,8 +343,8 @@ pub(crate) fn to_bits(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64
 pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Result<Option<DateTime>, SqlError> {
     let parsed = match value {
         Value::Null => return Ok(None),
-        Value::DateTime(datetime) => return Ok(allow.accepts(datetime.date).then_some(*datetime)),
-        Value::Date(date) => return Ok(allow.accepts(*date).then(|| date.at_midnight())),
+        Value::DateTime(datetime) => return Ok(stored(allow).accepts(datetime.date).then_some(*datetime)),
+        Value::Date(date) => return Ok(stored(allow).accepts(*date).then(|| date.at_midnight())),
         Value::Time(time) => return Ok(time_on_today(*time, ctx)),
         Value::Json(_) => return json::to_datetime(value, allow, ctx),
         other => parse_datetime(other, allow),
@@ -363,6 +363,11 @@ pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) ->
     }
 }
 
+/// What a value may be that is a date already: a 31st of April that a column took under ALLOW_INVALID_DATES is one.
+fn stored(allow: Allow) -> Allow {
+    Allow { invalid_dates: true, ..allow }
+}
+
 /// Text or a number as date and time, without a word about failure.
 pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateTime>> {
     match value {
@@ -370,8 +375,8 @@ pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateT
         Value::Int(n) => parse::datetime_from_number(*n, 0, allow),
         Value::UInt(n) => parse::datetime_from_number(i64::try_from(*n).ok()?, 0, allow),
         Value::Decimal(n) => {
-            let (whole, micros) = split_decimal(n)?;
-            parse::datetime_from_number(whole, micros, allow)
+            let (whole, micros, round_up) = split_decimal(n)?;
+            parse::datetime_from_number(whole, micros, allow).map(|parsed| Parsed { round_up, ..parsed })
         }
         Value::Float(n) => parse_datetime(&Value::Double(*n as f64), allow),
         Value::Double(n) => parse_datetime(&Value::Decimal(Decimal::from_f64(*n)?), allow),
@@ -396,13 +401,15 @@ pub(crate) fn is_impossible_date(value: &Value) -> bool {
         || parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
 }
 
-/// Whole part and millionths, by the value's distance from zero.
-fn split_decimal(n: &Decimal) -> Option<(i64, u32)> {
+/// Whole part and millionths, by the value's distance from zero, and whether what is behind them is half of one or more: that
+/// goes into the next second where the value has become a time, and not into the number, whose 60th second would be none.
+fn split_decimal(n: &Decimal) -> Option<(i64, u32, bool)> {
     use types::decimal::Rounding;
-    let rounded = n.rounded(6, Rounding::HalfUp)?;
-    let whole = rounded.rounded(0, Rounding::Truncate)?;
-    let fraction = rounded.subtract(&whole)?.abs().multiply(&Decimal::from(1_000_000i64))?;
-    Some((i64::try_from(whole.to_i128()?).ok()?, fraction.to_i128()? as u32))
+    let kept = n.rounded(6, Rounding::Truncate)?;
+    let round_up = n.rounded(6, Rounding::HalfUp)? != kept;
+    let whole = kept.rounded(0, Rounding::Truncate)?;
+    let fraction = kept.subtract(&whole)?.abs().multiply(&Decimal::from(1_000_000i64))?;
+    Some((i64::try_from(whole.to_i128()?).ok()?, fraction.to_i128()? as u32, round_up))
 }
 
 /// Rounded to microseconds; a zone that stood in the text is changed for the session's.
@@ -425,10 +432,14 @@ fn time_on_today(time: Time, ctx: &EvalContext<'_>) -> Option<DateTime> {
 /// The value as a date.
 pub(crate) fn to_date(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Result<Option<Date>, SqlError> {
     Ok(match value {
-        Value::Date(date) => allow.accepts(*date).then_some(*date),
+        Value::Date(date) => stored(allow).accepts(*date).then_some(*date),
         Value::Str(text) | Value::Bytes(text) if parse_datetime(value, allow).is_none() => {
             ctx.warn(codes::TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{}'", printable(text)));
             None
+        }
+        // The day of a number is not rounded with its fraction.
+        Value::Decimal(_) | Value::Double(_) | Value::Float(_) if parse_datetime(value, allow).is_some() => {
+            parse_datetime(value, allow).map(|parsed| parsed.value.date)
         }
         other => to_datetime(other, allow, ctx)?.map(|datetime| datetime.date),
     })
@@ -465,8 +476,9 @@ pub(crate) fn parse_time(value: &Value) -> Option<Parsed<Time>> {
         Value::Int(n) => parse::time_from_number(*n, 0),
         Value::UInt(n) => parse::time_from_number(i64::try_from(*n).unwrap_or(i64::MAX), 0),
         Value::Decimal(n) => {
-            let (whole, micros) = split_decimal(n)?;
+            let (whole, micros, round_up) = split_decimal(n)?;
             let mut parsed = parse::time_from_number(whole, micros)?;
+            parsed.round_up = round_up && !parsed.clamped;
             if whole == 0 && n.is_negative() {
                 parsed.value = Time::from_micros(-parsed.value.micros());
             }

@@ -199,6 +199,9 @@ impl Assignment<'_> {
                     let kind = if matches!(self.column.ty, ColumnType::Float { .. }) { "FLOAT" } else { "DOUBLE" };
                     self.incorrect(codes::TRUNCATED_WRONG_VALUE_FOR_FIELD, kind, value)?;
                 }
+                if number::is_beyond_f64(text, len) {
+                    self.out_of_range()?;
+                }
                 n
             }
             other => coerce::to_f64(other, self.ctx)?.unwrap_or(0.0),

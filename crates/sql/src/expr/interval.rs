@@ -1,6 +1,7 @@
 //! Dates and intervals: `date ± INTERVAL`, EXTRACT, TIMESTAMPDIFF.
 
 use base::{SqlError, codes};
+use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_DAY, MICROS_PER_SECOND, calendar};
 use types::{CollationId, Date, DateTime, Decimal, Time, Value};
@@ -132,7 +133,8 @@ pub(crate) fn add(
     let Some(start) = coerce::to_datetime(date, Allow { zero_date: false, ..cast::allowed(ctx) }, ctx)? else {
         return Ok(Value::Null);
     };
-    if start.date.has_zero_part() {
+    // Days are counted from a day that a calendar has; months pass over it.
+    if start.date.has_zero_part() || (!unit.in_months() && !Allow::ZEROS.accepts(start.date)) {
         return Ok(Value::Null);
     }
     let sum = match unit.in_months() {
@@ -175,7 +177,9 @@ fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<
     }
     if unit == IntervalUnit::Second && !matches!(amount, Value::Int(_) | Value::UInt(_)) {
         let Some(seconds) = coerce::to_decimal(amount, ctx)? else { return Ok(None) };
-        let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128());
+        // A seventh digit is cut.
+        let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND));
+        let micros = micros.and_then(|micros| micros.rounded(0, Rounding::Truncate)?.to_i128());
         return Ok(micros.and_then(|micros| i64::try_from(micros).ok()));
     }
     let count = match amount {
@@ -219,10 +223,9 @@ fn several(text: &[u8], parts: &[i64], has_micros: bool) -> Option<i64> {
 pub(crate) fn extract(unit: IntervalUnit, value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     use IntervalUnit::*;
     let wants_date = matches!(unit, Day | Week | Month | Quarter | Year | YearMonth);
-    let wants_day = matches!(unit, DayMicrosecond | DaySecond | DayMinute | DayHour);
     if !wants_date {
         let as_time = matches!(value, Value::Time(_))
-            || !wants_day && !matches!(value, Value::Date(_) | Value::DateTime(_)) && !has_date(value);
+            || !matches!(value, Value::Date(_) | Value::DateTime(_)) && !has_date(value);
         if as_time {
             return Ok(coerce::to_time(value, ctx)?.map_or(Value::Null, |time| Value::Int(time_part(unit, time))));
         }
@@ -247,7 +250,8 @@ pub(crate) fn extract(unit: IntervalUnit, value: &Value, ctx: &EvalContext<'_>) 
 
 fn has_date(value: &Value) -> bool {
     if let Value::Str(text) | Value::Bytes(text) = value {
-        return matches!(parse::moment(text), Some(parse::Moment::At(parsed)) if parsed.has_time);
+        let is_date = text.iter().filter(|&&byte| byte == b'-').count() == 2;
+        return matches!(parse::moment(text), Some(parse::Moment::At(parsed)) if parsed.has_time || is_date);
     }
     coerce::parse_datetime(value, Allow::ALL).is_some_and(|parsed| parsed.has_time)
 }

@@ -86,10 +86,10 @@ impl Time {
         Time { micros }
     }
 
-    /// The span of these parts.
+    /// The span of these parts; what is beyond all spans is the longest one.
     pub const fn from_parts(negative: bool, hours: u32, minutes: u32, seconds: u32, micros: u32) -> Self {
         let seconds = (hours as i64 * 60 + minutes as i64) * 60 + seconds as i64;
-        let micros = seconds * MICROS_PER_SECOND + micros as i64;
+        let micros = seconds.saturating_mul(MICROS_PER_SECOND).saturating_add(micros as i64);
         Time { micros: if negative { -micros } else { micros } }
     }
 

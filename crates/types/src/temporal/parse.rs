@@ -244,6 +244,8 @@ pub fn time(text: &[u8]) -> Option<Parsed<Time>> {
     let trailing = !reader.text.trim_ascii().is_empty();
     (minutes < 60 && seconds < 60).then_some(())?;
     let (value, clamped) = Time::from_parts(negative, hours, minutes, seconds, micros).clamped();
+    // What is cut to the longest span is not rounded beyond it.
+    let round_up = round_up && !clamped;
     Some(Parsed { round_up, fsp, trailing, clamped, has_time: true, ..Parsed::new(value) })
 }
 

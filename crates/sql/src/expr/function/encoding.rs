@@ -22,11 +22,11 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("inet6_ntoa", 1, 1, |_, session| own_text(39, session), inet6_ntoa),
     line("is_ipv4", 1, 1, int, |args| {
         let text = some!(args.text(0)?);
-        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv4Addr>().is_ok())))
+        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv4(text).is_some())))
     }),
     line("is_ipv6", 1, 1, int, |args| {
         let text = some!(args.text(0)?);
-        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| text.parse::<std::net::Ipv6Addr>().is_ok())))
+        Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv6(text).is_some())))
     }),
     line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
@@ -186,7 +186,7 @@ fn inet6_aton(args: &Args<'_>) -> Result<Value, SqlError> {
     if let Some(address) = address.and_then(ipv4) {
         return Ok(Value::Bytes(address.to_vec().into()));
     }
-    match address.and_then(|address| address.parse::<std::net::Ipv6Addr>().ok()) {
+    match address.and_then(ipv6) {
         Some(address) => Ok(Value::Bytes(address.octets().to_vec().into())),
         None => wrong_string(args, &text),
     }
@@ -200,6 +200,15 @@ fn ipv4(text: &str) -> Option<[u8; 4]> {
     };
     let parts: Vec<u8> = text.split('.').map(part).collect::<Option<_>>()?;
     parts.try_into().ok()
+}
+
+/// Its last four bytes may be written as an IPv4 address, with zeros in front of its numbers.
+fn ipv6(text: &str) -> Option<std::net::Ipv6Addr> {
+    let last = text.rfind(':').map_or(0, |at| at + 1);
+    match ipv4(&text[last..]).filter(|_| last > 0) {
+        Some(address) => format!("{}{}", &text[..last], std::net::Ipv4Addr::from(address)).parse().ok(),
+        None => text.parse().ok(),
+    }
 }
 
 /// The text of an address in 4 or 16 bytes.

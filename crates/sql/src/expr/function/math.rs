@@ -1,5 +1,7 @@
 //! Functions of numbers.
 
+use std::borrow::Cow;
+
 use base::{SqlError, codes};
 use types::decimal::Rounding;
 use types::{Value, value::NOT_FIXED};
@@ -62,16 +64,32 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 fn number_like(arg: &ExprType) -> ExprType {
     let ty = match arg.kind {
         Kind::Int | Kind::UInt | Kind::Decimal | Kind::Any => ExprType { origin: None, ..arg.clone() },
+        Kind::Time if arg.decimals > 0 => ExprType::decimal(7 + arg.decimals as u32, arg.decimals),
+        Kind::DateTime if arg.decimals > 0 => ExprType::decimal(14 + arg.decimals as u32, arg.decimals),
         Kind::Date | Kind::Time | Kind::DateTime => ExprType::of_kind(Kind::Int),
         _ => ExprType::of_kind(Kind::Double),
     };
     ty.nullable(arg.nullable)
 }
 
+/// A date or a time as its number, with its fraction if it can have one.
+fn number_of<'a>(value: Cow<'a, Value>, ty: &ExprType, args: &Args<'_>) -> Result<Cow<'a, Value>, SqlError> {
+    Ok(match &*value {
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) if ty.decimals > 0 => {
+            Cow::Owned(coerce::to_decimal(&value, args.ctx)?.map_or(Value::Null, Value::Decimal))
+        }
+        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
+            Cow::Owned(coerce::to_i64(&value, args.ctx)?.map_or(Value::Null, Value::Int))
+        }
+        _ => value,
+    })
+}
+
 fn whole(arg: &ExprType) -> ExprType {
     let ty = match arg.kind {
         Kind::Decimal if arg.int_digits() < 18 => ExprType::of_kind(Kind::Int),
         Kind::Decimal => ExprType::decimal(arg.int_digits() + 1, 0),
+        Kind::Time | Kind::DateTime => ExprType::of_kind(Kind::Int),
         _ => number_like(arg),
     };
     ty.nullable(arg.nullable)
@@ -92,7 +110,7 @@ fn rounded(args: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 fn abs(args: &Args<'_>) -> Result<Value, SqlError> {
-    let value = args.value(0)?;
+    let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
     Ok(match &*value {
         Value::Int(n) => {
             let too_great =
@@ -110,8 +128,9 @@ fn abs(args: &Args<'_>) -> Result<Value, SqlError> {
 
 /// CEIL and FLOOR.
 fn to_whole(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
-    let value = args.value(0)?;
+    let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
     Ok(match &*value {
+        Value::Null => Value::Null,
         Value::Int(_) | Value::UInt(_) => value.into_owned(),
         Value::Decimal(n) => {
             let n = some!(n.rounded(0, rounding));
@@ -130,11 +149,7 @@ fn to_whole(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
 
 fn round(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
     let places = some!(args.int_or(1, 0)?);
-    let value = args.value(0)?;
-    let value = match &*value {
-        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => Value::Int(some!(coerce::to_i64(&value, args.ctx)?)),
-        _ => value.into_owned(),
-    };
+    let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
     let result = arithmetic::round(&value, places, rounding, args.ctx)?;
     Ok(match result {
         // A place that is only known now cannot change the column's scale.

@@ -240,6 +240,7 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
     }
     json::check_pairs(info.name, args.len())?;
     regexp::check(info.name, &args)?;
+    time::check_fraction(info.name, &args)?;
     info.check_collations(&args)?;
     let args = control::compare_first(info.name, args)?;
     Ok(build(info, args, session))

@@ -55,7 +55,13 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("ascii", 1, 1, int, |args| Ok(Value::Int(some!(args.bytes(0)?).first().map_or(0, |&byte| byte as i64)))),
     line("ord", 1, 1, int, ord),
     line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
-    line("quote", 1, 1, |args, session| text_of(args, 2 * args[0].ty.text_length() + 2, session), quote),
+    line(
+        "quote",
+        1,
+        1,
+        |args, session| text_of(args, args[0].ty.text_length().saturating_mul(2).saturating_add(2), session),
+        quote,
+    ),
     line("format", 2, 3, |_, session| own_text(128, session), format_number),
     line("soundex", 1, 1, |args, session| text_of(args, args[0].ty.text_length().max(4), session), soundex),
 ];

@@ -1,6 +1,6 @@
 //! Functions of dates and times.
 
-use base::SqlError;
+use base::{SqlError, codes};
 use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{Date, DateTime, Decimal, Time, Value};
@@ -14,6 +14,11 @@ use crate::expr::interval;
 use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind, IntervalUnit};
 use crate::expr::types::{ExprType, Kind};
+
+/// The first argument as a day that a calendar has, which is more than a column may hold under ALLOW_INVALID_DATES.
+fn real_date(args: &Args<'_>) -> Result<Option<Date>, SqlError> {
+    Ok(args.date(0, REAL)?.filter(|date| REAL.accepts(*date)))
+}
 
 /// Dates with zero parts have a year, perhaps a month; but nothing that needs the day's number.
 const REAL: Allow = Allow { zero_date: false, zero_in_date: false, invalid_dates: false };
@@ -70,17 +75,17 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("second", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().3 as i64))),
     line("microsecond", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().4 as i64))),
     line("dayofweek", 1, 1, nullable_int, |args| {
-        Ok(Value::Int((calendar::weekday(some!(args.date(0, REAL)?)) as i64 + 1) % 7 + 1))
+        Ok(Value::Int((calendar::weekday(some!(real_date(args)?)) as i64 + 1) % 7 + 1))
     }),
-    line("weekday", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::weekday(some!(args.date(0, REAL)?)) as i64))),
-    line("dayofyear", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::day_of_year(some!(args.date(0, REAL)?))))),
+    line("weekday", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::weekday(some!(real_date(args)?)) as i64))),
+    line("dayofyear", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::day_of_year(some!(real_date(args)?))))),
     line(
         "dayname",
         1,
         1,
         |_, session| own_text(Locale::width(&session.locale.days), session),
         |args| {
-            let day = calendar::weekday(some!(args.date(0, REAL)?)) as usize;
+            let day = calendar::weekday(some!(real_date(args)?)) as usize;
             Ok(Value::str_static(args.ctx.session.locale.days[day]))
         },
     ),
@@ -97,7 +102,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     ),
     line("week", 1, 2, nullable_int, week),
     line("weekofyear", 1, 1, nullable_int, |args| {
-        Ok(Value::Int(calendar::week(some!(args.date(0, REAL)?), calendar::WeekMode::from_number(3)).0 as i64))
+        Ok(Value::Int(calendar::week(some!(real_date(args)?), calendar::WeekMode::from_number(3)).0 as i64))
     }),
     line("yearweek", 1, 2, nullable_int, yearweek),
     line("last_day", 1, 1, date_type, last_day),
@@ -192,6 +197,23 @@ fn fsp(args: &Args<'_>) -> u8 {
     args.ty.decimals
 }
 
+/// 1426: the digits of a clock's fraction are six at most.
+pub(super) fn check_fraction(name: &str, args: &[Expr]) -> Result<(), SqlError> {
+    let name = match name {
+        "now" | "current_timestamp" | "localtime" | "localtimestamp" => "now",
+        "sysdate" | "utc_timestamp" | "utc_time" => name,
+        "curtime" | "current_time" => "curtime",
+        _ => return Ok(()),
+    };
+    match args.first().map(|arg| &arg.kind) {
+        Some(ExprKind::Literal(Value::Int(n @ 7..))) => {
+            let message = format!("Too-big precision {n} specified for '{name}'. Maximum is 6.");
+            Err(SqlError::new(codes::TOO_BIG_PRECISION, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// `NOW(3)`: the argument is a literal.
 fn literal_fsp(args: &[Expr]) -> u8 {
     match args.first().map(|arg| &arg.kind) {
@@ -278,12 +300,12 @@ fn week_mode(args: &Args<'_>, default: u8) -> Result<Option<calendar::WeekMode>,
 
 fn week(args: &Args<'_>) -> Result<Value, SqlError> {
     let mode = some!(week_mode(args, args.ctx.session.default_week_format)?);
-    Ok(Value::Int(calendar::week(some!(args.date(0, REAL)?), mode).0 as i64))
+    Ok(Value::Int(calendar::week(some!(real_date(args)?), mode).0 as i64))
 }
 
 fn yearweek(args: &Args<'_>) -> Result<Value, SqlError> {
     let mode = calendar::WeekMode { year_of_week: true, ..some!(week_mode(args, 0)?) };
-    let (week, year) = calendar::week(some!(args.date(0, REAL)?), mode);
+    let (week, year) = calendar::week(some!(real_date(args)?), mode);
     Ok(Value::Int(year as i64 * 100 + week as i64))
 }
 
