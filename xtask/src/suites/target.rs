@@ -25,8 +25,8 @@ impl Target {
                     "sync_binlog=0",
                     "innodb_lock_wait_timeout=2",
                     "lock_wait_timeout=2",
-                    // SHOW CREATE TABLE and information_schema are the peers' without it.
-                    "sql_generate_invisible_primary_key=OFF",
+                    // SHOW CREATE TABLE and information_schema are the peers' without generated keys.
+                    "show_gipk_in_create_table_and_information_schema=OFF",
                 ]),
             )?),
             Some(kind) => {
