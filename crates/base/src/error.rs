@@ -330,6 +330,7 @@ pub mod codes {
     pub const GTID_NEXT_TYPE_UNDEFINED_GTID: Code = (1837, "HY000");
     pub const ALTER_OPERATION_NOT_SUPPORTED: Code = (1845, "0A000");
     pub const ALTER_OPERATION_NOT_SUPPORTED_REASON: Code = (1846, "0A000");
+    pub const MUST_CHANGE_PASSWORD_LOGIN: Code = (1862, "HY000");
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
@@ -374,10 +375,14 @@ pub mod codes {
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
     pub const PK_INDEX_CANT_BE_INVISIBLE: Code = (3522, "HY000");
+    pub const UNKNOWN_AUTHID: Code = (3523, "HY000");
+    pub const ROLE_NOT_GRANTED: Code = (3530, "HY000");
+    pub const RENAME_ROLE: Code = (3532, "HY000");
     pub const CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS: Code = (3546, "HY000");
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
+    pub const MANDATORY_ROLE: Code = (3628, "HY000");
     pub const REGEXP_BUFFER_OVERFLOW: Code = (3684, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");
@@ -393,8 +398,13 @@ pub mod codes {
     pub const FK_NO_COLUMN_PARENT: Code = (3734, "HY000");
     pub const TABLE_WITHOUT_PK: Code = (3750, "HY000");
     pub const FK_INCOMPATIBLE_COLUMNS: Code = (3780, "HY000");
+    pub const UNSUPPORTED_USE_OF_GRANT_AS: Code = (3835, "HY000");
+    pub const UNKNOWN_AUTHID_OR_ACCESS_DENIED_IN_GRANT_AS: Code = (3836, "HY000");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
+    pub const CANNOT_GRANT_ROLES_TO_ANONYMOUS_USER: Code = (3876, "HY000");
+    pub const AUTHID_WITH_SYSTEM_USER: Code = (3880, "HY000");
     pub const REGEXP_INVALID_CAPTURE_GROUP_NAME: Code = (3887, "HY000");
+    pub const CANNOT_GRANT_SYSTEM_USER_TO_MANDATORY_ROLE: Code = (3897, "HY000");
     pub const WRONG_COMPRESSION_ALGORITHM_CLIENT: Code = (3922, "HY000");
     pub const WRONG_COMPRESSION_LEVEL_CLIENT: Code = (3923, "HY000");
     pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
@@ -402,6 +412,7 @@ pub mod codes {
     pub const MISSING_JSON_VALUE: Code = (3966, "22035");
     pub const MULTIPLE_JSON_VALUES: Code = (3967, "22034");
     pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
+    pub const ROLE_GRANTED_TO_ITSELF: Code = (4027, "HY000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GLOBAL_CONNECTION_MEMORY_LIMIT: Code = (4081, "HY000");

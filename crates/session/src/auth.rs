@@ -277,6 +277,10 @@ impl<'a> Authentication<'a> {
             let text = format!("Access denied for user '{}'@'{}'. Account is locked.", self.user, self.peer.host);
             return Step::Denied(SqlError::new(codes::ACCOUNT_HAS_BEEN_LOCKED, text));
         }
+        if account.is_expired() {
+            let text = "Your password has expired. To log in you must change it using a client that supports expired passwords.";
+            return Step::Denied(SqlError::new(codes::MUST_CHANGE_PASSWORD_LOGIN, text));
+        }
         Step::Accepted(Box::new(account))
     }
 

@@ -3,14 +3,19 @@
 //! An account is a JSON value in the catalog under `user@host`; DDL writes it, the session reads it once at connect and
 //! again when the catalog has changed. Patterns of hosts and databases use `%` and `_`, the most specific wins.
 
+mod graph;
 mod privilege;
+mod roles;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Catalog;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use graph::{NO_GRAPH, roles_graph};
 pub use privilege::{Level, Privilege, Privileges};
+pub(crate) use roles::{ActiveRoles, chosen, closure, edges, effective, list_of, mandatory, not_granted, with_roles};
+pub use roles::{GrantedRole, RoleName};
 
 use crate::parse::ast::UserName;
 
@@ -46,6 +51,18 @@ pub struct Account {
     /// On columns, by database, table and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub columns: BTreeMap<String, BTreeMap<String, BTreeMap<String, Privileges>>>,
+    /// Made by CREATE ROLE: without a password that would do, locked, and MariaDB knows it by that statement too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_role: bool,
+    /// The accounts that it was granted as roles, by user and host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<GrantedRole>,
+    /// Those that a login activates, by user and host.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub default_roles: Vec<RoleName>,
+    /// It has the privileges of active roles too: then MySQL looks for databases by name before it looks for patterns.
+    #[serde(skip)]
+    pub(crate) has_roles: bool,
 }
 
 /// The revision of accounts that are written now.
@@ -93,6 +110,11 @@ impl Account {
         Account { global: Privileges::ALL, grantable, ..Account::new(name, plugin, authentication) }
     }
 
+    /// Whether its password has expired, which that of a role has until it gets one.
+    pub fn is_expired(&self) -> bool {
+        self.is_role && self.authentication.is_empty()
+    }
+
     /// Its name.
     pub fn name(&self) -> UserName {
         UserName { user: self.user.clone(), host: self.host.clone() }
@@ -105,6 +127,11 @@ impl Account {
 
     /// Privileges on one database, the global ones included.
     pub fn on_database(&self, database: &str) -> Privileges {
+        if self.has_roles {
+            let first = self.databases.iter().find(|(pattern, _)| matches_pattern(pattern, database));
+            let found = self.databases.get(database).or_else(|| first.map(|(_, privileges)| privileges));
+            return found.map_or(self.global, |privileges| self.global.with(*privileges));
+        }
         self.on_databases(|pattern| matches_pattern(pattern, database))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use base::{SqlError, codes};
 use engine::{Catalog, CatalogChange};
 
-use super::{DdlContext, PlannedDdl, render};
+use super::{DdlContext, PlannedDdl, render, role};
 use crate::account::{Account, find};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{AuthSecret, AuthSpec, UserName, UserSpec};
@@ -24,6 +24,8 @@ pub(super) struct UserChanges<'a> {
     /// IF NOT EXISTS, or IF EXISTS.
     pub(super) conditional: bool,
     pub(super) locked: Option<bool>,
+    /// DEFAULT ROLE of CREATE USER.
+    pub(super) roles: &'a [UserName],
 }
 
 pub(super) fn create(create: &UserChanges<'_>, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
@@ -37,7 +39,9 @@ pub(super) fn create(create: &UserChanges<'_>, context: &DdlContext<'_>) -> Resu
                 return Ok(None);
             }
             let (plugin, authentication) = stored(spec.auth.as_ref(), None)?;
-            Ok(Some(Account::new(name, plugin, authentication)))
+            let mut account = Account::new(name, plugin, authentication);
+            role::give_defaults(&mut account, create.roles, context)?;
+            Ok(Some(account))
         },
     )
 }
@@ -60,7 +64,7 @@ fn change_users(
     context: &DdlContext<'_>,
     change: impl Fn(Option<Account>, &UserSpec, &UserName) -> Result<Option<Account>, SqlError>,
 ) -> Result<PlannedDdl, SqlError> {
-    let &UserChanges { users, conditional, locked } = wanted;
+    let &UserChanges { users, conditional, locked, roles } = wanted;
     let mut changes = Changes::new();
     let mut failed = Vec::new();
     for spec in users {
@@ -73,25 +77,16 @@ fn change_users(
             None => failed.push(name),
         }
     }
-    refuse_or_note(operation, &failed, conditional, code, failure, context)?;
-    planned(changes, Some(render::create_users(operation, users, locked, conditional)))
+    refuse_or_note(operation, &failed, conditional, (code, failure), context)?;
+    planned(changes, Some(render::create_users(operation, users, roles, locked, conditional)))
 }
 
 pub(super) fn drop(users: &[UserName], if_exists: bool, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
-    let mut changes = Changes::new();
-    let mut failed = Vec::new();
-    for name in users {
-        match current(context.catalog, &changes, name) {
-            Some(account) => drop_account(&mut changes, &account),
-            None => failed.push(name),
-        }
-    }
-    refuse_or_note("DROP USER", &failed, if_exists, codes::USER_DOES_NOT_EXIST, "does not exist", context)?;
-    planned(changes, None)
-}
-
-fn drop_account(changes: &mut Changes, account: &Account) {
-    changes.insert(account.key(), None);
+    let mut changes = role::drop_accounts("DROP USER", users, if_exists, context)?;
+    // MariaDB drops its roles by DROP ROLE only.
+    let text = role::are_roles(&changes, context).then(|| role::drop_text("DROP ROLE", users, if_exists));
+    role::forget(&mut changes, context);
+    planned(changes, text)
 }
 
 pub(super) fn rename(pairs: &[(UserName, UserName)], context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
@@ -99,8 +94,9 @@ pub(super) fn rename(pairs: &[(UserName, UserName)], context: &DdlContext<'_>) -
     for (from, to) in pairs {
         let account = current(context.catalog, &changes, from);
         let (Some(account), false) = (account, exists(context.catalog, &changes, to)) else {
-            return Err(cannot("RENAME USER", &[from]));
+            return Err(cannot("RENAME USER", &[from.to_string()]));
         };
+        role::check_renamed(from, context)?;
         changes.insert(account.key(), None);
         let renamed = Account { user: to.user.clone(), host: to.host.clone(), ..account };
         changes.insert(renamed.key(), Some(renamed));
@@ -145,27 +141,26 @@ fn exists(catalog: &Catalog, changes: &Changes, name: &UserName) -> bool {
     current(catalog, changes, name).is_some()
 }
 
-fn cannot(operation: &str, users: &[&UserName]) -> SqlError {
-    let names: Vec<String> = users.iter().map(ToString::to_string).collect();
-    SqlError::new(codes::CANNOT_USER, format!("Operation {operation} failed for {}", names.join(",")))
+fn cannot(operation: &str, users: &[String]) -> SqlError {
+    SqlError::new(codes::CANNOT_USER, format!("Operation {operation} failed for {}", users.join(",")))
 }
 
-fn refuse_or_note(
+pub(super) fn refuse_or_note(
     operation: &str,
     failed: &[&UserName],
     conditional: bool,
-    code: codes::Code,
-    what: &str,
+    (code, what): (codes::Code, &str),
     context: &DdlContext<'_>,
 ) -> Result<(), SqlError> {
     if failed.is_empty() {
         return Ok(());
     }
     if !conditional {
-        return Err(cannot(operation, failed));
+        let names: Vec<String> = failed.iter().map(|name| format!("{name} (User account {what})")).collect();
+        return Err(cannot(operation, &names));
     }
     for name in failed {
-        context.warnings.push(WarningLevel::Note, code, format!("Authorization ID {name} {what}"));
+        context.warnings.push(WarningLevel::Note, code, format!("Authorization ID {name} {what}."));
     }
     Ok(())
 }

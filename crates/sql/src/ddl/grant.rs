@@ -6,9 +6,9 @@ use base::{SqlError, codes};
 
 use super::account::{Changes, current, planned};
 use super::{DdlContext, PlannedDdl, no_database, no_such_table};
-use crate::account::{Account, Level, Privilege, Privileges, same_name};
+use crate::account::{Account, Level, Privilege, Privileges, chosen, find, same_name};
 use crate::expr::WarningLevel;
-use crate::parse::ast::{Grant, GrantLevel, UserName};
+use crate::parse::ast::{Grant, GrantAs, GrantLevel, RoleChoice, UserName};
 
 /// Privileges by column, with the columns as they were written.
 type ByColumn = Vec<(String, Privileges)>;
@@ -29,6 +29,9 @@ enum On<'a> {
 
 pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let named = Named::of(grant, context)?;
+    if let Some(grantor) = &grant.grantor {
+        check_grantor(grantor, &named, context)?;
+    }
     check_columns(&named, context)?;
     let mut changes = Changes::new();
     for name in &grant.users {
@@ -149,6 +152,26 @@ impl<'a> Named<'a> {
         };
         Ok(Named { privileges: privileges(grant, level)?, columns: column_privileges(grant)?, on })
     }
+}
+
+/// GRANT … AS: an account that has what it grants. That is all that it is here: partial revokes, which it would pass on, there are none.
+fn check_grantor(grantor: &GrantAs, named: &Named<'_>, context: &DdlContext<'_>) -> Result<(), SqlError> {
+    if !matches!(named.on, On::Global) {
+        let message = "GRANT ... AS is currently supported only for global privileges.";
+        return Err(SqlError::new(codes::UNSUPPORTED_USE_OF_GRANT_AS, message));
+    }
+    let is_valid = || {
+        let account = find(context.catalog, &grantor.user)?;
+        let choice = grantor.roles.as_ref().unwrap_or(&RoleChoice::Default);
+        chosen(&account, choice, context.mandatory_roles).ok()
+    };
+    // What a log says was checked where it was made.
+    if context.is_logged || is_valid().is_some() {
+        return Ok(());
+    }
+    let message = "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the \
+                   statement.";
+    Err(SqlError::new(codes::UNKNOWN_AUTHID_OR_ACCESS_DENIED_IN_GRANT_AS, message))
 }
 
 /// The table of a GRANT has to be there, or to be one that may be created; its columns have to be there.

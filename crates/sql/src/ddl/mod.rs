@@ -22,6 +22,7 @@ mod index;
 mod mapper;
 mod planner;
 mod render;
+mod role;
 mod table;
 
 use base::{SqlError, codes};
@@ -32,7 +33,7 @@ use types::charset::Charset;
 
 use crate::expr::{SqlMode, Warnings};
 use crate::parse::LogChanges;
-use crate::parse::ast::{Ddl, TableName};
+use crate::parse::ast::{Ddl, TableName, UserName};
 
 use account::UserChanges;
 pub(crate) use create::with_selected;
@@ -68,6 +69,8 @@ pub struct DdlContext<'a> {
     pub foreign_key_checks: bool,
     /// The definition is out of a log: it was accepted where it was made, and how it was done there says nothing here.
     pub is_logged: bool,
+    /// `mandatory_roles`, where the statement is made.
+    pub mandatory_roles: &'a [UserName],
     /// Where notes and warnings go.
     pub warnings: &'a Warnings,
 }
@@ -108,16 +111,21 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
         Ddl::AlterTable(alter) => alter::alter(alter, context),
         Ddl::Truncate(table) => table::truncate(table, context),
         Ddl::RenameTables { pairs, if_exists } => table::rename(pairs, *if_exists, context),
-        Ddl::CreateUser { users, if_not_exists: conditional, locked } => {
-            account::create(&UserChanges { users, conditional: *conditional, locked: *locked }, context)
+        Ddl::CreateUser { users, if_not_exists: conditional, locked, roles } => {
+            account::create(&UserChanges { users, conditional: *conditional, locked: *locked, roles }, context)
         }
         Ddl::AlterUser { users, if_exists: conditional, locked } => {
-            account::alter(&UserChanges { users, conditional: *conditional, locked: *locked }, context)
+            account::alter(&UserChanges { users, conditional: *conditional, locked: *locked, roles: &[] }, context)
         }
         Ddl::DropUser { users, if_exists } => account::drop(users, *if_exists, context),
         Ddl::RenameUser(pairs) => account::rename(pairs, context),
         Ddl::Grant(grant) => grant::grant(grant, context),
         Ddl::Revoke(grant) => grant::revoke(grant, context),
+        Ddl::CreateRole { roles, if_not_exists } => role::create(roles, *if_not_exists, context),
+        Ddl::DropRole { roles, if_exists } => role::drop(roles, *if_exists, context),
+        Ddl::GrantRoles(grant) => role::grant(grant, context),
+        Ddl::RevokeRoles(grant) => role::revoke(grant, context),
+        Ddl::DefaultRoles { roles, users } => role::set_defaults(roles, users, context),
     }
 }
 

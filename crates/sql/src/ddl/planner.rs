@@ -38,6 +38,7 @@ impl DdlPlanner for Planner {
             require_primary_key: false,
             foreign_key_checks: false,
             is_logged: true,
+            mandatory_roles: &[],
             warnings: &warnings,
         };
         plan_ddl(ddl, &context).map(|planned| planned.change)

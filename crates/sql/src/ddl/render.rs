@@ -10,9 +10,10 @@ use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, Table
 
 use super::foreign_key;
 use super::index::PRIMARY;
+use super::role;
 use crate::account::{Account, Level, Privilege, Privileges};
 use crate::expr::hex_text;
-use crate::parse::ast::{AuthSecret, UserSpec};
+use crate::parse::ast::{AuthSecret, UserName, UserSpec};
 
 /// An invisible column as MySQL shows it.
 const INVISIBLE: &str = " /*!80023 INVISIBLE */";
@@ -244,7 +245,13 @@ pub(super) fn alter_table(def: &TableDef, actions: &str) -> String {
 }
 
 /// CREATE USER and ALTER USER as the log has them: with hashes, never with passwords.
-pub(super) fn create_users(verb: &str, users: &[UserSpec], locked: Option<bool>, conditional: bool) -> String {
+pub(super) fn create_users(
+    verb: &str,
+    users: &[UserSpec],
+    roles: &[UserName],
+    locked: Option<bool>,
+    conditional: bool,
+) -> String {
     let condition = match (conditional, verb) {
         (false, _) => "",
         (true, "CREATE USER") => " IF NOT EXISTS",
@@ -256,7 +263,9 @@ pub(super) fn create_users(verb: &str, users: &[UserSpec], locked: Option<bool>,
         Some(true) => " ACCOUNT LOCK",
         Some(false) => " ACCOUNT UNLOCK",
     };
-    format!("{verb}{condition} {}{lock}", users.join(","))
+    let roles =
+        if roles.is_empty() { String::new() } else { format!(" /*!50700 DEFAULT ROLE {} */", role::list(roles)) };
+    format!("{verb}{condition} {}{roles}{lock}", users.join(","))
 }
 
 fn user_text(spec: &UserSpec) -> Option<String> {
@@ -286,11 +295,15 @@ pub(crate) fn create_user(account: &Account) -> String {
     } else {
         format!(" AS {}", quote_string(&account.authentication))
     };
+    let roles: Vec<String> = account.default_roles.iter().map(|role| role.account().quoted()).collect();
     format!(
-        "CREATE USER {} IDENTIFIED WITH {}{secret} REQUIRE NONE PASSWORD EXPIRE DEFAULT ACCOUNT {} PASSWORD HISTORY DEFAULT \
+        "CREATE USER {} IDENTIFIED WITH {}{secret}{}{} REQUIRE NONE PASSWORD EXPIRE{} ACCOUNT {} PASSWORD HISTORY DEFAULT \
          PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
         user(account),
         quote_string(&account.plugin),
+        if roles.is_empty() { "" } else { " DEFAULT ROLE " },
+        roles.join(","),
+        if account.is_expired() { "" } else { " DEFAULT" },
         if account.locked { "LOCK" } else { "UNLOCK" },
     )
 }
@@ -314,7 +327,11 @@ pub(crate) fn grants(account: &Account) -> Vec<String> {
             lines.push(grant_line(account, names.join(","), grant_option, "*.*"));
         }
     }
-    for (database, privileges) in &account.databases {
+    // With roles: first the names, then the patterns.
+    let is_pattern = |database: &str| account.has_roles && database.contains(['%', '_']);
+    let mut databases: Vec<_> = account.databases.iter().collect();
+    databases.sort_by_key(|(database, _)| is_pattern(database));
+    for (database, privileges) in databases {
         let names = names_or_all(*privileges, Level::Database);
         lines.push(grant_line(account, names, *privileges, &format!("{}.*", quote_identifier(database))));
     }
@@ -326,6 +343,13 @@ pub(crate) fn grants(account: &Account) -> Vec<String> {
             Some(columns) => names_with_columns(held, columns),
         };
         lines.push(grant_line(account, names, held, &on));
+    }
+    for (admin, option) in [(false, ""), (true, " WITH ADMIN OPTION")] {
+        let roles = account.roles.iter().filter(|granted| granted.admin == admin);
+        let roles: Vec<String> = roles.map(|granted| granted.role.account().quoted()).collect();
+        if !roles.is_empty() {
+            lines.push(format!("GRANT {} TO {}{option}", roles.join(","), user(account)));
+        }
     }
     lines
 }

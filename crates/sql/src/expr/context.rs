@@ -26,6 +26,11 @@ pub trait Host: Send + Sync {
 
     /// Random bytes (RAND, UUID, RANDOM_BYTES).
     fn fill_random(&self, bytes: &mut [u8]);
+
+    /// ROLES_GRAPHML(); 1235 where there is no session.
+    fn roles_graph(&self) -> Result<String, SqlError> {
+        Err(SqlError::not_supported("ROLES_GRAPHML() outside of a session"))
+    }
 }
 
 /// The session's state, as far as expressions depend on it. Owned by the session, which keeps it up to date; no
@@ -41,6 +46,8 @@ pub struct SessionInfo {
     pub user: String,
     /// CURRENT_USER(): the account.
     pub current_user: String,
+    /// CURRENT_ROLE(): whose privileges the session has too, by user and host.
+    pub active_roles: Vec<crate::parse::ast::UserName>,
     /// It has every right whatever account that is: what a replica executes.
     pub has_every_right: bool,
     /// How the client's connection is protected and compressed.
@@ -99,6 +106,7 @@ impl Default for SessionInfo {
             connection_id: 0,
             user: String::new(),
             current_user: String::new(),
+            active_roles: Vec::new(),
             has_every_right: false,
             database: None,
             version: String::new(),

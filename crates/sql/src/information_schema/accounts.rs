@@ -6,7 +6,7 @@ use super::rows::{Rows, Source, capitalised, catalog, text, yes_no};
 use crate::account::{Account, Privilege, Privileges};
 
 /// The accounts that the account may see: all with the right to make accounts, otherwise itself.
-fn visible_accounts(source: &Source<'_>) -> Vec<Account> {
+pub(super) fn visible_accounts(source: &Source<'_>) -> Vec<Account> {
     let all = source.account.on_database("mysql").has(Privilege::Select);
     let accounts = crate::account::all(&source.catalog).into_iter();
     accounts.filter(|account| all || account.name() == source.account.name()).collect()
@@ -91,11 +91,15 @@ pub(super) fn columns_priv(source: &Source<'_>) -> Rows {
 }
 
 /// Privileges as a SET of `mysql` has them.
-fn set_of(privileges: Privileges) -> String {
-    let mut names: Vec<String> = privileges.list().into_iter().map(|it| capitalised(it.name())).collect();
+pub(super) fn set_of(privileges: Privileges) -> String {
+    // GRANT OPTION stands behind DROP there.
+    let (first, last): (Vec<Privilege>, Vec<Privilege>) =
+        privileges.list().into_iter().partition(|privilege| *privilege as u8 <= Privilege::Drop as u8);
+    let mut names: Vec<String> = first.into_iter().map(|it| capitalised(it.name())).collect();
     if privileges.contains(Privilege::GrantOption) {
         names.push("Grant".to_owned());
     }
+    names.extend(last.into_iter().map(|it| capitalised(it.name())));
     names.join(",")
 }
 
@@ -179,7 +183,7 @@ pub(super) fn users(source: &Source<'_>) -> Rows {
         row.extend([""; 4].map(Value::str_static));
         row.extend([Value::UInt(0), Value::UInt(0), Value::UInt(0), Value::UInt(0)]);
         row.extend([text(account.plugin.clone()), text(account.authentication.clone())]);
-        row.extend([flag(false), Value::Null, Value::Null, flag(account.locked)]);
+        row.extend([flag(account.is_expired()), Value::Null, Value::Null, flag(account.locked)]);
         row.extend([Privilege::CreateRole, Privilege::DropRole].map(|it| flag(account.global.contains(it))));
         row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
         row

@@ -7,6 +7,7 @@ mod accounts;
 mod keys;
 mod once;
 mod replication;
+mod roles;
 mod rows;
 mod server;
 mod spec;

@@ -13,6 +13,7 @@ use crate::exec::ExecContext;
 use crate::expr::coerce::utc_micros_to_local;
 use crate::expr::{Host, VariableScope};
 use crate::parse::RESERVED;
+use crate::parse::ast::UserName;
 use crate::services::Services;
 use crate::session::{Shared, StreamFacts};
 use crate::settings::{self, Scope};
@@ -25,6 +26,7 @@ pub(super) struct Source<'a> {
     shared: &'a Arc<Shared>,
     pub(super) catalog: Arc<Catalog>,
     pub(super) account: Account,
+    pub(super) active_roles: Vec<UserName>,
     host: &'a dyn Host,
     time_zone: TimeZone,
     now: base::UnixMicros,
@@ -35,13 +37,21 @@ impl<'a> Source<'a> {
     pub(super) fn new(shared: &'a Arc<Shared>, context: &ExecContext<'a>) -> Self {
         let catalog = shared.engine.catalog();
         let session = &context.eval.session;
-        let account = match session.has_every_right {
-            true => Account { global: Privileges::ALL, ..Account::default() },
-            false => account::of_key(&catalog, &session.current_user).unwrap_or_default(),
-        };
+        let mandatory_roles = shared.globals.named("mandatory_roles");
+        let account = account::effective(&catalog, session, mandatory_roles.as_str());
+        let active_roles = session.active_roles.clone();
         let time_zone = context.eval.session.time_zone.clone();
         let stream = context.eval.session.stream;
-        Source { shared, catalog, account, host: context.eval.host, time_zone, now: context.eval.now, stream }
+        Source {
+            shared,
+            catalog,
+            account,
+            active_roles,
+            host: context.eval.host,
+            time_zone,
+            now: context.eval.now,
+            stream,
+        }
     }
 
     /// The time of the statement, in the session's time zone.
@@ -58,6 +68,11 @@ impl<'a> Source<'a> {
     /// The user name of the session's account.
     pub(super) fn user(&self) -> &str {
         &self.account.user
+    }
+
+    /// The roles that everybody has.
+    pub(super) fn mandatory_roles(&self) -> Vec<UserName> {
+        account::mandatory(&self.catalog, self.shared.globals.named("mandatory_roles").as_str())
     }
 
     pub(super) fn engine(&self) -> &Engine {

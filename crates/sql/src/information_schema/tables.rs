@@ -3,9 +3,9 @@
 use base::SqlError;
 use types::Value;
 
-use super::replication;
 use super::rows::{self, Source};
 use super::{accounts, keys, server};
+use super::{replication, roles};
 
 /// A virtual table.
 pub(super) struct TableSpec {
@@ -32,6 +32,8 @@ const fn performance(
 }
 
 pub(super) const TABLES: &[TableSpec] = &[
+    schema("ADMINISTRABLE_ROLE_AUTHORIZATIONS", roles::APPLICABLE, roles::administrable),
+    schema("APPLICABLE_ROLES", roles::APPLICABLE, roles::applicable),
     schema(
         "CHARACTER_SETS",
         "CHARACTER_SET_NAME v64, DEFAULT_COLLATE_NAME v64, DESCRIPTION v2048, MAXLEN u",
@@ -65,6 +67,7 @@ pub(super) const TABLES: &[TableSpec] = &[
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
         accounts::column_privileges,
     ),
+    schema("ENABLED_ROLES", roles::ENABLED, roles::enabled),
     schema("ENGINES", "ENGINE v64, SUPPORT v8, COMMENT v80, TRANSACTIONS v3?, XA v3?, SAVEPOINTS v3?", rows::engines),
     schema(
         "EVENTS",
@@ -136,6 +139,10 @@ pub(super) const TABLES: &[TableSpec] = &[
          TABLE_NAME v64, REFERENCED_TABLE_NAME v64",
         keys::referential_constraints,
     ),
+    schema("ROLE_COLUMN_GRANTS", roles::COLUMN_GRANTS, roles::column_grants),
+    // There are no routines.
+    schema("ROLE_ROUTINE_GRANTS", roles::ROUTINE_GRANTS, rows::none),
+    schema("ROLE_TABLE_GRANTS", roles::TABLE_GRANTS, roles::table_grants),
     schema(
         "ROUTINES",
         "SPECIFIC_NAME v64, ROUTINE_CATALOG v64, ROUTINE_SCHEMA v64, ROUTINE_NAME v64, ROUTINE_TYPE v9, DATA_TYPE t?, \
@@ -293,6 +300,8 @@ pub(super) const TABLES: &[TableSpec] = &[
         columns: "USER v32, HOST v255, PRIV v32, WITH_GRANT_OPTION v1",
         rows: accounts::global_grants,
     },
+    TableSpec { database: "mysql", name: "role_edges", columns: roles::EDGES, rows: roles::role_edges },
+    TableSpec { database: "mysql", name: "default_roles", columns: roles::DEFAULTS, rows: roles::default_roles },
     TableSpec {
         database: "mysql",
         name: "tables_priv",

@@ -2,23 +2,30 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::Parsed;
-use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantItem, GrantLevel, Statement, TableName, UserSpec};
+use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, Statement, TableName, UserSpec};
 use super::error::ParseError;
 use super::lexer::hex_bytes;
 use super::tokens::Tokens;
+use super::{Parsed, role};
 
 /// CREATE USER, after USER.
 pub(super) fn create_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_not_exists = tokens.accept("IF NOT EXISTS");
     let users = tokens.comma_list(user_spec)?;
+    let roles = role::defaults(tokens)?;
     let locked = user_options(tokens)?;
-    Ok(Statement::Ddl(Ddl::CreateUser { users, if_not_exists, locked }))
+    Ok(Statement::Ddl(Ddl::CreateUser { users, if_not_exists, locked, roles }))
 }
 
 /// ALTER USER, after USER.
 pub(super) fn alter_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
+    let start = tokens.place();
+    let user = tokens.user()?;
+    if tokens.accept("DEFAULT ROLE") {
+        return Ok(Statement::Ddl(Ddl::DefaultRoles { roles: role::choice(tokens)?, users: vec![user] }));
+    }
+    tokens.back_to(start);
     let users = tokens.comma_list(user_spec)?;
     let locked = user_options(tokens)?;
     Ok(Statement::Ddl(Ddl::AlterUser { users, if_exists, locked }))
@@ -33,8 +40,8 @@ pub(super) fn drop_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 fn user_spec(tokens: &mut Tokens<'_>) -> Parsed<UserSpec> {
     let name = tokens.user()?;
-    if tokens.next_are("DEFAULT ROLE") || tokens.next_are("ADD") || tokens.next_are("MODIFY") {
-        return Err(ParseError::not_supported("roles and further factors of accounts"));
+    if tokens.next_are("ADD") || tokens.next_are("MODIFY") {
+        return Err(ParseError::not_supported("further factors of accounts"));
     }
     if !tokens.accept("IDENTIFIED") {
         return Ok(UserSpec { name, auth: None });
@@ -100,10 +107,9 @@ fn user_options(tokens: &mut Tokens<'_>) -> Parsed<Option<bool>> {
         {
         } else if tokens.accept("COMMENT") || tokens.accept("ATTRIBUTE") {
             tokens.string()?;
-        } else if let Some(word) =
-            ["REQUIRE", "WITH", "PASSWORD", "FAILED_LOGIN_ATTEMPTS", "PASSWORD_LOCK_TIME", "DEFAULT"]
-                .iter()
-                .find(|word| tokens.next_are(word))
+        } else if let Some(word) = ["REQUIRE", "WITH", "PASSWORD", "FAILED_LOGIN_ATTEMPTS", "PASSWORD_LOCK_TIME"]
+            .iter()
+            .find(|word| tokens.next_are(word))
         {
             return Err(ParseError::not_supported(format!("{word} of accounts")));
         } else {
@@ -116,10 +122,11 @@ fn user_options(tokens: &mut Tokens<'_>) -> Parsed<Option<bool>> {
 pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let start = tokens.place();
     tokens.expect("GRANT")?;
-    let privileges = privileges(tokens)?;
-    if !tokens.accept("ON") {
-        return Err(ParseError::not_supported("roles"));
+    if role::are_next(tokens, "TO") {
+        return role::grant(tokens);
     }
+    let privileges = privileges(tokens)?;
+    tokens.expect("ON")?;
     let on = level(tokens)?;
     tokens.expect("TO")?;
     let users = tokens.comma_list(|tokens| {
@@ -134,6 +141,7 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.expect("GRANT OPTION")?;
         grant_option = true;
     }
+    let grantor = grant_as(tokens)?;
     tokens.privileges_read(start);
     Ok(Statement::Ddl(Ddl::Grant(Grant {
         privileges,
@@ -142,7 +150,23 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         grant_option,
         if_exists: false,
         ignore_unknown: false,
+        grantor,
     })))
+}
+
+/// AS user WITH ROLE: whose privileges count.
+fn grant_as(tokens: &mut Tokens<'_>) -> Parsed<Option<GrantAs>> {
+    let place = tokens.place();
+    if !tokens.accept("AS") {
+        return Ok(None);
+    }
+    let user = tokens.named_user()?;
+    let mut roles = None;
+    if tokens.accept("WITH ROLE") {
+        roles = Some(role::all_but(tokens)?);
+    }
+    tokens.only_mysql(place, "");
+    Ok(Some(GrantAs { user, roles }))
 }
 
 /// REVOKE.
@@ -150,12 +174,15 @@ pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let start = tokens.place();
     tokens.expect("REVOKE")?;
     let if_exists = tokens.accept("IF EXISTS");
+    if role::are_next(tokens, "FROM") {
+        return role::revoke(tokens, if_exists);
+    }
     let mut privileges = privileges(tokens)?;
     let offset = tokens.offset();
     let is_all = privileges.iter().any(|item| item.name == "ALL");
     let mut on = if tokens.accept("ON") { level(tokens)? } else { GrantLevel::Everything };
     if on == GrantLevel::Everything && !(is_all && privileges.len() == 2 && privileges[1].name == "GRANT OPTION") {
-        return Err(if is_all { ParseError::syntax(offset) } else { ParseError::not_supported("roles") });
+        return Err(ParseError::syntax(offset));
     }
     if is_all && on == GrantLevel::Global {
         on = GrantLevel::Everything;
@@ -166,7 +193,15 @@ pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.privileges_read(start);
     let grant_option = privileges.iter().any(|item| item.name == "GRANT OPTION");
     privileges.retain(|item| item.name != "GRANT OPTION");
-    Ok(Statement::Ddl(Ddl::Revoke(Grant { privileges, on, users, grant_option, if_exists, ignore_unknown })))
+    Ok(Statement::Ddl(Ddl::Revoke(Grant {
+        privileges,
+        on,
+        users,
+        grant_option,
+        if_exists,
+        ignore_unknown,
+        grantor: None,
+    })))
 }
 
 /// Privileges: words up to a comma, ON, TO or FROM, or up to the list of columns.

@@ -8,7 +8,7 @@ use super::ast::{
 };
 use super::error::ParseError;
 use super::tokens::Tokens;
-use super::{Parsed, account, alter, column, dml, foreign_key, unsupported};
+use super::{Parsed, account, alter, column, dml, foreign_key, role, unsupported};
 
 /// CREATE of anything.
 pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -27,6 +27,9 @@ fn create_what(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.accept("USER") {
         return account::create_user(tokens);
     }
+    if tokens.accept("ROLE") {
+        return role::create(tokens);
+    }
     if tokens.accept("TEMPORARY TABLE") {
         return create_table(tokens, true);
     }
@@ -42,7 +45,7 @@ fn create_what(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 }
 
 /// What MariaDB's CREATE OR REPLACE may make here.
-const REPLACEABLE: [&str; 7] = [
+const REPLACEABLE: [&str; 8] = [
     "OR REPLACE TABLE",
     "OR REPLACE TEMPORARY TABLE",
     "OR REPLACE DATABASE",
@@ -50,6 +53,7 @@ const REPLACEABLE: [&str; 7] = [
     "OR REPLACE INDEX",
     "OR REPLACE UNIQUE INDEX",
     "OR REPLACE USER",
+    "OR REPLACE ROLE",
 ];
 
 /// CREATE OR REPLACE, behind CREATE: what is there is dropped, then it is CREATE. The log has two statements, which a MySQL knows too.
@@ -70,6 +74,9 @@ fn create_or_replace(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         Statement::Ddl(Ddl::CreateUser { users, .. }) => {
             let users = users.iter().filter_map(|user| user.name.clone()).collect();
             Ddl::DropUser { users, if_exists: true }
+        }
+        Statement::Ddl(Ddl::CreateRole { roles, if_not_exists: false }) => {
+            Ddl::DropRole { roles: roles.clone(), if_exists: true }
         }
         Statement::Ddl(Ddl::AlterTable(alter)) => {
             let names = alter.actions.iter().filter_map(|action| match action {

@@ -2,7 +2,7 @@
 
 use super::ast::{Ddl, Statement};
 use super::tokens::Tokens;
-use super::{Parsed, account, alter, unsupported};
+use super::{Parsed, account, alter, role, unsupported};
 
 /// DROP of anything.
 pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -27,6 +27,9 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     }
     if tokens.accept("USER") {
         return account::drop_user(tokens);
+    }
+    if tokens.accept("ROLE") {
+        return role::drop(tokens);
     }
     if tokens.accept("PREPARE") {
         return Ok(Statement::Deallocate(tokens.identifier()?));

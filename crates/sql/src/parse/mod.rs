@@ -40,6 +40,7 @@ mod program;
 mod property_tests;
 mod raw;
 mod rewrite;
+mod role;
 mod set;
 mod show;
 mod timestamps;

@@ -3,10 +3,10 @@
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
-use super::Parsed;
 use super::ast::{Isolation, SetItem, SetScope, Statement};
 use super::error::ParseError;
 use super::tokens::Tokens;
+use super::{Parsed, role};
 
 /// SET.
 pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -14,10 +14,13 @@ pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.next_are("STATEMENT") && tokens.peek_at(1) != Some(&Token::Eq) {
         return Err(ParseError::not_supported("SET STATEMENT"));
     }
-    for refused in ["DEFAULT ROLE", "ROLE", "RESOURCE GROUP"] {
-        if tokens.next_are(refused) && !matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment)) {
-            return Err(ParseError::not_supported(format!("SET {refused}")));
-        }
+    let assigns = matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment));
+    if tokens.next_are("RESOURCE GROUP") {
+        return Err(ParseError::not_supported("SET RESOURCE GROUP"));
+    } else if tokens.accept("DEFAULT ROLE") {
+        return role::set_default(tokens);
+    } else if !assigns && tokens.accept("ROLE") {
+        return role::set(tokens);
     }
     let mut scope = SetScope::Default;
     let items = tokens.comma_list(|tokens| item(tokens, &mut scope))?;

@@ -159,7 +159,9 @@ fn server(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
     } else if tokens.accept("COLLATION") {
         Show::Collations(filter(tokens)?)
     } else if tokens.accept("GRANTS") {
-        Show::Grants(if tokens.accept("FOR") { tokens.user()? } else { None })
+        let user = if tokens.accept("FOR") { tokens.user()? } else { None };
+        let using = if tokens.accept("USING") { tokens.comma_list(Tokens::named_user)? } else { Vec::new() };
+        Show::Grants { user, using }
     } else if tokens.accept("PROFILES") || tokens.accept("PROFILE") {
         while !tokens.at_end() {
             tokens.next();

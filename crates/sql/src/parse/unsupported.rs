@@ -34,7 +34,6 @@ const OBJECTS: &[&str] = &[
     "AGGREGATE FUNCTION",
     "TRIGGER",
     "EVENT",
-    "ROLE",
     "SERVER",
     "TABLESPACE",
     "UNDO TABLESPACE",

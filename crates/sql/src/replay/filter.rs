@@ -308,7 +308,12 @@ fn tables_written(statement: &Statement) -> Vec<TableName> {
             | Ddl::DropUser { .. }
             | Ddl::RenameUser(_)
             | Ddl::Grant(_)
-            | Ddl::Revoke(_),
+            | Ddl::Revoke(_)
+            | Ddl::CreateRole { .. }
+            | Ddl::DropRole { .. }
+            | Ddl::GrantRoles(_)
+            | Ddl::RevokeRoles(_)
+            | Ddl::DefaultRoles { .. },
         ) => ACCOUNT_TABLES.map(|name| TableName { schema: Some("mysql".to_owned()), name: name.to_owned() }).to_vec(),
         _ => Vec::new(),
     }

@@ -125,7 +125,7 @@ impl Counter {
             Statement::Update(_) => Counter::Update,
             Statement::Delete(_) => Counter::Delete,
             Statement::Load(_) => Counter::Load,
-            Statement::Set(_) => Counter::SetOption,
+            Statement::Set(_) | Statement::SetRole(_) => Counter::SetOption,
             Statement::Ddl(ddl) => return Counter::of_definition(ddl),
             Statement::CreateTableSelect(..) => Counter::CreateTable,
             Statement::Transaction(TransactionStatement::Begin { .. }) => Counter::Begin,

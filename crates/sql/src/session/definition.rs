@@ -17,8 +17,8 @@ use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{
-    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, OnDuplicate, Statement, TableName, UserName,
-    UserSpec,
+    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, OnDuplicate, RoleGrant, Statement, TableName,
+    UserName, UserSpec,
 };
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
@@ -61,6 +61,7 @@ impl Session {
                 let users: Vec<String> = users.iter().map(UserName::to_string).collect();
                 format!("DROP USER IF EXISTS {}", users.join(","))
             }
+            // Rendered when it is planned, as that of roles is.
             Ddl::AlterTable(alter) => {
                 let names = alter.actions.iter().filter_map(|action| match action.unconditional() {
                     AlterAction::DropIndex(name) => Some(format!("DROP INDEX {}", ddl::quote_identifier(name))),
@@ -154,7 +155,8 @@ impl Session {
             _ => self.shared.engine.catalog(),
         };
         let warnings = std::mem::take(&mut self.warnings);
-        let context = self.ddl_context(&catalog, &warnings);
+        let mandatory_roles = self.mandatory_roles_for(ddl, &catalog);
+        let context = DdlContext { mandatory_roles: &mandatory_roles, ..self.ddl_context(&catalog, &warnings) };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
         let PlannedDdl { change, log_text, log_changes, affected_rows } = planned?;
@@ -194,6 +196,7 @@ impl Session {
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
             foreign_key_checks: settings.hot.foreign_key_checks,
             is_logged: self.is_applier,
+            mandatory_roles: &[],
             warnings,
         }
     }
@@ -413,6 +416,12 @@ impl Session {
     /// USER() and passwords are put in their final form: names and hashes.
     fn resolve_accounts(&mut self, mut ddl: Ddl) -> Result<Ddl, SqlError> {
         let own = self.client.account.clone();
+        if let Ddl::GrantRoles(RoleGrant { users, .. })
+        | Ddl::RevokeRoles(RoleGrant { users, .. })
+        | Ddl::DefaultRoles { users, .. } = &mut ddl
+        {
+            users.iter_mut().for_each(|user| _ = user.get_or_insert_with(|| own.clone()));
+        }
         let default_plugin = self.shared.globals.named("default_authentication_plugin").as_str().to_string();
         let (Ddl::CreateUser { users, .. } | Ddl::AlterUser { users, .. }) = &mut ddl else { return Ok(ddl) };
         for spec in users {

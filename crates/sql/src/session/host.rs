@@ -4,7 +4,8 @@ use base::{Gtid, SqlError, UnixMicros, codes};
 use types::Value;
 
 use super::Session;
-use crate::expr::{Host, VariableScope};
+use crate::account::{self, Privilege};
+use crate::expr::{Host, SessionInfo, VariableScope};
 use crate::services::Services;
 use crate::settings::{self, Globals, Scope, SessionSettings, SettingValue};
 
@@ -15,6 +16,8 @@ pub(crate) struct SessionHost<'a> {
     pub(crate) services: &'a dyn Services,
     pub(crate) env: &'a io::Env,
     pub(crate) specials: Specials,
+    pub(crate) engine: &'a engine::Engine,
+    pub(crate) info: &'a SessionInfo,
 }
 
 /// Values that are the session's state, not settings.
@@ -36,6 +39,8 @@ impl Session {
             services: &*self.shared.services,
             env: &self.shared.env,
             specials: self.specials(),
+            engine: &self.shared.engine,
+            info: &self.info,
         }
     }
 
@@ -102,6 +107,14 @@ impl Host for SessionHost<'_> {
 
     fn fill_random(&self, bytes: &mut [u8]) {
         self.env.random.fill(bytes);
+    }
+
+    fn roles_graph(&self) -> Result<String, SqlError> {
+        let catalog = self.engine.catalog();
+        let mandatory = self.globals.named("mandatory_roles");
+        let account = account::effective(&catalog, self.info, mandatory.as_str());
+        let may = [Privilege::RoleAdmin, Privilege::Super].iter().any(|any| account.global.contains(*any));
+        Ok(if may { account::roles_graph(&catalog) } else { account::NO_GRAPH.to_owned() })
     }
 }
 

@@ -31,8 +31,10 @@ impl Session {
             Ddl::RenameTables { pairs, .. } => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
             Ddl::AlterTable(alter) => self.check_alter(alter),
             Ddl::AlterUser { users, locked: None, .. } if self.is_only_own_password(users) => Ok(()),
-            Ddl::CreateUser { users, .. } => {
+            Ddl::CreateUser { users, roles, .. } => {
                 self.check_accounts(Privilege::Insert)?;
+                self.check_administers(roles)?;
+                self.check_system_users(roles.iter())?;
                 self.check_system_users(users.iter().filter_map(|user| user.name.as_ref()))
             }
             Ddl::AlterUser { users, .. } => {
@@ -49,13 +51,19 @@ impl Session {
             }
             Ddl::Grant(grant) | Ddl::Revoke(grant) => {
                 self.check_may_grant(grant)?;
+                self.check_grant_to_mandatory(grant, matches!(ddl, Ddl::Grant(_)))?;
                 self.check_system_users(grant.users.iter())
             }
+            Ddl::CreateRole { .. }
+            | Ddl::DropRole { .. }
+            | Ddl::GrantRoles(_)
+            | Ddl::RevokeRoles(_)
+            | Ddl::DefaultRoles { .. } => self.check_roles_defined(ddl),
         }
     }
 
     /// CREATE USER, or the privilege to change the tables in which MySQL has accounts.
-    fn check_accounts(&mut self, of_tables: Privilege) -> Result<(), SqlError> {
+    pub(super) fn check_accounts(&mut self, of_tables: Privilege) -> Result<(), SqlError> {
         if self.account().on_database("mysql").has(of_tables) {
             return Ok(());
         }
@@ -119,7 +127,7 @@ impl Session {
     }
 
     /// Accounts with SYSTEM_USER are changed by accounts with SYSTEM_USER only: otherwise CREATE USER would be as good as everything.
-    fn check_system_users<'u>(&mut self, users: impl Iterator<Item = &'u UserName>) -> Result<(), SqlError> {
+    pub(super) fn check_system_users<'u>(&mut self, users: impl Iterator<Item = &'u UserName>) -> Result<(), SqlError> {
         if self.account().global.contains(Privilege::SystemUser) {
             return Ok(());
         }

@@ -35,6 +35,7 @@ mod privileges;
 mod repair;
 mod replay;
 mod replicated;
+mod roles;
 mod rows;
 mod run;
 mod set;
@@ -233,6 +234,7 @@ impl Session {
             in_order: Default::default(),
         };
         session.begin_as(None);
+        session.activate_roles_of_login();
         session
     }
 
@@ -341,13 +343,17 @@ impl Session {
     /// COM_RESET_CONNECTION: as new, but for the login and the default database.
     pub fn reset(&mut self) {
         let database = self.info.database.take();
+        let roles = std::mem::take(&mut self.info.active_roles);
         self.begin_as(database);
+        // As in MySQL: they are the login's, and not what a client sets.
+        self.info.active_roles = roles;
     }
 
     /// COM_CHANGE_USER: as new, for another login.
     pub fn change_user(&mut self, client: Client) {
         self.client = client;
         self.begin_as(None);
+        self.activate_roles_of_login();
     }
 
     /// Everything as after a login; the transaction is rolled back.

@@ -158,6 +158,7 @@ impl Session {
         }
         match &parsed.statement {
             Statement::Set(items) => self.set(items).await,
+            Statement::SetRole(roles) => self.set_role(roles),
             Statement::Show(show) => crate::show::show(self, show, sink).await,
             statement if self.rows_follow(statement) => self.define_before_rows(statement, parsed.trimmed()).await,
             Statement::Ddl(ddl) => self.define(ddl, parsed.trimmed()).await,

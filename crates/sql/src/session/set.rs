@@ -171,6 +171,9 @@ impl Session {
         if setting.name == "gtid_purged" {
             self.check_tags(value.as_str())?;
         }
+        if setting.name == "mandatory_roles" {
+            self.check_mandatory_roles(value.as_str())?;
+        }
         if scope == SetScope::Default && setting.name == "transaction_isolation" {
             return Ok(Checked::NextIsolation(settings::isolation_of(value.as_str())));
         }

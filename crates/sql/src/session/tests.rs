@@ -48,6 +48,11 @@ fn privileges() {
 }
 
 #[test]
+fn roles() {
+    crate::testing::golden("golden/session_roles.txt");
+}
+
+#[test]
 fn rights() {
     crate::testing::golden("golden/session_rights.txt");
 }

@@ -4,9 +4,9 @@ use base::{SqlError, codes};
 use types::Value;
 
 use super::Rows;
-use crate::account::{Account, Level, Privilege, find};
+use crate::account::{Account, Level, Privilege, chosen, find, with_roles};
 use crate::ddl;
-use crate::parse::ast::{TableName, UserName};
+use crate::parse::ast::{RoleChoice, TableName, UserName};
 use crate::session::Session;
 
 /// The account that is asked for; another's only with the right to see the table of accounts.
@@ -27,11 +27,21 @@ fn account_of(
     })
 }
 
-pub(super) fn grants(session: &mut Session, user: Option<&UserName>) -> Result<Rows, SqlError> {
-    let account = account_of(session, user, |session| {
+pub(super) fn grants(session: &mut Session, user: Option<&UserName>, using: &[UserName]) -> Result<Rows, SqlError> {
+    let mut account = account_of(session, user, |session| {
         let users = TableName { schema: Some("mysql".into()), name: "user".into() };
         session.check_table(Privilege::Select, &users)
     })?;
+    let catalog = session.catalog();
+    let mandatory = session.mandatory_roles(&catalog);
+    if !using.is_empty() {
+        let roles = chosen(&account, &RoleChoice::These(using.to_vec()), &mandatory)?;
+        account = with_roles(&catalog, account, &roles, &mandatory);
+    } else if user.is_none() {
+        // Of one's own: what counts now, with the roles that everybody has.
+        account = (*session.account()).clone();
+        mandatory.iter().for_each(|role| account.add_role(role, false));
+    }
     let mut rows = Rows::new("Grants v1024");
     rows.columns[0].name = format!("Grants for {}@{}", account.user, account.host);
     for line in ddl::grants(&account) {

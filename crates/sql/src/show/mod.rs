@@ -72,7 +72,7 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
             (objects::create_database(session, name, *if_not_exists)?, &Filter::None)
         }
         Show::CreateUser(user) => (accounts::create_user(session, user.as_ref())?, &Filter::None),
-        Show::Grants(user) => (accounts::grants(session, user.as_ref())?, &Filter::None),
+        Show::Grants { user, using } => (accounts::grants(session, user.as_ref(), using)?, &Filter::None),
         Show::Privileges => (accounts::privileges(), &Filter::None),
         Show::Variables { global, filter } => (variables::variables(session, *global), filter),
         Show::Status { global, filter } => (status::status(session, *global, filter), filter),

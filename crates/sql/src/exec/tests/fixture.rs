@@ -215,6 +215,7 @@ impl Fixture {
             require_primary_key: false,
             foreign_key_checks: true,
             is_logged: false,
+            mandatory_roles: &[],
             warnings,
         };
         let planned = plan_ddl(ddl, &context)?;

@@ -15,7 +15,9 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("session_user", 0, 0, name, |args| Ok(Value::str(&*args.ctx.session.user))).per_execution(),
     line("system_user", 0, 0, name, |args| Ok(Value::str(&*args.ctx.session.user))).per_execution(),
     line("current_user", 0, 0, name, |args| Ok(Value::str(&*args.ctx.session.current_user))).per_execution(),
-    line("current_role", 0, 0, name, |_| Ok(Value::str_static("NONE"))).per_execution(),
+    line("current_role", 0, 0, name, current_role).per_execution(),
+    line("roles_graphml", 0, 0, |_, _| system_text(GRAPH_LENGTH), |args| Ok(Value::str(args.ctx.host.roles_graph()?)))
+        .per_execution(),
     line("database", 0, 0, schema, database).per_execution(),
     line("schema", 0, 0, schema, database).per_execution(),
     line(
@@ -209,4 +211,12 @@ fn random_bytes(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut bytes = vec![0; length as usize];
     args.ctx.host.fill_random(&mut bytes);
     Ok(Value::Bytes(bytes.into()))
+}
+
+/// As long as MySQL says of its own.
+const GRAPH_LENGTH: u32 = 16_777_215;
+
+fn current_role(args: &Args<'_>) -> Result<Value, SqlError> {
+    let roles: Vec<String> = args.ctx.session.active_roles.iter().map(|role| role.quoted()).collect();
+    Ok(if roles.is_empty() { Value::str_static("NONE") } else { Value::str(roles.join(",")) })
 }

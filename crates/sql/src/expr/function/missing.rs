@@ -37,7 +37,6 @@ const MISSING: &[&str] = &[
     "point",
     "polygon",
     "ps_thread_id",
-    "roles_graphml",
     "statement_digest",
     "statement_digest_text",
     "string_to_vector",

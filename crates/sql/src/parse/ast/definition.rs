@@ -4,7 +4,7 @@ use std::fmt;
 
 use types::ReferentialAction;
 
-use super::TableName;
+use super::{GrantAs, RoleChoice, RoleGrant, TableName};
 
 /// Definitions of data and accounts.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,6 +62,8 @@ pub enum Ddl {
         if_not_exists: bool,
         /// ACCOUNT LOCK / UNLOCK.
         locked: Option<bool>,
+        /// DEFAULT ROLE: they are granted as well.
+        roles: Vec<UserName>,
     },
     /// ALTER USER, SET PASSWORD.
     AlterUser {
@@ -85,6 +87,31 @@ pub enum Ddl {
     Grant(Grant),
     /// REVOKE; with `grant_option` the right to grant is revoked as well.
     Revoke(Grant),
+    /// CREATE ROLE.
+    CreateRole {
+        /// One or more.
+        roles: Vec<UserName>,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+    },
+    /// DROP ROLE.
+    DropRole {
+        /// One or more.
+        roles: Vec<UserName>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// GRANT and REVOKE of roles.
+    GrantRoles(RoleGrant),
+    /// The same, taken away.
+    RevokeRoles(RoleGrant),
+    /// SET DEFAULT ROLE, ALTER USER … DEFAULT ROLE.
+    DefaultRoles {
+        /// Which.
+        roles: RoleChoice,
+        /// Whose; `None` for CURRENT_USER.
+        users: Vec<Option<UserName>>,
+    },
 }
 
 impl Ddl {
@@ -435,6 +462,13 @@ impl fmt::Display for UserName {
     }
 }
 
+impl UserName {
+    /// `` `user`@`host` ``
+    pub fn quoted(&self) -> String {
+        format!("`{}`@`{}`", self.user.replace('`', "``"), self.host.replace('`', "``"))
+    }
+}
+
 /// A user of CREATE USER or ALTER USER.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSpec {
@@ -479,6 +513,8 @@ pub struct Grant {
     pub if_exists: bool,
     /// REVOKE … IGNORE UNKNOWN USER.
     pub ignore_unknown: bool,
+    /// GRANT … AS.
+    pub grantor: Option<GrantAs>,
 }
 
 /// A privilege of GRANT or REVOKE.

@@ -10,6 +10,7 @@
 mod admin;
 mod definition;
 mod load;
+mod role;
 mod show;
 
 use std::fmt;
@@ -23,6 +24,7 @@ pub use admin::{
 pub use definition::*;
 pub use engine::Isolation;
 pub use load::{FileFormat, LoadData, LoadDuplicates, LoadTarget};
+pub use role::{GrantAs, RoleChoice, RoleGrant};
 pub use show::{Filter, Limit, NothingToShow, Show};
 use sqlparser::ast as sql;
 
@@ -45,6 +47,8 @@ pub enum Statement {
     Do(Box<sql::Query>),
     /// SET, with its items in order.
     Set(Vec<SetItem>),
+    /// SET ROLE.
+    SetRole(RoleChoice),
     /// SHOW, DESCRIBE.
     Show(Show),
     /// Definitions of data and accounts: everything that becomes an `engine::CatalogChange`.

@@ -106,8 +106,13 @@ pub enum Show {
     CharacterSets(Filter),
     /// SHOW COLLATION.
     Collations(Filter),
-    /// SHOW GRANTS; `None` for the session's own.
-    Grants(Option<UserName>),
+    /// SHOW GRANTS.
+    Grants {
+        /// FOR; `None` for the session's own.
+        user: Option<UserName>,
+        /// USING: roles that count.
+        using: Vec<UserName>,
+    },
     /// SHOW BINARY LOGS.
     BinaryLogs,
     /// SHOW BINARY LOG STATUS.

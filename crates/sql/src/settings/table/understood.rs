@@ -3,7 +3,6 @@
 use super::*;
 
 pub(super) const ALL: &[Setting] = &[
-    global("activate_all_roles_on_login", BOOL, "OFF").understood().doc("There are no roles."),
     both("block_encryption_mode", TEXT, "aes-128-ecb").understood().doc("There is no AES_ENCRYPT()."),
     both("information_schema_stats_expiry", uint(0, 31536000), "86400")
         .understood()
