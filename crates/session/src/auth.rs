@@ -70,7 +70,9 @@ impl Accounts for engine::Catalog {
 /// An account to which no login leads, with the method and the secret of another one: so that checking a password takes as long.
 pub fn decoy(user: &str, host: &str, plugin: &str, authentication: &str) -> Account {
     let name = UserName { user: user.to_owned(), host: host.to_owned() };
-    Account { locked: true, ..Account::new(&name, plugin, authentication) }
+    let mut account = Account::new(&name, plugin, authentication);
+    account.locked = true;
+    account
 }
 
 /// The host of clients of the local socket.

@@ -43,6 +43,7 @@ mod replay_logs;
 mod replica_control;
 mod replication_tables;
 mod rings;
+mod roles;
 mod same_answers;
 mod secure;
 mod semi_sync;

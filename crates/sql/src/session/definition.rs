@@ -61,7 +61,6 @@ impl Session {
                 let users: Vec<String> = users.iter().map(UserName::to_string).collect();
                 format!("DROP USER IF EXISTS {}", users.join(","))
             }
-            // Rendered when it is planned, as that of roles is.
             Ddl::AlterTable(alter) => {
                 let names = alter.actions.iter().filter_map(|action| match action.unconditional() {
                     AlterAction::DropIndex(name) => Some(format!("DROP INDEX {}", ddl::quote_identifier(name))),
@@ -420,6 +419,10 @@ impl Session {
         | Ddl::RevokeRoles(RoleGrant { users, .. })
         | Ddl::DefaultRoles { users, .. } = &mut ddl
         {
+            if self.is_applier && users.contains(&None) {
+                // Whose statement it was the log says, but not to us.
+                return Err(SqlError::not_supported("CURRENT_USER in a statement about roles of another server's log"));
+            }
             users.iter_mut().for_each(|user| _ = user.get_or_insert_with(|| own.clone()));
         }
         let default_plugin = self.shared.globals.named("default_authentication_plugin").as_str().to_string();
