@@ -92,6 +92,8 @@ pub struct Shown {
     pub id: ConnectionId,
     /// Account name.
     pub user: String,
+    /// The account that it logged in to, as `'user'@'host'`.
+    pub account: Option<String>,
     /// Address.
     pub host: String,
     /// Default database.
@@ -278,6 +280,7 @@ impl Entry {
         Shown {
             id: self.id,
             user: state.user.clone(),
+            account: state.account.clone(),
             host: state.host.clone(),
             database: state.database.clone(),
             command: state.command,

@@ -175,10 +175,22 @@ impl Account {
         columns.fold(self.on_table(database, table), |held, (_, privileges)| held.with(*privileges))
     }
 
-    /// Whether it has any right in a database, so that it may be seen.
+    /// Whether SHOW DATABASES lists a database to it: it may see all of them, or has any right in this one, were it only that to grant.
     pub fn sees_database(&self, database: &str) -> bool {
-        self.on_database(database).is_of_databases()
+        let of_database =
+            |(pattern, held): (&String, &Privileges)| !held.is_empty() && matches_pattern(pattern, database);
+        self.global.contains(Privilege::ShowDatabases)
+            || self.global.is_of_databases()
+            || self.databases.iter().any(of_database)
             || self.tables.contains_key(database)
+            || self.columns.contains_key(database)
+    }
+
+    /// Whether it may make a database the default one and ask for what is in it: it has a right in it, other than that to grant.
+    pub fn enters_database(&self, database: &str) -> bool {
+        let of_tables = |tables: &BTreeMap<String, Privileges>| tables.values().any(|held| held.is_of_databases());
+        self.on_database(database).is_of_databases()
+            || self.tables.get(database).is_some_and(of_tables)
             || self.columns.contains_key(database)
     }
 
@@ -197,6 +209,12 @@ impl Account {
         let of_columns =
             self.columns.iter().flat_map(|(database, tables)| tables.keys().map(move |table| (database, table)));
         own.chain(of_columns).map(|(database, table)| (database.as_str(), table.as_str())).collect()
+    }
+
+    /// Whether SHOW COLUMNS, SHOW INDEX and CHECK TABLE are its own to ask: SELECT by its database, or anything that was granted on the
+    /// table itself or on its columns, were it only the right to grant it.
+    pub fn may_describe(&self, database: &str, table: &str) -> bool {
+        self.on_database(database).has(Privilege::Select) || self.granted_tables().contains(&(database, table))
     }
 
     /// Whether any right lets it know of a table.

@@ -144,6 +144,8 @@ pub struct Process {
     pub id: ConnectionId,
     /// Account name; `system user` for the server's own tasks.
     pub user: String,
+    /// The account that it logged in to, as `'user'@'host'`; none before it has, and for the server's own tasks.
+    pub account: Option<String>,
     /// Client's host and port.
     pub host: String,
     /// Default database.

@@ -96,6 +96,7 @@ impl Services for ServerServices {
         let line = |shown: session::registry::Shown| Process {
             id: shown.id,
             user: shown.user,
+            account: shown.account,
             host: shown.host,
             database: shown.database,
             command: shown.command.to_owned(),
@@ -227,7 +228,9 @@ impl Services for ServerServices {
 
     fn flush(&self, target: FlushTarget) -> BoxFuture<'_, Result<(), SqlError>> {
         match target {
-            FlushTarget::Nothing | FlushTarget::Status | FlushTarget::Tables(_) => Box::pin(std::future::ready(Ok(()))),
+            FlushTarget::Nothing(_) | FlushTarget::Status | FlushTarget::Tables(_) => {
+                Box::pin(std::future::ready(Ok(())))
+            }
             FlushTarget::ErrorLogs => {
                 crate::logging::reopen();
                 Box::pin(std::future::ready(Ok(())))

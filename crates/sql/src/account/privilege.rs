@@ -195,11 +195,11 @@ impl Privileges {
         Privileges(self.0 & other.0)
     }
 
-    /// Whether there are any that are given on databases or on what is in them, or that of seeing them.
+    /// Whether there are any that are given on databases or on what is in them.
     pub fn is_of_databases(self) -> bool {
         let is_of = |privilege: Privilege| {
             !matches!(privilege, Privilege::Usage | Privilege::GrantOption)
-                && (privilege.level() < Level::Global || privilege == Privilege::ShowDatabases)
+                && privilege.level() < Level::Global
                 && self.contains(privilege)
         };
         Privilege::all().any(is_of)

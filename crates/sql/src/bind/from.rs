@@ -249,6 +249,9 @@ impl<'a> Binder<'a> {
         }
         if self.context.virtual_tables.is_virtual(&schema) {
             self.use_system_table(&schema, name);
+            if schema.eq_ignore_ascii_case("mysql") {
+                return Err(crate::ddl::no_such_table(&schema, name));
+            }
             let upper = schema.eq_ignore_ascii_case("information_schema");
             let name = if upper { name.to_uppercase() } else { name.to_owned() };
             let message = format!("Unknown table '{name}' in {schema}");

@@ -9,6 +9,11 @@ pub(super) fn key_column_usage(source: &Source<'_>) -> Rows {
     let mut rows = Vec::new();
     for table in source.tables() {
         let def = &table.def;
+        let mut push = |column: usize, row: Vec<Value>| {
+            if source.sees_column(def, column) {
+                rows.push(row);
+            }
+        };
         let row = |constraint: &str, column: usize, seq: usize| {
             let (schema, name) = (text(def.schema.clone()), text(def.name.clone()));
             let column = text(def.columns[column].name.clone());
@@ -19,7 +24,7 @@ pub(super) fn key_column_usage(source: &Source<'_>) -> Rows {
             for (seq, part) in index.parts.iter().enumerate() {
                 let mut row = row(&index.name, part.column, seq);
                 row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
-                rows.push(row);
+                push(part.column, row);
             }
         }
         for key in &def.foreign_keys {
@@ -31,7 +36,7 @@ pub(super) fn key_column_usage(source: &Source<'_>) -> Rows {
                     text(key.parent_table.clone()),
                     text(parent_column.clone()),
                 ]);
-                rows.push(row);
+                push(column, row);
             }
         }
     }

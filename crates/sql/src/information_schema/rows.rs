@@ -96,6 +96,12 @@ impl<'a> Source<'a> {
         self.catalog.databases().filter(|database| self.account.sees_database(&database.name))
     }
 
+    /// Whether the account has a privilege on a column that says something of its contents.
+    pub(super) fn sees_column(&self, def: &types::TableDef, column: usize) -> bool {
+        let held = self.account.on_column(&def.schema, &def.name, &def.columns[column].name);
+        !privileges_text(held).is_empty()
+    }
+
     /// A table, whoever asks.
     pub(super) fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
         self.catalog.table(schema, name)

@@ -93,7 +93,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema(
         "INNODB_TRX",
         "trx_id u, trx_state v13, trx_started s, trx_mysql_thread_id u, trx_query v1024?, trx_isolation_level v16",
-        rows::none,
+        server::innodb_trx,
     ),
     // Only those that are reserved here.
     schema("KEYWORDS", "WORD v128, RESERVED i", rows::keywords),

@@ -451,7 +451,7 @@ fn flush(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
                 channel(tokens)?;
                 FlushTarget::RelayLogs
             }
-            _ => FlushTarget::Nothing,
+            words => FlushTarget::Nothing(words),
         };
         Ok(target)
     })?;
@@ -487,7 +487,7 @@ fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
         "OPTIMIZE" => TableMaintenance::Optimize,
         _ => TableMaintenance::Repair,
     };
-    let _ = tokens.accept("LOCAL") || tokens.accept("NO_WRITE_TO_BINLOG");
+    let local = tokens.accept("LOCAL") || tokens.accept("NO_WRITE_TO_BINLOG");
     tokens.expect_one(&["TABLES", "TABLE"])?;
     let tables = tokens.comma_list(Tokens::table_name)?;
     if tokens.next_are("UPDATE HISTOGRAM") || tokens.next_are("DROP HISTOGRAM") {
@@ -510,5 +510,5 @@ fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
         TableMaintenance::Repair if tokens.accept("FROM") => Some(tokens.string()?),
         _ => None,
     };
-    Ok(Admin::Tables { what, tables, from })
+    Ok(Admin::Tables { what, tables, local, from })
 }

@@ -45,7 +45,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         })?;
     }
     let online = tokens.online.take();
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions, online }))))
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions, of_index: false, online }))))
 }
 
 /// MariaDB's way to say for one statement how long it waits for others.
@@ -97,7 +97,13 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
     online_options(tokens)?;
     let actions = vec![add_key(tokens, TableKey::Index(index))];
     let online = tokens.online.take();
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions, online }))))
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable {
+        table,
+        if_exists: false,
+        actions,
+        of_index: true,
+        online,
+    }))))
 }
 
 /// DROP INDEX, after INDEX.
@@ -117,7 +123,13 @@ pub(super) fn drop_index(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     };
     let actions = vec![perhaps_if(tokens, if_exists, action)];
     let online = tokens.online.take();
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions, online }))))
+    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable {
+        table,
+        if_exists: false,
+        actions,
+        of_index: true,
+        online,
+    }))))
 }
 
 /// ALGORITHM=…, LOCK=… behind CREATE INDEX and DROP INDEX: the log does not have them.

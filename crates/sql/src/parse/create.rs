@@ -89,6 +89,7 @@ fn create_or_replace(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
                 table: alter.table.clone(),
                 if_exists: false,
                 actions,
+                of_index: true,
                 online: None,
             }))
         }

@@ -69,8 +69,7 @@ fn schema_objects(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
         return Ok(Some(Show::TableStatus { database: from_database(tokens)?, filter: filter(tokens)? }));
     }
     if tokens.accept("OPEN TABLES") {
-        from_database(tokens)?;
-        return Ok(Some(Show::Nothing(NothingToShow::OpenTables, filter(tokens)?)));
+        return nothing_of(tokens, NothingToShow::OpenTables).map(Some);
     }
     if tokens.accept_one(&["INDEX", "INDEXES", "KEYS", "EXTENDED INDEX", "EXTENDED INDEXES", "EXTENDED KEYS"]).is_some()
     {
@@ -86,8 +85,7 @@ fn schema_objects(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
         return Ok(Some(Show::Columns { full, extended, table: from_table(tokens)?, filter: filter(tokens)? }));
     }
     if full && tokens.accept("TRIGGERS") {
-        from_database(tokens)?;
-        return Ok(Some(Show::Nothing(NothingToShow::Triggers, filter(tokens)?)));
+        return nothing_of(tokens, NothingToShow::Triggers).map(Some);
     }
     tokens.back_to(place);
     Ok(None)
@@ -108,7 +106,7 @@ fn create(tokens: &mut Tokens<'_>) -> Parsed<Show> {
         return tokens.table_name().map(Show::CreateView);
     }
     if let Some(kind) = tokens.accept_one(&["PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"]) {
-        return Ok(Show::CreateOfNothing { kind, name: tokens.table_name()?.name });
+        return Ok(Show::CreateOfNothing { kind, name: tokens.table_name()? });
     }
     for what in ["SEQUENCE", "PACKAGE"] {
         if tokens.next_are(what) {
@@ -181,8 +179,11 @@ fn nothing(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
         ("FUNCTION STATUS", NothingToShow::FunctionStatus),
     ];
     let Some((_, kind)) = kinds.into_iter().find(|(words, _)| tokens.accept(words)) else { return Ok(None) };
-    from_database(tokens)?;
-    Ok(Some(Show::Nothing(kind, filter(tokens)?)))
+    nothing_of(tokens, kind).map(Some)
+}
+
+fn nothing_of(tokens: &mut Tokens<'_>, kind: NothingToShow) -> Parsed<Show> {
+    Ok(Show::Nothing { kind, database: from_database(tokens)?, filter: filter(tokens)? })
 }
 
 fn warning_count(tokens: &mut Tokens<'_>) -> Parsed<Show> {

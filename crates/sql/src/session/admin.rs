@@ -4,12 +4,12 @@ use base::{Cancelled, ConnectionId, SqlError, codes};
 use types::Value;
 
 use super::Session;
-use crate::account::Privilege;
+use crate::account::{self, Account, Privilege};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{Admin, ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica, TableMaintenance};
 use crate::replay::ReplicationFilter;
 use crate::result::{Outcome, ResultSink};
-use crate::services::PurgeBinaryLogs;
+use crate::services::{Process, PurgeBinaryLogs};
 use crate::settings::{SettingValue, find_or_suggest};
 
 impl Session {
@@ -85,11 +85,15 @@ impl Session {
             Admin::Flush(targets) => {
                 for target in targets {
                     match target {
-                        FlushTarget::Tables(_) | FlushTarget::TablesWithReadLock(_) => {
+                        FlushTarget::Tables(_) => {
                             self.check_global(&[Privilege::Reload, Privilege::FlushTables])?;
                         }
+                        FlushTarget::TablesWithReadLock(tables) => {
+                            self.check_global(&[Privilege::Reload, Privilege::FlushTables])?;
+                            tables.iter().try_for_each(|table| self.check_may_lock(table))?;
+                        }
                         FlushTarget::Status => self.check_global(&[Privilege::Reload, Privilege::FlushStatus])?,
-                        FlushTarget::Nothing => self.check_global(&[Privilege::Reload, Privilege::FlushPrivileges])?,
+                        FlushTarget::Nothing(words) => self.check_may_flush(words)?,
                         FlushTarget::Logs
                         | FlushTarget::ErrorLogs
                         | FlushTarget::BinaryLogs
@@ -107,10 +111,13 @@ impl Session {
                 self.check_global(&[Privilege::Shutdown])?;
                 services.shutdown();
             }
-            Admin::Tables { what: TableMaintenance::Repair, tables, from } => {
+            Admin::Tables { what: TableMaintenance::Repair, tables, from, .. } => {
                 return self.repair(tables, from.as_deref(), sink).await;
             }
-            Admin::Tables { what, tables, .. } => return self.maintain(*what, tables, sink).await,
+            Admin::Tables { what, tables, local, .. } => {
+                self.check_may_maintain(*what, *local, tables)?;
+                return self.maintain(*what, tables, sink).await;
+            }
             Admin::Checksum { tables, how } => return self.checksum(tables, how, sink).await,
         }
         Ok(Outcome::default())
@@ -144,7 +151,7 @@ impl Session {
             FlushTarget::TablesWithReadLock(_) if self.has_locked_tables() => Err(holds_commits()),
             FlushTarget::TablesWithReadLock(tables) => self.lock_for_read(tables).await,
             // There are no open tables to close; the statement only ends the transaction.
-            FlushTarget::Tables(_) | FlushTarget::Nothing => self.commit().await,
+            FlushTarget::Tables(_) | FlushTarget::Nothing(_) => self.commit().await,
             target => {
                 self.commit().await?;
                 self.shared.services.flush(target.clone()).await
@@ -163,9 +170,9 @@ impl Session {
         let process = self.shared.services.processlist().into_iter().find(|process| process.id == target);
         let process = process.ok_or_else(no_such)?;
         if process.user != self.client.user && !self.account().global.has(Privilege::ConnectionAdmin) {
-            let message = format!("You are not owner of thread {}", target.0);
-            return Err(SqlError::new(codes::KILL_DENIED_ERROR, message));
+            return Err(not_owner(target));
         }
+        self.check_may_kill_system_user(&process)?;
         let what = if query_only { Cancelled::Statement } else { Cancelled::Connection };
         self.shared.services.kill(target, what)?;
         if target == self.handle.connection_id {
@@ -173,6 +180,39 @@ impl Session {
         }
         Ok(())
     }
+}
+
+impl Session {
+    /// RELOAD, or the part of it that MySQL has made for one of these.
+    fn check_may_flush(&mut self, words: &str) -> Result<(), SqlError> {
+        match words {
+            "PRIVILEGES" => self.check_global(&[Privilege::Reload, Privilege::FlushPrivileges]),
+            "USER_RESOURCES" => self.check_global(&[Privilege::Reload, Privilege::FlushUserResources]),
+            "OPTIMIZER_COSTS" => self.check_global(&[Privilege::Reload, Privilege::FlushOptimizerCosts]),
+            _ => self.check_global(&[Privilege::Reload]),
+        }
+    }
+
+    /// Only a system user kills what a system user does (1095).
+    fn check_may_kill_system_user(&mut self, process: &Process) -> Result<(), SqlError> {
+        let is_own = process.id == self.handle.connection_id;
+        if is_own || self.account().global.contains(Privilege::SystemUser) {
+            return Ok(());
+        }
+        let catalog = self.shared.engine.catalog();
+        let is_of_process =
+            |account: &Account| process.account.as_ref().is_some_and(|it| *it == account.name().to_string());
+        let of_process = account::all(&catalog).into_iter().find(is_of_process);
+        match of_process.is_some_and(|account| account.global.contains(Privilege::SystemUser)) {
+            true => Err(not_owner(process.id)),
+            false => Ok(()),
+        }
+    }
+}
+
+/// 1095
+fn not_owner(thread: ConnectionId) -> SqlError {
+    SqlError::new(codes::KILL_DENIED_ERROR, format!("You are not owner of thread {}", thread.0))
 }
 
 /// Whole seconds of a value with a fraction.

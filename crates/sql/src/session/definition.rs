@@ -106,8 +106,13 @@ impl Session {
         self.check_writable()?;
         let schema = table.schema.clone().unwrap_or_default();
         let name = format!("{}.{}", ddl::quote_identifier(&schema), ddl::quote_identifier(&table.name));
-        let alter =
-            AlterTable { table: table.clone(), if_exists: false, actions: vec![AlterAction::Force], online: None };
+        let alter = AlterTable {
+            table: table.clone(),
+            if_exists: false,
+            actions: vec![AlterAction::Force],
+            of_index: false,
+            online: None,
+        };
         self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await.map(drop)
     }
 
@@ -256,6 +261,7 @@ impl Session {
         query: &sqlparser::ast::Query,
         parsed: &ParsedStatement,
     ) -> Result<Outcome, SqlError> {
+        self.check_may_select_into(create)?;
         if !create.temporary && self.any_temporary(std::slice::from_ref(&create.name)) {
             // Its rows would go to the temporary table, which is in front of the new one.
             let what = "CREATE TABLE … SELECT of a name that a temporary table of the session has";

@@ -42,13 +42,19 @@ impl Session {
                 return Err(conflicting_read_lock());
             }
             let schema = self.schema_of(&lock.table)?;
-            self.check_database(Privilege::LockTables, &schema)?;
-            self.check_table(Privilege::Select, &lock.table)?;
+            self.check_may_lock(&lock.table)?;
             wanted.push((schema, lock.table.name.clone(), lock.write));
         }
         let owner = self.take_locks(&wanted).await?;
         (self.locked.owner, self.locked.tables) = (Some(Arc::new(owner)), wanted);
         Ok(Outcome::default())
+    }
+
+    /// LOCK TABLES on its database, SELECT on the table itself.
+    pub(super) fn check_may_lock(&mut self, table: &TableName) -> Result<(), SqlError> {
+        let schema = self.schema_of(table)?;
+        self.check_database(Privilege::LockTables, &schema)?;
+        self.check_table(Privilege::Select, table)
     }
 
     /// FLUSH TABLES WITH READ LOCK: nobody commits until UNLOCK TABLES, or the end of the session. Open transactions go on
@@ -147,6 +153,25 @@ impl Session {
         Ok(())
     }
 
+    /// What ANALYZE, CHECK and OPTIMIZE TABLE need on their tables. OPTIMIZE LOCAL needs a privilege of its own instead, as in MySQL.
+    pub(super) fn check_may_maintain(
+        &mut self,
+        what: TableMaintenance,
+        local: bool,
+        tables: &[TableName],
+    ) -> Result<(), SqlError> {
+        if local && what == TableMaintenance::Optimize {
+            return self.check_global_itself(&[Privilege::OptimizeLocalTable]);
+        }
+        tables.iter().try_for_each(|table| match what {
+            TableMaintenance::Check => {
+                let schema = self.schema_of(table)?;
+                self.check_any_on_table(&schema, &table.name)
+            }
+            _ => self.check_table_for(&[Privilege::Select, Privilege::Insert], table),
+        })
+    }
+
     /// ANALYZE, CHECK and OPTIMIZE TABLE.
     pub(super) async fn maintain(
         &mut self,
@@ -157,12 +182,6 @@ impl Session {
         self.commit().await?;
         let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text v131072");
         for table in tables {
-            match what {
-                // MySQL asks for any privilege here.
-                TableMaintenance::Check if self.account().sees_table(&self.schema_of(table)?, &table.name) => {}
-                TableMaintenance::Check => self.check_table(Privilege::Select, table)?,
-                _ => self.check_table_for(&[Privilege::Select, Privilege::Insert], table)?,
-            }
             let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
             let is_temporary = self.catalog().temporary_table(&schema, &table.name).is_some();

@@ -6,7 +6,8 @@ use super::Session;
 use crate::account::{self, Level, Privilege, Privileges};
 use crate::ddl;
 use crate::parse::ast::{
-    AlterAction, AlterTable, AuthSecret, Ddl, ForeignKeySpec, Grant, GrantLevel, TableName, UserName, UserSpec,
+    AlterAction, AlterTable, AuthSecret, CreateTable, Ddl, ForeignKeySpec, Grant, GrantLevel, TableName, UserName,
+    UserSpec,
 };
 
 impl Session {
@@ -20,6 +21,7 @@ impl Session {
             }
             Ddl::DropDatabase { name, .. } => self.check_database(Privilege::Drop, name),
             Ddl::CreateTable(create) => {
+                self.check_own_database(&create.name)?;
                 self.check_table(Privilege::Create, &create.name)?;
                 self.check_parents(&create.name, create.foreign_keys.iter())?;
                 create.like.as_ref().map_or(Ok(()), |like| self.check_table(Privilege::Select, like))
@@ -62,6 +64,24 @@ impl Session {
         }
     }
 
+    /// CREATE TABLE … SELECT: the table, before what it is filled from.
+    pub(super) fn check_may_select_into(&mut self, create: &CreateTable) -> Result<(), SqlError> {
+        if create.temporary {
+            let schema = self.schema_of(&create.name)?;
+            return self.check_database(Privilege::CreateTemporaryTables, &schema);
+        }
+        self.check_own_database(&create.name)?;
+        self.check_table_for(&[Privilege::Insert, Privilege::Create], &create.name)
+    }
+
+    /// No table is made where the server's own are (1044).
+    fn check_own_database(&self, table: &TableName) -> Result<(), SqlError> {
+        match table.schema.as_deref().and_then(crate::information_schema::system_database) {
+            Some(system) if system != "mysql" => Err(self.database_denied(system)),
+            _ => Ok(()),
+        }
+    }
+
     /// CREATE USER, or the privilege to change the tables in which MySQL has accounts.
     pub(super) fn check_accounts(&mut self, of_tables: Privilege) -> Result<(), SqlError> {
         if self.account().on_database("mysql").has(of_tables) {
@@ -71,16 +91,8 @@ impl Session {
     }
 
     fn check_alter(&mut self, alter: &AlterTable) -> Result<(), SqlError> {
-        let only_indexes = alter.actions.iter().all(|action| {
-            matches!(
-                action.unconditional(),
-                AlterAction::AddIndex(_) | AlterAction::DropIndex(_) | AlterAction::DropPrimaryKey
-            )
-        });
-        let privilege = if only_indexes && !alter.actions.is_empty() { Privilege::Index } else { Privilege::Alter };
-        let checked = self.check_table(privilege, &alter.table);
-        // ALTER covers what INDEX does.
-        checked.or_else(|error| self.check_table(Privilege::Alter, &alter.table).map_err(|_| error))?;
+        let privilege = if alter.of_index { Privilege::Index } else { Privilege::Alter };
+        self.check_table(privilege, &alter.table)?;
         let foreign_keys = alter.actions.iter().filter_map(|action| match action.unconditional() {
             AlterAction::AddForeignKey(key) => Some(key),
             _ => None,

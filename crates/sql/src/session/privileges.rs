@@ -4,28 +4,31 @@ use base::{SqlError, codes};
 
 use super::Session;
 use super::rows::privilege_of;
-use crate::account::{Account, Privilege, Privileges};
+use crate::account::{Account, Level, Privilege, Privileges};
 use crate::parse::ast::TableName;
 use crate::plan::{TableUse, UsedColumns};
 
 impl Session {
-    /// Privileges on the tables of a plan (1142).
+    /// Privileges on the tables of a plan: on all of them (1142) before those on their columns (1143).
     pub(super) fn check_table_uses(&mut self, uses: &[TableUse]) -> Result<(), SqlError> {
         if uses.is_empty() {
             return Ok(());
         }
-        let account = self.account();
+        let (account, mut of_columns) = (self.account(), Vec::new());
         for used in uses.iter().filter(|used| !used.temporary) {
             let privilege = privilege_of(used);
             if account.global.has(privilege) && used.columns != UsedColumns::Locked {
                 continue;
             }
             let held = account.on_table(&used.schema, &used.table);
-            if held.has(privilege) {
+            if used.columns == UsedColumns::Locked {
                 let locks = [Privilege::Update, Privilege::Delete, Privilege::LockTables];
-                if used.columns == UsedColumns::Locked && !locks.iter().any(|lock| held.has(*lock)) {
+                if !locks.iter().any(|lock| held.has(*lock)) {
                     return Err(self.table_denied("SELECT with locking clause", &used.table));
                 }
+                continue;
+            }
+            if held.has(privilege) {
                 continue;
             }
             let columns = match &used.columns {
@@ -44,13 +47,11 @@ impl Session {
                 {
                     columns
                 }
-                // Which columns those are is another use's.
-                UsedColumns::Locked => continue,
                 _ => return Err(self.table_denied(privilege.name(), &used.table)),
             };
-            self.check_columns(used, columns, &account)?;
+            of_columns.push((used, columns));
         }
-        Ok(())
+        of_columns.into_iter().try_for_each(|(used, columns)| self.check_columns(used, columns, &account))
     }
 
     /// A privilege on columns of a table for whose whole the account does not have it.
@@ -95,17 +96,36 @@ impl Session {
     }
 
     /// Whether the account may enter a database; `information_schema` and `performance_schema` are everybody's.
-    pub(crate) fn sees_database(&mut self, database: &str) -> bool {
+    pub(crate) fn enters_database(&mut self, database: &str) -> bool {
         match crate::information_schema::system_database(database) {
-            Some("mysql") => self.account().sees_database("mysql"),
+            Some("mysql") => self.account().enters_database("mysql"),
             Some(_) => true,
-            None => self.account().sees_database(database),
+            None => self.account().enters_database(database),
         }
     }
 
     /// Whether any privilege lets the account know of a table.
     pub(crate) fn sees_table(&mut self, schema: &str, table: &str) -> bool {
         self.account().sees_table(schema, table)
+    }
+
+    /// What SHOW COLUMNS, SHOW INDEX and CHECK TABLE need (1142).
+    pub(crate) fn check_any_on_table(&mut self, schema: &str, table: &str) -> Result<(), SqlError> {
+        let is_temporary = self.catalog().temporary_table(schema, table).is_some();
+        if is_temporary || self.account().may_describe(schema, table) {
+            return Ok(());
+        }
+        Err(self.table_denied(Privilege::Select.name(), table))
+    }
+
+    /// Any privilege on the whole of a table, which SHOW CREATE TABLE needs (1142).
+    pub(crate) fn check_may_show(&mut self, schema: &str, table: &str) -> Result<(), SqlError> {
+        let is_temporary = self.catalog().temporary_table(schema, table).is_some();
+        let held = self.account().on_table(schema, table).common(Privileges::all_at(Level::Table));
+        if is_temporary || !held.is_empty() {
+            return Ok(());
+        }
+        Err(self.table_denied("SHOW", table))
     }
 
     /// A privilege on a database (1044).
@@ -138,12 +158,16 @@ impl Session {
         if any_of.iter().any(|privilege| Privileges::of(Privilege::Super).has(*privilege)) && names[0] != "SUPER" {
             names.insert(0, "SUPER");
         }
-        let names = match &names[..] {
-            [names @ .., last] if !names.is_empty() => format!("{} or {last}", names.join(", ")),
-            names => names.join(""),
-        };
-        let message = format!("Access denied; you need (at least one of) the {names} privilege(s) for this operation");
-        Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
+        Err(global_denied(&names))
+    }
+
+    /// One of several global privileges that SUPER does not stand for here (1227).
+    pub(crate) fn check_global_itself(&mut self, any_of: &[Privilege]) -> Result<(), SqlError> {
+        let global = self.account().global;
+        if any_of.iter().any(|privilege| global.contains(*privilege)) {
+            return Ok(());
+        }
+        Err(global_denied(&any_of.iter().map(|privilege| privilege.name()).collect::<Vec<_>>()))
     }
 
     /// Whether the account may do what FLUSH does (1227).
@@ -182,4 +206,14 @@ impl Session {
             format!("The MySQL server is running with the {option} option so it cannot execute this statement");
         Err(SqlError::new(codes::OPTION_PREVENTS_STATEMENT, message))
     }
+}
+
+/// 1227
+fn global_denied(names: &[&str]) -> SqlError {
+    let names = match names {
+        [names @ .., last] if !names.is_empty() => format!("{} or {last}", names.join(", ")),
+        names => names.join(""),
+    };
+    let message = format!("Access denied; you need (at least one of) the {names} privilege(s) for this operation");
+    SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message)
 }

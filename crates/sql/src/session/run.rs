@@ -192,7 +192,7 @@ impl Session {
             return Err(no_database());
         }
         let system = crate::information_schema::system_database(name);
-        if !self.sees_database(name) {
+        if !self.enters_database(name) {
             return Err(self.database_denied(name));
         }
         if system.is_none() && self.catalog().database(name).is_none() {

@@ -44,6 +44,15 @@ const RESTRICTED: &[&str] = &[
     "connection_memory_limit",
     "global_connection_memory_tracking",
     "histogram_generation_max_mem_size",
+    "pseudo_thread_id",
+    "sql_generate_invisible_primary_key",
+    "sql_log_bin",
+    "sql_log_off",
+    "sql_require_primary_key",
+    "xa_detach_on_prepare",
+];
+/// Those for which SUPER is not enough.
+const RESTRICTED_FROM_SUPER: &[&str] = &[
     "innodb_strict_mode",
     "internal_tmp_mem_storage_engine",
     "low_priority_updates",
@@ -52,14 +61,8 @@ const RESTRICTED: &[&str] = &[
     "max_insert_delayed_threads",
     "min_examined_row_limit",
     "preload_buffer_size",
-    "pseudo_thread_id",
     "select_into_buffer_size",
     "select_into_disk_sync_delay",
-    "sql_generate_invisible_primary_key",
-    "sql_log_bin",
-    "sql_log_off",
-    "sql_require_primary_key",
-    "xa_detach_on_prepare",
 ];
 /// Those that say where what is executed comes from.
 const RESTRICTED_OF_LOGS: &[&str] = &[
@@ -196,6 +199,8 @@ impl Session {
             self.check_global(OF_LOGS)?;
         } else if RESTRICTED.contains(&setting.name) {
             self.check_global(OF_SESSIONS)?;
+        } else if RESTRICTED_FROM_SUPER.contains(&setting.name) {
+            self.check_global_itself(OF_SESSIONS)?;
         }
         if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no" | "gtid_domain_id")
             && self.in_transaction()

@@ -24,6 +24,9 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
     if let Some(system) = system_database(&schema) {
         let columns = information_schema::columns_of(system, &name.name);
         let columns = columns.ok_or_else(|| ddl::no_such_table(system, &name.name))?;
+        if system == "mysql" {
+            session.check_any_on_table(system, &name.name)?;
+        }
         for column in &columns {
             rows.push(line(column, "", full, "select"));
         }

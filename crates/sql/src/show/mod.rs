@@ -67,7 +67,7 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
         Show::Index { table, filter } => (columns::indexes(session, table)?, filter),
         Show::CreateTable(table) => (objects::create_table(session, table)?, &Filter::None),
         Show::CreateView(table) => return Err(objects::no_view(session, table)),
-        Show::CreateOfNothing { kind, name } => return Err(objects::nothing_of(kind, name)),
+        Show::CreateOfNothing { kind, name } => return Err(objects::nothing_of(session, kind, name)),
         Show::CreateDatabase { name, if_not_exists } => {
             (objects::create_database(session, name, *if_not_exists)?, &Filter::None)
         }
@@ -85,7 +85,10 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
         Show::CharacterSets(filter) => (server::character_sets(), filter),
         Show::Collations(filter) => (server::collations(), filter),
         Show::Profiles => (Rows::new("Query_ID i, Duration d, Query v300"), &Filter::None),
-        Show::Nothing(kind, filter) => (nothing(*kind), filter),
+        Show::Nothing { kind, database, filter } => {
+            objects::check_may_list(session, *kind, database.as_deref())?;
+            (nothing(*kind), filter)
+        }
         Show::BinaryLogs => (binlog::binary_logs(session)?, &Filter::None),
         Show::BinaryLogStatus => (binlog::binary_log_status(session)?, &Filter::None),
         Show::BinlogEvents { file, position, limit } => {

@@ -5,9 +5,10 @@ use engine::Table;
 use types::Value;
 
 use super::{Rows, opt};
+use crate::account::Privilege;
 use crate::ddl;
 use crate::information_schema::{self, system_database};
-use crate::parse::ast::{Filter, TableName};
+use crate::parse::ast::{Filter, NothingToShow, TableName};
 use crate::session::Session;
 
 /// The databases that the account may see, by name.
@@ -16,7 +17,7 @@ pub(crate) fn visible_databases(session: &mut Session) -> Vec<String> {
     let catalog = session.catalog();
     let own = catalog.databases().map(|database| database.name.clone()).filter(|name| account.sees_database(name));
     let mut names: Vec<String> = own.collect();
-    let system = information_schema::DATABASES.iter().filter(|name| session.sees_database(name));
+    let system = information_schema::DATABASES.iter().filter(|name| **name != "mysql" || account.sees_database(name));
     names.extend(system.map(|name| (*name).to_string()));
     names.sort();
     names
@@ -42,7 +43,7 @@ fn database_of(session: &mut Session, named: Option<&str>) -> Result<String, Sql
         None => return Err(ddl::no_database()),
     };
     if let Some(system) = system_database(&name) {
-        if !session.sees_database(system) {
+        if !session.enters_database(system) {
             return Err(session.database_denied(system));
         }
         return Ok(system.to_string());
@@ -50,7 +51,7 @@ fn database_of(session: &mut Session, named: Option<&str>) -> Result<String, Sql
     if session.catalog().database(&name).is_none() {
         return Err(ddl::unknown_database(&name));
     }
-    if !session.account().sees_database(&name) {
+    if !session.enters_database(&name) {
         return Err(session.database_denied(&name));
     }
     Ok(name)
@@ -107,8 +108,15 @@ pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Res
     Ok(rows)
 }
 
-/// A table that the statement names and the account may see (1146, 1142).
+/// A table that the statement names and whose columns the account may ask for (1146, 1142).
 pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::sync::Arc<Table>, SqlError> {
+    let table = existing(session, name)?;
+    session.check_any_on_table(&table.def.schema, &table.def.name)?;
+    Ok(table)
+}
+
+/// A table that the statement names, whoever asks.
+fn existing(session: &mut Session, name: &TableName) -> Result<std::sync::Arc<Table>, SqlError> {
     let schema = match name.schema.as_deref().or(session.database()) {
         Some(schema) => schema.to_string(),
         None => return Err(ddl::no_database()),
@@ -122,15 +130,16 @@ pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::s
     if catalog.database(&schema).is_none() {
         return Err(ddl::unknown_database(&schema));
     }
-    let table = catalog.table(&schema, &name.name).cloned();
-    if !session.sees_table(&schema, &name.name) {
-        session.check_table(crate::account::Privilege::Select, name)?;
-    }
-    table.ok_or_else(|| ddl::no_such_table(&schema, &name.name))
+    // Whether there is such a table is no secret, as in MySQL.
+    catalog.table(&schema, &name.name).cloned().ok_or_else(|| ddl::no_such_table(&schema, &name.name))
 }
 
 pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Rows, SqlError> {
-    let schema = name.schema.as_deref().or(session.database()).unwrap_or_default();
+    let schema = schema_given(session, name).unwrap_or_default();
+    let schema = schema.as_str();
+    if schema.eq_ignore_ascii_case("mysql") {
+        session.check_may_show("mysql", &name.name)?;
+    }
     let mut rows = Rows::new("Table v64, Create Table v1024");
     if let Some(text) = information_schema::definition_of(schema, &name.name) {
         rows.push(vec![Value::str(name.name.clone()), Value::str_static(text)]);
@@ -139,7 +148,8 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
     if system_database(schema).is_some() {
         return Err(SqlError::new(codes::WRONG_OBJECT, format!("'{schema}.{}' is not BASE TABLE", name.name)));
     }
-    let table = table_of(session, name)?;
+    session.check_may_show(schema_given(session, name)?.as_str(), &name.name)?;
+    let table = existing(session, name)?;
     let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
     let next = table.auto_increment().peek();
     let mut text = ddl::create_table(&table.def, next, show_generated);
@@ -150,9 +160,19 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
     Ok(rows)
 }
 
+/// The database that the name of a table says, or the default one.
+fn schema_given(session: &Session, name: &TableName) -> Result<String, SqlError> {
+    name.schema.as_deref().or(session.database()).map(str::to_owned).ok_or_else(ddl::no_database)
+}
+
 /// SHOW CREATE VIEW: what is there is a table.
 pub(super) fn no_view(session: &mut Session, name: &TableName) -> SqlError {
-    match table_of(session, name) {
+    let readable = schema_given(session, name)
+        .is_ok_and(|schema| session.account().on_any_column(&schema, &name.name).has(Privilege::Select));
+    if let (false, Err(denied)) = (readable, session.check_table(Privilege::Select, name)) {
+        return denied;
+    }
+    match existing(session, name) {
         Ok(table) => {
             let message = format!("'{}.{}' is not VIEW", table.def.schema, table.def.name);
             SqlError::new(codes::WRONG_OBJECT, message)
@@ -161,8 +181,35 @@ pub(super) fn no_view(session: &mut Session, name: &TableName) -> SqlError {
     }
 }
 
+/// Who may ask for triggers and events of a database.
+pub(super) fn check_may_list(
+    session: &mut Session,
+    kind: NothingToShow,
+    database: Option<&str>,
+) -> Result<(), SqlError> {
+    let database = || database.or(session.database()).map(str::to_owned);
+    match kind {
+        NothingToShow::Triggers => {
+            let name = database().ok_or_else(ddl::no_database)?;
+            let sees = session.enters_database(&name) || session.account().tables.contains_key(&name);
+            if sees { Ok(()) } else { Err(session.database_denied(&name)) }
+        }
+        NothingToShow::Events => {
+            let name = database().ok_or_else(ddl::no_database)?;
+            session.check_database(Privilege::Event, &name)
+        }
+        _ => Ok(()),
+    }
+}
+
 /// SHOW CREATE of something of which there are none.
-pub(super) fn nothing_of(kind: &str, name: &str) -> SqlError {
+pub(super) fn nothing_of(session: &mut Session, kind: &str, name: &TableName) -> SqlError {
+    if kind == "EVENT"
+        && let Err(error) = check_may_list(session, NothingToShow::Events, name.schema.as_deref())
+    {
+        return error;
+    }
+    let name = &name.name;
     match kind {
         "TRIGGER" => SqlError::new(codes::TRG_DOES_NOT_EXIST, "Trigger does not exist"),
         "EVENT" => SqlError::new(codes::EVENT_DOES_NOT_EXIST, format!("Unknown event '{name}'")),
@@ -171,6 +218,10 @@ pub(super) fn nothing_of(kind: &str, name: &str) -> SqlError {
 }
 
 pub(super) fn create_database(session: &mut Session, name: &str, if_not_exists: bool) -> Result<Rows, SqlError> {
+    // Whether there is such a database is said to those who could use it.
+    if !session.enters_database(name) {
+        return Err(session.database_denied(name));
+    }
     let name = database_of(session, Some(name))?;
     let text = match session.catalog().database(&name) {
         Some(database) => ddl::create_database(database, if_not_exists),

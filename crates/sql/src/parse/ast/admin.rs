@@ -53,6 +53,8 @@ pub enum Admin {
         what: TableMaintenance,
         /// With these.
         tables: Vec<TableName>,
+        /// LOCAL, NO_WRITE_TO_BINLOG.
+        local: bool,
         /// FROM: the server that has the rows that REPAIR cannot read.
         from: Option<String>,
     },
@@ -126,8 +128,8 @@ pub enum FlushTarget {
     BinaryLogs,
     /// STATUS.
     Status,
-    /// PRIVILEGES, HOSTS, …: nothing is cached, so there is nothing to do.
-    Nothing,
+    /// PRIVILEGES, HOSTS, …: nothing is cached, so there is nothing to do. In MySQL's words.
+    Nothing(&'static str),
     /// TABLES [t, …].
     Tables(Vec<TableName>),
     /// TABLES [t, …] WITH READ LOCK.

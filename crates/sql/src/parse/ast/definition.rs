@@ -350,6 +350,8 @@ pub struct AlterTable {
     pub if_exists: bool,
     /// What to change, in order.
     pub actions: Vec<AlterAction>,
+    /// It is CREATE INDEX or DROP INDEX, which need another privilege than ALTER TABLE.
+    pub of_index: bool,
     /// ALGORITHM and LOCK, if they are said.
     pub online: Option<Online>,
 }

@@ -52,7 +52,7 @@ pub enum Show {
         /// What it would be.
         kind: &'static str,
         /// Its name.
-        name: String,
+        name: TableName,
     },
     /// SHOW CREATE DATABASE.
     CreateDatabase {
@@ -138,7 +138,14 @@ pub enum Show {
         channel: ChannelName,
     },
     /// SHOW of things that there are none of: TRIGGERS, EVENTS, PROCEDURE STATUS, FUNCTION STATUS, OPEN TABLES.
-    Nothing(NothingToShow, Filter),
+    Nothing {
+        /// What there is none of.
+        kind: NothingToShow,
+        /// FROM.
+        database: Option<String>,
+        /// LIKE, WHERE.
+        filter: Filter,
+    },
     /// SHOW PROFILES, SHOW PROFILE.
     Profiles,
 }
