@@ -18,6 +18,7 @@ mod install;
 mod kill;
 pub mod mixed;
 mod node;
+pub mod pairs;
 mod peer;
 mod process;
 pub mod random_sql;

@@ -35,8 +35,9 @@ enum Task {
     Bench(bench::BenchArguments),
     /// Fuzz what decodes bytes from outside (nightly, cargo-fuzz), and a server with statements. Example: cargo xtask fuzz statements --seconds 600
     Fuzz(fuzz::FuzzArguments),
-    /// Kill servers under load and compare what was acknowledged with what is found; with --sim, simulations with fresh seeds.
-    /// Example: cargo xtask soak --rounds 100, cargo xtask soak --sim --minutes 60
+    /// Kill servers under load and compare what was acknowledged with what is found; with --sim, simulations with fresh seeds; with --pairs,
+    /// random scripts for a source and its replica, real servers among them.
+    /// Example: cargo xtask soak --rounds 100, cargo xtask soak --sim --minutes 60, cargo xtask soak --pairs --seeds 1000
     Soak(soak::SoakArguments),
     /// Run MariaDB's regression test files statement by statement beside real servers. Example: cargo xtask suites main/func_ --show
     Suites(suites::SuitesArguments),

@@ -1,5 +1,6 @@
 //! `cargo xtask soak`: kills servers under load, any number of times, and compares what was acknowledged with what
-//! is found. With `--sim`: all simulations with seeds that nobody has run before, for a time.
+//! is found. With `--sim`: all simulations with seeds that nobody has run before, for a time. With `--pairs`: scripts
+//! from seeds for a source and a replica.
 
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -27,7 +28,16 @@ pub(crate) struct SoakArguments {
     /// With --sim: how long.
     #[arg(long, default_value_t = 60)]
     minutes: u64,
-    /// With --sim: the first seed; fresh ones, by the time of day, if it is not given.
+    /// Scripts from seeds for a source and its replica, real servers among them.
+    #[arg(long, conflicts_with = "sim")]
+    pairs: bool,
+    /// With --pairs: of each pair.
+    #[arg(long, default_value_t = 1000)]
+    seeds: u64,
+    /// With --pairs: of this pair alone.
+    #[arg(long, value_parser = interop::pairs::PAIRS.map(|pair| pair.name))]
+    pair: Option<String>,
+    /// With --sim or --pairs: the first seed; fresh ones, by the time of day, if it is not given.
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -37,7 +47,34 @@ pub(crate) fn run(arguments: &SoakArguments) -> Result<()> {
         return simulate(arguments);
     }
     interop::install_everything()?;
+    if arguments.pairs {
+        return pairs(arguments);
+    }
     interop::kill_loop(arguments.rounds, arguments.clients)
+}
+
+/// A batch at a time, so that there is something to read before all of them are done.
+const PAIRS_AT_ONCE: u64 = 50;
+
+/// Prints what failed, each made small and with the command that repeats it.
+fn pairs(arguments: &SoakArguments) -> Result<()> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
+    let base = arguments.seed.unwrap_or(FIRST_SEED + now.as_secs() * 1000);
+    let mut failed = 0;
+    for pair in interop::pairs::PAIRS.iter().filter(|pair| arguments.pair.as_deref().is_none_or(|name| name == pair.name)) {
+        let (start, end) = (Instant::now(), base + arguments.seeds);
+        let (mut clean, mut first, mut taken) = (0, base, (0, 0));
+        while first < end {
+            let outcome = pair.run(first..end.min(first + PAIRS_AT_ONCE), true)?;
+            clean += outcome.clean;
+            taken = (taken.0 + outcome.statements.0, taken.1 + outcome.statements.1);
+            failed += outcome.failures.len();
+            first += PAIRS_AT_ONCE;
+        }
+        let (took, refused) = taken;
+        println!("{}: {clean} of {} seeds clean, {took} statements done, {refused} refused, {:.0?}", pair.name, arguments.seeds, start.elapsed());
+    }
+    if failed == 0 { Ok(()) } else { Err(format!("{failed} seeds failed")) }
 }
 
 /// The tests print the seed that failed, and the command that repeats it.

@@ -30,6 +30,7 @@ mod log_tools;
 mod log_updates;
 mod maria_names;
 mod memory;
+mod pairs;
 mod parallel_apply;
 mod privileges;
 mod random_answers;

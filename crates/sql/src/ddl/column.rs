@@ -28,7 +28,7 @@ pub(super) fn column_def(
         return Err(wrong_specifier(name));
     }
     if let Some(fsp) = spec.on_update_now
-        && !default::takes_now(&ty, fsp)
+        && default::digits_of_now(&ty, fsp, context).is_none()
     {
         return Err(SqlError::new(codes::INVALID_ON_UPDATE, format!("Invalid ON UPDATE clause for '{name}' column")));
     }

@@ -21,10 +21,10 @@ pub(super) fn column_default(
     let literal = match spec {
         DefaultSpec::Null if column.nullable => return Ok(Some(ColumnDefault::Literal(Value::Null))),
         DefaultSpec::Null => return Err(invalid(&column.name)),
-        DefaultSpec::Now(fsp) if takes_now(&column.ty, *fsp) => {
-            return Ok(Some(ColumnDefault::CurrentTimestamp { fsp: *fsp }));
+        DefaultSpec::Now(digits) => {
+            let fsp = digits_of_now(&column.ty, *digits, context).ok_or_else(|| invalid(&column.name))?;
+            return Ok(Some(ColumnDefault::CurrentTimestamp { fsp }));
         }
-        DefaultSpec::Now(_) => return Err(invalid(&column.name)),
         DefaultSpec::Literal(literal) | DefaultSpec::InParentheses(literal) => literal,
     };
     if column.ty.is_blob() && matches!(spec, DefaultSpec::Literal(_)) {
@@ -50,9 +50,16 @@ pub(super) fn column_default(
     Ok(Some(ColumnDefault::Literal(value)))
 }
 
-/// CURRENT_TIMESTAMP(n) fits DATETIME and TIMESTAMP with as many digits.
-pub(super) fn takes_now(ty: &ColumnType, digits: u8) -> bool {
-    matches!(ty, ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } if *fsp == digits)
+/// CURRENT_TIMESTAMP(n) fits DATETIME and TIMESTAMP with as many digits. For a MariaDB, from whose log a definition may come, none are as many as the
+/// column has, and more of them no more than that.
+pub(super) fn digits_of_now(ty: &ColumnType, digits: u8, context: &DdlContext<'_>) -> Option<u8> {
+    match ty {
+        ColumnType::DateTime { fsp } | ColumnType::Timestamp { fsp } => {
+            let fits = *fsp == digits || context.is_logged && (digits == 0 || digits > *fsp);
+            fits.then_some(*fsp)
+        }
+        _ => None,
+    }
 }
 
 /// 1067.

@@ -28,8 +28,14 @@ pub(super) fn row_mapper(
     if same_columns && same_key(old, new) {
         return Ok(None);
     }
-    let columns = new.columns.iter().zip(sources);
-    let steps = columns.map(|(column, source)| step(old, column, *source, context)).collect();
+    // MySQL needs no number for each row of a table without a key; here a generated key needs one, wherever the definition comes from.
+    let counted = new.counted_pk().filter(|_| context.is_logged);
+    let columns = new.columns.iter().zip(sources).enumerate();
+    let steps = columns.map(|(at, (column, source))| match source {
+        None if counted == Some(at) => Step::Count,
+        source => step(old, column, *source, context),
+    });
+    let steps = steps.collect();
     let map = Map {
         old: RowLayout::new(old),
         new: RowLayout::new(new),

@@ -122,6 +122,8 @@ fn column_text(column: &ColumnDef, def: &TableDef, invisible: &str) -> String {
     if column.ty.has_charset() && column.collation != def.collation {
         let (charset, collation) = (column.collation.charset().name(), column.collation.name());
         let _ = write!(text, " CHARACTER SET {charset} COLLATE {collation}");
+    } else if column.ty.has_charset() && !column.collation.info().is_default {
+        let _ = write!(text, " COLLATE {}", column.collation.name());
     }
     let timestamp = matches!(column.ty, ColumnType::Timestamp { .. });
     if !column.nullable {
