@@ -61,7 +61,9 @@ fn pairs(arguments: &SoakArguments) -> Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
     let base = arguments.seed.unwrap_or(FIRST_SEED + now.as_secs() * 1000);
     let mut failed = 0;
-    for pair in interop::pairs::PAIRS.iter().filter(|pair| arguments.pair.as_deref().is_none_or(|name| name == pair.name)) {
+    for pair in
+        interop::pairs::PAIRS.iter().filter(|pair| arguments.pair.as_deref().is_none_or(|name| name == pair.name))
+    {
         let (start, end) = (Instant::now(), base + arguments.seeds);
         let (mut clean, mut first, mut taken) = (0, base, (0, 0));
         while first < end {
@@ -72,7 +74,12 @@ fn pairs(arguments: &SoakArguments) -> Result<()> {
             first += PAIRS_AT_ONCE;
         }
         let (took, refused) = taken;
-        println!("{}: {clean} of {} seeds clean, {took} statements done, {refused} refused, {:.0?}", pair.name, arguments.seeds, start.elapsed());
+        println!(
+            "{}: {clean} of {} seeds clean, {took} statements done, {refused} refused, {:.0?}",
+            pair.name,
+            arguments.seeds,
+            start.elapsed()
+        );
     }
     if failed == 0 { Ok(()) } else { Err(format!("{failed} seeds failed")) }
 }

@@ -133,8 +133,7 @@ impl Alter {
     }
 
     fn change_key(&mut self, script: &mut Script) {
-        let keys: Vec<Key> =
-            self.table.keys.iter().filter(|key| !self.touched.contains(&key.name)).cloned().collect();
+        let keys: Vec<Key> = self.table.keys.iter().filter(|key| !self.touched.contains(&key.name)).cloned().collect();
         if keys.is_empty() {
             return self.add_key(script);
         }
@@ -202,7 +201,8 @@ impl Alter {
         let Some(column) = self.column(script).filter(|column| !column.auto) else { return };
         let Some(value) = column.kind.default(&mut script.random) else { return };
         self.touch(&column.name);
-        let drops = script.random.chance(25);
+        // One that may be NULL has no default then in MySQL, and NULL here.
+        let drops = !column.nullable && script.random.chance(25);
         let what = if drops { "DROP DEFAULT".into() } else { format!("SET DEFAULT {value}") };
         self.clause(format!("ALTER COLUMN {} {what}", column.name));
     }
@@ -321,7 +321,7 @@ impl Script {
     fn versions(&mut self, table: &mut Table) -> String {
         let column = self.column();
         let definition = column.definition();
-        if definition.contains("COMMENT") {
+        if definition.contains("COMMENT") || self.beside {
             return String::new();
         }
         let comments = [

@@ -76,7 +76,8 @@ fn described(connection: &mut Connection, database: &str, table: &str, beside_ma
         row[1] = plain_type(&row[1]);
         // What a character set of theirs has as its own is what MySQL has as its.
         row[4] = row[4].replace("uca1400_ai_ci", "0900_ai_ci");
-        row[5] = plain_default(&row[5]);
+        // Of bytes each server says in its own way what they are.
+        row[5] = if row[1].contains("binary") { String::new() } else { plain_default(&row[5]) };
         if row[1] == "json" && beside_mariadb {
             (row[1], row[3], row[4]) = ("longtext".into(), "utf8mb4".into(), "utf8mb4_bin".into());
         }
@@ -123,7 +124,11 @@ fn rows(connection: &mut Connection, database: &str, table: &str) -> Result<Vec<
     );
     let value = |row: Vec<String>| match row[1].as_str() {
         "enum" | "set" => format!("CONCAT(`{0}` + 0, ':', HEX(`{0}`))", row[0]),
-        word if word.ends_with("char") || word.ends_with("text") || word.ends_with("blob") || word.ends_with("binary") => {
+        word if word.ends_with("char")
+            || word.ends_with("text")
+            || word.ends_with("blob")
+            || word.ends_with("binary") =>
+        {
             format!("HEX(`{}`)", row[0])
         }
         "bit" => format!("`{}` + 0", row[0]),

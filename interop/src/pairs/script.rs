@@ -15,6 +15,8 @@ pub(super) struct Script {
     pub(super) random: Random,
     /// Whose words these are; `None` is one of ours.
     pub(super) source: Option<Kind>,
+    /// Servers of two versions run it.
+    pub(super) beside: bool,
     pub(super) tables: Vec<Table>,
     pub(super) numbered: u32,
     /// Statements that belong together.
@@ -24,12 +26,13 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn new(seed: u64, source: Option<Kind>) -> Script {
+    pub(super) fn new(seed: u64, source: Option<Kind>, beside: bool) -> Script {
         let random = Random::new(seed);
         let mut script = Script {
             seed,
             random,
             source,
+            beside,
             tables: Vec::new(),
             numbered: 0,
             queue: VecDeque::new(),
@@ -54,7 +57,13 @@ impl Script {
                 format!("USE {database}"),
             ]);
         }
-        let mode = self.word(&["DEFAULT", "DEFAULT", "''", "'NO_AUTO_VALUE_ON_ZERO'", "'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO'"]);
+        let mode = self.word(&[
+            "DEFAULT",
+            "DEFAULT",
+            "''",
+            "'NO_AUTO_VALUE_ON_ZERO'",
+            "'STRICT_TRANS_TABLES,NO_AUTO_VALUE_ON_ZERO'",
+        ]);
         self.say([format!("SET sql_mode = {mode}")]);
         let image = self.word(&["FULL", "FULL", "MINIMAL", "NOBLOB"]);
         self.say([format!("SET binlog_row_image = '{image}'")]);
@@ -185,7 +194,6 @@ impl Script {
 
     fn create_new(&mut self) -> String {
         let mut table = self.empty_table();
-        let mut parts = Vec::new();
         let id = |auto: bool| Column {
             name: "id".into(),
             kind: Type::Int("INT"),
@@ -211,30 +219,35 @@ impl Script {
             table.columns.push(column);
         }
         table.temporary = !table.is_parent && self.random.chance(8);
-        let parent = self.parent(table.database);
-        if let Some(parent) = parent.filter(|_| !table.temporary && self.random.chance(60)) {
-            let name = self.name("p");
-            let (key, definition) = self.foreign_key(&name, &parent);
-            table.columns.push(Column {
-                name: name.clone(),
-                kind: Type::Int("INT"),
-                nullable: true,
-                auto: false,
-                rest: String::new(),
-            });
-            table.foreign.push((key, name));
-            parts.push(definition);
-        }
+        let foreign = self.child_of(&mut table);
         self.keys_of(&mut table);
         let keys = table.keys.iter().map(|key| format!("KEY {} ({})", key.name, key.columns.join(", ")));
         let primary = (!table.primary.is_empty()).then(|| format!("PRIMARY KEY ({})", table.primary.join(", ")));
         let all: Vec<String> =
-            table.columns.iter().map(Column::definition).chain(primary).chain(keys).chain(parts).collect();
+            table.columns.iter().map(Column::definition).chain(primary).chain(keys).chain(foreign).collect();
         let word = if table.temporary { "CREATE TEMPORARY TABLE" } else { "CREATE TABLE" };
-        let end = self.word(&["", "", " ENGINE=InnoDB", " DEFAULT CHARACTER SET latin1", " COMMENT='ü'", " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"]);
+        let end = self.word(&[
+            "",
+            "",
+            " ENGINE=InnoDB",
+            " DEFAULT CHARACTER SET latin1",
+            " COMMENT='ü'",
+            " CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+        ]);
         let sql = format!("{word} {} ({}){end}", table.full(), all.join(", "));
         self.tables.push(table);
         sql
+    }
+
+    /// A column that refers to a parent, if there is one; the definition of its key.
+    fn child_of(&mut self, table: &mut Table) -> Option<String> {
+        let parent = self.parent(table.database).filter(|_| !table.temporary && self.random.chance(60))?;
+        let name = self.name("p");
+        let (key, definition) = self.foreign_key(&name, &parent);
+        let kind = Type::Int("INT");
+        table.columns.push(Column { name: name.clone(), kind, nullable: true, auto: false, rest: String::new() });
+        table.foreign.push((key, name));
+        Some(definition)
     }
 
     /// Keys of several columns, as they are.
@@ -256,7 +269,8 @@ impl Script {
     fn create_like(&mut self) -> String {
         let like = self.table();
         let new = self.empty_table();
-        let table = Table { database: new.database, name: new.name, foreign: Vec::new(), is_parent: false, ..like.clone() };
+        let table =
+            Table { database: new.database, name: new.name, foreign: Vec::new(), is_parent: false, ..like.clone() };
         let word = if table.temporary { "CREATE TEMPORARY TABLE" } else { "CREATE TABLE" };
         let sql = format!("{word} {} LIKE {}", table.full(), like.full());
         self.tables.push(table);
@@ -279,7 +293,8 @@ impl Script {
         } else {
             String::new()
         };
-        let sql = format!("CREATE TABLE {}{key} AS SELECT {} FROM {}{order}", table.full(), names.join(", "), from.full());
+        let sql =
+            format!("CREATE TABLE {}{key} AS SELECT {} FROM {}{order}", table.full(), names.join(", "), from.full());
         self.tables.push(table);
         sql
     }
@@ -330,7 +345,8 @@ impl Script {
             return format!("RENAME TABLE {a} TO {between}, {b} TO {a}, {between} TO {b}");
         }
         let name = self.name("t");
-        let database = if table.is_parent || !table.foreign.is_empty() { table.database } else { self.word(&DATABASES) };
+        let database =
+            if table.is_parent || !table.foreign.is_empty() { table.database } else { self.word(&DATABASES) };
         (self.tables[at].database, self.tables[at].name) = (database, name);
         format!("RENAME TABLE {} TO {}", table.full(), self.tables[at].full())
     }

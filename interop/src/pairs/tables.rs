@@ -27,7 +27,14 @@ impl Type {
     pub(super) fn any(random: &mut Random) -> Type {
         let charset = random.word(&CHARSETS);
         match random.below(17) {
-            0..=3 => Type::Int(random.word(&["INT", "TINYINT", "SMALLINT UNSIGNED", "BIGINT", "BIGINT UNSIGNED", "MEDIUMINT"])),
+            0..=3 => Type::Int(random.word(&[
+                "INT",
+                "TINYINT",
+                "SMALLINT UNSIGNED",
+                "BIGINT",
+                "BIGINT UNSIGNED",
+                "MEDIUMINT",
+            ])),
             4 => Type::Number(random.word(&["DECIMAL(9,3)", "DOUBLE", "FLOAT", "DECIMAL(20,0)"])),
             5..=7 => Type::Text(format!("VARCHAR({})", [10, 40, 300][random.below(3)]), charset),
             8 => Type::Text("CHAR(12)".into(), charset),
@@ -83,7 +90,9 @@ impl Type {
             Type::Text(..) => text(random),
             Type::Enum(_) => random.word(&["'a'", "'é'", "'Straße'", "'z'", "2", "'Z'", "0", "'none'"]).into(),
             Type::Set(_) => random.word(&["'p'", "'ü'", "'r,p'", "'p,ü,r'", "''", "5", "'q'"]).into(),
-            Type::Bytes(_) => random.word(&["x'00ff'", "_binary x'e4c3'", "'abc'", "_binary'\\0ü'", "''", "x'fffefd'"]).into(),
+            Type::Bytes(_) => {
+                random.word(&["x'00ff'", "_binary x'e4c3'", "'abc'", "_binary'\\0ü'", "''", "x'fffefd'"]).into()
+            }
             Type::Time(word) => time(word, random),
             Type::Bit => random.word(&["b'1010101010'", "7", "0"]).into(),
             Type::Json => random
@@ -155,7 +164,8 @@ pub(super) struct Column {
 impl Column {
     pub(super) fn any(name: String, random: &mut Random) -> Column {
         let kind = Type::any(random);
-        let nullable = random.chance(70) || matches!(kind, Type::Time(_));
+        // Where a JSON column without NULL is added, rows have `null` in MySQL and no document in MariaDB.
+        let nullable = random.chance(70) || matches!(kind, Type::Time(_) | Type::Json);
         let mut rest = String::new();
         if !nullable {
             rest += " NOT NULL";
@@ -184,7 +194,11 @@ impl Column {
         if self.nullable && random.chance(12) {
             return "NULL".into();
         }
-        if random.chance(5) && (self.nullable || self.rest.contains("DEFAULT")) { "DEFAULT".into() } else { self.kind.value(random) }
+        if random.chance(5) && (self.nullable || self.rest.contains("DEFAULT")) {
+            "DEFAULT".into()
+        } else {
+            self.kind.value(random)
+        }
     }
 }
 

@@ -106,7 +106,13 @@ impl InsertPlan {
                 frame[*slot] = value.clone();
             }
             for (&column, expr) in self.columns.iter().zip(row) {
-                let Some(expr) = expr else { continue };
+                let Some(expr) = expr else {
+                    // The word DEFAULT is a zero there: it asks for a number unless zeros are numbers.
+                    if self.auto_increment == Some(column) {
+                        progress.set(self, column, Value::Int(0), context)?;
+                    }
+                    continue;
+                };
                 let value = expr.eval(&frame, &context.eval)?;
                 progress.set(self, column, value, context)?;
                 if let Some((_, slot)) = reads.iter().find(|(read, _)| *read == column) {

@@ -120,6 +120,15 @@ impl ParsedStatement {
         self.is_deep
     }
 
+    /// Nothing is given back: a source's statement says RETURNING to its client, and does the same without.
+    pub(crate) fn forget_returning(&mut self) {
+        match &mut self.statement {
+            Statement::Insert(insert) => insert.returning = None,
+            Statement::Delete(delete) => delete.delete.returning = None,
+            _ => {}
+        }
+    }
+
     /// Its text without space around it: what logs and lists show.
     pub fn trimmed(&self) -> &str {
         self.text.trim_start()

@@ -24,7 +24,13 @@ impl Session {
     pub async fn query(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
         let text = self.statement_text(text);
         self.begin_statement(&text);
-        let result = match parse_one(&text, &self.parse_context()) {
+        let mut parsed = parse_one(&text, &self.parse_context());
+        if self.is_applier
+            && let Ok(parsed) = &mut parsed
+        {
+            parsed.forget_returning();
+        }
+        let result = match parsed {
             Ok(parsed) if parsed.is_deep() => OnLargeStack::new(self.run_parsed(&parsed, sink)).await,
             Ok(parsed) => self.run_parsed(&parsed, sink).await,
             // Comments alone are a statement that does nothing, as in MySQL: clients that keep comments send those of dumps.
