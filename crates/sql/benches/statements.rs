@@ -106,6 +106,7 @@ impl Bench {
             is_logged: false,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
+            mandatory_roles: &[],
             foreign_key_checks: true,
             warnings: &warnings,
         };

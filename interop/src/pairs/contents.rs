@@ -107,8 +107,7 @@ fn plain_type(text: &str) -> String {
     let Some((word, rest)) = text.split_once('(') else { return text.to_owned() };
     let has_width = word.ends_with("int") || word == "year";
     let end = rest.split_once(')').map_or("", |(_, end)| end);
-    let text = if has_width { format!("{word}{end}") } else { text.to_owned() };
-    text
+    if has_width { format!("{word}{end}") } else { text.to_owned() }
 }
 
 /// Without MariaDB's quotes, and as one kind of NULL.

@@ -234,10 +234,11 @@ impl Table {
 
     /// Columns that may go or change their type without a word of any key.
     pub(super) fn is_free(&self, name: &str) -> bool {
-        !self.primary.iter().any(|column| column == name)
-            && !self.foreign.iter().any(|(_, column)| column == name)
-            && !(self.is_parent && name == "id")
-            && !self.columns.iter().any(|column| column.auto && column.name == name)
+        let is_needed = self.primary.iter().any(|column| column == name)
+            || self.foreign.iter().any(|(_, column)| column == name)
+            || self.is_parent && name == "id"
+            || self.columns.iter().any(|column| column.auto && column.name == name);
+        !is_needed
     }
 
     pub(super) fn in_keys(&self, name: &str) -> bool {

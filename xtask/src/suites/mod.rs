@@ -163,7 +163,7 @@ fn ask_ours(
     while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
         let result = interpreter::run(&mut target, folder, file)?;
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
-        if count % 50 == 0 {
+        if count.is_multiple_of(50) {
             eprintln!("{count} of {} files", files.len());
         }
         if let Ok(mut ran) = ran.lock() {

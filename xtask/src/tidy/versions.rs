@@ -1,4 +1,4 @@
-//! Versions of what others wrote: none twice but those of `xtask/duplicates.txt`, none that `xtask/advisories.txt` names, none that its registry has taken back.
+//! Versions of what others wrote: none twice but those of `xtask/duplicates.txt`, none that `xtask/advisories.txt` names.
 //!
 //! Both lists are read here and not by a tool that would have to be built first (minutes) and to fetch a database. A line in either that
 //! holds of no dependency any more is a complaint too, where the line says that it is here: so the lists stay short and true.

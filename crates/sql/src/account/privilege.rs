@@ -174,8 +174,6 @@ impl Privileges {
                 | ReplicationApplier
                 | SystemVariablesAdmin
                 | SessionVariablesAdmin
-                | TransactionGtidTag
-                | XaRecoverAdmin
         );
         self.contains(privilege) || administrative && self.contains(Super)
     }
