@@ -227,7 +227,7 @@ impl<'a> Binder<'a> {
     }
 
     /// In a select list a parameter has a type before it has a value, so that the answer to PREPARE can tell the column's.
-    fn assume_param(&mut self, arg: &mut Expr, beside: &ExprType, scope: ExprScope<'_>) {
+    pub(crate) fn assume_param(&mut self, arg: &mut Expr, beside: &ExprType, scope: ExprScope<'_>) {
         let unknown = matches!(arg.kind, ExprKind::Param(_)) && arg.ty.kind == Kind::Any;
         if unknown && scope.clause == Clause::FieldList && self.context.param_types.is_empty() {
             arg.ty = build::assumed_param(beside);
@@ -489,34 +489,6 @@ impl<'a> Binder<'a> {
                 crate::expr::function::resolve("json_unquote", vec![found], session)
             }
             O::Regexp => crate::expr::function::resolve("regexp_like", vec![l, r], session),
-            other => Err(SqlError::not_supported(format_args!("operator {other}"))),
-        }
-    }
-
-    fn bind_unary(
-        &mut self,
-        op: sql::UnaryOperator,
-        expr: &'a sql::Expr,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        // -9223372036854775808 is one literal, not the negative of a number that is too large.
-        if op == sql::UnaryOperator::Minus
-            && let sql::Expr::Value(value) = expr
-            && let sql::Value::Number(digits, _) = &value.value
-            && digits == "9223372036854775808"
-        {
-            return Ok(build::integer_literal(i64::MIN));
-        }
-        let arg = self.bind_expr(expr, scope)?;
-        match op {
-            sql::UnaryOperator::Plus => Ok(arg),
-            sql::UnaryOperator::Minus => {
-                let mut arg = arg;
-                self.assume_param(&mut arg, &ExprType::of_kind(Kind::Any), scope);
-                build::negate(arg)
-            }
-            sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
-            sql::UnaryOperator::BitwiseNot => build::bit_not(arg),
             other => Err(SqlError::not_supported(format_args!("operator {other}"))),
         }
     }

@@ -1,4 +1,4 @@
-//! Literals, casts, and what is written beside them: introducers, units.
+//! Literals, casts, and what is written beside them: signs, introducers, units.
 
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
@@ -13,6 +13,34 @@ use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode, hex_text};
 use crate::parse::{bit_bytes, hex_bytes};
 
 impl<'a> Binder<'a> {
+    pub(crate) fn bind_unary(
+        &mut self,
+        op: sql::UnaryOperator,
+        expr: &'a sql::Expr,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        // -9223372036854775808 is one literal, not the negative of a number that is too large.
+        if op == sql::UnaryOperator::Minus
+            && let sql::Expr::Value(value) = expr
+            && let sql::Value::Number(digits, _) = &value.value
+            && digits == "9223372036854775808"
+        {
+            return Ok(build::integer_literal(i64::MIN));
+        }
+        let arg = self.bind_expr(expr, scope)?;
+        match op {
+            sql::UnaryOperator::Plus => Ok(arg),
+            sql::UnaryOperator::Minus => {
+                let mut arg = arg;
+                self.assume_param(&mut arg, &ExprType::of_kind(Kind::Any), scope);
+                build::negate(arg)
+            }
+            sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
+            sql::UnaryOperator::BitwiseNot => build::bit_not(arg),
+            other => Err(SqlError::not_supported(format_args!("operator {other}"))),
+        }
+    }
+
     pub(crate) fn bind_value(&mut self, value: &sql::Value) -> Result<Expr, SqlError> {
         use sql::Value as V;
         match value {

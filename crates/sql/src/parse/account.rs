@@ -3,8 +3,8 @@
 use sqlparser::tokenizer::Token;
 
 use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, Statement, TableName, UserSpec};
+use super::digits::hex_bytes;
 use super::error::ParseError;
-use super::lexer::hex_bytes;
 use super::tokens::Tokens;
 use super::{Parsed, role};
 

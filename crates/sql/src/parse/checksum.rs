@@ -11,7 +11,7 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::{Admin, Checksum, Cuts, EncodedRange};
-use super::lexer::hex_bytes;
+use super::digits::hex_bytes;
 use super::tokens::Tokens;
 
 pub(super) fn checksum(tokens: &mut Tokens<'_>) -> Parsed<Admin> {

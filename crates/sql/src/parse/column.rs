@@ -5,8 +5,8 @@ use std::ops::Range;
 use sqlparser::tokenizer::Token;
 
 use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TypeSpec};
+use super::digits::{bit_bytes, hex_bytes};
 use super::error::ParseError;
-use super::lexer::{bit_bytes, hex_bytes};
 use super::timestamps::TimestampColumn;
 use super::tokens::Tokens;
 use super::{Parsed, foreign_key};

@@ -13,8 +13,8 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::{FileFormat, LoadData, LoadDuplicates, LoadTarget, Statement};
+use super::digits::{bit_bytes, hex_bytes};
 use super::error::ParseError;
-use super::lexer::{bit_bytes, hex_bytes};
 use super::tokens::Tokens;
 use super::unsupported;
 

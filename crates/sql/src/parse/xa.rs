@@ -11,7 +11,7 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::{Statement, XaStatement, XidFormat};
-use super::lexer::hex_bytes;
+use super::digits::hex_bytes;
 use super::tokens::Tokens;
 
 /// Bytes of each part of a name.
