@@ -129,7 +129,7 @@ impl Fuzzer {
     fn run(&mut self, server: &Server, until: Instant) -> Result<()> {
         while Instant::now() < until {
             let mut connection = Connection::open_as(server.port(), "fuzz", "f")
-                .map_err(|error| format!("seed {}: the server lets nobody in: {error}", self.seed))?;
+                .map_err(|error| format!("seed {}: the server accepts no login: {error}", self.seed))?;
             // What a session has come to (a distributed transaction, tables that are locked) refuses most of what follows.
             for _ in 0..SESSION_STATEMENTS {
                 let statement = self.statement();

@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_future_takes_is_its_accounts() {
+    fn what_a_future_takes_is_its_own() {
         let total = Arc::new(Total::default());
         let (a, b) = (Usage::new(total.clone()), Usage::new(total.clone()));
         polled(&a, || allocated(5 * MIB));

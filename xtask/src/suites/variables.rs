@@ -6,7 +6,7 @@ use std::collections::HashMap;
 pub(crate) struct Variables(HashMap<String, String>);
 
 impl Variables {
-    /// What files expect from whoever runs them.
+    /// What files expect of their runner.
     pub(crate) fn new(files: &str) -> Variables {
         let mut values = HashMap::new();
         for (name, value) in [

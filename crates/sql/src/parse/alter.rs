@@ -2,7 +2,9 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::ast::{AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableOptions};
+use super::ast::{
+    AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableName, TableOptions,
+};
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account, column, create, unsupported};
@@ -96,14 +98,7 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
     create::index_parts_and_options(tokens, &mut index)?;
     online_options(tokens)?;
     let actions = vec![add_key(tokens, TableKey::Index(index))];
-    let online = tokens.online.take();
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable {
-        table,
-        if_exists: false,
-        actions,
-        of_index: true,
-        online,
-    }))))
+    Ok(of_index(tokens, table, actions))
 }
 
 /// DROP INDEX, after INDEX.
@@ -122,14 +117,13 @@ pub(super) fn drop_index(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         false => AlterAction::DropIndex(name),
     };
     let actions = vec![perhaps_if(tokens, if_exists, action)];
+    Ok(of_index(tokens, table, actions))
+}
+
+/// What CREATE INDEX and DROP INDEX are: an ALTER TABLE that needs the privilege INDEX.
+fn of_index(tokens: &mut Tokens<'_>, table: TableName, actions: Vec<AlterAction>) -> Statement {
     let online = tokens.online.take();
-    Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable {
-        table,
-        if_exists: false,
-        actions,
-        of_index: true,
-        online,
-    }))))
+    Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists: false, actions, of_index: true, online })))
 }
 
 /// ALGORITHM=…, LOCK=… behind CREATE INDEX and DROP INDEX: the log does not have them.

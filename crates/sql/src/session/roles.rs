@@ -79,7 +79,7 @@ impl Session {
                 let catalog = self.catalog();
                 let is_user = |role: &UserName| find(&catalog, role).is_some_and(|account| !account.locked);
                 if roles.iter().any(is_user) {
-                    // DROP ROLE by itself is for what nobody can log in to.
+                    // DROP ROLE by itself is for accounts that no client can log in to.
                     self.check_accounts(Privilege::Delete)?;
                 }
                 self.check_system_users(roles.iter())

@@ -115,7 +115,7 @@ pub(super) fn table_of(session: &mut Session, name: &TableName) -> Result<std::s
     Ok(table)
 }
 
-/// A table that the statement names, whoever asks.
+/// A table that the statement names, whatever privileges the account has.
 fn existing(session: &mut Session, name: &TableName) -> Result<std::sync::Arc<Table>, SqlError> {
     let schema = match name.schema.as_deref().or(session.database()) {
         Some(schema) => schema.to_string(),

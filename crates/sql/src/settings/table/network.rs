@@ -6,7 +6,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("bind_address", TEXT, "127.0.0.1").alias(&["bind"]).doc("The address that the server listens on."),
     both("connection_memory_limit", uint(2 << 20, u64::MAX), "268435456").doc(
         "Bytes of memory that a connection may take beyond what goes to temporary files; its statement ends (4082), and the connection with it. \
-         Accounts with CONNECTION_ADMIN have no such limit. (In MySQL nobody has one by default.)",
+         Accounts with CONNECTION_ADMIN have no such limit. (In MySQL no account has one by default.)",
     ),
     global("connection_memory_chunk_size", uint(0, 512 << 20), "8192")
         .doc("Bytes that a connection may take before the limits are looked at again."),
