@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use session::client::{Client, ClientError};
@@ -84,7 +85,21 @@ async fn error_of(client: &mut TestClient, sql: &str) -> u16 {
     client.query(sql).await.err().and_then(|error| error.refused().map(|error| error.code)).unwrap_or_default()
 }
 
+/// Held by all tests, and by one that wants the processors for itself alone.
+static PROCESSORS: RwLock<()> = RwLock::new(());
+
 fn test(body: impl AsyncFnOnce(TestDir)) {
+    let _shared = PROCESSORS.read().unwrap_or_else(PoisonError::into_inner);
+    run(body);
+}
+
+/// For what is about who gets a processor: what other tests take of them would be part of the answer.
+fn test_alone(body: impl AsyncFnOnce(TestDir)) {
+    let _alone = PROCESSORS.write().unwrap_or_else(PoisonError::into_inner);
+    run(body);
+}
+
+fn run(body: impl AsyncFnOnce(TestDir)) {
     crate::runtime(2).unwrap().block_on(body(TestDir::new()));
 }
 
@@ -243,7 +258,7 @@ fn kill_ends_a_statement_and_a_connection() {
 /// Statements that compute share the threads with everybody: more of them than there are threads shut nobody out.
 #[test]
 fn statements_that_never_wait_leave_room_for_others() {
-    test(async |dir| {
+    test_alone(async |dir| {
         let server = Server::start(&dir.options()).await.unwrap();
         let mut client = connect(&server, "root", "").await.unwrap();
         client.query("CREATE DATABASE d").await.unwrap();
