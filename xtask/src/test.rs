@@ -48,11 +48,11 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
             let arguments = ["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", &threads];
             succeed(cargo_command(&arguments).env("COMMUTER_BIN", &server))
         })?;
-        step("a part of MariaDB's test files", || {
-            let program = std::env::current_exe().map_err(|error| error.to_string())?;
-            let arguments = ["suites", "--sample", SUITES_FILES];
-            succeed(Command::new(program).args(arguments).env("COMMUTER_BIN", &server))
-        })?;
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let xtask = |arguments: &[&str]| succeed(Command::new(&program).args(arguments).env("COMMUTER_BIN", &server));
+        // Not among the tests of servers: it takes all processors for as long as it runs.
+        step("a minute of random statements", || xtask(&["fuzz", "statements", "--seconds", "60", "--seed", "1"]))?;
+        step("a part of MariaDB's test files", || xtask(&["suites", "--sample", SUITES_FILES]))?;
         step("demo", || succeed(Command::new(&server).args(["demo", "--seconds", "10"])))?;
     }
     println!("everything passed in {:.0?}", start.elapsed());

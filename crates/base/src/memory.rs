@@ -34,14 +34,12 @@ thread_local! {
     static CURRENT: RefCell<Option<Polled>> = const { RefCell::new(None) };
 }
 
-/// To be called by the program's allocator.
-#[inline]
+/// To be called by the program's allocator. (Release builds inline it by LTO; in others this crate is optimized, and the allocator's is not.)
 pub fn allocated(bytes: usize) {
     BALANCE.with(|balance| balance.set(balance.get().wrapping_add(bytes as i64)));
 }
 
 /// To be called by the program's allocator.
-#[inline]
 pub fn freed(bytes: usize) {
     BALANCE.with(|balance| balance.set(balance.get().wrapping_sub(bytes as i64)));
 }
@@ -206,7 +204,6 @@ pub fn now() -> u64 {
 ///
 /// # Errors
 /// 4082 or 4081 if the connection, or all of them, have more than they may; the connection is to be closed.
-#[inline]
 pub fn check() -> Result<(), SqlError> {
     if BALANCE.get() < NEXT_LOOK.get() { Ok(()) } else { look(0) }
 }

@@ -15,7 +15,6 @@ mod faulty_disk;
 mod filters;
 mod following;
 mod foreign_keys;
-mod fuzz;
 mod golden_logs;
 mod hostile;
 mod isolation;
