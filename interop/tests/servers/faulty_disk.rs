@@ -342,7 +342,7 @@ impl Drop for Small {
 /// and a kill while it is full loses nothing.
 #[test]
 fn a_device_that_is_full() {
-    let small = Small::mount(192);
+    let small = Small::mount(128);
     let mut settings = options(Vec::new());
     settings.add_settings(["max_binlog_size=8M"]);
     let mut server = Server::start_in(small.0.join("disk"), settings).unwrap();

@@ -23,9 +23,8 @@ impl<'a> Binder<'a> {
         if op == sql::UnaryOperator::Minus
             && let sql::Expr::Value(value) = expr
             && let sql::Value::Number(digits, _) = &value.value
-            && digits == "9223372036854775808"
         {
-            return Ok(build::integer_literal(i64::MIN));
+            return negative_number(digits);
         }
         let arg = self.bind_expr(expr, scope)?;
         match op {
@@ -44,23 +43,15 @@ impl<'a> Binder<'a> {
     pub(crate) fn bind_value(&mut self, value: &sql::Value) -> Result<Expr, SqlError> {
         use sql::Value as V;
         match value {
-            V::Number(digits, _) => build::number_literal(digits),
-            V::SingleQuotedString(text) | V::DoubleQuotedString(text) => {
-                Ok(build::string_literal(text, self.context.session.collation_connection))
-            }
             V::NationalStringLiteral(text) => {
                 let client = self.context.session.character_set_client;
                 text_of_bytes(&client.encode_lossy(text.as_bytes()), self.charset_collation("utf8mb3")?)
             }
-            V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
-            V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
-            V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
-            V::Null => Ok(Expr::null()),
             V::Placeholder(name) => match name.trim_start_matches('?').parse() {
                 Ok(number) => Ok(Expr::param(number, self.context.param_types.get(number))),
                 Err(_) => Err(SqlError::not_supported(format_args!("the placeholder {name}"))),
             },
-            other => Err(SqlError::not_supported(other)),
+            other => plain(other, self.context.session.collation_connection),
         }
     }
 
@@ -95,8 +86,7 @@ impl<'a> Binder<'a> {
             // The bytes that the client wrote, whatever they are in its own character set.
             Some(sql::Value::SingleQuotedString(text) | sql::Value::DoubleQuotedString(text)) => {
                 if collation == CollationId::BINARY {
-                    let text = build::string_literal(text, client.default_collation());
-                    return build::cast(text, CastType::Binary { bytes: None }, collation);
+                    return binary_text(text, client);
                 }
                 return text_of_bytes(&client.encode_lossy(text.as_bytes()), collation);
             }
@@ -171,6 +161,34 @@ impl<'a> Binder<'a> {
             _ => Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to ESCAPE")),
         }
     }
+}
+
+/// A literal that means the same in every place: the connection's collation is that of its text.
+pub(crate) fn plain(value: &sql::Value, collation: CollationId) -> Result<Expr, SqlError> {
+    use sql::Value as V;
+    match value {
+        V::Number(digits, _) => build::number_literal(digits),
+        V::SingleQuotedString(text) | V::DoubleQuotedString(text) => Ok(build::string_literal(text, collation)),
+        V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
+        V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
+        V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
+        V::Null => Ok(Expr::null()),
+        other => Err(SqlError::not_supported(other)),
+    }
+}
+
+/// The number with a minus before these digits. -9223372036854775808 is one literal, not the negative of a number that is too large.
+pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
+    match digits {
+        "9223372036854775808" => Ok(build::integer_literal(i64::MIN)),
+        _ => build::negate(build::number_literal(digits)?),
+    }
+}
+
+/// `_binary'…'`: the bytes that the client wrote.
+pub(crate) fn binary_text(text: &str, client: Charset) -> Result<Expr, SqlError> {
+    let text = build::string_literal(text, client.default_collation());
+    build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)
 }
 
 /// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.

@@ -16,7 +16,7 @@ pub(crate) mod expr;
 pub(crate) mod frame;
 pub(crate) mod from;
 mod grouping;
-mod literal;
+pub(crate) mod literal;
 mod name;
 pub(crate) mod output;
 pub(crate) mod query;

@@ -4,12 +4,12 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::Table;
 use sqlparser::ast as sql;
-use types::{ColumnDef, ColumnDefault, ColumnType, Value};
+use types::{CollationId, ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, Expr, ExprType, Strictness, convert_for_column, function, name_table};
+use crate::expr::{EvalContext, Expr, ExprKind, ExprType, Strictness, build, convert_for_column, function, name_table};
 use crate::parse::{ParseContext, parse_expr};
 
 /// What a column gets when the statement gives it nothing, or DEFAULT.
@@ -205,6 +205,19 @@ impl Assignments {
 /// The word DEFAULT in place of a value.
 pub(crate) fn is_default(expr: &sql::Expr) -> bool {
     matches!(expr, sql::Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default"))
+}
+
+/// A value on its way to a column: `0x41` is a number for one of numbers, text in latin1 is its bytes for one of bytes, and text of no
+/// character set (SET NAMES binary) the bytes of the column's own.
+pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
+    match &value.kind {
+        ExprKind::Literal(_) if column.ty.is_numeric() => build::numeric_arg(value),
+        ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
+            build::bytes_literal(text.to_vec())
+        }
+        _ if column.ty.is_binary() => build::as_bytes(value),
+        _ => value,
+    }
 }
 
 /// How values that do not fit are treated.

@@ -11,7 +11,6 @@ use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
 use crate::dml::leaves_row;
 use crate::dml::numbers::{Numbers, Series, largest};
 use crate::exec::ExecContext;
-use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
@@ -47,9 +46,9 @@ impl InsertPlan {
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
         let mut progress = Progress::new(self, &context.eval);
         let many = match &self.source {
-            InsertSource::Values { rows, .. } => {
-                self.insert_values(&mut progress, context).await?;
-                rows.len() > 1
+            InsertSource::Values(values) => {
+                self.insert_values(values, &mut progress, context).await?;
+                values.len() > 1
             }
             InsertSource::Query { plan, reads_target, .. } => {
                 let mut query = QueryRows::new(plan);
@@ -86,49 +85,6 @@ impl InsertPlan {
     /// Whether the numbers are those of a generated primary key, for which nobody asked.
     fn hides_numbers(&self) -> bool {
         self.table.def.generated_pk && self.table.def.counted_pk().is_none()
-    }
-
-    async fn insert_values(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
-        let InsertSource::Values { rows, width, reads, subqueries } = &self.source else { return Ok(()) };
-        let mut frame = vec![Value::Null; *width];
-        let unset: Vec<Value> = reads
-            .iter()
-            .map(|(column, _)| self.defaults[*column].before_it_is_set(&self.table.def.columns[*column], &context.eval))
-            .collect::<Result<_, _>>()?;
-        for subquery in subqueries {
-            let mut run = SubqueryRun::new(subquery);
-            let value = run.value(&frame, context).await?;
-            frame[run.slot()] = value;
-        }
-        for (number, row) in rows.iter().enumerate() {
-            progress.begin_row();
-            for ((_, slot), value) in reads.iter().zip(&unset) {
-                frame[*slot] = value.clone();
-            }
-            for (&column, expr) in self.columns.iter().zip(row) {
-                let Some(expr) = expr else {
-                    // The word DEFAULT is a zero there: it asks for a number unless zeros are numbers.
-                    if self.auto_increment == Some(column) {
-                        progress.set(self, column, Value::Int(0), context)?;
-                    }
-                    continue;
-                };
-                let value = expr.eval(&frame, &context.eval)?;
-                progress.set(self, column, value, context)?;
-                if let Some((_, slot)) = reads.iter().find(|(read, _)| *read == column) {
-                    frame[*slot] = match &progress.values[column] {
-                        // The number that it will be is not known yet.
-                        Value::Null if self.auto_increment == Some(column) => Value::Int(0),
-                        value => value.clone(),
-                    };
-                }
-            }
-            self.insert_row(progress, context).await?;
-            if number % BATCH_ROWS == BATCH_ROWS - 1 {
-                context.check_cancelled().await?;
-            }
-        }
-        Ok(())
     }
 
     async fn insert_streaming(
@@ -422,7 +378,7 @@ impl InsertPlan {
 impl InsertPlan {
     /// The client is told the number of the row that was updated in place of an inserted one; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
-        let (Some(column), InsertSource::Values { .. }) = (self.auto_increment, &self.source) else { return Ok(()) };
+        let (Some(column), InsertSource::Values(_)) = (self.auto_increment, &self.source) else { return Ok(()) };
         progress.last_given = match self.table.codec.row.decode_column(row, column)? {
             Value::Int(number) => u64::try_from(number).unwrap_or(0),
             Value::UInt(number) => number,
@@ -445,11 +401,11 @@ impl Progress {
             inserted: false,
             last_given: 0,
             numbers: Numbers::of_rows(match &plan.source {
-                InsertSource::Values { rows, .. } => rows.len(),
+                InsertSource::Values(values) => values.len(),
                 InsertSource::Query { .. } | InsertSource::File => 0,
             }),
             strictness: strictness(plan.ignore, eval),
-            single: !plan.ignore && matches!(&plan.source, InsertSource::Values { rows, .. } if rows.len() == 1),
+            single: !plan.ignore && matches!(&plan.source, InsertSource::Values(values) if values.len() == 1),
             values: vec![Value::Null; columns],
             given: vec![false; columns],
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
+use types::ColumnType;
 use types::schema::same_name;
-use types::{CollationId, ColumnDef, ColumnType, Value};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::from::{column_name_of, target_table};
@@ -14,10 +14,13 @@ use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, unknown_column};
 use crate::bind::tree::ColumnInfo;
 use crate::bind::{Binder, split_name};
-use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, is_default};
+use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default};
 use crate::dml::foreign::ForeignKeys;
-use crate::expr::{Expr, ExprKind, ExprType, build, coerce};
-use crate::plan::node::{QueryPlan, SubqueryPlan};
+use crate::dml::values::{ValuesPlan, bind_values};
+use crate::expr::{ExprType, coerce};
+use crate::parse::ast::Insert;
+use crate::parse::{LiteralRows, plain_values};
+use crate::plan::node::QueryPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 
 /// A planned INSERT or REPLACE.
@@ -39,15 +42,8 @@ pub(crate) struct InsertPlan {
 /// Where the rows come from.
 #[derive(Debug)]
 pub(crate) enum InsertSource {
-    /// VALUES and SET; `None` is DEFAULT.
-    Values {
-        rows: Vec<Vec<Option<Expr>>>,
-        /// Values per row of the frame that they are evaluated over.
-        width: usize,
-        /// (column, slot) of columns of the new row that they read.
-        reads: Vec<(usize, usize)>,
-        subqueries: Vec<SubqueryPlan>,
-    },
+    /// VALUES and SET.
+    Values(ValuesPlan),
     Query {
         plan: QueryPlan,
         /// It reads the table that is inserted into: its rows are all fetched first.
@@ -77,7 +73,7 @@ pub(crate) struct OnDuplicate {
 pub(crate) async fn plan_insert<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    insert: &'a sql::Insert,
+    Insert { insert, literal_rows }: &'a Insert,
 ) -> Result<InsertPlan, SqlError> {
     if insert.returning.is_some() {
         return Err(SqlError::not_supported("RETURNING"));
@@ -94,7 +90,7 @@ pub(crate) async fn plan_insert<'a>(
     binder.needs = Privilege::Select;
     let columns = target_columns(&table, insert)?;
     binder.use_columns(&table, Privilege::Insert, named_columns(&table, insert, &columns));
-    let source = plan_source(context, binder, insert, &table, &columns).await?;
+    let source = plan_source(context, binder, (insert, literal_rows), &table, &columns).await?;
     let on_duplicate = match &insert.on {
         None => None,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
@@ -176,20 +172,19 @@ fn has_empty_rows(insert: &sql::Insert) -> bool {
 async fn plan_source<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    insert: &'a sql::Insert,
+    (insert, literal_rows): (&'a sql::Insert, &LiteralRows),
     table: &Arc<Table>,
     columns: &[usize],
 ) -> Result<InsertSource, SqlError> {
     let Some(query) = &insert.source else {
-        let row: Vec<&'a sql::Expr> = insert.assignments.iter().map(|assignment| &assignment.value).collect();
-        return bind_values(context, binder, table, vec![row], columns).await;
+        let row = insert.assignments.iter().map(|assignment| &assignment.value).collect();
+        return Ok(InsertSource::Values(
+            bind_values(context, binder, table, (vec![row], literal_rows), columns).await?,
+        ));
     };
-    if let sql::SetExpr::Values(values) = &*query.body
-        && query.order_by.is_none()
-        && query.limit_clause.is_none()
-    {
+    if let Some(values) = plain_values(insert) {
         let rows = values.rows.iter().map(|row| row.iter().collect()).collect();
-        return bind_values(context, binder, table, rows, columns).await;
+        return Ok(InsertSource::Values(bind_values(context, binder, table, (rows, literal_rows), columns).await?));
     }
     let bound = binder.bind_isolated(query)?;
     if bound.types.len() != columns.len() {
@@ -207,47 +202,6 @@ async fn plan_source<'a>(
     let members = both.map(|(place, _)| place).collect();
     let plan = block::plan_query(context, bound).await?;
     Ok(InsertSource::Query { plan, reads_target, as_bytes, members })
-}
-
-async fn bind_values<'a>(
-    context: &'a PlanContext<'a>,
-    binder: &mut Binder<'a>,
-    table: &Arc<Table>,
-    rows: Vec<Vec<&'a sql::Expr>>,
-    targets: &[usize],
-) -> Result<InsertSource, SqlError> {
-    let mut scope = Scope { barrier: true, ..Scope::default() };
-    scope.add_table(target_table(table, &table.def.name))?;
-    scope.visible = scope.visible_columns_of(0);
-    binder.scopes.push(scope);
-    let mut bound = Vec::with_capacity(rows.len());
-    for (number, row) in rows.into_iter().enumerate() {
-        if row.len() != targets.len() {
-            return Err(wrong_value_count(number + 1));
-        }
-        let mut values = Vec::with_capacity(row.len());
-        for (place, expr) in row.into_iter().enumerate() {
-            let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
-            let value = if is_default(expr) { None } else { Some(bind(binder)?) };
-            let column = targets.get(place).map(|&column| &table.def.columns[column]);
-            values.push(match (value, column) {
-                (Some(value), Some(column)) => Some(for_column(value, column)),
-                (value, _) => value,
-            });
-        }
-        bound.push(values);
-    }
-    let scope = binder.scopes.pop().unwrap_or_default();
-    binder.note_reads(&scope, UsedColumns::Read);
-    let mut subqueries = Vec::with_capacity(scope.subqueries.len());
-    for subquery in scope.subqueries {
-        if subquery.correlated {
-            return Err(SqlError::not_supported("subqueries in VALUES that read the new row"));
-        }
-        subqueries.push(block::plan_subquery(context, subquery).await?);
-    }
-    let (width, reads) = (scope.frame.width(), scope.frame.columns_of(0));
-    Ok(InsertSource::Values { rows: bound, width, reads, subqueries })
 }
 
 fn plan_on_duplicate<'a>(
@@ -312,19 +266,6 @@ pub(crate) fn bind_assignments<'a>(
         list.push(Assignment { column, value: bind_assigned(binder, table, column, &assignment.value)?, slot: None });
     }
     Ok(list)
-}
-
-/// A value on its way to a column: `0x41` is a number for one of numbers, text in latin1 is its bytes for one of bytes, and text of no
-/// character set (SET NAMES binary) the bytes of the column's own.
-fn for_column(value: Expr, column: &ColumnDef) -> Expr {
-    match &value.kind {
-        ExprKind::Literal(_) if column.ty.is_numeric() => build::numeric_arg(value),
-        ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
-            build::bytes_literal(text.to_vec())
-        }
-        _ if column.ty.is_binary() => build::as_bytes(value),
-        _ => value,
-    }
 }
 
 /// Binds the right side of an assignment.

@@ -18,6 +18,7 @@ mod load_plan;
 mod numbers;
 mod safe;
 mod update;
+mod values;
 
 pub(crate) use assign::{DefaultValue, default_expr};
 pub(crate) use delete::{DeletePlan, plan_delete};

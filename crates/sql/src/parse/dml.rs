@@ -6,7 +6,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use super::Parsed;
-use super::ast::{Delete, Explain, ExplainFormat, Show, Statement, Update};
+use super::ast::{Delete, Explain, ExplainFormat, Insert, Show, Statement, Update};
 use super::error::ParseError;
 use super::joins;
 use super::show::filter;
@@ -54,9 +54,22 @@ pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     match statement {
         sql::Statement::Insert(mut insert) => {
             insert.replace_into = replace;
-            Ok(Statement::Insert(Box::new(insert)))
+            let literal_rows = std::mem::take(&mut tokens.literal_rows);
+            if !literal_rows.is_empty() && plain_values(&insert).is_none() {
+                return Err(ParseError::syntax(literal_rows.end()));
+            }
+            Ok(Statement::Insert(Box::new(Insert { insert, literal_rows })))
         }
         _ => Err(ParseError::not_supported("this form of INSERT")),
+    }
+}
+
+/// The rows of `VALUES (…), …`, if that is all that the INSERT takes its rows from.
+pub(crate) fn plain_values(insert: &sql::Insert) -> Option<&sql::Values> {
+    let query = insert.source.as_deref().filter(|query| query.order_by.is_none() && query.limit_clause.is_none())?;
+    match &*query.body {
+        sql::SetExpr::Values(values) => Some(values),
+        _ => None,
     }
 }
 

@@ -10,7 +10,13 @@ fn parsed(text: &str) -> String {
         Ok(parsed) => match &parsed.statement {
             Statement::Explain(explain) => format!("{:?} {}", explain.format, explain.analyze),
             Statement::Query(query) => query.to_string(),
-            Statement::Insert(insert) => format!("{}{insert}", if insert.replace_into { "(REPLACE) " } else { "" }),
+            Statement::Insert(insert) => {
+                let rows = (0..insert.literal_rows.len())
+                    .map(|row| format!(", {}", insert.literal_rows.text_of(row)))
+                    .collect::<String>();
+                let insert = &insert.insert;
+                format!("{}{insert}{rows}", if insert.replace_into { "(REPLACE) " } else { "" })
+            }
             Statement::Update(update) => format!("{}{}", if update.ignore { "(IGNORE) " } else { "" }, update.update),
             Statement::Delete(delete) => format!("{}{}", if delete.ignore { "(IGNORE) " } else { "" }, delete.delete),
             other => format!("{other:?}"),

@@ -15,6 +15,7 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 use super::ParseContext;
 use super::dialect::DIV;
 use super::error::ParseError;
+use super::literal_rows::Cutter;
 use super::raw::version_comment;
 use super::versions::{Opening, ReadComment, unread};
 use crate::expr::SqlMode;
@@ -32,6 +33,8 @@ pub(super) struct Lexed {
     pub(super) read_comments: Vec<ReadComment>,
     /// Where those are that are not.
     pub(super) unread_comments: Vec<Range<usize>>,
+    /// Where the rows of literals are that have no tokens: see [`lex_without_rows`].
+    pub(super) literal_rows: Vec<Range<u32>>,
 }
 
 /// Bytes of text for whose tokens there is room at once; what is longer may be one long literal.
@@ -39,9 +42,17 @@ const RESERVED_FOR: usize = 64 << 10;
 
 /// Reads one statement.
 pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseError> {
-    let mut lexer = Lexer::new(text, context);
+    read(Lexer::new(text, context.sql_mode))
+}
+
+/// Reads one statement, without the rows of literals behind the first row of an INSERT: of those only the places are kept.
+pub(super) fn lex_without_rows(text: &str, context: &ParseContext) -> Result<Lexed, ParseError> {
+    read(Lexer { cutter: Some(Cutter::new()), ..Lexer::new(text, context.sql_mode) })
+}
+
+fn read(mut lexer: Lexer<'_>) -> Result<Lexed, ParseError> {
     // A word and its space take about six bytes.
-    lexer.tokens.reserve(text.len().min(RESERVED_FOR) / 6 + 4);
+    lexer.tokens.reserve(lexer.text.len().min(RESERVED_FOR) / 6 + 4);
     let mut end = None;
     loop {
         lexer.skip_space()?;
@@ -59,6 +70,7 @@ pub(super) fn lex(text: &str, context: &ParseContext) -> Result<Lexed, ParseErro
             lexer.tell_mod(&token);
             let span = Span::new(location(start), location(lexer.at));
             lexer.tokens.push(TokenWithSpan::new(token, span));
+            lexer.cut(start)?;
         }
     }
     if lexer.in_version_comment {
@@ -101,7 +113,7 @@ pub(crate) fn select_items(text: &str, from: usize, context: &ParseContext) -> O
         "PROCEDURE",
     ];
     text.get(from..).filter(|rest| rest.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("SELECT")))?;
-    let mut lexer = Lexer { at: from + 6, ..Lexer::new(text, context) };
+    let mut lexer = Lexer { at: from + 6, ..Lexer::new(text, context.sql_mode) };
     let (mut items, mut item, mut depth) = (Vec::new(), None::<Range<usize>>, 0);
     loop {
         lexer.skip_space().ok()?;
@@ -137,7 +149,7 @@ fn location(offset: usize) -> Location {
     Location::new(1, offset as u64 + 1)
 }
 
-struct Lexer<'a> {
+pub(super) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
     at: usize,
@@ -148,6 +160,7 @@ struct Lexer<'a> {
     unread_comments: Vec<Range<usize>>,
     param_count: usize,
     tokens: Vec<TokenWithSpan>,
+    cutter: Option<Cutter>,
 }
 
 /// What an identifier may go on with: letters, digits, `_`, `$`, and everything that is not ASCII.
@@ -156,11 +169,10 @@ fn is_word(byte: u8) -> bool {
 }
 
 impl<'a> Lexer<'a> {
-    fn new(text: &'a str, context: &ParseContext) -> Self {
-        let (bytes, mode) = (text.as_bytes(), context.sql_mode);
+    pub(super) fn new(text: &'a str, mode: SqlMode) -> Self {
         Lexer {
             text,
-            bytes,
+            bytes: text.as_bytes(),
             at: 0,
             mode,
             in_version_comment: false,
@@ -168,12 +180,30 @@ impl<'a> Lexer<'a> {
             unread_comments: Vec::new(),
             param_count: 0,
             tokens: Vec::new(),
+            cutter: None,
         }
     }
 
     fn done(self, end: usize, after: Option<usize>) -> Lexed {
-        let Lexer { tokens, param_count, read_comments, unread_comments, .. } = self;
-        Lexed { tokens, end, after, param_count, read_comments, unread_comments }
+        let Lexer { tokens, param_count, read_comments, unread_comments, cutter, .. } = self;
+        let literal_rows = cutter.map(Cutter::places).unwrap_or_default();
+        Lexed { tokens, end, after, param_count, read_comments, unread_comments, literal_rows }
+    }
+
+    /// The next token alone; `None` at the text's end.
+    pub(super) fn next_token(&mut self) -> Result<Option<Token>, ParseError> {
+        self.skip_space()?;
+        self.token()
+    }
+
+    /// Takes the row of literals away that the last token, which began at `start`, ends.
+    fn cut(&mut self, start: usize) -> Result<(), ParseError> {
+        let Some(cutter) = &mut self.cutter else { return Ok(()) };
+        if !self.read_comments.is_empty() {
+            // A row may end in a comment that is read.
+            cutter.stop();
+        }
+        Ok(cutter.follow(&mut self.tokens, start..self.at)?)
     }
 
     fn peek(&self, ahead: usize) -> u8 {

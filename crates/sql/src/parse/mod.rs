@@ -35,6 +35,7 @@ mod golden_tests;
 pub(crate) mod hint;
 pub(crate) mod joins;
 mod lexer;
+mod literal_rows;
 mod load;
 mod program;
 #[cfg(test)]
@@ -66,7 +67,10 @@ pub use self::both_dialects::LogChanges;
 pub(crate) use self::both_dialects::for_log;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::digits::{bit_bytes, hex_bytes};
+pub(crate) use self::dml::plain_values;
 pub(crate) use self::lexer::select_items;
+pub(crate) use self::literal_rows::Literal;
+pub use self::literal_rows::LiteralRows;
 pub(crate) use self::raw::to_utf8;
 pub(crate) use self::rewrite::{Foreign, in_our_words};
 pub use self::versions::Reader;
@@ -125,7 +129,7 @@ impl ParsedStatement {
     /// Nothing is given back: a source's statement says RETURNING to its client, and does the same without.
     pub(crate) fn forget_returning(&mut self) {
         match &mut self.statement {
-            Statement::Insert(insert) => insert.returning = None,
+            Statement::Insert(insert) => insert.insert.returning = None,
             Statement::Delete(delete) => delete.delete.returning = None,
             _ => {}
         }
@@ -155,25 +159,29 @@ pub fn range(span: Span) -> Range<usize> {
 
 /// Parses exactly one statement, with or without a `;` at its end. 1065 if there is none.
 pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, SqlError> {
-    let lexed = lexer::lex(text, context).map_err(|error| error.into_sql(text))?;
+    let lexed = lexer::lex_without_rows(text, context).map_err(|error| error.into_sql(text))?;
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
     }
-    let (end, param_count, mut lexed, after) = (lexed.end, lexed.param_count, lexed.tokens, lexed.after);
+    let lexer::Lexed { end, param_count, mut tokens, after, literal_rows, .. } = lexed;
     if let Some(more) = after {
         // The body of a stored program has semicolons of its own.
-        let is_program = unsupported::program(&mut Tokens::new(lexed, text, context.sql_mode));
+        let is_program = unsupported::program(&mut Tokens::new(tokens, text, context.sql_mode));
         return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
     }
-    let is_deep = depth::bound(&mut lexed).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
-    memory::check_more(lexed.len() as u64 * TREE_BYTES)?;
+    let is_deep = depth::bound(&mut tokens).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
+    memory::check_more(tokens.len() as u64 * TREE_BYTES + end as u64)?;
+    let whole: Arc<str> = Arc::from(text[..end].trim_end());
     let parse = || {
-        let mut tokens = Tokens::new(lexed, text, context.sql_mode);
+        let mut tokens = Tokens::new(tokens, text, context.sql_mode);
+        if !literal_rows.is_empty() {
+            tokens.literal_rows = LiteralRows::new(whole.clone(), context.sql_mode, literal_rows);
+        }
         let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
         Ok::<_, SqlError>((statement, tokens.replaced.take()))
     };
     let (statement, replaced) = if is_deep { on_large_stack(parse) } else { parse() }?;
-    Ok(ParsedStatement { statement, replaced, text: Arc::from(text[..end].trim_end()), param_count, is_deep })
+    Ok(ParsedStatement { statement, replaced, text: whole, param_count, is_deep })
 }
 
 /// Parses all statements of a text.

@@ -10,6 +10,7 @@ use super::ast::{Ddl, Online, TableName, UserName};
 use super::both_dialects::Piece;
 use super::dialect::COMMUTER;
 use super::error::ParseError;
+use super::literal_rows::LiteralRows;
 use super::timestamps::TimestampColumn;
 use super::{Parsed, range};
 use crate::charsets;
@@ -43,6 +44,8 @@ pub(super) struct Tokens<'a> {
     pub(super) firsts: Vec<Range<usize>>,
     /// The actions of an ALTER TABLE.
     pub(super) items: Vec<Range<usize>>,
+    /// Rows of an INSERT that have no tokens.
+    pub(super) literal_rows: LiteralRows,
     pub(super) sql_mode: SqlMode,
 }
 
@@ -62,6 +65,7 @@ impl<'a> Tokens<'a> {
             online: None,
             firsts: Vec::new(),
             items: Vec::new(),
+            literal_rows: LiteralRows::default(),
             sql_mode,
         }
     }

@@ -114,6 +114,7 @@ impl Counter {
         Some(match statement {
             Statement::Query(_) | Statement::Do(_) => Counter::Select,
             Statement::Insert(insert) => {
+                let insert = &insert.insert;
                 let has_values = insert.source.as_ref().is_none_or(|query| matches!(*query.body, SetExpr::Values(_)));
                 match (insert.replace_into, has_values) {
                     (false, true) => Counter::Insert,

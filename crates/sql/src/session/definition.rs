@@ -405,6 +405,7 @@ impl Session {
         let text = format!("{verb} {table} ({}) SELECT 1", names.join(","));
         let mut insert = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
         if let crate::parse::ast::Statement::Insert(insert) = &mut insert.statement {
+            let insert = &mut insert.insert;
             insert.source = Some(Box::new(query.clone()));
             if let Some(TableName { schema: Some(schema), name }) = hidden {
                 let parts = [schema, name].map(|part| sqlparser::ast::Ident::with_quote('`', part));

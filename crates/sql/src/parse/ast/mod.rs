@@ -28,13 +28,15 @@ pub use role::{GrantAs, RoleChoice, RoleGrant};
 pub use show::{Filter, Limit, NothingToShow, Show};
 use sqlparser::ast as sql;
 
+use super::LiteralRows;
+
 /// A statement of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Statement {
     /// SELECT, UNION, VALUES, WITH …
     Query(Box<sql::Query>),
     /// INSERT, REPLACE.
-    Insert(Box<sql::Insert>),
+    Insert(Box<Insert>),
     /// UPDATE.
     Update(Update),
     /// DELETE.
@@ -155,6 +157,15 @@ impl fmt::Display for TableName {
             None => f.write_str(&self.name),
         }
     }
+}
+
+/// INSERT or REPLACE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Insert {
+    /// All but the rows below.
+    pub insert: sql::Insert,
+    /// Rows that stand behind the first row of the list of VALUES.
+    pub literal_rows: LiteralRows,
 }
 
 /// UPDATE with the modifiers that `sqlparser` does not know.

@@ -1,0 +1,211 @@
+//! INSERT … VALUES and SET: the rows that the statement itself has.
+//!
+//! The first row and rows with expressions are trees. Rows of literals behind the first one are text, of which one at a time
+//! becomes values: see [`crate::parse::LiteralRows`].
+
+use std::sync::Arc;
+
+use base::{SqlError, memory};
+use engine::Table;
+use sqlparser::ast as sql;
+use types::charset::Charset;
+use types::{CollationId, ColumnDef, Value};
+
+use crate::bind::Binder;
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::from::target_table;
+use crate::bind::literal;
+use crate::bind::query::wrong_value_count;
+use crate::bind::scope::Scope;
+use crate::dml::assign::{for_column, is_default};
+use crate::dml::insert::Progress;
+use crate::dml::insert_plan::InsertPlan;
+use crate::exec::ExecContext;
+use crate::exec::apply::SubqueryRun;
+use crate::exec::batch::BATCH_ROWS;
+use crate::expr::Expr;
+use crate::parse::{Literal, LiteralRows};
+use crate::plan::node::SubqueryPlan;
+use crate::plan::{PlanContext, UsedColumns, block};
+
+/// The rows of VALUES or SET.
+#[derive(Debug)]
+pub(crate) struct ValuesPlan {
+    /// A value for each target column; `None` is DEFAULT.
+    rows: Vec<Vec<Option<Expr>>>,
+    /// The rows between the first of those and the others.
+    literals: LiteralRows,
+    /// Of the text in `literals`.
+    collation: CollationId,
+    client: Charset,
+    /// Values per row of the frame that `rows` are evaluated over.
+    width: usize,
+    /// (column, slot) of columns of the new row that they read.
+    reads: Vec<(usize, usize)>,
+    subqueries: Vec<SubqueryPlan>,
+}
+
+impl ValuesPlan {
+    /// How many rows there are.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len() + self.literals.len()
+    }
+}
+
+/// Plans rows for the target columns.
+pub(crate) async fn bind_values<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    table: &Arc<Table>,
+    (rows, literals): (Vec<Vec<&'a sql::Expr>>, &LiteralRows),
+    targets: &[usize],
+) -> Result<ValuesPlan, SqlError> {
+    let mut scope = Scope { barrier: true, ..Scope::default() };
+    scope.add_table(target_table(table, &table.def.name))?;
+    scope.visible = scope.visible_columns_of(0);
+    binder.scopes.push(scope);
+    let mut bound = Vec::with_capacity(rows.len());
+    for (number, row) in rows.into_iter().enumerate() {
+        if row.len() != targets.len() {
+            let before = if number == 0 { 0 } else { literals.len() };
+            return Err(wrong_value_count(before + number + 1));
+        }
+        let mut values = Vec::with_capacity(row.len());
+        for (expr, &target) in row.into_iter().zip(targets) {
+            let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
+            let value = if is_default(expr) { None } else { Some(bind(binder)?) };
+            values.push(value.map(|value| for_column(value, &table.def.columns[target])));
+        }
+        bound.push(values);
+    }
+    let scope = binder.scopes.pop().unwrap_or_default();
+    binder.note_reads(&scope, UsedColumns::Read);
+    let mut subqueries = Vec::with_capacity(scope.subqueries.len());
+    for subquery in scope.subqueries {
+        if subquery.correlated {
+            return Err(SqlError::not_supported("subqueries in VALUES that read the new row"));
+        }
+        subqueries.push(block::plan_subquery(context, subquery).await?);
+    }
+    let (width, reads) = (scope.frame.width(), scope.frame.columns_of(0));
+    Ok(ValuesPlan {
+        rows: bound,
+        literals: literals.clone(),
+        collation: context.session.collation_connection,
+        client: context.session.character_set_client,
+        width,
+        reads,
+        subqueries,
+    })
+}
+
+impl InsertPlan {
+    /// Inserts all rows of VALUES or SET.
+    pub(super) async fn insert_values(
+        &self,
+        values: &ValuesPlan,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let mut frame = vec![Value::Null; values.width];
+        for subquery in &values.subqueries {
+            let mut run = SubqueryRun::new(subquery);
+            let value = run.value(&frame, context).await?;
+            frame[run.slot()] = value;
+        }
+        let unset = self.unset(values, context)?;
+        let (first, others) = values.rows.split_at(values.rows.len().min(1));
+        self.insert_trees(first, (values, &unset), &mut frame, progress, context).await?;
+        self.insert_literals(values, progress, context).await?;
+        self.insert_trees(others, (values, &unset), &mut frame, progress, context).await
+    }
+
+    /// What the columns that are read hold before they are set.
+    fn unset(&self, values: &ValuesPlan, context: &ExecContext<'_>) -> Result<Vec<Value>, SqlError> {
+        let unset = values
+            .reads
+            .iter()
+            .map(|&(column, _)| self.defaults[column].before_it_is_set(&self.table.def.columns[column], &context.eval));
+        unset.collect()
+    }
+
+    async fn insert_trees(
+        &self,
+        rows: &[Vec<Option<Expr>>],
+        (values, unset): (&ValuesPlan, &[Value]),
+        frame: &mut [Value],
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        for (number, row) in rows.iter().enumerate() {
+            progress.begin_row();
+            for ((_, slot), value) in values.reads.iter().zip(unset) {
+                frame[*slot] = value.clone();
+            }
+            for (&column, expr) in self.columns.iter().zip(row) {
+                let Some(expr) = expr else {
+                    self.set_default(column, progress, context)?;
+                    continue;
+                };
+                let value = expr.eval(frame, &context.eval)?;
+                progress.set(self, column, value, context)?;
+                if let Some((_, slot)) = values.reads.iter().find(|(read, _)| *read == column) {
+                    frame[*slot] = match &progress.values[column] {
+                        // The number that it will be is not known yet.
+                        Value::Null if self.auto_increment == Some(column) => Value::Int(0),
+                        value => value.clone(),
+                    };
+                }
+            }
+            self.insert_row(progress, context).await?;
+            if number % BATCH_ROWS == BATCH_ROWS - 1 {
+                context.check_cancelled().await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn insert_literals(
+        &self,
+        values: &ValuesPlan,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let mut row = Vec::with_capacity(self.columns.len());
+        for number in 0..values.literals.len() {
+            memory::check()?;
+            values.literals.values(number, &mut row)?;
+            progress.begin_row();
+            for (&column, literal) in self.columns.iter().zip(row.drain(..)) {
+                match values.bind(literal, &self.table.def.columns[column])? {
+                    None => self.set_default(column, progress, context)?,
+                    Some(expr) => progress.set(self, column, expr.eval(&[], &context.eval)?, context)?,
+                }
+            }
+            self.insert_row(progress, context).await?;
+            if number % BATCH_ROWS == BATCH_ROWS - 1 {
+                context.check_cancelled().await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The word DEFAULT leaves a column to its default. For AUTO_INCREMENT it is a zero, which asks for a number unless zeros are
+    /// numbers.
+    fn set_default(&self, column: usize, progress: &mut Progress, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        if self.auto_increment == Some(column) { progress.set(self, column, Value::Int(0), context) } else { Ok(()) }
+    }
+}
+
+impl ValuesPlan {
+    /// A literal on its way to a column; `None` is DEFAULT.
+    fn bind(&self, literal: Literal, column: &ColumnDef) -> Result<Option<Expr>, SqlError> {
+        let value = match literal {
+            Literal::Default => return Ok(None),
+            Literal::Negative(digits) => literal::negative_number(&digits)?,
+            Literal::Binary(text) => literal::binary_text(&text, self.client)?,
+            Literal::Value(value) => literal::plain(&value, self.collation)?,
+        };
+        Ok(Some(for_column(value, column)))
+    }
+}

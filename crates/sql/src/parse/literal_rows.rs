@@ -1,0 +1,435 @@
+//! Rows of literals in INSERT … VALUES, which stay text.
+//!
+//! A literal takes some 400 bytes in a tree, so that a statement of 16 MB would take more than a gigabyte. The rows behind the
+//! first one that hold nothing but literals therefore get no tree: their places in the text are kept, eight bytes for each, and a
+//! row is read again when it is inserted.
+//!
+//! # Invariants
+//! - A row is taken out of the tokens only where it can be nothing else: behind the first row of the VALUES list of an INSERT or
+//!   REPLACE, with as many values as that one has, all of which can be read without an error.
+//! - Rows keep their order: behind the first one that stays among the tokens, all stay.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use base::{SqlError, memory};
+use sqlparser::ast::Value;
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+use super::lexer::Lexer;
+use crate::expr::{SqlMode, build};
+
+/// Rows of literals, each with as many values as the first row of the statement's list, which is not among them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LiteralRows {
+    /// The statement's.
+    text: Arc<str>,
+    sql_mode: SqlMode,
+    /// Of each row in the text, with its brackets.
+    places: Vec<Range<u32>>,
+}
+
+/// A value of such a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Literal {
+    /// The word DEFAULT.
+    Default,
+    /// A number with a minus before it: its digits.
+    Negative(String),
+    /// `_binary'…'`: its text.
+    Binary(String),
+    /// Everything else.
+    Value(Value),
+}
+
+impl LiteralRows {
+    pub(super) fn new(text: Arc<str>, sql_mode: SqlMode, places: Vec<Range<u32>>) -> Self {
+        LiteralRows { text, sql_mode, places }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Where the last one ends, as a byte offset into the text.
+    pub(super) fn end(&self) -> usize {
+        self.places.last().map_or(0, |place| place.end as usize)
+    }
+
+    /// The text of a row.
+    #[cfg(test)]
+    pub(super) fn text_of(&self, row: usize) -> &str {
+        let Range { start, end } = self.places[row];
+        &self.text[start as usize..end as usize]
+    }
+
+    /// The values of a row. It was read before: an error is one of this server.
+    pub(crate) fn values(&self, row: usize, values: &mut Vec<Literal>) -> Result<(), SqlError> {
+        let inner = || SqlError::unknown("a row of literals cannot be read again");
+        values.clear();
+        let Range { start, end } = self.places.get(row).cloned().ok_or_else(inner)?;
+        let text = self.text.get(start as usize..end as usize).ok_or_else(inner)?;
+        let mut lexer = Lexer::new(text, self.sql_mode);
+        let mut before = None;
+        while let Some(token) = lexer.next_token().map_err(|error| error.into_sql(text))? {
+            match piece(&token) {
+                Some(Piece::Before(word)) => before = Some(word),
+                Some(Piece::Value) => values.push(literal(before.take(), token).ok_or_else(inner)?),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What stands before a value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Before {
+    Plus,
+    Minus,
+    Binary,
+}
+
+/// A part of a literal.
+enum Piece {
+    Before(Before),
+    Value,
+}
+
+fn piece(token: &Token) -> Option<Piece> {
+    Some(match token {
+        Token::Plus => Piece::Before(Before::Plus),
+        Token::Minus => Piece::Before(Before::Minus),
+        Token::Number(digits, _) if is_readable(digits) => Piece::Value,
+        Token::SingleQuotedString(_) | Token::HexStringLiteral(_) | Token::SingleQuotedByteStringLiteral(_) => {
+            Piece::Value
+        }
+        Token::Word(word) if word.quote_style.is_some() => return None,
+        Token::Word(word) if is_any(&word.value, &["NULL", "DEFAULT", "TRUE", "FALSE"]) => Piece::Value,
+        Token::Word(word) if is_any(&word.value, &["_BINARY"]) => Piece::Before(Before::Binary),
+        _ => return None,
+    })
+}
+
+/// Numbers that can be none (1e999) stay among the tokens, which say where they are.
+fn is_readable(digits: &str) -> bool {
+    const SHORT: usize = 18;
+    digits.len() <= SHORT && !digits.contains(['e', 'E']) || build::number_literal(digits).is_ok()
+}
+
+fn is_any(word: &str, of: &[&str]) -> bool {
+    of.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+fn literal(before: Option<Before>, token: Token) -> Option<Literal> {
+    Some(match (before, token) {
+        (None | Some(Before::Plus), Token::Number(digits, long)) => Literal::Value(Value::Number(digits, long)),
+        (Some(Before::Minus), Token::Number(digits, _)) => Literal::Negative(digits),
+        (Some(Before::Binary), Token::SingleQuotedString(text)) => Literal::Binary(text),
+        (Some(_), _) => return None,
+        (None, Token::SingleQuotedString(text)) => Literal::Value(Value::SingleQuotedString(text)),
+        (None, Token::HexStringLiteral(digits)) => Literal::Value(Value::HexStringLiteral(digits)),
+        (None, Token::SingleQuotedByteStringLiteral(bits)) => {
+            Literal::Value(Value::SingleQuotedByteStringLiteral(bits))
+        }
+        (None, Token::Word(word)) => match word.value.to_ascii_uppercase().as_str() {
+            "NULL" => Literal::Value(Value::Null),
+            "TRUE" => Literal::Value(Value::Boolean(true)),
+            "FALSE" => Literal::Value(Value::Boolean(false)),
+            _ => Literal::Default,
+        },
+        _ => return None,
+    })
+}
+
+/// Follows the tokens of a statement, and takes the rows away.
+#[derive(Debug)]
+pub(super) struct Cutter {
+    state: State,
+    /// Values of the first row.
+    width: usize,
+    places: Vec<Range<u32>>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// The list has not begun.
+    Waiting,
+    /// In the first row, which may hold anything: how deep in brackets, and how many values have begun.
+    First { depth: usize, values: usize },
+    /// Behind a row.
+    Behind,
+    /// Behind the comma that follows a row.
+    Next,
+    /// In a row that has been one of literals so far.
+    Row(Row),
+    /// Nothing is taken away any more.
+    Over,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    /// How many tokens there are without it and its comma.
+    keep: usize,
+    start: usize,
+    values: usize,
+    place: Place,
+}
+
+/// What may follow in a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    /// A value, or the end of a row without any.
+    First,
+    /// A value.
+    Value,
+    /// A value that what stands before it asks for.
+    Behind(Before),
+    /// A comma or the end.
+    Separator,
+}
+
+impl Cutter {
+    pub(super) fn new() -> Self {
+        Cutter { state: State::Waiting, width: 0, places: Vec::new() }
+    }
+
+    pub(super) fn places(self) -> Vec<Range<u32>> {
+        self.places
+    }
+
+    /// Looks at the last of `tokens`, which is at `place` of the text, and takes the row away that it ends.
+    pub(super) fn follow(&mut self, tokens: &mut Vec<TokenWithSpan>, place: Range<usize>) -> Result<(), SqlError> {
+        let [before @ .., last] = tokens.as_slice() else { return Ok(()) };
+        let token = &last.token;
+        self.state = match std::mem::replace(&mut self.state, State::Over) {
+            State::Over => return Ok(()),
+            State::Waiting => waiting(before, token),
+            State::First { depth, values } => self.first(depth, values, token),
+            State::Behind if *token == Token::Comma => State::Next,
+            State::Next if *token == Token::LParen => {
+                State::Row(Row { keep: tokens.len() - 2, start: place.start, values: 0, place: Place::First })
+            }
+            State::Behind | State::Next => State::Over,
+            State::Row(row) if *token == Token::RParen => match self.whole(&row, place.end) {
+                Some(whole) => {
+                    memory::check_room(&self.places, 1)?;
+                    self.places.push(whole);
+                    tokens.truncate(row.keep);
+                    State::Behind
+                }
+                None => State::Over,
+            },
+            State::Row(row) => match row.followed_by(token) {
+                Some(row) => State::Row(row),
+                None => State::Over,
+            },
+        };
+        Ok(())
+    }
+
+    /// Takes nothing away any more.
+    pub(super) fn stop(&mut self) {
+        self.state = State::Over;
+    }
+
+    fn first(&mut self, depth: usize, values: usize, token: &Token) -> State {
+        let values = match token {
+            Token::RParen if depth == 1 => {
+                self.width = values;
+                return State::Behind;
+            }
+            Token::Comma if depth == 1 => values + 1,
+            _ => values.max(1),
+        };
+        let depth = match token {
+            Token::LParen => depth + 1,
+            Token::RParen => depth - 1,
+            _ => depth,
+        };
+        State::First { depth, values }
+    }
+
+    /// The place of a row that ends here, if it is one of literals.
+    fn whole(&self, row: &Row, end: usize) -> Option<Range<u32>> {
+        let is_whole = matches!(row.place, Place::First | Place::Separator) && row.values == self.width;
+        let place = u32::try_from(row.start).ok()?..u32::try_from(end).ok()?;
+        is_whole.then_some(place)
+    }
+}
+
+/// Whether the list begins.
+fn waiting(before: &[TokenWithSpan], token: &Token) -> State {
+    let is_insert = |first: &TokenWithSpan| is_word(&first.token, &["INSERT", "REPLACE"]);
+    if !before.first().is_none_or(is_insert) {
+        return State::Over;
+    }
+    let list = before.last().is_some_and(|last| is_word(&last.token, &["VALUES", "VALUE"])) && *token == Token::LParen;
+    match list {
+        false => State::Waiting,
+        true if is_head(&before[..before.len() - 1]) => State::First { depth: 1, values: 0 },
+        true => State::Over,
+    }
+}
+
+fn is_word(token: &Token, of: &[&str]) -> bool {
+    matches!(token, Token::Word(word) if word.quote_style.is_none() && is_any(&word.value, of))
+}
+
+/// Whether it is `INSERT [INTO] [db.]table [(columns)]`: the list of VALUES may follow.
+fn is_head(tokens: &[TokenWithSpan]) -> bool {
+    const MODIFIERS: &[&str] = &["LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "INTO"];
+    let modifiers = tokens.iter().skip(1).take_while(|token| is_word(&token.token, MODIFIERS)).count();
+    let mut rest = tokens.iter().skip(1 + modifiers).map(|token| &token.token).peekable();
+    let is_name = |token: Option<&Token>| matches!(token, Some(Token::Word(_)));
+    if !is_name(rest.next()) {
+        return false;
+    }
+    if rest.next_if_eq(&&Token::Period).is_some() && !is_name(rest.next()) {
+        return false;
+    }
+    match (rest.next(), tokens.last()) {
+        (None, _) => true,
+        (Some(Token::LParen), Some(last)) if last.token == Token::RParen => {
+            rest.filter(|token| matches!(token, Token::LParen | Token::RParen)).count() == 1
+        }
+        _ => false,
+    }
+}
+
+impl Row {
+    /// The row with one more token; `None` if that makes it another kind of row.
+    fn followed_by(mut self, token: &Token) -> Option<Row> {
+        self.place = match (self.place, token) {
+            (Place::Separator, Token::Comma) => Place::Value,
+            (Place::Separator, _) => return None,
+            (place, token) => match (place, piece(token)?) {
+                (Place::First | Place::Value, Piece::Before(before)) => Place::Behind(before),
+                (Place::Behind(before), Piece::Value) if !may_follow(before, token) => return None,
+                (_, Piece::Value) => {
+                    self.values += 1;
+                    Place::Separator
+                }
+                _ => return None,
+            },
+        };
+        Some(self)
+    }
+}
+
+/// Whether a literal may follow what stands before it: signs belong to numbers here, and `_binary` to text.
+fn may_follow(before: Before, token: &Token) -> bool {
+    match before {
+        Before::Plus | Before::Minus => matches!(token, Token::Number(..)),
+        Before::Binary => matches!(token, Token::SingleQuotedString(_)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::ParseContext;
+    use crate::parse::lexer::lex_without_rows;
+
+    /// The tokens that stay, and the rows that do not.
+    fn cut(text: &str) -> (String, Vec<&str>) {
+        let lexed = lex_without_rows(text, &ParseContext::default()).expect("it is read");
+        let tokens: Vec<String> = lexed.tokens.iter().map(|token| token.token.to_string()).collect();
+        let rows = lexed.literal_rows.iter().map(|place| &text[place.start as usize..place.end as usize]).collect();
+        (tokens.join(" "), rows)
+    }
+
+    #[test]
+    fn rows_of_literals_are_taken_away() {
+        let (tokens, rows) =
+            cut("REPLACE LOW_PRIORITY INTO d.`t` (a, b) VALUE (f(1, 2), 'x'),(2,'y'), ( -3 /* c */ , NULL );");
+        assert_eq!(tokens, "REPLACE LOW_PRIORITY INTO d . `t` ( a , b ) VALUE ( f ( 1 , 2 ) , 'x' )");
+        assert_eq!(rows, ["(2,'y')", "( -3 /* c */ , NULL )"]);
+        let (tokens, rows) =
+            cut("INSERT t VALUES (1),(+2),(x'61'),(0b1),(true),(DEFAULT),(_binary 'a') ON DUPLICATE KEY UPDATE a = 1");
+        assert_eq!(tokens, "INSERT t VALUES ( 1 ) ON DUPLICATE KEY UPDATE a = 1");
+        assert_eq!(rows, ["(+2)", "(x'61')", "(0b1)", "(true)", "(DEFAULT)", "(_binary 'a')"]);
+        assert_eq!(cut("INSERT t () VALUES (),()").1, ["()"]);
+    }
+
+    #[test]
+    fn behind_a_row_that_stays_all_stay() {
+        for row in [
+            "(1, 2)",
+            "()",
+            "(a)",
+            "(1 + 1)",
+            "(- -1)",
+            "(-'1')",
+            "('a' 'b')",
+            "(N'a')",
+            "(?)",
+            "(@a)",
+            "(1e999)",
+            "(`null`)",
+            "(DEFAULT(a))",
+            "(_binary x'61')",
+            "(_latin1 'a')",
+            "(DATE '2000-01-01')",
+            "((1))",
+            "(1,)",
+            "/*! (1) */",
+        ] {
+            let text = format!("INSERT INTO t VALUES (1), (2), {row}, (3)");
+            let (tokens, rows) = cut(&text);
+            assert_eq!(rows, ["(2)"], "{row}");
+            assert!(
+                tokens.starts_with("INSERT INTO t VALUES ( 1 ) , ") && tokens.ends_with(", ( 3 )"),
+                "{row}: {tokens}"
+            );
+        }
+    }
+
+    #[test]
+    fn where_no_list_of_values_may_stand_nothing_is_taken() {
+        for text in [
+            "SELECT 1 VALUES (1), (2)",
+            "INSERT INTO t SET a = VALUES (1), (2)",
+            "INSERT INTO t SELECT a VALUES (1), (2)",
+            "INSERT INTO t (SELECT 1) (a) VALUES (1), (2)",
+            "INSERT INTO VALUES (1), (2)",
+            "INSERT INTO t VALUES ROW(1), ROW(2)",
+            "INSERT INTO t VALUES (1) (2), (3)",
+            "INSERT INTO t VALUES (1), , (2)",
+            "UPDATE t VALUES (1), (2)",
+            "EXPLAIN INSERT INTO t VALUES (1), (2)",
+            "INSERT /*! INTO */ t VALUES (1), (2)",
+        ] {
+            assert!(cut(text).1.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_read_again() {
+        let text: Arc<str> = Arc::from("(-1, +2.5, 'it''s', x'4A', b'1', NULL, TRUE, DEFAULT, _binary 'b')");
+        let rows = LiteralRows::new(text.clone(), SqlMode::default(), vec![0..text.len() as u32]);
+        let mut values = Vec::new();
+        rows.values(0, &mut values).unwrap();
+        let number = |digits: &str| Literal::Value(Value::Number(digits.to_owned(), false));
+        assert_eq!(
+            values,
+            [
+                Literal::Negative("1".to_owned()),
+                number("2.5"),
+                Literal::Value(Value::SingleQuotedString("it's".to_owned())),
+                Literal::Value(Value::HexStringLiteral("4A".to_owned())),
+                Literal::Value(Value::SingleQuotedByteStringLiteral("1".to_owned())),
+                Literal::Value(Value::Null),
+                Literal::Value(Value::Boolean(true)),
+                Literal::Default,
+                Literal::Binary("b".to_owned()),
+            ]
+        );
+    }
+}
