@@ -160,7 +160,10 @@ impl Connection {
     /// As said, with code and message.
     pub fn succeed(&mut self, sql: &str) -> Result<Answer> {
         match self.query(sql)? {
-            Answer::Failed(code, message) => Err(format!("{sql}: {code} {message}")),
+            Answer::Failed(code, message) => {
+                let shown: String = sql.chars().take(1000).collect();
+                Err(format!("{shown}: {code} {message}"))
+            }
             answer => Ok(answer),
         }
     }

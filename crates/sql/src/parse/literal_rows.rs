@@ -57,9 +57,11 @@ impl LiteralRows {
         self.places.is_empty()
     }
 
-    /// Where the last one ends, as a byte offset into the text.
+    /// Where that begins which follows the last one, as a byte offset into the text.
     pub(super) fn end(&self) -> usize {
-        self.places.last().map_or(0, |place| place.end as usize)
+        let end = self.places.last().map_or(0, |place| place.end as usize);
+        let rest = self.text.get(end..).unwrap_or_default();
+        end + rest.len() - rest.trim_start().len()
     }
 
     /// The text of a row.
