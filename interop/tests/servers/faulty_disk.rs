@@ -135,11 +135,30 @@ fn what_cannot_be_written_or_synced_ends_the_server() {
         let written = load.end();
         assert!(written.iter().map(|writer| writer.acknowledged).sum::<u64>() > 0, "{rules}");
         let log = faulty.server.log();
-        assert!(log.contains("os error 5"), "{rules}: {log}");
+        assert!(log.contains("os error 5") && !log.contains("panicked"), "{rules}: {log}");
         faulty.faults("");
         faulty.server.restart().unwrap();
         check(&faulty.server, &written, rules);
     }
+}
+
+/// A shutdown of a server that can write nothing any more ends, says why, and is no panic; the next start has what was acknowledged.
+#[test]
+fn a_shutdown_without_a_disk() {
+    let mut faulty = Faulty::start("faulty-shutdown");
+    let load = Load::start(faulty.server.port(), 0);
+    let client = faulty.server.client();
+    until("rows", || client.query("SELECT COUNT(*) > 200 FROM d.t").unwrap().trim() == "1");
+    let written = load.end();
+    let calls = ["pwrite", "fdatasync", "fsync", "ftruncate", "rename"];
+    faulty.faults(&calls.map(|call| format!("{call} / 0 -1 5")).join("\n"));
+    faulty.server.terminate();
+    assert!(faulty.server.ends_within(Duration::from_secs(60)).unwrap(), "it goes on");
+    let log = faulty.server.log();
+    assert!(log.contains("os error 5") && !log.contains("panicked"), "{log}");
+    faulty.faults("");
+    faulty.server.restart().unwrap();
+    check(&faulty.server, &written, "after the shutdown");
 }
 
 /// Short writes are gone on with; what cannot be prepared is tried again. Nobody notices.

@@ -12,7 +12,7 @@ const TRANSFERS: u64 = 120;
 const ACCOUNTS: u64 = 12;
 const MONEY: u64 = 1000 * ACCOUNTS;
 /// For a replica to have what its source has.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 fn make_accounts(client: &Client) {
     let rows: Vec<String> = (1..=ACCOUNTS).map(|id| format!("({id}, 1000)")).collect();
@@ -29,9 +29,10 @@ fn make_accounts(client: &Client) {
 }
 
 /// Some may be victims of deadlocks; what they did not do is in no log.
-fn transfer(port: u16, client: u64) {
+fn transfer(port: u16, client: u64, pause: Duration) {
     let mut connection = Connection::open(port, "d").unwrap();
     for turn in 0..TRANSFERS {
+        std::thread::sleep(pause);
         let from = (client * 7 + turn * 5) % ACCOUNTS + 1;
         let to = (client * 3 + turn * 11 + 1) % ACCOUNTS + 1;
         let statements = [
@@ -96,7 +97,7 @@ fn write_log(source: &Node) {
     let port = source.port();
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
-            scope.spawn(move || transfer(port, client));
+            scope.spawn(move || transfer(port, client, Duration::ZERO));
         }
         scope.spawn(move || write_beside_each_other(port, 4));
         scope.spawn(move || define(port));
@@ -105,7 +106,7 @@ fn write_log(source: &Node) {
     source.client().query("ALTER TABLE d.accounts ADD COLUMN note VARCHAR(10) DEFAULT 'new'").unwrap();
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
-            scope.spawn(move || transfer(port, client));
+            scope.spawn(move || transfer(port, client, Duration::ZERO));
         }
     });
     source.client().query("CREATE TABLE d.marks (id INT, n INT); INSERT INTO d.marks VALUES (1, 1)").unwrap();
@@ -207,8 +208,9 @@ fn write_until(source: &Node, is_over: &AtomicBool) {
     std::thread::scope(|scope| {
         for client in 0..CLIENTS {
             scope.spawn(move || {
+                // With pauses: a replica that is often stopped and killed is not to be hours behind.
                 while !is_over.load(Ordering::Relaxed) {
-                    transfer(port, client);
+                    transfer(port, client, Duration::from_millis(5));
                 }
             });
         }
