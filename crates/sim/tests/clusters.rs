@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use sim::{ClusterReport, ClusterScenario, Executing, run_cluster};
 
-const SEEDS: u64 = 150;
+const SEEDS: u64 = 60;
 /// These are longer.
 const SEEDS_OF_COMPARISONS: u64 = 50;
 

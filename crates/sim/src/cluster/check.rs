@@ -42,10 +42,13 @@ fn compare(file: &LogFile, ours: Option<Vec<u8>>, theirs: Option<Vec<u8>>) -> Re
     if size > IN_USE_FLAG {
         (ours[IN_USE_FLAG], theirs[IN_USE_FLAG]) = (0, 0);
     }
-    match (0..size).find(|&at| ours[at] != theirs[at]) {
-        Some(at) => Err(format!("{name} differs at {at} of {size}")),
-        None => Ok(()),
+    let (ours, theirs) = (&ours[..size], &theirs[..size]);
+    // As a whole first: this is done after every step, and a comparison byte by byte took most of the simulation's time.
+    if ours == theirs {
+        return Ok(());
     }
+    let at = ours.iter().zip(theirs).position(|(ours, theirs)| ours != theirs);
+    Err(format!("{name} differs at {} of {size}", at.unwrap_or(size)))
 }
 
 /// Whether all servers are at the end of the source's log, durably and visibly.

@@ -48,6 +48,10 @@ impl Operator for ApplySubqueries<'_> {
             let before = out.len();
             let more = self.input.next_batch(context, out, want).await?;
             for number in before..out.len() {
+                if number > before {
+                    // A SLEEP that was cut short is over with its row, as in MySQL.
+                    context.eval.check_cancelled()?;
+                }
                 for run in &mut self.runs {
                     let value = run.value(out.row(number), context).await?;
                     out.row_mut(number)[run.slot()] = value;
