@@ -3,6 +3,7 @@
 //! The first row and rows with expressions are trees. Rows of literals behind the first one are text, of which one at a time
 //! becomes values: see [`crate::parse::LiteralRows`].
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, memory};
@@ -31,8 +32,8 @@ use crate::plan::{PlanContext, UsedColumns, block};
 /// The rows of VALUES or SET.
 #[derive(Debug)]
 pub(crate) struct ValuesPlan {
-    /// A value for each target column; `None` is DEFAULT.
-    rows: Vec<Vec<Option<Expr>>>,
+    /// A value for each target column.
+    rows: Vec<Vec<RowValue>>,
     /// The rows between the first of those and the others.
     literals: LiteralRows,
     /// Of the text in `literals`.
@@ -43,6 +44,14 @@ pub(crate) struct ValuesPlan {
     /// (column, slot) of columns of the new row that they read.
     reads: Vec<(usize, usize)>,
     subqueries: Vec<SubqueryPlan>,
+}
+
+#[derive(Debug)]
+struct RowValue {
+    /// `None` is DEFAULT.
+    expr: Option<Expr>,
+    /// Those of the subqueries, and calls that wait, that it reads: they are run when it is their turn, as in MySQL.
+    subqueries: Range<usize>,
 }
 
 impl ValuesPlan {
@@ -72,9 +81,11 @@ pub(crate) async fn bind_values<'a>(
         }
         let mut values = Vec::with_capacity(row.len());
         for (expr, &target) in row.into_iter().zip(targets) {
+            let before = binder.scope().subqueries.len();
             let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
             let value = if is_default(expr) { None } else { Some(bind(binder)?) };
-            values.push(value.map(|value| for_column(value, &table.def.columns[target])));
+            let expr = value.map(|value| for_column(value, &table.def.columns[target]));
+            values.push(RowValue { expr, subqueries: before..binder.scope().subqueries.len() });
         }
         bound.push(values);
     }
@@ -82,9 +93,6 @@ pub(crate) async fn bind_values<'a>(
     binder.note_reads(&scope, UsedColumns::Read);
     let mut subqueries = Vec::with_capacity(scope.subqueries.len());
     for subquery in scope.subqueries {
-        if subquery.correlated {
-            return Err(SqlError::not_supported("subqueries in VALUES that read the new row"));
-        }
         subqueries.push(block::plan_subquery(context, subquery).await?);
     }
     let (width, reads) = (scope.frame.width(), scope.frame.columns_of(0));
@@ -108,11 +116,6 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         let mut frame = vec![Value::Null; values.width];
-        for subquery in &values.subqueries {
-            let mut run = SubqueryRun::new(subquery);
-            let value = run.value(&frame, context).await?;
-            frame[run.slot()] = value;
-        }
         let unset = self.unset(values, context)?;
         let (first, others) = values.rows.split_at(values.rows.len().min(1));
         self.insert_trees(first, (values, &unset), &mut frame, progress, context).await?;
@@ -131,7 +134,7 @@ impl InsertPlan {
 
     async fn insert_trees(
         &self,
-        rows: &[Vec<Option<Expr>>],
+        rows: &[Vec<RowValue>],
         (values, unset): (&ValuesPlan, &[Value]),
         frame: &mut [Value],
         progress: &mut Progress,
@@ -142,11 +145,15 @@ impl InsertPlan {
             for ((_, slot), value) in values.reads.iter().zip(unset) {
                 frame[*slot] = value.clone();
             }
-            for (&column, expr) in self.columns.iter().zip(row) {
+            for (&column, RowValue { expr, subqueries }) in self.columns.iter().zip(row) {
                 let Some(expr) = expr else {
                     self.set_default(column, progress, context)?;
                     continue;
                 };
+                for subquery in &values.subqueries[subqueries.clone()] {
+                    let value = SubqueryRun::new(subquery).value(frame, context).await?;
+                    frame[subquery.slot] = value;
+                }
                 let value = expr.eval(frame, &context.eval)?;
                 progress.set(self, column, value, context)?;
                 if let Some((_, slot)) = values.reads.iter().find(|(read, _)| *read == column) {
