@@ -80,86 +80,21 @@ fn read(mut lexer: Lexer<'_>) -> Result<Lexed, ParseError> {
     Ok(lexer.done(end, None))
 }
 
-/// Where the items of a select list are in a text, each from its first token to its last; `SELECT` begins at `from`. `None`
-/// if there is no such list.
-pub(crate) fn select_items(text: &str, from: usize, context: &ParseContext) -> Option<Vec<Range<usize>>> {
-    const MODIFIERS: [&str; 10] = [
-        "ALL",
-        "DISTINCT",
-        "DISTINCTROW",
-        "HIGH_PRIORITY",
-        "STRAIGHT_JOIN",
-        "SQL_SMALL_RESULT",
-        "SQL_BIG_RESULT",
-        "SQL_BUFFER_RESULT",
-        "SQL_NO_CACHE",
-        "SQL_CALC_FOUND_ROWS",
-    ];
-    const ENDS: [&str; 15] = [
-        "FROM",
-        "WHERE",
-        "GROUP",
-        "HAVING",
-        "WINDOW",
-        "ORDER",
-        "LIMIT",
-        "INTO",
-        "FOR",
-        "LOCK",
-        "UNION",
-        "EXCEPT",
-        "INTERSECT",
-        "ON",
-        "PROCEDURE",
-    ];
-    text.get(from..).filter(|rest| rest.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("SELECT")))?;
-    let mut lexer = Lexer { at: from + 6, ..Lexer::new(text, context.sql_mode) };
-    let (mut items, mut item, mut depth) = (Vec::new(), None::<Range<usize>>, 0);
-    loop {
-        lexer.skip_space().ok()?;
-        let start = lexer.at;
-        let Some(token) = lexer.token().ok()? else { break };
-        let is_one_of = |words: &[&str]| match &token {
-            Token::Word(word) if word.quote_style.is_none() && depth == 0 && !lexer.after_a_period() => {
-                words.iter().any(|known| known.eq_ignore_ascii_case(&word.value))
-            }
-            _ => false,
-        };
-        match token {
-            Token::Comma if depth == 0 => {
-                items.push(item.take()?);
-                continue;
-            }
-            Token::RParen if depth == 0 => break,
-            Token::SemiColon => break,
-            _ if item.is_none() && is_one_of(&MODIFIERS) => continue,
-            _ if is_one_of(&ENDS) => break,
-            Token::LParen => depth += 1,
-            Token::RParen => depth -= 1,
-            _ => {}
-        }
-        item = Some(item.map_or(start, |item| item.start)..lexer.at);
-        lexer.tokens.push(TokenWithSpan::new(token, Span::new(location(start), location(lexer.at))));
-    }
-    items.push(item?);
-    Some(items)
-}
-
-fn location(offset: usize) -> Location {
+pub(super) fn location(offset: usize) -> Location {
     Location::new(1, offset as u64 + 1)
 }
 
 pub(super) struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    at: usize,
+    pub(super) at: usize,
     mode: SqlMode,
     /// Between `/*!` and its `*/`.
     in_version_comment: bool,
     read_comments: Vec<ReadComment>,
     unread_comments: Vec<Range<usize>>,
     param_count: usize,
-    tokens: Vec<TokenWithSpan>,
+    pub(super) tokens: Vec<TokenWithSpan>,
     cutter: Option<Cutter>,
 }
 
@@ -215,7 +150,7 @@ impl<'a> Lexer<'a> {
     }
 
     /// Space, comments, and both ends of version comments.
-    fn skip_space(&mut self) -> Result<(), ParseError> {
+    pub(super) fn skip_space(&mut self) -> Result<(), ParseError> {
         while let Some(&byte) = self.bytes.get(self.at) {
             match byte {
                 b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => self.at += 1,
@@ -258,7 +193,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn token(&mut self) -> Result<Option<Token>, ParseError> {
+    pub(super) fn token(&mut self) -> Result<Option<Token>, ParseError> {
         let Some(&byte) = self.bytes.get(self.at) else { return Ok(None) };
         let token = match byte {
             b'\'' => Token::SingleQuotedString(self.quoted(b'\'', true)?),
@@ -463,7 +398,7 @@ impl<'a> Lexer<'a> {
         Token::make_word(word, None)
     }
 
-    fn after_a_period(&self) -> bool {
+    pub(super) fn after_a_period(&self) -> bool {
         self.tokens.last().is_some_and(|token| token.token == Token::Period)
     }
 
@@ -584,19 +519,6 @@ mod tests {
             "a % b mod ( c ) + MOD ( d , e ) + 1 % ( 2 ) + t . mod"
         );
         assert_eq!(tokens_in("a || b", SqlMode::PIPES_AS_CONCAT), "a || b");
-    }
-
-    #[test]
-    fn items_of_a_select_list() {
-        let items = |text: &str| {
-            let ranges = select_items(text, text.find("SELECT").unwrap(), &ParseContext::default());
-            ranges.map(|ranges| ranges.into_iter().map(|range| text[range].to_owned()).collect::<Vec<_>>().join("|"))
-        };
-        let is = |text: &str, wanted: &str| assert_eq!(items(text).as_deref(), Some(wanted), "{text}");
-        is("SELECT DISTINCT a , (b+1), f( c, 'x,y' ) /* d */ , t.from FROM t", "a|(b+1)|f( c, 'x,y' )|t.from");
-        is("(SELECT EXTRACT(DAY FROM d), COUNT( * )) UNION SELECT 2", "EXTRACT(DAY FROM d)|COUNT( * )");
-        is("SELECT -1 x, !a;", "-1 x|!a");
-        assert_eq!(items("x SELECT"), None);
     }
 
     #[test]

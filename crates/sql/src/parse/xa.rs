@@ -10,7 +10,7 @@ use binlog::event::Xid;
 use sqlparser::tokenizer::Token;
 
 use super::Parsed;
-use super::ast::{Statement, XaStatement, XidFormat};
+use super::ast::{Statement, XaStart, XaStatement, XidFormat};
 use super::digits::hex_bytes;
 use super::tokens::Tokens;
 
@@ -24,7 +24,12 @@ pub(super) fn xa(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         "RECOVER" => XaStatement::Recover(recover(tokens)?),
         "START" | "BEGIN" => {
             let xid = xid(tokens)?;
-            XaStatement::Start { xid, joins: tokens.accept_one(&["JOIN", "RESUME"]).is_some() }
+            let mode = match tokens.accept_one(&["JOIN", "RESUME"]) {
+                Some("RESUME") => XaStart::Resume,
+                Some(_) => XaStart::Join,
+                None => XaStart::New,
+            };
+            XaStatement::Start { xid, mode }
         }
         "END" => {
             let xid = xid(tokens)?;

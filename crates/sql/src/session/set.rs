@@ -91,6 +91,9 @@ enum Checked<'a> {
     OwnServerId(u32),
 }
 
+/// What dumps and the output of mysqlbinlog set: it permits something, or says where a transaction comes from, and asks for nothing.
+const SET_BY_TOOLS: [&str; 3] = ["immediate_server_version", "pseudo_thread_id", "unique_checks"];
+
 impl Session {
     pub(super) async fn set(&mut self, items: &[SetItem]) -> Result<Outcome, SqlError> {
         let mut checked = Vec::with_capacity(items.len());
@@ -103,8 +106,10 @@ impl Session {
         for item in checked {
             match item {
                 Checked::Item(item) => self.set_item(item).await?,
-                Checked::Setting { id, global: true, value } => self.set_global(id, value).await?,
-                Checked::Setting { id, global: false, value } => self.set_session(id, value).await?,
+                Checked::Setting { id, global, value } => {
+                    self.warn_without_effect(id, global, &value);
+                    if global { self.set_global(id, value).await? } else { self.set_session(id, value).await? }
+                }
                 Checked::NextIsolation(isolation) => self.set_next(Some(isolation), None)?,
                 Checked::NextReadOnly(read_only) => self.set_next(None, Some(read_only))?,
                 Checked::OwnServerId(number) => self.set_own_server_id(number),
@@ -298,6 +303,16 @@ impl Session {
         };
         let value = result.rows.into_iter().flatten().next().unwrap_or_default();
         Ok((value, ty.unwrap_or_else(|| ExprType::of_kind(ValueKind::Null))))
+    }
+
+    /// A setting that is only understood says so when it becomes another value than it has.
+    fn warn_without_effect(&self, id: SettingId, global: bool, value: &SettingValue) {
+        let setting = id.setting();
+        let is_same = if global { self.shared.globals.get(id) == *value } else { self.settings.get(id) == value };
+        if !setting.effective && !is_same && !SET_BY_TOOLS.contains(&setting.name) {
+            let message = format!("'{}' has no effect on this server: {}", setting.name, setting.doc);
+            self.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message);
+        }
     }
 
     pub(super) async fn set_global(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {

@@ -27,7 +27,7 @@ use super::gtid::PendingCommit;
 use crate::account::Privilege;
 use crate::ddl;
 use crate::information_schema::column_spec;
-use crate::parse::ast::{Ddl, Statement, TableName, TransactionStatement, XaStatement, XidFormat};
+use crate::parse::ast::{Ddl, Statement, TableName, TransactionStatement, XaStart, XaStatement, XidFormat};
 use crate::result::{Outcome, ResultColumn, ResultSink};
 use crate::show;
 
@@ -193,7 +193,9 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         match statement {
-            XaStatement::Start { joins: true, .. } | XaStatement::End { suspends: true, .. } => {
+            XaStatement::Start { xid, mode: XaStart::Resume } if self.xa_state() == "IDLE" => self.xa_resume(xid)?,
+            XaStatement::Start { mode: XaStart::Join | XaStart::Resume, .. }
+            | XaStatement::End { suspends: true, .. } => {
                 return Err(SqlError::new(codes::XAER_INVAL, "XAER_INVAL: Invalid arguments (or unsupported command)"));
             }
             XaStatement::Start { xid, .. } => self.xa_start(xid)?,
@@ -217,6 +219,13 @@ impl Session {
         self.take_transaction();
         self.begin_transaction(true, None);
         self.xa = Some(Branch { name, is_idle: false });
+        Ok(())
+    }
+
+    /// The session's own, after its XA END.
+    fn xa_resume(&mut self, xid: &Xid) -> Result<(), SqlError> {
+        self.check_xid(xid)?;
+        self.xa.iter_mut().for_each(|branch| branch.is_idle = false);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ pub fn manual() -> String {
     all().iter().filter(|setting| setting.effective).for_each(|setting| section(&mut page, setting));
     page.push_str(
         "\n## Settings that are only understood\n\nClients ask for them, or files written for other servers name them. They \
-         can be read, and set where that is harmless, and change nothing.\n\n| name | default | |\n|---|---|---|\n",
+         can be read, and set where that is harmless, which changes nothing, and is warning 1235 where the value is another one.\n\n| name | default | |\n|---|---|---|\n",
     );
     for setting in all().iter().filter(|setting| !setting.effective) {
         let _ = writeln!(page, "| `{}` | {} | {} |", setting.name, code(setting.default), setting.doc);

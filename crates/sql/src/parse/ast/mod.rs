@@ -96,8 +96,8 @@ pub enum XaStatement {
     Start {
         /// The transaction's name.
         xid: Xid,
-        /// JOIN, RESUME.
-        joins: bool,
+        /// What stands behind it.
+        mode: XaStart,
     },
     /// XA END.
     End {
@@ -119,6 +119,17 @@ pub enum XaStatement {
     Rollback(Xid),
     /// XA RECOVER.
     Recover(XidFormat),
+}
+
+/// How a distributed transaction is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XaStart {
+    /// As a new one.
+    New,
+    /// RESUME: after XA END.
+    Resume,
+    /// JOIN.
+    Join,
 }
 
 /// How XA RECOVER shows a name.
