@@ -354,6 +354,10 @@ pub mod codes {
     pub const REPLICA_CHANNEL_MUST_STOP: Code = (3081, "HY000");
     pub const REPLICA_CHANNEL_SQL_SKIP_COUNTER: Code = (3086, "HY000");
     pub const ACCOUNT_HAS_BEEN_LOCKED: Code = (3118, "HY000");
+    /// `ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME`
+    pub const UNSUPPORTED_MAX_EXECUTION_TIME: Code = (3125, "HY000");
+    /// `ER_WARN_CONFLICTING_HINT`
+    pub const WARN_CONFLICTING_HINT: Code = (3126, "HY000");
     pub const COULD_NOT_APPLY_JSON_DIFF: Code = (3138, "HY000");
     pub const INVALID_JSON_TEXT: Code = (3140, "22032");
     pub const INVALID_JSON_TEXT_IN_PARAM: Code = (3141, "22032");

@@ -29,14 +29,12 @@ impl ParseError {
         match self {
             ParseError::Sql(error) => *error,
             ParseError::Syntax(offset) => {
-                let offset = (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
-                let near: String = text[offset..].trim_end_matches(';').chars().take(NEAR_CHARS_MAX).collect();
-                let line = 1 + text[..offset].bytes().filter(|byte| *byte == b'\n').count();
+                let near = near(text, offset);
                 SqlError::new(
                     codes::PARSE_ERROR,
                     format!(
                         "You have an error in your SQL syntax; check the manual that corresponds to your MySQL server \
-                         version for the right syntax to use near '{near}' at line {line}"
+                         version for the right syntax to use {near}"
                     ),
                 )
             }
@@ -48,4 +46,12 @@ impl From<SqlError> for ParseError {
     fn from(error: SqlError) -> Self {
         ParseError::Sql(Box::new(error))
     }
+}
+
+/// `near 'text' at line 1`: what stands at a byte offset of a statement.
+pub(super) fn near(text: &str, offset: usize) -> String {
+    let offset = (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let near: String = text[offset..].trim_end_matches(';').chars().take(NEAR_CHARS_MAX).collect();
+    let line = 1 + text[..offset].bytes().filter(|byte| *byte == b'\n').count();
+    format!("near '{near}' at line {line}")
 }

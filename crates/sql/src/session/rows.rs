@@ -14,9 +14,9 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, Watch, build};
+use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, WarningLevel, Watch, build};
 use crate::parse::ast::Statement;
-use crate::parse::hint::max_execution_time;
+use crate::parse::hint::Hints;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
 use crate::result::{Outcome, ResultSink};
 use crate::settings::SettingValue;
@@ -139,6 +139,9 @@ impl Session {
             warnings: &self.warnings,
             uses_until_error: Some(uses),
         };
+        for warning in Hints::of(statement.text).warnings {
+            self.warnings.push_error(WarningLevel::Warning, &warning);
+        }
         plan_statement(&context, statement.statement).await
     }
 
@@ -218,7 +221,7 @@ impl Session {
             return None;
         }
         let of_select = match statement.statement {
-            Statement::Query(_) => max_execution_time(statement.text).unwrap_or(hot.max_execution_time),
+            Statement::Query(_) => Hints::of(statement.text).max_execution_time.unwrap_or(hot.max_execution_time),
             _ => None,
         };
         let of_any = hot.max_statement_time.map(|time| (time, TimeLimit::Statement));
