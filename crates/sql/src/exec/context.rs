@@ -8,7 +8,7 @@ use engine::{Engine, Transaction};
 use io::{BoxFuture, Env, ThreadTurn};
 use types::Value;
 
-use crate::expr::{EvalContext, interrupted};
+use crate::expr::{EvalContext, TimeLimit, interrupted};
 pub use crate::load::LoadFrom;
 
 /// Bounds of memory, per operator that needs more than a batch of rows. Beyond them it goes to temporary files.
@@ -110,18 +110,24 @@ impl ExecContext<'_> {
         futures_lite::future::or(work, ended).await
     }
 
-    /// Waits, or ends with 1317.
+    /// Waits; whether it was cut short, by KILL QUERY or `max_execution_time`. MariaDB's `max_statement_time` is error 1969, as there.
     pub(crate) async fn sleep(&self, duration: Duration) -> Result<bool, SqlError> {
         let clock = &self.env.clock;
         let Some(watch) = self.eval.watch else {
             clock.sleep(duration).await;
             return Ok(false);
         };
-        let left = watch.deadline.map(|deadline| deadline.at.saturating_sub(clock.monotonic()));
-        let cut = left.is_some_and(|left| left < duration);
         let sleep = async {
-            clock.sleep(left.map_or(duration, |left| left.min(duration))).await;
-            Ok(cut)
+            let Some(deadline) = watch.deadline else {
+                clock.sleep(duration).await;
+                return Ok(false);
+            };
+            let left = deadline.at.saturating_sub(clock.monotonic());
+            clock.sleep(left.min(duration)).await;
+            match deadline.limit {
+                TimeLimit::Statement if left < duration => Err(deadline.limit.error()),
+                _ => Ok(left < duration),
+            }
         };
         let cancelled = async {
             match watch.cancel.cancelled().await {
