@@ -116,8 +116,10 @@ impl<'a> Binder<'a> {
                 self.bind_quantified(expr, op, *negated, subquery, scope)
             }
             E::Between { expr, negated, low, high } => {
-                let bound = build::between(bind(self, expr)?, bind(self, low)?, bind(self, high)?)?;
-                Ok(negate_if(*negated, bound))
+                let (value, bounds) = (bind(self, expr)?, [bind(self, low)?, bind(self, high)?]);
+                bounds.iter().for_each(|bound| self.note_constant_beside(expr, &value, bound));
+                let [low, high] = bounds;
+                Ok(negate_if(*negated, build::between(value, low, high)?))
             }
             E::Like { negated, expr, pattern, escape_char, .. } => {
                 let escape = self.like_escape(escape_char.as_deref())?;
@@ -405,6 +407,9 @@ impl<'a> Binder<'a> {
         }
         let value = self.bind_expr(expr, scope)?;
         let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
+        if let [item] = &list[..] {
+            self.note_constant_beside(expr, &value, item);
+        }
         build::in_list(value, list)
     }
 
@@ -420,8 +425,11 @@ impl<'a> Binder<'a> {
         }
         let mut bind =
             |exprs: &'a [sql::Expr]| exprs.iter().map(|e| self.bind_expr(e, scope)).collect::<Result<Vec<_>, _>>();
-        let (left, right) = (bind(left)?, bind(right)?);
-        build::compare_rows(op, left, right)
+        let (lefts, rights) = (bind(left)?, bind(right)?);
+        for ((l, r), written) in lefts.iter().zip(&rights).zip(left.iter().zip(right)) {
+            self.note_constant(written, l, r);
+        }
+        build::compare_rows(op, lefts, rights)
     }
 
     fn bind_binary(
@@ -438,7 +446,11 @@ impl<'a> Binder<'a> {
                 (Some(_), None) if matches!(right, sql::Expr::Subquery(_)) => {
                     Err(SqlError::not_supported(format_args!("comparison of a row with {right}; use IN")))
                 }
-                _ => build::compare(op, self.bind_expr(left, scope)?, self.bind_expr(right, scope)?),
+                _ => {
+                    let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+                    self.note_constant((left, right), &l, &r);
+                    build::compare(op, l, r)
+                }
             };
         }
         if let (O::Plus | O::Minus, sql::Expr::Interval(interval)) = (op, right) {

@@ -12,6 +12,7 @@
 //! | `grouping` | GROUP BY, and what may stand beside it (ONLY_FULL_GROUP_BY) |
 
 mod call;
+pub(crate) mod constant;
 pub(crate) mod expr;
 pub(crate) mod frame;
 pub(crate) mod from;
@@ -67,6 +68,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) needs: Privilege,
     /// Types depend on those of parameters: the statement is planned for the values that it is given.
     pub(crate) types_params: bool,
+    /// Constants that are compared with columns of dates and times.
+    pub(crate) constants: Vec<constant::ConstantBeside>,
 }
 
 impl<'a> Binder<'a> {
@@ -84,6 +87,7 @@ impl<'a> Binder<'a> {
             temporary: Vec::new(),
             needs: Privilege::Select,
             types_params: false,
+            constants: Vec::new(),
         }
     }
 

@@ -52,6 +52,7 @@ pub async fn execute(
     for (table, mode) in &plan.locks {
         context.transaction.lock_table(table, *mode).await?;
     }
+    plan.constants.iter().try_for_each(|constant| constant.check(&context.eval))?;
     match &plan.kind {
         PlanKind::Query(query) => {
             if context.select_limit.is_none()

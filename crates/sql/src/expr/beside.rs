@@ -153,7 +153,12 @@ pub(super) fn beside(arg: Expr, other: &ExprType) -> Expr {
         && let ExprKind::Literal(Value::Str(text)) = &arg.kind
     {
         let as_other = temporal_constant(other.kind, text);
-        return as_other.or_else(|| temporal_constant(Kind::DateTime, text)).unwrap_or(arg);
+        return match other.kind {
+            // Of a date with its time the time counts; a date alone is text.
+            Kind::Time => as_other,
+            _ => as_other.or_else(|| temporal_constant(Kind::DateTime, text)),
+        }
+        .unwrap_or(arg);
     }
     arg
 }

@@ -35,7 +35,7 @@ use base::SqlError;
 use engine::{Catalog, Engine, Table, TableMode, Transaction};
 use types::Value;
 
-use crate::bind;
+use crate::bind::{self, constant::ConstantBeside};
 use crate::dml::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use crate::expr::{ExprType, Host, Kind, SessionInfo, Warnings};
 use crate::parse::ast::Statement;
@@ -81,6 +81,8 @@ const SMALL_TABLE: u64 = 64;
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) kind: PlanKind,
+    /// What has to be a value of the columns that it is compared with.
+    pub(crate) constants: Vec<ConstantBeside>,
     /// Tables to lock before the first use.
     pub(crate) locks: Vec<(Arc<Table>, TableMode)>,
     uses: Vec<TableUse>,
@@ -307,8 +309,9 @@ async fn plan_kind<'a>(
 }
 
 impl Plan {
-    fn new(context: &PlanContext<'_>, kind: PlanKind, binder: bind::Binder<'_>) -> Self {
+    fn new(context: &PlanContext<'_>, kind: PlanKind, mut binder: bind::Binder<'_>) -> Self {
         let param_types = binder.types_params.then(|| context.param_types.to_vec());
+        let constants = std::mem::take(&mut binder.constants);
         let (locks, uses) = binder.into_uses();
         let columns = match &kind {
             PlanKind::Query(query) if query.into.is_empty() => query.columns.clone(),
@@ -317,6 +320,6 @@ impl Plan {
         // INSERT … VALUES has but one way.
         let has_choice = locks.len() > 1 || !matches!(kind, PlanKind::Insert(_));
         let sizes = locks.iter().filter(|_| has_choice).map(|(table, _)| context.engine.estimate_rows(table)).collect();
-        Plan { kind, locks, uses, columns, catalog_version: context.catalog.version(), param_types, sizes }
+        Plan { kind, constants, locks, uses, columns, catalog_version: context.catalog.version(), param_types, sizes }
     }
 }

@@ -92,6 +92,16 @@ fn changes() {
     crate::testing::golden("golden/session_changes.txt");
 }
 
+#[test]
+fn comparisons() {
+    crate::testing::golden("golden/session_comparisons.txt");
+}
+
+#[test]
+fn insert_id() {
+    crate::testing::golden("golden/session_insert_id.txt");
+}
+
 /// What OK packets say of each statement's changes.
 #[test]
 fn tracked_changes() {

@@ -1,0 +1,124 @@
+//! Constants beside a DATE, TIME, DATETIME or TIMESTAMP column that are no value of it.
+//!
+//! MySQL stores such a constant into the column to compare it: once when a statement begins, whatever rows there are. One that does
+//! not fit is compared as a number or as text, with warning 1292; a statement that changes rows in strict mode fails.
+
+use base::{SqlError, codes};
+use sqlparser::ast as sql;
+use types::temporal::parse::Allow;
+use types::value::NOT_FIXED;
+use types::{ColumnType, DateTime, Value};
+
+use crate::bind::Binder;
+use crate::expr::coerce::{parse_datetime, parse_time, plain_text, printable};
+use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Kind, SqlMode};
+
+/// A constant that a statement compares with a column of dates or times.
+#[derive(Debug)]
+pub(crate) struct ConstantBeside {
+    column: String,
+    ty: ColumnType,
+    value: Expr,
+}
+
+/// How well a constant fits a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fit {
+    Whole,
+    /// A part of it does: the day of a date with a time, the time of one in a TIME.
+    Part,
+    Not,
+}
+
+impl<'a> Binder<'a> {
+    /// Notes the constant of a comparison of a column with one.
+    pub(crate) fn note_constant(&mut self, written: (&sql::Expr, &sql::Expr), left: &Expr, right: &Expr) {
+        self.note_constant_beside(written.0, left, right);
+        self.note_constant_beside(written.1, right, left);
+    }
+
+    /// Notes a constant beside what may be a column.
+    pub(crate) fn note_constant_beside(&mut self, written: &sql::Expr, column: &Expr, value: &Expr) {
+        let Some(ty) = column.ty.origin.as_ref().filter(|ty| column.as_column().is_some() && ty.is_temporal()) else {
+            return;
+        };
+        let is_value = !matches!(value.kind, ExprKind::UserVariable(_)) && value.constancy() <= Constancy::Execution;
+        let fits_anyway = value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Null | Kind::Json);
+        let Some(column) = column_name(written).filter(|_| is_value && !fits_anyway && !value.waits()) else { return };
+        self.constants.push(ConstantBeside { column: column.to_owned(), ty: ty.clone(), value: value.clone() });
+    }
+}
+
+fn column_name(written: &sql::Expr) -> Option<&str> {
+    match written {
+        sql::Expr::Nested(inner) => column_name(inner),
+        sql::Expr::Identifier(name) => Some(&name.value),
+        sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
+        _ => None,
+    }
+}
+
+impl ConstantBeside {
+    /// 1292 for a constant that is no value of its column: an error where rows are changed in strict mode, but if a part of it is one.
+    pub(crate) fn check(&self, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
+        let value = self.value.eval(&[], ctx)?;
+        let fit = match (&value, &self.ty) {
+            (Value::Null, _) => Fit::Whole,
+            (_, ColumnType::Time { .. }) => as_time(&value),
+            (Value::Str(_) | Value::Bytes(_), _) => Fit::Whole,
+            _ => as_datetime(&value, &self.ty, ctx),
+        };
+        if fit == Fit::Whole {
+            return Ok(());
+        }
+        let kind = match self.ty {
+            ColumnType::Date => "date",
+            ColumnType::Time { .. } => "time",
+            _ => "datetime",
+        };
+        let text = plain_text(&value, NOT_FIXED);
+        let message = format!("Incorrect {kind} value: '{}' for column '{}' at row 1", printable(&text), self.column);
+        match fit {
+            Fit::Not => ctx.complain(codes::TRUNCATED_WRONG_VALUE, message),
+            _ => {
+                ctx.warn(codes::TRUNCATED_WRONG_VALUE, message);
+                Ok(())
+            }
+        }
+    }
+}
+
+fn as_time(value: &Value) -> Fit {
+    if value.as_bytes().is_some_and(|text| text.trim_ascii().is_empty()) {
+        return Fit::Whole;
+    }
+    match parse_time(value).filter(|parsed| !parsed.trailing && !parsed.clamped) {
+        None => Fit::Not,
+        Some(_) if is_long(value) && parse_datetime(value, Allow::ALL).is_some_and(|parsed| parsed.has_time) => Fit::Part,
+        Some(_) => Fit::Whole,
+    }
+}
+
+/// Whether a number, or text, has more digits than a TIME.
+fn is_long(value: &Value) -> bool {
+    let text = plain_text(value, NOT_FIXED);
+    text.iter().take_while(|byte| **byte != b'.').filter(|byte| byte.is_ascii_digit()).count() > 7
+}
+
+fn as_datetime(value: &Value, ty: &ColumnType, ctx: &EvalContext<'_>) -> Fit {
+    let is_timestamp = matches!(ty, ColumnType::Timestamp { .. });
+    let zero_in_date = !ctx.session.sql_mode.has(SqlMode::NO_ZERO_IN_DATE);
+    let allow = Allow { zero_date: true, zero_in_date, invalid_dates: !is_timestamp };
+    let Some(parsed) = parse_datetime(value, allow) else { return Fit::Not };
+    let moment = parsed.value;
+    if !parsed.has_time && moment.micros != 0 || is_timestamp && !is_in_timestamp(moment) {
+        return Fit::Not;
+    }
+    let has_time = (moment.hour, moment.minute, moment.second, moment.micros) != (0, 0, 0, 0);
+    if *ty == ColumnType::Date && has_time { Fit::Part } else { Fit::Whole }
+}
+
+/// Zero, or a year that a TIMESTAMP can be of.
+fn is_in_timestamp(moment: DateTime) -> bool {
+    moment.date.is_zero() || (1970..=2106).contains(&moment.date.year)
+}
