@@ -94,7 +94,9 @@ fn as_time(value: &Value) -> Fit {
     }
     match parse_time(value).filter(|parsed| !parsed.trailing && !parsed.clamped) {
         None => Fit::Not,
-        Some(_) if is_long(value) && parse_datetime(value, Allow::ALL).is_some_and(|parsed| parsed.has_time) => Fit::Part,
+        Some(_) if is_long(value) && parse_datetime(value, Allow::ALL).is_some_and(|parsed| parsed.has_time) => {
+            Fit::Part
+        }
         Some(_) => Fit::Whole,
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Progress {
     /// The row being made, a value per column.
     pub(super) values: Vec<Value>,
     pub(super) given: Vec<bool>,
+    /// What ON DUPLICATE KEY UPDATE reads of the SELECT's tables.
+    beside: Vec<Value>,
 }
 
 impl InsertPlan {
@@ -87,13 +89,18 @@ impl InsertPlan {
         self.table.def.generated_pk && self.table.def.counted_pk().is_none()
     }
 
+    /// Values per row of the SELECT.
+    fn selected_width(&self) -> usize {
+        self.columns.len() + self.on_duplicate.as_ref().map_or(0, |on_duplicate| on_duplicate.beside.len())
+    }
+
     async fn insert_streaming(
         &self,
         mut query: QueryRows<'_>,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        let mut batch = RowBatch::new(self.columns.len());
+        let mut batch = RowBatch::new(self.selected_width());
         loop {
             let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
             self.insert_batch(&batch, progress, context).await?;
@@ -110,8 +117,8 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        let mut batch = RowBatch::new(self.columns.len());
-        let mut kept = RowStore::new(self.columns.len(), context.limits.table_bytes);
+        let mut batch = RowBatch::new(self.selected_width());
+        let mut kept = RowStore::new(self.selected_width(), context.limits.table_bytes);
         loop {
             let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
@@ -143,6 +150,8 @@ impl InsertPlan {
         let InsertSource::Query { as_bytes, members, .. } = &self.source else { return Ok(()) };
         for row in batch.iter() {
             progress.begin_row();
+            progress.beside.clear();
+            progress.beside.extend_from_slice(&row[self.columns.len()..]);
             for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
                 if members.contains(&place) && matches!(value, Value::Str(text) if text.is_empty()) {
                     progress.given[column] = true;
@@ -241,21 +250,25 @@ impl InsertPlan {
             Value::Int(0) | Value::UInt(0) => !zero_is_number,
             Value::Double(n) => *n == 0.0 && !zero_is_number,
             Value::Float(n) => *n == 0.0 && !zero_is_number,
-            given => {
-                progress.numbers.pass(number_of(given), series);
-                false
-            }
+            _ => false,
         };
-        if !wanted && counted_pk.is_none() {
+        let largest = largest(&self.table.def.columns[column].ty);
+        // A row that brings its number, and a source's log, have none of such a key.
+        let has_own = progress.numbers.begin_at(context.insert_id) || !wanted || self.auto_increment.is_none();
+        if let Some(pk) = counted_pk.filter(|_| has_own) {
+            progress.values[pk] = Value::UInt(progress.numbers.make_key(&self.table, largest, series));
+        }
+        if !wanted {
+            progress.numbers.pass(number_of(&progress.values[column]), series);
+            return Ok(None);
+        }
+        if self.auto_increment.is_none() {
             return Ok(None);
         }
         let def = &self.table.def.columns[column];
-        let number = progress.numbers.make(&self.table, largest(&def.ty), series, &mut context.insert_id);
-        if let Some(pk) = counted_pk {
+        let number = progress.numbers.make(&self.table, largest, series, &mut context.insert_id);
+        if let Some(pk) = counted_pk.filter(|_| !has_own) {
             progress.values[pk] = Value::UInt(number);
-        }
-        if !wanted {
-            return Ok(None);
         }
         if def.nullable && progress.values[column].is_null() {
             // A column that may be NULL stays so, as in MySQL: the number is gone.
@@ -357,6 +370,9 @@ impl InsertPlan {
         for &(column, slot) in &on_duplicate.new {
             frame[slot] = progress.values[column].clone();
         }
+        for (&slot, value) in on_duplicate.beside.iter().zip(&progress.beside) {
+            frame[slot] = value.clone();
+        }
         let (strictness, number) = (progress.strictness, progress.rows);
         match on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)? {
             None => progress.affected += u64::from(context.client_found_rows),
@@ -408,6 +424,7 @@ impl Progress {
             single: !plan.ignore && matches!(&plan.source, InsertSource::Values(values) if values.len() == 1),
             values: vec![Value::Null; columns],
             given: vec![false; columns],
+            beside: Vec::new(),
         }
     }
 

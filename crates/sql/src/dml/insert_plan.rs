@@ -9,15 +9,16 @@ use types::ColumnType;
 use types::schema::same_name;
 
 use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::frame::SlotSource;
 use crate::bind::from::{column_name_of, target_table};
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, unknown_column};
-use crate::bind::tree::ColumnInfo;
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, split_name};
 use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
-use crate::expr::{ExprType, coerce};
+use crate::expr::{Expr, ExprKind, ExprType, coerce};
 use crate::parse::ast::Insert;
 use crate::parse::{LiteralRows, plain_values};
 use crate::plan::node::QueryPlan;
@@ -66,6 +67,8 @@ pub(crate) struct OnDuplicate {
     pub(crate) old: Vec<(usize, usize)>,
     /// (column, slot) of the row that could not be inserted.
     pub(crate) new: Vec<(usize, usize)>,
+    /// Slots of what the SELECT gives behind its own columns: those of its tables that are named here.
+    pub(crate) beside: Vec<usize>,
     pub(crate) assignments: Assignments,
 }
 
@@ -90,13 +93,22 @@ pub(crate) async fn plan_insert<'a>(
     binder.needs = Privilege::Select;
     let columns = target_columns(&table, insert)?;
     binder.use_columns(&table, Privilege::Insert, named_columns(&table, insert, &columns));
-    let source = plan_source(context, binder, (insert, literal_rows), &table, &columns).await?;
+    let mut query = bind_query(binder, insert, &columns)?;
+    let values = match &query {
+        None => Some(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
+        Some(_) => None,
+    };
     let on_duplicate = match &insert.on {
         None => None,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
-            Some(plan_on_duplicate(binder, insert, &table, assignments)?)
+            Some(plan_on_duplicate(binder, insert, &table, assignments, query.as_mut())?)
         }
         Some(other) => return Err(SqlError::not_supported(other)),
+    };
+    let source = match (query, values) {
+        (Some(query), _) => plan_selected(context, binder, query, &table, &columns).await?,
+        (None, Some(values)) => values,
+        (None, None) => return Err(SqlError::unknown("an INSERT has no rows")),
     };
     if insert.replace_into {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
@@ -169,27 +181,41 @@ fn has_empty_rows(insert: &sql::Insert) -> bool {
     }
 }
 
-async fn plan_source<'a>(
+/// The query that gives the rows, if it is no list of values.
+fn bind_query<'a>(
+    binder: &mut Binder<'a>,
+    insert: &'a sql::Insert,
+    columns: &[usize],
+) -> Result<Option<BoundQuery>, SqlError> {
+    let Some(query) = insert.source.as_ref().filter(|_| plain_values(insert).is_none()) else { return Ok(None) };
+    let bound = binder.bind_isolated(query)?;
+    if bound.types.len() != columns.len() {
+        return Err(wrong_value_count(1));
+    }
+    Ok(Some(bound))
+}
+
+async fn plan_values<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
     (insert, literal_rows): (&'a sql::Insert, &LiteralRows),
     table: &Arc<Table>,
     columns: &[usize],
 ) -> Result<InsertSource, SqlError> {
-    let Some(query) = &insert.source else {
-        let row = insert.assignments.iter().map(|assignment| &assignment.value).collect();
-        return Ok(InsertSource::Values(
-            bind_values(context, binder, table, (vec![row], literal_rows), columns).await?,
-        ));
+    let rows: Vec<Vec<&'a sql::Expr>> = match plain_values(insert) {
+        Some(values) => values.rows.iter().map(|row| row.iter().collect()).collect(),
+        None => vec![insert.assignments.iter().map(|assignment| &assignment.value).collect()],
     };
-    if let Some(values) = plain_values(insert) {
-        let rows = values.rows.iter().map(|row| row.iter().collect()).collect();
-        return Ok(InsertSource::Values(bind_values(context, binder, table, (rows, literal_rows), columns).await?));
-    }
-    let bound = binder.bind_isolated(query)?;
-    if bound.types.len() != columns.len() {
-        return Err(wrong_value_count(1));
-    }
+    Ok(InsertSource::Values(bind_values(context, binder, table, (rows, literal_rows), columns).await?))
+}
+
+async fn plan_selected<'a>(
+    context: &'a PlanContext<'a>,
+    binder: &mut Binder<'a>,
+    bound: BoundQuery,
+    table: &Arc<Table>,
+    columns: &[usize],
+) -> Result<InsertSource, SqlError> {
     let reads_target = binder.reads(table);
     let typed = columns.iter().zip(&bound.types).enumerate();
     let as_bytes =
@@ -209,6 +235,7 @@ fn plan_on_duplicate<'a>(
     insert: &'a sql::Insert,
     table: &Arc<Table>,
     assignments: &'a [sql::Assignment],
+    query: Option<&mut BoundQuery>,
 ) -> Result<OnDuplicate, SqlError> {
     let mut scope = Scope { barrier: true, new_row: Some(1), ..Scope::default() };
     scope.add_table(target_table(table, &table.def.name))?;
@@ -230,6 +257,10 @@ fn plan_on_duplicate<'a>(
     let number = scope.add_table(new_row)?;
     let columns = scope.visible_columns_of(number).into_iter().map(|visible| Visible { hidden, ..visible });
     scope.visible.extend(columns);
+    let mut query = query;
+    if let Some(block) = query.as_deref_mut().and_then(named_block) {
+        see_tables(&mut scope, block);
+    }
     binder.scopes.push(scope);
     let list = bind_assignments(binder, table, 0, assignments)?;
     let scope = binder.scopes.pop().unwrap_or_default();
@@ -244,7 +275,63 @@ fn plan_on_duplicate<'a>(
     binder.note_reads(&scope, UsedColumns::Read);
     let assignments = Assignments::new(binder, table, with_slots(list, &scope, 0))?;
     let (old, new) = (scope.frame.columns_of(0), scope.frame.columns_of(1));
-    Ok(OnDuplicate { width: scope.frame.width(), old, new, assignments })
+    let beside = query.map(|query| select_beside(query, &scope)).unwrap_or_default();
+    Ok(OnDuplicate { width: scope.frame.width(), old, new, beside, assignments })
+}
+
+/// Tables of the scope that are not the SELECT's: the row that is there, and the new one.
+const OWN_ROWS: usize = 2;
+
+/// The SELECT whose tables' columns ON DUPLICATE KEY UPDATE may name: one without groups.
+fn named_block(query: &mut BoundQuery) -> Option<&mut Block> {
+    match &mut query.body {
+        BoundBody::Block(block) if block.grouping.is_none() => Some(block),
+        _ => None,
+    }
+}
+
+/// Adds the tables of the SELECT, which may be the target itself again.
+fn see_tables(scope: &mut Scope, block: &Block) {
+    for table in &block.tables {
+        let source = match &table.source {
+            TableSource::Base(table) => TableSource::Base(table.clone()),
+            TableSource::Virtual(table) => TableSource::Virtual(table.clone()),
+            TableSource::Derived(query) => {
+                let (types, columns) = (query.types.clone(), query.columns.clone());
+                let body = BoundBody::Values(Vec::new());
+                TableSource::Derived(Box::new(BoundQuery { body, columns, types, into: Vec::new() }))
+            }
+        };
+        scope.tables.push(BoundTable {
+            source,
+            schema: table.schema.clone(),
+            name: table.name.clone(),
+            alias: table.alias.clone(),
+            columns: table.columns.clone(),
+            outer_joined: table.outer_joined,
+            hints: Vec::new(),
+            lock: None,
+        });
+        scope.visible.extend(scope.visible_columns_of(scope.tables.len() - 1));
+    }
+}
+
+/// Makes the SELECT give the columns of its tables that are named, behind its own: their slots.
+fn select_beside(query: &mut BoundQuery, scope: &Scope) -> Vec<usize> {
+    let mut slots = Vec::new();
+    let mut types = Vec::new();
+    let Some(block) = named_block(query) else { return slots };
+    for table in 0..scope.tables.len().saturating_sub(OWN_ROWS) {
+        for (column, slot) in scope.frame.columns_of(table + OWN_ROWS) {
+            let ty = scope.frame.slots[slot].ty.clone();
+            let given = block.frame.slot(SlotSource::Column { table, column }, || ty.clone());
+            block.select.push(Expr { kind: ExprKind::Column { slot: given, utc: false }, ty: ty.clone() });
+            types.push(ty);
+            slots.push(slot);
+        }
+    }
+    query.types.extend(types);
+    slots
 }
 
 /// Binds `column = value, …` for one table of the innermost block.
