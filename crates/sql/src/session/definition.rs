@@ -7,13 +7,15 @@ use binlog::QueryContext;
 use binlog::event::flags2;
 use engine::lock::{Target, Wait, WaitPolicy};
 use engine::{DdlText, EngineError, LockOwner, TableMode, TxnOptions};
-use types::CollationId;
 use types::charset::Charset;
+use types::schema::ColumnDefault;
+use types::{CollationId, Value};
 
 use super::Session;
 use super::prepared::rows_of;
 use crate::account::{Privilege, SOCKET_PLUGIN};
 use crate::charsets;
+use crate::expr::SqlMode;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{
@@ -292,7 +294,7 @@ impl Session {
             return self.create_temporary_again(create, &schema, &plan).await;
         }
         self.check_table_uses(plan.uses())?;
-        let columns = selected_columns(&plan);
+        let columns = selected_columns(&plan, &catalog);
         let warnings = std::mem::take(&mut self.warnings);
         let text = ddl::with_selected(create, &columns, &self.ddl_context(&catalog, &warnings));
         self.warnings = warnings;
@@ -307,7 +309,13 @@ impl Session {
         // The table is a transaction by itself; a GTID that was chosen, or a place in another log, is that of the rows.
         let (gtid, position) = (self.put_gtid_aside(), self.source_position.take());
         let changes = self.transaction.temporary;
+        // A default that a column had is taken, though sql_mode may refuse a new one.
+        let mode = self.info.sql_mode;
+        if columns.iter().any(has_date_by_default) {
+            self.info.sql_mode = mode.without(SqlMode::NO_ZERO_DATE).without(SqlMode::NO_ZERO_IN_DATE);
+        }
         let defined = if is_left_over { Ok(Outcome::default()) } else { self.define(definition, &text).await };
+        self.info.sql_mode = mode;
         self.next_gtid = gtid;
         defined?;
         let hidden = if create.temporary { self.hide_temporary(&create.name)? } else { None };
@@ -480,8 +488,26 @@ fn named_collation(name: &str) -> CollationId {
     types::collation::by_name(name).unwrap_or(CollationId::DEFAULT)
 }
 
-/// The columns that the query gives.
-fn selected_columns(plan: &crate::plan::Plan) -> Vec<types::ColumnDef> {
+fn has_date_by_default(column: &types::ColumnDef) -> bool {
+    matches!(&column.default, Some(ColumnDefault::Literal(Value::Date(_) | Value::DateTime(_))))
+}
+
+/// The columns that the query gives. One that is a column of a table keeps what that says of it; a number that AUTO_INCREMENT makes there
+/// is 0 by default.
+fn selected_columns(plan: &crate::plan::Plan, catalog: &engine::Catalog) -> Vec<types::ColumnDef> {
     let crate::plan::PlanKind::Query(query) = &plan.kind else { return Vec::new() };
-    plan.columns().iter().zip(&query.types).map(|(column, ty)| ty.to_column(&column.name)).collect()
+    let origin = |column: &crate::result::ResultColumn| {
+        let def = &catalog.table(&column.schema, &column.org_table)?.def;
+        def.columns.iter().find(|found| types::schema::same_name(&found.name, &column.org_name)).cloned()
+    };
+    let columns = plan.columns().iter().zip(&query.types);
+    let column = |(column, ty): (&crate::result::ResultColumn, &crate::expr::ExprType)| {
+        let mut new = ty.to_column(&column.name);
+        if let Some(old) = origin(column) {
+            new.default = if old.auto_increment { Some(ColumnDefault::Literal(Value::Int(0))) } else { old.default };
+            (new.on_update_now, new.comment) = (old.on_update_now, old.comment);
+        }
+        new
+    };
+    columns.map(column).collect()
 }

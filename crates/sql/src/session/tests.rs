@@ -98,6 +98,11 @@ fn comparisons() {
 }
 
 #[test]
+fn create_select() {
+    crate::testing::golden("golden/session_create_select.txt");
+}
+
+#[test]
 fn insert_id() {
     crate::testing::golden("golden/session_insert_id.txt");
 }
