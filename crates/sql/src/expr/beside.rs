@@ -21,7 +21,7 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
     let (left_column, right_column) = (is_column(&left), is_column(&right));
     let left = if right_column { year_beside_column(left, &right_ty) } else { left };
     let right = if left_column { year_beside_column(right, &left_ty) } else { right };
-    let (left, right) = (beside(left, &right_ty), beside(right, &left_ty));
+    let (left, right) = (beside(left, &right_ty, right_column), beside(right, &left_ty, left_column));
     let (left, right) =
         (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
@@ -133,7 +133,8 @@ fn temporal_beside(arg: Expr, other: &ExprType, other_is_literal: bool) -> Resul
     }
 }
 
-pub(super) fn beside(arg: Expr, other: &ExprType) -> Expr {
+/// What an operand is beside one of another type. Text beside an integer that is compared exactly is one, if it is wholly.
+pub(super) fn beside(arg: Expr, other: &ExprType, exact: bool) -> Expr {
     if other.kind == Kind::Bytes {
         return as_bytes(arg);
     }
@@ -141,6 +142,7 @@ pub(super) fn beside(arg: Expr, other: &ExprType) -> Expr {
         let is_integer = other.kind.is_integer();
         if let ExprKind::Literal(Value::Str(text)) = &arg.kind
             && is_integer
+            && exact
             && let (n, len) = number::parse_integer(text)
             && len == text.len()
             && let Ok(n) = i64::try_from(n)

@@ -377,7 +377,10 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     };
     let list: Vec<Expr> = match value.ty.kind {
         Kind::Json => list.into_iter().map(function::json::condition_as_json).collect(),
-        _ => list.into_iter().map(|item| beside(item, &value.ty)).collect(),
+        _ => {
+            let exact = list.len() > 1 || value.as_column().is_some();
+            list.into_iter().map(|item| beside(item, &value.ty, exact)).collect()
+        }
     };
     let numbers = list.iter().all(|item| item.ty.kind.is_numeric());
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
@@ -400,7 +403,8 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
         None => (low, high),
     };
     let value = text_between(value, &low.ty, &high.ty)?;
-    let (low, high) = (beside(low, &value.ty), beside(high, &value.ty));
+    let exact = value.as_column().is_some();
+    let (low, high) = (beside(low, &value.ty, exact), beside(high, &value.ty, exact));
     let numbers = low.ty.kind.is_numeric() && high.ty.kind.is_numeric();
     let value = if numbers { numeric_beside(value) } else { value };
     let mut args = [value, low, high];

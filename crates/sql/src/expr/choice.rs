@@ -42,7 +42,7 @@ fn compared(operand: Expr, arms: Vec<Arm>) -> Result<(Option<Expr>, Vec<Arm>), S
         let mut prepared = Vec::with_capacity(arms.len());
         for (when, then) in arms {
             let when = Form::beside(&when, &operand.ty).of(when)?;
-            prepared.push((beside(when, &operand.ty), then));
+            prepared.push((beside(when, &operand.ty, operand.as_column().is_some()), then));
         }
         return Ok((Some(operand), prepared));
     }

@@ -8,8 +8,8 @@
 //! | JSON | JSON, where the other side is a scalar of its type |
 //! | anything else | doubles |
 //!
-//! An integer beside text is compared exactly if the text is an integer: the double that MySQL's manual promises would say that
-//! two different BIGINTs are equal, and MySQL itself does better for constants.
+//! As in MySQL a column of exact numbers beside a constant text is compared exactly, if the text is a number ([`compare_sides`]);
+//! numbers beside text are doubles otherwise, of which two different BIGINTs may be one.
 
 use std::cmp::Ordering;
 
@@ -22,6 +22,7 @@ use types::{CollationId, DateTime, Decimal, Value, number};
 use crate::expr::coerce::{self, plain_text, printable};
 use crate::expr::context::EvalContext;
 use crate::expr::json;
+use crate::expr::tree::{Constancy, Expr, ExprKind};
 
 /// The order of two values; `None` if one is NULL (or no number).
 #[inline]
@@ -50,6 +51,42 @@ fn texts(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
     collation::compare(collation, a, b)
 }
 
+/// The order of the values of two expressions: a column's number beside a constant text that is one is compared exactly.
+#[inline]
+pub(crate) fn compare_sides(
+    (a, x): (&Expr, &Value),
+    (b, y): (&Expr, &Value),
+    collation: CollationId,
+    ctx: &EvalContext<'_>,
+) -> Result<Option<Ordering>, SqlError> {
+    match (x, y) {
+        (Value::Int(_) | Value::UInt(_) | Value::Decimal(_), Value::Str(text)) if is_column_beside(a, b) => {
+            exact_or(x, y, exactly(x, text), collation, ctx)
+        }
+        (Value::Str(text), Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) if is_column_beside(b, a) => {
+            exact_or(x, y, exactly(y, text).map(Ordering::reverse), collation, ctx)
+        }
+        _ => compare(x, y, collation, ctx),
+    }
+}
+
+fn exact_or(
+    x: &Value,
+    y: &Value,
+    exact: Option<Ordering>,
+    collation: CollationId,
+    ctx: &EvalContext<'_>,
+) -> Result<Option<Ordering>, SqlError> {
+    exact.map_or_else(|| compare(x, y, collation, ctx), |order| Ok(Some(order)))
+}
+
+/// Whether a column stands beside what keeps its value while the statement runs; a user variable is none, even if it does.
+fn is_column_beside(column: &Expr, value: &Expr) -> bool {
+    column.as_column().is_some()
+        && !matches!(value.kind, ExprKind::UserVariable(_))
+        && value.constancy() <= Constancy::Execution
+}
+
 fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
     use Value::*;
     Ok(match (a, b) {
@@ -69,8 +106,6 @@ fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<O
             let (a, b) = (coerce::to_decimal(a, ctx)?, coerce::to_decimal(b, ctx)?);
             a.zip(b).map(|(a, b)| a.cmp(&b))
         }
-        (Int(_) | UInt(_) | Decimal(_), Str(text)) if let Some(order) = exactly(a, text) => Some(order),
-        (Str(text), Int(_) | UInt(_) | Decimal(_)) if let Some(order) = exactly(b, text) => Some(order.reverse()),
         _ => {
             let (a, b) = (coerce::to_f64(a, ctx)?, coerce::to_f64(b, ctx)?);
             a.zip(b).and_then(|(a, b)| a.partial_cmp(&b))
@@ -78,8 +113,8 @@ fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<O
     })
 }
 
-/// The order of an exact number and text that is one; `None` if it is none or has an exponent.
-fn exactly(n: &Value, text: &[u8]) -> Option<Ordering> {
+/// The order of an exact number and text that is one; `None` if it is none.
+pub(crate) fn exactly(n: &Value, text: &[u8]) -> Option<Ordering> {
     let text = text.trim_ascii();
     if let Value::Int(n) = n {
         let (parsed, len) = number::parse_integer(text);
@@ -94,7 +129,7 @@ fn exactly(n: &Value, text: &[u8]) -> Option<Ordering> {
         Value::Decimal(n) => *n,
         _ => return None,
     };
-    (!text.contains(&b'e') && !text.contains(&b'E')).then(|| n.cmp(&parsed.value))
+    Some(n.cmp(&parsed.value))
 }
 
 fn compare_datetimes(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {

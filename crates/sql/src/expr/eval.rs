@@ -10,7 +10,7 @@ use types::{CollationId, ColumnType, Value};
 use crate::expr::arithmetic;
 use crate::expr::cast;
 use crate::expr::coerce;
-use crate::expr::compare::compare;
+use crate::expr::compare::{compare, compare_sides, exactly};
 use crate::expr::context::EvalContext;
 use crate::expr::function::Args;
 use crate::expr::interval;
@@ -132,7 +132,12 @@ impl Expr {
                 if left.is_null() && *op != CompareOp::NullSafeEq {
                     return Ok(None);
                 }
-                eval_compare(*op, &left, &*args[1].eval_ref(row, ctx)?, collation, ctx)
+                let right = args[1].eval_ref(row, ctx)?;
+                if *op == CompareOp::NullSafeEq && (left.is_null() || right.is_null()) {
+                    return Ok(Some(left.is_null() && right.is_null()));
+                }
+                let order = compare_sides((&args[0], &left), (&args[1], &right), collation, ctx)?;
+                Ok(order.map(|order| decides(*op, order)))
             }
             ExprKind::And(parts) => all_of(parts, true, row, ctx),
             ExprKind::Or(parts) => all_of(parts, false, row, ctx),
@@ -143,7 +148,7 @@ impl Expr {
             ExprKind::Not(arg) => Ok(arg.eval_truth(row, ctx)?.map(|truth| !truth)),
             ExprKind::IsNull(arg) => Ok(Some(arg.eval_ref(row, ctx)?.is_null())),
             ExprKind::IsTruth { arg, wanted } => Ok(Some(arg.eval_truth(row, ctx)? == Some(*wanted))),
-            ExprKind::In { value, list } => eval_in(&*value.eval_ref(row, ctx)?, list, collation, row, ctx),
+            ExprKind::In { value, list } => eval_in(value, list, collation, row, ctx),
             ExprKind::Between { args } => eval_between(args, collation, row, ctx),
             ExprKind::Like { args, escape } => {
                 let (text, pattern) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
@@ -163,26 +168,15 @@ fn param<'a>(number: usize, ctx: &EvalContext<'a>) -> Result<&'a Value, SqlError
     ctx.params.get(number).ok_or_else(missing)
 }
 
-#[inline]
-pub(crate) fn eval_compare(
-    op: CompareOp,
-    left: &Value,
-    right: &Value,
-    collation: CollationId,
-    ctx: &EvalContext<'_>,
-) -> Result<Option<bool>, SqlError> {
-    if op == CompareOp::NullSafeEq && (left.is_null() || right.is_null()) {
-        return Ok(Some(left.is_null() && right.is_null()));
-    }
-    let order = compare(left, right, collation, ctx)?;
-    Ok(order.map(|order| match op {
+fn decides(op: CompareOp, order: Ordering) -> bool {
+    match op {
         CompareOp::Eq | CompareOp::NullSafeEq => order == Ordering::Equal,
         CompareOp::NotEq => order != Ordering::Equal,
         CompareOp::Less => order == Ordering::Less,
         CompareOp::LessEq => order != Ordering::Greater,
         CompareOp::Greater => order == Ordering::Greater,
         CompareOp::GreaterEq => order != Ordering::Less,
-    }))
+    }
 }
 
 /// AND if `wanted`, else OR: the first part that is not `wanted` decides.
@@ -199,18 +193,29 @@ fn all_of(parts: &[Expr], wanted: bool, row: &[Value], ctx: &EvalContext<'_>) ->
 }
 
 fn eval_in(
-    value: &Value,
+    sought: &Expr,
     list: &[Expr],
     collation: CollationId,
     row: &[Value],
     ctx: &EvalContext<'_>,
 ) -> Result<Option<bool>, SqlError> {
+    let value = sought.eval_ref(row, ctx)?;
     if value.is_null() {
         return Ok(None);
     }
     let mut unknown = false;
     for item in list {
-        match compare(value, &*item.eval_ref(row, ctx)?, collation, ctx)? {
+        let other = item.eval_ref(row, ctx)?;
+        let exact = match &*other {
+            // A number among several texts is compared exactly, whatever it is.
+            Value::Str(text) if list.len() > 1 => exactly(&value, text),
+            _ => None,
+        };
+        let order = match exact {
+            None => compare_sides((sought, &value), (item, &other), collation, ctx)?,
+            exact => exact,
+        };
+        match order {
             Some(Ordering::Equal) => return Ok(Some(true)),
             Some(_) => {}
             None => unknown = true,
@@ -229,8 +234,12 @@ fn eval_between(
     if value.is_null() {
         return Ok(None);
     }
-    let low = compare(&value, &*args[1].eval_ref(row, ctx)?, collation, ctx)?.map(|order| order.is_ge());
-    let high = compare(&value, &*args[2].eval_ref(row, ctx)?, collation, ctx)?.map(|order| order.is_le());
+    let beside = |bound: &Expr| {
+        let other = bound.eval_ref(row, ctx)?;
+        compare_sides((&args[0], &value), (bound, &other), collation, ctx)
+    };
+    let low = beside(&args[1])?.map(|order| order.is_ge());
+    let high = beside(&args[2])?.map(|order| order.is_le());
     Ok(match (low, high) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
