@@ -29,10 +29,11 @@ pub(super) fn row_mapper(
         return Ok(None);
     }
     // MySQL needs no number for each row of a table without a key; here a generated key needs one, wherever the definition comes from.
-    let counted = new.counted_pk().filter(|_| context.is_logged);
+    let counted = new.counted_pk();
     let columns = new.columns.iter().zip(sources).enumerate();
     let steps = columns.map(|(at, (column, source))| match source {
-        None if counted == Some(at) => Step::Count,
+        None if counted == Some(at) && context.is_logged => Step::Count,
+        None if counted == Some(at) => Step::Single,
         source => step(old, column, *source, context),
     });
     let steps = steps.collect();
@@ -89,6 +90,8 @@ enum Step {
     Value(Value),
     /// 1, 2, 3, … in the order of the old clustered key.
     Count,
+    /// 0 for the only row: the definition that replicas get numbers no others.
+    Single,
 }
 
 fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
@@ -152,6 +155,10 @@ impl Map {
             Step::Keep(from) => Ok(old[*from].clone()),
             Step::Value(value) => Ok(value.clone()),
             Step::Count => self.conversion.convert(Value::UInt(number), column, number),
+            Step::Single if number == 1 => Ok(implicit_default(column)),
+            Step::Single => {
+                Err(SqlError::not_supported("DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides"))
+            }
             Step::Convert { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
                 false => Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value")),
