@@ -219,7 +219,9 @@ impl Account {
 
     /// Whether any right lets it know of a table.
     pub fn sees_table(&self, database: &str, table: &str) -> bool {
-        !self.on_any_column(database, table).common(Privileges::all_at(Level::Table)).is_empty()
+        let granted = self.tables.get(database).and_then(|tables| tables.get(table));
+        granted.is_some_and(|granted| granted.has(Privilege::GrantOption))
+            || !self.on_any_column(database, table).common(Privileges::all_at(Level::Table)).is_empty()
     }
 }
 

@@ -69,6 +69,9 @@ impl<'a> Binder<'a> {
                 let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
                 self.call(&name, args)
             }
+            ("name_const", args) if !args.iter().all(|arg| expr_of(arg).is_some_and(is_constant)) => {
+                Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to NAME_CONST"))
+            }
             ("values", [arg]) => self.bind_values_function(arg),
             ("default", [arg]) => self.bind_default_function(arg),
             ("if" | "ifnull" | "coalesce", _) => {
@@ -339,14 +342,33 @@ impl<'a> Binder<'a> {
     }
 }
 
-fn column_of(arg: &sql::FunctionArg) -> Option<&str> {
+pub(crate) fn expr_of(arg: &sql::FunctionArg) -> Option<&sql::Expr> {
     match arg {
-        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => match expr {
-            sql::Expr::Identifier(name) => Some(&name.value),
-            sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
-            _ => None,
-        },
+        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => Some(expr),
         _ => None,
+    }
+}
+
+fn column_of(arg: &sql::FunctionArg) -> Option<&str> {
+    match expr_of(arg)? {
+        sql::Expr::Identifier(name) => Some(&name.value),
+        sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
+        _ => None,
+    }
+}
+
+/// What NAME_CONST takes: a literal, one with a sign, a collation or a type.
+fn is_constant(expr: &sql::Expr) -> bool {
+    match expr {
+        sql::Expr::Value(value) => !matches!(value.value, sql::Value::Placeholder(_)),
+        sql::Expr::TypedString(_) => true,
+        sql::Expr::Nested(inner)
+        | sql::Expr::Prefixed { value: inner, .. }
+        | sql::Expr::Collate { expr: inner, .. }
+        | sql::Expr::UnaryOp { op: sql::UnaryOperator::Minus | sql::UnaryOperator::Plus, expr: inner } => {
+            is_constant(inner)
+        }
+        _ => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use sqlparser::ast as sql;
 
+use crate::bind::call::expr_of;
 use crate::parse::{ParseContext, select_items};
 
 /// The names of a SELECT's items, without regard to aliases.
@@ -19,6 +20,18 @@ pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContex
     select.projection.iter().enumerate().map(name).collect()
 }
 
+fn is_name_const(function: &sql::Function) -> bool {
+    matches!(&function.name.0[..], [sql::ObjectNamePart::Identifier(name)] if name.value.eq_ignore_ascii_case("name_const"))
+}
+
+/// The name that NAME_CONST gives.
+fn named_by_call(function: &sql::Function) -> Option<String> {
+    match &function.args {
+        sql::FunctionArguments::List(list) => own_name(expr_of(list.args.first()?)?),
+        _ => None,
+    }
+}
+
 /// The name of a column or a literal, parentheses and plus signs apart; everything else is named as it is written.
 fn own_name(expr: &sql::Expr) -> Option<String> {
     match expr {
@@ -28,6 +41,7 @@ fn own_name(expr: &sql::Expr) -> Option<String> {
             names.last().filter(|_| !names[0].value.starts_with('@')).map(|name| name.value.clone())
         }
         sql::Expr::Prefixed { value, .. } => own_name(value),
+        sql::Expr::Function(function) if is_name_const(function) => named_by_call(function),
         sql::Expr::Value(value) => match &value.value {
             sql::Value::SingleQuotedString(text)
             | sql::Value::DoubleQuotedString(text)

@@ -224,7 +224,12 @@ pub(crate) fn privileges(grant: &Grant, level: Level) -> Result<Privileges, SqlE
             privileges = privileges.with(Privileges::all_at(level));
             continue;
         }
-        let privilege = by_name(&item.name)?;
+        let privilege = match Privilege::by_name(&item.name) {
+            Some(privilege) => privilege,
+            // Only a global privilege could be one that this server does not know; a role has no place here.
+            None if level != Level::Global => return Err(illegal_level(&item.name)),
+            None => by_name(&item.name)?,
+        };
         if privilege == Privilege::Usage {
             continue;
         }
@@ -233,10 +238,7 @@ pub(crate) fn privileges(grant: &Grant, level: Level) -> Result<Privileges, SqlE
             continue;
         }
         return Err(match level {
-            _ if privilege.is_dynamic() => {
-                let message = format!("Illegal privilege level specified for {}", privilege.name());
-                SqlError::new(codes::ILLEGAL_PRIVILEGE_LEVEL, message)
-            }
+            _ if privilege.is_dynamic() => illegal_level(privilege.name()),
             Level::Database => SqlError::new(codes::WRONG_USAGE, "Incorrect usage of DB GRANT and GLOBAL PRIVILEGES"),
             _ => illegal(),
         });
@@ -264,6 +266,11 @@ pub(crate) fn column_privileges(grant: &Grant) -> Result<ByColumn, SqlError> {
 
 fn by_name(name: &str) -> Result<Privilege, SqlError> {
     Privilege::by_name(name).ok_or_else(|| SqlError::new(codes::SYNTAX_ERROR, format!("Unknown privilege '{name}'")))
+}
+
+/// 3619
+fn illegal_level(name: &str) -> SqlError {
+    SqlError::new(codes::ILLEGAL_PRIVILEGE_LEVEL, format!("Illegal privilege level specified for {name}"))
 }
 
 fn illegal() -> SqlError {

@@ -1,10 +1,11 @@
 //! UPDATE, of one table or of several.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use engine::{LockWait, TableMode};
+use engine::{LockWait, Table, TableMode};
 use sqlparser::ast as sql;
 use types::Value;
 
@@ -83,16 +84,10 @@ pub(crate) async fn plan_update<'a>(
     }
     let tables: Vec<usize> = by_table.iter().map(|(table, _)| *table).collect();
     let images = lock_targets(binder, &tables, Privilege::Update)?;
-    for ((_, list), (base, _)) in by_table.iter().zip(&images) {
-        binder.use_columns(
-            base,
-            Privilege::Update,
-            UsedColumns::Named(list.iter().map(|assignment| assignment.column).collect()),
-        );
-    }
     let scope = binder.scopes.pop().unwrap_or_default();
     let names: Vec<_> = tables.iter().map(|&table| scope.tables[table].alias.clone()).collect();
-    binder.note_changing_reads(&scope, since, if several { UsedColumns::Joined } else { UsedColumns::Read });
+    let changed: Vec<_> = by_table.iter().map(|(_, list)| list).zip(images.iter().map(|(base, _)| base)).collect();
+    note_uses(binder, &scope, since, &changed);
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
         let list = with_slots(list, &scope, table);
@@ -110,6 +105,22 @@ pub(crate) async fn plan_update<'a>(
     };
     let looks_again = cascades_meet(targets.iter().map(|(target, _)| target)) || meets_itself(&targets);
     Ok(UpdatePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
+}
+
+/// Records what is read and which columns are changed. A statement of several tables asks for what it reads first.
+fn note_uses(binder: &mut Binder<'_>, scope: &Scope, since: usize, changed: &[(&Vec<Assignment>, &Arc<Table>)]) {
+    let several = scope.tables.len() > 1;
+    if several {
+        binder.note_changing_reads(scope, since, UsedColumns::Joined);
+    }
+    for (list, table) in changed {
+        let columns = list.iter().map(|assignment| assignment.column).collect();
+        let columns = if several { UsedColumns::Joined(columns) } else { UsedColumns::Named(columns) };
+        binder.use_columns(table, Privilege::Update, columns);
+    }
+    if !several {
+        binder.note_changing_reads(scope, since, UsedColumns::Read);
+    }
 }
 
 /// Whether a table is changed under two names: what the one has changed the other finds changed.

@@ -91,6 +91,7 @@ pub(super) fn update(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 pub(super) fn delete(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let ignore = take_modifiers(tokens, &["LOW_PRIORITY", "QUICK", "IGNORE"]);
     rewrite(tokens)?;
+    take_stars(tokens);
     let statement = tokens.rest(|parser| {
         let token = parser.next_token();
         parser.parse_delete(token)
@@ -98,6 +99,26 @@ pub(super) fn delete(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     match statement {
         sql::Statement::Delete(delete) => Ok(Statement::Delete(Delete { ignore, delete: Box::new(delete) })),
         _ => Err(ParseError::not_supported("this form of DELETE")),
+    }
+}
+
+/// `DELETE t.*, u.* FROM …` and `DELETE FROM t.* USING …` mean the tables.
+fn take_stars(tokens: &mut Tokens<'_>) {
+    let first = tokens.place() + 1;
+    let all = tokens.tokens_mut();
+    let is = |at: usize, keyword: Keyword| matches!(all.get(at).map(|token| &token.token), Some(Token::Word(word)) if word.keyword == keyword);
+    let (from, end) = if is(first, Keyword::FROM) { (first + 1, Keyword::USING) } else { (first, Keyword::FROM) };
+    let is_of_list = |at: &usize| {
+        !is(*at, end) && matches!(all[*at].token, Token::Word(_) | Token::Period | Token::Comma | Token::Mul)
+    };
+    let behind = (from..all.len()).take_while(is_of_list).last().map_or(from, |last| last + 1);
+    if !is(behind, end) {
+        return;
+    }
+    for at in (from + 1..behind).rev() {
+        if all[at].token == Token::Mul && all[at - 1].token == Token::Period {
+            all.drain(at - 1..=at);
+        }
     }
 }
 
@@ -168,6 +189,7 @@ fn rewrite_into(tokens: &mut Tokens<'_>) {
 
 /// Clauses that `sqlparser` has in other words: `LOCK IN SHARE MODE` is `FOR SHARE`; and its joins.
 fn rewrite(tokens: &mut Tokens<'_>) -> Parsed<()> {
+    refuse_into_file(tokens)?;
     let from = tokens.place();
     let all = tokens.tokens_mut();
     let is =
@@ -182,6 +204,23 @@ fn rewrite(tokens: &mut Tokens<'_>) -> Parsed<()> {
         place += 1;
     }
     joins::prepare(all, from)
+}
+
+/// 1235 for INTO OUTFILE and INTO DUMPFILE, wherever they stand.
+fn refuse_into_file(tokens: &mut Tokens<'_>) -> Parsed<()> {
+    let from = tokens.place();
+    let file = tokens.tokens_mut()[from..].windows(3).find_map(|words| match [0, 1, 2].map(|at| &words[at].token) {
+        [Token::Word(into), Token::Word(file), Token::SingleQuotedString(_) | Token::DoubleQuotedString(_)]
+            if into.keyword == Keyword::INTO && file.quote_style.is_none() =>
+        {
+            ["OUTFILE", "DUMPFILE"].into_iter().find(|name| file.value.eq_ignore_ascii_case(name))
+        }
+        _ => None,
+    });
+    match file {
+        Some(file) => Err(ParseError::not_supported(format_args!("SELECT … INTO {file}"))),
+        None => Ok(()),
+    }
 }
 
 /// DO.

@@ -41,7 +41,7 @@ impl Session {
                 // The statement may change the table by another privilege, and reads columns for that.
                 UsedColumns::Read(columns) => columns,
                 UsedColumns::Joined(columns)
-                    if [privilege, Privilege::Update]
+                    if [privilege, Privilege::Select, Privilege::Update]
                         .iter()
                         .any(|any| account.on_any_column(&used.schema, &used.table).has(*any)) =>
                 {
@@ -102,6 +102,11 @@ impl Session {
             Some(_) => true,
             None => self.account().enters_database(database),
         }
+    }
+
+    /// Whether the account may ask which tables a database has: it enters it, or something was granted on one of them.
+    pub(crate) fn lists_tables(&mut self, database: &str) -> bool {
+        self.enters_database(database) || self.account().tables.contains_key(database)
     }
 
     /// Whether any privilege lets the account know of a table.

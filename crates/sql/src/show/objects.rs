@@ -51,7 +51,7 @@ fn database_of(session: &mut Session, named: Option<&str>) -> Result<String, Sql
     if session.catalog().database(&name).is_none() {
         return Err(ddl::unknown_database(&name));
     }
-    if !session.enters_database(&name) {
+    if !session.lists_tables(&name) {
         return Err(session.database_denied(&name));
     }
     Ok(name)
@@ -191,8 +191,7 @@ pub(super) fn check_may_list(
     match kind {
         NothingToShow::Triggers => {
             let name = database().ok_or_else(ddl::no_database)?;
-            let sees = session.enters_database(&name) || session.account().tables.contains_key(&name);
-            if sees { Ok(()) } else { Err(session.database_denied(&name)) }
+            if session.lists_tables(&name) { Ok(()) } else { Err(session.database_denied(&name)) }
         }
         NothingToShow::Events => {
             let name = database().ok_or_else(ddl::no_database)?;

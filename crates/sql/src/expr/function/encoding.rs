@@ -1,9 +1,10 @@
 //! Functions that write strings and numbers as other strings: digits, base 64, addresses, checksums.
 
 use base::{SqlError, base64, codes};
-use types::{Value, collation};
+use types::{ColumnType, Value, collation};
 
 use super::{Args, FunctionInfo, int, line, own_text, some, uint};
+use crate::expr::ExprKind;
 use crate::expr::coerce;
 use crate::expr::types::{ExprType, Kind};
 
@@ -105,16 +106,30 @@ fn digits_of(mut n: u64, base: u64) -> String {
     }
 }
 
+/// The number that CONV's argument is, in no base: that of a BIT column, and of a bit or hexadecimal literal.
+fn bits_of(args: &Args<'_>) -> Result<Option<u64>, SqlError> {
+    let arg = &args.args[0];
+    match (&arg.kind, &arg.ty.origin) {
+        (ExprKind::Literal(Value::Bytes(bytes)), _) if bytes.len() <= 8 => {
+            Ok(Some(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64)))
+        }
+        (_, Some(ColumnType::Bit { .. })) => coerce::to_bits(&*args.value(0)?, args.ctx),
+        _ => Ok(None),
+    }
+}
+
 fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
+    let bits = bits_of(args)?;
     let (text, from, to) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
     let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
     if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
         return Ok(Value::Null);
     }
     let text = text.trim_ascii();
-    let negative = text.first() == Some(&b'-');
+    let negative = bits.is_none() && text.first() == Some(&b'-');
     let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));
-    let magnitude = digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
+    let in_digits = || digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
+    let magnitude = bits.unwrap_or_else(in_digits);
     let n = if negative { magnitude.wrapping_neg() } else { magnitude };
     let signed = n as i64;
     Ok(Value::str(if to < 0 && signed < 0 {

@@ -436,10 +436,12 @@ fn adddate(args: &Args<'_>, subtract: bool) -> Result<Value, SqlError> {
 fn sec_to_time(args: &Args<'_>) -> Result<Value, SqlError> {
     let seconds = some!(coerce::to_decimal(&*args.value(0)?, args.ctx)?);
     let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128());
-    let limit = 2 * Time::MAX.micros() as i128;
-    let micros = micros.unwrap_or(if seconds.is_negative() { -limit } else { limit }).clamp(-limit, limit) as i64;
-    let (time, clamped) = Time::from_micros(micros).clamped();
-    if clamped {
+    // The last second may have a fraction, though no TIME column takes one.
+    let beyond = (Time::MAX.micros() + MICROS_PER_SECOND) as i128;
+    let micros = micros.unwrap_or(if seconds.is_negative() { -beyond } else { beyond }).clamp(-beyond, beyond);
+    let mut time = Time::from_micros(micros as i64);
+    if micros.abs() == beyond {
+        time = time.clamped().0;
         args.ctx.truncated("time", seconds.to_string().as_bytes())?;
     }
     Ok(Value::Time(time))
