@@ -146,6 +146,12 @@ fn field(column: &ResultColumn) -> Field {
 fn in_charset(value: &Value, charset: Charset) -> Value {
     match value {
         Value::Str(text) => Value::Str(charset.encode_shared(text)),
+        // A document is text too. As it is here it is no other character set's.
+        Value::Json(_) if charset != Charset::Binary => {
+            let mut text = Vec::new();
+            value.write_text(types::value::NOT_FIXED, &mut text);
+            Value::Str(charset.encode_shared(&text.into()))
+        }
         other => other.clone(),
     }
 }

@@ -155,7 +155,7 @@ impl<'a> Binder<'a> {
         Expr::column(slot, ty)
     }
 
-    fn bind_arg(&mut self, arg: &'a sql::FunctionArg, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+    pub(super) fn bind_arg(&mut self, arg: &'a sql::FunctionArg, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
         match arg {
             sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => self.bind_expr(expr, scope),
             other => Err(SqlError::not_supported(format_args!("the argument {other}"))),
@@ -216,13 +216,16 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn bind_aggregate(
+    pub(super) fn bind_aggregate(
         &mut self,
         name: &str,
         function: &'a sql::Function,
         args: &'a [sql::FunctionArg],
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
+        if let Some(level) = self.aggregate_level(function, args, scope) {
+            return self.bind_in_enclosing(level, name, function, args, scope.clause);
+        }
         if !scope.aggregates {
             return Err(SqlError::new(codes::INVALID_GROUP_FUNC_USE, "Invalid use of group function"));
         }
@@ -241,7 +244,6 @@ impl<'a> Binder<'a> {
                 arg => bound.push(self.bind_arg(arg, inner)?),
             }
         }
-        self.refuse_outer_aggregate(name, &bound)?;
         for (expr, _) in &mut clauses.order_by {
             // A number is the place of an argument.
             if let ExprKind::Literal(types::Value::Int(place)) = expr.kind {
@@ -264,27 +266,6 @@ impl<'a> Binder<'a> {
             }
         };
         Ok(Expr::column(slot, ty))
-    }
-
-    /// An aggregate over nothing but columns of an enclosing block would be that block's.
-    fn refuse_outer_aggregate(&mut self, name: &str, args: &[Expr]) -> Result<(), SqlError> {
-        let scope = self.scope();
-        let (mut outer, mut own) = (false, false);
-        for arg in args {
-            let mut slots = Vec::new();
-            arg.collect_slots(&mut slots);
-            for slot in slots {
-                match scope.frame.slots[slot].source {
-                    SlotSource::Outer { .. } => outer = true,
-                    _ => own = true,
-                }
-            }
-        }
-        if outer && !own {
-            let name = name.to_uppercase();
-            return Err(SqlError::not_supported(format!("{name}() of an enclosing query's columns in a subquery")));
-        }
-        Ok(())
     }
 
     fn bind_aggregate_clause(

@@ -7,6 +7,7 @@ use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
+use crate::bind::row::as_row;
 use crate::bind::scope::{ColumnName, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
@@ -134,10 +135,14 @@ impl<'a> Binder<'a> {
             E::AnyOp { left, compare_op, right, .. } => self.bind_any_all(left, compare_op, right, false, scope),
             E::AllOp { left, compare_op, right } => self.bind_any_all(left, compare_op, right, true, scope),
             E::Exists { subquery, negated } => {
+                self.scope().in_groups = scope.aggregates;
                 let bound = self.bind_exists(subquery)?;
                 Ok(negate_if(*negated, bound))
             }
-            E::Subquery(query) => self.bind_scalar_subquery(query),
+            E::Subquery(query) => {
+                self.scope().in_groups = scope.aggregates;
+                self.bind_scalar_subquery(query)
+            }
             E::BinaryOp { left, op, right } => self.bind_binary(left, op, right, scope),
             E::UnaryOp { op, expr } => self.bind_unary(*op, expr, scope),
             E::Case { operand, conditions, else_result, .. } => {
@@ -319,7 +324,7 @@ impl<'a> Binder<'a> {
     }
 
     /// An expression of an enclosing block in the innermost one, which is handed the values that it reads.
-    fn handed_on(&mut self, mut expr: Expr, level: usize) -> Expr {
+    pub(super) fn handed_on(&mut self, mut expr: Expr, level: usize) -> Expr {
         let mut slots = Vec::new();
         expr.collect_slots(&mut slots);
         let mut places = Vec::with_capacity(slots.len());
@@ -413,25 +418,6 @@ impl<'a> Binder<'a> {
         build::in_list(value, list)
     }
 
-    fn bind_row_comparison(
-        &mut self,
-        op: CompareOp,
-        left: &'a [sql::Expr],
-        right: &'a [sql::Expr],
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        if left.len() != right.len() {
-            return Err(wrong_operands(left.len()));
-        }
-        let mut bind =
-            |exprs: &'a [sql::Expr]| exprs.iter().map(|e| self.bind_expr(e, scope)).collect::<Result<Vec<_>, _>>();
-        let (lefts, rights) = (bind(left)?, bind(right)?);
-        for ((l, r), written) in lefts.iter().zip(&rights).zip(left.iter().zip(right)) {
-            self.note_constant(written, l, r);
-        }
-        build::compare_rows(op, lefts, rights)
-    }
-
     fn bind_binary(
         &mut self,
         left: &'a sql::Expr,
@@ -441,17 +427,7 @@ impl<'a> Binder<'a> {
     ) -> Result<Expr, SqlError> {
         use sql::BinaryOperator as O;
         if let Some(op) = compare_op(op) {
-            return match (as_row(left), as_row(right)) {
-                (Some(left), Some(right)) => self.bind_row_comparison(op, left, right, scope),
-                (Some(_), None) if matches!(right, sql::Expr::Subquery(_)) => {
-                    Err(SqlError::not_supported(format_args!("comparison of a row with {right}; use IN")))
-                }
-                _ => {
-                    let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
-                    self.note_constant((left, right), &l, &r);
-                    build::compare(op, l, r)
-                }
-            };
+            return self.bind_comparison(op, left, right, scope);
         }
         if let (O::Plus | O::Minus, sql::Expr::Interval(interval)) = (op, right) {
             let date = self.bind_expr(left, scope)?;
@@ -557,17 +533,6 @@ pub(crate) fn compare_op(op: &sql::BinaryOperator) -> Option<CompareOp> {
 }
 
 /// `(a, b)` as its parts.
-pub(crate) fn as_row(expr: &sql::Expr) -> Option<&[sql::Expr]> {
-    match expr {
-        sql::Expr::Tuple(items) => Some(items),
-        sql::Expr::Nested(inner) => match &**inner {
-            sql::Expr::Tuple(items) => Some(items),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 pub(crate) fn negate_if(negated: bool, expr: Expr) -> Expr {
     if negated { build::not(expr) } else { expr }
 }

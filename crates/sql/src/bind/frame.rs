@@ -46,6 +46,11 @@ pub(crate) enum SlotSource {
         /// Position among the block's subqueries.
         index: usize,
     },
+    /// A key of GROUP BY … WITH ROLLUP, filled when a group is complete: NULL in totals over it.
+    Key {
+        /// Position among the keys.
+        index: usize,
+    },
     /// An aggregate's result, filled when a group is complete.
     Aggregate {
         /// Position among the block's aggregates.

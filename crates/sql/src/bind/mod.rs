@@ -13,6 +13,7 @@
 
 mod call;
 pub(crate) mod constant;
+mod enclosing;
 pub(crate) mod expr;
 pub(crate) mod frame;
 pub(crate) mod from;
@@ -21,6 +22,8 @@ pub(crate) mod literal;
 mod name;
 pub(crate) mod output;
 pub(crate) mod query;
+mod rollup;
+mod row;
 pub(crate) mod scope;
 mod select;
 mod subquery;

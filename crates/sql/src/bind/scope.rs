@@ -10,7 +10,7 @@ use base::{SqlError, codes};
 use types::schema::same_name;
 
 use crate::bind::frame::{Frame, SlotSource};
-use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery};
+use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery, TableSource};
 use crate::expr::{Expr, ExprType};
 
 /// A column that can be named without its table, or that `*` stands for.
@@ -39,6 +39,8 @@ pub(crate) struct Scope {
     pub(crate) aliases: Vec<(String, Expr)>,
     /// The tables of which `*` took all columns.
     pub(crate) stars: Vec<usize>,
+    /// The subquery that is being bound stands where aggregates of this block may be called.
+    pub(crate) in_groups: bool,
     /// Names do not look further than this block (a derived table).
     pub(crate) barrier: bool,
 }
@@ -70,6 +72,10 @@ impl Scope {
         let found = match name.table {
             Some(table) => self.find_qualified(name.schema, table, name.column),
             None => self.find_unqualified(name.column),
+        };
+        let found = match found {
+            Ok(None) if name.column.eq_ignore_ascii_case("_rowid") => self.find_row_id(name),
+            found => found,
         };
         found.map_err(|()| ambiguous(&name.text(), clause))
     }
@@ -113,6 +119,25 @@ impl Scope {
         Ok(found)
     }
 
+    /// `_rowid`: the one integer column that is a table's primary key, or its first unique key without NULL.
+    fn find_row_id(&self, name: ColumnName<'_>) -> Result<Option<(usize, usize)>, ()> {
+        let is_meant = |number: usize, bound: &BoundTable| match name.table {
+            Some(table) => bound.is_named(name.schema, table) && self.sees_table(number),
+            None => self.sees_table(number),
+        };
+        let mut found = None;
+        for (number, bound) in self.tables.iter().enumerate().filter(|(number, bound)| is_meant(*number, bound)) {
+            let TableSource::Base(table) = &bound.source else { continue };
+            if let Some(column) = row_id(&table.def) {
+                if found.is_some() {
+                    return Err(());
+                }
+                found = Some((number, column));
+            }
+        }
+        Ok(found)
+    }
+
     fn sees_table(&self, table: usize) -> bool {
         self.visible.iter().any(|visible| visible.table == table)
     }
@@ -150,6 +175,17 @@ impl BoundTable {
     /// Whether `schema.table` or `table` names it.
     pub(crate) fn is_named(&self, schema: Option<&str>, table: &str) -> bool {
         *self.alias == *table && schema.is_none_or(|schema| self.schema.as_deref() == Some(schema))
+    }
+}
+
+fn row_id(def: &types::TableDef) -> Option<usize> {
+    let is_generated = |index: &types::IndexDef| def.generated_pk && index.parts.iter().any(|part| part.column == 0);
+    let identifies = |index: &&types::IndexDef| {
+        index.unique && !is_generated(index) && index.parts.iter().all(|part| !def.columns[part.column].nullable)
+    };
+    match &def.indexes.iter().find(identifies)?.parts[..] {
+        [part] => def.columns[part.column].ty.integer().is_some().then_some(part.column),
+        _ => None,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::name::item_names;
 use crate::bind::output;
 use crate::bind::query::{Tail, is_descending, position};
+use crate::bind::rollup::{is_key, read_keys};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
 use crate::bind::{Binder, split_name};
@@ -21,9 +22,9 @@ use crate::parse::depth::{SELECTS_MAX, too_many_selects};
 use crate::plan::{Privilege, UsedColumns};
 
 /// An item of the select list.
-struct Item {
-    name: String,
-    expr: Expr,
+pub(super) struct Item {
+    pub(super) name: String,
+    pub(super) expr: Expr,
 }
 
 impl<'a> Binder<'a> {
@@ -50,11 +51,13 @@ impl<'a> Binder<'a> {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
             None => Vec::new(),
         };
-        let items = self.bind_select_list(select)?;
+        let mut items = self.bind_select_list(select)?;
         self.types_params |= items.iter().any(|item| item.expr.has_param());
         let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
         let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
-        let having = match &select.having {
+        let rollup = rollup.then(|| self.roll_up(&keys, &select.group_by, &mut items));
+        let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
+        let mut having = match &select.having {
             Some(condition) => {
                 let grouped = grouped_names(&select.group_by);
                 let scope = ExprScope { grouped: &grouped, ..ExprScope::of_groups(Clause::Having, &aliases) };
@@ -62,7 +65,11 @@ impl<'a> Binder<'a> {
             }
             None => Vec::new(),
         };
-        let order = self.bind_order(tail.order, &aliases)?;
+        let mut order = self.bind_order(tail.order, &aliases)?;
+        if let Some(slots) = &rollup {
+            let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
+            exprs.for_each(|expr| read_keys(expr, &keys, slots));
+        }
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {
             self.lock_tables(clause)?;
@@ -74,7 +81,7 @@ impl<'a> Binder<'a> {
         let columns = names
             .iter()
             .zip(&select_exprs)
-            .map(|(name, expr)| match rollup && keys.contains(expr) {
+            .map(|(name, expr)| match is_key(expr, &scope.frame) {
                 // NULL in totals, it is no column of a table any more.
                 true => output::unnamed(name.as_str().into(), &expr.ty),
                 false => output::named(name.as_str().into(), expr, &scope.frame, &scope.tables),
@@ -143,12 +150,12 @@ impl<'a> Binder<'a> {
         Ok(items)
     }
 
-    /// A column of `information_schema` has its own spelling in results, however the statement spells it.
+    /// A column of a view of `information_schema` has its own spelling in results, however the statement spells it.
     fn name_in_schema(&mut self, expr: &Expr) -> Option<String> {
         let scope = self.scope();
         let SlotSource::Column { table, column } = scope.frame.slots[expr.as_column()?].source else { return None };
         match &scope.tables.get(table)?.source {
-            TableSource::Virtual(source) if source.schema() == "information_schema" => {
+            TableSource::Virtual(source) if crate::information_schema::spells_columns(source.schema(), source.name()) => {
                 Some(source.columns()[column].name.clone())
             }
             _ => None,
@@ -217,9 +224,6 @@ impl<'a> Binder<'a> {
                 return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
             }
             keys.push(key);
-        }
-        if rollup && keys.iter().any(|key| key.as_column().is_none()) {
-            return Err(SqlError::not_supported("WITH ROLLUP over expressions"));
         }
         Ok((keys, rollup))
     }
@@ -320,7 +324,7 @@ fn into_variables(into: Option<&sql::SelectInto>, columns: usize) -> Result<Vec<
 }
 
 /// The keys of `GROUP BY ROLLUP(a, b)`, which is `GROUP BY a, b WITH ROLLUP`.
-fn rolled_up(exprs: &[sql::Expr]) -> Option<Vec<&sql::Expr>> {
+pub(super) fn rolled_up(exprs: &[sql::Expr]) -> Option<Vec<&sql::Expr>> {
     let [sql::Expr::Function(function)] = exprs else { return None };
     let sql::FunctionArguments::List(list) = &function.args else { return None };
     if !function.name.to_string().eq_ignore_ascii_case("ROLLUP") {

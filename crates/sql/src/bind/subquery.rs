@@ -4,7 +4,8 @@ use base::SqlError;
 use sqlparser::ast as sql;
 
 use crate::bind::Binder;
-use crate::bind::expr::{ExprScope, as_row, compare_op, wrong_operands};
+use crate::bind::expr::{ExprScope, compare_op, wrong_operands};
+use crate::bind::row::as_row;
 use crate::bind::scope::Scope;
 use crate::bind::tree::{BoundBody, BoundQuery, SubqueryKind};
 use crate::expr::{CompareOp, Expr, ExprType, Kind, build};
@@ -20,7 +21,7 @@ impl<'a> Binder<'a> {
     }
 
     /// A query in an expression of the innermost block, and whether it uses columns of that block (or beyond).
-    fn bind_inner(&mut self, query: &'a sql::Query) -> Result<(BoundQuery, bool), SqlError> {
+    pub(super) fn bind_inner(&mut self, query: &'a sql::Query) -> Result<(BoundQuery, bool), SqlError> {
         let depth = self.scopes.len();
         let bound = self.bind_query(query);
         self.scopes.truncate(depth);
@@ -53,6 +54,7 @@ impl<'a> Binder<'a> {
     ) -> Result<Expr, SqlError> {
         let parts = as_row(left).unwrap_or(std::slice::from_ref(left));
         let left = parts.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
+        self.scope().in_groups = scope.aggregates;
         let (bound, correlated) = self.bind_inner(query)?;
         if bound.types.len() != left.len() {
             return Err(wrong_operands(left.len()));

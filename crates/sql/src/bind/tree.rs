@@ -69,7 +69,8 @@ pub(crate) struct Block {
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {
     pub(crate) keys: Vec<Expr>,
-    pub(crate) rollup: bool,
+    /// WITH ROLLUP: the slot of each key.
+    pub(crate) rollup: Option<Vec<usize>>,
     /// With their slots in the frame.
     pub(crate) aggregates: Vec<BoundAggregate>,
 }
@@ -210,7 +211,10 @@ impl Subquery {
         match &self.kind {
             SubqueryKind::Call { .. } => true,
             SubqueryKind::Scalar | SubqueryKind::Exists => self.query.as_ref().is_some_and(BoundQuery::waits),
-            SubqueryKind::Any { .. } | SubqueryKind::All { .. } | SubqueryKind::Joined => false,
+            SubqueryKind::Any { .. }
+            | SubqueryKind::All { .. }
+            | SubqueryKind::Row { .. }
+            | SubqueryKind::Joined => false,
         }
     }
 }
@@ -243,6 +247,8 @@ pub(crate) enum SubqueryKind {
     Any { left: Vec<Expr>, comparison: Expr, equality: bool },
     /// `left op ALL (…)`; NOT IN is `<> ALL`.
     All { left: Vec<Expr>, comparison: Expr, equality: bool },
+    /// The comparison of a row with the one row that it gives, NULL if it gives none, 1242 if more. Over a frame as that of `Any`.
+    Row { left: Vec<Expr>, comparison: Expr },
     /// No subquery at all but a function that has to wait (SLEEP, GET_LOCK, …).
     Call { function: &'static str, args: Vec<Expr> },
     /// It has become one of the block's tables; nobody reads its slot.

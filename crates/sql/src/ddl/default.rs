@@ -7,8 +7,9 @@ use bytes::Bytes;
 use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 
 use super::DdlContext;
+use crate::expr::constant::Nobody;
 use crate::expr::{
-    EvalContext, Host, SessionInfo, Strictness, VariableScope, WarningLevel, Warnings, convert_for_column,
+    EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, convert_for_column,
 };
 use crate::parse::ast::{DefaultSpec, Literal};
 
@@ -123,22 +124,5 @@ impl Conversion {
         let strict = self.strictness == Strictness::Strict;
         let eval = EvalContext { strict, ..EvalContext::new(&self.session, &Nobody, self.now, &warnings) };
         convert_for_column(value, column, self.strictness, row_number, &eval)
-    }
-}
-
-/// Definitions see neither variables nor clock.
-struct Nobody;
-
-impl Host for Nobody {
-    fn system_variable(&self, _scope: VariableScope, name: &str) -> Result<Value, SqlError> {
-        Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
-    }
-
-    fn clock_now(&self) -> UnixMicros {
-        UnixMicros(0)
-    }
-
-    fn fill_random(&self, bytes: &mut [u8]) {
-        bytes.fill(0);
     }
 }

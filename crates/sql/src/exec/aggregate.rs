@@ -24,7 +24,7 @@ use crate::exec::distinct::{Overflow, group_key};
 use crate::exec::group::Group;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::spill::{ReadPosition, memory_size};
-use crate::expr::order;
+use crate::expr::{Expr, order};
 use crate::plan::node::AggregateNode;
 
 /// Bytes that a group takes beside its row and key, about.
@@ -146,9 +146,7 @@ impl<'p> AggregateRows<'p> {
         for number in (from..self.ordered.groups.len()).rev() {
             if let Some(mut group) = self.ordered.groups[number].take() {
                 if let Some(slots) = &self.node.rollup {
-                    for &slot in &slots[number..] {
-                        group.row[slot] = Value::Null;
-                    }
+                    roll_up(&mut group.row, &self.node.keys, slots, number, context)?;
                 }
                 self.ready.push_back(group.finish(self.node, context).await?);
             }
@@ -251,4 +249,25 @@ impl Operator for AggregateRows<'_> {
             Ok(true)
         })
     }
+}
+
+/// Fills the slots of the keys of a total over all keys from the `number`th on. A column that is such a key is NULL too, wherever it is read.
+fn roll_up(
+    row: &mut [Value],
+    keys: &[Expr],
+    slots: &[usize],
+    number: usize,
+    context: &ExecContext<'_>,
+) -> Result<(), SqlError> {
+    for (key, &slot) in keys.iter().zip(slots).take(number) {
+        row[slot] = key.eval(row, &context.eval)?;
+    }
+    let kept: Vec<usize> = keys[..number].iter().filter_map(Expr::as_column).collect();
+    for (key, &slot) in keys.iter().zip(slots).skip(number) {
+        row[slot] = Value::Null;
+        if let Some(column) = key.as_column().filter(|column| !kept.contains(column)) {
+            row[column] = Value::Null;
+        }
+    }
+    Ok(())
 }

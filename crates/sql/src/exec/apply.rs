@@ -76,6 +76,7 @@ pub(crate) struct SubqueryRun<'p> {
 enum Kept {
     Nothing,
     Value(Value),
+    Row(Option<Vec<Value>>),
     Rows(Box<KeptRows>),
 }
 
@@ -128,6 +129,7 @@ impl<'p> SubqueryRun<'p> {
                 self.kept = Kept::Value(value.clone());
                 Ok(value)
             }
+            SubqueryKind::Row { left, comparison } => self.beside_row(left, comparison, row, context).await,
             SubqueryKind::Any { left, comparison, .. } => {
                 let found = self.quantified(left, comparison, Some(true), row, context).await?;
                 Ok(found.map_or(Value::Null, Value::from))
@@ -144,8 +146,40 @@ impl<'p> SubqueryRun<'p> {
         Ok((self.query.get_or_insert_with(|| QueryRows::new(plan)), plan.columns.len()))
     }
 
+    /// The comparison of a row with the subquery's.
+    async fn beside_row(
+        &mut self,
+        left: &[Expr],
+        comparison: &Expr,
+        row: &[Value],
+        context: &mut ExecContext<'_>,
+    ) -> Result<Value, SqlError> {
+        if !matches!(self.kept, Kept::Row(_)) {
+            let found = self.first(false, row, context).await?;
+            self.kept = Kept::Row((!found.is_empty()).then(|| found.row(0).to_vec()));
+        }
+        let Kept::Row(Some(found)) = &self.kept else { return Ok(Value::Null) };
+        let mut frame = left.iter().map(|expr| expr.eval(row, &context.eval)).collect::<Result<Vec<_>, _>>()?;
+        frame.extend_from_slice(found);
+        comparison.eval(&frame, &context.eval)
+    }
+
     async fn single(&mut self, row: &[Value], context: &mut ExecContext<'_>) -> Result<Value, SqlError> {
         let exists = matches!(self.plan.kind, SubqueryKind::Exists);
+        let batch = self.first(exists, row, context).await?;
+        if exists {
+            return Ok(Value::from(!batch.is_empty()));
+        }
+        Ok(if batch.is_empty() { Value::Null } else { batch.row(0)[0].clone() })
+    }
+
+    /// The first row; 1242 if there are more, unless it is asked only whether there is one.
+    async fn first(
+        &mut self,
+        exists: bool,
+        row: &[Value],
+        context: &mut ExecContext<'_>,
+    ) -> Result<RowBatch, SqlError> {
         let (query, width) = self.query()?;
         query.open(row);
         let mut batch = RowBatch::new(width);
@@ -156,13 +190,9 @@ impl<'p> SubqueryRun<'p> {
                 break;
             }
         }
-        if exists {
-            return Ok(Value::from(!batch.is_empty()));
-        }
         match batch.len() {
-            0 => Ok(Value::Null),
-            1 => Ok(batch.row(0)[0].clone()),
-            _ => Err(SqlError::new(codes::SUBQUERY_NO_1_ROW, "Subquery returns more than 1 row")),
+            2.. => Err(SqlError::new(codes::SUBQUERY_NO_1_ROW, "Subquery returns more than 1 row")),
+            _ => Ok(batch),
         }
     }
 

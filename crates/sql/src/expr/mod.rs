@@ -24,6 +24,7 @@ mod cast;
 pub(crate) mod choice;
 pub(crate) mod coerce;
 mod compare;
+pub(crate) mod constant;
 pub mod context;
 pub mod convert;
 mod eval;

@@ -32,6 +32,34 @@ use crate::virtual_table::{VirtualTable, VirtualTables};
 /// Virtual databases, as they are written.
 pub(crate) const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema"];
 
+/// Whether results name the columns of a table in capitals, however the statement writes them: those of the views that MySQL's dictionary has.
+pub(crate) fn spells_columns(schema: &str, table: &str) -> bool {
+    const VIEWS: [&str; 21] = [
+        "ADMINISTRABLE_ROLE_AUTHORIZATIONS",
+        "CHARACTER_SETS",
+        "CHECK_CONSTRAINTS",
+        "COLLATION_CHARACTER_SET_APPLICABILITY",
+        "COLUMNS",
+        "EVENTS",
+        "FILES",
+        "KEYWORDS",
+        "KEY_COLUMN_USAGE",
+        "PARAMETERS",
+        "PARTITIONS",
+        "REFERENTIAL_CONSTRAINTS",
+        "ROUTINES",
+        "SCHEMATA",
+        "STATISTICS",
+        "TABLES",
+        "TABLE_CONSTRAINTS",
+        "TRIGGERS",
+        "VIEWS",
+        "VIEW_ROUTINE_USAGE",
+        "VIEW_TABLE_USAGE",
+    ];
+    schema == "information_schema" && VIEWS.contains(&table)
+}
+
 /// The virtual database of that name, whatever its case.
 pub(crate) fn system_database(name: &str) -> Option<&'static str> {
     DATABASES.iter().find(|database| database.eq_ignore_ascii_case(name)).copied()

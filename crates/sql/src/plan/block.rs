@@ -118,7 +118,9 @@ fn find_late_subqueries(block: &mut Block) {
     block.from.iter().for_each(|tree| slots_of_joins(tree, &mut early));
     for subquery in &block.subqueries {
         subquery.query.iter().for_each(|query| outer_slots(query, &mut early));
-        if let SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } = &subquery.kind {
+        if let SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } =
+            &subquery.kind
+        {
             left.iter().for_each(|expr| expr.collect_slots(&mut early));
         }
         if let SubqueryKind::Call { args, .. } = &subquery.kind {
@@ -369,18 +371,18 @@ fn first_value(block: &Block, node: Node, item: &Option<OrderItem>) -> Node {
 
 fn group(block: &Block, node: Node, grouping: Grouping, facts: &[Option<TableFacts>]) -> Node {
     let together =
-        !grouping.keys.is_empty() && !grouping.rollup && arrives_grouped(block, &node, &grouping.keys, facts);
+        !grouping.keys.is_empty() && grouping.rollup.is_none() && arrives_grouped(block, &node, &grouping.keys, facts);
     let mut input = node;
-    let rollup = grouping.rollup.then(|| grouping.keys.iter().filter_map(Expr::as_column).collect::<Vec<_>>());
     let grows = grouping.aggregates.iter().any(|aggregate| aggregate.call.grows());
-    let sorted = !grouping.keys.is_empty() && !together && (grouping.rollup || grows);
+    let sorted = !grouping.keys.is_empty() && !together && (grouping.rollup.is_some() || grows);
     if sorted {
         let keys = grouping.keys.iter().map(|expr| OrderItem { expr: expr.clone(), descending: false }).collect();
         input = Node::Sort { input: Box::new(input), keys, limit: Limit::default() };
     }
     let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.slot)).collect();
     let ordered = together || sorted;
-    Node::Aggregate(Box::new(AggregateNode { input, keys: grouping.keys, ordered, rollup, aggregates }))
+    let (keys, rollup) = (grouping.keys, grouping.rollup);
+    Node::Aggregate(Box::new(AggregateNode { input, keys, ordered, rollup, aggregates }))
 }
 
 /// Whether the rows of a group come one after the other, because of the index that the first table is read by.

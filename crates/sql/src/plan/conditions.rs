@@ -67,7 +67,7 @@ impl<'b> Dependencies<'b> {
                 slots.iter().for_each(|&slot| dependencies.add_slot(slot, &mut needs));
             }
             match &subquery.kind {
-                SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } => {
+                SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } => {
                     left.iter().for_each(|expr| dependencies.add(expr, &mut needs));
                 }
                 SubqueryKind::Call { args, .. } => args.iter().for_each(|expr| dependencies.add(expr, &mut needs)),
@@ -111,7 +111,7 @@ impl<'b> Dependencies<'b> {
             SlotSource::Column { table, .. } | SlotSource::RowImage { table } => {
                 needs.tables = needs.tables.with(TableSet::one(table));
             }
-            SlotSource::Aggregate { .. } => needs.aggregates = true,
+            SlotSource::Aggregate { .. } | SlotSource::Key { .. } => needs.aggregates = true,
             SlotSource::Subquery { index } if !self.is_constant(index) => {
                 let inner = &self.subqueries[index];
                 needs.tables = needs.tables.with(inner.tables);

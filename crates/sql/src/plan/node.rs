@@ -223,7 +223,7 @@ pub(crate) struct AggregateNode {
     pub(crate) keys: Vec<Expr>,
     /// Rows come ordered by the keys: a group ends where the keys change.
     pub(crate) ordered: bool,
-    /// WITH ROLLUP: slots of the keys, NULL in totals.
+    /// WITH ROLLUP: the slot of each key, NULL in totals over it.
     pub(crate) rollup: Option<Vec<usize>>,
     pub(crate) aggregates: Vec<(Arc<Aggregate>, usize)>,
 }

@@ -92,6 +92,9 @@ impl Session {
         }
         self.shared.services.report(self.handle.connection_id, Activity::Idle);
         let mut outcome = result?;
+        if outcome.has_rows {
+            self.info.row_count = -1;
+        }
         // A diagnostic statement has no warnings of its own.
         outcome.warnings = if self.diagnostics.kept { 0 } else { self.warning_count() };
         outcome.status = self.status();

@@ -8,6 +8,7 @@ use types::{Date, DateTime, Decimal, Time, Value};
 use super::time_format;
 use super::{Args, FunctionInfo, line, nullable_int, own_text, some};
 use crate::expr::cast;
+use crate::expr::constant::constant;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::interval;
@@ -541,9 +542,9 @@ pub(crate) fn zone_named(name: &[u8], session: &jiff::tz::TimeZone) -> Option<ji
 }
 
 /// The parts that a literal format names say what STR_TO_DATE gives; an unknown format gives a DATETIME(6).
-fn str_to_date_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    match &args[1].kind {
-        ExprKind::Literal(Value::Str(format)) => time_format::type_of_format(format),
+fn str_to_date_type(args: &[Expr], session: &SessionInfo) -> ExprType {
+    match constant(&args[1], session) {
+        Some(Value::Str(format)) => time_format::type_of_format(&format),
         _ => ExprType::temporal(Kind::DateTime, 6),
     }
 }

@@ -56,6 +56,7 @@ pub(super) fn slot_name(slot: usize, block: &BlockPlan) -> String {
             Some(query) => format!("<subquery #{}>", super::table::first_number(query)),
             None => "<function>".into(),
         },
+        SlotSource::Key { index } => format!("<key {}>", index + 1),
         SlotSource::Aggregate { index } => format!("<aggregate {}>", index + 1),
         SlotSource::Output { column } => format!("<column {}>", column + 1),
     }

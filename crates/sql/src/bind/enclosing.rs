@@ -1,0 +1,94 @@
+//! Aggregates in subqueries over nothing but columns of an enclosing block: they are that block's.
+
+use base::SqlError;
+use sqlparser::ast as sql;
+
+use crate::bind::Binder;
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::frame::SlotSource;
+use crate::expr::Expr;
+
+impl<'a> Binder<'a> {
+    /// Which enclosing block an aggregate is of; `None` if it is of the innermost one. It is the block of the innermost columns that
+    /// it reads, or, if none of its may be called there, the next block inside of that where it may.
+    pub(super) fn aggregate_level(
+        &mut self,
+        function: &'a sql::Function,
+        args: &'a [sql::FunctionArg],
+        scope: ExprScope<'_>,
+    ) -> Option<usize> {
+        let innermost = self.scopes.len().checked_sub(1)?;
+        if innermost == 0 || self.scopes[innermost].barrier {
+            return None;
+        }
+        let deepest = self.deepest_read(function, args, scope)?;
+        (deepest..innermost).find(|level| self.scopes[*level].in_groups)
+    }
+
+    /// The innermost block of which the arguments read columns; `None` if they read none, or cannot be bound. They are bound for that, and
+    /// nothing of it stays.
+    fn deepest_read(
+        &mut self,
+        function: &'a sql::Function,
+        args: &'a [sql::FunctionArg],
+        scope: ExprScope<'_>,
+    ) -> Option<usize> {
+        let before: Vec<_> = self
+            .scopes
+            .iter()
+            .map(|scope| (scope.frame.slots.len(), scope.subqueries.len(), scope.aggregates.len(), scope.in_groups))
+            .collect();
+        let constants = self.constants.len();
+        let inner = ExprScope { aggregates: false, aliases: &[], ..scope };
+        let wildcard = |arg: &&sql::FunctionArg| {
+            !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard))
+        };
+        let order_by = match &function.args {
+            sql::FunctionArguments::List(list) => &list.clauses[..],
+            _ => &[],
+        };
+        let order_by = order_by.iter().flat_map(|clause| match clause {
+            sql::FunctionArgumentClause::OrderBy(items) => &items[..],
+            _ => &[],
+        });
+        let mut bound: Vec<Result<Expr, SqlError>> =
+            args.iter().filter(wildcard).map(|arg| self.bind_arg(arg, inner)).collect();
+        bound.extend(order_by.map(|item| self.bind_expr(&item.expr, inner)));
+        let mut slots = Vec::new();
+        let is_bound = bound.iter().all(Result::is_ok);
+        bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
+        let deepest = slots.into_iter().map(|slot| self.level_of(slot)).max().filter(|_| is_bound);
+        for (scope, (slots, subqueries, aggregates, in_groups)) in self.scopes.iter_mut().zip(before) {
+            scope.frame.slots.truncate(slots);
+            scope.subqueries.truncate(subqueries);
+            scope.aggregates.truncate(aggregates);
+            scope.in_groups = in_groups;
+        }
+        self.constants.truncate(constants);
+        deepest
+    }
+
+    /// Which block a slot of the innermost one is of.
+    fn level_of(&self, slot: usize) -> usize {
+        let (mut level, mut slot) = (self.scopes.len() - 1, slot);
+        while let SlotSource::Outer { slot: there } = self.scopes[level].frame.slots[slot].source {
+            (level, slot) = (level - 1, there);
+        }
+        level
+    }
+
+    /// Binds an aggregate as that block's, and hands its value on to the innermost one.
+    pub(super) fn bind_in_enclosing(
+        &mut self,
+        level: usize,
+        name: &str,
+        function: &'a sql::Function,
+        args: &'a [sql::FunctionArg],
+        clause: Clause,
+    ) -> Result<Expr, SqlError> {
+        let inner = self.scopes.split_off(level + 1);
+        let bound = self.bind_aggregate(name, function, args, ExprScope::of_groups(clause, &[]));
+        self.scopes.extend(inner);
+        Ok(self.handed_on(bound?, level))
+    }
+}

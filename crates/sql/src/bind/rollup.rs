@@ -1,0 +1,68 @@
+//! WITH ROLLUP: each key has a slot of its own, which is NULL in the totals over it. What reads the key reads that slot.
+//!
+//! One expression may be several keys (`SELECT a, a AS c … GROUP BY a, c WITH ROLLUP`): a name of the select list that is a key
+//! is that key, everything else reads the first key that it is equal to.
+
+use sqlparser::ast as sql;
+
+use crate::bind::Binder;
+use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::query::position;
+use crate::bind::scope::ColumnName;
+use crate::bind::select::{Item, rolled_up};
+use crate::expr::{Expr, ExprKind};
+
+impl Binder<'_> {
+    /// Gives the keys their slots, and makes the select list read them.
+    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &sql::GroupByExpr, items: &mut [Item]) -> Vec<usize> {
+        let named = self.named_items(group_by, items);
+        let frame = &mut self.scope().frame;
+        let mut slots = Vec::with_capacity(keys.len());
+        for (index, key) in keys.iter().enumerate() {
+            slots.push(frame.slot(SlotSource::Key { index }, || key.ty.clone().nullable(true)));
+        }
+        for (number, item) in items.iter_mut().enumerate() {
+            match named.iter().position(|named| *named == Some(number)) {
+                Some(key) => item.expr = key_slot(&keys[key], slots[key]),
+                None => read_keys(&mut item.expr, keys, &slots),
+            }
+        }
+        slots
+    }
+
+    /// For each key, which of the select list's items it is by name or by number.
+    fn named_items(&mut self, group_by: &sql::GroupByExpr, items: &[Item]) -> Vec<Option<usize>> {
+        let sql::GroupByExpr::Expressions(exprs, _) = group_by else { return Vec::new() };
+        let exprs = rolled_up(exprs).unwrap_or_else(|| exprs.iter().collect());
+        let scope = self.scope();
+        let named = |expr: &sql::Expr| match (position(expr), expr) {
+            (Some(number), _) => number.checked_sub(1),
+            (None, sql::Expr::Identifier(name)) => {
+                let name = name.value.as_str();
+                let as_column = scope.find(ColumnName { schema: None, table: None, column: name }, "group statement");
+                let is_named = |item: &Item| types::schema::same_name(&item.name, name);
+                items.iter().position(is_named).filter(|_| matches!(as_column, Ok(None)))
+            }
+            _ => None,
+        };
+        exprs.into_iter().map(named).collect()
+    }
+}
+
+/// The slot of a key; a TIMESTAMP in it is in the session's time zone already.
+fn key_slot(key: &Expr, slot: usize) -> Expr {
+    Expr { kind: ExprKind::Column { slot, utc: false }, ty: key.ty.clone().nullable(true) }
+}
+
+/// Makes an expression over groups read the slots of the keys that are in it.
+pub(super) fn read_keys(expr: &mut Expr, keys: &[Expr], slots: &[usize]) {
+    match keys.iter().position(|key| key == expr) {
+        Some(key) => *expr = key_slot(&keys[key], slots[key]),
+        None => expr.for_each_child_mut(&mut |child| read_keys(child, keys, slots)),
+    }
+}
+
+/// Whether it is a key, and nothing else.
+pub(super) fn is_key(expr: &Expr, frame: &Frame) -> bool {
+    expr.as_column().is_some_and(|slot| matches!(frame.slots[slot].source, SlotSource::Key { .. }))
+}
