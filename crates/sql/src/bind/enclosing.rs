@@ -40,9 +40,8 @@ impl<'a> Binder<'a> {
             .collect();
         let constants = self.constants.len();
         let inner = ExprScope { aggregates: false, aliases: &[], ..scope };
-        let wildcard = |arg: &&sql::FunctionArg| {
-            !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard))
-        };
+        let wildcard =
+            |arg: &&sql::FunctionArg| !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
         let order_by = match &function.args {
             sql::FunctionArguments::List(list) => &list.clauses[..],
             _ => &[],

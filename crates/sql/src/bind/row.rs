@@ -25,6 +25,9 @@ impl<'a> Binder<'a> {
             }
             (Some(row), None) => Err(wrong_operands(row.len())),
             (None, Some(_)) => Err(wrong_operands(1)),
+            (None, None) if [left, right].into_iter().all(|side| as_query(side).is_some_and(has_columns)) => {
+                Err(SqlError::not_supported("comparison of two subqueries with several columns each"))
+            }
             (None, None) => {
                 let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
                 self.note_constant((left, right), &l, &r);
@@ -116,4 +119,9 @@ fn as_query(expr: &sql::Expr) -> Option<&sql::Query> {
         sql::Expr::Nested(inner) => as_query(inner),
         _ => None,
     }
+}
+
+/// Whether a query selects several columns, by what is written.
+fn has_columns(query: &sql::Query) -> bool {
+    matches!(&*query.body, sql::SetExpr::Select(select) if select.projection.len() > 1)
 }

@@ -155,7 +155,9 @@ impl<'a> Binder<'a> {
         let scope = self.scope();
         let SlotSource::Column { table, column } = scope.frame.slots[expr.as_column()?].source else { return None };
         match &scope.tables.get(table)?.source {
-            TableSource::Virtual(source) if crate::information_schema::spells_columns(source.schema(), source.name()) => {
+            TableSource::Virtual(source)
+                if crate::information_schema::spells_columns(source.schema(), source.name()) =>
+            {
                 Some(source.columns()[column].name.clone())
             }
             _ => None,

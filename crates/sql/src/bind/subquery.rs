@@ -53,6 +53,10 @@ impl<'a> Binder<'a> {
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
         let parts = as_row(left).unwrap_or(std::slice::from_ref(left));
+        let equality = op == if all { CompareOp::NotEq } else { CompareOp::Eq };
+        if parts.len() > 1 && !equality {
+            return Err(wrong_operands(1));
+        }
         let left = parts.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
         self.scope().in_groups = scope.aggregates;
         let (bound, correlated) = self.bind_inner(query)?;
@@ -69,7 +73,6 @@ impl<'a> Binder<'a> {
             (Err(lefts), Err(rights)) => build::compare_rows(op, lefts, rights)?,
             _ => return Err(wrong_operands(count)),
         };
-        let equality = op == if all { CompareOp::NotEq } else { CompareOp::Eq };
         let kind = if all {
             SubqueryKind::All { left, comparison, equality }
         } else {

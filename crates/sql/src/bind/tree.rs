@@ -211,10 +211,9 @@ impl Subquery {
         match &self.kind {
             SubqueryKind::Call { .. } => true,
             SubqueryKind::Scalar | SubqueryKind::Exists => self.query.as_ref().is_some_and(BoundQuery::waits),
-            SubqueryKind::Any { .. }
-            | SubqueryKind::All { .. }
-            | SubqueryKind::Row { .. }
-            | SubqueryKind::Joined => false,
+            SubqueryKind::Any { .. } | SubqueryKind::All { .. } | SubqueryKind::Row { .. } | SubqueryKind::Joined => {
+                false
+            }
         }
     }
 }

@@ -8,9 +8,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 
 use super::DdlContext;
 use crate::expr::constant::Nobody;
-use crate::expr::{
-    EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, convert_for_column,
-};
+use crate::expr::{EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, convert_for_column};
 use crate::parse::ast::{DefaultSpec, Literal};
 
 /// The default of a column whose type, collation and nullability are known.

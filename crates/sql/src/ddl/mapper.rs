@@ -156,9 +156,9 @@ impl Map {
             Step::Value(value) => Ok(value.clone()),
             Step::Count => self.conversion.convert(Value::UInt(number), column, number),
             Step::Single if number == 1 => Ok(implicit_default(column)),
-            Step::Single => {
-                Err(SqlError::not_supported("DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides"))
-            }
+            Step::Single => Err(SqlError::not_supported(
+                "DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides",
+            )),
             Step::Convert { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
                 false => Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value")),

@@ -15,8 +15,8 @@ use super::Session;
 use super::prepared::rows_of;
 use crate::account::{Privilege, SOCKET_PLUGIN};
 use crate::charsets;
-use crate::expr::SqlMode;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
+use crate::expr::SqlMode;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{
     AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, OnDuplicate, RoleGrant, Statement, TableName,

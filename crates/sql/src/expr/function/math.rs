@@ -176,7 +176,7 @@ fn finite(n: f64, args: &Args<'_>) -> Result<Value, SqlError> {
                 args.value(at).map(|value| String::from_utf8_lossy(&coerce::plain_text(&value, NOT_FIXED)).into_owned())
             })
             .collect::<Result<_, _>>()?;
-        let message = format!("DOUBLE value is out of range in '({})'", shown.join(","));
+        let message = format!("DOUBLE value is out of range in '{}({})'", args.name, shown.join(","));
         return Err(SqlError::new(codes::DATA_OUT_OF_RANGE, message));
     }
     Ok(Value::Double(n))
