@@ -5,6 +5,7 @@ use bytes::Bytes;
 use sqlparser::ast as sql;
 
 use crate::bind::Binder;
+use crate::bind::enclosing::misplaced;
 use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
@@ -223,13 +224,13 @@ impl<'a> Binder<'a> {
         args: &'a [sql::FunctionArg],
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
-        if let Some(level) = self.aggregate_level(function, args, scope) {
+        if let Some(level) = self.aggregate_level(function, args, scope)? {
             return self.bind_in_enclosing(level, name, function, args, scope.clause);
         }
         if !scope.aggregates {
-            return Err(SqlError::new(codes::INVALID_GROUP_FUNC_USE, "Invalid use of group function"));
+            return Err(misplaced());
         }
-        let inner = ExprScope { aggregates: false, aliases: &[], ..scope };
+        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &[], ..scope };
         let mut clauses = AggregateClauses::default();
         if let sql::FunctionArguments::List(list) = &function.args {
             clauses.distinct = list.duplicate_treatment == Some(sql::DuplicateTreatment::Distinct);

@@ -1,11 +1,12 @@
 //! Aggregates in subqueries over nothing but columns of an enclosing block: they are that block's.
 
-use base::SqlError;
+use base::{SqlError, codes};
 use sqlparser::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
+use crate::bind::scope::Place;
 use crate::expr::Expr;
 
 impl<'a> Binder<'a> {
@@ -16,13 +17,16 @@ impl<'a> Binder<'a> {
         function: &'a sql::Function,
         args: &'a [sql::FunctionArg],
         scope: ExprScope<'_>,
-    ) -> Option<usize> {
-        let innermost = self.scopes.len().checked_sub(1)?;
+    ) -> Result<Option<usize>, SqlError> {
+        let innermost = self.scopes.len().saturating_sub(1);
         if innermost == 0 || self.scopes[innermost].barrier {
-            return None;
+            return Ok(None);
         }
-        let deepest = self.deepest_read(function, args, scope)?;
-        (deepest..innermost).find(|level| self.scopes[*level].in_groups)
+        let Some(deepest) = self.deepest_read(function, args, scope) else { return Ok(None) };
+        if deepest < innermost && self.scopes[deepest].place == Place::Aggregate {
+            return Err(misplaced());
+        }
+        Ok((deepest..innermost).find(|level| self.scopes[*level].place == Place::Groups))
     }
 
     /// The innermost block of which the arguments read columns; `None` if they read none, or cannot be bound. They are bound for that, and
@@ -36,10 +40,10 @@ impl<'a> Binder<'a> {
         let before: Vec<_> = self
             .scopes
             .iter()
-            .map(|scope| (scope.frame.slots.len(), scope.subqueries.len(), scope.aggregates.len(), scope.in_groups))
+            .map(|scope| (scope.frame.slots.len(), scope.subqueries.len(), scope.aggregates.len(), scope.place))
             .collect();
         let constants = self.constants.len();
-        let inner = ExprScope { aggregates: false, aliases: &[], ..scope };
+        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &[], ..scope };
         let wildcard =
             |arg: &&sql::FunctionArg| !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
         let order_by = match &function.args {
@@ -57,11 +61,11 @@ impl<'a> Binder<'a> {
         let is_bound = bound.iter().all(Result::is_ok);
         bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
         let deepest = slots.into_iter().map(|slot| self.level_of(slot)).max().filter(|_| is_bound);
-        for (scope, (slots, subqueries, aggregates, in_groups)) in self.scopes.iter_mut().zip(before) {
+        for (scope, (slots, subqueries, aggregates, place)) in self.scopes.iter_mut().zip(before) {
             scope.frame.slots.truncate(slots);
             scope.subqueries.truncate(subqueries);
             scope.aggregates.truncate(aggregates);
-            scope.in_groups = in_groups;
+            scope.place = place;
         }
         self.constants.truncate(constants);
         deepest
@@ -90,4 +94,9 @@ impl<'a> Binder<'a> {
         self.scopes.extend(inner);
         Ok(self.handed_on(bound?, level))
     }
+}
+
+/// 1111
+pub(super) fn misplaced() -> SqlError {
+    SqlError::new(codes::INVALID_GROUP_FUNC_USE, "Invalid use of group function")
 }

@@ -8,7 +8,7 @@ use types::{ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
 use crate::bind::row::as_row;
-use crate::bind::scope::{ColumnName, Scope, ambiguous, unknown_column};
+use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::choice::{Arm, condition_of_if};
@@ -50,17 +50,28 @@ pub(crate) struct ExprScope<'s> {
     pub(crate) aliases: &'s [(String, Expr)],
     /// Names of GROUP BY, which HAVING takes for columns.
     pub(crate) grouped: &'s [&'s str],
+    /// It is an argument of an aggregate.
+    pub(crate) in_aggregate: bool,
 }
 
 impl<'s> ExprScope<'s> {
     /// An expression over rows of the tables.
     pub(crate) fn new(clause: Clause) -> Self {
-        ExprScope { clause, aggregates: false, aliases: &[], grouped: &[] }
+        ExprScope { clause, aggregates: false, aliases: &[], grouped: &[], in_aggregate: false }
+    }
+
+    /// What a subquery that stands there may do to the block.
+    pub(super) fn place(&self) -> Place {
+        match (self.aggregates, self.in_aggregate) {
+            (true, _) => Place::Groups,
+            (false, true) => Place::Aggregate,
+            (false, false) => Place::Rows,
+        }
     }
 
     /// An expression over groups, if there are any.
     pub(crate) fn of_groups(clause: Clause, aliases: &'s [(String, Expr)]) -> Self {
-        ExprScope { clause, aggregates: true, aliases, grouped: &[] }
+        ExprScope { clause, aggregates: true, aliases, grouped: &[], in_aggregate: false }
     }
 
     /// What a name means before the tables' columns are asked for it. Two of one name are left to them, which are ambiguous too.
@@ -135,12 +146,12 @@ impl<'a> Binder<'a> {
             E::AnyOp { left, compare_op, right, .. } => self.bind_any_all(left, compare_op, right, false, scope),
             E::AllOp { left, compare_op, right } => self.bind_any_all(left, compare_op, right, true, scope),
             E::Exists { subquery, negated } => {
-                self.scope().in_groups = scope.aggregates;
+                self.scope().place = scope.place();
                 let bound = self.bind_exists(subquery)?;
                 Ok(negate_if(*negated, bound))
             }
             E::Subquery(query) => {
-                self.scope().in_groups = scope.aggregates;
+                self.scope().place = scope.place();
                 self.bind_scalar_subquery(query)
             }
             E::BinaryOp { left, op, right } => self.bind_binary(left, op, right, scope),

@@ -86,7 +86,7 @@ impl<'a> Binder<'a> {
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
         let left = row.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
-        self.scope().in_groups = scope.aggregates;
+        self.scope().place = scope.place();
         let (bound, correlated) = self.bind_inner(query)?;
         if bound.types.len() != left.len() {
             return Err(wrong_operands(left.len()));

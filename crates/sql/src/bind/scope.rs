@@ -24,6 +24,18 @@ pub(crate) struct Visible {
     pub(crate) hidden: bool,
 }
 
+/// Where in its block a subquery stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Where expressions are over rows.
+    #[default]
+    Rows,
+    /// Where aggregates may be called.
+    Groups,
+    /// In an argument of an aggregate.
+    Aggregate,
+}
+
 /// What one block knows while it is being bound.
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
@@ -39,8 +51,8 @@ pub(crate) struct Scope {
     pub(crate) aliases: Vec<(String, Expr)>,
     /// The tables of which `*` took all columns.
     pub(crate) stars: Vec<usize>,
-    /// The subquery that is being bound stands where aggregates of this block may be called.
-    pub(crate) in_groups: bool,
+    /// Where the subquery stands that is being bound.
+    pub(crate) place: Place,
     /// Names do not look further than this block (a derived table).
     pub(crate) barrier: bool,
 }

@@ -58,7 +58,7 @@ impl<'a> Binder<'a> {
             return Err(wrong_operands(1));
         }
         let left = parts.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
-        self.scope().in_groups = scope.aggregates;
+        self.scope().place = scope.place();
         let (bound, correlated) = self.bind_inner(query)?;
         if bound.types.len() != left.len() {
             return Err(wrong_operands(left.len()));
