@@ -21,10 +21,10 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
 
-use crate::expr::build::{Mixed, agree, bytes_together};
+use crate::expr::build::{Mixed, agree, bytes_together, cast};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::tree::Expr;
+use crate::expr::tree::{CastType, Expr};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 use crate::expr::{function, json, order};
 
@@ -184,6 +184,12 @@ impl Aggregate {
         );
         let mut args: Vec<Expr> =
             if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
+        if let (AggregateFunction::Sum | AggregateFunction::Avg, true, [arg]) = (function, clauses.distinct, &mut args[..])
+            && arg.ty.kind.is_string()
+        {
+            // The numbers are distinct, whatever their texts are.
+            *arg = cast(std::mem::replace(arg, Expr::null()), CastType::Double, CollationId::BINARY)?;
+        }
         if let (AggregateFunction::Min | AggregateFunction::Max, [arg]) = (function, &args[..]) {
             agree(&[&arg.ty, &arg.ty], &name.to_ascii_lowercase(), Mixed::Refused)?;
         }
