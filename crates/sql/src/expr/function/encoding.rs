@@ -118,9 +118,17 @@ fn bits_of(args: &Args<'_>) -> Result<Option<u64>, SqlError> {
     }
 }
 
+/// A base of CONV; a number beyond BIGINT is the negative one of the same bits.
+fn base(args: &Args<'_>, at: usize) -> Result<Option<i64>, SqlError> {
+    match &*args.value(at)? {
+        Value::UInt(n) => Ok(Some(*n as i64)),
+        _ => args.int(at),
+    }
+}
+
 fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
     let bits = bits_of(args)?;
-    let (text, from, to) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
+    let (text, from, to) = (some!(args.text(0)?), some!(base(args, 1)?), some!(base(args, 2)?));
     let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
     if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
         return Ok(Value::Null);
@@ -130,6 +138,12 @@ fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
     let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));
     let in_digits = || digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
     let magnitude = bits.unwrap_or_else(in_digits);
+    // Of a base below zero the digits are those of a signed number: the nearest that there is.
+    let magnitude = match (from < 0, negative) {
+        (true, true) => magnitude.min(1 << 63),
+        (true, false) => magnitude.min(i64::MAX as u64),
+        (false, _) => magnitude,
+    };
     let n = if negative { magnitude.wrapping_neg() } else { magnitude };
     let signed = n as i64;
     Ok(Value::str(if to < 0 && signed < 0 {

@@ -350,6 +350,12 @@ impl<'a> Args<'a> {
     }
 
     fn int(&self, at: usize) -> Result<Option<i64>, SqlError> {
+        if let ExprKind::Literal(Value::Bytes(bytes)) = &self.args[at].kind
+            && bytes.len() <= 8
+        {
+            // `0x41` where a number is wanted.
+            return Ok(Some(bytes.iter().fold(0u64, |n, &byte| n << 8 | byte as u64) as i64));
+        }
         let value = self.value(at)?;
         coerce::check_whole(&self.args[at], &value, self.ctx)?;
         coerce::to_i64(&value, self.ctx)

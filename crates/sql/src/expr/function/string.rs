@@ -177,10 +177,23 @@ fn substring_index(args: &Args<'_>) -> Result<Value, SqlError> {
     let at = |index: usize| occurrences(&text, &delimiter).nth(index);
     Ok(args.string(if wanted > 0 {
         at(wanted as usize - 1).map_or(text.clone(), |end| text.slice(..end))
+    } else if is_of_bytes(args) {
+        // In a character set of single bytes they are counted from the end: `aa` is twice in `aaa`, and the last one counts.
+        let start = (0..wanted.unsigned_abs()).try_fold(text.len(), |end, _| find_last(&text[..end], &delimiter));
+        start.map_or(text.clone(), |start| text.slice(start + delimiter.len()..))
     } else {
         let before = occurrences(&text, &delimiter).count().checked_sub(wanted.unsigned_abs() as usize);
         before.and_then(at).map_or(text.clone(), |start| text.slice(start + delimiter.len()..))
     }))
+}
+
+/// Whether an argument's bytes are its characters.
+fn is_of_bytes(args: &Args<'_>) -> bool {
+    args.is_binary(0) || matches!(args.args[0].ty.collation.charset(), Charset::Single(_))
+}
+
+fn find_last(text: &[u8], part: &[u8]) -> Option<usize> {
+    text.windows(part.len()).rposition(|window| window == part)
 }
 
 /// Where `part` is, each one behind the one before it; nowhere if it is empty.

@@ -84,6 +84,7 @@ fn write_date_part(date: Date, specifier: u8, locale: &Locale, out: &mut String)
     let written = match specifier {
         b'a' if date.has_zero_part() => write!(out, "{MISSING}"),
         b'W' if date.has_zero_part() => write!(out, "{MISSING}"),
+        b'w' if (date.year, date.month) == (0, 0) => write!(out, "{MISSING}"),
         b'a' => write!(out, "{}", locale.short_days[weekday()]),
         b'W' => write!(out, "{}", locale.days[weekday()]),
         b'w' => write!(out, "{}", (weekday() + 1) % 7),
