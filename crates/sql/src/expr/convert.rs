@@ -449,9 +449,10 @@ impl Assignment<'_> {
     fn year(&self, value: &Value) -> Result<Value, SqlError> {
         let n = match value {
             Value::Str(text) | Value::Bytes(text) => {
-                let (n, len) = number::parse_integer(text);
-                let digits = text.trim_ascii().len();
-                let year = year_of(n, digits < 4);
+                // A fraction is rounded, and zero is the year 2000 unless it has four characters.
+                let len = number::parse_f64(text).1;
+                let n = Decimal::parse(text.trim_ascii_start()).and_then(|parsed| parsed.value.to_i128());
+                let year = if len == 0 { Some(0) } else { n.and_then(|n| year_of(n, text.len() != 4)) };
                 // What is out of range is said before what stands behind the number.
                 if year.is_some() {
                     self.check_number("integer", text, len)?;
@@ -552,9 +553,9 @@ impl Assignment<'_> {
 }
 
 /// The year that a number means; a short text of 0 is 2000.
-fn year_of(n: i128, short_text: bool) -> Option<u64> {
+fn year_of(n: i128, zero_is_2000: bool) -> Option<u64> {
     match n {
-        0 if short_text => Some(2000),
+        0 if zero_is_2000 => Some(2000),
         0 => Some(0),
         1..=99 => Some(parse::full_year(n as u32) as u64),
         1901..=2155 => Some(n as u64),
