@@ -184,7 +184,8 @@ impl Aggregate {
         );
         let mut args: Vec<Expr> =
             if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
-        if let (AggregateFunction::Sum | AggregateFunction::Avg, true, [arg]) = (function, clauses.distinct, &mut args[..])
+        if let (AggregateFunction::Sum | AggregateFunction::Avg, true, [arg]) =
+            (function, clauses.distinct, &mut args[..])
             && arg.ty.kind.is_string()
         {
             // The numbers are distinct, whatever their texts are.
