@@ -2,6 +2,8 @@
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use wire::client::{ClientLogin, Credentials, ServerKey, Step};
@@ -15,9 +17,39 @@ use crate::Result;
 /// How long a statement may take before its connection counts as hung.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// One client of a server on loopback, as an account without a password.
+/// What a connection goes over.
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    fn reader(&mut self) -> &mut dyn Read {
+        match self {
+            Stream::Tcp(stream) => stream,
+            Stream::Unix(stream) => stream,
+        }
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Stream::Tcp(stream) => stream,
+            Stream::Unix(stream) => stream,
+        }
+    }
+
+    fn set_read_timeout(&self, timeout: Duration) -> Result<()> {
+        let set = match self {
+            Stream::Tcp(stream) => stream.set_read_timeout(Some(timeout)),
+            Stream::Unix(stream) => stream.set_read_timeout(Some(timeout)),
+        };
+        set.map_err(|error| error.to_string())
+    }
+}
+
+/// One client of a server on this machine.
 pub struct Connection {
-    stream: TcpStream,
+    stream: Stream,
     reader: PacketReader,
     writer: PacketWriter,
     has_more: bool,
@@ -77,13 +109,27 @@ impl Connection {
         )
     }
 
+    /// Connects over a local socket, where a password needs no further protection.
+    ///
+    /// # Errors
+    /// When the server refuses.
+    pub fn open_socket(path: &Path, credentials: Credentials) -> Result<Connection> {
+        let stream = UnixStream::connect(path).map_err(|error| error.to_string())?;
+        Connection::over(Stream::Unix(stream), credentials)
+    }
+
     fn open_with(port: u16, credentials: Credentials) -> Result<Connection> {
         let stream = TcpStream::connect(("127.0.0.1", port)).map_err(|error| error.to_string())?;
         stream.set_nodelay(true).map_err(|error| error.to_string())?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(|error| error.to_string())?;
+        Connection::over(Stream::Tcp(stream), credentials)
+    }
+
+    fn over(stream: Stream, credentials: Credentials) -> Result<Connection> {
+        stream.set_read_timeout(PATIENCE)?;
+        let is_protected = matches!(stream, Stream::Unix(_));
         let (reader, writer) = (PacketReader::new(64 << 20), PacketWriter::new());
         let mut connection = Connection { stream, reader, writer, has_more: false };
-        let mut login = ClientLogin::new(credentials, false);
+        let mut login = ClientLogin::new(credentials, is_protected);
         loop {
             let packet = connection.packet()?;
             connection.writer.set_sequence(connection.reader.sequence());
@@ -120,7 +166,7 @@ impl Connection {
     /// # Errors
     /// When the socket does not take it.
     pub fn set_patience(&mut self, patience: Duration) -> Result<()> {
-        self.stream.set_read_timeout(Some(patience)).map_err(|error| error.to_string())
+        self.stream.set_read_timeout(patience)
     }
 
     /// Sends a statement, whose answer [`Connection::text_answer`] reads.
@@ -215,9 +261,12 @@ impl Connection {
         (0..count).map(|_| OwnedColumn::decode(&self.packet()?).map_err(|error| error.to_string())).collect()
     }
 
-    /// The bare stream, between two commands.
-    pub fn into_stream(self) -> TcpStream {
-        self.stream
+    /// The bare stream, between two commands; none over a local socket.
+    pub fn into_stream(self) -> Option<TcpStream> {
+        match self.stream {
+            Stream::Tcp(stream) => Some(stream),
+            Stream::Unix(_) => None,
+        }
     }
 
     fn answer(
@@ -263,7 +312,7 @@ impl Connection {
     }
 
     fn send(&mut self) -> Result<()> {
-        self.stream.write_all(self.writer.bytes()).map_err(|error| error.to_string())?;
+        self.stream.writer().write_all(self.writer.bytes()).map_err(|error| error.to_string())?;
         self.writer.sent(1 << 20);
         Ok(())
     }
@@ -276,7 +325,7 @@ impl Connection {
                 return Ok(packet);
             }
             let mut bytes = [0; 16 << 10];
-            let read = self.stream.read(&mut bytes).map_err(|error| error.to_string())?;
+            let read = self.stream.reader().read(&mut bytes).map_err(|error| error.to_string())?;
             if read == 0 {
                 return Err("the server closed the connection".into());
             }

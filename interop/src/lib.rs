@@ -40,7 +40,9 @@ pub use process::{beside, forget_peak, free_port, peak_kib, resident_kib, thread
 pub use raw::Raw;
 pub use relay::{IN_USE_AT, Relay};
 pub use server::{Server, ServerOptions, commuter_binary};
+pub use wire::client::Credentials;
 pub use wire::column::OwnedColumn as Column;
+pub use wire::flags::capability;
 
 /// Errors are texts for a person who reads a test's output.
 pub type Result<T> = std::result::Result<T, String>;

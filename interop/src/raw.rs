@@ -34,7 +34,7 @@ impl Raw {
     /// # Errors
     /// When the server refuses.
     pub fn logged_in(port: u16) -> Result<Raw> {
-        Ok(Raw(Connection::open(port, "")?.into_stream()))
+        Connection::open(port, "")?.into_stream().map(Raw).ok_or_else(|| "a socket of TCP".to_owned())
     }
 
     /// Sends bytes as they are; whether the server took them.

@@ -20,7 +20,7 @@ use io::{Env, LockGuard};
 use parking_lot::Mutex;
 use store::{Checkpoint, Direction, Roots, Store};
 
-use crate::catalog::{Catalog, DdlPlanner, SYSTEM_INDEX, Table, load};
+use crate::catalog::{AccountsVersion, Catalog, DdlPlanner, SYSTEM_INDEX, Table, load};
 use crate::checkpoint::{Checkpoints, Meta, run};
 use crate::commit::{Barrier, CommitSettings, Pipeline, Place, SemiSync};
 use crate::core::{CommitHooks, CommitPipeline, Core, CoreParts};
@@ -221,6 +221,11 @@ impl Engine {
     /// What exists now.
     pub fn catalog(&self) -> Arc<Catalog> {
         self.core.catalog.load_full()
+    }
+
+    /// Whether accounts are still those of an earlier look at the catalog: that costs no more than a look.
+    pub fn has_accounts(&self, version: &AccountsVersion) -> bool {
+        self.core.catalog.load().has_accounts(version)
     }
 
     /// Begins a transaction; takes no lock and no read view yet.

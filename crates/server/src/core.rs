@@ -143,6 +143,8 @@ impl Core {
             globals,
             env,
             counters: Default::default(),
+            usage: Arc::default(),
+            failed_logins: Arc::default(),
             xa: Arc::default(),
             user_locks: Arc::default(),
         };

@@ -14,7 +14,8 @@
 //!   digest counts only while the account still has the hash with which it was proved.
 //! - A wrong password, an unknown user and a locked-out host get the same packets up to the same answer (1045): for a name without an
 //!   account a *decoy* goes through the whole exchange, by a method that accounts here have, and no answer of it is right.
-//! - What is wrong with an account (that it is locked) learns who has proved to be its owner.
+//! - What is wrong with an account (that it is locked, that its password has expired) learns who has proved to be its owner. Only that it
+//!   is blocked after too many wrong passwords learn all, since a right one would be known otherwise; decoys are blocked, too.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use parking_lot::Mutex;
-use sql::account::{Account, SOCKET_PLUGIN};
+use sql::account::{Account, FailedLogins, SOCKET_PLUGIN, Tried};
 use sql::parse::ast::UserName;
 use wire::flags::capability;
 use wire::handshake::{AuthSwitch, Login, encode_auth_more_data};
@@ -61,7 +62,13 @@ impl Accounts for engine::Catalog {
         let digest = auth::sha2_digest(format!("{secret}\0{user}\0{host}").as_bytes());
         let number = digest.iter().take(4).fold(0, |number, byte| number << 8 | usize::from(*byte));
         match accounts.get(number % accounts.len().max(1)) {
-            Some(account) => decoy(user, host, &account.plugin, &account.authentication),
+            // What can be seen of the account from outside: its method, how long a wrong password takes, how many of them block it.
+            Some(account) => {
+                let mut decoy = decoy(user, host, &account.plugin, &account.authentication);
+                decoy.second.clone_from(&account.second);
+                decoy.password = account.password;
+                decoy
+            }
             None => decoy(user, host, auth::CACHING_SHA2, ""),
         }
     }
@@ -81,7 +88,7 @@ pub const LOCALHOST: &str = "localhost";
 /// `SHA256(SHA256(password))` of accounts whose password was proved by the full path, for the fast path.
 #[derive(Default)]
 pub struct DigestCache {
-    digests: Mutex<HashMap<(String, String), Remembered>>,
+    digests: Mutex<HashMap<(String, String), Vec<Remembered>>>,
 }
 
 struct Remembered {
@@ -91,16 +98,20 @@ struct Remembered {
 }
 
 impl DigestCache {
-    fn get(&self, account: &Account) -> Option<[u8; 32]> {
+    /// Those of the account's passwords that were proved before.
+    fn get(&self, account: &Account) -> Vec<[u8; 32]> {
         let digests = self.digests.lock();
-        let remembered = digests.get(&(account.user.clone(), account.host.clone()))?;
-        (remembered.hash == account.authentication).then_some(remembered.digest)
+        let Some(remembered) = digests.get(&(account.user.clone(), account.host.clone())) else { return Vec::new() };
+        let is_there = |it: &&Remembered| account.secrets().any(|secret| it.hash == secret);
+        remembered.iter().filter(is_there).map(|it| it.digest).collect()
     }
 
-    /// Bounded by the number of accounts: one entry for each.
-    fn remember(&self, account: &Account, password: &[u8]) {
-        let remembered = Remembered { hash: account.authentication.clone(), digest: auth::sha2_digest(password) };
-        self.digests.lock().insert((account.user.clone(), account.host.clone()), remembered);
+    /// Bounded by the number of accounts: one entry for each password.
+    fn remember(&self, account: &Account, hash: &str, password: &[u8]) {
+        let mut digests = self.digests.lock();
+        let remembered = digests.entry((account.user.clone(), account.host.clone())).or_default();
+        remembered.retain(|it| it.hash != hash && account.secrets().any(|secret| it.hash == secret));
+        remembered.push(Remembered { hash: hash.to_owned(), digest: auth::sha2_digest(password) });
     }
 
     /// `FLUSH PRIVILEGES`.
@@ -144,6 +155,22 @@ pub struct Authentication<'a> {
     used_password: bool,
     /// There is no such account: whatever it answers is wrong.
     is_decoy: bool,
+    /// What the client has shown of its password.
+    proof: Proof,
+    /// Which accounts are blocked, at a time in seconds.
+    blocks: Option<(&'a FailedLogins, u64)>,
+}
+
+/// What a client has shown of its password.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Proof {
+    /// Nothing yet.
+    #[default]
+    None,
+    /// That it does not know it; perhaps in an answer that is no end of the login yet.
+    Wrong,
+    /// That it knows it.
+    Right,
 }
 
 impl<'a> Authentication<'a> {
@@ -160,7 +187,25 @@ impl<'a> Authentication<'a> {
             key: None,
             used_password: false,
             is_decoy: false,
+            proof: Proof::None,
+            blocks: None,
         }
+    }
+
+    /// With what is known of accounts that are blocked: the fast path would tell right passwords of those from wrong ones.
+    pub fn with_blocks(self, failed: &'a FailedLogins, now: u64) -> Self {
+        Authentication { blocks: Some((failed, now)), ..self }
+    }
+
+    fn is_blocked(&self, account: &Account) -> bool {
+        let tried = Tried { account, is_decoy: self.is_decoy };
+        self.blocks.is_some_and(|(failed, now)| failed.check(tried, "", "", now).is_err())
+    }
+
+    /// Whom the client has tried to be, and with what success. `None` for the owner of a local socket, who proves nothing.
+    pub fn tried(&self) -> Option<(Tried<'_>, Proof)> {
+        let account = self.account.as_ref()?;
+        Some((Tried { account, is_decoy: self.is_decoy }, self.proof))
     }
 
     /// Takes the login (also that of `COM_CHANGE_USER`).
@@ -169,7 +214,7 @@ impl<'a> Authentication<'a> {
         self.used_password = !is_empty(&login.auth_answer);
         let found = accounts.find(&login.user, &self.peer.host);
         if let Some(account) = found.as_ref().filter(|account| self.is_owner(account)) {
-            return self.accepted(account.clone());
+            return self.admitted(account.clone());
         }
         // Nor does the answer tell of an account that its socket alone lets in.
         let found = found.filter(|account| account.plugin != SOCKET_PLUGIN);
@@ -238,18 +283,21 @@ impl<'a> Authentication<'a> {
             return if account.authentication.is_empty() && is_empty(answer) {
                 self.accepted(account)
             } else {
-                self.denied()
+                self.refuted()
             };
         }
         if account.plugin == auth::NATIVE {
-            let right = auth::native_check(&account.authentication, &self.nonce, answer);
-            return if right { self.accepted(account) } else { self.denied() };
+            let right = account.secrets().any(|secret| auth::native_check(secret, &self.nonce, answer));
+            return if right { self.accepted(account) } else { self.refuted() };
         }
-        if let Some(digest) = self.cache.get(&account)
-            && auth::sha2_check(&digest, &self.nonce, answer)
-        {
+        let digests = if self.is_blocked(&account) { Vec::new() } else { self.cache.get(&account) };
+        if digests.iter().any(|digest| auth::sha2_check(digest, &self.nonce, answer)) {
             out.packet(|out| encode_auth_more_data(out, &[auth::FAST_AUTH_OK]));
             return self.accepted(account);
+        }
+        if digests.len() == account.secrets().count() {
+            // It need not say more for that to be known.
+            self.proof = Proof::Wrong;
         }
         out.packet(|out| encode_auth_more_data(out, &[auth::FULL_AUTH_NEEDED]));
         self.expect = Expect::Password;
@@ -259,31 +307,43 @@ impl<'a> Authentication<'a> {
     /// The full path's end: the password itself, with its NUL.
     fn password(&mut self, bytes: &[u8]) -> Step {
         let password = bytes.strip_suffix(&[0]).unwrap_or(bytes);
-        match self.account.take() {
-            Some(account) if auth::sha2_verify(&account.authentication, password) => {
-                if !self.is_decoy {
-                    self.cache.remember(&account, password);
-                }
-                self.accepted(account)
-            }
-            _ => self.denied(),
+        let Some(account) = self.account.clone() else {
+            return self.denied();
+        };
+        let Some(secret) = account.secrets().find(|secret| auth::sha2_verify(secret, password)) else {
+            return self.refuted();
+        };
+        if !self.is_decoy {
+            self.cache.remember(&account, secret, password);
         }
+        self.accepted(account.clone())
     }
 
     /// The client has proved to be the account's owner.
-    fn accepted(&self, account: Account) -> Step {
+    fn accepted(&mut self, account: Account) -> Step {
         if self.is_decoy {
+            return self.refuted();
+        }
+        self.proof = Proof::Right;
+        self.admitted(account)
+    }
+
+    /// Whether the account lets its owner in.
+    fn admitted(&self, account: Account) -> Step {
+        if !self.peer.satisfies(&account.requires) {
             return self.denied();
         }
         if account.locked {
             let text = format!("Access denied for user '{}'@'{}'. Account is locked.", self.user, self.peer.host);
             return Step::Denied(SqlError::new(codes::ACCOUNT_HAS_BEEN_LOCKED, text));
         }
-        if account.is_expired() {
-            let text = "Your password has expired. To log in you must change it using a client that supports expired passwords.";
-            return Step::Denied(SqlError::new(codes::MUST_CHANGE_PASSWORD_LOGIN, text));
-        }
         Step::Accepted(Box::new(account))
+    }
+
+    /// The client does not know the password.
+    fn refuted(&mut self) -> Step {
+        self.proof = Proof::Wrong;
+        self.denied()
     }
 
     fn denied(&self) -> Step {

@@ -42,6 +42,10 @@ impl Connection {
                 return Ok(if is_of_a_replica { Next::Close } else { Next::Command });
             }
         };
+        if self.session.password_expired() && !works_with_expired_password(&command) {
+            self.write_err(&sql::session::must_change_password());
+            return Ok(Next::Command);
+        }
         match command {
             Command::Quit => return Ok(Next::Close),
             Command::Query(text) => self.query(trimmed(text)).await?,
@@ -255,6 +259,19 @@ impl Connection {
     fn plain_outcome(&self) -> sql::Outcome {
         sql::Outcome { status: self.session.status(), ..sql::Outcome::default() }
     }
+}
+
+/// Commands of a client whose password has expired: statements, which are looked at one by one, and what has to do with no data.
+fn works_with_expired_password(command: &Command<'_>) -> bool {
+    matches!(
+        command,
+        Command::Quit
+            | Command::Query(_)
+            | Command::Ping
+            | Command::ChangeUser(_)
+            | Command::StmtClose(_)
+            | Command::StmtSendLongData { .. }
+    )
 }
 
 /// What a parameter is said to be before anything is known of it.

@@ -283,8 +283,16 @@ impl Connection {
                 return Ok(Next::Close);
             }
         };
+        let expired = match login::check_expired(&self.shared, &login, &account) {
+            Ok(expired) => expired,
+            Err(error) => {
+                self.write_err(&error);
+                return Ok(Next::Close);
+            }
+        };
         self.statements.clear();
         self.replica = None;
+        self.session.set_password_expired(expired);
         self.session.change_user(login::client_of(&login, &account, &self.link));
         self.entry.set_attributes(login.attributes.clone());
         if let Err(error) = login::count_for(&self.shared, &self.entry, &login, &account) {

@@ -41,7 +41,7 @@ use sql::settings::{self, SettingId};
 
 pub use connection::{refuse, serve};
 pub use registry::{Registered, Registry};
-pub use transport::{Peer, Presence, Transport};
+pub use transport::{Certificate, Peer, Presence, Transport};
 
 /// What all connections of a server share.
 pub struct Shared {

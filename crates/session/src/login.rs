@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use futures_lite::future::or;
-use sql::account::{Account, Privilege};
+use sql::account::{Account, Privilege, exceeded};
 use sql::session::{Client, StreamFacts};
 use types::charset::Charset;
 use wire::compress::Algorithm;
@@ -13,10 +13,11 @@ use wire::handshake::{FirstAnswer, Greeting, Login};
 use wire::{WireError, auth as maths, reply};
 
 use crate::Shared;
-use crate::auth::{Authentication, Step};
+use crate::auth::{Authentication, Proof, Step};
 use crate::connection::changes_of;
 use crate::link::{Ended, Link};
 use crate::registry::{Registered, too_many_connections};
+use crate::transport::Peer;
 
 /// What is known of a client after its login.
 pub(crate) struct LoggedIn {
@@ -67,13 +68,16 @@ async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Lin
         Ok(account) => account,
         Err(error) => return refuse(link, &error).await,
     };
-    if let Err(error) = count_for(shared, entry, &login, &account) {
-        return refuse(link, &error).await;
-    }
+    let admitted = check_expired(shared, &login, &account);
+    let expired = match admitted.and_then(|expired| count_for(shared, entry, &login, &account).map(|()| expired)) {
+        Ok(expired) => expired,
+        Err(error) => return refuse(link, &error).await,
+    };
     entry.set_attributes(login.attributes.clone());
     let mut client = client_of(&login, &account, link);
     client.stream.compression = compression.map(|algorithm| (algorithm.name(), algorithm.level()));
     let mut session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);
+    session.set_password_expired(expired);
     if entry.is_extra() && !session.has_global_privilege(Privilege::ConnectionAdmin) {
         return refuse(link, &too_many_connections()).await;
     }
@@ -188,12 +192,19 @@ pub(crate) async fn authenticate(
     nonce: [u8; maths::NONCE_BYTES],
 ) -> Result<Result<Account, SqlError>, Ended> {
     let peer = link.transport.peer().clone();
-    let mut authentication = Authentication::new(&shared.digests, &peer, nonce);
+    let authentication = Authentication::new(&shared.digests, &peer, nonce);
+    let mut authentication = authentication.with_blocks(&shared.sql.failed_logins, seconds_now(shared));
     let mut step = authentication.login(login, &*shared.sql.engine.catalog(), &mut link.writer);
+    let mut counted = false;
     loop {
+        counted = counted || count_if_wrong(shared, &authentication);
         step = match step {
-            Step::Accepted(account) => return Ok(Ok(*account)),
+            Step::Accepted(account) => {
+                let blocked = check_not_blocked(shared, &authentication, login, &peer);
+                return Ok(blocked.map(|()| *account));
+            }
             Step::Denied(error) => {
+                let error = check_not_blocked(shared, &authentication, login, &peer).err().unwrap_or(error);
                 tracing::info!("{}", error.message);
                 return Ok(Err(without_accounts(shared, error)));
             }
@@ -213,6 +224,49 @@ pub(crate) async fn authenticate(
     }
 }
 
+fn seconds_now(shared: &Shared) -> u64 {
+    shared.sql.env.clock.now().0 as u64 / 1_000_000
+}
+
+/// Counts a wrong password as soon as it is known: a client that goes away then has tried it all the same.
+fn count_if_wrong(shared: &Shared, authentication: &Authentication<'_>) -> bool {
+    match authentication.tried() {
+        Some((tried, Proof::Wrong)) => {
+            shared.sql.failed_logins.failed(tried, seconds_now(shared));
+            true
+        }
+        _ => false,
+    }
+}
+
+/// 3955 for an account that is blocked after too many wrong passwords.
+fn check_not_blocked(
+    shared: &Shared,
+    authentication: &Authentication<'_>,
+    login: &Login,
+    peer: &Peer,
+) -> Result<(), SqlError> {
+    let Some((tried, proof)) = authentication.tried() else { return Ok(()) };
+    if proof == Proof::Right {
+        shared.sql.failed_logins.succeeded(tried.account);
+    }
+    shared.sql.failed_logins.check(tried, &login.user, &peer.host, seconds_now(shared))
+}
+
+/// Whether the account's password has expired, which the client has to be able to change (1862).
+pub(crate) fn check_expired(shared: &Shared, login: &Login, account: &Account) -> Result<bool, SqlError> {
+    let globals = &shared.sql.globals;
+    let lifetime = globals.named("default_password_lifetime").as_u64() as u16;
+    let expired = account.is_expired(seconds_now(shared), lifetime);
+    let can_change = login.capabilities & capability::CAN_HANDLE_EXPIRED_PASSWORDS != 0;
+    if expired && !can_change && globals.named("disconnect_on_expired_password").as_bool() {
+        let text =
+            "Your password has expired. To log in you must change it using a client that supports expired passwords.";
+        return Err(SqlError::new(codes::MUST_CHANGE_PASSWORD_LOGIN, text));
+    }
+    Ok(expired)
+}
+
 /// Where there are no accounts (a follower before its source's have come) a wrong password is not why, and says who can look.
 fn without_accounts(shared: &Shared, error: SqlError) -> SqlError {
     if shared.sql.engine.catalog().accounts().next().is_some() {
@@ -226,10 +280,16 @@ fn without_accounts(shared: &Shared, error: SqlError) -> SqlError {
     SqlError { message, ..error }
 }
 
-/// Takes the connection's place among its account's (1203 if there are `max_user_connections`).
+/// Takes the connection's place among its account's: 1226 if the account may not have so many, 1203 if there are `max_user_connections`.
 pub(crate) fn count_for(shared: &Shared, entry: &Registered, login: &Login, account: &Account) -> Result<(), SqlError> {
-    let max = shared.sql.globals.named("max_user_connections").as_u64() as u32;
-    entry.logged_in(&login.user, account.name().to_string(), max)
+    let of_all = shared.sql.globals.named("max_user_connections").as_u64() as u32;
+    let of_account = account.limits.at_once;
+    let max = if of_account > 0 { of_account } else { of_all };
+    entry.logged_in(&login.user, account.name().to_string(), max).map_err(|error| match of_account {
+        0 => error,
+        max => exceeded(&account.user, "max_user_connections", max),
+    })?;
+    shared.sql.usage.connect(account, shared.sql.env.clock.now().0 as u64)
 }
 
 pub(crate) fn client_of(login: &Login, account: &Account, link: &Link) -> Client {

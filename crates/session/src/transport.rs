@@ -4,6 +4,7 @@ use std::io::{Error, ErrorKind, Result};
 use std::sync::Arc;
 
 use io::BoxFuture;
+use sql::account::Requirement;
 
 /// A client's byte stream. One implementation per environment: sockets in `server`, [`StreamTransport`] elsewhere. It is an object,
 /// so that what serves a connection is compiled once, here, and not for each kind of stream.
@@ -51,9 +52,41 @@ pub struct Peer {
     pub can_start_tls: bool,
     /// How TLS protects the stream, if it does.
     pub tls: Option<sql::session::TlsFacts>,
+    /// The certificate that it has shown, which an authority of ours has signed.
+    pub certificate: Option<Certificate>,
+}
+
+/// Whose a certificate is, as OpenSSL prints names on one line (`/C=DE/CN=ada`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// Whose it is.
+    pub subject: String,
+    /// Who has signed it.
+    pub issuer: String,
 }
 
 impl Peer {
+    /// Whether the connection is what an account requires.
+    pub fn satisfies(&self, requires: &Requirement) -> bool {
+        let certificate = self.certificate.as_ref();
+        match requires {
+            Requirement::None => true,
+            Requirement::Ssl => self.tls.is_some(),
+            Requirement::X509 => certificate.is_some(),
+            Requirement::Specified { cipher, issuer, subject } => {
+                let is = |wanted: &Option<String>, found: Option<&str>| {
+                    wanted.as_deref().is_none_or(|wanted| Some(wanted) == found)
+                };
+                let needs_certificate = issuer.is_some() || subject.is_some();
+                self.tls.is_some()
+                    && (certificate.is_some() || !needs_certificate)
+                    && is(cipher, self.tls.map(|tls| tls.cipher))
+                    && is(issuer, certificate.map(|certificate| &*certificate.issuer))
+                    && is(subject, certificate.map(|certificate| &*certificate.subject))
+            }
+        }
+    }
+
     /// As SHOW PROCESSLIST has it.
     pub fn address(&self) -> String {
         if self.port == 0 { self.host.clone() } else { format!("{}:{}", self.host, self.port) }

@@ -3,19 +3,28 @@
 //! An account is a JSON value in the catalog under `user@host`; DDL writes it, the session reads it once at connect and
 //! again when the catalog has changed. Patterns of hosts and databases use `%` and `_`, the most specific wins.
 
+mod failed;
 mod graph;
+mod options;
 mod privilege;
 mod roles;
+mod usage;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Catalog;
 use serde::{Deserialize, Serialize};
 
+pub use failed::{FailedLogins, Tried};
 pub(crate) use graph::{NO_GRAPH, roles_graph};
+use options::is_default;
+pub use options::{Limits, PasswordRules, PastPassword, Requirement, ReusePolicy, UNBOUNDED};
+pub(crate) use options::{refused, remember};
 pub use privilege::{Level, Privilege, Privileges};
 pub(crate) use roles::{ActiveRoles, chosen, closure, edges, effective, list_of, mandatory, not_granted, with_roles};
 pub use roles::{GrantedRole, RoleName};
+pub(crate) use usage::Usage;
+pub use usage::{AllUsage, exceeded};
 
 use crate::parse::ast::UserName;
 
@@ -60,6 +69,24 @@ pub struct Account {
     /// Those that a login activates, by user and host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub default_roles: Vec<RoleName>,
+    /// What the connection of a login has to be like.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub requires: Requirement,
+    /// How much it may use.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub limits: Limits,
+    /// Rules for its password.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub password: PasswordRules,
+    /// RETAIN CURRENT PASSWORD: what the plugin compares with as well; empty for none.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub second: String,
+    /// COMMENT and ATTRIBUTE: a JSON object as text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attribute: Option<String>,
+    /// Passwords that it may not use again, the newest last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub past: Vec<PastPassword>,
     /// It has the privileges of active roles too: then MySQL looks for databases by name before it looks for patterns.
     #[serde(skip)]
     pub(crate) has_roles: bool,
@@ -110,9 +137,20 @@ impl Account {
         Account { global: Privileges::ALL, grantable, ..Account::new(name, plugin, authentication) }
     }
 
-    /// Whether its password has expired, which that of a role has until it gets one.
-    pub fn is_expired(&self) -> bool {
-        self.is_role && self.authentication.is_empty()
+    /// Whether its password was made to expire, which that of a role is until it gets one.
+    pub fn is_made_to_expire(&self) -> bool {
+        self.password.expired || self.is_role && self.authentication.is_empty()
+    }
+
+    /// Whether its password has expired, at a time in seconds since 1970.
+    pub fn is_expired(&self, now: u64, default_lifetime: u16) -> bool {
+        self.is_made_to_expire() || self.plugin != SOCKET_PLUGIN && self.password.is_expired(now, default_lifetime)
+    }
+
+    /// What it can be logged in to with: its password, and the one that it has kept.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let second = Some(self.second.as_str()).filter(|second| !second.is_empty());
+        std::iter::once(self.authentication.as_str()).chain(second)
     }
 
     /// Its name.

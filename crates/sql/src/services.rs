@@ -55,6 +55,9 @@ pub trait Services: Send + Sync {
     /// Whether the text is one that [`password_hash`](Services::password_hash) could have made (`IDENTIFIED WITH … AS '…'`).
     fn valid_password_hash(&self, plugin: &str, hash: &str) -> bool;
 
+    /// Whether a password is the one whose hash is stored.
+    fn is_password(&self, plugin: &str, hash: &str, password: &str) -> bool;
+
     /// The files of the log, oldest first.
     fn binary_logs(&self) -> Vec<BinaryLogFile>;
 

@@ -1,7 +1,9 @@
 //! What whole servers do, with real clients and real peers beside them: one program, so that tests which wait for
 //! servers overlap over all of these modules. A module alone: `cargo test -p interop kill::`.
 
+mod accounts;
 mod analyze;
+mod as_users;
 mod channels;
 mod charsets;
 mod clients;

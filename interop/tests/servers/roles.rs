@@ -3,100 +3,17 @@
 //!
 //! The peer is the expectation. What differs on purpose is listed in `interop/roles/differences.txt` with its reason.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::time::Duration;
 
-use interop::{Answer, Connection, Kind, Node, Peer, Server, ServerOptions, workspace_root};
+use interop::{Kind, Node, Peer, Server, ServerOptions};
 
-/// The lines of a file that say something, with their numbers.
-fn lines(name: &str) -> Vec<(usize, String)> {
-    let text = fs::read_to_string(workspace_root().join("interop/roles").join(name)).unwrap();
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
-    lines.map(|(at, line)| (at + 1, line.to_owned())).collect()
-}
-
-/// One of the servers, with a connection of each account.
-struct Side {
-    port: u16,
-    connections: BTreeMap<String, Connection>,
-}
-
-impl Side {
-    fn new(port: u16) -> Self {
-        Side { port, connections: BTreeMap::new() }
-    }
-
-    /// What a line gives: `[user] statement`, `[user!] statement` on a new connection; root's without a user.
-    fn run(&mut self, line: &str) -> String {
-        let (user, sql) = match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
-            Some((user, sql)) => (user, sql),
-            None => ("root", line),
-        };
-        let (user, is_new) = user.strip_suffix('!').map_or((user, false), |user| (user, true));
-        if is_new {
-            self.connections.remove(user);
-        }
-        if !self.connections.contains_key(user) {
-            match Connection::open_as(self.port, user, "") {
-                Ok(connection) => drop(self.connections.insert(user.to_owned(), connection)),
-                Err(error) => return error.split(" (").next().unwrap_or_default().to_owned(),
-            }
-        }
-        let connection = self.connections.get_mut(user).unwrap();
-        if sql == "RESET CONNECTION" {
-            connection.reset().unwrap();
-            return "reset".to_owned();
-        }
-        let answer = connection.query(sql).unwrap_or_else(|error| panic!("{line}: {error}"));
-        let warnings = match &answer {
-            Answer::Done(done) => done.warnings,
-            _ => 0,
-        };
-        let mut text = shown(&answer);
-        if warnings > 0 {
-            text += &format!("\n{}", shown(&connection.query("SHOW WARNINGS").unwrap()));
-        }
-        text
-    }
-}
-
-fn shown(answer: &Answer) -> String {
-    match answer {
-        Answer::Failed(code, message) => format!("error {code} {message}"),
-        Answer::Done(done) => format!("done, {} warnings", done.warnings),
-        Answer::Rows { rows, .. } => {
-            let value = |value: &Option<Vec<u8>>| match value {
-                None => "NULL".to_owned(),
-                Some(bytes) => bytes.escape_ascii().to_string(),
-            };
-            let rows: Vec<String> =
-                rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")).collect();
-            format!("rows:\n{}", rows.join("\n"))
-        }
-    }
-}
+use crate::as_users::{Side, compare};
 
 #[test]
 fn roles_are_those_of_mysql() {
     let ours = Server::start("roles", ServerOptions::default()).unwrap();
     let peer = Peer::start(Kind::Mysql97, "roles", Duration::ZERO, &[]).unwrap();
-    let (mut a, mut b) = (Side::new(ours.port()), Side::new(peer.port()));
-    let known: Vec<String> = lines("differences.txt").into_iter().map(|(_, line)| line).collect();
-    let (mut used, mut differences) = (BTreeSet::new(), Vec::new());
-    for (number, line) in lines("statements.txt") {
-        let (ours, theirs) = (a.run(&line), b.run(&line));
-        if ours == theirs {
-            continue;
-        }
-        match known.iter().find(|known| **known == line) {
-            Some(known) => drop(used.insert(known.clone())),
-            None => differences.push(format!("{number}: {line}\n  ours:  {ours}\n  MySQL: {theirs}")),
-        }
-    }
-    let stale = known.iter().filter(|label| !used.contains(*label));
-    differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
-    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+    compare("roles", &mut Side::new(ours.port()), &mut Side::new(peer.port()));
 }
 
 /// How long a replica may take.

@@ -27,7 +27,7 @@ mod storage;
 mod table;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use base::{IndexId, TableId};
 use types::CollationId;
@@ -47,6 +47,13 @@ pub struct Database {
     pub collation: CollationId,
 }
 
+/// What `sql` says of each account, by name.
+type Accounts = BTreeMap<String, Arc<serde_json::Value>>;
+
+/// Which accounts a catalog had: catalogs between two changes of accounts have the same ones.
+#[derive(Clone, Debug, Default)]
+pub struct AccountsVersion(Weak<Accounts>);
+
 /// Everything that exists at one commit number.
 #[derive(Clone, Debug)]
 pub struct Catalog {
@@ -55,7 +62,8 @@ pub struct Catalog {
     by_id: HashMap<TableId, Arc<Table>>,
     /// Whose foreign keys refer to a table of that name, be it there or not.
     children: BTreeMap<TableName, BTreeSet<TableId>>,
-    accounts: BTreeMap<String, Arc<serde_json::Value>>,
+    /// Shared by all catalogs between two changes of accounts.
+    accounts: Arc<Accounts>,
     /// Of the session that this catalog is for: they hide others of their names, and are in no list.
     temporary: BTreeMap<TableName, Arc<Table>>,
     next_table: TableId,
@@ -79,7 +87,7 @@ impl Catalog {
             databases: BTreeMap::new(),
             by_id: HashMap::new(),
             children: BTreeMap::new(),
-            accounts: BTreeMap::new(),
+            accounts: Arc::default(),
             temporary: BTreeMap::new(),
             next_table: TableId(storage::FIRST_USER_ID),
             next_index: IndexId(storage::FIRST_USER_ID),
@@ -144,6 +152,17 @@ impl Catalog {
     /// An account (`user@host`), as `session` and `sql` wrote it.
     pub fn account(&self, name: &str) -> Option<&Arc<serde_json::Value>> {
         self.accounts.get(name)
+    }
+
+    /// Which accounts these are.
+    pub fn accounts_version(&self) -> AccountsVersion {
+        AccountsVersion(Arc::downgrade(&self.accounts))
+    }
+
+    /// Whether the accounts are still those of an earlier look.
+    pub(crate) fn has_accounts(&self, version: &AccountsVersion) -> bool {
+        // What a weak reference points to is not used again for anything else, so it is the same place or another one.
+        std::ptr::eq(version.0.as_ptr(), Arc::as_ptr(&self.accounts))
     }
 
     /// All accounts, by name.

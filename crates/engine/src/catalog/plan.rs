@@ -250,10 +250,11 @@ impl Planned {
     }
 
     fn accounts(&mut self, accounts: Vec<(String, Option<serde_json::Value>)>) {
+        let known = Arc::make_mut(&mut self.catalog.accounts);
         for (name, account) in accounts {
             match account {
-                Some(account) => drop(self.catalog.accounts.insert(name, Arc::new(account))),
-                None => drop(self.catalog.accounts.remove(&name)),
+                Some(account) => drop(known.insert(name, Arc::new(account))),
+                None => drop(known.remove(&name)),
             }
         }
     }

@@ -65,7 +65,7 @@ fn rows(catalog: &Catalog, other: &Catalog, changed: &BTreeSet<TableId>) -> Resu
             rows.insert(key(b't', &id.0.to_be_bytes()), Some(json(&*table.def)?));
         }
     }
-    for (name, account) in &catalog.accounts {
+    for (name, account) in &*catalog.accounts {
         let is_shared = other.accounts.get(name).is_some_and(|same| Arc::ptr_eq(same, account));
         if !is_shared {
             rows.insert(key(b'u', name.as_bytes()), Some(json(&**account)?));
@@ -102,7 +102,7 @@ pub(crate) fn load(
             }
             Some(b'u') => {
                 let name = String::from_utf8_lossy(&key[1..]).into_owned();
-                catalog.accounts.insert(name, Arc::new(parse(&value)?));
+                Arc::make_mut(&mut catalog.accounts).insert(name, Arc::new(parse(&value)?));
             }
             _ => return Err(EngineError::Corrupt(format!("catalog: unknown row {:02x?}", &key[..]))),
         }

@@ -195,6 +195,14 @@ impl Services for ServerServices {
         auth::is_valid_hash(plugin, hash) || plugin == sql::account::SOCKET_PLUGIN
     }
 
+    fn is_password(&self, plugin: &str, hash: &str, password: &str) -> bool {
+        match plugin {
+            auth::NATIVE => auth::native_hash(password.as_bytes()).eq_ignore_ascii_case(hash),
+            auth::CACHING_SHA2 => auth::sha2_verify(hash, password.as_bytes()),
+            _ => false,
+        }
+    }
+
     fn binary_logs(&self) -> Vec<BinaryLogFile> {
         logs::files(self.parts.engine.log())
     }

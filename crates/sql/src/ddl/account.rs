@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use base::{SqlError, codes};
 use engine::{Catalog, CatalogChange};
 
-use super::{DdlContext, PlannedDdl, render, role};
-use crate::account::{Account, find};
+use super::render_user::UserText;
+use super::{DdlContext, PlannedDdl, account_options as options, role};
+use crate::account::{Account, SOCKET_PLUGIN, find};
 use crate::expr::WarningLevel;
-use crate::parse::ast::{AuthSecret, AuthSpec, UserName, UserSpec};
+use crate::parse::ast::{AuthSecret, AuthSpec, Expire, KeepPassword, UserName, UserOptions, UserSpec};
 
 /// The plugin of accounts that name none.
 pub(crate) const DEFAULT_PLUGIN: &str = "caching_sha2_password";
@@ -23,7 +24,7 @@ pub(super) struct UserChanges<'a> {
     pub(super) users: &'a [UserSpec],
     /// IF NOT EXISTS, or IF EXISTS.
     pub(super) conditional: bool,
-    pub(super) locked: Option<bool>,
+    pub(super) options: &'a UserOptions,
     /// DEFAULT ROLE of CREATE USER.
     pub(super) roles: &'a [UserName],
 }
@@ -40,17 +41,31 @@ pub(super) fn create(create: &UserChanges<'_>, context: &DdlContext<'_>) -> Resu
             }
             let (plugin, authentication) = stored(spec.auth.as_ref(), None)?;
             let mut account = Account::new(name, plugin, authentication);
+            account.password.changed = context.timestamp;
             role::give_defaults(&mut account, create.roles, context)?;
+            options::apply(&mut account, create.options, context)?;
+            options::remember_password(&mut account, context);
             Ok(Some(account))
         },
     )
 }
 
 pub(super) fn alter(alter: &UserChanges<'_>, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
-    change_users("ALTER USER", (codes::USER_DOES_NOT_EXIST, "does not exist"), alter, context, |before, spec, _| {
+    change_users("ALTER USER", (codes::USER_DOES_NOT_EXIST, "does not exist"), alter, context, |before, spec, name| {
         let Some(mut account) = before else { return Ok(None) };
+        options::apply(&mut account, alter.options, context)?;
         if spec.auth.is_some() {
-            (account.plugin, account.authentication) = stored(spec.auth.as_ref(), Some(&account))?;
+            let (plugin, authentication) = stored(spec.auth.as_ref(), Some(&account))?;
+            options::change_password(&mut account, (plugin, authentication), spec.keep, name)?;
+            account.password.changed = context.timestamp;
+            // A method alone takes the password away without saying which one comes in its place.
+            let is_method_alone = spec.auth.as_ref().is_some_and(|auth| auth.secret == AuthSecret::None);
+            account.password.expired = alter.options.expire == Some(Expire::Now)
+                || is_method_alone && account.plugin != SOCKET_PLUGIN && account.plugin != "unix_socket";
+            options::remember_password(&mut account, context);
+        }
+        if spec.keep == KeepPassword::Discard {
+            account.second.clear();
         }
         Ok(Some(account))
     })
@@ -64,21 +79,20 @@ fn change_users(
     context: &DdlContext<'_>,
     change: impl Fn(Option<Account>, &UserSpec, &UserName) -> Result<Option<Account>, SqlError>,
 ) -> Result<PlannedDdl, SqlError> {
-    let &UserChanges { users, conditional, locked, roles } = wanted;
+    let &UserChanges { users, conditional, options, roles } = wanted;
     let mut changes = Changes::new();
     let mut failed = Vec::new();
     for spec in users {
         let name = named(spec)?;
         match change(current(context.catalog, &changes, name), spec, name)? {
-            Some(account) => {
-                let locked = locked.unwrap_or(account.locked);
-                changes.insert(account.key(), Some(Account { locked, ..account }));
-            }
+            Some(account) => _ = changes.insert(account.key(), Some(account)),
             None => failed.push(name),
         }
     }
     refuse_or_note(operation, &failed, conditional, (code, failure), context)?;
-    planned(changes, Some(render::create_users(operation, users, roles, locked, conditional)))
+    let (reuse_policy, sql_mode) = (context.reuse_policy, context.sql_mode);
+    let text = UserText { verb: operation, users, conditional, roles, options, reuse_policy, sql_mode };
+    planned(changes, Some(text.render()))
 }
 
 pub(super) fn drop(users: &[UserName], if_exists: bool, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {

@@ -11,6 +11,7 @@
 //! - The text that is logged gives, on the catalog before it, the change that was made.
 
 mod account;
+mod account_options;
 mod alter;
 mod column;
 mod create;
@@ -22,6 +23,7 @@ mod index;
 mod mapper;
 mod planner;
 mod render;
+mod render_user;
 mod role;
 mod table;
 
@@ -31,6 +33,7 @@ use jiff::tz::TimeZone;
 use types::CollationId;
 use types::charset::Charset;
 
+use crate::account::ReusePolicy;
 use crate::expr::{SqlMode, Warnings};
 use crate::parse::LogChanges;
 use crate::parse::ast::{Ddl, TableName, UserName};
@@ -40,8 +43,9 @@ pub(crate) use create::with_selected;
 pub(crate) use grant::{column_privileges, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    create_database, create_table, create_user, default_text_of, grants, quote_identifier, quote_string, value_text,
+    create_database, create_table, default_text_of, grants, quote_identifier, quote_string, value_text,
 };
+pub(crate) use render_user::create_user;
 pub(crate) use table::check_distinct;
 
 /// On what a definition depends besides its text.
@@ -71,6 +75,8 @@ pub struct DdlContext<'a> {
     pub is_logged: bool,
     /// `mandatory_roles`, where the statement is made.
     pub mandatory_roles: &'a [UserName],
+    /// `password_history` and `password_reuse_interval`, where the statement is made.
+    pub reuse_policy: ReusePolicy,
     /// Where notes and warnings go.
     pub warnings: &'a Warnings,
 }
@@ -111,11 +117,11 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
         Ddl::AlterTable(alter) => alter::alter(alter, context),
         Ddl::Truncate(table) => table::truncate(table, context),
         Ddl::RenameTables { pairs, if_exists } => table::rename(pairs, *if_exists, context),
-        Ddl::CreateUser { users, if_not_exists: conditional, locked, roles } => {
-            account::create(&UserChanges { users, conditional: *conditional, locked: *locked, roles }, context)
+        Ddl::CreateUser { users, if_not_exists: conditional, options, roles } => {
+            account::create(&UserChanges { users, conditional: *conditional, options, roles }, context)
         }
-        Ddl::AlterUser { users, if_exists: conditional, locked } => {
-            account::alter(&UserChanges { users, conditional: *conditional, locked: *locked, roles: &[] }, context)
+        Ddl::AlterUser { users, if_exists: conditional, options } => {
+            account::alter(&UserChanges { users, conditional: *conditional, options, roles: &[] }, context)
         }
         Ddl::DropUser { users, if_exists } => account::drop(users, *if_exists, context),
         Ddl::RenameUser(pairs) => account::rename(pairs, context),

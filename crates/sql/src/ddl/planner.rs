@@ -5,7 +5,7 @@ use engine::{Catalog, CatalogChange, DdlPlanner, DdlText};
 use jiff::tz::TimeZone;
 use types::CollationId;
 
-use super::{DdlContext, plan_ddl};
+use super::{DdlContext, plan_ddl, render_user};
 use crate::expr::{SqlMode, Warnings};
 use crate::parse::ast::Statement;
 use crate::parse::{ParseContext, parse_one};
@@ -39,6 +39,7 @@ impl DdlPlanner for Planner {
             foreign_key_checks: false,
             is_logged: true,
             mandatory_roles: &[],
+            reuse_policy: render_user::reuse_policy(&text.sql),
             warnings: &warnings,
         };
         plan_ddl(ddl, &context).map(|planned| planned.change)

@@ -10,10 +10,8 @@ use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, Table
 
 use super::foreign_key;
 use super::index::PRIMARY;
-use super::role;
 use crate::account::{Account, Level, Privilege, Privileges};
 use crate::expr::hex_text;
-use crate::parse::ast::{AuthSecret, UserName, UserSpec};
 
 /// An invisible column as MySQL shows it.
 const INVISIBLE: &str = " /*!80023 INVISIBLE */";
@@ -246,72 +244,8 @@ pub(super) fn alter_table(def: &TableDef, actions: &str) -> String {
     format!("ALTER TABLE {}.{} {actions}", quote_identifier(&def.schema), quote_identifier(&def.name))
 }
 
-/// CREATE USER and ALTER USER as the log has them: with hashes, never with passwords.
-pub(super) fn create_users(
-    verb: &str,
-    users: &[UserSpec],
-    roles: &[UserName],
-    locked: Option<bool>,
-    conditional: bool,
-) -> String {
-    let condition = match (conditional, verb) {
-        (false, _) => "",
-        (true, "CREATE USER") => " IF NOT EXISTS",
-        (true, _) => " IF EXISTS",
-    };
-    let users: Vec<String> = users.iter().filter_map(user_text).collect();
-    let lock = match locked {
-        None => "",
-        Some(true) => " ACCOUNT LOCK",
-        Some(false) => " ACCOUNT UNLOCK",
-    };
-    let roles =
-        if roles.is_empty() { String::new() } else { format!(" /*!50700 DEFAULT ROLE {} */", role::list(roles)) };
-    format!("{verb}{condition} {}{roles}{lock}", users.join(","))
-}
-
-fn user_text(spec: &UserSpec) -> Option<String> {
-    let mut text = spec.name.as_ref()?.to_string();
-    let Some(auth) = &spec.auth else { return Some(text) };
-    let plugin = auth.plugin.as_deref().map(quote_string);
-    match (&auth.secret, plugin) {
-        (AuthSecret::Hash(hash), Some(plugin)) => {
-            let _ = write!(text, " IDENTIFIED WITH {plugin} AS {}", quote_string(hash));
-        }
-        (AuthSecret::Hash(hash), None) => {
-            let _ = write!(text, " IDENTIFIED AS {}", quote_string(hash));
-        }
-        (_, Some(plugin)) => {
-            let _ = write!(text, " IDENTIFIED WITH {plugin}");
-        }
-        // An empty password: BY '' tells nobody anything.
-        (_, None) => text.push_str(" IDENTIFIED BY ''"),
-    }
-    Some(text)
-}
-
-/// SHOW CREATE USER.
-pub(crate) fn create_user(account: &Account) -> String {
-    let secret = if account.authentication.is_empty() {
-        String::new()
-    } else {
-        format!(" AS {}", quote_string(&account.authentication))
-    };
-    let roles: Vec<String> = account.default_roles.iter().map(|role| role.account().quoted()).collect();
-    format!(
-        "CREATE USER {} IDENTIFIED WITH {}{secret}{}{} REQUIRE NONE PASSWORD EXPIRE{} ACCOUNT {} PASSWORD HISTORY DEFAULT \
-         PASSWORD REUSE INTERVAL DEFAULT PASSWORD REQUIRE CURRENT DEFAULT",
-        user(account),
-        quote_string(&account.plugin),
-        if roles.is_empty() { "" } else { " DEFAULT ROLE " },
-        roles.join(","),
-        if account.is_expired() { "" } else { " DEFAULT" },
-        if account.locked { "LOCK" } else { "UNLOCK" },
-    )
-}
-
 /// `` `user`@`host` ``
-fn user(account: &Account) -> String {
+pub(super) fn user(account: &Account) -> String {
     format!("{}@{}", quote_identifier(&account.user), quote_identifier(&account.host))
 }
 

@@ -25,7 +25,9 @@ pub(super) fn create(
             failed.push(name);
             continue;
         }
-        let role = Account { locked: true, is_role: true, ..Account::new(name, super::account::DEFAULT_PLUGIN, "") };
+        let mut role =
+            Account { locked: true, is_role: true, ..Account::new(name, super::account::DEFAULT_PLUGIN, "") };
+        role.password.changed = context.timestamp;
         changes.insert(role.key(), Some(role));
     }
     let what = (codes::USER_ALREADY_EXISTS, "already exists");

@@ -2,8 +2,8 @@
 
 use types::Value;
 
-use super::rows::{Rows, Source, capitalised, catalog, text, yes_no};
-use crate::account::{Account, Privilege, Privileges};
+use super::rows::{Rows, Source, capitalised, catalog, text, time_of, yes_no};
+use crate::account::{Account, Limits, PasswordRules, Privilege, Privileges, Requirement};
 
 /// The accounts that the account may see: all with the right to make accounts, otherwise itself.
 pub(super) fn visible_accounts(source: &Source<'_>) -> Vec<Account> {
@@ -180,15 +180,84 @@ pub(super) fn users(source: &Source<'_>) -> Rows {
     let row = |account: Account| {
         let mut row = vec![text(account.host.clone()), text(account.user.clone())];
         row.extend(FLAGS.iter().map(|privilege| flag(account.global.contains(*privilege))));
-        row.extend([""; 4].map(Value::str_static));
-        row.extend([Value::UInt(0), Value::UInt(0), Value::UInt(0), Value::UInt(0)]);
+        row.extend(requirement(&account.requires));
+        let Limits { queries, updates, connections, at_once } = account.limits;
+        row.extend([queries, updates, connections, at_once].map(|limit| Value::UInt(limit.into())));
         row.extend([text(account.plugin.clone()), text(account.authentication.clone())]);
-        row.extend([flag(account.is_expired()), Value::Null, Value::Null, flag(account.locked)]);
+        let rules = account.password;
+        let number = |number: Option<u16>| number.map_or(Value::Null, |number| Value::UInt(number.into()));
+        row.extend([
+            flag(account.is_made_to_expire()),
+            time_of(rules.changed, source.time_zone()),
+            number(rules.lifetime),
+            flag(account.locked),
+        ]);
         row.extend([Privilege::CreateRole, Privilege::DropRole].map(|it| flag(account.global.contains(it))));
-        row.extend([Value::Null, Value::Null, Value::Null, Value::Null]);
+        row.extend([number(rules.history), number(rules.reuse_days), rules.require_current.map_or(Value::Null, flag)]);
+        row.push(user_attributes_of(&account));
         row
     };
     Ok(visible_accounts(source).into_iter().map(row).collect())
+}
+
+/// `ssl_type`, `ssl_cipher`, `x509_issuer`, `x509_subject`.
+fn requirement(requires: &Requirement) -> [Value; 4] {
+    let or_empty = |value: &Option<String>| text(value.clone().unwrap_or_default());
+    let (cipher, issuer, subject) = match requires {
+        Requirement::Specified { cipher, issuer, subject } => (or_empty(cipher), or_empty(issuer), or_empty(subject)),
+        _ => (Value::str_static(""), Value::str_static(""), Value::str_static("")),
+    };
+    [Value::str_static(requires.kind()), cipher, issuer, subject]
+}
+
+/// `User_attributes` of `mysql.user`: what has no column of its own there.
+fn user_attributes_of(account: &Account) -> Value {
+    let mut members = Vec::new();
+    if let Some(attribute) = &account.attribute {
+        members.push(format!("\"metadata\": {attribute}"));
+    }
+    let PasswordRules { attempts, lock_days, .. } = account.password;
+    if (attempts, lock_days) != (0, 0) {
+        members.push(format!(
+            "\"Password_locking\": {{\"failed_login_attempts\": {attempts}, \"password_lock_time_days\": {lock_days}}}"
+        ));
+    }
+    if !account.second.is_empty() {
+        let mut second = String::new();
+        types::json::quote(&account.second, &mut second);
+        members.push(format!("\"additional_password\": {second}"));
+    }
+    if members.is_empty() { Value::Null } else { text(format!("{{{}}}", members.join(", "))) }
+}
+
+/// `information_schema.USER_ATTRIBUTES`. Who makes accounts sees the others' too, of system users only as one of them.
+pub(super) fn user_attributes(source: &Source<'_>) -> Rows {
+    let own = &source.account;
+    let sees = |account: &Account| {
+        let is_system_user = |account: &Account| account.global.contains(Privilege::SystemUser);
+        own.on_database("mysql").has(Privilege::Select)
+            || account.name() == own.name()
+            || own.global.has(Privilege::CreateUser) && (is_system_user(own) || !is_system_user(account))
+    };
+    let row = |account: Account| {
+        let attribute = account.attribute.clone().map_or(Value::Null, text);
+        vec![text(account.user), text(account.host), attribute]
+    };
+    Ok(crate::account::all(&source.catalog).into_iter().filter(sees).map(row).collect())
+}
+
+/// `mysql.password_history`: the newest first, of each account.
+pub(super) fn password_history(source: &Source<'_>) -> Rows {
+    let mut rows = Vec::new();
+    for account in visible_accounts(source) {
+        for past in account.past.iter().rev() {
+            let names = [&account.host, &account.user].map(|name| text(name.clone()));
+            rows.push(
+                names.into_iter().chain([time_of(past.at, source.time_zone()), text(past.hash.clone())]).collect(),
+            );
+        }
+    }
+    Ok(rows)
 }
 
 /// `mysql.db`.

@@ -169,8 +169,8 @@ pub(super) fn tables(source: &Source<'_>) -> Rows {
     Ok(rows)
 }
 
-/// NULL for a table from before there were such times.
-fn create_time(seconds: u32, zone: &TimeZone) -> Value {
+/// NULL for what is from before there were such times.
+pub(super) fn time_of(seconds: u32, zone: &TimeZone) -> Value {
     let local = (seconds > 0).then(|| utc_micros_to_local(i64::from(seconds) * 1_000_000, zone));
     local.flatten().map_or(Value::Null, Value::DateTime)
 }
@@ -198,7 +198,7 @@ pub(crate) fn table_numbers(table: &Table, engine: &Engine, zone: &TimeZone) -> 
         Value::UInt(index_bytes),
         Value::UInt(0),
         if counts { Value::UInt(table.auto_increment().peek()) } else { Value::Null },
-        create_time(def.create_time, zone),
+        time_of(def.create_time, zone),
         Value::Null,
         Value::Null,
         text(def.collation.name()),

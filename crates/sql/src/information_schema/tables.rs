@@ -198,6 +198,7 @@ pub(super) const TABLES: &[TableSpec] = &[
          CHARACTER_SET_CLIENT v64, COLLATION_CONNECTION v64, DATABASE_COLLATION v64",
         rows::none,
     ),
+    schema("USER_ATTRIBUTES", "USER v32, HOST v255, ATTRIBUTE t?", accounts::user_attributes),
     schema(
         "USER_PRIVILEGES",
         "GRANTEE v292, TABLE_CATALOG v512, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
@@ -299,6 +300,12 @@ pub(super) const TABLES: &[TableSpec] = &[
         name: "global_grants",
         columns: "USER v32, HOST v255, PRIV v32, WITH_GRANT_OPTION v1",
         rows: accounts::global_grants,
+    },
+    TableSpec {
+        database: "mysql",
+        name: "password_history",
+        columns: "Host v255, User v32, Password_timestamp p, Password t?",
+        rows: accounts::password_history,
     },
     TableSpec { database: "mysql", name: "role_edges", columns: roles::EDGES, rows: roles::role_edges },
     TableSpec { database: "mysql", name: "default_roles", columns: roles::DEFAULTS, rows: roles::default_roles },

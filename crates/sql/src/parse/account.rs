@@ -2,33 +2,42 @@
 
 use sqlparser::tokenizer::Token;
 
-use super::ast::{AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, Statement, TableName, UserSpec};
+use super::ast::{
+    AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, KeepPassword, Statement, TableName, UserName,
+    UserSpec,
+};
 use super::digits::hex_bytes;
 use super::error::ParseError;
 use super::tokens::Tokens;
-use super::{Parsed, role};
+use super::{Parsed, role, user_options};
 
 /// CREATE USER, after USER.
 pub(super) fn create_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_not_exists = tokens.accept("IF NOT EXISTS");
-    let users = tokens.comma_list(user_spec)?;
+    let users = tokens.comma_list(|tokens| user_spec(tokens, false))?;
     let roles = role::defaults(tokens)?;
-    let locked = user_options(tokens)?;
-    Ok(Statement::Ddl(Ddl::CreateUser { users, if_not_exists, locked, roles }))
+    let options = Box::new(user_options::options(tokens)?);
+    Ok(Statement::Ddl(Ddl::CreateUser { users, if_not_exists, options, roles }))
 }
 
 /// ALTER USER, after USER.
 pub(super) fn alter_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
     let start = tokens.place();
+    // Oneself, by the function: nothing but the password.
+    let is_function = tokens.next_are("USER") && tokens.peek_at(1) == Some(&Token::LParen);
     let user = tokens.user()?;
     if tokens.accept("DEFAULT ROLE") {
         return Ok(Statement::Ddl(Ddl::DefaultRoles { roles: role::choice(tokens)?, users: vec![user] }));
     }
     tokens.back_to(start);
-    let users = tokens.comma_list(user_spec)?;
-    let locked = user_options(tokens)?;
-    Ok(Statement::Ddl(Ddl::AlterUser { users, if_exists, locked }))
+    if is_function {
+        let users = vec![user_spec(tokens, true)?];
+        return Ok(Statement::Ddl(Ddl::AlterUser { users, if_exists, options: Box::default() }));
+    }
+    let users = tokens.comma_list(|tokens| user_spec(tokens, true))?;
+    let options = Box::new(user_options::options(tokens)?);
+    Ok(Statement::Ddl(Ddl::AlterUser { users, if_exists, options }))
 }
 
 /// DROP USER, after USER.
@@ -38,24 +47,44 @@ pub(super) fn drop_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     Ok(Statement::Ddl(Ddl::DropUser { users, if_exists }))
 }
 
-fn user_spec(tokens: &mut Tokens<'_>) -> Parsed<UserSpec> {
+fn user_spec(tokens: &mut Tokens<'_>, is_there: bool) -> Parsed<UserSpec> {
     let name = tokens.user()?;
     if tokens.next_are("ADD") || tokens.next_are("MODIFY") {
         return Err(ParseError::not_supported("further factors of accounts"));
     }
+    let mut spec = UserSpec { name, auth: None, replace: None, keep: KeepPassword::No };
+    if is_there && tokens.accept("DISCARD OLD PASSWORD") {
+        spec.keep = KeepPassword::Discard;
+        return Ok(spec);
+    }
     if !tokens.accept("IDENTIFIED") {
-        return Ok(UserSpec { name, auth: None });
+        return Ok(spec);
     }
     let auth = auth(tokens)?;
-    if tokens.accept("REPLACE") {
-        tokens.string()?;
+    if is_there {
+        (spec.replace, spec.keep) = replaced(tokens, &auth.secret)?;
     }
-    for refused in ["RETAIN CURRENT PASSWORD", "DISCARD OLD PASSWORD", "AND IDENTIFIED"] {
-        if tokens.next_are(refused) {
-            return Err(ParseError::not_supported(refused));
-        }
+    if tokens.next_are("AND IDENTIFIED") {
+        return Err(ParseError::not_supported("AND IDENTIFIED"));
     }
-    Ok(UserSpec { name, auth: Some(auth) })
+    Ok(UserSpec { auth: Some(auth), ..spec })
+}
+
+/// REPLACE and RETAIN CURRENT PASSWORD behind a new password.
+fn replaced(tokens: &mut Tokens<'_>, secret: &AuthSecret) -> Parsed<(Option<String>, KeepPassword)> {
+    let mut replace = None;
+    if matches!(secret, AuthSecret::Password(_)) && tokens.accept("REPLACE") {
+        replace = Some(tokens.string()?);
+    }
+    let retains = *secret != AuthSecret::None && tokens.accept("RETAIN CURRENT PASSWORD");
+    Ok((replace, if retains { KeepPassword::Retain } else { KeepPassword::No }))
+}
+
+/// The same for SET PASSWORD.
+pub(super) fn set_password(tokens: &mut Tokens<'_>, user: Option<UserName>, password: String) -> Parsed<UserSpec> {
+    let secret = AuthSecret::Password(password);
+    let (replace, keep) = replaced(tokens, &secret)?;
+    Ok(UserSpec { name: user, auth: Some(AuthSpec { plugin: None, secret }), replace, keep })
 }
 
 /// What follows IDENTIFIED.
@@ -88,34 +117,6 @@ fn hash(tokens: &mut Tokens<'_>) -> Parsed<String> {
     let bytes = hex_bytes(digits);
     tokens.next();
     Ok(bytes.into_iter().map(char::from).collect())
-}
-
-/// Options behind the users. Those that would need something that is not there are refused, unless they ask for nothing.
-fn user_options(tokens: &mut Tokens<'_>) -> Parsed<Option<bool>> {
-    let mut locked = None;
-    loop {
-        if tokens.accept("ACCOUNT LOCK") {
-            locked = Some(true);
-        } else if tokens.accept("ACCOUNT UNLOCK") {
-            locked = Some(false);
-        } else if tokens.accept("REQUIRE NONE")
-            || tokens.accept("PASSWORD EXPIRE DEFAULT")
-            || tokens.accept("PASSWORD EXPIRE NEVER")
-            || tokens.accept("PASSWORD HISTORY DEFAULT")
-            || tokens.accept("PASSWORD REUSE INTERVAL DEFAULT")
-            || tokens.accept("PASSWORD REQUIRE CURRENT DEFAULT")
-        {
-        } else if tokens.accept("COMMENT") || tokens.accept("ATTRIBUTE") {
-            tokens.string()?;
-        } else if let Some(word) = ["REQUIRE", "WITH", "PASSWORD", "FAILED_LOGIN_ATTEMPTS", "PASSWORD_LOCK_TIME"]
-            .iter()
-            .find(|word| tokens.next_are(word))
-        {
-            return Err(ParseError::not_supported(format!("{word} of accounts")));
-        } else {
-            return Ok(locked);
-        }
-    }
 }
 
 /// GRANT.

@@ -50,6 +50,7 @@ mod timestamps;
 mod tokens;
 mod transaction;
 mod unsupported;
+mod user_options;
 mod versions;
 mod xa;
 

@@ -6,7 +6,7 @@ use sqlparser::tokenizer::Token;
 use super::ast::{Isolation, SetItem, SetScope, Statement};
 use super::error::ParseError;
 use super::tokens::Tokens;
-use super::{Parsed, role};
+use super::{Parsed, account, role};
 
 /// SET.
 pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -148,10 +148,7 @@ fn special(tokens: &mut Tokens<'_>) -> Parsed<Option<SetItem>> {
     if old_function {
         tokens.expect_token(&Token::RParen)?;
     }
-    if tokens.accept("REPLACE") {
-        tokens.string()?;
-    }
-    Ok(Some(SetItem::Password { user, password }))
+    account::set_password(tokens, user, password).map(|spec| Some(SetItem::Password(Box::new(spec))))
 }
 
 fn transaction(tokens: &mut Tokens<'_>, scope: SetScope) -> Parsed<SetItem> {

@@ -151,7 +151,21 @@ impl Session {
             FlushTarget::TablesWithReadLock(_) if self.has_locked_tables() => Err(holds_commits()),
             FlushTarget::TablesWithReadLock(tables) => self.lock_for_read(tables).await,
             // There are no open tables to close; the statement only ends the transaction.
-            FlushTarget::Tables(_) | FlushTarget::Nothing(_) => self.commit().await,
+            FlushTarget::Tables(_) => self.commit().await,
+            FlushTarget::Nothing(words) => {
+                match *words {
+                    "USER_RESOURCES" => self.shared.usage.clear(),
+                    // As in MySQL, which reads its accounts anew.
+                    "PRIVILEGES" => {
+                        self.shared.failed_logins.clear();
+                        let message = "'FLUSH PRIVILEGES' is deprecated and will be removed in a future release.";
+                        let code = codes::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT;
+                        self.warnings.push(WarningLevel::Warning, code, message.to_owned());
+                    }
+                    _ => {}
+                }
+                self.commit().await
+            }
             target => {
                 self.commit().await?;
                 self.shared.services.flush(target.clone()).await

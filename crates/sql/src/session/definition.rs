@@ -13,15 +13,11 @@ use types::{CollationId, Value};
 
 use super::Session;
 use super::prepared::rows_of;
-use crate::account::{Privilege, SOCKET_PLUGIN};
 use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::expr::SqlMode;
 use crate::information_schema::SystemTables;
-use crate::parse::ast::{
-    AlterAction, AlterTable, AuthSecret, AuthSpec, CreateTable, Ddl, OnDuplicate, RoleGrant, Statement, TableName,
-    UserName, UserSpec,
-};
+use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, Statement, TableName, UserName};
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
 
@@ -46,6 +42,7 @@ impl Session {
         self.source_position = None;
         let affected_rows = defined?;
         self.after_definition(&ddl);
+        self.after_accounts(&ddl);
         self.info.row_count = affected_rows as i64;
         let info = match ddl {
             Ddl::AlterTable(_) => "Records: 0  Duplicates: 0  Warnings: 0".to_string(),
@@ -203,6 +200,7 @@ impl Session {
             foreign_key_checks: settings.hot.foreign_key_checks,
             is_logged: self.is_applier,
             mandatory_roles: &[],
+            reuse_policy: self.reuse_policy(),
             warnings,
         }
     }
@@ -425,58 +423,6 @@ impl Session {
         let rows = rows_of(&insert, &[], &self.info.database.clone());
         let mut result = Collected::default();
         Box::pin(self.run_rows(&rows, &mut None, &tables, &mut result)).await
-    }
-
-    /// USER() and passwords are put in their final form: names and hashes.
-    fn resolve_accounts(&mut self, mut ddl: Ddl) -> Result<Ddl, SqlError> {
-        let own = self.client.account.clone();
-        if let Ddl::GrantRoles(RoleGrant { users, .. })
-        | Ddl::RevokeRoles(RoleGrant { users, .. })
-        | Ddl::DefaultRoles { users, .. } = &mut ddl
-        {
-            if self.is_applier && users.contains(&None) {
-                // Whose statement it was the log says, but not to us.
-                return Err(SqlError::not_supported("CURRENT_USER in a statement about roles of another server's log"));
-            }
-            users.iter_mut().for_each(|user| _ = user.get_or_insert_with(|| own.clone()));
-        }
-        let default_plugin = self.shared.globals.named("default_authentication_plugin").as_str().to_string();
-        let (Ddl::CreateUser { users, .. } | Ddl::AlterUser { users, .. }) = &mut ddl else { return Ok(ddl) };
-        for spec in users {
-            let name = spec.name.get_or_insert_with(|| own.clone()).clone();
-            let Some(auth) = &mut spec.auth else { continue };
-            let known = crate::account::find(&self.shared.engine.catalog(), &name).map(|account| account.plugin);
-            // What is let in by its socket alone has no place for a password; with one it becomes an account like others.
-            let has_password = matches!(&auth.secret, AuthSecret::Password(password) if !password.is_empty());
-            let known = known.filter(|plugin| plugin != SOCKET_PLUGIN || !has_password);
-            let plugin = auth.plugin.clone().or(known).unwrap_or_else(|| default_plugin.clone());
-            auth.plugin = Some(plugin.clone());
-            match &auth.secret {
-                AuthSecret::Password(password) if password.is_empty() => auth.secret = AuthSecret::None,
-                AuthSecret::Password(password) => {
-                    auth.secret = AuthSecret::Hash(self.shared.services.password_hash(&plugin, password)?);
-                }
-                AuthSecret::Hash(hash)
-                    if !hash.is_empty() && !self.shared.services.valid_password_hash(&plugin, hash) =>
-                {
-                    let message = "The password hash doesn't have the expected format.";
-                    return Err(SqlError::new(codes::PASSWORD_FORMAT, message));
-                }
-                _ => {}
-            }
-        }
-        Ok(ddl)
-    }
-
-    /// SET PASSWORD: for others that is a change of the table of accounts, and as such asked for.
-    pub(super) async fn set_password(&mut self, user: Option<&UserName>, password: &str) -> Result<(), SqlError> {
-        if user.is_some_and(|user| *user != self.client.account) {
-            self.check_database(Privilege::Update, "mysql")?;
-        }
-        let auth = AuthSpec { plugin: None, secret: AuthSecret::Password(password.to_string()) };
-        let users = vec![UserSpec { name: user.cloned(), auth: Some(auth) }];
-        self.define(&Ddl::AlterUser { users, if_exists: false, locked: None }, "").await?;
-        Ok(())
     }
 }
 

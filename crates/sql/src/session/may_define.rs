@@ -6,8 +6,7 @@ use super::Session;
 use crate::account::{self, Level, Privilege, Privileges};
 use crate::ddl;
 use crate::parse::ast::{
-    AlterAction, AlterTable, AuthSecret, CreateTable, Ddl, ForeignKeySpec, Grant, GrantLevel, TableName, UserName,
-    UserSpec,
+    AlterAction, AlterTable, CreateTable, Ddl, ForeignKeySpec, Grant, GrantLevel, TableName, UserName,
 };
 
 impl Session {
@@ -32,7 +31,9 @@ impl Session {
             Ddl::Truncate(table) => self.check_table(Privilege::Drop, table),
             Ddl::RenameTables { pairs, .. } => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
             Ddl::AlterTable(alter) => self.check_alter(alter),
-            Ddl::AlterUser { users, locked: None, .. } if self.is_only_own_password(users) => Ok(()),
+            Ddl::AlterUser { users, options, .. } if self.is_only_own_password(users, options) => {
+                self.check_second_password(users)
+            }
             Ddl::CreateUser { users, roles, .. } => {
                 self.check_accounts(Privilege::Insert)?;
                 self.check_administers(roles)?;
@@ -126,16 +127,6 @@ impl Session {
     fn check_rename(&mut self, from: &TableName, to: &TableName) -> Result<(), SqlError> {
         self.check_table_for(&[Privilege::Drop, Privilege::Alter], from)?;
         self.check_table_for(&[Privilege::Insert, Privilege::Create], to)
-    }
-
-    /// Nothing but a new password for oneself, by the method that the account has.
-    fn is_only_own_password(&self, users: &[UserSpec]) -> bool {
-        let is_password = |spec: &UserSpec| {
-            spec.auth
-                .as_ref()
-                .is_some_and(|auth| auth.plugin.is_none() && matches!(auth.secret, AuthSecret::Password(_)))
-        };
-        users.iter().all(|spec| spec.name.as_ref().is_none_or(|name| *name == self.client.account) && is_password(spec))
     }
 
     /// Accounts with SYSTEM_USER are changed by accounts with SYSTEM_USER only: otherwise CREATE USER would be as good as everything.

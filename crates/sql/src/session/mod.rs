@@ -30,6 +30,7 @@ mod load;
 mod log_settings;
 mod maintenance;
 mod may_define;
+mod passwords;
 mod prepared;
 mod privileges;
 mod repair;
@@ -68,6 +69,7 @@ use self::gtid::NextGtid;
 pub use self::gtid::PendingCommit;
 pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
+pub use self::passwords::must_change_password;
 pub use self::prepared::Prepared;
 pub use self::replicated::ReplicatedStatement;
 pub use self::source_tables::SourceTables;
@@ -75,6 +77,7 @@ use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;
 pub use self::xa::XaTransactions;
+use crate::account::{AllUsage, FailedLogins};
 use crate::ddl;
 use crate::expr::{SessionInfo, Warnings};
 use crate::parse::ast::{TableName, UserName};
@@ -98,6 +101,10 @@ pub struct Shared {
     pub counters: AllCounters,
     /// Who holds the locks of GET_LOCK.
     pub user_locks: Arc<UserLocks>,
+    /// What accounts have used of what they may use within an hour.
+    pub usage: Arc<AllUsage>,
+    /// Logins that failed, by account.
+    pub failed_logins: Arc<FailedLogins>,
     /// Distributed transactions: names, and what is prepared.
     pub xa: Arc<XaTransactions>,
 }
@@ -151,6 +158,8 @@ pub struct Session {
     pub(crate) warnings: Warnings,
     pub(crate) diagnostics: Diagnostics,
     account: AccountCache,
+    /// Nothing is done but to give the account another password.
+    password_expired: bool,
     /// Declared before `locked`, so that it is dropped first.
     transaction: TransactionState,
     /// The transaction is a distributed one.
@@ -212,6 +221,7 @@ impl Session {
             warnings: Warnings::default(),
             diagnostics: Diagnostics::default(),
             account: AccountCache::default(),
+            password_expired: false,
             transaction: TransactionState::default(),
             xa: None,
             locked: LockedTables::default(),

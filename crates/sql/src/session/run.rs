@@ -136,6 +136,10 @@ impl Session {
         if let Some(counter) = Counter::of(statement) {
             self.count(counter);
         }
+        if self.password_expired {
+            self.check_not_expired(statement)?;
+        }
+        self.count_for_account(statement)?;
         self.check_xa(statement)?;
         if self.check_gtid(statement)? == GtidCheck::LeaveOut {
             return Ok(Outcome::default());

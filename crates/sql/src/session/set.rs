@@ -136,7 +136,7 @@ impl Session {
             SetItem::Transaction { scope, isolation, read_only } => {
                 self.set_characteristics(*scope, *isolation, *read_only).await
             }
-            SetItem::Password { user, password } => self.set_password(user.as_ref(), password).await,
+            SetItem::Password(spec) => self.set_password(spec).await,
             SetItem::Variable { .. } => Ok(()),
         }
     }

@@ -60,6 +60,8 @@ async fn server(env: Env) -> Arc<Shared> {
         globals,
         env,
         counters: Default::default(),
+        usage: Arc::default(),
+        failed_logins: Arc::default(),
         xa: Arc::default(),
         user_locks: Arc::default(),
     });
@@ -207,6 +209,9 @@ impl Services for Alone {
     }
     fn valid_password_hash(&self, _: &str, hash: &str) -> bool {
         hash.starts_with("hash of")
+    }
+    fn is_password(&self, plugin: &str, hash: &str, password: &str) -> bool {
+        self.password_hash(plugin, password).is_ok_and(|of_password| of_password == hash)
     }
     fn binary_logs(&self) -> Vec<BinaryLogFile> {
         vec![BinaryLogFile { name: "binlog.000001".into(), size: 157 }]

@@ -216,6 +216,7 @@ impl Fixture {
             foreign_key_checks: true,
             is_logged: false,
             mandatory_roles: &[],
+            reuse_policy: Default::default(),
             warnings,
         };
         let planned = plan_ddl(ddl, &context)?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use types::ReferentialAction;
 
-use super::{GrantAs, RoleChoice, RoleGrant, TableName};
+use super::{GrantAs, RoleChoice, RoleGrant, TableName, UserOptions};
 
 /// Definitions of data and accounts.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,8 +60,8 @@ pub enum Ddl {
         users: Vec<UserSpec>,
         /// IF NOT EXISTS.
         if_not_exists: bool,
-        /// ACCOUNT LOCK / UNLOCK.
-        locked: Option<bool>,
+        /// What is behind them.
+        options: Box<UserOptions>,
         /// DEFAULT ROLE: they are granted as well.
         roles: Vec<UserName>,
     },
@@ -71,8 +71,8 @@ pub enum Ddl {
         users: Vec<UserSpec>,
         /// IF EXISTS.
         if_exists: bool,
-        /// ACCOUNT LOCK / UNLOCK.
-        locked: Option<bool>,
+        /// What is behind them.
+        options: Box<UserOptions>,
     },
     /// DROP USER.
     DropUser {
@@ -478,6 +478,21 @@ pub struct UserSpec {
     pub name: Option<UserName>,
     /// How the user proves it; `None` if nothing was said.
     pub auth: Option<AuthSpec>,
+    /// REPLACE: the password that it has, in the clear.
+    pub replace: Option<String>,
+    /// What becomes of the password that it has.
+    pub keep: KeepPassword,
+}
+
+/// What becomes of the password that an account has when it gets another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepPassword {
+    /// It goes.
+    No,
+    /// RETAIN CURRENT PASSWORD: it is the second one.
+    Retain,
+    /// DISCARD OLD PASSWORD: there is no second one any more. (There is no new one then.)
+    Discard,
 }
 
 /// IDENTIFIED ….

@@ -12,6 +12,7 @@ mod definition;
 mod load;
 mod role;
 mod show;
+mod user;
 
 use std::fmt;
 
@@ -27,6 +28,7 @@ pub use load::{FileFormat, LoadData, LoadDuplicates, LoadTarget};
 pub use role::{GrantAs, RoleChoice, RoleGrant};
 pub use show::{Filter, Limit, NothingToShow, Show};
 use sqlparser::ast as sql;
+pub use user::{Expire, OrDefault, UserAttribute, UserOptions};
 
 use super::LiteralRows;
 
@@ -256,13 +258,8 @@ pub enum SetItem {
         /// READ ONLY, READ WRITE.
         read_only: Option<bool>,
     },
-    /// `SET PASSWORD [FOR user] = '…'`
-    Password {
-        /// The session's own account if `None`.
-        user: Option<UserName>,
-        /// The new password, in the clear.
-        password: String,
-    },
+    /// `SET PASSWORD [FOR user] = '…'`: the session's own account if it names none.
+    Password(Box<UserSpec>),
 }
 
 /// Where a variable is set.

@@ -18,6 +18,12 @@ pub(super) const ALL: &[Setting] = &[
     )
     .doc("How new accounts prove themselves if nothing else is said."),
     global("authentication_policy", TEXT, "*,,").understood().doc("See default_authentication_plugin."),
+    global("default_password_lifetime", uint(0, 65535), "0").doc(
+        "Days after which passwords expire, of accounts that say nothing themselves (PASSWORD EXPIRE DEFAULT); 0 for never.",
+    ),
+    fixed("disconnect_on_expired_password", BOOL, "ON").doc(
+        "Clients that cannot change an expired password are refused (1862); OFF lets them in, to run nothing else (1820).",
+    ),
     fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().doc("Whether TLS is there."),
     global("global_connection_memory_limit", uint(16 << 20, u64::MAX), "18446744073709551615").doc(
         "Bytes of memory that all connections may take together (4081), but for accounts with CONNECTION_ADMIN.",
@@ -42,6 +48,14 @@ pub(super) const ALL: &[Setting] = &[
     both("net_read_timeout", uint(1, 31_536_000), "30").doc("Seconds that the rest of a packet may take to come."),
     both("net_retry_count", uint(1, u64::MAX), "10").understood().doc("Interrupted reads are always continued."),
     both("net_write_timeout", uint(1, 31_536_000), "60").doc("Seconds that a client may take to read what was sent."),
+    global("password_history", U32, "0")
+        .doc("How many of its last passwords an account may not use again, if it says nothing itself (PASSWORD HISTORY DEFAULT)."),
+    global("password_require_current", BOOL, "OFF").doc(
+        "Who changes the own password has to say the current one (REPLACE), if the account says nothing itself (PASSWORD REQUIRE CURRENT DEFAULT).",
+    ),
+    global("password_reuse_interval", U32, "0").doc(
+        "For how many days an account may not use a password again, if it says nothing itself (PASSWORD REUSE INTERVAL DEFAULT).",
+    ),
     fixed("pid_file", TEXT, "").doc("Where the server writes its process id."),
     fixed("port", uint(0, 65535), "3306").doc("The TCP port; 0 takes a free one."),
     global("protocol_compression_algorithms", Kind::Set(&["zlib", "zstd", "uncompressed"]), "zlib,zstd,uncompressed")

@@ -19,7 +19,6 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Connections that the operating system holds before they are accepted."),
     fixed("character_sets_dir", TEXT, "").understood().doc("Collations are built in."),
     global("concurrent_insert", Kind::Enum(&["NEVER", "AUTO", "ALWAYS"]), "AUTO").understood().doc("MyISAM's."),
-    global("default_password_lifetime", uint(0, 65535), "0").understood().doc("Passwords do not expire."),
     global("delay_key_write", Kind::Enum(&["OFF", "ON", "ALL"]), "ON").understood().doc("MyISAM's."),
     both("end_markers_in_json", BOOL, "OFF").understood().doc("EXPLAIN FORMAT=JSON has none."),
     global("event_scheduler", Kind::Enum(&["OFF", "ON", "DISABLED"]), "DISABLED")

@@ -1,0 +1,82 @@
+//! What CREATE USER and ALTER USER say behind the users.
+
+use crate::account::Requirement;
+
+/// The options of CREATE USER and ALTER USER: `None` for what was not said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserOptions {
+    /// REQUIRE.
+    pub requires: Option<Requirement>,
+    /// WITH MAX_QUERIES_PER_HOUR.
+    pub queries: Option<u32>,
+    /// WITH MAX_UPDATES_PER_HOUR.
+    pub updates: Option<u32>,
+    /// WITH MAX_CONNECTIONS_PER_HOUR.
+    pub connections: Option<u32>,
+    /// WITH MAX_USER_CONNECTIONS.
+    pub at_once: Option<u32>,
+    /// PASSWORD EXPIRE.
+    pub expire: Option<Expire>,
+    /// ACCOUNT LOCK / UNLOCK.
+    pub locked: Option<bool>,
+    /// PASSWORD HISTORY.
+    pub history: Option<OrDefault<u16>>,
+    /// PASSWORD REUSE INTERVAL, in days.
+    pub reuse_days: Option<OrDefault<u16>>,
+    /// PASSWORD REQUIRE CURRENT; OPTIONAL is `false`.
+    pub require_current: Option<OrDefault<bool>>,
+    /// FAILED_LOGIN_ATTEMPTS.
+    pub attempts: Option<u16>,
+    /// PASSWORD_LOCK_TIME, in days.
+    pub lock_days: Option<i16>,
+    /// COMMENT, ATTRIBUTE.
+    pub attribute: Option<UserAttribute>,
+}
+
+impl UserOptions {
+    /// Whether any of them counts for how much the account may use.
+    pub fn has_limits(&self) -> bool {
+        [self.queries, self.updates, self.connections, self.at_once].iter().any(Option::is_some)
+    }
+}
+
+/// PASSWORD EXPIRE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expire {
+    /// At once.
+    Now,
+    /// NEVER.
+    Never,
+    /// DEFAULT: as `default_password_lifetime` says.
+    Default,
+    /// INTERVAL n DAY.
+    Days(u16),
+}
+
+/// A value, or that of the server's setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrDefault<T> {
+    /// DEFAULT.
+    Default,
+    /// This one.
+    Value(T),
+}
+
+impl<T> OrDefault<T> {
+    /// The value, if it is the account's own.
+    pub fn own(self) -> Option<T> {
+        match self {
+            OrDefault::Default => None,
+            OrDefault::Value(value) => Some(value),
+        }
+    }
+}
+
+/// COMMENT or ATTRIBUTE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserAttribute {
+    /// A text.
+    Comment(String),
+    /// A JSON object.
+    Attribute(String),
+}

@@ -1,0 +1,116 @@
+//! Statements of several accounts, one a line, on two servers: their answers are to be the same.
+//!
+//! `[user] statement` is of that account's connection, `[user!] statement` of a new one, root's without a user. `[user:password!]` logs in with
+//! a password, `[user:password+!]` as a client that can change a password that has expired. RESET CONNECTION is the command.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+
+use interop::{Answer, Connection, Credentials, capability, workspace_root};
+
+/// One of the servers, with a connection of each account.
+pub(crate) struct Side {
+    port: u16,
+    socket: Option<PathBuf>,
+    connections: BTreeMap<String, Connection>,
+}
+
+impl Side {
+    /// Connections go over TCP, where passwords do not.
+    pub(crate) fn new(port: u16) -> Self {
+        Side { port, socket: None, connections: BTreeMap::new() }
+    }
+
+    /// Connections go over the local socket.
+    pub(crate) fn over(socket: PathBuf) -> Self {
+        Side { port: 0, socket: Some(socket), connections: BTreeMap::new() }
+    }
+
+    /// What a line gives.
+    pub(crate) fn run(&mut self, line: &str) -> String {
+        let (who, sql) = match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
+            Some((who, sql)) => (who, sql),
+            None => ("root", line),
+        };
+        let (who, is_new) = who.strip_suffix('!').map_or((who, false), |who| (who, true));
+        let (user, password) = who.split_once(':').unwrap_or((who, ""));
+        if is_new {
+            self.connections.remove(user);
+        }
+        if !self.connections.contains_key(user) {
+            match self.connect(user, password) {
+                Ok(connection) => drop(self.connections.insert(user.to_owned(), connection)),
+                Err(error) if self.socket.is_some() => return error,
+                Err(error) => return error.split(" (").next().unwrap_or_default().to_owned(),
+            }
+        }
+        let connection = self.connections.get_mut(user).unwrap();
+        if sql == "RESET CONNECTION" {
+            return connection.reset().err().unwrap_or_else(|| "reset".to_owned());
+        }
+        let answer = connection.query(sql).unwrap_or_else(|error| panic!("{line}: {error}"));
+        let warnings = match &answer {
+            Answer::Done(done) => done.warnings,
+            _ => 0,
+        };
+        let mut text = shown(&answer);
+        if warnings > 0 {
+            text += &format!("\n{}", shown(&connection.query("SHOW WARNINGS").unwrap()));
+        }
+        text
+    }
+
+    fn connect(&self, user: &str, password: &str) -> interop::Result<Connection> {
+        let Some(socket) = &self.socket else { return Connection::open_as(self.port, user, "") };
+        let (password, capabilities) = match password.strip_suffix('+') {
+            Some(password) => (password, capability::CAN_HANDLE_EXPIRED_PASSWORDS),
+            None => (password, 0),
+        };
+        let credentials =
+            Credentials { user: user.into(), password: password.into(), capabilities, ..Credentials::default() };
+        Connection::open_socket(socket, credentials)
+    }
+}
+
+fn shown(answer: &Answer) -> String {
+    match answer {
+        Answer::Failed(code, message) => format!("error {code} {message}"),
+        Answer::Done(done) => format!("done, {} warnings", done.warnings),
+        Answer::Rows { rows, .. } => {
+            let value = |value: &Option<Vec<u8>>| match value {
+                None => "NULL".to_owned(),
+                Some(bytes) => bytes.escape_ascii().to_string(),
+            };
+            let rows: Vec<String> =
+                rows.iter().map(|row| row.iter().map(value).collect::<Vec<_>>().join(" | ")).collect();
+            format!("rows:\n{}", rows.join("\n"))
+        }
+    }
+}
+
+/// The lines of a file that say something, with their numbers.
+fn lines(folder: &str, name: &str) -> Vec<(usize, String)> {
+    let text = fs::read_to_string(workspace_root().join("interop").join(folder).join(name)).unwrap();
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
+    lines.map(|(at, line)| (at + 1, line.to_owned())).collect()
+}
+
+/// The statements of a folder have the same answers on both, but for those that its list of differences has; and those have others.
+pub(crate) fn compare(folder: &str, ours: &mut Side, peer: &mut Side) {
+    let known: Vec<String> = lines(folder, "differences.txt").into_iter().map(|(_, line)| line).collect();
+    let (mut used, mut differences) = (BTreeSet::new(), Vec::new());
+    for (number, line) in lines(folder, "statements.txt") {
+        let (ours, theirs) = (ours.run(&line), peer.run(&line));
+        if ours == theirs {
+            continue;
+        }
+        match known.iter().find(|known| **known == line) {
+            Some(known) => drop(used.insert(known.clone())),
+            None => differences.push(format!("{number}: {line}\n  ours:  {ours}\n  MySQL: {theirs}")),
+        }
+    }
+    let stale = known.iter().filter(|label| !used.contains(*label));
+    differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
