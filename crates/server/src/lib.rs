@@ -12,6 +12,7 @@
 //! - One server per data directory: the lock is taken before anything in it is read, and held until everything is closed.
 //! - After the engine reports that it failed for good, no statement is answered with success and the process ends with an error.
 
+mod certificate;
 mod config;
 mod core;
 mod datadir;

@@ -15,6 +15,8 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
+use crate::certificate;
+
 /// A client's socket.
 pub(crate) struct Socket {
     watched: Arc<Watched>,
@@ -141,7 +143,11 @@ impl Transport for Socket {
             let descriptor = self.watched.0.lock().take();
             let stream = tls.accept(Rewound { unread, read: 0, stream }).await?;
             *self.watched.0.lock() = descriptor;
-            self.peer.tls = Some(tls_facts(stream.get_ref().1));
+            let connection = stream.get_ref().1;
+            self.peer.tls = Some(tls_facts(connection));
+            // The first one is the client's own; the handshake has checked it.
+            let certificate = connection.peer_certificates().and_then(|chain| chain.first());
+            self.peer.certificate = certificate.and_then(|certificate| certificate::names(certificate));
             self.stream = Stream::Tls(Box::new(stream));
             self.peer.protected = true;
             self.peer.can_start_tls = false;

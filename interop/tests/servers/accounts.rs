@@ -3,9 +3,11 @@
 //!
 //! The peer is the expectation. What differs on purpose is listed in `interop/accounts/differences.txt` with its reason.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
-use interop::{Kind, Peer, Server, ServerOptions};
+use interop::{Kind, Node, Peer, Server, ServerOptions};
 
 use crate::as_users::{Side, compare};
 
@@ -13,6 +15,123 @@ use crate::as_users::{Side, compare};
 fn accounts_are_those_of_mysql() {
     let ours = Server::start("accounts", ServerOptions::default()).unwrap();
     let peer = Peer::start(Kind::Mysql97, "accounts", Duration::ZERO, &[]).unwrap();
-    let side = |folder: &std::path::Path| Side::over(folder.join("sock"));
+    let side = |folder: &Path| Side::over(folder.join("sock"));
     compare("accounts", &mut side(ours.folder()), &mut side(&peer.folder()));
+}
+
+/// The number of the error with which a client's login ends, over TCP with these options; 0 if it gets in.
+fn login(port: u16, user: &str, options: &[&str]) -> u16 {
+    let output = Command::new("mariadb")
+        .args(["--no-defaults", "-h127.0.0.1", "-N", "-B", "-e", "SELECT 1"])
+        .args([format!("-u{user}"), format!("-P{port}")])
+        .args(options)
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    let code = error.strip_prefix("ERROR ").and_then(|rest| rest.split(' ').next()?.parse().ok());
+    if output.status.success() { 0 } else { code.unwrap_or_else(|| panic!("{user}: {error}")) }
+}
+
+/// Where the files are that a MySQL has made for its clients, and the names in their certificate.
+fn certificate_of(peer: &Peer) -> (Vec<String>, String, String) {
+    let file = |name: &str| peer.folder().join(name).display().to_string();
+    let version = peer.client().query("SELECT @@version").unwrap();
+    let version = version.trim().split('-').next().unwrap().to_owned();
+    let name = |of: &str| format!("/CN=MySQL_Server_{version}_Auto_Generated_{of}_Certificate");
+    let options = vec![format!("--ssl-cert={}", file("client-cert.pem")), format!("--ssl-key={}", file("client-key.pem"))];
+    (options, name("Client"), name("CA"))
+}
+
+#[test]
+fn connections_have_to_be_what_accounts_require() {
+    let peer = Peer::start(Kind::Mysql97, "requires", Duration::ZERO, &[]).unwrap();
+    let authority = peer.folder().join("ca.pem").display().to_string();
+    let arguments = vec![format!("--ssl_ca={authority}")];
+    let ours = Server::start("requires", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
+    let (certificate, subject, issuer) = certificate_of(&peer);
+    let sql = format!(
+        "CREATE USER s REQUIRE SSL; CREATE USER x REQUIRE X509; CREATE USER c REQUIRE CIPHER 'TLS_AES_256_GCM_SHA384' AND ISSUER '{issuer}'; \
+         CREATE USER o REQUIRE CIPHER 'nosuch'; CREATE USER t REQUIRE CIPHER 'TLS_AES_256_GCM_SHA384'; CREATE USER m REQUIRE SUBJECT '{subject}'; \
+         CREATE USER n REQUIRE SUBJECT '/CN=nobody'; CREATE USER i REQUIRE ISSUER '{subject}'; CREATE USER b REQUIRE SUBJECT '{subject}' ISSUER '{issuer}'; \
+         CREATE USER f"
+    );
+    ours.client().query(&sql).unwrap();
+    peer.client().query(&sql).unwrap();
+    let certificate: Vec<&str> = certificate.iter().map(String::as_str).chain(["--disable-ssl-verify-server-cert"]).collect();
+    let ways: [&[&str]; 3] = [&["--skip-ssl"], &["--ssl", "--disable-ssl-verify-server-cert"], &certificate];
+    for options in ways {
+        for user in ["s", "x", "c", "o", "t", "m", "n", "i", "b", "f", "absent"] {
+            let (here, there) = (login(ours.port(), user, options), login(peer.port(), user, options));
+            assert_eq!(here, there, "{user} {options:?}");
+        }
+    }
+    assert_eq!(login(ours.port(), "b", &certificate), 0);
+    assert_eq!(login(ours.port(), "b", &["--skip-ssl"]), 1045);
+}
+
+/// How long a replica may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Options as a MySQL has them.
+const OF_MYSQL: &str = "CREATE USER a1 PASSWORD EXPIRE; CREATE USER a2 IDENTIFIED BY 'x' PASSWORD EXPIRE NEVER PASSWORD HISTORY 3 PASSWORD REUSE INTERVAL 5 DAY \
+                        PASSWORD REQUIRE CURRENT FAILED_LOGIN_ATTEMPTS 3 PASSWORD_LOCK_TIME UNBOUNDED; CREATE USER a3 REQUIRE SSL WITH MAX_QUERIES_PER_HOUR 5 \
+                        MAX_USER_CONNECTIONS 3 PASSWORD EXPIRE INTERVAL 7 DAY ACCOUNT LOCK PASSWORD REQUIRE CURRENT OPTIONAL COMMENT 'it''s */ \\\\'; \
+                        CREATE USER a4 REQUIRE SUBJECT '/CN=x' AND ISSUER '/CN=y' AND CIPHER 'AES' WITH MAX_UPDATES_PER_HOUR 1 MAX_CONNECTIONS_PER_HOUR 2 \
+                        ATTRIBUTE '{\"b\":1,\"a\":[1,2]}'; ALTER USER a4 ATTRIBUTE '{\"a\": null, \"c\": \"*/\"}'; ALTER USER a4 COMMENT 'hi'; ALTER USER a2 IDENTIFIED BY 'y' \
+                        RETAIN CURRENT PASSWORD; ALTER USER a2 IDENTIFIED BY 'z'; ALTER USER a3 ACCOUNT UNLOCK PASSWORD HISTORY DEFAULT PASSWORD_LOCK_TIME 2; \
+                        CREATE USER a5 IDENTIFIED BY 'x'; ALTER USER a5 IDENTIFIED BY 'y' RETAIN CURRENT PASSWORD; ALTER USER a5 DISCARD OLD PASSWORD; \
+                        SET PASSWORD FOR a5 = ''; CREATE USER a6; ALTER USER a6; ALTER USER a6 IDENTIFIED WITH caching_sha2_password; \
+                        SET sql_mode = 'NO_BACKSLASH_ESCAPES'; CREATE USER a7 COMMENT 'a\\b''c*/'; ALTER USER a7 ATTRIBUTE '{\"k\": \"a\\\\b\"}'; SET sql_mode = DEFAULT; \
+                        RENAME USER a4 TO a8; CREATE ROLE r1; ALTER USER r1 PASSWORD EXPIRE NEVER ACCOUNT UNLOCK";
+
+/// What is there of them afterwards.
+const SHOWN: &str = "SHOW CREATE USER a1; SHOW CREATE USER a2; SHOW CREATE USER a3; SHOW CREATE USER a5; SHOW CREATE USER a6; SHOW CREATE USER a7; SHOW CREATE USER a8; \
+                     SHOW CREATE USER r1; SELECT user, User_attributes FROM mysql.user WHERE LENGTH(user) = 2 ORDER BY user; \
+                     SELECT user, COUNT(*), MAX(LENGTH(password)) FROM mysql.password_history GROUP BY user ORDER BY user";
+
+fn follows(source: Option<Kind>, replica: Option<Kind>, sql: &str) -> (Node, Node) {
+    let name = |kind: Option<Kind>| kind.map_or("ours", |kind| kind.name());
+    let (from, to) = (format!("accounts-from-{}", name(source)), format!("accounts-to-{}", name(replica)));
+    let (source, replica) = (Node::start(source, &from).unwrap(), Node::start(replica, &to).unwrap());
+    if replica.kind() == Some(Kind::Maria118) {
+        // Our accounts have caching_sha2_password, which MariaDB's server learns by a plugin.
+        replica.client().query("INSTALL SONAME 'auth_mysql_sha2'; RESET MASTER").unwrap();
+    }
+    replica.follow(source.port()).unwrap();
+    source.client().query(sql).unwrap();
+    source.wait_for_replica(&replica, PATIENCE).unwrap();
+    (source, replica)
+}
+
+#[test]
+fn options_of_accounts_go_to_a_mysql_and_come_from_one() {
+    for (from, to) in [(None, Some(Kind::Mysql97)), (Some(Kind::Mysql97), None)] {
+        let (source, replica) = follows(from, to, OF_MYSQL);
+        let shown = |node: &Node| node.client().query(SHOWN).unwrap();
+        assert_eq!(shown(&source), shown(&replica), "{from:?} to {to:?}");
+    }
+}
+
+#[test]
+fn options_of_accounts_go_to_a_maria() {
+    // What MariaDB does not know is in comments, also where MySQL's text would end one.
+    let sql = OF_MYSQL.replace("COMMENT 'a\\b''c*/'", "COMMENT 'a\\b''c'");
+    let (_source, replica) = follows(None, Some(Kind::Maria118), &sql);
+    let shown = "SELECT user, ssl_type, x509_subject, max_questions, max_user_connections, max_updates, password_expired FROM mysql.user WHERE user LIKE 'a_' \
+                 ORDER BY user";
+    let expected = "a1\t\t\t0\t0\t0\tY\na2\t\t\t0\t0\t0\tN\na3\tANY\t\t5\t3\t0\tN\na5\t\t\t0\t0\t0\tN\na6\t\t\t0\t0\t0\tN\n\
+                    a7\t\t\t0\t0\t0\tN\na8\tSPECIFIED\t/CN=x\t0\t0\t1\tN\n";
+    assert_eq!(replica.client().query(shown).unwrap(), expected);
+}
+
+#[test]
+fn options_of_accounts_come_from_a_maria() {
+    let sql = "CREATE USER a1 IDENTIFIED BY 'x' REQUIRE SSL WITH MAX_QUERIES_PER_HOUR 5 MAX_USER_CONNECTIONS 3 PASSWORD EXPIRE INTERVAL 7 DAY ACCOUNT LOCK; \
+               CREATE USER a2 REQUIRE SUBJECT '/CN=x' AND ISSUER '/CN=y' ACCOUNT LOCK PASSWORD EXPIRE NEVER; ALTER USER a2 ACCOUNT UNLOCK; \
+               ALTER USER a1 REQUIRE X509 WITH MAX_UPDATES_PER_HOUR 4; CREATE USER a3 PASSWORD EXPIRE; ALTER USER a3 PASSWORD EXPIRE DEFAULT";
+    let (_source, replica) = follows(Some(Kind::Maria118), None, sql);
+    let shown = "SELECT user, ssl_type, x509_subject, x509_issuer, max_questions, max_updates, max_user_connections, password_expired, password_lifetime, account_locked \
+                 FROM mysql.user WHERE user LIKE 'a_' ORDER BY user";
+    let expected = "a1\tX509\t\t\t5\t4\t3\tN\t7\tY\na2\tSPECIFIED\t/CN=x\t/CN=y\t0\t0\t0\tN\t0\tN\na3\t\t\t\t0\t0\t0\tY\tNULL\tN\n";
+    assert_eq!(replica.client().query(shown).unwrap(), expected);
 }
