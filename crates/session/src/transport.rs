@@ -77,9 +77,8 @@ impl Peer {
                 let is = |wanted: &Option<String>, found: Option<&str>| {
                     wanted.as_deref().is_none_or(|wanted| Some(wanted) == found)
                 };
-                let needs_certificate = issuer.is_some() || subject.is_some();
-                self.tls.is_some()
-                    && (certificate.is_some() || !needs_certificate)
+                // As in MySQL: a cipher alone needs a certificate, too.
+                certificate.is_some()
                     && is(cipher, self.tls.map(|tls| tls.cipher))
                     && is(issuer, certificate.map(|certificate| &*certificate.issuer))
                     && is(subject, certificate.map(|certificate| &*certificate.subject))

@@ -38,7 +38,8 @@ fn certificate_of(peer: &Peer) -> (Vec<String>, String, String) {
     let version = peer.client().query("SELECT @@version").unwrap();
     let version = version.trim().split('-').next().unwrap().to_owned();
     let name = |of: &str| format!("/CN=MySQL_Server_{version}_Auto_Generated_{of}_Certificate");
-    let options = vec![format!("--ssl-cert={}", file("client-cert.pem")), format!("--ssl-key={}", file("client-key.pem"))];
+    let options =
+        vec![format!("--ssl-cert={}", file("client-cert.pem")), format!("--ssl-key={}", file("client-key.pem"))];
     (options, name("Client"), name("CA"))
 }
 
@@ -46,18 +47,40 @@ fn certificate_of(peer: &Peer) -> (Vec<String>, String, String) {
 fn connections_have_to_be_what_accounts_require() {
     let peer = Peer::start(Kind::Mysql97, "requires", Duration::ZERO, &[]).unwrap();
     let authority = peer.folder().join("ca.pem").display().to_string();
-    let arguments = vec![format!("--ssl_ca={authority}")];
+    let arguments = vec!["--set".to_owned(), format!("ssl_ca={authority}")];
     let ours = Server::start("requires", ServerOptions { arguments, ..ServerOptions::default() }).unwrap();
     let (certificate, subject, issuer) = certificate_of(&peer);
-    let sql = format!(
-        "CREATE USER s REQUIRE SSL; CREATE USER x REQUIRE X509; CREATE USER c REQUIRE CIPHER 'TLS_AES_256_GCM_SHA384' AND ISSUER '{issuer}'; \
-         CREATE USER o REQUIRE CIPHER 'nosuch'; CREATE USER t REQUIRE CIPHER 'TLS_AES_256_GCM_SHA384'; CREATE USER m REQUIRE SUBJECT '{subject}'; \
-         CREATE USER n REQUIRE SUBJECT '/CN=nobody'; CREATE USER i REQUIRE ISSUER '{subject}'; CREATE USER b REQUIRE SUBJECT '{subject}' ISSUER '{issuer}'; \
-         CREATE USER f"
-    );
-    ours.client().query(&sql).unwrap();
-    peer.client().query(&sql).unwrap();
-    let certificate: Vec<&str> = certificate.iter().map(String::as_str).chain(["--disable-ssl-verify-server-cert"]).collect();
+    // Each of them has a favourite of its own.
+    let cipher = |port: u16| {
+        let output = Command::new("mariadb")
+            .args([
+                "--no-defaults",
+                "--ssl",
+                "--disable-ssl-verify-server-cert",
+                "-h127.0.0.1",
+                "-uroot",
+                "-N",
+                "-B",
+                &format!("-P{port}"),
+            ])
+            .args(["-e", "SHOW STATUS LIKE 'Ssl_cipher'"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().nth(1).unwrap_or_else(|| panic!("{port}: {text}")).to_owned()
+    };
+    for (client, port) in [(ours.client(), ours.port()), (peer.client(), peer.port())] {
+        let cipher = cipher(port);
+        let sql = format!(
+            "CREATE USER s REQUIRE SSL; CREATE USER x REQUIRE X509; CREATE USER c REQUIRE CIPHER '{cipher}' AND ISSUER '{issuer}'; \
+             CREATE USER o REQUIRE CIPHER 'nosuch'; CREATE USER t REQUIRE CIPHER '{cipher}'; CREATE USER m REQUIRE SUBJECT '{subject}'; \
+             CREATE USER n REQUIRE SUBJECT '/CN=nobody'; CREATE USER i REQUIRE ISSUER '{subject}'; \
+             CREATE USER b REQUIRE SUBJECT '{subject}' ISSUER '{issuer}'; CREATE USER f"
+        );
+        client.query(&sql).unwrap();
+    }
+    let certificate: Vec<&str> =
+        certificate.iter().map(String::as_str).chain(["--disable-ssl-verify-server-cert"]).collect();
     let ways: [&[&str]; 3] = [&["--skip-ssl"], &["--ssl", "--disable-ssl-verify-server-cert"], &certificate];
     for options in ways {
         for user in ["s", "x", "c", "o", "t", "m", "n", "i", "b", "f", "absent"] {
@@ -98,7 +121,7 @@ fn follows(source: Option<Kind>, replica: Option<Kind>, sql: &str) -> (Node, Nod
         replica.client().query("INSTALL SONAME 'auth_mysql_sha2'; RESET MASTER").unwrap();
     }
     replica.follow(source.port()).unwrap();
-    source.client().query(sql).unwrap();
+    source.client().query(&format!("CREATE DATABASE d; {sql}")).unwrap();
     source.wait_for_replica(&replica, PATIENCE).unwrap();
     (source, replica)
 }

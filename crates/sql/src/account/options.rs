@@ -141,29 +141,28 @@ impl ReusePolicy {
         self == ReusePolicy::default()
     }
 
-    /// Whether a password counts that has `newer` ones after it and was set at a time.
-    fn counts(self, newer: usize, at: u32, now: u32) -> bool {
-        (newer as u64) < u64::from(self.history)
-            || u64::from(now) < u64::from(at).saturating_add(u64::from(self.days) * DAY)
+    /// Whether a password counts that has `newer` ones after it and was set at a time, in microseconds.
+    fn counts(self, newer: usize, at: u64, now: u64) -> bool {
+        (newer as u64) < u64::from(self.history) || now < at.saturating_add(u64::from(self.days) * DAY * 1_000_000)
     }
 }
 
 /// A password that an account has or had.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastPassword {
-    /// When it was set, in seconds since 1970.
-    pub at: u32,
+    /// When it was set, in microseconds since 1970.
+    pub at: u64,
     /// As it was stored.
     pub hash: String,
 }
 
 /// The passwords of a list (the newest last) that may not be used again.
-pub(crate) fn refused(past: &[PastPassword], policy: ReusePolicy, now: u32) -> impl Iterator<Item = &PastPassword> {
+pub(crate) fn refused(past: &[PastPassword], policy: ReusePolicy, now: u64) -> impl Iterator<Item = &PastPassword> {
     past.iter().rev().enumerate().filter(move |(newer, it)| policy.counts(*newer, it.at, now)).map(|(_, it)| it)
 }
 
 /// The list after a new password: without those that count no longer.
-pub(crate) fn remember(past: &mut Vec<PastPassword>, hash: &str, policy: ReusePolicy, now: u32) {
+pub(crate) fn remember(past: &mut Vec<PastPassword>, hash: &str, policy: ReusePolicy, now: u64) {
     if policy.is_none() {
         return past.clear();
     }
@@ -186,7 +185,7 @@ mod tests {
 
     #[test]
     fn old_passwords() {
-        let day = DAY as u32;
+        let day = DAY * 1_000_000;
         let mut past = Vec::new();
         let policy = ReusePolicy { history: 2, days: 1 };
         for (at, hash) in [(0, "a"), (1, "b"), (2, "c"), (2 * day, "d")] {

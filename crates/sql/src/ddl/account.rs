@@ -91,7 +91,11 @@ fn change_users(
     }
     refuse_or_note(operation, &failed, conditional, (code, failure), context)?;
     let (reuse_policy, sql_mode) = (context.reuse_policy, context.sql_mode);
-    let text = UserText { verb: operation, users, conditional, roles, options, reuse_policy, sql_mode };
+    let is_role = |name: &&UserName| find(context.catalog, name).is_some_and(|account| account.is_role);
+    let are_roles: Vec<UserName> =
+        users.iter().filter_map(|spec| spec.name.as_ref()).filter(is_role).cloned().collect();
+    let are_roles = &are_roles[..];
+    let text = UserText { verb: operation, users, conditional, roles, options, reuse_policy, sql_mode, are_roles };
     planned(changes, Some(text.render()))
 }
 

@@ -105,5 +105,6 @@ pub(super) fn remember_password(account: &mut Account, context: &DdlContext<'_>)
         return;
     }
     let policy = context.reuse_policy.of(&account.password);
-    remember(&mut account.past, &account.authentication, policy, context.timestamp);
+    let now = u64::from(context.timestamp) * 1_000_000 + u64::from(context.microseconds);
+    remember(&mut account.past, &account.authentication, policy, now);
 }

@@ -65,6 +65,8 @@ pub struct DdlContext<'a> {
     pub utf8mb4_collation: CollationId,
     /// When the statement began, in seconds since 1970: what CURRENT_TIMESTAMP puts into existing rows.
     pub timestamp: u32,
+    /// Its fraction, of a definition of accounts.
+    pub microseconds: u32,
     /// `time_zone`, for the same.
     pub time_zone: &'a TimeZone,
     /// `sql_require_primary_key`

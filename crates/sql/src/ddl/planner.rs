@@ -34,6 +34,7 @@ impl DdlPlanner for Planner {
             collation_server: known(logged.charsets[2]),
             utf8mb4_collation: known(logged.default_collation_for_utf8mb4),
             timestamp: logged.timestamp,
+            microseconds: logged.microseconds,
             time_zone: &zone,
             require_primary_key: false,
             foreign_key_checks: false,

@@ -10,6 +10,17 @@ use crate::account::{Account, Requirement, ReusePolicy, UNBOUNDED};
 use crate::expr::SqlMode;
 use crate::parse::ast::{AuthSecret, Expire, KeepPassword, OrDefault, UserAttribute, UserName, UserOptions, UserSpec};
 
+/// Who is to read a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// Both kinds of servers: what MariaDB does not know is in comments.
+    Both,
+    /// A MySQL, perhaps in a comment itself.
+    Mysql,
+    /// A MariaDB, in a comment.
+    Maria,
+}
+
 /// CREATE USER and ALTER USER for the log.
 pub(super) struct UserText<'a> {
     /// CREATE USER, ALTER USER.
@@ -23,28 +34,23 @@ pub(super) struct UserText<'a> {
     /// What the server's settings say of old passwords, for accounts that say nothing themselves.
     pub(super) reuse_policy: ReusePolicy,
     pub(super) sql_mode: SqlMode,
+    /// Which of the accounts are roles.
+    pub(super) are_roles: &'a [UserName],
 }
 
 impl UserText<'_> {
     /// The statement: with hashes, never with passwords.
     pub(super) fn render(&self) -> String {
-        let condition = match (self.conditional, self.verb) {
-            (false, _) => "",
-            (true, "CREATE USER") => " IF NOT EXISTS",
-            (true, _) => " IF EXISTS",
-        };
-        let users: Vec<String> = self.users.iter().filter_map(|spec| self.user(spec)).collect();
-        let mut text = format!("{}{condition} {}", self.verb, users.join(","));
-        if !self.roles.is_empty() {
-            let _ = write!(text, " /*!50700 DEFAULT ROLE {} */", role::list(self.roles));
-        }
-        self.for_both(&mut text);
-        let for_mysql = self.for_mysql();
-        match for_mysql.contains("*/") {
-            _ if for_mysql.is_empty() => {}
-            // A comment would end there.
-            true => text.push_str(&for_mysql),
-            false => _ = write!(text, " /*!80021{for_mysql} */"),
+        let is_role = |spec: &&UserSpec| spec.name.as_ref().is_some_and(|name| self.are_roles.contains(name));
+        let mut text = self.statement(self.users.iter(), For::Both);
+        if self.users.iter().any(|spec| is_role(&spec)) {
+            // MariaDB changes none of its roles so.
+            let whole = self.statement(self.users.iter(), For::Mysql);
+            text = if whole.contains("*/") { whole } else { format!("/*!80021 {whole} */") };
+            let others = self.statement(self.users.iter().filter(|spec| !is_role(spec)), For::Maria);
+            if self.users.iter().any(|spec| !is_role(&spec)) && text.starts_with("/*") && !others.contains("*/") {
+                text += &format!(" /*M!100402 {others} */");
+            }
         }
         if !self.reuse_policy.is_none() && self.users.iter().any(has_secret) {
             let ReusePolicy { history, days } = self.reuse_policy;
@@ -53,7 +59,23 @@ impl UserText<'_> {
         text
     }
 
-    fn user(&self, spec: &UserSpec) -> Option<String> {
+    fn statement<'u>(&self, users: impl Iterator<Item = &'u UserSpec>, reader: For) -> String {
+        let condition = match (self.conditional, self.verb) {
+            (false, _) => "",
+            (true, "CREATE USER") => " IF NOT EXISTS",
+            (true, _) => " IF EXISTS",
+        };
+        let users: Vec<String> = users.filter_map(|spec| self.user(spec, reader)).collect();
+        let mut text = format!("{}{condition} {}", self.verb, users.join(","));
+        if !self.roles.is_empty() {
+            text.push_str(&for_mysql(reader, "50700", &format!("DEFAULT ROLE {}", role::list(self.roles))));
+        }
+        self.for_both(&mut text);
+        text.push_str(&for_mysql(reader, "80021", self.for_mysql().trim_start()));
+        text
+    }
+
+    fn user(&self, spec: &UserSpec, reader: For) -> Option<String> {
         let mut text = spec.name.as_ref()?.to_string();
         if let Some(auth) = &spec.auth {
             let plugin = auth.plugin.as_deref().map(|plugin| self.quoted(plugin));
@@ -67,11 +89,12 @@ impl UserText<'_> {
                 (_, None) => text.push_str(" IDENTIFIED BY ''"),
             }
         }
-        text.push_str(match spec.keep {
-            KeepPassword::No => "",
-            KeepPassword::Retain => " /*!80014 RETAIN CURRENT PASSWORD */",
-            KeepPassword::Discard => " /*!80014 DISCARD OLD PASSWORD */",
-        });
+        let keep = match spec.keep {
+            KeepPassword::No => return Some(text),
+            KeepPassword::Retain => "RETAIN CURRENT PASSWORD",
+            KeepPassword::Discard => "DISCARD OLD PASSWORD",
+        };
+        text.push_str(&for_mysql(reader, "80014", keep));
         Some(text)
     }
 
@@ -133,6 +156,17 @@ impl UserText<'_> {
             true => format!("'{}'", text.replace('\'', "''")),
             false => quote_string(text).replace("*/", "*\\/"),
         }
+    }
+}
+
+/// What a MariaDB does not know, with the space in front of it.
+fn for_mysql(reader: For, version: &str, text: &str) -> String {
+    match reader {
+        _ if text.is_empty() => String::new(),
+        For::Maria => String::new(),
+        // A comment would end in it.
+        For::Both if !text.contains("*/") => format!(" /*!{version} {text} */"),
+        For::Both | For::Mysql => format!(" {text}"),
     }
 }
 

@@ -4,6 +4,7 @@ use types::Value;
 
 use super::rows::{Rows, Source, capitalised, catalog, text, time_of, yes_no};
 use crate::account::{Account, Limits, PasswordRules, Privilege, Privileges, Requirement};
+use crate::expr::coerce::utc_micros_to_local;
 
 /// The accounts that the account may see: all with the right to make accounts, otherwise itself.
 pub(super) fn visible_accounts(source: &Source<'_>) -> Vec<Account> {
@@ -252,9 +253,8 @@ pub(super) fn password_history(source: &Source<'_>) -> Rows {
     for account in visible_accounts(source) {
         for past in account.past.iter().rev() {
             let names = [&account.host, &account.user].map(|name| text(name.clone()));
-            rows.push(
-                names.into_iter().chain([time_of(past.at, source.time_zone()), text(past.hash.clone())]).collect(),
-            );
+            let at = utc_micros_to_local(past.at as i64, source.time_zone()).map_or(Value::Null, Value::DateTime);
+            rows.push(names.into_iter().chain([at, text(past.hash.clone())]).collect());
         }
     }
     Ok(rows)

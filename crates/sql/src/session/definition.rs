@@ -159,7 +159,11 @@ impl Session {
         };
         let warnings = std::mem::take(&mut self.warnings);
         let mandatory_roles = self.mandatory_roles_for(ddl, &catalog);
-        let context = DdlContext { mandatory_roles: &mandatory_roles, ..self.ddl_context(&catalog, &warnings) };
+        // A MySQL that follows keeps passwords by the microsecond.
+        let is_of_users = matches!(ddl, Ddl::CreateUser { .. } | Ddl::AlterUser { .. });
+        let microseconds = if is_of_users { (self.now.0 % 1_000_000) as u32 } else { 0 };
+        let context =
+            DdlContext { mandatory_roles: &mandatory_roles, microseconds, ..self.ddl_context(&catalog, &warnings) };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
         let PlannedDdl { change, log_text, log_changes, affected_rows } = planned?;
@@ -173,7 +177,7 @@ impl Session {
         if let Some(changed) = parse::for_log(&sql, &self.parse_context(), &log_changes) {
             sql = changed;
         }
-        let logged = DdlText { sql, context: self.query_context() };
+        let logged = DdlText { sql, context: QueryContext { microseconds, ..self.query_context() } };
         let options = self.ddl_options();
         let options = TxnOptions { under: locks.cloned().or(options.under), ..options };
         let pending = self.shared.engine.enqueue_ddl(change, logged, &options).await?;
@@ -195,6 +199,7 @@ impl Session {
             collation_server: named_collation(settings.named("collation_server").as_str()),
             utf8mb4_collation: named_collation(settings.named("default_collation_for_utf8mb4").as_str()),
             timestamp: (self.now.0 / 1_000_000) as u32,
+            microseconds: 0,
             time_zone: &self.info.time_zone,
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
             foreign_key_checks: settings.hot.foreign_key_checks,

@@ -217,6 +217,7 @@ impl Fixture {
             is_logged: false,
             mandatory_roles: &[],
             reuse_policy: Default::default(),
+            microseconds: 0,
             warnings,
         };
         let planned = plan_ddl(ddl, &context)?;
