@@ -78,12 +78,7 @@ async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Lin
     client.stream.compression = compression.map(|algorithm| (algorithm.name(), algorithm.level()));
     let mut session = sql::Session::new(shared.sql.clone(), entry.handle.clone(), client);
     session.set_password_expired(expired);
-    if entry.is_extra() && !session.has_global_privilege(Privilege::ConnectionAdmin) {
-        return refuse(link, &too_many_connections()).await;
-    }
-    if !login.database.is_empty()
-        && let Err(error) = session.use_database(&login.database)
-    {
+    if let Err(error) = begin(&mut session, entry, &login) {
         return refuse(link, &error).await;
     }
     let changes = changes_of(&mut session);
@@ -94,6 +89,17 @@ async fn log_in_untimed(shared: &Arc<Shared>, entry: &Registered, link: &mut Lin
         link.compress(algorithm);
     }
     Ok(Some(LoggedIn { session, nonce }))
+}
+
+/// Whether there is room for the session (1040), and its default database.
+fn begin(session: &mut sql::Session, entry: &Registered, login: &Login) -> Result<(), SqlError> {
+    if entry.is_extra() && !session.has_global_privilege(Privilege::ConnectionAdmin) {
+        return Err(too_many_connections());
+    }
+    match login.database.is_empty() {
+        true => Ok(()),
+        false => session.use_database(&login.database),
+    }
 }
 
 /// The capabilities that say how connections may be compressed (`protocol_compression_algorithms`).

@@ -4,6 +4,7 @@
 //! see it. Tables that would describe what does not exist here (views, triggers, routines) are there and empty.
 
 mod accounts;
+mod definitions;
 mod keys;
 mod once;
 mod replication;
@@ -20,10 +21,10 @@ use base::SqlError;
 use io::BoxFuture;
 use types::{ColumnDef, Value};
 
+pub(crate) use self::definitions::definition_of;
 pub(crate) use self::once::Once;
 pub(crate) use self::rows::{index_rows, privileges_text, table_numbers};
 pub(crate) use self::spec::column_spec;
-pub(crate) use self::tables::definition_of;
 use self::tables::{TABLES, TableSpec};
 use crate::exec::ExecContext;
 use crate::session::Shared;

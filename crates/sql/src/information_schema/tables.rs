@@ -358,7 +358,7 @@ const DATABASE_GRANTS: &str = "Host v255, Db v64, User v32, Select_priv v1, Inse
 
 /// As MySQL says that it has made the tables of the logs. Statements are not logged to tables, but `mariadb-dump` does not go
 /// without their definitions.
-const DEFINITIONS: [(&str, &str); 2] = [
+pub(super) const DEFINITIONS: [(&str, &str); 2] = [
     (
         "general_log",
         "CREATE TABLE `general_log` (
@@ -388,9 +388,3 @@ const DEFINITIONS: [(&str, &str); 2] = [
 ) ENGINE=CSV DEFAULT CHARSET=utf8mb3 COMMENT='Slow log'",
     ),
 ];
-
-/// What SHOW CREATE TABLE says of a virtual table, of those for which it says anything.
-pub(crate) fn definition_of(database: &str, name: &str) -> Option<&'static str> {
-    let found = DEFINITIONS.iter().find(|(table, _)| *table == name);
-    found.filter(|_| database.eq_ignore_ascii_case("mysql")).map(|(_, text)| *text)
-}

@@ -142,7 +142,7 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
     }
     let mut rows = Rows::new("Table v64, Create Table v1024");
     if let Some(text) = information_schema::definition_of(schema, &name.name) {
-        rows.push(vec![Value::str(name.name.clone()), Value::str_static(text)]);
+        rows.push(vec![Value::str(name.name.clone()), Value::str(text)]);
         return Ok(rows);
     }
     if system_database(schema).is_some() {
