@@ -17,18 +17,17 @@
 //! - What is wrong with an account (that it is locked, that its password has expired) learns who has proved to be its owner. Only that it
 //!   is blocked after too many wrong passwords learn all, since a right one would be known otherwise; decoys are blocked, too.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
-use parking_lot::Mutex;
 use sql::account::{Account, FailedLogins, SOCKET_PLUGIN, Tried};
 use sql::parse::ast::UserName;
 use wire::flags::capability;
 use wire::handshake::{AuthSwitch, Login, encode_auth_more_data};
 use wire::{PacketWriter, auth};
 
+pub use crate::digests::DigestCache;
 use crate::key::PasswordKey;
 use crate::transport::Peer;
 
@@ -84,41 +83,6 @@ pub fn decoy(user: &str, host: &str, plugin: &str, authentication: &str) -> Acco
 
 /// The host of clients of the local socket.
 pub const LOCALHOST: &str = "localhost";
-
-/// `SHA256(SHA256(password))` of accounts whose password was proved by the full path, for the fast path.
-#[derive(Default)]
-pub struct DigestCache {
-    digests: Mutex<HashMap<(String, String), Vec<Remembered>>>,
-}
-
-struct Remembered {
-    /// The account's hash at that time.
-    hash: String,
-    digest: [u8; 32],
-}
-
-impl DigestCache {
-    /// Those of the account's passwords that were proved before.
-    fn get(&self, account: &Account) -> Vec<[u8; 32]> {
-        let digests = self.digests.lock();
-        let Some(remembered) = digests.get(&(account.user.clone(), account.host.clone())) else { return Vec::new() };
-        let is_there = |it: &&Remembered| account.secrets().any(|secret| it.hash == secret);
-        remembered.iter().filter(is_there).map(|it| it.digest).collect()
-    }
-
-    /// Bounded by the number of accounts: one entry for each password.
-    fn remember(&self, account: &Account, hash: &str, password: &[u8]) {
-        let mut digests = self.digests.lock();
-        let remembered = digests.entry((account.user.clone(), account.host.clone())).or_default();
-        remembered.retain(|it| it.hash != hash && account.secrets().any(|secret| it.hash == secret));
-        remembered.push(Remembered { hash: hash.to_owned(), digest: auth::sha2_digest(password) });
-    }
-
-    /// `FLUSH PRIVILEGES`.
-    pub fn clear(&self) {
-        self.digests.lock().clear();
-    }
-}
 
 /// What the connection does next.
 #[derive(Debug, PartialEq, Eq)]
@@ -526,6 +490,66 @@ mod tests {
                 assert_eq!(code(&step), error);
             }
         }
+    }
+
+    /// What a login with a password comes to, over a protected stream; and what it has shown.
+    fn outcome(cache: &DigestCache, accounts: &One, plugin: &str, password: &[u8]) -> (Step, Proof) {
+        let (peer, mut out) = (peer(true), PacketWriter::new());
+        let answer = match plugin {
+            auth::NATIVE => auth::native_answer(password, &NONCE),
+            _ => auth::sha2_answer(password, &NONCE),
+        };
+        let mut it = Authentication::new(cache, &peer, NONCE);
+        let mut step = it.login(&login(plugin, answer), accounts, &mut out);
+        let proof = it.tried().map(|(_, proof)| proof).unwrap_or_default();
+        if step == Step::Continue {
+            step = it.packet(&[password, &[0]].concat(), &mut out);
+        }
+        (step, proof)
+    }
+
+    #[test]
+    fn the_second_password_is_as_good_as_the_first() {
+        for plugin in [auth::NATIVE, auth::CACHING_SHA2] {
+            let cache = DigestCache::default();
+            let mut accounts = account(plugin, b"new");
+            accounts.0.second = account(plugin, b"old").0.authentication;
+            for _ in 0..2 {
+                for (password, accepted) in [(&b"new"[..], true), (b"old", true), (b"no", false)] {
+                    let (step, _) = outcome(&cache, &accounts, plugin, password);
+                    assert_eq!(matches!(step, Step::Accepted(_)), accepted, "{plugin}");
+                }
+            }
+            // What is remembered of it counts no longer once it is discarded.
+            accounts.0.second.clear();
+            assert_eq!(code(&outcome(&cache, &accounts, plugin, b"old").0), 1045);
+        }
+    }
+
+    #[test]
+    fn a_wrong_answer_is_known_before_the_login_ends() {
+        let (cache, accounts) = (DigestCache::default(), account(auth::CACHING_SHA2, b"pw"));
+        assert_eq!(outcome(&cache, &accounts, auth::CACHING_SHA2, b"no").1, Proof::None);
+        assert!(matches!(outcome(&cache, &accounts, auth::CACHING_SHA2, b"pw").0, Step::Accepted(_)));
+        // Now the fast path knows it.
+        assert_eq!(outcome(&cache, &accounts, auth::CACHING_SHA2, b"no").1, Proof::Wrong);
+    }
+
+    #[test]
+    fn a_blocked_account_has_no_fast_path() {
+        let (cache, failed, mut accounts) =
+            (DigestCache::default(), FailedLogins::default(), account(auth::CACHING_SHA2, b"pw"));
+        (accounts.0.password.attempts, accounts.0.password.lock_days) = (1, 1);
+        assert!(matches!(outcome(&cache, &accounts, auth::CACHING_SHA2, b"pw").0, Step::Accepted(_)));
+        let packets = |password: &[u8], now| {
+            let (peer, mut out) = (peer(true), PacketWriter::new());
+            let mut it = Authentication::new(&cache, &peer, NONCE).with_blocks(&failed, now);
+            let step = it.login(&login(auth::CACHING_SHA2, auth::sha2_answer(password, &NONCE)), &accounts, &mut out);
+            (out.bytes().to_vec(), step == Step::Continue)
+        };
+        assert_ne!(packets(b"pw", 5), packets(b"no", 5));
+        failed.failed(Tried { account: &accounts.0, is_decoy: false }, 5);
+        assert_eq!(packets(b"pw", 5), packets(b"no", 5));
     }
 
     #[test]

@@ -46,6 +46,10 @@ impl Connection {
             self.write_err(&sql::session::must_change_password());
             return Ok(Next::Command);
         }
+        self.run_command(command).await
+    }
+
+    async fn run_command(&mut self, command: Command<'_>) -> Result<Next, Ended> {
         match command {
             Command::Quit => return Ok(Next::Close),
             Command::Query(text) => self.query(trimmed(text)).await?,

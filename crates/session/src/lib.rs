@@ -21,6 +21,7 @@ pub mod auth;
 pub mod client;
 mod commands;
 mod connection;
+mod digests;
 pub mod dump;
 mod execute;
 pub mod key;

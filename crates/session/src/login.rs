@@ -231,7 +231,7 @@ pub(crate) async fn authenticate(
 }
 
 fn seconds_now(shared: &Shared) -> u64 {
-    shared.sql.env.clock.now().0 as u64 / 1_000_000
+    shared.sql.env.clock.now().0 / 1_000_000
 }
 
 /// Counts a wrong password as soon as it is known: a client that goes away then has tried it all the same.
@@ -295,7 +295,7 @@ pub(crate) fn count_for(shared: &Shared, entry: &Registered, login: &Login, acco
         0 => error,
         max => exceeded(&account.user, "max_user_connections", max),
     })?;
-    shared.sql.usage.connect(account, shared.sql.env.clock.now().0 as u64)
+    shared.sql.usage.connect(account, shared.sql.env.clock.now().0)
 }
 
 pub(crate) fn client_of(login: &Login, account: &Account, link: &Link) -> Client {

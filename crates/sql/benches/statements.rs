@@ -107,6 +107,8 @@ impl Bench {
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
             mandatory_roles: &[],
+            reuse_policy: Default::default(),
+            microseconds: 0,
             foreign_key_checks: true,
             warnings: &warnings,
         };

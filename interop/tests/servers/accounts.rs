@@ -136,13 +136,32 @@ fn options_of_accounts_go_to_a_mysql_and_come_from_one() {
 }
 
 #[test]
+fn a_copy_and_a_recovery_make_the_same_accounts() {
+    let mut source = Server::start("accounts-recovered", ServerOptions::default()).unwrap();
+    let copy = source.start_follower("accounts-copied").unwrap();
+    let of_settings = "SET GLOBAL password_history = 2, GLOBAL password_reuse_interval = 1; CREATE USER g IDENTIFIED BY 'a'; \
+                       ALTER USER g IDENTIFIED BY 'b'; SET GLOBAL password_reuse_interval = 0; ALTER USER g IDENTIFIED BY 'c'; \
+                       SET PASSWORD FOR g = 'd'; ALTER USER r1, g COMMENT 'mixed'; CREATE USER h IDENTIFIED BY 'x' DEFAULT ROLE r1";
+    source.client().query(&format!("{OF_MYSQL}; {of_settings}")).unwrap();
+    let all = format!("{SHOWN}; SELECT * FROM mysql.password_history; SELECT * FROM mysql.user; SHOW GRANTS FOR h");
+    let before = source.client().query(&all).unwrap();
+    assert_eq!(source.client().query("SELECT COUNT(*) FROM mysql.password_history WHERE user = 'g'").unwrap(), "2\n");
+    source.wait_until_in_step(&copy).unwrap();
+    assert_eq!(copy.client().query(&all).unwrap(), before);
+    source.kill();
+    source.restart().unwrap();
+    assert_eq!(source.client().query(&all).unwrap(), before);
+}
+
+#[test]
 fn options_of_accounts_go_to_a_maria() {
     // What MariaDB does not know is in comments, also where MySQL's text would end one.
     let sql = OF_MYSQL.replace("COMMENT 'a\\b''c*/'", "COMMENT 'a\\b''c'");
+    let sql = format!("{sql}; ALTER USER r1, a6 WITH MAX_QUERIES_PER_HOUR 9 PASSWORD HISTORY 3");
     let (_source, replica) = follows(None, Some(Kind::Maria118), &sql);
     let shown = "SELECT user, ssl_type, x509_subject, max_questions, max_user_connections, max_updates, password_expired FROM mysql.user WHERE user LIKE 'a_' \
                  ORDER BY user";
-    let expected = "a1\t\t\t0\t0\t0\tY\na2\t\t\t0\t0\t0\tN\na3\tANY\t\t5\t3\t0\tN\na5\t\t\t0\t0\t0\tN\na6\t\t\t0\t0\t0\tN\n\
+    let expected = "a1\t\t\t0\t0\t0\tY\na2\t\t\t0\t0\t0\tN\na3\tANY\t\t5\t3\t0\tN\na5\t\t\t0\t0\t0\tN\na6\t\t\t9\t0\t0\tN\n\
                     a7\t\t\t0\t0\t0\tN\na8\tSPECIFIED\t/CN=x\t0\t0\t1\tN\n";
     assert_eq!(replica.client().query(shown).unwrap(), expected);
 }

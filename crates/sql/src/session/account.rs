@@ -64,7 +64,7 @@ impl Session {
         let AccountCache { usage: Some(usage), account, .. } = &self.account else { return Ok(()) };
         // The hour is that of the clock, not of SET TIMESTAMP.
         let now = self.shared.env.clock.now().0;
-        usage.statement(&account.user, &account.limits, changes_data(statement), now as u64)
+        usage.statement(&account.user, &account.limits, changes_data(statement), now)
     }
 }
 

@@ -107,7 +107,7 @@ impl Session {
             reuse_days: options.reuse_days.map_or(account.password.reuse_days, OrDefault::own),
             ..account.password
         };
-        let now = self.now.0 as u64;
+        let now = self.now.0;
         let policy = self.reuse_policy().of(&rules);
         let is_same = |hash: &str| self.shared.services.is_password(&account.plugin, hash, password);
         if account::refused(&account.past, policy, now).any(|past| is_same(&past.hash)) {
