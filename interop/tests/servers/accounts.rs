@@ -92,6 +92,31 @@ fn connections_have_to_be_what_accounts_require() {
     assert_eq!(login(ours.port(), "b", &["--skip-ssl"]), 1045);
 }
 
+#[test]
+fn passwords_that_the_server_makes_let_in() {
+    let server = Server::start("random-passwords", ServerOptions::default()).unwrap();
+    let client = server.client();
+    let made = |sql: &str| {
+        let text = client.query(sql).unwrap();
+        text.lines().map(|line| line.split('\t').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    let socket = format!("--socket={}", server.folder().join("sock").display());
+    let enters = |user: &str, password: &str| {
+        let password = format!("--password={password}");
+        let arguments = ["--no-defaults", &socket, "-u", user, &password, "-e", "SELECT 1"];
+        Command::new("mariadb").args(arguments).output().unwrap().status.success()
+    };
+    let two = made("CREATE USER a IDENTIFIED BY RANDOM PASSWORD, b, c@localhost IDENTIFIED BY RANDOM PASSWORD");
+    let names: Vec<&str> = two.iter().flat_map(|row| [&*row[0], &*row[1], &*row[3]]).collect();
+    assert_eq!(names, ["a", "%", "1", "c", "localhost", "1"]);
+    assert!(two[0][2] != two[1][2] && two.iter().all(|row| row[2].len() == 20), "{two:?}");
+    assert!(enters("a", &two[0][2]) && enters("c", &two[1][2]) && !enters("a", &two[1][2]));
+    let next = made("SET PASSWORD FOR a TO RANDOM RETAIN CURRENT PASSWORD");
+    assert!(enters("a", &two[0][2]) && enters("a", &next[0][2]));
+    let last = made("SET generated_random_password_length = 255; ALTER USER a IDENTIFIED BY RANDOM PASSWORD");
+    assert!(last[0][2].len() == 255 && enters("a", &last[0][2]) && !enters("a", &next[0][2]));
+}
+
 /// How long a replica may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 

@@ -137,7 +137,7 @@ fn stored(auth: Option<&AuthSpec>, before: Option<&Account>) -> Result<(String, 
         None | Some(AuthSecret::None) => String::new(),
         // A password in the clear never gets here: the session hashes it before it plans.
         Some(AuthSecret::Password(password)) if password.is_empty() => String::new(),
-        Some(AuthSecret::Password(_)) => {
+        Some(AuthSecret::Password(_) | AuthSecret::Random) => {
             return Err(SqlError::unknown("a password that was not hashed in a definition"));
         }
     };

@@ -73,7 +73,7 @@ fn user_spec(tokens: &mut Tokens<'_>, is_there: bool) -> Parsed<UserSpec> {
 /// REPLACE and RETAIN CURRENT PASSWORD behind a new password.
 fn replaced(tokens: &mut Tokens<'_>, secret: &AuthSecret) -> Parsed<(Option<String>, KeepPassword)> {
     let mut replace = None;
-    if matches!(secret, AuthSecret::Password(_)) && tokens.accept("REPLACE") {
+    if matches!(secret, AuthSecret::Password(_) | AuthSecret::Random) && tokens.accept("REPLACE") {
         replace = Some(tokens.string()?);
     }
     let retains = *secret != AuthSecret::None && tokens.accept("RETAIN CURRENT PASSWORD");
@@ -81,8 +81,7 @@ fn replaced(tokens: &mut Tokens<'_>, secret: &AuthSecret) -> Parsed<(Option<Stri
 }
 
 /// The same for SET PASSWORD.
-pub(super) fn set_password(tokens: &mut Tokens<'_>, user: Option<UserName>, password: String) -> Parsed<UserSpec> {
-    let secret = AuthSecret::Password(password);
+pub(super) fn set_password(tokens: &mut Tokens<'_>, user: Option<UserName>, secret: AuthSecret) -> Parsed<UserSpec> {
     let (replace, keep) = replaced(tokens, &secret)?;
     Ok(UserSpec { name: user, auth: Some(AuthSpec { plugin: None, secret }), replace, keep })
 }
@@ -94,7 +93,7 @@ fn auth(tokens: &mut Tokens<'_>) -> Parsed<AuthSpec> {
         plugin = Some(tokens.name_or_string()?.to_ascii_lowercase());
     }
     let secret = if tokens.accept("BY RANDOM PASSWORD") {
-        return Err(ParseError::not_supported("IDENTIFIED BY RANDOM PASSWORD"));
+        AuthSecret::Random
     } else if tokens.accept("BY PASSWORD") {
         // MariaDB and old MySQL: the hash of mysql_native_password.
         plugin.get_or_insert_with(|| "mysql_native_password".into());
@@ -137,10 +136,21 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         }
         Ok(user)
     })?;
+    // MariaDB's, which are options of the account.
     let mut grant_option = false;
+    if tokens.next_are("REQUIRE") {
+        return Err(ParseError::not_supported("GRANT … REQUIRE (ALTER USER … REQUIRE)"));
+    }
     if tokens.accept("WITH") {
-        tokens.expect("GRANT OPTION")?;
-        grant_option = true;
+        let has_limit =
+            |tokens: &Tokens<'_>| tokens.peek_word().is_some_and(|word| word.to_uppercase().starts_with("MAX_"));
+        if !has_limit(tokens) {
+            tokens.expect("GRANT OPTION")?;
+            grant_option = true;
+        }
+        if has_limit(tokens) {
+            return Err(ParseError::not_supported("GRANT … WITH MAX_… (ALTER USER … WITH MAX_…)"));
+        }
     }
     let grantor = grant_as(tokens)?;
     tokens.privileges_read(start);

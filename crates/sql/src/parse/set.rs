@@ -3,7 +3,7 @@
 use sqlparser::ast::Expr;
 use sqlparser::tokenizer::Token;
 
-use super::ast::{Isolation, SetItem, SetScope, Statement};
+use super::ast::{AuthSecret, Isolation, SetItem, SetScope, Statement};
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account, role};
@@ -135,8 +135,9 @@ fn special(tokens: &mut Tokens<'_>) -> Parsed<Option<SetItem>> {
         return Ok(None);
     }
     let user = if tokens.accept("FOR") { tokens.user()? } else { None };
-    if tokens.next_are("TO RANDOM") {
-        return Err(ParseError::not_supported("SET PASSWORD TO RANDOM"));
+    if tokens.accept("TO RANDOM") {
+        let spec = account::set_password(tokens, user, AuthSecret::Random)?;
+        return Ok(Some(SetItem::Password(Box::new(spec))));
     }
     expect_equals(tokens)?;
     let old_function = tokens.next_are("PASSWORD") || tokens.next_are("OLD_PASSWORD");
@@ -148,7 +149,8 @@ fn special(tokens: &mut Tokens<'_>) -> Parsed<Option<SetItem>> {
     if old_function {
         tokens.expect_token(&Token::RParen)?;
     }
-    account::set_password(tokens, user, password).map(|spec| Some(SetItem::Password(Box::new(spec))))
+    account::set_password(tokens, user, AuthSecret::Password(password))
+        .map(|spec| Some(SetItem::Password(Box::new(spec))))
 }
 
 fn transaction(tokens: &mut Tokens<'_>, scope: SetScope) -> Parsed<SetItem> {

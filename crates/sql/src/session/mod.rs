@@ -160,6 +160,8 @@ pub struct Session {
     account: AccountCache,
     /// Nothing is done but to give the account another password.
     password_expired: bool,
+    /// Passwords that the statement has made.
+    generated: Vec<(UserName, String)>,
     /// Declared before `locked`, so that it is dropped first.
     transaction: TransactionState,
     /// The transaction is a distributed one.
@@ -222,6 +224,7 @@ impl Session {
             diagnostics: Diagnostics::default(),
             account: AccountCache::default(),
             password_expired: false,
+            generated: Vec::new(),
             transaction: TransactionState::default(),
             xa: None,
             locked: LockedTables::default(),

@@ -7,10 +7,12 @@ use crate::account::{self, Account, PasswordRules, Privilege, ReusePolicy, SOCKE
 use crate::parse::ast::{
     AuthSecret, Ddl, Expire, KeepPassword, OrDefault, RoleGrant, SetItem, Statement, UserName, UserOptions, UserSpec,
 };
+use crate::result::{Outcome, ResultSink};
 
 impl Session {
     /// USER() and passwords are put in their final form: names and hashes.
     pub(super) fn resolve_accounts(&mut self, mut ddl: Ddl) -> Result<Ddl, SqlError> {
+        self.generated.clear();
         let own = self.client.account.clone();
         if let Ddl::GrantRoles(RoleGrant { users, .. })
         | Ddl::RevokeRoles(RoleGrant { users, .. })
@@ -33,9 +35,39 @@ impl Session {
                 self.check_replaced(spec, &name, known.as_ref())?;
                 self.check_reused(spec, options, &name, known.as_ref())?;
             }
+            self.make_random(spec, &name);
             self.resolve_secret(spec, known)?;
         }
         Ok(ddl)
+    }
+
+    /// RANDOM PASSWORD becomes one that is shown when it is the account's.
+    fn make_random(&mut self, spec: &mut UserSpec, name: &UserName) {
+        let Some(auth) = spec.auth.as_mut().filter(|auth| auth.secret == AuthSecret::Random) else { return };
+        let length = self.settings.named("generated_random_password_length").as_u64() as usize;
+        let mut password = String::with_capacity(length);
+        while password.len() < length {
+            let mut bytes = [0; 64];
+            self.shared.env.random.fill(&mut bytes);
+            // A byte that stands for none of them is left out, so that each is as likely as any other.
+            let signs = bytes.iter().filter_map(|byte| SIGNS.get(usize::from(byte & 0x7f)));
+            password.extend(signs.take(length - password.len()).map(|sign| char::from(*sign)));
+        }
+        self.generated.push((name.clone(), password.clone()));
+        auth.secret = AuthSecret::Password(password);
+    }
+
+    /// The passwords that a statement has made, if it has made any.
+    pub(super) async fn show_generated(
+        &mut self,
+        outcome: Outcome,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let generated = std::mem::take(&mut self.generated);
+        if generated.is_empty() {
+            return Ok(outcome);
+        }
+        crate::show::generated_passwords(self, generated, sink).await
     }
 
     /// A password becomes its hash.
@@ -71,7 +103,8 @@ impl Session {
             let message = "Do not specify the current password while changing it for other users.";
             return Err(SqlError::new(codes::CURRENT_PASSWORD_NOT_REQUIRED, message));
         }
-        let gives_password = spec.auth.as_ref().is_some_and(|auth| matches!(auth.secret, AuthSecret::Password(_)));
+        let gives_password =
+            spec.auth.as_ref().is_some_and(|auth| matches!(auth.secret, AuthSecret::Password(_) | AuthSecret::Random));
         let Some(account) = known.filter(|_| is_own && gives_password) else { return Ok(()) };
         if let Some(current) = &spec.replace {
             if self.shared.services.is_password(&account.plugin, &account.authentication, current) {
@@ -209,7 +242,7 @@ impl Session {
     /// oneself.
     pub(super) fn is_only_own_password(&self, users: &[UserSpec], options: &UserOptions) -> bool {
         let is_password = |spec: &UserSpec| match &spec.auth {
-            Some(auth) => auth.plugin.is_none() && matches!(auth.secret, AuthSecret::Password(_)),
+            Some(auth) => auth.plugin.is_none() && matches!(auth.secret, AuthSecret::Password(_) | AuthSecret::Random),
             None => spec.keep == KeepPassword::Discard,
         };
         let is_own = |spec: &UserSpec| spec.name.as_ref().is_none_or(|name| *name == self.client.account);
@@ -225,6 +258,9 @@ impl Session {
         self.check_global_itself(&[Privilege::CreateUser, Privilege::ApplicationPasswordAdmin])
     }
 }
+
+/// What passwords are made of: nothing that has to be escaped in a literal of SQL or between quotes of a shell.
+const SIGNS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789,.-;:_+*%&/(){}[]<>@#^=?~";
 
 /// 1820
 pub fn must_change_password() -> SqlError {

@@ -12,7 +12,7 @@ use super::prepared::rows_of;
 use crate::ddl::no_database;
 use crate::expr::WarningLevel;
 use crate::information_schema::SystemTables;
-use crate::parse::ast::{Show, Statement};
+use crate::parse::ast::{Ddl, Show, Statement};
 use crate::parse::{Foreign, ParsedStatement, in_our_words, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
@@ -170,10 +170,17 @@ impl Session {
             self.drop_replaced(replaced).await?;
         }
         match &parsed.statement {
-            Statement::Set(items) => self.set(items).await,
+            Statement::Set(items) => {
+                let outcome = self.set(items).await?;
+                self.show_generated(outcome, sink).await
+            }
             Statement::SetRole(roles) => self.set_role(roles),
             Statement::Show(show) => crate::show::show(self, show, sink).await,
             statement if self.rows_follow(statement) => self.define_before_rows(statement, parsed.trimmed()).await,
+            Statement::Ddl(ddl @ (Ddl::CreateUser { .. } | Ddl::AlterUser { .. })) => {
+                let outcome = self.define(ddl, parsed.trimmed()).await?;
+                self.show_generated(outcome, sink).await
+            }
             Statement::Ddl(ddl) => self.define(ddl, parsed.trimmed()).await,
             Statement::CreateTableSelect(create, query) => self.create_table_select(create, query, parsed).await,
             Statement::Transaction(statement) => self.transaction_statement(statement).await,

@@ -21,7 +21,7 @@ pub(crate) use self::status::stream_lines;
 use crate::bind::output;
 use crate::expr::ExprType;
 use crate::information_schema::{Once, column_spec};
-use crate::parse::ast::{Filter, Limit, NothingToShow, Show};
+use crate::parse::ast::{Filter, Limit, NothingToShow, Show, UserName};
 use crate::result::{Outcome, ResultColumn, ResultSink};
 use crate::session::Session;
 
@@ -100,6 +100,19 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
         }
     };
     send(session, rows, filter, sink).await
+}
+
+/// The passwords that CREATE USER, ALTER USER or SET PASSWORD has made.
+pub(crate) async fn generated_passwords(
+    session: &mut Session,
+    generated: Vec<(UserName, String)>,
+    sink: &mut dyn ResultSink,
+) -> Result<Outcome, SqlError> {
+    let mut rows = Rows::new("user v32, host v255, generated password v255, auth_factor u");
+    for (name, password) in generated {
+        rows.push(vec![Value::str(name.user), Value::str(name.host), Value::str(password), Value::UInt(1)]);
+    }
+    send(session, rows, &Filter::None, sink).await
 }
 
 /// Sends rows through a filter.

@@ -511,6 +511,8 @@ pub enum AuthSecret {
     None,
     /// BY: in the clear.
     Password(String),
+    /// BY RANDOM PASSWORD: the server makes one, and shows it.
+    Random,
     /// AS: as stored.
     Hash(String),
 }

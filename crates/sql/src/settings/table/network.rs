@@ -25,6 +25,7 @@ pub(super) const ALL: &[Setting] = &[
         "Clients that cannot change an expired password are refused (1862); OFF lets them in, to run nothing else (1820).",
     ),
     fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().doc("Whether TLS is there."),
+    both("generated_random_password_length", uint(5, 255), "20").doc("Signs of a password that RANDOM PASSWORD makes."),
     global("global_connection_memory_limit", uint(16 << 20, u64::MAX), "18446744073709551615").doc(
         "Bytes of memory that all connections may take together (4081), but for accounts with CONNECTION_ADMIN.",
     ),
