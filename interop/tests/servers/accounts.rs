@@ -117,6 +117,28 @@ fn passwords_that_the_server_makes_let_in() {
     assert!(last[0][2].len() == 255 && enters("a", &last[0][2]) && !enters("a", &next[0][2]));
 }
 
+fn side_of(server: &Server) -> Side {
+    Side::over(server.folder().join("sock"))
+}
+
+#[test]
+fn a_block_does_not_tell_that_there_is_an_account() {
+    let server = Server::start("blocks", ServerOptions::default()).unwrap();
+    server.client().query("CREATE USER ada IDENTIFIED BY 'a' FAILED_LOGIN_ATTEMPTS 2 PASSWORD_LOCK_TIME 1").unwrap();
+    let mut side = side_of(&server);
+    let mut answers = |user: &str| -> Vec<String> {
+        let tries = ["x", "y", "x", "a"].map(|password| side.run(&format!("[{user}:{password}!] SELECT 1")));
+        tries.iter().map(|answer| answer.replace(user, "who")).collect()
+    };
+    let of_ada = answers("ada");
+    assert!(of_ada[0].contains("1045") && of_ada[1..].iter().all(|answer| answer.contains("3955")), "{of_ada:?}");
+    // The only account with a password is what every other name looks like.
+    assert_eq!(answers("nobody"), of_ada);
+    server.client().query("FLUSH PRIVILEGES").unwrap();
+    assert_eq!(answers("nobody"), of_ada);
+    assert!(side_of(&server).run("[ada:a!] SELECT 1").starts_with("rows"));
+}
+
 /// How long a replica may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 
