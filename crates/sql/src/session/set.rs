@@ -212,7 +212,7 @@ impl Session {
         {
             return Err(not_in_a_transaction(setting));
         }
-        if matches!(setting.name, "max_allowed_packet" | "net_buffer_length") {
+        if matches!(setting.name, "max_allowed_packet" | "max_user_connections" | "net_buffer_length") {
             let message =
                 format!("SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value", setting.name);
             return Err(SqlError::new(codes::VARIABLE_IS_READONLY, message));
