@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn rows_are_read_again() {
         let text: Arc<str> = Arc::from("(-1, +2.5, 'it''s', x'4A', b'1', NULL, TRUE, DEFAULT, _binary 'b')");
-        let rows = LiteralRows::new(text.clone(), SqlMode::default(), vec![0..text.len() as u32]);
+        let rows = LiteralRows::new(text.clone(), SqlMode::default(), std::iter::once(0..text.len() as u32).collect());
         let mut values = Vec::new();
         rows.values(0, &mut values).unwrap();
         let number = |digits: &str| Literal::Value(Value::Number(digits.to_owned(), false));
