@@ -9,10 +9,31 @@ use crate::bind::frame::SlotSource;
 use crate::bind::scope::Place;
 use crate::expr::Expr;
 
+/// An aggregate where it is bound: its address, the blocks that were begun before it, and those around it. A CTE's is in several places.
+pub(super) type Occurrence = (usize, u32, usize);
+
 impl<'a> Binder<'a> {
     /// Which enclosing block an aggregate is of; `None` if it is of the innermost one. It is the block of the innermost columns that
     /// it reads, or, if none of its may be called there, the next block inside of that where it may.
+    ///
+    /// Its arguments are bound to find that out, and once more afterwards. The answer is kept, so that one in another's arguments is not
+    /// looked for twice as often with each level.
     pub(super) fn aggregate_level(
+        &mut self,
+        function: &'a sql::Function,
+        args: &'a [sql::FunctionArg],
+        scope: ExprScope<'_>,
+    ) -> Result<Option<usize>, SqlError> {
+        let occurrence = (std::ptr::from_ref(function).addr(), self.blocks, self.scopes.len());
+        if let Some(level) = self.aggregate_levels.get(&occurrence) {
+            return Ok(*level);
+        }
+        let level = self.find_aggregate_level(function, args, scope)?;
+        self.aggregate_levels.insert(occurrence, level);
+        Ok(level)
+    }
+
+    fn find_aggregate_level(
         &mut self,
         function: &'a sql::Function,
         args: &'a [sql::FunctionArg],
@@ -42,7 +63,8 @@ impl<'a> Binder<'a> {
             .iter()
             .map(|scope| (scope.frame.slots.len(), scope.subqueries.len(), scope.aggregates.len(), scope.place))
             .collect();
-        let constants = self.constants.len();
+        let noted = (self.constants.len(), self.uses.len(), self.temporary.len());
+        let counted = (self.blocks, self.expansions);
         let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &[], ..scope };
         let wildcard =
             |arg: &&sql::FunctionArg| !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
@@ -67,7 +89,10 @@ impl<'a> Binder<'a> {
             scope.aggregates.truncate(aggregates);
             scope.place = place;
         }
-        self.constants.truncate(constants);
+        self.constants.truncate(noted.0);
+        self.uses.truncate(noted.1);
+        self.temporary.truncate(noted.2);
+        (self.blocks, self.expansions) = counted;
         deepest
     }
 

@@ -30,6 +30,7 @@ mod subquery;
 pub(crate) mod tree;
 pub(crate) mod written;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -73,6 +74,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) types_params: bool,
     /// Constants that are compared with columns of dates and times.
     pub(crate) constants: Vec<constant::ConstantBeside>,
+    /// See [`Binder::aggregate_level`].
+    aggregate_levels: HashMap<enclosing::Occurrence, Option<usize>>,
 }
 
 impl<'a> Binder<'a> {
@@ -91,6 +94,7 @@ impl<'a> Binder<'a> {
             needs: Privilege::Select,
             types_params: false,
             constants: Vec::new(),
+            aggregate_levels: HashMap::new(),
         }
     }
 
