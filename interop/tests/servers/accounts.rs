@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use interop::{Kind, Node, Peer, Server, ServerOptions};
 
-use crate::as_users::{Side, compare};
+use crate::as_users::{Side, compare, follows};
 
 #[test]
 fn accounts_are_those_of_mysql() {
@@ -139,9 +139,6 @@ fn a_block_does_not_tell_that_there_is_an_account() {
     assert!(side_of(&server).run("[ada:a!] SELECT 1").starts_with("rows"));
 }
 
-/// How long a replica may take.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// Options as a MySQL has them.
 const OF_MYSQL: &str = "CREATE USER a1 PASSWORD EXPIRE; CREATE USER a2 IDENTIFIED BY 'x' PASSWORD EXPIRE NEVER PASSWORD HISTORY 3 PASSWORD REUSE INTERVAL 5 DAY \
                         PASSWORD REQUIRE CURRENT FAILED_LOGIN_ATTEMPTS 3 PASSWORD_LOCK_TIME UNBOUNDED; CREATE USER a3 REQUIRE SSL WITH MAX_QUERIES_PER_HOUR 5 \
@@ -159,24 +156,10 @@ const SHOWN: &str = "SHOW CREATE USER a1; SHOW CREATE USER a2; SHOW CREATE USER 
                      SHOW CREATE USER r1; SELECT user, User_attributes FROM mysql.user WHERE LENGTH(user) = 2 ORDER BY user; \
                      SELECT user, COUNT(*), MAX(LENGTH(password)) FROM mysql.password_history GROUP BY user ORDER BY user";
 
-fn follows(source: Option<Kind>, replica: Option<Kind>, sql: &str) -> (Node, Node) {
-    let name = |kind: Option<Kind>| kind.map_or("ours", |kind| kind.name());
-    let (from, to) = (format!("accounts-from-{}", name(source)), format!("accounts-to-{}", name(replica)));
-    let (source, replica) = (Node::start(source, &from).unwrap(), Node::start(replica, &to).unwrap());
-    if replica.kind() == Some(Kind::Maria118) {
-        // Our accounts have caching_sha2_password, which MariaDB's server learns by a plugin.
-        replica.client().query("INSTALL SONAME 'auth_mysql_sha2'; RESET MASTER").unwrap();
-    }
-    replica.follow(source.port()).unwrap();
-    source.client().query(&format!("CREATE DATABASE d; {sql}")).unwrap();
-    source.wait_for_replica(&replica, PATIENCE).unwrap();
-    (source, replica)
-}
-
 #[test]
 fn options_of_accounts_go_to_a_mysql_and_come_from_one() {
     for (from, to) in [(None, Some(Kind::Mysql97)), (Some(Kind::Mysql97), None)] {
-        let (source, replica) = follows(from, to, OF_MYSQL);
+        let (source, replica) = follows("accounts", from, to, &format!("CREATE DATABASE d; {OF_MYSQL}"));
         let shown = |node: &Node| node.client().query(SHOWN).unwrap();
         assert_eq!(shown(&source), shown(&replica), "{from:?} to {to:?}");
     }
@@ -204,8 +187,8 @@ fn a_copy_and_a_recovery_make_the_same_accounts() {
 fn options_of_accounts_go_to_a_maria() {
     // What MariaDB does not know is in comments, also where MySQL's text would end one.
     let sql = OF_MYSQL.replace("COMMENT 'a\\b''c*/'", "COMMENT 'a\\b''c'");
-    let sql = format!("{sql}; ALTER USER r1, a6 WITH MAX_QUERIES_PER_HOUR 9 PASSWORD HISTORY 3");
-    let (_source, replica) = follows(None, Some(Kind::Maria118), &sql);
+    let sql = format!("CREATE DATABASE d; {sql}; ALTER USER r1, a6 WITH MAX_QUERIES_PER_HOUR 9 PASSWORD HISTORY 3");
+    let (_source, replica) = follows("accounts", None, Some(Kind::Maria118), &sql);
     let shown = "SELECT user, ssl_type, x509_subject, max_questions, max_user_connections, max_updates, password_expired FROM mysql.user WHERE user LIKE 'a_' \
                  ORDER BY user";
     let expected = "a1\t\t\t0\t0\t0\tY\na2\t\t\t0\t0\t0\tN\na3\tANY\t\t5\t3\t0\tN\na5\t\t\t0\t0\t0\tN\na6\t\t\t9\t0\t0\tN\n\
@@ -215,10 +198,10 @@ fn options_of_accounts_go_to_a_maria() {
 
 #[test]
 fn options_of_accounts_come_from_a_maria() {
-    let sql = "CREATE USER a1 IDENTIFIED BY 'x' REQUIRE SSL WITH MAX_QUERIES_PER_HOUR 5 MAX_USER_CONNECTIONS 3 PASSWORD EXPIRE INTERVAL 7 DAY ACCOUNT LOCK; \
+    let sql = "CREATE DATABASE d; CREATE USER a1 IDENTIFIED BY 'x' REQUIRE SSL WITH MAX_QUERIES_PER_HOUR 5 MAX_USER_CONNECTIONS 3 PASSWORD EXPIRE INTERVAL 7 DAY ACCOUNT LOCK; \
                CREATE USER a2 REQUIRE SUBJECT '/CN=x' AND ISSUER '/CN=y' ACCOUNT LOCK PASSWORD EXPIRE NEVER; ALTER USER a2 ACCOUNT UNLOCK; \
                ALTER USER a1 REQUIRE X509 WITH MAX_UPDATES_PER_HOUR 4; CREATE USER a3 PASSWORD EXPIRE; ALTER USER a3 PASSWORD EXPIRE DEFAULT";
-    let (_source, replica) = follows(Some(Kind::Maria118), None, sql);
+    let (_source, replica) = follows("accounts", Some(Kind::Maria118), None, sql);
     let shown = "SELECT user, ssl_type, x509_subject, x509_issuer, max_questions, max_updates, max_user_connections, password_expired, password_lifetime, account_locked \
                  FROM mysql.user WHERE user LIKE 'a_' ORDER BY user";
     let expected = "a1\tX509\t\t\t5\t4\t3\tN\t7\tY\na2\tSPECIFIED\t/CN=x\t/CN=y\t0\t0\t0\tN\t0\tN\na3\t\t\t\t0\t0\t0\tY\tNULL\tN\n";

@@ -1,4 +1,4 @@
-//! Statements of several accounts, one a line, on two servers: their answers are to be the same.
+//! Statements of several accounts, one a line, on two servers: their answers are to be the same. And statements about accounts in logs.
 //!
 //! `[user] statement` is of that account's connection, `[user!] statement` of a new one, root's without a user. `[user:password!]` logs in with
 //! a password, `[user:password+!]` as a client that can change a password that has expired. RESET CONNECTION is the command.
@@ -6,8 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use interop::{Answer, Connection, Credentials, capability, workspace_root};
+use interop::{Answer, Connection, Credentials, Kind, Node, capability, workspace_root};
+
+/// How long a replica may take.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One of the servers, with a connection of each account.
 pub(crate) struct Side {
@@ -113,4 +117,19 @@ pub(crate) fn compare(folder: &str, ours: &mut Side, peer: &mut Side) {
     let stale = known.iter().filter(|label| !used.contains(*label));
     differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
     assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+}
+
+/// A replica behind a source (ours, if no kind is said) that has these statements from it.
+pub(crate) fn follows(test: &str, source: Option<Kind>, replica: Option<Kind>, sql: &str) -> (Node, Node) {
+    let name = |kind: Option<Kind>| kind.map_or("ours", |kind| kind.name());
+    let (from, to) = (format!("{test}-from-{}", name(source)), format!("{test}-to-{}", name(replica)));
+    let (source, replica) = (Node::start(source, &from).unwrap(), Node::start(replica, &to).unwrap());
+    if replica.kind() == Some(Kind::Maria118) {
+        // Our accounts have caching_sha2_password, which MariaDB's server learns by a plugin.
+        replica.client().query("INSTALL SONAME 'auth_mysql_sha2'; RESET MASTER").unwrap();
+    }
+    replica.follow(source.port()).unwrap();
+    source.client().query(sql).unwrap();
+    source.wait_for_replica(&replica, PATIENCE).unwrap();
+    (source, replica)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use interop::{Kind, Node, Peer, Server, ServerOptions};
 
-use crate::as_users::{Side, compare};
+use crate::as_users::{Side, compare, follows};
 
 #[test]
 fn roles_are_those_of_mysql() {
@@ -15,9 +15,6 @@ fn roles_are_those_of_mysql() {
     let peer = Peer::start(Kind::Mysql97, "roles", Duration::ZERO, &[]).unwrap();
     compare("roles", &mut Side::new(ours.port()), &mut Side::new(peer.port()));
 }
-
-/// How long a replica may take.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Roles as a MySQL makes them.
 const OF_MYSQL: &str = "CREATE DATABASE d; CREATE ROLE a, b, 'c'@'localhost'; CREATE USER u, v, w; GRANT SELECT ON d.* TO a; \
@@ -31,24 +28,10 @@ const SHOWN: &str = "SELECT * FROM mysql.role_edges ORDER BY 1, 2, 3, 4; SELECT 
                      SHOW GRANTS FOR w USING v; SHOW GRANTS FOR y USING a; SELECT user, host, account_locked FROM mysql.user WHERE LENGTH(user) < 5 \
                      AND user <> 'root' ORDER BY 1, 2";
 
-fn follows(source: Option<Kind>, replica: Option<Kind>, sql: &str) -> (Node, Node) {
-    let name = |kind: Option<Kind>| kind.map_or("ours", |kind| kind.name());
-    let (source_name, replica_name) = (format!("roles-from-{}", name(source)), format!("roles-to-{}", name(replica)));
-    let (source, replica) = (Node::start(source, &source_name).unwrap(), Node::start(replica, &replica_name).unwrap());
-    if replica.kind() == Some(Kind::Maria118) {
-        // Our accounts have caching_sha2_password, which MariaDB's server learns by a plugin.
-        replica.client().query("INSTALL SONAME 'auth_mysql_sha2'; RESET MASTER").unwrap();
-    }
-    replica.follow(source.port()).unwrap();
-    source.client().query(sql).unwrap();
-    source.wait_for_replica(&replica, PATIENCE).unwrap();
-    (source, replica)
-}
-
 #[test]
 fn roles_go_to_a_mysql_and_come_from_one() {
     for (from, to) in [(None, Some(Kind::Mysql97)), (Some(Kind::Mysql97), None)] {
-        let (source, replica) = follows(from, to, OF_MYSQL);
+        let (source, replica) = follows("roles", from, to, OF_MYSQL);
         let shown = |node: &Node| node.client().query(SHOWN).unwrap();
         assert_eq!(shown(&source), shown(&replica), "{from:?} to {to:?}");
     }
@@ -64,7 +47,7 @@ const OF_MARIA: &str = "SELECT Role, User, Host, Admin_option FROM mysql.roles_m
 #[test]
 fn roles_go_to_a_maria() {
     let sql = format!("{OF_BOTH}; SET DEFAULT ROLE a TO u@localhost; GRANT a, b TO v@localhost");
-    let (_source, replica) = follows(None, Some(Kind::Maria118), &sql);
+    let (_source, replica) = follows("roles", None, Some(Kind::Maria118), &sql);
     let shown = replica.client().query(OF_MARIA).unwrap();
     assert_eq!(shown, "a\tu\tlocalhost\tN\nb\ta\t\tN\nb\tv\tlocalhost\tY\nu\ta\n");
 }
@@ -74,7 +57,7 @@ fn roles_come_from_a_maria() {
     let sql = format!(
         "{OF_BOTH}; SET DEFAULT ROLE b FOR v@localhost; SET DEFAULT ROLE NONE FOR v@localhost; SET DEFAULT ROLE a FOR u@localhost"
     );
-    let (_source, replica) = follows(Some(Kind::Maria118), None, &sql);
+    let (_source, replica) = follows("roles", Some(Kind::Maria118), None, &sql);
     let shown = replica.client().query("SELECT * FROM mysql.role_edges; SELECT * FROM mysql.default_roles").unwrap();
     let edges = "%\ta\tlocalhost\tu\tN\n%\tb\t%\ta\tN\n%\tb\tlocalhost\tv\tY\n";
     assert_eq!(shown, format!("{edges}localhost\tu\t%\ta\n"));

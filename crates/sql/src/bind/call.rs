@@ -332,7 +332,12 @@ pub(crate) fn expr_of(arg: &sql::FunctionArg) -> Option<&sql::Expr> {
 }
 
 fn column_of(arg: &sql::FunctionArg) -> Option<&str> {
-    match expr_of(arg)? {
+    column_name(expr_of(arg)?)
+}
+
+/// The name of a column, without those of its table and database.
+pub(super) fn column_name(expr: &sql::Expr) -> Option<&str> {
+    match expr {
         sql::Expr::Identifier(name) => Some(&name.value),
         sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
         _ => None,

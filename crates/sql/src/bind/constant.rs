@@ -10,6 +10,7 @@ use types::value::NOT_FIXED;
 use types::{ColumnType, DateTime, Value};
 
 use crate::bind::Binder;
+use crate::bind::call::column_name;
 use crate::expr::coerce::{parse_datetime, parse_time, plain_text, printable};
 use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Kind, SqlMode};
 
@@ -44,17 +45,16 @@ impl<'a> Binder<'a> {
         };
         let is_value = !matches!(value.kind, ExprKind::UserVariable(_)) && value.constancy() <= Constancy::Execution;
         let fits_anyway = value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Null | Kind::Json);
-        let Some(column) = column_name(written).filter(|_| is_value && !fits_anyway && !value.waits()) else { return };
+        let Some(column) = name_of(written).filter(|_| is_value && !fits_anyway && !value.waits()) else { return };
         self.constants.push(ConstantBeside { column: column.to_owned(), ty: ty.clone(), value: value.clone() });
     }
 }
 
-fn column_name(written: &sql::Expr) -> Option<&str> {
+/// The name of a column, in parentheses or not.
+fn name_of(written: &sql::Expr) -> Option<&str> {
     match written {
-        sql::Expr::Nested(inner) => column_name(inner),
-        sql::Expr::Identifier(name) => Some(&name.value),
-        sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
-        _ => None,
+        sql::Expr::Nested(inner) => name_of(inner),
+        written => column_name(written),
     }
 }
 

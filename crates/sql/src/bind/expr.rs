@@ -543,7 +543,6 @@ pub(crate) fn compare_op(op: &sql::BinaryOperator) -> Option<CompareOp> {
     })
 }
 
-/// `(a, b)` as its parts.
 pub(crate) fn negate_if(negated: bool, expr: Expr) -> Expr {
     if negated { build::not(expr) } else { expr }
 }

@@ -6,7 +6,7 @@ use sqlparser::ast as sql;
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, wrong_operands};
 use crate::bind::tree::SubqueryKind;
-use crate::expr::{CompareOp, Expr, ExprType, Kind, build};
+use crate::expr::{CompareOp, Expr, build};
 
 impl<'a> Binder<'a> {
     /// `left op right`
@@ -85,19 +85,7 @@ impl<'a> Binder<'a> {
         query: &'a sql::Query,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
-        let left = row.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
-        self.scope().place = scope.place();
-        let (bound, correlated) = self.bind_inner(query)?;
-        if bound.types.len() != left.len() {
-            return Err(wrong_operands(left.len()));
-        }
-        let column = |slot: usize, ty: &ExprType| Expr::column(slot, ExprType { utc: false, ..ty.clone() });
-        let count = left.len();
-        let lefts = left.iter().enumerate().map(|(at, expr)| column(at, &expr.ty)).collect();
-        let rights = bound.types.iter().enumerate().map(|(at, ty)| column(count + at, ty)).collect();
-        let comparison = build::compare_rows(op, lefts, rights)?;
-        let ty = ExprType { nullable: true, length: 1, ..ExprType::of_kind(Kind::Int) };
-        Ok(self.add_subquery(Some(bound), SubqueryKind::Row { left, comparison }, ty, correlated))
+        self.bind_beside_rows(row, op, query, scope, |left, comparison| SubqueryKind::Row { left, comparison })
     }
 }
 

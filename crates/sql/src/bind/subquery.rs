@@ -57,7 +57,22 @@ impl<'a> Binder<'a> {
         if parts.len() > 1 && !equality {
             return Err(wrong_operands(1));
         }
-        let left = parts.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
+        self.bind_beside_rows(parts, op, query, scope, |left, comparison| match all {
+            true => SubqueryKind::All { left, comparison, equality },
+            false => SubqueryKind::Any { left, comparison, equality },
+        })
+    }
+
+    /// Values beside the rows of a query, of which `kind` makes what is asked of their comparison.
+    pub(super) fn bind_beside_rows(
+        &mut self,
+        left: &'a [sql::Expr],
+        op: CompareOp,
+        query: &'a sql::Query,
+        scope: ExprScope<'_>,
+        kind: impl FnOnce(Vec<Expr>, Expr) -> SubqueryKind,
+    ) -> Result<Expr, SqlError> {
+        let left = left.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
         self.scope().place = scope.place();
         let (bound, correlated) = self.bind_inner(query)?;
         if bound.types.len() != left.len() {
@@ -73,13 +88,8 @@ impl<'a> Binder<'a> {
             (Err(lefts), Err(rights)) => build::compare_rows(op, lefts, rights)?,
             _ => return Err(wrong_operands(count)),
         };
-        let kind = if all {
-            SubqueryKind::All { left, comparison, equality }
-        } else {
-            SubqueryKind::Any { left, comparison, equality }
-        };
         let ty = ExprType { nullable: true, length: 1, ..ExprType::of_kind(Kind::Int) };
-        Ok(self.add_subquery(Some(bound), kind, ty, correlated))
+        Ok(self.add_subquery(Some(bound), kind(left, comparison), ty, correlated))
     }
 
     pub(crate) fn bind_any_all(

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 
 use super::DdlContext;
-use crate::expr::constant::Nobody;
+use crate::expr::constant::NoHost;
 use crate::expr::{EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, convert_for_column};
 use crate::parse::ast::{DefaultSpec, Literal};
 
@@ -120,7 +120,7 @@ impl Conversion {
     pub(super) fn convert(&self, value: Value, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
         let warnings = Warnings::default();
         let strict = self.strictness == Strictness::Strict;
-        let eval = EvalContext { strict, ..EvalContext::new(&self.session, &Nobody, self.now, &warnings) };
+        let eval = EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &warnings) };
         convert_for_column(value, column, self.strictness, row_number, &eval)
     }
 }

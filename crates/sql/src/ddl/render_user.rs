@@ -85,7 +85,7 @@ impl UserText<'_> {
                 }
                 (AuthSecret::Hash(hash), None) => _ = write!(text, " IDENTIFIED AS {}", self.quoted(hash)),
                 (_, Some(plugin)) => _ = write!(text, " IDENTIFIED WITH {plugin}"),
-                // An empty password: BY '' tells nobody anything.
+                // An empty password: BY '' gives nothing away.
                 (_, None) => text.push_str(" IDENTIFIED BY ''"),
             }
         }

@@ -72,6 +72,21 @@ pub(crate) struct OnDuplicate {
     pub(crate) assignments: Assignments,
 }
 
+/// Where the rows come from, before ON DUPLICATE KEY UPDATE has said what else it reads of a SELECT.
+enum Given {
+    Values(ValuesPlan),
+    Query(BoundQuery),
+}
+
+impl Given {
+    fn query(&mut self) -> Option<&mut BoundQuery> {
+        match self {
+            Given::Query(query) => Some(query),
+            Given::Values(_) => None,
+        }
+    }
+}
+
 /// Plans INSERT and REPLACE.
 pub(crate) async fn plan_insert<'a>(
     context: &'a PlanContext<'a>,
@@ -93,22 +108,20 @@ pub(crate) async fn plan_insert<'a>(
     binder.needs = Privilege::Select;
     let columns = target_columns(&table, insert)?;
     binder.use_columns(&table, Privilege::Insert, named_columns(&table, insert, &columns));
-    let mut query = bind_query(binder, insert, &columns)?;
-    let values = match &query {
-        None => Some(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
-        Some(_) => None,
+    let mut given = match bind_query(binder, insert, &columns)? {
+        Some(query) => Given::Query(query),
+        None => Given::Values(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
     };
     let on_duplicate = match &insert.on {
         None => None,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
-            Some(plan_on_duplicate(binder, insert, &table, assignments, query.as_mut())?)
+            Some(plan_on_duplicate(binder, insert, &table, assignments, given.query())?)
         }
         Some(other) => return Err(SqlError::not_supported(other)),
     };
-    let source = match (query, values) {
-        (Some(query), _) => plan_selected(context, binder, query, &table, &columns).await?,
-        (None, Some(values)) => values,
-        (None, None) => return Err(SqlError::unknown("an INSERT has no rows")),
+    let source = match given {
+        Given::Query(query) => plan_selected(context, binder, query, &table, &columns).await?,
+        Given::Values(values) => InsertSource::Values(values),
     };
     if insert.replace_into {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
@@ -201,12 +214,12 @@ async fn plan_values<'a>(
     (insert, literal_rows): (&'a sql::Insert, &LiteralRows),
     table: &Arc<Table>,
     columns: &[usize],
-) -> Result<InsertSource, SqlError> {
+) -> Result<ValuesPlan, SqlError> {
     let rows: Vec<Vec<&'a sql::Expr>> = match plain_values(insert) {
         Some(values) => values.rows.iter().map(|row| row.iter().collect()).collect(),
         None => vec![insert.assignments.iter().map(|assignment| &assignment.value).collect()],
     };
-    Ok(InsertSource::Values(bind_values(context, binder, table, (rows, literal_rows), columns).await?))
+    bind_values(context, binder, table, (rows, literal_rows), columns).await
 }
 
 async fn plan_selected<'a>(

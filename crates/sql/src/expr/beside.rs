@@ -190,12 +190,19 @@ pub(super) fn numeric_beside(value: Expr) -> Expr {
     if value.ty.kind.is_numeric() { value } else { numeric_arg(value) }
 }
 
+/// The number that a bit or hexadecimal literal is where one is wanted; `None` for what is none, or too long.
+pub(super) fn literal_bits(expr: &Expr) -> Option<u64> {
+    match &expr.kind {
+        ExprKind::Literal(Value::Bytes(bytes)) if bytes.len() <= 8 => {
+            Some(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64))
+        }
+        _ => None,
+    }
+}
+
 /// The argument as a number where its text is not the number meant (`0x41`, ENUM, SET), or is read without a word (TEXT, BLOB).
 pub(crate) fn numeric_arg(arg: Expr) -> Expr {
-    if let ExprKind::Literal(Value::Bytes(bytes)) = &arg.kind
-        && bytes.len() <= 8
-    {
-        let n = bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64);
+    if let Some(n) = literal_bits(&arg) {
         return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
     }
     match arg.ty.origin {

@@ -15,13 +15,13 @@ pub(crate) fn constant(expr: &Expr, session: &SessionInfo) -> Option<Value> {
         return None;
     }
     let warnings = Warnings::default();
-    expr.eval(&[], &EvalContext::new(session, &Nobody, UnixMicros(0), &warnings)).ok()
+    expr.eval(&[], &EvalContext::new(session, &NoHost, UnixMicros(0), &warnings)).ok()
 }
 
 /// The host of what sees neither variables nor clock.
-pub(crate) struct Nobody;
+pub(crate) struct NoHost;
 
-impl Host for Nobody {
+impl Host for NoHost {
     fn system_variable(&self, _scope: VariableScope, name: &str) -> Result<Value, SqlError> {
         Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
     }

@@ -19,7 +19,7 @@ pub(super) fn options(tokens: &mut Tokens<'_>) -> Parsed<UserOptions> {
     }
     if tokens.accept("WITH") {
         limit(tokens, &mut options)?;
-        while tokens.next_are("MAX_QUERIES_PER_HOUR") || LIMITS.iter().any(|words| tokens.next_are(words)) {
+        while LIMITS.iter().any(|word| tokens.next_are(word)) {
             limit(tokens, &mut options)?;
         }
     }
@@ -62,13 +62,17 @@ fn requirement(tokens: &mut Tokens<'_>) -> Parsed<Requirement> {
     }
 }
 
-const LIMITS: [&str; 4] =
-    ["MAX_UPDATES_PER_HOUR", "MAX_CONNECTIONS_PER_HOUR", "MAX_USER_CONNECTIONS", "MAX_STATEMENT_TIME"];
+const LIMITS: [&str; 5] = [
+    "MAX_QUERIES_PER_HOUR",
+    "MAX_UPDATES_PER_HOUR",
+    "MAX_CONNECTIONS_PER_HOUR",
+    "MAX_USER_CONNECTIONS",
+    "MAX_STATEMENT_TIME",
+];
 
 /// One of WITH.
 fn limit(tokens: &mut Tokens<'_>, options: &mut UserOptions) -> Parsed<()> {
-    let word = tokens.expect_one(&["MAX_QUERIES_PER_HOUR", LIMITS[0], LIMITS[1], LIMITS[2], LIMITS[3]])?;
-    let place = match word {
+    let place = match tokens.expect_one(&LIMITS)? {
         "MAX_QUERIES_PER_HOUR" => &mut options.queries,
         "MAX_UPDATES_PER_HOUR" => &mut options.updates,
         "MAX_CONNECTIONS_PER_HOUR" => &mut options.connections,

@@ -60,10 +60,7 @@ impl Session {
             // What it executes counts.
             return Ok(());
         }
-        let engine = &self.shared.engine;
-        if !self.account.version.as_ref().is_some_and(|version| engine.has_accounts(version)) {
-            self.renew_account();
-        }
+        self.renew_account();
         let AccountCache { usage: Some(usage), account, .. } = &self.account else { return Ok(()) };
         // The hour is that of the clock, not of SET TIMESTAMP.
         let now = self.shared.env.clock.now().0;

@@ -4,7 +4,7 @@ use base::{SqlError, base64, codes};
 use types::{ColumnType, Value, collation};
 
 use super::{Args, FunctionInfo, int, line, own_text, some, uint};
-use crate::expr::ExprKind;
+use crate::expr::beside::literal_bits;
 use crate::expr::coerce;
 use crate::expr::types::{ExprType, Kind};
 
@@ -109,12 +109,10 @@ fn digits_of(mut n: u64, base: u64) -> String {
 /// The number that CONV's argument is, in no base: that of a BIT column, and of a bit or hexadecimal literal.
 fn bits_of(args: &Args<'_>) -> Result<Option<u64>, SqlError> {
     let arg = &args.args[0];
-    match (&arg.kind, &arg.ty.origin) {
-        (ExprKind::Literal(Value::Bytes(bytes)), _) if bytes.len() <= 8 => {
-            Ok(Some(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64)))
-        }
-        (_, Some(ColumnType::Bit { .. })) => coerce::to_bits(&*args.value(0)?, args.ctx),
-        _ => Ok(None),
+    match (literal_bits(arg), &arg.ty.origin) {
+        (Some(bits), _) => Ok(Some(bits)),
+        (None, Some(ColumnType::Bit { .. })) => coerce::to_bits(&*args.value(0)?, args.ctx),
+        (None, _) => Ok(None),
     }
 }
 

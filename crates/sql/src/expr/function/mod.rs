@@ -31,6 +31,7 @@ use types::temporal::parse::Allow;
 use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
+use crate::expr::beside::literal_bits;
 use crate::expr::build::{Mixed, agree, bytes_together};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
@@ -350,11 +351,8 @@ impl<'a> Args<'a> {
     }
 
     fn int(&self, at: usize) -> Result<Option<i64>, SqlError> {
-        if let ExprKind::Literal(Value::Bytes(bytes)) = &self.args[at].kind
-            && bytes.len() <= 8
-        {
-            // `0x41` where a number is wanted.
-            return Ok(Some(bytes.iter().fold(0u64, |n, &byte| n << 8 | byte as u64) as i64));
+        if let Some(bits) = literal_bits(&self.args[at]) {
+            return Ok(Some(bits as i64));
         }
         let value = self.value(at)?;
         coerce::check_whole(&self.args[at], &value, self.ctx)?;
