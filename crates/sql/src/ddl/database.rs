@@ -4,9 +4,7 @@ use base::{SqlError, codes};
 use engine::{CatalogChange, Database};
 use types::CollationId;
 
-use super::{
-    DdlContext, PlannedDdl, access_denied, check_name, foreign_key, is_system_database, no_database, unknown_database,
-};
+use super::{DdlContext, PlannedDdl, access_denied, check_name, foreign_key, is_system_database, no_database};
 use crate::charsets;
 use crate::expr::WarningLevel;
 use crate::parse::ast::DatabaseOptions;
@@ -45,8 +43,12 @@ pub(super) fn alter(
     if is_system_database(name) {
         return Err(access_denied(name));
     }
-    let database = context.catalog.database(name).ok_or_else(|| unknown_database(name))?;
-    let collation = collation(options, context)?.unwrap_or(database.collation);
+    let collation = collation(options, context)?;
+    let database = context
+        .catalog
+        .database(name)
+        .ok_or_else(|| SqlError::new(codes::NO_SUCH_DB, format!("Database '{name}' doesn't exist")))?;
+    let collation = collation.unwrap_or(database.collation);
     let change = CatalogChange::AlterDatabase(Database { name: name.to_string(), collation });
     Ok(PlannedDdl { affected_rows: 1, ..PlannedDdl::new(change) })
 }

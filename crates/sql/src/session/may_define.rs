@@ -144,7 +144,7 @@ impl Session {
     fn check_may_grant(&mut self, grant: &Grant) -> Result<(), SqlError> {
         let account = self.account();
         match &grant.on {
-            GrantLevel::Everything => self.check_global(&[Privilege::CreateUser]),
+            GrantLevel::Everything => self.check_accounts(Privilege::Update),
             GrantLevel::Global => self.check_may_grant_globally(grant),
             GrantLevel::Database(database) => {
                 let database = database.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;

@@ -164,6 +164,10 @@ impl Session {
         if spec.name.as_ref().is_some_and(|user| *user != self.client.account) {
             self.check_database(Privilege::Update, "mysql")?;
         }
+        if spec.name.as_ref().is_some_and(|user| account::find(&self.catalog(), user).is_none()) {
+            let message = "Can't find any matching row in the user table";
+            return Err(SqlError::new(codes::PASSWORD_NO_MATCH, message));
+        }
         let users = vec![spec.clone()];
         self.define(&Ddl::AlterUser { users, if_exists: false, options: Box::default() }, "").await?;
         Ok(())

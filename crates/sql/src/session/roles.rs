@@ -71,16 +71,16 @@ impl Session {
     pub(super) fn check_roles_defined(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
         match ddl {
             Ddl::CreateRole { roles, .. } => {
-                self.check_accounts_or(Privilege::Insert, Privilege::CreateRole)?;
+                self.check_create_user_or(Privilege::CreateRole)?;
                 self.check_system_users(roles.iter())
             }
             Ddl::DropRole { roles, .. } => {
-                self.check_accounts_or(Privilege::Delete, Privilege::DropRole)?;
+                self.check_create_user_or(Privilege::DropRole)?;
                 let catalog = self.catalog();
                 let is_user = |role: &UserName| find(&catalog, role).is_some_and(|account| !account.locked);
                 if roles.iter().any(is_user) {
                     // DROP ROLE by itself is for accounts that no client can log in to.
-                    self.check_accounts(Privilege::Delete)?;
+                    self.check_global(&[Privilege::CreateUser])?;
                 }
                 self.check_system_users(roles.iter())
             }
@@ -104,9 +104,10 @@ impl Session {
         }
     }
 
-    /// CREATE USER, a privilege of roles, or the privilege to change the tables in which MySQL has accounts (1227).
-    fn check_accounts_or(&mut self, of_tables: Privilege, of_roles: Privilege) -> Result<(), SqlError> {
-        if self.account().global.has(of_roles) || self.check_accounts(of_tables).is_ok() {
+    /// CREATE USER or a privilege of roles (1227).
+    fn check_create_user_or(&mut self, of_roles: Privilege) -> Result<(), SqlError> {
+        let held = self.account().global;
+        if held.has(of_roles) || held.has(Privilege::CreateUser) {
             return Ok(());
         }
         Err(needs(&format!("CREATE USER, {}", of_roles.name())))
