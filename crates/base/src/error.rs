@@ -412,6 +412,7 @@ pub mod codes {
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
     pub const CANNOT_GRANT_ROLES_TO_ANONYMOUS_USER: Code = (3876, "HY000");
     pub const SECOND_PASSWORD_CANNOT_BE_EMPTY: Code = (3878, "HY000");
+    pub const DB_ACCESS_DENIED: Code = (3879, "HY000");
     pub const AUTHID_WITH_SYSTEM_USER: Code = (3880, "HY000");
     pub const REGEXP_INVALID_CAPTURE_GROUP_NAME: Code = (3887, "HY000");
     pub const INCORRECT_CURRENT_PASSWORD: Code = (3891, "HY000");
@@ -419,6 +420,7 @@ pub mod codes {
     pub const CURRENT_PASSWORD_NOT_REQUIRED: Code = (3893, "HY000");
     pub const PASSWORD_CANNOT_BE_RETAINED_ON_PLUGIN_CHANGE: Code = (3894, "HY000");
     pub const CURRENT_PASSWORD_CANNOT_BE_RETAINED: Code = (3895, "HY000");
+    pub const PARTIAL_REVOKES_EXIST: Code = (3896, "HY000");
     pub const CANNOT_GRANT_SYSTEM_USER_TO_MANDATORY_ROLE: Code = (3897, "HY000");
     pub const WRONG_COMPRESSION_ALGORITHM_CLIENT: Code = (3922, "HY000");
     pub const WRONG_COMPRESSION_LEVEL_CLIENT: Code = (3923, "HY000");

@@ -7,6 +7,7 @@ mod failed;
 mod graph;
 mod options;
 mod privilege;
+mod restrictions;
 mod roles;
 mod usage;
 
@@ -51,6 +52,9 @@ pub struct Account {
     /// Which version of this structure it was written by; 0 is that without dynamic privileges for accounts themselves.
     #[serde(default)]
     pub revision: u8,
+    /// Those of the global ones that it does not have on some databases, by name: partial revokes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub restrictions: BTreeMap<String, Privileges>,
     /// On databases, by pattern.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub databases: BTreeMap<String, Privileges>,
@@ -90,6 +94,9 @@ pub struct Account {
     /// It has the privileges of active roles too: then MySQL looks for databases by name before it looks for patterns.
     #[serde(skip)]
     pub(crate) has_roles: bool,
+    /// `partial_revokes` is ON: names of databases in grants stand for themselves.
+    #[serde(skip)]
+    pub(crate) literal_databases: bool,
 }
 
 /// The revision of accounts that are written now.
@@ -165,23 +172,30 @@ impl Account {
 
     /// Privileges on one database, the global ones included.
     pub fn on_database(&self, database: &str) -> Privileges {
+        let global = self.global_on(database);
+        if self.literal_databases {
+            return self.databases.get(database).map_or(global, |privileges| global.with(*privileges));
+        }
         if self.has_roles {
             let first = self.databases.iter().find(|(pattern, _)| matches_pattern(pattern, database));
             let found = self.databases.get(database).or_else(|| first.map(|(_, privileges)| privileges));
-            return found.map_or(self.global, |privileges| self.global.with(*privileges));
+            return found.map_or(global, |privileges| global.with(*privileges));
         }
-        self.on_databases(|pattern| matches_pattern(pattern, database))
+        global.with(self.granted_on(|pattern| matches_pattern(pattern, database)))
     }
 
     /// Privileges on all databases that a pattern of GRANT means, the global ones included.
     pub fn on_pattern(&self, wanted: &str) -> Privileges {
-        self.on_databases(|pattern| covers(pattern, wanted))
+        let literal = self.literal_databases;
+        let granted = self.granted_on(|pattern| if literal { pattern == wanted } else { covers(pattern, wanted) });
+        self.global_on_pattern(wanted).with(granted)
     }
 
-    fn on_databases(&self, matches: impl Fn(&str) -> bool) -> Privileges {
+    /// What was granted on the most specific one of the databases' patterns that match.
+    fn granted_on(&self, matches: impl Fn(&str) -> bool) -> Privileges {
         let matching = self.databases.iter().filter(|(pattern, _)| matches(pattern));
         let best = matching.max_by_key(|(pattern, _)| (first_wildcard(pattern), pattern.len()));
-        best.map_or(self.global, |(_, privileges)| self.global.with(*privileges))
+        best.map(|(_, privileges)| *privileges).unwrap_or_default()
     }
 
     /// Privileges on one table, those on its database included.
@@ -215,10 +229,11 @@ impl Account {
 
     /// Whether SHOW DATABASES lists a database to it: it may see all of them, or has any right in this one, were it only that to grant.
     pub fn sees_database(&self, database: &str) -> bool {
-        let of_database =
-            |(pattern, held): (&String, &Privileges)| !held.is_empty() && matches_pattern(pattern, database);
+        let matches =
+            |name: &str| if self.literal_databases { name == database } else { matches_pattern(name, database) };
+        let of_database = |(name, held): (&String, &Privileges)| !held.is_empty() && matches(name);
         self.global.contains(Privilege::ShowDatabases)
-            || self.global.is_of_databases()
+            || self.global_on(database).is_of_databases()
             || self.databases.iter().any(of_database)
             || self.tables.contains_key(database)
             || self.columns.contains_key(database)

@@ -33,6 +33,7 @@ mod maria_names;
 mod memory;
 mod pairs;
 mod parallel_apply;
+mod partial_revokes;
 mod privileges;
 mod random_answers;
 mod real_replicas;

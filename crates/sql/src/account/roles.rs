@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::{Account, Privileges, find};
 use crate::expr::SessionInfo;
 use crate::parse::ast::{RoleChoice, UserName};
+use crate::settings::Globals;
 
 /// The name of a role, as the catalog has it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -89,6 +90,7 @@ impl Account {
     }
 
     fn take_privileges_of(&mut self, other: &Account) {
+        self.join_restrictions(other.global, &other.restrictions);
         self.global = self.global.with(other.global);
         self.grantable = self.grantable.with(other.grantable);
         merge(&mut self.databases, &other.databases, add);
@@ -126,14 +128,15 @@ pub(crate) fn with_roles(catalog: &Catalog, own: Account, active: &[UserName], m
 }
 
 /// The account of a session as its state has it.
-pub(crate) fn effective(catalog: &Catalog, session: &SessionInfo, mandatory_roles: &str) -> Account {
+pub(crate) fn effective(catalog: &Catalog, session: &SessionInfo, globals: &Globals) -> Account {
     if session.has_every_right {
         return Account { global: Privileges::ALL, ..Account::default() };
     }
     let own = super::of_key(catalog, &session.current_user).unwrap_or_default();
+    let own = Account { literal_databases: globals.partial_revokes(), ..own };
     match &session.active_roles[..] {
         [] => own,
-        active => with_roles(catalog, own, active, &mandatory(catalog, mandatory_roles)),
+        active => with_roles(catalog, own, active, &mandatory(catalog, globals.named("mandatory_roles").as_str())),
     }
 }
 

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use base::{SqlError, codes};
 
 use super::account::{Changes, current, planned};
-use super::{DdlContext, PlannedDdl, no_database, no_such_table};
-use crate::account::{Account, Level, Privilege, Privileges, chosen, find, same_name};
+use super::{DdlContext, PlannedDdl, no_database, no_such_table, role};
+use crate::account::{Account, Level, Privilege, Privileges, chosen, find, same_name, with_roles};
 use crate::expr::WarningLevel;
+use crate::parse::LogChanges;
 use crate::parse::ast::{Grant, GrantAs, GrantLevel, RoleChoice, UserName};
 
 /// Privileges by column, with the columns as they were written.
@@ -29,9 +30,8 @@ enum On<'a> {
 
 pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let named = Named::of(grant, context)?;
-    if let Some(grantor) = &grant.grantor {
-        check_grantor(grantor, &named, context)?;
-    }
+    let grantor = grant.grantor.as_ref().map(|grantor| find_grantor(grantor, &named, context)).transpose()?;
+    let of_grantor = grantor.as_ref().map(|grantor| &grantor.account.restrictions);
     check_columns(&named, context)?;
     let mut changes = Changes::new();
     for name in &grant.users {
@@ -39,10 +39,14 @@ pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDd
             SqlError::new(codes::CANT_CREATE_USER_WITH_GRANT, "You are not allowed to create a user with GRANT")
         })?;
         match named.on {
-            On::Everything | On::Global => grant_globally(&mut account, named.privileges),
+            On::Everything | On::Global => {
+                account.join_restrictions(named.privileges, of_grantor.unwrap_or(&BTreeMap::new()));
+                grant_globally(&mut account, named.privileges);
+            }
             On::Database(database) => {
+                let lifted = account.lift(database, named.privileges);
                 let held = account.databases.entry(database.to_string()).or_default();
-                *held = held.with(named.privileges);
+                *held = held.with(named.privileges.without(lifted));
             }
             On::Table(schema, table) => {
                 let held = account.tables.entry(schema.to_string()).or_default().entry(table.to_string()).or_default();
@@ -55,27 +59,31 @@ pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDd
         }
         changes.insert(account.key(), Some(without_nothing(account)));
     }
-    planned(changes, None)
+    let log_text = grantor.filter(|_| !context.is_logged).map(|grantor| grantor.render(grant));
+    planned(changes, log_text)
 }
 
 pub(super) fn revoke(revoke: &Grant, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let named = Named::of(revoke, context)?;
-    let mut changes = Changes::new();
+    let (mut changes, mut is_partial) = (Changes::new(), false);
     for name in &revoke.users {
         let Some(mut account) = current(context.catalog, &changes, name) else {
             unknown_user(revoke, name, context)?;
             continue;
         };
-        if let Err(error) = take_away(&mut account, &named) {
+        let restricted = account.restrictions.clone();
+        if let Err(error) = take_away(&mut account, &named, revoke, context) {
             if !revoke.if_exists {
                 return Err(error);
             }
             context.warnings.push(WarningLevel::Warning, codes::NONEXISTING_GRANT, error.message);
             continue;
         }
+        is_partial |= matches!(named.on, On::Database(_)) && account.restrictions != restricted;
         changes.insert(account.key(), Some(without_nothing(account)));
     }
-    planned(changes, None)
+    let planned = planned(changes, None)?;
+    Ok(PlannedDdl { log_changes: LogChanges { is_partial_revoke: is_partial, ..planned.log_changes }, ..planned })
 }
 
 /// WITH GRANT OPTION is each dynamic privilege's own, and another one of all that are not dynamic.
@@ -90,9 +98,15 @@ fn grant_globally(account: &mut Account, granted: Privileges) {
     account.global = account.global.with(if only_dynamic { dynamic } else { granted });
 }
 
-fn take_away(account: &mut Account, named: &Named<'_>) -> Result<(), SqlError> {
+fn take_away(
+    account: &mut Account,
+    named: &Named<'_>,
+    revoke: &Grant,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
     match named.on {
         On::Everything => {
+            account.restrictions.clear();
             account.global = Privileges::default();
             account.grantable = Privileges::default();
             account.databases.clear();
@@ -100,13 +114,13 @@ fn take_away(account: &mut Account, named: &Named<'_>) -> Result<(), SqlError> {
             account.columns.clear();
         }
         On::Global => {
+            account.lift_everywhere(named.privileges);
             account.global = account.global.without(named.privileges);
             account.grantable = account.grantable.without(named.privileges);
         }
         On::Database(database) => {
-            let name = account.name();
-            let held = account.databases.get_mut(database).ok_or_else(|| no_such_grant(&name, None))?;
-            *held = held.without(named.privileges);
+            let is_all = revoke.privileges.iter().any(|item| item.name == "ALL");
+            take_from_database(account, database, named.privileges, is_all, context)?;
         }
         On::Table(schema, table) => {
             let name = account.name();
@@ -133,6 +147,36 @@ fn take_away(account: &mut Account, named: &Named<'_>) -> Result<(), SqlError> {
     Ok(())
 }
 
+/// What was granted on the database goes; of the rest, with `partial_revokes`, that which the account has globally is restricted there.
+/// What it has in neither way is an error then (1141), but for ALL.
+fn take_from_database(
+    account: &mut Account,
+    database: &str,
+    wanted: Privileges,
+    is_all: bool,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    let granted = account.databases.get(database).copied();
+    let own = granted.unwrap_or_default().common(wanted);
+    // Without the setting where the statement was made, it would have failed or changed nothing, and would not be in the log.
+    let is_partial = context.partial_revokes || context.is_logged && own.is_empty();
+    let is_missing = match granted {
+        None if !is_partial => true,
+        Some(_) if !is_partial || is_all => false,
+        _ => !wanted.without(own).without(account.global).is_empty(),
+    };
+    if is_missing {
+        return Err(no_such_grant(&account.name(), None));
+    }
+    if let Some(held) = account.databases.get_mut(database) {
+        *held = held.without(wanted);
+    }
+    if is_partial {
+        account.restrict(database, wanted.without(own).without(Privileges::of(Privilege::GrantOption)));
+    }
+    Ok(())
+}
+
 impl<'a> Named<'a> {
     fn of(grant: &'a Grant, context: &DdlContext<'a>) -> Result<Self, SqlError> {
         let on = match &grant.on {
@@ -154,24 +198,53 @@ impl<'a> Named<'a> {
     }
 }
 
-/// GRANT … AS: an account that has what it grants. That is all that it is here: partial revokes, which it would pass on, there are none.
-fn check_grantor(grantor: &GrantAs, named: &Named<'_>, context: &DdlContext<'_>) -> Result<(), SqlError> {
+/// Whose privileges count in GRANT … AS: an account and its active roles.
+struct Grantor {
+    account: Account,
+    roles: Vec<UserName>,
+}
+
+impl Grantor {
+    /// The statement as the log has it, which says what the roles are.
+    fn render(&self, grant: &Grant) -> String {
+        let names: Vec<&str> = grant.privileges.iter().map(|item| item.name.as_str()).collect();
+        let users: Vec<String> = grant.users.iter().map(UserName::to_string).collect();
+        let option = if grant.grant_option { " WITH GRANT OPTION" } else { "" };
+        let roles = if self.roles.is_empty() { "NONE".to_owned() } else { role::list(&self.roles) };
+        let (names, users, name) = (names.join(", "), users.join(","), self.account.name());
+        format!("GRANT {names} ON *.* TO {users}{option} AS {name} WITH ROLE {roles}")
+    }
+}
+
+/// GRANT … AS: an account whose restrictions what it grants has too.
+fn find_grantor(grantor: &GrantAs, named: &Named<'_>, context: &DdlContext<'_>) -> Result<Grantor, SqlError> {
     if !matches!(named.on, On::Global) {
         let message = "GRANT ... AS is currently supported only for global privileges.";
         return Err(SqlError::new(codes::UNSUPPORTED_USE_OF_GRANT_AS, message));
     }
-    let is_valid = || {
+    let found = || {
         let account = find(context.catalog, &grantor.user)?;
-        let choice = grantor.roles.as_ref().unwrap_or(&RoleChoice::Default);
-        chosen(&account, choice, context.mandatory_roles).ok()
+        let roles = match (&grantor.roles, context.is_logged) {
+            // What a log says was checked where it was made.
+            (Some(RoleChoice::These(roles)), true) => roles.clone(),
+            (choice, _) => {
+                chosen(&account, choice.as_ref().unwrap_or(&RoleChoice::Default), context.mandatory_roles).ok()?
+            }
+        };
+        Some(Grantor { account: with_roles(context.catalog, account, &roles, &roles), roles })
     };
-    // What a log says was checked where it was made.
-    if context.is_logged || is_valid().is_some() {
-        return Ok(());
+    match found() {
+        Some(grantor) => Ok(grantor),
+        None if context.is_logged => Ok(Grantor { account: Account::default(), roles: Vec::new() }),
+        None => Err(no_such_grantor()),
     }
+}
+
+/// 3836
+pub(crate) fn no_such_grantor() -> SqlError {
     let message = "Either some of the authorization IDs in the AS clause are invalid or the current user lacks privileges to execute the \
                    statement.";
-    Err(SqlError::new(codes::UNKNOWN_AUTHID_OR_ACCESS_DENIED_IN_GRANT_AS, message))
+    SqlError::new(codes::UNKNOWN_AUTHID_OR_ACCESS_DENIED_IN_GRANT_AS, message)
 }
 
 /// The table of a GRANT has to be there, or to be one that may be created; its columns have to be there.

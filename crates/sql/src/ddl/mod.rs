@@ -40,10 +40,11 @@ use crate::parse::ast::{Ddl, TableName, UserName};
 
 use account::UserChanges;
 pub(crate) use create::with_selected;
-pub(crate) use grant::{column_privileges, privileges};
+pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    create_database, create_table, default_text_of, grants, quote_identifier, quote_string, value_text,
+    PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier, quote_string,
+    says_partial_revokes, value_text,
 };
 pub(crate) use render_user::create_user;
 pub(crate) use table::check_distinct;
@@ -75,6 +76,8 @@ pub struct DdlContext<'a> {
     pub foreign_key_checks: bool,
     /// The definition is out of a log: it was accepted where it was made, and how it was done there says nothing here.
     pub is_logged: bool,
+    /// `partial_revokes`, where the statement is made.
+    pub partial_revokes: bool,
     /// `mandatory_roles`, where the statement is made.
     pub mandatory_roles: &'a [UserName],
     /// `password_history` and `password_reuse_interval`, where the statement is made.

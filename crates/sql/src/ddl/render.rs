@@ -249,6 +249,14 @@ pub(super) fn user(account: &Account) -> String {
     format!("{}@{}", quote_identifier(&account.user), quote_identifier(&account.host))
 }
 
+/// What the log says behind a REVOKE that restricts privileges on a database: whether it does depends on the setting where it was made.
+pub(crate) const PARTIAL_REVOKES: &str = " /* partial_revokes=ON */";
+
+/// Whether a statement of a log says so.
+pub(crate) fn says_partial_revokes(text: &str) -> bool {
+    text.ends_with(PARTIAL_REVOKES)
+}
+
 /// SHOW GRANTS, a line each.
 pub(crate) fn grants(account: &Account) -> Vec<String> {
     let mut lines = Vec::new();
@@ -270,6 +278,9 @@ pub(crate) fn grants(account: &Account) -> Vec<String> {
     for (database, privileges) in databases {
         let names = names_or_all(*privileges, Level::Database);
         lines.push(grant_line(account, names, *privileges, &format!("{}.*", quote_identifier(database))));
+    }
+    for (database, restricted) in &account.restrictions {
+        lines.push(format!("REVOKE {} ON {}.* FROM {}", names(*restricted), quote_identifier(database), user(account)));
     }
     for (database, table) in account.granted_tables() {
         let held = account.tables.get(database).and_then(|tables| tables.get(table)).copied().unwrap_or_default();

@@ -217,6 +217,10 @@ fn user_attributes_of(account: &Account) -> Value {
     if let Some(attribute) = &account.attribute {
         members.push(format!("\"metadata\": {attribute}"));
     }
+    if !account.restrictions.is_empty() {
+        let restricted: Vec<String> = account.restrictions.iter().map(restriction).collect();
+        members.push(format!("\"Restrictions\": [{}]", restricted.join(", ")));
+    }
     let PasswordRules { attempts, lock_days, .. } = account.password;
     if (attempts, lock_days) != (0, 0) {
         members.push(format!(
@@ -229,6 +233,14 @@ fn user_attributes_of(account: &Account) -> Value {
         members.push(format!("\"additional_password\": {second}"));
     }
     if members.is_empty() { Value::Null } else { text(format!("{{{}}}", members.join(", "))) }
+}
+
+/// `{"Database": "shop", "Privileges": ["INSERT"]}`
+fn restriction((database, restricted): (&String, &Privileges)) -> String {
+    let mut name = String::new();
+    types::json::quote(database, &mut name);
+    let privileges: Vec<String> = restricted.list().iter().map(|it| format!("\"{}\"", it.name())).collect();
+    format!("{{\"Database\": {name}, \"Privileges\": [{}]}}", privileges.join(", "))
 }
 
 /// `information_schema.USER_ATTRIBUTES`. Who makes accounts sees the others' too, of system users only as one of them.

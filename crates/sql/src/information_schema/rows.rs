@@ -37,8 +37,7 @@ impl<'a> Source<'a> {
     pub(super) fn new(shared: &'a Arc<Shared>, context: &ExecContext<'a>) -> Self {
         let catalog = shared.engine.catalog();
         let session = &context.eval.session;
-        let mandatory_roles = shared.globals.named("mandatory_roles");
-        let account = account::effective(&catalog, session, mandatory_roles.as_str());
+        let account = account::effective(&catalog, session, &shared.globals);
         let active_roles = session.active_roles.clone();
         let time_zone = context.eval.session.time_zone.clone();
         let stream = context.eval.session.stream;

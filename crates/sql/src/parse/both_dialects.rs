@@ -182,6 +182,8 @@ pub struct LogChanges {
     pub is_as_written: bool,
     /// Actions that ALTER TABLE has done besides; none if it is empty.
     pub added_actions: String,
+    /// A REVOKE that restricts privileges on a database, as one does with `partial_revokes`.
+    pub is_partial_revoke: bool,
 }
 
 /// A definition's text for the log; `None` if that is the text itself.

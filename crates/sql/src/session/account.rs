@@ -17,6 +17,8 @@ pub(super) struct AccountCache {
     account: Arc<Account>,
     /// `mandatory_roles` then, if there are active roles.
     mandatory: Option<SettingValue>,
+    /// `partial_revokes` then.
+    partial_revokes: bool,
     /// Where its statements are counted, if it has limits.
     usage: Option<Arc<Usage>>,
 }
@@ -42,16 +44,19 @@ impl Session {
         let active = &self.info.active_roles;
         let mandatory = (!active.is_empty()).then(|| self.shared.globals.named("mandatory_roles"));
         let is_known = self.account.version.as_ref().is_some_and(|version| engine.has_accounts(version));
-        if is_known && self.account.mandatory == mandatory {
+        let partial_revokes = self.shared.globals.partial_revokes();
+        if is_known && self.account.mandatory == mandatory && self.account.partial_revokes == partial_revokes {
             return;
         }
         let catalog = engine.catalog();
         let name = &self.client.account;
         let account = of_session(&catalog, name).unwrap_or_else(|| Account::new(name, "", ""));
+        let account = Account { literal_databases: partial_revokes, ..account };
         let usage = self.shared.usage.of(&account);
         let names = mandatory.as_ref().map_or("", SettingValue::as_str);
         let account = Arc::new(with_roles(&catalog, account, active, &crate::account::mandatory(&catalog, names)));
-        self.account = AccountCache { version: Some(catalog.accounts_version()), account, mandatory, usage };
+        let version = Some(catalog.accounts_version());
+        self.account = AccountCache { version, account, mandatory, partial_revokes, usage };
     }
 
     /// Counts a statement for the account, if it may run only so many (1226).

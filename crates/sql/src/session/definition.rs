@@ -162,8 +162,9 @@ impl Session {
         // A MySQL that follows keeps passwords by the microsecond.
         let is_of_users = matches!(ddl, Ddl::CreateUser { .. } | Ddl::AlterUser { .. });
         let microseconds = if is_of_users { (self.now.0 % 1_000_000) as u32 } else { 0 };
-        let context =
-            DdlContext { mandatory_roles: &mandatory_roles, microseconds, ..self.ddl_context(&catalog, &warnings) };
+        let context = self.ddl_context(&catalog, &warnings);
+        let partial_revokes = context.partial_revokes || self.is_applier && ddl::says_partial_revokes(text);
+        let context = DdlContext { mandatory_roles: &mandatory_roles, microseconds, partial_revokes, ..context };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
         let PlannedDdl { change, log_text, log_changes, affected_rows } = planned?;
@@ -176,6 +177,9 @@ impl Session {
         let mut sql = log_text.unwrap_or_else(|| text.to_string());
         if let Some(changed) = parse::for_log(&sql, &self.parse_context(), &log_changes) {
             sql = changed;
+        }
+        if log_changes.is_partial_revoke && !ddl::says_partial_revokes(&sql) {
+            sql.push_str(ddl::PARTIAL_REVOKES);
         }
         let logged = DdlText { sql, context: QueryContext { microseconds, ..self.query_context() } };
         let options = self.ddl_options();
@@ -204,6 +208,7 @@ impl Session {
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
             foreign_key_checks: settings.hot.foreign_key_checks,
             is_logged: self.is_applier,
+            partial_revokes: self.shared.globals.partial_revokes(),
             mandatory_roles: &[],
             reuse_policy: self.reuse_policy(),
             warnings,

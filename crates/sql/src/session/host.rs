@@ -111,8 +111,7 @@ impl Host for SessionHost<'_> {
 
     fn roles_graph(&self) -> Result<String, SqlError> {
         let catalog = self.engine.catalog();
-        let mandatory = self.globals.named("mandatory_roles");
-        let account = account::effective(&catalog, self.info, mandatory.as_str());
+        let account = account::effective(&catalog, self.info, self.globals);
         let may = [Privilege::RoleAdmin, Privilege::Super].iter().any(|any| account.global.contains(*any));
         Ok(if may { account::roles_graph(&catalog) } else { account::NO_GRAPH.to_owned() })
     }

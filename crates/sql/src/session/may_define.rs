@@ -6,7 +6,8 @@ use super::Session;
 use crate::account::{self, Level, Privilege, Privileges};
 use crate::ddl;
 use crate::parse::ast::{
-    AlterAction, AlterTable, CreateTable, Ddl, ForeignKeySpec, Grant, GrantLevel, TableName, UserName,
+    AlterAction, AlterTable, CreateTable, Ddl, ForeignKeySpec, Grant, GrantAs, GrantLevel, RoleChoice, TableName,
+    UserName,
 };
 
 impl Session {
@@ -54,7 +55,11 @@ impl Session {
             }
             Ddl::Grant(grant) | Ddl::Revoke(grant) => {
                 self.check_may_grant(grant)?;
-                self.check_grant_to_mandatory(grant, matches!(ddl, Ddl::Grant(_)))?;
+                let grants = matches!(ddl, Ddl::Grant(_));
+                if !grants {
+                    self.check_may_revoke_everywhere(grant)?;
+                }
+                self.check_grant_to_mandatory(grant, grants)?;
                 self.check_system_users(grant.users.iter())
             }
             Ddl::CreateRole { .. }
@@ -148,6 +153,12 @@ impl Session {
             GrantLevel::Global => self.check_may_grant_globally(grant),
             GrantLevel::Database(database) => {
                 let database = database.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
+                if crate::information_schema::system_database(&database) == Some("information_schema") {
+                    // Everybody sees there what he may see elsewhere.
+                    let (user, host) = (&self.client.user, &self.client.host);
+                    let message = format!("Access denied for user '{user}'@'{host}' to database 'information_schema'");
+                    return Err(SqlError::new(codes::DBACCESS_DENIED_ERROR, message));
+                }
                 let wanted = ddl::privileges(grant, Level::Database)?;
                 // A pattern gives all that it matches: its grantor has to have all of that.
                 let held = account.on_pattern(&database);
@@ -175,6 +186,47 @@ impl Session {
                 Err(self.table_denied(&denied, &table.name))
             }
         }
+    }
+
+    /// An account that does not have a privilege on some database does not take it from others there (3879).
+    fn check_may_revoke_everywhere(&mut self, revoke: &Grant) -> Result<(), SqlError> {
+        if revoke.on != GrantLevel::Global {
+            return Ok(());
+        }
+        let (account, wanted) = (self.account(), ddl::privileges(revoke, Level::Global)?);
+        let restricted = account.restrictions.iter().find(|(_, restricted)| !restricted.common(wanted).is_empty());
+        let Some((database, _)) = restricted else { return Ok(()) };
+        let message = format!("Access denied for AuthId {} to database '{database}'.", account.name().quoted());
+        Err(SqlError::new(codes::DB_ACCESS_DENIED, message))
+    }
+
+    /// What an account grants on everything has the restrictions that it has itself; the log says whose they are.
+    pub(super) fn note_grantor(&mut self, grant: &mut Grant) -> Result<(), SqlError> {
+        if self.is_applier || grant.on != GrantLevel::Global || self.account().restrictions.is_empty() {
+            return Ok(());
+        }
+        match &grant.grantor {
+            // As another one it would grant without its own restrictions.
+            Some(grantor) if grantor.user != self.client.account => return Err(ddl::no_such_grantor()),
+            Some(_) => {}
+            None => {
+                let roles = match self.info.active_roles.clone() {
+                    roles if roles.is_empty() => RoleChoice::None,
+                    roles => RoleChoice::These(roles),
+                };
+                grant.grantor = Some(GrantAs { user: self.client.account.clone(), roles: Some(roles) });
+            }
+        }
+        Ok(())
+    }
+
+    /// 3896: what is restricted would not be so any more.
+    pub(super) fn check_no_partial_revokes(&self) -> Result<(), SqlError> {
+        if account::all(&self.catalog()).iter().all(|account| account.restrictions.is_empty()) {
+            return Ok(());
+        }
+        let message = "At least one partial revoke exists on a database. The system variable '@@partial_revokes' must be set to ON.";
+        Err(SqlError::new(codes::PARTIAL_REVOKES_EXIST, message))
     }
 
     fn check_may_grant_globally(&mut self, grant: &Grant) -> Result<(), SqlError> {

@@ -24,6 +24,9 @@ impl Session {
             }
             users.iter_mut().for_each(|user| _ = user.get_or_insert_with(|| own.clone()));
         }
+        if let Ddl::Grant(grant) = &mut ddl {
+            self.note_grantor(grant)?;
+        }
         let is_there = matches!(ddl, Ddl::AlterUser { .. });
         let (Ddl::CreateUser { users, options, .. } | Ddl::AlterUser { users, options, .. }) = &mut ddl else {
             return Ok(ddl);

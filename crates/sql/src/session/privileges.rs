@@ -17,7 +17,7 @@ impl Session {
         let (account, mut of_columns) = (self.account(), Vec::new());
         for used in uses.iter().filter(|used| !used.temporary) {
             let privilege = privilege_of(used);
-            if account.global.has(privilege) && used.columns != UsedColumns::Locked {
+            if account.global_on(&used.schema).has(privilege) && used.columns != UsedColumns::Locked {
                 continue;
             }
             let held = account.on_table(&used.schema, &used.table);

@@ -322,6 +322,9 @@ impl Session {
                 "Can't execute the given command because you have active locked tables or an active transaction";
             return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
         }
+        if setting.name == "partial_revokes" && !value.as_bool() {
+            self.check_no_partial_revokes()?;
+        }
         if ReplicationFilter::is_rule(setting.name)
             && let Some(channel) = self.channel(&None)
         {

@@ -19,6 +19,8 @@ pub struct Globals {
     /// `super_read_only` or `read_only`: asked by every write.
     read_only: AtomicBool,
     super_read_only: AtomicBool,
+    /// `partial_revokes`: asked by every check of privileges.
+    partial_revokes: AtomicBool,
 }
 
 impl Default for Globals {
@@ -40,6 +42,7 @@ impl Globals {
             writing: Mutex::new(()),
             read_only: AtomicBool::new(false),
             super_read_only: AtomicBool::new(false),
+            partial_revokes: AtomicBool::new(false),
         }
     }
 
@@ -83,6 +86,7 @@ impl Globals {
                     self.read_only.store(true, Ordering::SeqCst);
                 }
             }
+            "partial_revokes" => self.partial_revokes.store(on, Ordering::SeqCst),
             name => {
                 let value = values[usize::from(id.0)].clone();
                 if let Some((other, value)) = charsets::paired(name, &value) {
@@ -132,6 +136,11 @@ impl Globals {
     /// `super_read_only`
     pub fn super_read_only(&self) -> bool {
         self.super_read_only.load(Ordering::Relaxed)
+    }
+
+    /// `partial_revokes`
+    pub fn partial_revokes(&self) -> bool {
+        self.partial_revokes.load(Ordering::Relaxed)
     }
 }
 

@@ -42,6 +42,7 @@ pub(super) const ALL: &[Setting] = &[
     global("max_connections", uint(1, 100_000), "10000").doc("Most clients at one time (1040)."),
     global("activate_all_roles_on_login", BOOL, "OFF")
         .doc("A login activates all roles of its account, not its default ones."),
+    global("partial_revokes", BOOL, "OFF").doc("REVOKE on a database takes there what an account has on everything."),
     global("mandatory_roles", TEXT, "").doc("Roles that every account has, with commas between."),
     both("max_user_connections", U32, "0").doc("Most clients of one account; 0 for no limit."),
     both("net_buffer_length", Kind::UInt { min: 1024, max: 1 << 20, block: 1024 }, "16384")

@@ -7,7 +7,6 @@ pub(super) const ALL: &[Setting] = &[
     both("information_schema_stats_expiry", uint(0, 31536000), "86400")
         .understood()
         .doc("Numbers of rows are estimated when they are asked for."),
-    global("partial_revokes", BOOL, "OFF").read_only().understood().doc("A privilege is held or not."),
     both("print_identified_with_as_hex", BOOL, "OFF").understood().doc("Hashes are printed as text."),
     both("show_create_table_skip_secondary_engine", BOOL, "OFF").understood().doc("There are no secondary engines."),
     both("show_create_table_verbosity", BOOL, "OFF").understood().doc("SHOW CREATE TABLE says all that there is."),
