@@ -106,6 +106,7 @@ impl Bench {
             is_logged: false,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
+            partial_revokes: false,
             mandatory_roles: &[],
             reuse_policy: Default::default(),
             microseconds: 0,
