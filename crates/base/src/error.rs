@@ -318,9 +318,11 @@ pub mod codes {
     pub const GTID_UNSAFE_CREATE_SELECT: Code = (1786, "HY000");
     pub const CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: Code = (1790, "HY000");
     pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
+    pub const UNKNOWN_EXPLAIN_FORMAT: Code = (1791, "HY000");
     pub const UNKNOWN_ALTER_ALGORITHM: Code = (1800, "HY000");
     pub const UNKNOWN_ALTER_LOCK: Code = (1801, "HY000");
     pub const INTERNAL_ERROR: Code = (1815, "HY000");
+    pub const INVALID_YEAR_COLUMN_LENGTH: Code = (1818, "HY000");
     pub const MUST_CHANGE_PASSWORD: Code = (1820, "HY000");
     pub const FK_CANNOT_OPEN_PARENT: Code = (1824, "HY000");
     pub const FK_DUP_NAME: Code = (1826, "HY000");
@@ -431,6 +433,7 @@ pub mod codes {
     pub const MULTIPLE_JSON_VALUES: Code = (3967, "22034");
     pub const INVALID_USER_ATTRIBUTE_JSON: Code = (3982, "HY000");
     pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
+    pub const AUTOEXTEND_SIZE_NOT_MULTIPLE: Code = (4023, "HY000");
     pub const ROLE_GRANTED_TO_ITSELF: Code = (4027, "HY000");
     pub const TABLE_MUST_HAVE_A_VISIBLE_COLUMN: Code = (4028, "HY000");
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");

@@ -6,6 +6,7 @@ mod analyze;
 mod as_users;
 mod channels;
 mod charsets;
+mod clauses;
 mod clients;
 mod copy_control;
 mod crowd;

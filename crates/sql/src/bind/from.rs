@@ -185,6 +185,7 @@ impl<'a> Binder<'a> {
 
     fn bind_factor(&mut self, factor: &'a sql::TableFactor) -> Result<BoundFrom, SqlError> {
         match factor {
+            sql::TableFactor::Table { sample: Some(_), .. } => Err(SqlError::not_supported("TABLESAMPLE")),
             sql::TableFactor::Table { name, alias, args: None, index_hints, partitions, .. } => {
                 if !partitions.is_empty() {
                     return Err(SqlError::not_supported("PARTITION"));
@@ -373,6 +374,10 @@ fn index_hints(
     alias: &str,
     hints: &[sql::TableIndexHints],
 ) -> Result<Vec<IndexHint>, SqlError> {
+    let has = |kind| hints.iter().any(|hint| hint.hint_type == kind);
+    if has(sql::TableIndexHintType::Use) && has(sql::TableIndexHintType::Force) {
+        return Err(SqlError::new(codes::WRONG_USAGE, "Incorrect usage of USE INDEX and FORCE INDEX"));
+    }
     let mut bound = Vec::with_capacity(hints.len());
     for hint in hints {
         let kind = match hint.hint_type {

@@ -38,6 +38,10 @@ pub(super) fn column_def(
     }
     (column.display_width, column.zerofill) = (display_width(&spec.ty, &column.ty), spec.ty.zerofill);
     warn_of_deprecated(&spec.ty, context);
+    if let Some(clause) = spec.without_effect {
+        let message = format!("'{clause}' of column '{name}' has no effect on this server");
+        context.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message);
+    }
     column.collation = collation;
     column.nullable = spec.nullable.unwrap_or(!spec.auto_increment);
     column.on_update_now = spec.on_update_now.is_some();
@@ -88,6 +92,9 @@ fn column_type(
         "time" => ColumnType::Time { fsp: fsp(name, ty)? },
         "datetime" => ColumnType::DateTime { fsp: fsp(name, ty)? },
         "timestamp" => ColumnType::Timestamp { fsp: fsp(name, ty)? },
+        "year" if ty.length.is_some_and(|width| width != 4) && !context.is_logged => {
+            return Err(SqlError::new(codes::INVALID_YEAR_COLUMN_LENGTH, "Invalid display width. Use YEAR instead."));
+        }
         "year" => ColumnType::Year,
         "json" => ColumnType::Json,
         "enum" | "set" => members(name, ty)?,

@@ -111,6 +111,10 @@ fn table_def(
     check_compression(&def, context, || {
         SqlError::new(codes::ILLEGAL_HA, format!("Table storage engine for '{}' doesn't have this option", def.name))
     })?;
+    if !context.is_logged && refused_option(&def).is_some() {
+        let message = format!("Table storage engine for '{}' doesn't have this option", def.name);
+        return Err(SqlError::new(codes::ILLEGAL_HA, message));
+    }
     for spec in &create.columns {
         def.columns.push(column::column_def(spec, def.collation, context)?);
     }
@@ -234,7 +238,6 @@ fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
         }],
         comment: String::new(),
         invisible: false,
-        using: None,
         if_not_exists: false,
     };
     let added = index::add(&spec, &mut columns, &|_| false, &mut def.indexes);
@@ -290,11 +293,43 @@ pub(super) fn apply_options(
     }
     for (name, value) in &options.recorded {
         def.options.retain(|(known, _)| known != name);
-        if value != "DEFAULT" {
+        if value != "DEFAULT" && !(value == "0" && NOTHING_IF_ZERO.contains(&name.as_str())) {
             def.options.push((name.clone(), value.clone()));
         }
     }
+    def.options.sort_by_key(|(name, _)| OPTIONS_IN_ORDER.iter().position(|known| known == name));
     Ok(())
+}
+
+/// Options whose value 0 is as good as none.
+const NOTHING_IF_ZERO: [&str; 7] =
+    ["KEY_BLOCK_SIZE", "AVG_ROW_LENGTH", "MAX_ROWS", "MIN_ROWS", "CHECKSUM", "DELAY_KEY_WRITE", "AUTOEXTEND_SIZE"];
+
+/// Options in the order of SHOW CREATE TABLE; those that are not here come before.
+const OPTIONS_IN_ORDER: [&str; 11] = [
+    "MIN_ROWS",
+    "MAX_ROWS",
+    "AVG_ROW_LENGTH",
+    "PACK_KEYS",
+    "STATS_PERSISTENT",
+    "STATS_AUTO_RECALC",
+    "STATS_SAMPLE_PAGES",
+    "CHECKSUM",
+    "DELAY_KEY_WRITE",
+    "ROW_FORMAT",
+    "KEY_BLOCK_SIZE",
+];
+
+/// Options that InnoDB does not take: which of them, as it is named there.
+pub(super) fn refused_option(def: &TableDef) -> Option<&'static str> {
+    if def.engine_name != "InnoDB" {
+        return None;
+    }
+    if table_option(def, "ROW_FORMAT").is_some_and(|format| matches!(format, "FIXED" | "PAGE")) {
+        return Some("ROW_TYPE");
+    }
+    let is_power = |size: &str| ["1", "2", "4", "8", "16"].contains(&size);
+    table_option(def, "KEY_BLOCK_SIZE").is_some_and(|size| !is_power(size)).then_some("KEY_BLOCK_SIZE")
 }
 
 /// Whether what COMPRESSION names is known, and goes together with the other options; a warning says why not.

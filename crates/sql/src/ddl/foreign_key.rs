@@ -118,7 +118,6 @@ fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> 
         parts: key.columns.iter().map(part).collect(),
         comment: String::new(),
         invisible: false,
-        using: None,
         if_not_exists: false,
     };
     index::add(&index, &mut def.columns, &|_| false, &mut def.indexes)

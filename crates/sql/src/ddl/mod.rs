@@ -43,7 +43,7 @@ pub(crate) use create::with_selected;
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier, quote_string,
+    OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier, quote_string,
     says_partial_revokes, value_text,
 };
 pub(crate) use render_user::create_user;

@@ -64,7 +64,7 @@ fn collate_unless_default(collation: types::CollationId) -> String {
 pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_generated: bool) -> String {
     let mut text = format!("CREATE TABLE {} (\n", quote_identifier(&def.name));
     body(&mut text, def, show_generated, INVISIBLE);
-    let _ = write!(text, "\n) ENGINE={}", def.engine_name);
+    let _ = write!(text, "\n) {}ENGINE={}", of_files(def), def.engine_name);
     let counted = def.columns.iter().any(|column| column.auto_increment)
         && (show_generated || !def.generated_pk || def.counted_pk().is_some());
     if counted && next_auto_increment > 1 {
@@ -78,7 +78,7 @@ pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_genera
 pub(super) fn create_table_for_log(def: &TableDef) -> String {
     let mut text = format!("CREATE TABLE {}.{} (\n", quote_identifier(&def.schema), quote_identifier(&def.name));
     body(&mut text, def, true, INVISIBLE_IN_LOG);
-    let _ = write!(text, "\n) ENGINE={}", def.engine_name);
+    let _ = write!(text, "\n) {}ENGINE={}", of_files(def), def.engine_name);
     if def.auto_increment_start > 0 {
         let _ = write!(text, " AUTO_INCREMENT={}", def.auto_increment_start);
     }
@@ -101,9 +101,25 @@ fn body(text: &mut String, def: &TableDef, show_generated: bool, invisible: &str
     text.push_str(&lines.join(",\n"));
 }
 
+/// Options of files, which say nothing here: in comments, for MySQLs that have them.
+fn of_files(def: &TableDef) -> String {
+    let option = |name: &str| def.options.iter().find(|(known, _)| known == name).map(|(_, value)| value);
+    let mut text = String::new();
+    if let Some(name) = option("TABLESPACE") {
+        let _ = write!(text, "/*!50100 TABLESPACE {} */ ", quote_identifier(name));
+    }
+    if let Some(bytes) = option("AUTOEXTEND_SIZE") {
+        let _ = write!(text, "/*!80023 AUTOEXTEND_SIZE={bytes} */ ");
+    }
+    text
+}
+
+/// The names of those.
+pub(crate) const OF_FILES: [&str; 2] = ["TABLESPACE", "AUTOEXTEND_SIZE"];
+
 fn table_options(text: &mut String, def: &TableDef) {
     let _ = write!(text, " DEFAULT CHARSET={}{}", def.collation.charset().name(), collate_equals(def.collation));
-    for (name, value) in &def.options {
+    for (name, value) in def.options.iter().filter(|(name, _)| !OF_FILES.contains(&name.as_str())) {
         let _ = write!(text, " {name}={value}");
     }
     if !def.comment.is_empty() {

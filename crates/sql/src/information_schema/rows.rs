@@ -180,7 +180,9 @@ pub(crate) fn table_numbers(table: &Table, engine: &Engine, zone: &TimeZone) -> 
     let row_count = engine.estimate_rows(table);
     let (data_bytes, index_bytes) = engine.table_bytes(table);
     let format = def.options.iter().find(|(name, _)| name == "ROW_FORMAT").map_or("Dynamic", |(_, value)| value);
-    let options = def.options.iter().map(|(name, value)| match name.as_str() {
+    let shown = def.options.iter().filter(|(name, _)| !crate::ddl::OF_FILES.contains(&name.as_str()));
+    let options = shown.map(|(name, value)| match name.as_str() {
+        "KEY_BLOCK_SIZE" => format!("{name}={value}"),
         "COMPRESSION" => format!("COMPRESSION=\"{}\"", value.trim_matches('\'')),
         _ => format!("{}={value}", name.to_lowercase()),
     });

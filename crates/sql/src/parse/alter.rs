@@ -1,11 +1,13 @@
 //! ALTER, CREATE INDEX, DROP INDEX.
 
+use base::{SqlError, codes};
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
     AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableName, TableOptions,
 };
 use super::error::ParseError;
+use super::table_options::table_options;
 use super::tokens::Tokens;
 use super::{Parsed, account, column, create, unsupported};
 
@@ -18,10 +20,14 @@ type OfTwo = fn(String, String) -> AlterAction;
 pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("ALTER")?;
     if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
-        let named =
-            !["DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "ENCRYPTION"].iter().any(|word| tokens.next_are(word));
+        let named = !["DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "ENCRYPTION", "READ ONLY"]
+            .iter()
+            .any(|word| tokens.next_are(word));
         let name = if named { Some(tokens.identifier()?) } else { None };
         let options = create::database_options(tokens)?;
+        if tokens.next_are("READ ONLY") {
+            return Err(ParseError::not_supported("READ ONLY of a database"));
+        }
         if options == super::ast::DatabaseOptions::default() {
             return tokens.unexpected();
         }
@@ -30,7 +36,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.accept("USER") {
         return account::alter_user(tokens);
     }
-    let _ = tokens.accept("ONLINE") || tokens.accept("IGNORE");
+    let how = tokens.accept_one(&["ONLINE", "IGNORE"]);
     if !tokens.accept("TABLE") {
         return unsupported::alter(tokens);
     }
@@ -45,6 +51,18 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
             tokens.items.push(start..tokens.end_of_last());
             Ok(())
         })?;
+    }
+    match how {
+        // What MariaDB means by it.
+        Some("ONLINE") => _ = tokens.online.get_or_insert_default().lock.get_or_insert_with(|| "NONE".into()),
+        Some(_) if actions.iter().any(AlterAction::adds_unique) => {
+            return Err(ParseError::not_supported("ALTER IGNORE TABLE that adds a unique key"));
+        }
+        _ => {}
+    }
+    // It is about other actions.
+    if !actions.is_empty() && actions.iter().all(|action| *action == AlterAction::Validation) {
+        return Err(SqlError::new(codes::WRONG_USAGE, "Incorrect usage of ALTER and WITH VALIDATION").into());
     }
     let online = tokens.online.take();
     Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions, of_index: false, online }))))
@@ -79,9 +97,8 @@ fn add_key(tokens: &Tokens<'_>, key: TableKey) -> AlterAction {
 pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<Statement> {
     let if_not_exists = tokens.condition("IF NOT EXISTS");
     let name = tokens.identifier()?;
-    let mut using = None;
-    if tokens.accept("USING") {
-        using = Some(tokens.any_word()?.to_ascii_uppercase());
+    if tokens.accept("USING") || tokens.accept("TYPE") {
+        create::index_type(tokens)?;
     }
     tokens.expect("ON")?;
     let table = tokens.table_name()?;
@@ -92,7 +109,6 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
         parts: Vec::new(),
         comment: String::new(),
         invisible: false,
-        using,
         if_not_exists,
     };
     create::index_parts_and_options(tokens, &mut index)?;
@@ -310,6 +326,9 @@ fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
         let action = AlterAction::IndexVisible(name, matches!(word, "VISIBLE" | "NOT IGNORED"));
         return Ok(perhaps_if(tokens, if_exists, action));
     }
+    if let Some(word) = ["CHECK", "CONSTRAINT"].iter().find(|word| tokens.next_are(word)) {
+        return Err(ParseError::not_supported(format!("ALTER {word}")));
+    }
     tokens.accept("COLUMN");
     let if_exists = tokens.condition("IF EXISTS");
     let name = tokens.identifier()?;
@@ -344,9 +363,12 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
         actions.push(AlterAction::Force);
         return Ok(());
     }
-    let words = ["DISABLE KEYS", "ENABLE KEYS", "WITHOUT VALIDATION", "WITH VALIDATION"];
-    if tokens.accept_one(&words).is_some() {
+    if tokens.accept("DISABLE KEYS") || tokens.accept("ENABLE KEYS") {
         actions.push(AlterAction::Nothing);
+        return Ok(());
+    }
+    if tokens.accept("WITHOUT VALIDATION") || tokens.accept("WITH VALIDATION") {
+        actions.push(AlterAction::Validation);
         return Ok(());
     }
     for refused in [
@@ -360,13 +382,19 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
         "REMOVE",
         "REBUILD",
         "SECONDARY_LOAD",
+        "SECONDARY_UNLOAD",
+        "ANALYZE",
+        "CHECK",
+        "OPTIMIZE",
+        "REPAIR",
+        "START TRANSACTION",
     ] {
         if tokens.next_are(refused) {
             return Err(ParseError::not_supported(format!("ALTER TABLE … {refused}")));
         }
     }
     let place = tokens.place();
-    let options = create::table_options(tokens)?;
+    let options = table_options(tokens)?;
     if tokens.place() == place {
         return tokens.unexpected();
     }

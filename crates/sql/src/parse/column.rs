@@ -112,6 +112,7 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
         auto_increment: false,
         invisible: false,
         comment: String::new(),
+        without_effect: None,
     };
     if ty.name == "serial" {
         ty.name = "bigint";
@@ -172,8 +173,12 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
         column.invisible = false;
     } else if tokens.accept("INVISIBLE") {
         column.invisible = true;
-    } else if tokens.accept("COLUMN_FORMAT") || tokens.accept("STORAGE") {
-        tokens.any_word()?;
+    } else if tokens.accept("COLUMN_FORMAT") {
+        let word = tokens.expect_one(&["DEFAULT", "FIXED", "DYNAMIC"])?;
+        column.without_effect = (word != "DEFAULT").then_some("COLUMN_FORMAT");
+    } else if tokens.accept("STORAGE") {
+        let word = tokens.expect_one(&["DEFAULT", "DISK", "MEMORY"])?;
+        column.without_effect = (word != "DEFAULT").then_some("STORAGE");
     } else if let Some(key) = foreign_key::of_column(tokens, &column.name)? {
         keys.push(TableKey::Foreign(key));
     } else {
@@ -201,6 +206,8 @@ fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
         ("GENERATED", "generated columns"),
         ("AS", "generated columns"),
         ("ENGINE_ATTRIBUTE", "ENGINE_ATTRIBUTE"),
+        ("SECONDARY_ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE"),
+        ("NOT SECONDARY", "NOT SECONDARY"),
         ("SRID", "spatial types"),
         ("WITHOUT SYSTEM VERSIONING", "SYSTEM VERSIONING"),
         ("WITH SYSTEM VERSIONING", "SYSTEM VERSIONING"),
@@ -223,7 +230,6 @@ fn own_index(kind: IndexKind, column: &str) -> TableKey {
         parts,
         comment: String::new(),
         invisible: false,
-        using: None,
         if_not_exists: false,
     })
 }

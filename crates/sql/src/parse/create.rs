@@ -7,6 +7,7 @@ use super::ast::{
     Statement, TableKey, TableOptions,
 };
 use super::error::ParseError;
+use super::table_options::table_options;
 use super::tokens::Tokens;
 use super::{Parsed, account, alter, column, dml, foreign_key, role, unsupported};
 
@@ -257,11 +258,10 @@ pub(super) fn index_after_kind(
         parts: Vec::new(),
         comment: String::new(),
         invisible: false,
-        using: None,
         if_not_exists,
     };
     if tokens.accept("USING") || tokens.accept("TYPE") {
-        index.using = Some(tokens.any_word()?.to_ascii_uppercase());
+        index_type(tokens)?;
     }
     index_parts_and_options(tokens, &mut index)?;
     Ok(index)
@@ -271,8 +271,8 @@ pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut Index
     index.parts = tokens.in_parentheses(index_part)?;
     loop {
         let place = tokens.place();
-        if tokens.accept("USING") {
-            index.using = Some(tokens.any_word()?.to_ascii_uppercase());
+        if tokens.accept("USING") || tokens.accept("TYPE") {
+            index_type(tokens)?;
         } else if tokens.accept("COMMENT") {
             index.comment = tokens.string()?;
         } else if let Some(word) = tokens.accept_one(&VISIBILITIES) {
@@ -283,9 +283,21 @@ pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut Index
             tokens.number()?;
         } else if tokens.next_are("WITH PARSER") {
             return Err(ParseError::not_supported("FULLTEXT indexes"));
+        } else if let Some(word) =
+            ["ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE"].iter().find(|w| tokens.next_are(w))
+        {
+            return Err(ParseError::not_supported(word));
         } else {
             return Ok(());
         }
+    }
+}
+
+/// Behind USING: every index is a B-tree, as every one of InnoDB is.
+pub(super) fn index_type(tokens: &mut Tokens<'_>) -> Parsed<()> {
+    match tokens.expect_one(&["BTREE", "HASH", "RTREE"])? {
+        "RTREE" => Err(ParseError::not_supported("indexes USING RTREE")),
+        _ => Ok(()),
     }
 }
 
@@ -318,174 +330,4 @@ fn index_part(tokens: &mut Tokens<'_>) -> Parsed<IndexPart> {
         tokens.accept("ASC");
     }
     Ok(IndexPart { column, prefix, descending })
-}
-
-/// Options whose value is a number or a word, and that are only recorded.
-const RECORDED: &[&str] = &[
-    "ROW_FORMAT",
-    "KEY_BLOCK_SIZE",
-    "AVG_ROW_LENGTH",
-    "MAX_ROWS",
-    "MIN_ROWS",
-    "STATS_PERSISTENT",
-    "STATS_AUTO_RECALC",
-    "STATS_SAMPLE_PAGES",
-    "CHECKSUM",
-    "TABLE_CHECKSUM",
-    "DELAY_KEY_WRITE",
-    "PACK_KEYS",
-    "INSERT_METHOD",
-];
-
-/// Tablespaces that every MySQL has; where a table's pages are says nothing here.
-const BUILT_IN_TABLESPACES: [&str; 2] = ["innodb_file_per_table", "innodb_system"];
-
-/// Options of MariaDB's engines that say nothing here.
-const MARIA_ALONE: [&str; 3] = ["PAGE_COMPRESSION_LEVEL", "TRANSACTIONAL", "PAGE_CHECKSUM"];
-
-/// Options of a table, with or without commas between.
-pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
-    let mut options = TableOptions::default();
-    let start = tokens.offset();
-    let mut comma = None;
-    loop {
-        let pieces = tokens.pieces.len();
-        if !table_option(tokens, &mut options)? {
-            if options.collation.is_some() {
-                tokens.has_collation(start);
-            }
-            return Ok(options);
-        }
-        // A comma may also end the options, in ALTER TABLE: it is no option.
-        let next_comma = comma_between_options(tokens, &options);
-        tokens.with_comma(pieces, comma, next_comma);
-        comma = next_comma;
-        if comma.is_some() {
-            tokens.next();
-        }
-    }
-}
-
-/// The place of a comma that comes next, if an option is behind it.
-fn comma_between_options(tokens: &mut Tokens<'_>, options: &TableOptions) -> Option<usize> {
-    if tokens.peek() != Some(&Token::Comma) {
-        return None;
-    }
-    let (place, pieces) = (tokens.place(), tokens.pieces.len());
-    tokens.next();
-    let is_followed = table_option(tokens, &mut options.clone()).unwrap_or(false);
-    tokens.back_to(place);
-    tokens.pieces.truncate(pieces);
-    is_followed.then_some(place)
-}
-
-fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<bool> {
-    let place = tokens.place();
-    tokens.accept("DEFAULT");
-    let equals = |tokens: &mut Tokens<'_>| tokens.accept_token(&Token::Eq);
-    if tokens.accept("ENGINE") {
-        equals(tokens);
-        let name = tokens.name_or_string()?;
-        tokens.engine_read(place, &name);
-        options.engine = Some(name);
-    } else if tokens.accept("AUTO_INCREMENT") {
-        equals(tokens);
-        options.auto_increment = Some(tokens.number()?);
-    } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
-        equals(tokens);
-        options.charset = Some(tokens.charset()?);
-    } else if tokens.accept("COLLATE") {
-        equals(tokens);
-        options.collation = Some(tokens.collation()?);
-    } else if tokens.accept("COMMENT") {
-        equals(tokens);
-        options.comment = Some(tokens.string()?);
-    } else if let Some(name) = tokens.accept_one(RECORDED) {
-        equals(tokens);
-        options.recorded.push((name.to_string(), option_value(tokens)?));
-    } else if tokens.accept("COMPRESSION") {
-        equals(tokens);
-        let name = tokens.string()?;
-        let value = if name.is_empty() { "DEFAULT".to_string() } else { quoted(&name) };
-        let is_none = name.is_empty() || name.eq_ignore_ascii_case("none");
-        tokens.only_mysql(place, if is_none { "PAGE_COMPRESSED=0" } else { "PAGE_COMPRESSED=1" });
-        options.recorded.push(("COMPRESSION".into(), value));
-    } else if accept_option(tokens, "PAGE_COMPRESSED") {
-        equals(tokens);
-        let value = page_compressed(tokens)?;
-        let is_none = value == "DEFAULT";
-        tokens.only_maria(place, if is_none { "COMPRESSION=''" } else { "COMPRESSION='zlib'" });
-        options.recorded.push(("COMPRESSION".into(), value));
-    } else if MARIA_ALONE.iter().any(|name| accept_option(tokens, name)) {
-        equals(tokens);
-        option_value(tokens)?;
-        tokens.only_maria(place, "");
-    } else if tokens.accept("AUTOEXTEND_SIZE") {
-        equals(tokens);
-        option_value(tokens)?;
-        tokens.only_mysql(place, "");
-    } else if tokens.accept("ENCRYPTION") {
-        equals(tokens);
-        if !tokens.string()?.eq_ignore_ascii_case("n") {
-            return Err(ParseError::not_supported("ENCRYPTION"));
-        }
-        tokens.only_mysql(place, "");
-    } else if tokens.accept("PASSWORD") {
-        equals(tokens);
-        tokens.string()?;
-    } else if tokens.accept("TABLESPACE") {
-        equals(tokens);
-        let name = tokens.name_or_string()?;
-        if !BUILT_IN_TABLESPACES.iter().any(|known| known.eq_ignore_ascii_case(&name)) {
-            return Err(ParseError::not_supported(format!("TABLESPACE {name}")));
-        }
-    } else if tokens.accept("START TRANSACTION") {
-        options.rows_follow = true;
-    } else if tokens.next_are("WITH SYSTEM VERSIONING") {
-        return Err(ParseError::not_supported("WITH SYSTEM VERSIONING"));
-    } else if ["DATA DIRECTORY", "INDEX DIRECTORY", "UNION", "CONNECTION", "SECONDARY_ENGINE"]
-        .iter()
-        .any(|w| tokens.next_are(w))
-    {
-        return Err(ParseError::not_supported(tokens.peek_word().unwrap_or_default().to_ascii_uppercase()));
-    } else {
-        tokens.back_to(place);
-        return Ok(false);
-    }
-    Ok(true)
-}
-
-/// The name of an option of MariaDB's engines, which its SHOW CREATE TABLE puts into backticks.
-fn accept_option(tokens: &mut Tokens<'_>, name: &str) -> bool {
-    let is_it = matches!(tokens.peek(), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(name));
-    if is_it {
-        tokens.next();
-    }
-    is_it
-}
-
-/// What MariaDB's PAGE_COMPRESSED is as COMPRESSION: its own default is zlib.
-fn page_compressed(tokens: &mut Tokens<'_>) -> Parsed<String> {
-    let place = tokens.place();
-    let value = option_value(tokens)?;
-    match value.trim_matches('\'').to_ascii_uppercase().as_str() {
-        "1" | "ON" | "YES" | "TRUE" => Ok(quoted("zlib")),
-        "0" | "OFF" | "NO" | "FALSE" | "DEFAULT" => Ok("DEFAULT".to_string()),
-        _ => {
-            tokens.back_to(place);
-            tokens.unexpected()
-        }
-    }
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
-}
-
-fn option_value(tokens: &mut Tokens<'_>) -> Parsed<String> {
-    match tokens.peek() {
-        Some(Token::Number(..)) => tokens.number().map(|number| number.to_string()),
-        Some(Token::SingleQuotedString(_)) => tokens.string().map(|text| quoted(&text)),
-        _ => tokens.any_word().map(|word| word.to_ascii_uppercase()),
-    }
 }

@@ -1,5 +1,6 @@
 //! Queries and row changes: `sqlparser`'s grammar, with what it lacks of MySQL's put in its words first.
 
+use base::{SqlError, codes};
 use sqlparser::ast as sql;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
@@ -226,7 +227,7 @@ fn refuse_into_file(tokens: &mut Tokens<'_>) -> Parsed<()> {
 /// DO.
 pub(super) fn do_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("DO")?;
-    let exprs = tokens.rest(|parser| parser.parse_comma_separated(Parser::parse_expr))?;
+    let exprs = tokens.rest(|parser| parser.parse_comma_separated(Parser::parse_select_item))?;
     match query_of(exprs) {
         Some(query) => Ok(Statement::Do(Box::new(query))),
         None => tokens.unexpected(),
@@ -234,11 +235,17 @@ pub(super) fn do_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 }
 
 /// `SELECT exprs`.
-fn query_of(exprs: Vec<sql::Expr>) -> Option<sql::Query> {
+fn query_of(items: Vec<sql::SelectItem>) -> Option<sql::Query> {
     let parsed = Parser::parse_sql(&sqlparser::dialect::MySqlDialect {}, "SELECT 1").ok()?;
     let Some(sql::Statement::Query(mut query)) = parsed.into_iter().next() else { return None };
     let sql::SetExpr::Select(select) = &mut *query.body else { return None };
-    select.projection = exprs.into_iter().map(sql::SelectItem::UnnamedExpr).collect();
+    let is_expr = |item: &sql::SelectItem| {
+        matches!(item, sql::SelectItem::UnnamedExpr(_) | sql::SelectItem::ExprWithAlias { .. })
+    };
+    if !items.iter().all(is_expr) {
+        return None;
+    }
+    select.projection = items;
     Some(*query)
 }
 
@@ -267,8 +274,14 @@ pub(super) fn explain(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
             "TRADITIONAL" => ExplainFormat::Traditional,
             "TREE" => ExplainFormat::Tree,
             "JSON" => ExplainFormat::Json,
-            _ => return tokens.unexpected(),
+            other => {
+                let message = format!("Unknown EXPLAIN format name: '{}'", other.to_lowercase());
+                return Err(SqlError::new(codes::UNKNOWN_EXPLAIN_FORMAT, message).into());
+            }
         };
+    }
+    if tokens.next_are("INTO") {
+        return Err(ParseError::not_supported("EXPLAIN INTO"));
     }
     let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
     let statement = match word.as_str() {

@@ -46,6 +46,7 @@ mod role;
 mod select_items;
 mod set;
 mod show;
+mod table_options;
 mod timestamps;
 mod tokens;
 mod transaction;

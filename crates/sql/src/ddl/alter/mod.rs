@@ -77,8 +77,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         let is_copied = row_mapper.is_some();
         let is_built =
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
+        let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
         let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
-        online::check_kept(online, &online::Work { is_copied, is_built, converts })?;
+        online::check_kept(online, &online::Work { is_copied, is_built, is_nothing, converts })?;
     }
     let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
     let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };

@@ -13,6 +13,8 @@ pub(super) struct Work {
     pub(super) is_copied: bool,
     /// Indexes are built, if not all of them.
     pub(super) is_built: bool,
+    /// It names nothing else to be done.
+    pub(super) is_nothing: bool,
     /// Values get another type.
     pub(super) converts: bool,
 }
@@ -57,6 +59,9 @@ pub(super) fn check_kept(online: &Online, work: &Work) -> Result<(), SqlError> {
             return Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message));
         }
         _ => {}
+    }
+    if work.is_nothing && matches!(online.lock.as_deref(), Some("NONE" | "SHARED")) {
+        return not_supported("LOCK=NONE/SHARED", "LOCK=EXCLUSIVE");
     }
     match online.lock.as_deref() {
         Some(lock @ ("NONE" | "SHARED")) if work.is_built => not_supported(&format!("LOCK={lock}"), "LOCK=EXCLUSIVE"),

@@ -129,7 +129,11 @@ impl<'a> Work<'a> {
                 check_table_name(&to.name)?;
                 (self.def.schema, self.def.name) = (to.schema, to.name);
             }
-            AlterAction::Options(_) | AlterAction::ConvertTo(..) | AlterAction::Force | AlterAction::Nothing => {}
+            AlterAction::Options(_)
+            | AlterAction::ConvertTo(..)
+            | AlterAction::Force
+            | AlterAction::Nothing
+            | AlterAction::Validation => {}
             AlterAction::If { action, item } => match self.missed(action) {
                 None => self.apply(action, context)?,
                 Some(error) => {
@@ -317,6 +321,10 @@ impl<'a> Work<'a> {
             let message = "Table storage engine 'InnoDB' does not support the create option 'COMPRESSION'";
             SqlError::new(codes::ILLEGAL_HA_CREATE_OPTION, message)
         })?;
+        if let Some(option) = create::refused_option(&self.def).filter(|_| !context.is_logged) {
+            let message = format!("Table storage engine 'InnoDB' does not support the create option '{option}'");
+            return Err(SqlError::new(codes::ILLEGAL_HA_CREATE_OPTION, message));
+        }
         if let Some(collation) = context.collation_of(options.charset.as_deref(), options.collation.as_deref())? {
             self.def.collation = collation;
         }

@@ -199,6 +199,8 @@ pub struct ColumnSpec {
     pub invisible: bool,
     /// COMMENT.
     pub comment: String,
+    /// COLUMN_FORMAT or STORAGE, which says nothing here.
+    pub without_effect: Option<&'static str>,
 }
 
 /// A type as written.
@@ -274,8 +276,6 @@ pub struct IndexSpec {
     pub comment: String,
     /// INVISIBLE.
     pub invisible: bool,
-    /// USING BTREE or HASH as written; there are only trees.
-    pub using: Option<String>,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
 }
@@ -419,6 +419,8 @@ pub enum AlterAction {
     Force,
     /// ORDER BY, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do.
     Nothing,
+    /// WITH VALIDATION or WITHOUT VALIDATION, which says something of other actions.
+    Validation,
     /// MariaDB's IF EXISTS and IF NOT EXISTS: what the action names has to be there, or must not be if it is added; else it is left out.
     If {
         /// What is done then.
@@ -429,6 +431,11 @@ pub enum AlterAction {
 }
 
 impl AlterAction {
+    /// Whether it adds a primary or unique key.
+    pub(crate) fn adds_unique(&self) -> bool {
+        matches!(self.unconditional(), AlterAction::AddIndex(index) if index.kind != IndexKind::Plain)
+    }
+
     /// The action itself, without its condition.
     pub fn unconditional(&self) -> &AlterAction {
         match self {
