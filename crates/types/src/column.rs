@@ -190,6 +190,7 @@ impl Codec {
             (Codec::Enum { members, width }, Value::Str(text)) => {
                 push_unsigned(enum_number(members, text)?, *width, out)
             }
+            (Codec::Enum { width, .. }, Value::Bytes(text)) if text.is_empty() => push_unsigned(0, *width, out),
             (Codec::Set { members, width }, Value::Str(text)) => push_unsigned(set_number(members, text)?, *width, out),
             (Codec::Json, Value::Json(binary)) => push_string(binary, JSON_LENGTH_BYTES as u8, u32::MAX, out),
             _ => None,
@@ -229,10 +230,10 @@ impl Codec {
             Codec::Timestamp { .. } => Value::DateTime(time::read_timestamp(bytes)?),
             Codec::Year => Value::UInt(if bytes[0] == 0 { 0 } else { 1900 + bytes[0] as u64 }),
             Codec::Bit { .. } => Value::UInt(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64)),
-            Codec::Enum { members, .. } => Value::Str(match read_le(bytes) {
-                0 => Bytes::new(),
-                n => Bytes::copy_from_slice(members.get(n as usize - 1)?.as_bytes()),
-            }),
+            Codec::Enum { members, .. } => match read_le(bytes) {
+                0 => no_member(members),
+                n => Value::Str(Bytes::copy_from_slice(members.get(n as usize - 1)?.as_bytes())),
+            },
             Codec::Set { members, .. } => Value::Str(set_text(members, read_le(bytes))?.into()),
             Codec::Json => Value::Json(row.slice(value.start + JSON_LENGTH_BYTES..value.end)),
         })
@@ -290,6 +291,21 @@ pub fn enum_number(members: &[String], text: &[u8]) -> Option<u64> {
     match members.iter().position(|member| member.as_bytes() == text) {
         Some(at) => Some(at as u64 + 1),
         None => text.is_empty().then_some(0),
+    }
+}
+
+/// The value of an ENUM that is no member of it: an empty text, or where that is a member an empty binary string, so that the two are not
+/// taken for one another.
+pub fn no_member(members: &[String]) -> Value {
+    if members.iter().any(String::is_empty) { Value::Bytes(Bytes::new()) } else { Value::Str(Bytes::new()) }
+}
+
+/// Whether a value of an ENUM with these members is none of them.
+pub fn is_no_member(members: &[String], value: &Value) -> bool {
+    match value {
+        Value::Bytes(text) => text.is_empty(),
+        Value::Str(text) => text.is_empty() && !members.iter().any(String::is_empty),
+        _ => false,
     }
 }
 

@@ -7,17 +7,18 @@ use base::{SqlError, codes};
 use sqlparser::ast as sql;
 use types::temporal::parse::Allow;
 use types::value::NOT_FIXED;
-use types::{ColumnType, DateTime, Value};
+use types::{ColumnType, DateTime, Time, Value};
 
 use crate::bind::Binder;
 use crate::bind::call::column_name;
-use crate::expr::coerce::{parse_datetime, parse_time, plain_text, printable};
-use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Kind, SqlMode};
+use crate::expr::coerce::{fsp_of, parse_datetime, parse_time, plain_text, printable};
+use crate::expr::{Constancy, EvalContext, Expr, ExprKind, ExprType, Kind, SqlMode};
 
 /// A constant that a statement compares with a column of dates or times.
 #[derive(Debug)]
 pub(crate) struct ConstantBeside {
-    column: String,
+    /// `None` for one of a list.
+    column: Option<String>,
     ty: ColumnType,
     value: Expr,
 }
@@ -46,7 +47,25 @@ impl<'a> Binder<'a> {
         let is_value = !matches!(value.kind, ExprKind::UserVariable(_)) && value.constancy() <= Constancy::Execution;
         let fits_anyway = value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Null | Kind::Json);
         let Some(column) = name_of(written).filter(|_| is_value && !fits_anyway && !value.waits()) else { return };
-        self.constants.push(ConstantBeside { column: column.to_owned(), ty: ty.clone(), value: value.clone() });
+        self.constants.push(ConstantBeside { column: Some(column.to_owned()), ty: ty.clone(), value: value.clone() });
+    }
+}
+
+impl Binder<'_> {
+    /// The literals of `time IN (…, …)` as times: MySQL makes them so where all of a list are constants, and text that is none is 00:00:00.
+    pub(crate) fn listed(&mut self, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+        let is_text = |item: &Expr| matches!(&item.kind, ExprKind::Literal(Value::Str(_) | Value::Null));
+        if value.ty.kind != Kind::Time || !list.iter().all(is_text) {
+            return list;
+        }
+        let as_time = |item: Expr| {
+            let ExprKind::Literal(value @ Value::Str(_)) = &item.kind else { return item };
+            let parsed = parse_time(value).map_or_else(Time::default, |parsed| parsed.value);
+            let ty = ExprType::temporal(Kind::Time, fsp_of(parsed.parts().4)).nullable(false);
+            self.constants.push(ConstantBeside { column: None, ty: ColumnType::Time { fsp: 0 }, value: item });
+            Expr::literal(Value::Time(parsed), ty)
+        };
+        list.into_iter().map(as_time).collect()
     }
 }
 
@@ -64,6 +83,10 @@ impl ConstantBeside {
         let value = self.value.eval(&[], ctx)?;
         let fit = match (&value, &self.ty) {
             (Value::Null, _) => Fit::Whole,
+            (_, ColumnType::Time { .. }) if self.column.is_none() => match parse_time(&value) {
+                Some(parsed) if !parsed.trailing && !parsed.clamped => Fit::Whole,
+                _ => Fit::Not,
+            },
             (_, ColumnType::Time { .. }) => as_time(&value),
             (Value::Str(_) | Value::Bytes(_), _) => Fit::Whole,
             _ => as_datetime(&value, &self.ty, ctx),
@@ -77,7 +100,8 @@ impl ConstantBeside {
             _ => "datetime",
         };
         let text = plain_text(&value, NOT_FIXED);
-        let message = format!("Incorrect {kind} value: '{}' for column '{}' at row 1", printable(&text), self.column);
+        let Some(column) = &self.column else { return ctx.truncated(kind, &text) };
+        let message = format!("Incorrect {kind} value: '{}' for column '{column}' at row 1", printable(&text));
         match fit {
             Fit::Not => ctx.complain(codes::TRUNCATED_WRONG_VALUE, message),
             _ => {

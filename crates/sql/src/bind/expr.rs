@@ -423,10 +423,19 @@ impl<'a> Binder<'a> {
         }
         let value = self.bind_expr(expr, scope)?;
         let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
-        if let [item] = &list[..] {
-            self.note_constant_beside(expr, &value, item);
+        match <[Expr; 1]>::try_from(list) {
+            Ok([item]) => {
+                self.note_constant_beside(expr, &value, &item);
+                match value.ty.kind.is_temporal() {
+                    true => build::compare(CompareOp::Eq, value, item),
+                    false => build::in_list(value, vec![item]),
+                }
+            }
+            Err(list) => {
+                let list = self.listed(&value, list);
+                build::in_list(value, list)
+            }
         }
-        build::in_list(value, list)
     }
 
     fn bind_binary(

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::RowMapper;
 use types::charset::Charset;
+use types::column::{is_no_member, no_member};
 use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
@@ -86,6 +87,8 @@ enum Step {
     Keep(usize),
     /// The old value, converted; text is the bytes of its old character set for a column of bytes.
     Convert { from: usize, was_timestamp: bool, was_text: Option<Charset> },
+    /// The old value of an ENUM with these members, for another ENUM.
+    Member { from: usize, members: Arc<[String]> },
     /// The same for every row.
     Value(Value),
     /// 1, 2, 3, … in the order of the old clustered key.
@@ -97,6 +100,11 @@ enum Step {
 fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
     match source {
         Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
+        Some(from)
+            if let (ColumnType::Enum { members }, ColumnType::Enum { .. }) = (&old.columns[from].ty, &column.ty) =>
+        {
+            Step::Member { from, members: members.clone() }
+        }
         Some(from) => {
             let was_timestamp = matches!(old.columns[from].ty, ColumnType::Timestamp { .. });
             let was_text = column.ty.is_binary() && old.columns[from].ty.has_charset();
@@ -159,9 +167,13 @@ impl Map {
             Step::Single => Err(SqlError::not_supported(
                 "DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides",
             )),
-            Step::Convert { from, .. } if old[*from].is_null() => match column.nullable {
+            Step::Convert { from, .. } | Step::Member { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
                 false => Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value")),
+            },
+            Step::Member { from, members } => match (&column.ty, &old[*from]) {
+                (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),
+                (_, value) => self.conversion.convert(value.clone(), column, number),
             },
             Step::Convert { from, was_timestamp, was_text } => {
                 let value = match (&old[*from], was_text) {

@@ -3,6 +3,7 @@
 use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
+use types::column::is_no_member;
 use types::{ColumnDef, Value};
 
 use crate::dml::assign::strictness;
@@ -22,7 +23,7 @@ pub(super) struct Progress {
     /// Rows that the source gave.
     pub(super) rows: u64,
     pub(super) affected: u64,
-    /// Rows that met a row with the same key.
+    /// Rows that met a row with the same key, and were left out or changed it.
     duplicates: u64,
     /// Rows that went because they had the key of another.
     pub(super) deleted: u64,
@@ -153,9 +154,11 @@ impl InsertPlan {
             progress.beside.clear();
             progress.beside.extend_from_slice(&row[self.columns.len()..]);
             for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
-                if members.contains(&place) && matches!(value, Value::Str(text) if text.is_empty()) {
+                if let Some(member) = members.iter().find(|member| member.place == place)
+                    && is_no_member(&member.members, value)
+                {
                     progress.given[column] = true;
-                    progress.values[column] = value.clone();
+                    progress.values[column] = member.none.clone();
                     continue;
                 }
                 let value = match as_bytes.iter().find(|(text, _)| *text == place) {
@@ -212,7 +215,6 @@ impl InsertPlan {
                 Ok(())
             }
             Err(EngineError::DuplicateKey(duplicate)) => {
-                progress.duplicates += 1;
                 self.duplicate(*duplicate, row, generated, progress, context).await
             }
             Err(error) => Err(error.into()),
@@ -311,12 +313,13 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        if let (false, Some(number)) = (self.replace, generated) {
-            progress.numbers.give_back(number);
+        if !self.replace {
+            progress.numbers.give_back(generated);
         }
         if let Some(on_duplicate) = &self.on_duplicate {
             return self.update_existing(on_duplicate, &duplicate, progress, context).await;
         }
+        progress.duplicates += 1;
         if !self.replace {
             let error: SqlError = EngineError::DuplicateKey(Box::new(duplicate)).into();
             if !self.ignore {
@@ -375,10 +378,14 @@ impl InsertPlan {
         }
         let (strictness, number) = (progress.strictness, progress.rows);
         match on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)? {
-            None => progress.affected += u64::from(context.client_found_rows),
+            None => {
+                progress.affected += u64::from(context.client_found_rows);
+                progress.duplicates += u64::from(context.client_found_rows);
+            }
             Some(new) => match update_row(table, self.foreign.as_ref(), &old, new, context).await {
                 Ok(()) => {
                     progress.affected += 2;
+                    progress.duplicates += 1;
                     self.name_updated(&old, progress)?;
                 }
                 Err(error) if self.ignore && leaves_row(&error) => {

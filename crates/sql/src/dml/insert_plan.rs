@@ -5,8 +5,9 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
-use types::ColumnType;
+use types::column::no_member;
 use types::schema::same_name;
+use types::{ColumnType, Value};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
@@ -51,11 +52,21 @@ pub(crate) enum InsertSource {
         reads_target: bool,
         /// Places of its columns that are text for columns of bytes, and the types of that text.
         as_bytes: Vec<(usize, ExprType)>,
-        /// Places of its columns that are an ENUM's for an ENUM: the value of a member that there is not is taken as it is.
-        members: Vec<usize>,
+        members: Vec<CopiedMember>,
     },
     /// LOAD DATA.
     File,
+}
+
+/// A column of a SELECT that is an ENUM's for an ENUM: the value that is no member of the one becomes that of the other.
+#[derive(Debug)]
+pub(crate) struct CopiedMember {
+    /// Place of the column.
+    pub(crate) place: usize,
+    /// Of the ENUM that is read.
+    pub(crate) members: Arc<[String]>,
+    /// What is no member of the one that is written.
+    pub(crate) none: Value,
 }
 
 /// ON DUPLICATE KEY UPDATE.
@@ -234,11 +245,14 @@ async fn plan_selected<'a>(
     let as_bytes =
         typed.filter(|(_, (column, ty))| coerce::has_other_bytes(ty) && table.def.columns[**column].ty.is_binary());
     let as_bytes = as_bytes.map(|(place, (_, ty))| (place, ty.clone())).collect();
-    let is_enum = |ty: Option<&ColumnType>| matches!(ty, Some(ColumnType::Enum { .. }));
     let both = columns.iter().zip(&bound.types).enumerate();
-    let both =
-        both.filter(|(_, (column, ty))| is_enum(ty.origin.as_ref()) && is_enum(Some(&table.def.columns[**column].ty)));
-    let members = both.map(|(place, _)| place).collect();
+    let members = both.filter_map(|(place, (&column, from))| match (&from.origin, &table.def.columns[column].ty) {
+        (Some(ColumnType::Enum { members }), ColumnType::Enum { members: to }) => {
+            Some(CopiedMember { place, members: members.clone(), none: no_member(to) })
+        }
+        _ => None,
+    });
+    let members = members.collect();
     let plan = block::plan_query(context, bound).await?;
     Ok(InsertSource::Query { plan, reads_target, as_bytes, members })
 }

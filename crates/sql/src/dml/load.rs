@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use base::{SqlError, codes};
 use bytes::Bytes;
 use types::charset::{Charset, char_count};
+use types::column::no_member;
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::dml::assign::{Assigned, DefaultValue};
@@ -397,9 +398,9 @@ fn too_many(row: u64) -> String {
 
 /// What is left when a column's bytes are all made zero.
 fn zero_of(column: &ColumnDef) -> Value {
-    match column.ty {
+    match &column.ty {
         // No member at all.
-        ColumnType::Enum { .. } => Value::Str(Bytes::new()),
+        ColumnType::Enum { members } => no_member(members),
         _ => implicit_default(column),
     }
 }

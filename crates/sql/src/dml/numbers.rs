@@ -25,6 +25,8 @@ pub(super) struct Numbers {
     intervals: u32,
     /// They begin where INSERT_ID says.
     given: bool,
+    /// The next number before this row's own moved it.
+    passed: Option<u64>,
 }
 
 /// `auto_increment_increment` and `auto_increment_offset`.
@@ -121,18 +123,25 @@ impl Numbers {
     /// A row has the number by itself: the next is larger.
     pub(super) fn pass(&mut self, number: u64, series: Series) {
         if self.next > 0 && number >= self.next {
+            self.passed = Some(self.next);
             self.next = series.after(number);
         }
     }
 
-    /// The row with the number did not come to be: the next one gets it.
-    pub(super) fn give_back(&mut self, number: u64) {
-        self.next = number;
-        self.key = self.key.min(number);
+    /// The row did not come to be: the next one gets the number that was generated for it, and one that it had by itself does not count.
+    pub(super) fn give_back(&mut self, generated: Option<u64>) {
+        match generated {
+            Some(number) => {
+                self.next = number;
+                self.key = self.key.min(number);
+            }
+            None => self.next = self.passed.unwrap_or(self.next),
+        }
     }
 
     /// A row is done.
     pub(super) fn end_row(&mut self) {
+        self.passed = None;
         if self.intervals > 0 {
             self.rows = self.rows.saturating_sub(1);
         }

@@ -270,6 +270,12 @@ impl RangeMaker<'_> {
             (ty, Value::Int(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::UInt(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::Str(_) | Value::Bytes(_)) if ty.is_string() => Fit::Unknown,
+            // An empty text is equal to the empty member, and to what is no member.
+            (ColumnType::Enum { members }, Value::Str(text) | Value::Bytes(text))
+                if text.trim_ascii().is_empty() && members.iter().any(String::is_empty) =>
+            {
+                Fit::Unknown
+            }
             (ty, _) if ty.is_string() => Fit::Unknown,
             _ => self.fit_by_comparison(value, def),
         })

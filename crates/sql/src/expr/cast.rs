@@ -8,7 +8,7 @@ use types::decimal::Rounding;
 use types::temporal::parse::Allow;
 use types::{CollationId, Decimal, Value};
 
-use crate::expr::coerce::{self, printable};
+use crate::expr::coerce;
 use crate::expr::context::EvalContext;
 use crate::expr::tree::CastType;
 use crate::expr::types::{Coercibility, ExprType, Kind};
@@ -144,6 +144,16 @@ fn unsigned(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<u64>, SqlErro
     }
 }
 
+/// Bytes from the first one on that is no character, three at most, in hexadecimal.
+fn unreadable(charset: Charset, bytes: &[u8]) -> String {
+    const SHOWN: usize = 3;
+    let good = match charset {
+        Charset::Utf8Mb4 => std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to()),
+        _ => bytes.iter().position(|&byte| charset.text(&[byte]).is_none()).unwrap_or(0),
+    };
+    crate::expr::hex_text(&bytes[good..bytes.len().min(good + SHOWN)]).to_uppercase()
+}
+
 fn to_char(
     value: &Value,
     from: &ExprType,
@@ -161,7 +171,7 @@ fn to_char(
             None => {
                 ctx.warn(
                     base::codes::INVALID_CHARACTER_STRING,
-                    format!("Invalid {} character string: '{}'", charset.name(), printable(&text)),
+                    format!("Invalid {} character string: '{}'", charset.name(), unreadable(charset, &text)),
                 );
                 return Ok(Value::Null);
             }

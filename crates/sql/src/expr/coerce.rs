@@ -1,6 +1,8 @@
 //! Values as other kinds: what MySQL does silently, or with a warning, when an operator or function wants another kind than it
 //! is given. Assignments have stricter rules: [`crate::expr::convert`].
 
+use std::borrow::Cow;
+
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
 use jiff::tz::TimeZone;
@@ -437,12 +439,39 @@ pub(crate) fn to_date(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Res
             ctx.warn(codes::TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{}'", printable(text)));
             None
         }
-        // The day of a number is not rounded with its fraction.
-        Value::Decimal(_) | Value::Double(_) | Value::Float(_) if parse_datetime(value, allow).is_some() => {
-            parse_datetime(value, allow).map(|parsed| parsed.value.date)
+        Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {
+            // The day of a number is not rounded with its fraction.
+            let date = whole_number(value).and_then(|number| parse::date_from_number(number, allow));
+            if date.is_none() {
+                ctx.incorrect("datetime", &plain_text(value, NOT_FIXED))?;
+            }
+            date
         }
         other => to_datetime(other, allow, ctx)?.map(|datetime| datetime.date),
     })
+}
+
+/// A number without its fraction.
+fn whole_number(value: &Value) -> Option<i64> {
+    match value {
+        Value::Int(n) => Some(*n),
+        Value::UInt(n) => i64::try_from(*n).ok(),
+        Value::Decimal(n) => split_decimal(n).map(|(whole, ..)| whole),
+        Value::Float(n) => whole_number(&Value::Double(*n as f64)),
+        Value::Double(n) => whole_number(&Value::Decimal(Decimal::from_f64(*n)?)),
+        _ => None,
+    }
+}
+
+/// What an expression's value is where a date or a time is wanted: of a column that holds years the first day of the year.
+pub(crate) fn dated<'v>(expr: &Expr, value: Cow<'v, Value>) -> Cow<'v, Value> {
+    if expr.ty.origin != Some(ColumnType::Year) || expr.as_column().is_none() {
+        return value;
+    }
+    match whole_number(&value).and_then(|year| u16::try_from(year).ok()) {
+        Some(year) => Cow::Owned(Value::DateTime(Date::new(year, 1, 1).at_midnight())),
+        None => value,
+    }
 }
 
 /// The value as a span of time; what is none is a warning and `None`.
@@ -460,7 +489,9 @@ pub(crate) fn to_time(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Tim
             if parsed.trailing || parsed.clamped {
                 ctx.truncated("time", &plain_text(value, NOT_FIXED))?;
             }
-            Ok(Some(parsed.rounded(6, false)))
+            // Text that is beyond all times is the last one, a number is none.
+            let is_text = value.as_bytes().is_some();
+            Ok((is_text || !parsed.clamped).then(|| parsed.rounded(6, false)))
         }
         None => {
             ctx.truncated("time", &plain_text(value, NOT_FIXED))?;

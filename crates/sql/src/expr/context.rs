@@ -290,7 +290,7 @@ pub struct EvalContext<'a> {
     pub strict: bool,
     /// Who may end it; nobody can for what takes no time.
     pub watch: Option<Watch<'a>>,
-    /// The statement is an INSERT, which says once only that a column cannot be NULL, or was cut.
+    /// The statement is an INSERT or REPLACE, which says once only that a column cannot be NULL.
     pub inserts: bool,
 }
 

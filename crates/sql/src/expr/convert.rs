@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use base::{SqlError, codes};
 use bytes::Bytes;
 use types::charset::{Charset, char_count, prefix_bytes};
+use types::column::no_member;
 use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow, Parsed};
 use types::temporal::{MICROS_PER_SECOND, calendar};
@@ -64,7 +65,7 @@ pub fn convert_for_column(
         to.complain(codes::BAD_NULL_ERROR, format!("Column '{}' cannot be null", column.name))?;
         return Ok(match &column.ty {
             // No member at all, unlike a value that was not given.
-            ColumnType::Enum { .. } => Value::Str(Bytes::new()),
+            ColumnType::Enum { members } => no_member(members),
             _ => implicit_default(column),
         });
     }
@@ -112,7 +113,7 @@ impl Assignment<'_> {
         match self.strictness {
             Strictness::Strict => Err(SqlError::new(code, message)),
             Strictness::Lenient => {
-                if self.ctx.inserts && (code == codes::BAD_NULL_ERROR || code == codes::WARN_DATA_TRUNCATED) {
+                if self.ctx.inserts && code == codes::BAD_NULL_ERROR {
                     self.ctx.warnings.push_once(&self.column.name, code, message);
                 } else {
                     self.ctx.warn(code, message);
@@ -509,10 +510,10 @@ impl Assignment<'_> {
         }
         if value.as_bytes().is_some_and(|text| text.as_ref() == b"0") {
             // The place of what is no member; as a number it is refused.
-            return Ok(Value::Str(Bytes::new()));
+            return Ok(no_member(members));
         }
         self.data_truncated()?;
-        Ok(Value::Str(Bytes::new()))
+        Ok(no_member(members))
     }
 
     fn member<'m>(&self, text: &[u8], members: &'m [String]) -> Option<&'m String> {

@@ -61,11 +61,14 @@ impl Expr {
                 if matches!(to, CastType::Signed | CastType::Unsigned) {
                     coerce::check_whole(arg, &value, ctx)?;
                 }
+                let is_dated = matches!(to, CastType::Date | CastType::DateTime { .. } | CastType::Time { .. });
+                let value = if is_dated { coerce::dated(arg, value) } else { value };
                 cast::eval(&value, &arg.ty, *to, &self.ty, ctx)
             }
             ExprKind::Collate(arg) => arg.eval(row, ctx),
             ExprKind::Interval { args, unit, subtract } => {
-                let (date, amount) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+                let (date, amount) =
+                    (coerce::dated(&args[0], args[0].eval_ref(row, ctx)?), args[1].eval_ref(row, ctx)?);
                 interval::add(&date, &amount, *unit, *subtract, &self.ty, ctx)
             }
             ExprKind::UserVariable(name) => {
@@ -112,6 +115,12 @@ impl Expr {
             // `0x1F` is a number here.
             ExprKind::Literal(Value::Bytes(bytes)) if bytes.len() <= 8 => Ok(Some(bytes.iter().any(|&byte| byte != 0))),
             // The place of a member, the bits of a set.
+            _ if let Some(ColumnType::Enum { members }) = &self.ty.origin
+                && members.iter().any(String::is_empty) =>
+            {
+                let value = self.eval_ref(row, ctx)?;
+                Ok((!value.is_null()).then(|| matches!(*value, Value::Str(_))))
+            }
             _ if matches!(self.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) => {
                 Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| !text.is_empty()))
             }

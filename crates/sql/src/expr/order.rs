@@ -37,7 +37,8 @@ pub fn compare(ty: &ExprType, a: &Value, b: &Value) -> Ordering {
     }
 }
 
-fn is_member_list(ty: &ExprType) -> bool {
+/// Whether it is an ENUM or SET, whose values are ordered and distinct by their numbers.
+pub(crate) fn is_member_list(ty: &ExprType) -> bool {
     matches!(ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. }))
 }
 
@@ -53,6 +54,8 @@ pub fn encode(ty: &ExprType, value: &Value, descending: bool, out: &mut Vec<u8>)
             (Some(ColumnType::Enum { members }), Value::Str(text)) => {
                 put_integer(enum_number(members, text).unwrap_or(0) as i128, out);
             }
+            // Of an ENUM that has an empty member: see `no_member`.
+            (Some(ColumnType::Enum { .. }), Value::Bytes(_)) => put_integer(0, out),
             (Some(ColumnType::Set { members }), Value::Str(text)) => {
                 put_integer(set_number(members, text).unwrap_or(0) as i128, out);
             }

@@ -270,8 +270,9 @@ impl ExprType {
                 Some((4, _)) => 10,
                 Some((_, unsigned)) => 19 + unsigned as u32,
                 // One place is the sign's.
-                None if self.kind == Kind::Int => self.length.saturating_sub(1).clamp(1, 19),
-                None => self.length.clamp(1, 20),
+                // Of what a function gives MySQL expects one more than there can be.
+                None if self.kind == Kind::Int => self.length.saturating_sub(1).clamp(1, 20),
+                None => self.length.clamp(1, 21),
             },
             Kind::Date => 8,
             Kind::Time => 7,
@@ -371,7 +372,10 @@ impl ExprType {
             (Int, UInt) | (UInt, Int) => {
                 let unsigned = if self.kind == UInt { self } else { other };
                 // INT UNSIGNED fits BIGINT; BIGINT UNSIGNED beside a signed number does not.
-                if unsigned.length < 19 { ExprType::of_kind(Int) } else { ExprType::decimal(20, 0) }
+                match unsigned.length {
+                    ..19 => ExprType::of_kind(Int),
+                    _ => ExprType::decimal(self.int_digits().max(other.int_digits()), 0),
+                }
             }
             (Float, Float) => match self.decimals.max(other.decimals) {
                 NOT_FIXED.. => ExprType::of_kind(Float),

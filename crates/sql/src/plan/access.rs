@@ -111,6 +111,8 @@ pub(crate) struct TableFacts {
     pub(crate) forced: bool,
     /// Per index, the counted rows of the path by constants alone.
     pub(crate) counted: Vec<Option<f64>>,
+    /// Per index, about how many rows have one value of so many of its first parts.
+    pub(crate) sampled: Vec<Option<(usize, f64)>>,
 }
 
 impl TableFacts {
@@ -125,6 +127,7 @@ impl TableFacts {
             allowed,
             forced,
             counted: vec![None; table.def.indexes.len()],
+            sampled: vec![None; table.def.indexes.len()],
         })
     }
 
@@ -229,6 +232,12 @@ impl TableFacts {
             && let Some(counted) = self.counted[access.index]
         {
             return counted.max(1.0);
+        }
+        if let Some((parts, rows)) = self.sampled[access.index]
+            && parts == access.parts.len()
+            && access.parts.iter().flat_map(|part| &part.intervals).all(is_point)
+        {
+            return (rows * combinations).clamp(1.0, self.rows);
         }
         let mut rows = self.rows;
         for (number, part) in access.parts.iter().enumerate() {

@@ -27,6 +27,7 @@ use crate::plan::node::{
     UnionPlan,
 };
 use crate::plan::order::{extreme, groups_together};
+use crate::plan::sample::sample_keys;
 use crate::plan::semijoin::join_subqueries;
 
 /// Plans a query.
@@ -210,6 +211,9 @@ async fn table_facts(
             continue;
         };
         count_ranges(context, number, &conditions, &mut facts).await?;
+        if context.transaction.is_some() && block.tables.len() > 1 {
+            sample_keys(context.engine, number, &conditions, &mut facts).await?;
+        }
         all.push(Some(facts));
     }
     Ok(all)

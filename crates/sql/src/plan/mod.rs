@@ -11,6 +11,7 @@
 //! |---|---|
 //! | `conditions` | takes conditions apart: which tables, which intervals of which columns |
 //! | `access` | the access paths of one table, and what they cost |
+//! | `sample` | how well indexes tell rows apart |
 //! | `nest` | FROM and WHERE as inner and outer joins |
 //! | `join`, `join_order` | join methods and order |
 //! | `semijoin` | `IN (SELECT …)` as a join |
@@ -27,6 +28,7 @@ mod join_order;
 mod nest;
 pub(crate) mod node;
 mod order;
+mod sample;
 pub(crate) mod semijoin;
 
 use std::sync::Arc;
@@ -233,9 +235,9 @@ impl Plan {
         }
     }
 
-    /// Whether it is an INSERT, and no REPLACE.
+    /// Whether it is an INSERT or REPLACE.
     pub(crate) fn inserts(&self) -> bool {
-        matches!(&self.kind, PlanKind::Insert(insert) if !insert.replace)
+        matches!(&self.kind, PlanKind::Insert(_))
     }
 
     /// Whether it reads or writes any table of the engine: without, it needs no read view.

@@ -8,13 +8,14 @@
 use std::sync::Arc;
 
 use base::SqlError;
+use types::CollationId;
 
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::empty_name;
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, JoinKind, SubqueryKind, TableSource,
 };
-use crate::expr::{CompareOp, Expr, ExprType, build};
+use crate::expr::{CastType, CompareOp, Expr, ExprType, Kind, build, order};
 use crate::plan::conditions::TABLES_MAX;
 
 /// What such a table is called; no statement can write it.
@@ -36,13 +37,50 @@ pub(crate) fn join_subqueries(block: &mut Block) -> Result<(), SqlError> {
 fn joinable(block: &Block, condition: &Expr) -> Option<usize> {
     let SlotSource::Subquery { index } = block.frame.slots[condition.as_column()?].source else { return None };
     let subquery = &block.subqueries[index];
-    let SubqueryKind::Any { equality: true, .. } = subquery.kind else { return None };
-    let inner = match &subquery.query.as_ref()?.body {
+    let SubqueryKind::Any { left, equality: true, .. } = &subquery.kind else { return None };
+    let query = subquery.query.as_ref()?;
+    let inner = match &query.body {
         BoundBody::Block(inner) => inner,
         _ => return None,
     };
     let unlimited = inner.limit.count.is_none() && inner.limit.offset.is_none();
-    (block.from.is_some() && !subquery.correlated && unlimited).then_some(index)
+    let usable = |(left, right): (&Expr, &ExprType)| match distinct_as(&left.ty, right) {
+        Some(DistinctAs::Own) => true,
+        // HAVING reads what the select list gives.
+        Some(DistinctAs::Double) => inner.having.is_empty(),
+        None => false,
+    };
+    let all = left.iter().zip(&query.types).all(usable);
+    (block.from.is_some() && !subquery.correlated && unlimited && all).then_some(index)
+}
+
+/// As what the values of a subquery are distinct if and only if no other value is equal to two of them.
+enum DistinctAs {
+    /// As they are.
+    Own,
+    Double,
+}
+
+/// How to make values of the type `right` distinct for `left = right`; `None` if there is no way.
+fn distinct_as(left: &ExprType, right: &ExprType) -> Option<DistinctAs> {
+    use Kind::{Bytes, Decimal, Double, Float, Int, Str, UInt};
+    if order::is_member_list(right) {
+        return None;
+    }
+    let Some(comparison) = order::comparison(left, right) else {
+        let as_doubles = matches!(
+            (left.kind, right.kind),
+            (Int | UInt | Decimal | Float | Double, Str) | (Str, Int | UInt | Decimal | Float | Double)
+        );
+        return as_doubles.then_some(DistinctAs::Double);
+    };
+    let own = match comparison.kind {
+        Double => return Some(if matches!(right.kind, Float | Double) { DistinctAs::Own } else { DistinctAs::Double }),
+        Str => comparison.collation == right.collation,
+        Bytes => right.kind == Bytes,
+        _ => true,
+    };
+    own.then_some(DistinctAs::Own)
 }
 
 fn join(block: &mut Block, number: usize) -> Result<(), SqlError> {
@@ -51,7 +89,7 @@ fn join(block: &mut Block, number: usize) -> Result<(), SqlError> {
     let (SubqueryKind::Any { left, .. }, Some(mut query)) = (kind, subquery.query.take()) else {
         return Err(SqlError::unknown("a subquery that is no IN"));
     };
-    make_distinct(&mut query);
+    make_distinct(&mut query, &left)?;
     let columns = query.columns.iter().zip(&query.types);
     let columns: Vec<ColumnInfo> = columns
         .map(|(column, ty)| ColumnInfo {
@@ -82,9 +120,16 @@ fn join(block: &mut Block, number: usize) -> Result<(), SqlError> {
     Ok(())
 }
 
-fn make_distinct(query: &mut BoundQuery) {
-    if let BoundBody::Block(inner) = &mut query.body {
-        inner.distinct = true;
-        inner.order.clear();
+/// Makes the subquery's rows distinct, as the comparison with `left` sees them.
+fn make_distinct(query: &mut BoundQuery, left: &[Expr]) -> Result<(), SqlError> {
+    let BoundBody::Block(inner) = &mut query.body else { return Ok(()) };
+    for ((left, ty), value) in left.iter().zip(&mut query.types).zip(&mut inner.select) {
+        if let Some(DistinctAs::Double) = distinct_as(&left.ty, ty) {
+            *value = build::cast(value.clone(), CastType::Double, CollationId::BINARY)?;
+            *ty = value.ty.clone();
+        }
     }
+    inner.distinct = true;
+    inner.order.clear();
+    Ok(())
 }

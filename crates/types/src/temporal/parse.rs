@@ -306,9 +306,10 @@ pub fn datetime_from_number(number: i64, micros: u32, allow: Allow) -> Option<Pa
         10_000_101_000_000.. => (number, true),
         101..=SHORT_DATE_OF_2000 => ((number + 20_000_000) * 1_000_000, false),
         700_101..=991_231 => ((number + 19_000_000) * 1_000_000, false),
-        10_000_101..=99_991_231 => (number * 1_000_000, false),
+        991_232..=99_991_231 => (number * 1_000_000, false),
         101_000_000..=SHORT_TIME_OF_2000 => (number + 20_000_000_000_000, true),
         700_101_000_000..=991_231_235_959 => (number + 19_000_000_000_000, true),
+        991_231_235_960..=10_000_100_999_999 => (number, true),
         _ => return None,
     };
     let (day, clock) = (full / 1_000_000, full % 1_000_000);
@@ -318,6 +319,21 @@ pub fn datetime_from_number(number: i64, micros: u32, allow: Allow) -> Option<Pa
     let in_range = hour < 24 && minute < 60 && second < 60 && date.month <= 12 && date.day <= 31;
     let value = DateTime::new(date, hour, minute, second, micros);
     (in_range && allow.accepts(date)).then(|| Parsed { has_time, ..Parsed::new(value) })
+}
+
+/// Reads a number as a date where a date alone is wanted: `YEAR(5)`, `CAST(131 AS DATE)`. It has fewer rules than
+/// [`datetime_from_number`]: 5 is the 5th of no month in 2000, and of a longer number the last six digits, a time, are not looked at.
+pub fn date_from_number(number: i64, allow: Allow) -> Option<Date> {
+    const LARGEST: i64 = 99_991_231;
+    let day = if number > LARGEST { number / 1_000_000 } else { number };
+    let full = match day {
+        0..=691_231 => day + 20_000_000,
+        691_232..=991_231 => day + 19_000_000,
+        991_232..=LARGEST => day,
+        _ => return None,
+    };
+    let date = Date::new((full / 10_000) as u16, (full / 100 % 100) as u8, (full % 100) as u8);
+    (date.month <= 12 && date.day <= 31 && allow.accepts(date)).then_some(date)
 }
 
 /// Reads a number as a span: hhmmss.

@@ -45,6 +45,7 @@ pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number
     let value = args.value(0)?;
     let text = some!(value.as_bytes());
     let number = match &args.args[0].ty.origin {
+        Some(ColumnType::Enum { .. }) if matches!(*value, Value::Bytes(_)) => Some(0),
         Some(ColumnType::Enum { members }) => enum_number(members, text),
         Some(ColumnType::Set { members }) => set_number(members, text),
         Some(ColumnType::Text { .. } | ColumnType::Blob { .. }) => {

@@ -373,15 +373,20 @@ impl<'a> Args<'a> {
     }
 
     fn datetime(&self, at: usize, allow: Allow) -> Result<Option<DateTime>, SqlError> {
-        coerce::to_datetime(&*self.value(at)?, allow, self.ctx)
+        coerce::to_datetime(&*self.dated(at)?, allow, self.ctx)
     }
 
     fn date(&self, at: usize, allow: Allow) -> Result<Option<Date>, SqlError> {
-        coerce::to_date(&*self.value(at)?, allow, self.ctx)
+        coerce::to_date(&*self.dated(at)?, allow, self.ctx)
     }
 
     fn time(&self, at: usize) -> Result<Option<Time>, SqlError> {
-        coerce::to_time(&*self.value(at)?, self.ctx)
+        coerce::to_time(&*self.dated(at)?, self.ctx)
+    }
+
+    /// The value where a date or time is wanted.
+    fn dated(&self, at: usize) -> Result<Cow<'a, Value>, SqlError> {
+        Ok(coerce::dated(&self.args[at], self.value(at)?))
     }
 
     /// Whether the call works on bytes instead of characters.

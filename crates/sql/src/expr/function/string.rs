@@ -9,6 +9,7 @@ use super::{
     Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, some, text_of, text_of_all,
     text_of_first,
 };
+use crate::expr::arithmetic;
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
 use crate::expr::context::SessionInfo;
@@ -499,18 +500,39 @@ fn quote(args: &Args<'_>) -> Result<Value, SqlError> {
 fn format_number(args: &Args<'_>) -> Result<Value, SqlError> {
     let value = args.value(0)?;
     let decimals = some!(args.int(1)?).clamp(0, 30) as u8;
-    let exact = if matches!(*value, Value::Str(_) | Value::Bytes(_)) {
-        let n = some!(args.double(0)?);
-        Some(coerce::decimal_of_f64(n))
-    } else {
-        coerce::to_decimal(&value, args.ctx)?
+    let text = match &*value {
+        Value::Str(_) | Value::Bytes(_) => double_text(some!(args.double(0)?), decimals, args)?,
+        Value::Float(n) => double_text(f64::from(*n), decimals, args)?,
+        Value::Double(n) => double_text(*n, decimals, args)?,
+        other => {
+            let exact = some!(coerce::to_decimal(other, args.ctx)?);
+            some!(exact.rounded(decimals, types::decimal::Rounding::HalfUp)).to_string()
+        }
     };
-    let rounded = some!(some!(exact).rounded(decimals, types::decimal::Rounding::HalfUp));
     let locale = match args.len() {
         2 => Locale::english(),
         _ => named_locale(args)?,
     };
-    Ok(Value::str(locale.numbers.write(&rounded.to_string())))
+    Ok(Value::str(locale.numbers.write(&text)))
+}
+
+/// A double with so many digits behind the point: rounded as a double, then its own digits and zeros.
+fn double_text(n: f64, decimals: u8, args: &Args<'_>) -> Result<String, SqlError> {
+    let rounded = arithmetic::round(&Value::Double(n), decimals.into(), types::decimal::Rounding::HalfUp, args.ctx)?;
+    let Value::Double(rounded) = rounded else { return Err(SqlError::unknown("a rounded double that is none")) };
+    let mut text = rounded.to_string();
+    let places = usize::from(decimals);
+    match text.split_once('.').map_or(0, |(_, fraction)| fraction.len()) {
+        _ if places == 0 && !text.contains('.') => {}
+        known if known > places => text = format!("{rounded:.places$}"),
+        known => {
+            if known == 0 {
+                text.push('.');
+            }
+            text.extend(std::iter::repeat_n('0', places - known));
+        }
+    }
+    Ok(text)
 }
 
 /// The locale that the third argument names; English, and 1649 as a warning, if there is none.

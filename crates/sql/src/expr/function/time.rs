@@ -147,7 +147,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("convert_tz", 3, 3, |args, _| ExprType::temporal(Kind::DateTime, fraction_of(&args[0])), convert_tz),
     line("extract", 2, 2, nullable_int, |args| {
         let unit = some!(unit(args)?);
-        let value = args.value(1)?;
+        let value = args.dated(1)?;
         if value.is_null() { Ok(Value::Null) } else { interval::extract(unit, &value, args.ctx) }
     }),
     line("timestampdiff", 3, 3, nullable_int, |args| {
@@ -269,10 +269,10 @@ fn unit(args: &Args<'_>) -> Result<Option<IntervalUnit>, SqlError> {
     Ok(args.int(0)?.and_then(|n| IntervalUnit::by_number(n as usize)))
 }
 
-/// A stored date may have zero parts; text is read as sql_mode says.
+/// A stored date may have zero parts; text and numbers are read as sql_mode says.
 fn text_allowed(args: &Args<'_>) -> Result<Allow, SqlError> {
-    let is_text = args.value(0)?.as_bytes().is_some();
-    Ok(if is_text { cast::allowed(args.ctx) } else { Allow::ZEROS })
+    let is_stored = matches!(*args.value(0)?, Value::Date(_) | Value::DateTime(_) | Value::Time(_) | Value::Json(_));
+    Ok(if is_stored { Allow::ZEROS } else { cast::allowed(args.ctx) })
 }
 
 fn part(args: &Args<'_>, unit: IntervalUnit) -> Result<Value, SqlError> {
@@ -430,7 +430,7 @@ fn adddate_type(args: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 fn adddate(args: &Args<'_>, subtract: bool) -> Result<Value, SqlError> {
-    let (date, days) = (args.value(0)?, args.value(1)?);
+    let (date, days) = (args.dated(0)?, args.value(1)?);
     interval::add(&date, &days, IntervalUnit::Day, subtract, args.ty, args.ctx)
 }
 
