@@ -27,11 +27,6 @@ pub(super) fn column_def(
     if spec.auto_increment && !engine::catalog::may_auto_increment(&ty) {
         return Err(wrong_specifier(name));
     }
-    if let Some(fsp) = spec.on_update_now
-        && default::digits_of_now(&ty, fsp, context).is_none()
-    {
-        return Err(SqlError::new(codes::INVALID_ON_UPDATE, format!("Invalid ON UPDATE clause for '{name}' column")));
-    }
     let mut column = ColumnDef::new(name.clone(), ty);
     if matches!(spec.ty.name, "float" | "double") {
         column.float_digits = spec.ty.length.zip(spec.ty.decimals).map(|(all, after)| (all as u8, after as u8));
@@ -55,6 +50,11 @@ pub(super) fn column_def(
         Some(default) => default::column_default(default, &column, context)?,
         None => None,
     };
+    if let Some(fsp) = spec.on_update_now
+        && default::digits_of_now(&column.ty, fsp, context).is_none()
+    {
+        return Err(SqlError::new(codes::INVALID_ON_UPDATE, format!("Invalid ON UPDATE clause for '{name}' column")));
+    }
     Ok(column)
 }
 

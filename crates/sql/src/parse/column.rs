@@ -163,7 +163,7 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
         column.comment = tokens.string()?;
     } else if tokens.accept("COLLATE") {
         column.ty.collation = Some(tokens.collation()?);
-    } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
+    } else if column.ty.charset.is_none() && (tokens.accept("CHARACTER SET") || tokens.accept("CHARSET")) {
         column.ty.charset = Some(tokens.charset()?);
     } else if tokens.accept("SERIAL DEFAULT VALUE") {
         column.nullable = Some(false);
@@ -288,7 +288,9 @@ fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
             ty.zerofill = true;
             ty.unsigned = true;
         } else if tokens.accept("SIGNED") {
-        } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") || tokens.accept("CHAR SET") {
+        } else if ty.charset.is_none()
+            && (tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") || tokens.accept("CHAR SET"))
+        {
             ty.charset = Some(tokens.charset()?);
         } else if tokens.accept("ASCII") {
             ty.charset = Some("latin1".into());
