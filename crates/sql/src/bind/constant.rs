@@ -12,6 +12,8 @@ use types::{ColumnType, DateTime, Time, Value};
 use crate::bind::Binder;
 use crate::bind::call::column_name;
 use crate::expr::coerce::{fsp_of, parse_datetime, parse_time, plain_text, printable};
+use crate::expr::compare::wrong_value;
+use crate::expr::constant::constant;
 use crate::expr::{Constancy, EvalContext, Expr, ExprKind, ExprType, Kind, SqlMode};
 
 /// A constant that a statement compares with a column of dates or times.
@@ -21,6 +23,8 @@ pub(crate) struct ConstantBeside {
     column: Option<String>,
     ty: ColumnType,
     value: Expr,
+    /// It is one of BETWEEN's.
+    is_bound: bool,
 }
 
 /// How well a constant fits a column.
@@ -39,6 +43,25 @@ impl<'a> Binder<'a> {
         self.note_constant_beside(written.1, right, left);
     }
 
+    /// A date that is constant beside a TIME column, as a literal: it is what it is in that column.
+    pub(crate) fn folded_beside_time(&self, value: Expr, column: &Expr) -> Expr {
+        let is_date = matches!(value.ty.kind, Kind::Date | Kind::DateTime);
+        if !is_date || column.ty.kind != Kind::Time || column.as_column().is_none() {
+            return value;
+        }
+        match constant(&value, self.context.session) {
+            Some(folded) => Expr::literal(folded, value.ty),
+            None => value,
+        }
+    }
+
+    /// Notes a bound of BETWEEN, whose zeros are dates in any mode.
+    pub(crate) fn note_bound(&mut self, written: &sql::Expr, column: &Expr, value: &Expr) {
+        let before = self.constants.len();
+        self.note_constant_beside(written, column, value);
+        self.constants[before..].iter_mut().for_each(|constant| constant.is_bound = true);
+    }
+
     /// Notes a constant beside what may be a column.
     pub(crate) fn note_constant_beside(&mut self, written: &sql::Expr, column: &Expr, value: &Expr) {
         let Some(ty) = column.ty.origin.as_ref().filter(|ty| column.as_column().is_some() && ty.is_temporal()) else {
@@ -47,7 +70,8 @@ impl<'a> Binder<'a> {
         let is_value = !matches!(value.kind, ExprKind::UserVariable(_)) && value.constancy() <= Constancy::Execution;
         let fits_anyway = value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Null | Kind::Json);
         let Some(column) = name_of(written).filter(|_| is_value && !fits_anyway && !value.waits()) else { return };
-        self.constants.push(ConstantBeside { column: Some(column.to_owned()), ty: ty.clone(), value: value.clone() });
+        let (column, ty, value) = (Some(column.to_owned()), ty.clone(), value.clone());
+        self.constants.push(ConstantBeside { column, ty, value, is_bound: false });
     }
 }
 
@@ -62,7 +86,8 @@ impl Binder<'_> {
             let ExprKind::Literal(value @ Value::Str(_)) = &item.kind else { return item };
             let parsed = parse_time(value).map_or_else(Time::default, |parsed| parsed.value);
             let ty = ExprType::temporal(Kind::Time, fsp_of(parsed.parts().4)).nullable(false);
-            self.constants.push(ConstantBeside { column: None, ty: ColumnType::Time { fsp: 0 }, value: item });
+            let ty_of_list = ColumnType::Time { fsp: 0 };
+            self.constants.push(ConstantBeside { column: None, ty: ty_of_list, value: item, is_bound: false });
             Expr::literal(Value::Time(parsed), ty)
         };
         list.into_iter().map(as_time).collect()
@@ -88,6 +113,11 @@ impl ConstantBeside {
                 _ => Fit::Not,
             },
             (_, ColumnType::Time { .. }) => as_time(&value),
+            (Value::Str(_) | Value::Bytes(_), _)
+                if !self.is_bound && has_refused_zeros(&value, ctx.session.sql_mode) =>
+            {
+                Fit::Not
+            }
             (Value::Str(_) | Value::Bytes(_), _) => Fit::Whole,
             _ => as_datetime(&value, &self.ty, ctx),
         };
@@ -103,12 +133,31 @@ impl ConstantBeside {
         let Some(column) = &self.column else { return ctx.truncated(kind, &text) };
         let message = format!("Incorrect {kind} value: '{}' for column '{column}' at row 1", printable(&text));
         match fit {
+            // Text that is no date is an error in any statement.
+            Fit::Not if !ctx.strict && value.as_bytes().is_some() && !matches!(self.ty, ColumnType::Time { .. }) => {
+                let name = if matches!(self.ty, ColumnType::Timestamp { .. }) {
+                    "TIMESTAMP".into()
+                } else {
+                    kind.to_uppercase()
+                };
+                Err(wrong_value(&name, &value))
+            }
             Fit::Not => ctx.complain(codes::TRUNCATED_WRONG_VALUE, message),
             _ => {
                 ctx.warn(codes::TRUNCATED_WRONG_VALUE, message);
                 Ok(())
             }
         }
+    }
+}
+
+/// Whether text is a date with zeros that `sql_mode` does not allow.
+fn has_refused_zeros(text: &Value, sql_mode: SqlMode) -> bool {
+    let Some(parsed) = parse_datetime(text, Allow::ZEROS) else { return false };
+    let date = parsed.value.date;
+    match date.is_zero() {
+        true => sql_mode.has(SqlMode::NO_ZERO_DATE),
+        false => (date.month == 0 || date.day == 0) && sql_mode.has(SqlMode::NO_ZERO_IN_DATE),
     }
 }
 

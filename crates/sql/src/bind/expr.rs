@@ -129,7 +129,7 @@ impl<'a> Binder<'a> {
             }
             E::Between { expr, negated, low, high } => {
                 let (value, bounds) = (bind(self, expr)?, [bind(self, low)?, bind(self, high)?]);
-                bounds.iter().for_each(|bound| self.note_constant_beside(expr, &value, bound));
+                bounds.iter().for_each(|bound| self.note_bound(expr, &value, bound));
                 let [low, high] = bounds;
                 Ok(negate_if(*negated, build::between(value, low, high)?))
             }
@@ -426,7 +426,7 @@ impl<'a> Binder<'a> {
         match <[Expr; 1]>::try_from(list) {
             Ok([item]) => {
                 self.note_constant_beside(expr, &value, &item);
-                match value.ty.kind.is_temporal() {
+                match value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Float | Kind::Double) {
                     true => build::compare(CompareOp::Eq, value, item),
                     false => build::in_list(value, vec![item]),
                 }

@@ -30,6 +30,8 @@ impl<'a> Binder<'a> {
             }
             (None, None) => {
                 let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+                let l = self.folded_beside_time(l, &r);
+                let r = self.folded_beside_time(r, &l);
                 self.note_constant((left, right), &l, &r);
                 build::compare(op, l, r)
             }

@@ -4,7 +4,9 @@
 //! for each row.
 
 use base::SqlError;
+use types::decimal::MAX_PRECISION;
 use types::temporal::parse::{self, Allow};
+use types::value::NOT_FIXED;
 use types::{CollationId, ColumnType, DateTime, Value, number};
 
 use crate::expr::build::{cast, integer_literal, unsigned_literal};
@@ -21,12 +23,28 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
     let (left_column, right_column) = (is_column(&left), is_column(&right));
     let left = if right_column { year_beside_column(left, &right_ty) } else { left };
     let right = if left_column { year_beside_column(right, &left_ty) } else { right };
+    // The digits of what is computed with doubles are not known.
+    let has_digits = |expr: &Expr| expr.ty.kind.is_numeric() && expr.ty.decimals < NOT_FIXED;
+    let constant = |expr: &Expr| is_literal(expr) || expr.constancy() <= Constancy::Execution && has_digits(expr);
+    let left = if constant(&right) { with_its_digits(left)? } else { left };
+    let right = if constant(&left) { with_its_digits(right)? } else { right };
     let (left, right) = (beside(left, &right_ty, right_column), beside(right, &left_ty, left_column));
     let (left, right) =
         (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
     let (left_literal, right_literal) = (is_literal(&left), is_literal(&right));
     Ok((temporal_beside(left, &right_ty, right_literal)?, temporal_beside(right, &left_ty, left_literal)?))
+}
+
+/// A FLOAT(M,D) or DOUBLE(M,D) column has the digits that it shows, where it stands beside a constant: 1.1 equals 1.1.
+fn with_its_digits(arg: Expr) -> Result<Expr, SqlError> {
+    let (precision, scale) = (arg.ty.length, arg.ty.decimals);
+    let is_such = matches!(arg.ty.kind, Kind::Float | Kind::Double) && matches!(arg.kind, ExprKind::Column { .. });
+    let fits = scale < NOT_FIXED && u32::from(scale) <= precision && precision <= u32::from(MAX_PRECISION);
+    if !is_such || !fits {
+        return Ok(arg);
+    }
+    cast(arg, CastType::Decimal { precision: precision as u8, scale }, CollationId::BINARY)
 }
 
 fn is_literal(expr: &Expr) -> bool {
@@ -43,6 +61,13 @@ fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result
                 Some(_) => Ok(arg),
                 None => Err(wrong_value(name, value)),
             }
+        }
+        // What it is in the column.
+        Kind::Time if other_is_column && matches!(value, Value::Date(_) | Value::DateTime(_)) => {
+            Ok(coerce::parse_time(value).map_or(arg, |parsed| {
+                let fsp = coerce::fsp_of(parsed.value.parts().4);
+                Expr::literal(Value::Time(parsed.value), ExprType::temporal(Kind::Time, fsp).nullable(false))
+            }))
         }
         _ if other_is_column => Ok(number_beside_column(arg, other)),
         _ => Ok(arg),

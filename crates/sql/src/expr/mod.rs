@@ -23,7 +23,7 @@ pub mod build;
 mod cast;
 pub(crate) mod choice;
 pub(crate) mod coerce;
-mod compare;
+pub(crate) mod compare;
 pub(crate) mod constant;
 pub mod context;
 pub mod convert;

@@ -313,6 +313,8 @@ fn comparable(column: &ExprType, value: &ExprType) -> bool {
             order::comparison(column, value).is_some_and(|comparison| comparison.collation == column.collation)
         }
         (Kind::Str, _) => false,
+        // Compared as dates with times: of today, whichever day that is.
+        (Kind::Time, Kind::Date | Kind::DateTime) => false,
         (Kind::Bytes, kind) => kind.is_string(),
         (kind, Kind::Bytes) => !kind.is_temporal(),
         _ => true,
