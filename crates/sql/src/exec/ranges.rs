@@ -16,8 +16,9 @@ use engine::{KeyRange, Table};
 use types::key::successor;
 use types::{ColumnDef, ColumnType, Value};
 
+use crate::expr::build::{EXACT_DOUBLES, is_constant_beside};
 use crate::expr::{CompareOp, EvalContext, Expr, ExprType, Strictness, Warnings, build, convert_for_column};
-use crate::plan::access::{IndexAccess, Interval, PartRange};
+use crate::plan::access::{IndexAccess, Interval, PartRange, shares_doubles};
 
 /// More ranges than this are not made: the last part that would make more is left to the filter.
 const RANGES_MAX: usize = 20_000;
@@ -153,7 +154,7 @@ impl RangeMaker<'_> {
         let mut values = Vec::with_capacity(access.parts.len());
         for part in &access.parts {
             let [Interval::Point(expr)] = &part.intervals[..] else { return Ok(Point::Unplaced) };
-            match self.fit(expr.eval(row, self.eval)?, part.column)? {
+            match self.fit(expr, row, part.column)? {
                 Fit::Exact(value) => values.push(value),
                 Fit::Unknown => return Ok(Point::Unplaced),
                 _ => return Ok(Point::Nothing),
@@ -195,12 +196,12 @@ impl RangeMaker<'_> {
     ) -> Result<(), SqlError> {
         match interval {
             Interval::Null => out.extend(self.null_place(column)),
-            Interval::Point(expr) => match self.fit(expr.eval(row, self.eval)?, column)? {
+            Interval::Point(expr) => match self.fit(expr, row, column)? {
                 Fit::Exact(value) => out.push(Place::Point(value)),
                 Fit::Unknown => out.push(Place::Everything),
                 Fit::Null | Fit::Below(_) | Fit::Above(_) => {}
             },
-            Interval::NullSafePoint(expr) => match self.fit(expr.eval(row, self.eval)?, column)? {
+            Interval::NullSafePoint(expr) => match self.fit(expr, row, column)? {
                 Fit::Exact(value) => out.push(Place::Point(value)),
                 Fit::Null => out.extend(self.null_place(column)),
                 Fit::Unknown => out.push(Place::Everything),
@@ -236,7 +237,7 @@ impl RangeMaker<'_> {
         before: bool,
         unknown: Edge,
     ) -> Result<Option<Edge>, SqlError> {
-        Ok(Some(match self.fit(expr.eval(row, self.eval)?, column)? {
+        Ok(Some(match self.fit(expr, row, column)? {
             Fit::Exact(value) if before => Edge::Before(value),
             Fit::Exact(value) | Fit::Above(value) => Edge::After(value),
             Fit::Below(value) => Edge::Before(value),
@@ -254,8 +255,21 @@ impl RangeMaker<'_> {
         Some(if literal.is_empty() { Place::Everything } else { Place::Begins(Bytes::from(literal.into_bytes())) })
     }
 
-    fn fit(&self, value: Value, column: usize) -> Result<Fit, SqlError> {
+    fn fit(&self, expr: &Expr, row: &[Value], column: usize) -> Result<Fit, SqlError> {
         let def = self.column(column);
+        let mut value = expr.eval(row, self.eval)?;
+        if shares_doubles(&def.ty) && !is_constant_beside(expr) {
+            if let Value::Str(text) | Value::Bytes(text) = &value {
+                value = Value::Double(types::number::parse_f64(text).0);
+            }
+            // Several of the column's numbers may be equal to it.
+            match (&value, &def.ty) {
+                (Value::Double(n), ColumnType::BigInt { .. }) if n.abs() < EXACT_DOUBLES => {}
+                (Value::Float(n), ColumnType::BigInt { .. }) if f64::from(*n).abs() < EXACT_DOUBLES => {}
+                (Value::Double(_) | Value::Float(_), _) => return Ok(Fit::Unknown),
+                _ => {}
+            }
+        }
         Ok(match (&def.ty, &value) {
             (_, Value::Null) => Fit::Null,
             // Compared as JSON, whose order is another.

@@ -77,7 +77,7 @@ fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result
 /// A constant beside a column that has another form for numbers: in a YEAR one or two digits are a year of 1970 to 2069, in a
 /// DATE or DATETIME all digits of a number are one.
 pub(super) fn number_beside_column(arg: Expr, column: &ExprType) -> Expr {
-    let arg = year_beside_column(arg, column);
+    let arg = exact_beside_column(year_beside_column(arg, column), column);
     match (&arg.kind, column.kind) {
         (ExprKind::Literal(value), Kind::Date | Kind::DateTime) if is_number(value) => {
             let parsed = coerce::parse_datetime(value, Allow::ZEROS);
@@ -96,6 +96,36 @@ pub(super) fn number_beside_column(arg: Expr, column: &ExprType) -> Expr {
         _ => arg,
     }
 }
+
+/// The constants of `column IN (…)`; one alone is what it would be behind `=`.
+pub(super) fn list_beside(list: Vec<Expr>, value: &Expr) -> Vec<Expr> {
+    let form = match (value.as_column(), list.len()) {
+        (None, _) => return list,
+        (Some(_), 1) => number_beside_column,
+        (Some(_), _) => exact_beside_column,
+    };
+    list.into_iter().map(|item| form(item, &value.ty)).collect()
+}
+
+/// A DOUBLE that is a whole number so large that several integers are the same DOUBLE: beside a column of exact numbers it is the one that it is.
+fn exact_beside_column(arg: Expr, column: &ExprType) -> Expr {
+    let n = match &arg.kind {
+        ExprKind::Literal(Value::Double(n)) if n.abs() >= EXACT_DOUBLES => *n,
+        _ => return arg,
+    };
+    match column.kind {
+        Kind::Int | Kind::UInt if n >= i64::MIN as f64 && n < i64::MAX as f64 => integer_literal(n as i64),
+        Kind::Int | Kind::UInt if n >= 0.0 && n < u64::MAX as f64 => unsigned_literal(n as u64),
+        Kind::Decimal if n.abs() < 1e65 => {
+            let n = coerce::decimal_of_f64(n);
+            Expr::literal(Value::Decimal(n), ExprType::decimal(n.int_digits().into(), 0).nullable(false))
+        }
+        _ => arg,
+    }
+}
+
+/// Up to this number each integer has a DOUBLE of its own.
+pub(crate) const EXACT_DOUBLES: f64 = 9_007_199_254_740_992.0;
 
 fn year_beside_column(arg: Expr, column: &ExprType) -> Expr {
     if column.origin != Some(ColumnType::Year) {

@@ -7,12 +7,14 @@ use base::{SqlError, codes};
 use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::arithmetic as arith;
-pub(crate) use crate::expr::beside::{as_bytes, bytes_together, numeric_arg};
+pub(crate) use crate::expr::beside::{EXACT_DOUBLES, as_bytes, bytes_together, numeric_arg};
 use crate::expr::beside::{
-    beside, comparable, json_between, number_beside_column, numeric_beside, temporal_constant, text_between,
+    beside, comparable, json_between, list_beside, number_beside_column, numeric_beside, temporal_constant,
+    text_between,
 };
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
+pub(crate) use crate::expr::compare::is_constant_beside;
 use crate::expr::compare::wrong_value;
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
@@ -371,10 +373,7 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
         let (numbers, others) = list.into_iter().partition(is_number);
         return Ok(or(vec![in_list(value.clone(), numbers)?, in_list(value, others)?]));
     }
-    let list = match (<[Expr; 1]>::try_from(list), value.as_column()) {
-        (Ok([item]), Some(_)) => vec![number_beside_column(item, &value.ty)],
-        (list, _) => list.map_or_else(|list| list, Vec::from),
-    };
+    let list = list_beside(list, &value);
     let list: Vec<Expr> = match value.ty.kind {
         Kind::Json => list.into_iter().map(function::json::condition_as_json).collect(),
         _ => {

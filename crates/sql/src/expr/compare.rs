@@ -19,6 +19,7 @@ use types::temporal::parse::Allow;
 use types::value::NOT_FIXED;
 use types::{CollationId, DateTime, Decimal, Value, number};
 
+use crate::expr::beside::EXACT_DOUBLES;
 use crate::expr::coerce::{self, plain_text, printable};
 use crate::expr::context::EvalContext;
 use crate::expr::json;
@@ -66,6 +67,12 @@ pub(crate) fn compare_sides(
         (Value::Str(text), Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) if is_column_beside(b, a) => {
             exact_or(x, y, exactly(y, text).map(Ordering::reverse), collation, ctx)
         }
+        (Value::Int(_) | Value::UInt(_), Value::Double(n)) if n.abs() >= EXACT_DOUBLES && is_column_beside(a, b) => {
+            exact_or(x, y, exactly_double(x, *n), collation, ctx)
+        }
+        (Value::Double(n), Value::Int(_) | Value::UInt(_)) if n.abs() >= EXACT_DOUBLES && is_column_beside(b, a) => {
+            exact_or(x, y, exactly_double(y, *n).map(Ordering::reverse), collation, ctx)
+        }
         _ => compare(x, y, collation, ctx),
     }
 }
@@ -80,11 +87,24 @@ fn exact_or(
     exact.map_or_else(|| compare(x, y, collation, ctx), |order| Ok(Some(order)))
 }
 
-/// Whether a column stands beside what keeps its value while the statement runs; a user variable is none, even if it does.
+/// Whether a column stands beside a constant.
 fn is_column_beside(column: &Expr, value: &Expr) -> bool {
-    column.as_column().is_some()
-        && !matches!(value.kind, ExprKind::UserVariable(_))
-        && value.constancy() <= Constancy::Execution
+    column.as_column().is_some() && is_constant_beside(value)
+}
+
+/// Whether an expression keeps its value while the statement runs; a user variable is none, even if it does. A column's number beside such a
+/// value is compared exactly.
+pub(crate) fn is_constant_beside(value: &Expr) -> bool {
+    !matches!(value.kind, ExprKind::UserVariable(_)) && value.constancy() <= Constancy::Execution
+}
+
+/// The order of an integer and a DOUBLE that several integers are equal to as DOUBLEs.
+fn exactly_double(n: &Value, double: f64) -> Option<Ordering> {
+    match n {
+        Value::Int(n) => Some(i128::from(*n).cmp(&(double as i128))),
+        Value::UInt(n) => Some(i128::from(*n).cmp(&(double as i128))),
+        _ => None,
+    }
 }
 
 fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {

@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use engine::Table;
-use types::TableDef;
+use types::{ColumnType, TableDef};
 
 use crate::bind::tree::{BoundTable, IndexHintKind, TableSource};
-use crate::expr::{Constancy, Expr};
+use crate::expr::build::is_constant_beside;
+use crate::expr::{Constancy, Expr, Kind};
 use crate::plan::conditions::{Asked, Condition, TableSet};
 
 /// A way through one index.
@@ -32,7 +33,7 @@ impl IndexAccess {
             && self
                 .parts
                 .iter()
-                .all(|part| part.intervals.iter().all(|interval| matches!(interval, Interval::Point(_))))
+                .all(|part| part.exact && part.intervals.iter().all(|interval| matches!(interval, Interval::Point(_))))
     }
 
     /// Whether it is at most one row.
@@ -48,6 +49,8 @@ pub(crate) struct PartRange {
     pub(crate) column: usize,
     /// Any of these.
     pub(crate) intervals: Vec<Interval>,
+    /// No two different values of the column are equal to one of its points.
+    pub(crate) exact: bool,
 }
 
 /// Values of a column, in expressions that are known before the table is read.
@@ -195,7 +198,8 @@ impl TableFacts {
                 asks.filter(|ask| ask.table == number && ask.column == key.column && ask.needs.is_within(available));
             let Some(intervals) = combine(asks) else { break };
             let points = intervals.iter().all(is_point);
-            parts.push(PartRange { column: key.column, intervals });
+            let exact = is_exact(&def.columns[key.column].ty, &intervals);
+            parts.push(PartRange { column: key.column, intervals, exact });
             if !points {
                 break;
             }
@@ -268,6 +272,32 @@ impl Path {
             Covered::Fetch => ENTRY_COST + FETCH_COST,
         };
         SEEK_COST * seeks + rows * row
+    }
+}
+
+/// Whether a DOUBLE may be equal to several numbers of a column.
+pub(crate) fn shares_doubles(ty: &ColumnType) -> bool {
+    const DIGITS_OF_DOUBLES: u8 = 15;
+    match ty {
+        ColumnType::BigInt { .. } => true,
+        ColumnType::Decimal { precision, .. } => *precision > DIGITS_OF_DOUBLES,
+        _ => false,
+    }
+}
+
+/// Whether no two values of a column are equal to one of the values.
+fn is_exact(ty: &ColumnType, intervals: &[Interval]) -> bool {
+    let mut values = intervals.iter().flat_map(Interval::exprs);
+    match ty {
+        // The empty member, and what is no member.
+        ColumnType::Enum { members } if members.iter().any(String::is_empty) => {
+            values.all(|value| value.ty.kind.is_numeric())
+        }
+        ty if shares_doubles(ty) => values.all(|value| {
+            let as_double = matches!(value.ty.kind, Kind::Float | Kind::Double | Kind::Str | Kind::Bytes | Kind::Any);
+            !as_double || is_constant_beside(value)
+        }),
+        _ => true,
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) fn gives_order(
 }
 
 fn is_one_value(part: &PartRange) -> bool {
-    matches!(part.intervals[..], [Interval::Point(_) | Interval::Null | Interval::NullSafePoint(_)])
+    part.exact && matches!(part.intervals[..], [Interval::Point(_) | Interval::Null | Interval::NullSafePoint(_)])
 }
 
 /// The column of this table that an expression is.

@@ -548,7 +548,9 @@ mod tests {
         assert_eq!(time_from_number(6_000, 0), None);
         let day = |n: i64| date_from_number(n, Allow::ZEROS).map(|date| date.to_number());
         let days = [(0, 20_000_000), (5, 20_000_005), (131, 20_000_131), (700_000, 19_700_000), (1_000_101, 1_000_101)];
-        days.map(|(n, expected)| assert_eq!(day(n), Some(expected)));
+        for (n, expected) in days {
+            assert_eq!(day(n), Some(expected));
+        }
         assert_eq!([day(691_231_235_960), day(1_000_101_000_000)], [Some(20_691_231), Some(1_000_101)]);
         assert_eq!([32, 99, 1300, -5, 99_991_232].map(day), [None; 5]);
     }
