@@ -425,6 +425,7 @@ impl<'a> Binder<'a> {
         let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
         match <[Expr; 1]>::try_from(list) {
             Ok([item]) => {
+                let item = self.folded_beside_time(item, &value);
                 self.note_constant_beside(expr, &value, &item);
                 match value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Float | Kind::Double) {
                     true => build::compare(CompareOp::Eq, value, item),

@@ -7,7 +7,7 @@ use base::SqlError;
 use types::decimal::MAX_PRECISION;
 use types::temporal::parse::{self, Allow};
 use types::value::NOT_FIXED;
-use types::{CollationId, ColumnType, DateTime, Value, number};
+use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 
 use crate::expr::build::{cast, integer_literal, unsigned_literal};
 use crate::expr::coerce;
@@ -25,7 +25,8 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
     let right = if left_column { year_beside_column(right, &left_ty) } else { right };
     // The digits of what is computed with doubles are not known.
     let has_digits = |expr: &Expr| expr.ty.kind.is_numeric() && expr.ty.decimals < NOT_FIXED;
-    let constant = |expr: &Expr| is_literal(expr) || expr.constancy() <= Constancy::Execution && has_digits(expr);
+    let is_given = |expr: &Expr| is_literal(expr) || matches!(expr.kind, ExprKind::Param(_));
+    let constant = |expr: &Expr| is_given(expr) || expr.constancy() <= Constancy::Execution && has_digits(expr);
     let left = if constant(&right) { with_its_digits(left)? } else { left };
     let right = if constant(&left) { with_its_digits(right)? } else { right };
     let (left, right) = (beside(left, &right_ty, right_column), beside(right, &left_ty, left_column));
@@ -64,10 +65,12 @@ fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result
         }
         // What it is in the column.
         Kind::Time if other_is_column && matches!(value, Value::Date(_) | Value::DateTime(_)) => {
-            Ok(coerce::parse_time(value).map_or(arg, |parsed| {
-                let fsp = coerce::fsp_of(parsed.value.parts().4);
-                Expr::literal(Value::Time(parsed.value), ExprType::temporal(Kind::Time, fsp).nullable(false))
-            }))
+            let time = match value {
+                Value::DateTime(moment) => moment.time(),
+                _ => Time::default(),
+            };
+            let ty = ExprType::temporal(Kind::Time, coerce::fsp_of(time.parts().4)).nullable(false);
+            Ok(Expr::literal(Value::Time(time), ty))
         }
         _ if other_is_column => Ok(number_beside_column(arg, other)),
         _ => Ok(arg),

@@ -143,7 +143,9 @@ fn condition(operands: &[&ExprType], operation: &str, mixed: Mixed) -> Result<Ex
     let agreed = agree(operands, operation, mixed)?;
     let mut ty = ExprType::truth(operands.iter().any(|operand| operand.nullable));
     ty.collation = agreed.map_or(CollationId::DEFAULT, |(collation, _)| collation);
-    if operands.iter().any(|operand| operand.kind == Kind::Any) && ty.collation == CollationId::BINARY {
+    // What is unknown may be text beside text; beside a binary string anything is one.
+    let has = |kind| operands.iter().any(|operand| operand.kind == kind);
+    if has(Kind::Any) && !has(Kind::Bytes) && ty.collation == CollationId::BINARY {
         let named = operands.iter().find(|operand| operand.kind == Kind::Str);
         ty.collation = named.map_or(CollationId::DEFAULT, |operand| operand.collation);
     }
