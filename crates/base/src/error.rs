@@ -341,6 +341,8 @@ pub mod codes {
     pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
     pub const STATEMENT_TIMEOUT: Code = (1969, "70100");
+    /// The system variable … cannot be set in SET STATEMENT (MariaDB).
+    pub const SET_STATEMENT_NOT_SUPPORTED: Code = (1971, "42000");
     pub const INCONSISTENT_ERROR: Code = (3002, "HY000");
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");

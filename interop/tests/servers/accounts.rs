@@ -207,3 +207,52 @@ fn options_of_accounts_come_from_a_maria() {
     let expected = "a1\tX509\t\t\t5\t4\t3\tN\t7\tY\na2\tSPECIFIED\t/CN=x\t/CN=y\t0\t0\t0\tN\t0\tN\na3\t\t\t\t0\t0\t0\tY\tNULL\tN\n";
     assert_eq!(replica.client().query(shown).unwrap(), expected);
 }
+
+/// What MariaDB and old MySQL say of accounts in GRANT, and MariaDB's ways to say a password.
+const GRANTED: &str = "GRANT SELECT ON d.* TO b1 IDENTIFIED BY 'x' REQUIRE X509 WITH GRANT OPTION MAX_QUERIES_PER_HOUR 5; \
+                       GRANT INSERT ON d.* TO b1, b2 IDENTIFIED BY PASSWORD '*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29' WITH MAX_USER_CONNECTIONS 3 MAX_STATEMENT_TIME 0; \
+                       GRANT USAGE ON *.* TO b1 REQUIRE SUBJECT '/CN=a' AND ISSUER '/CN=b'; GRANT USAGE ON *.* TO b2 REQUIRE SSL; \
+                       CREATE USER b4 IDENTIFIED VIA mysql_native_password USING 'invalid' OR unix_socket; \
+                       CREATE USER b5 IDENTIFIED VIA mysql_native_password USING PASSWORD('test'); \
+                       CREATE USER b6 IDENTIFIED VIA unix_socket OR mysql_native_password USING '*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29'";
+
+const GRANTED_ARE: &str = "b1\tSPECIFIED\t/CN=a\t5\t3\nb2\tANY\t\t0\t3\n";
+
+#[test]
+fn accounts_that_a_maria_makes_by_grant() {
+    // Without NO_AUTO_CREATE_USER a GRANT makes accounts without a word about them. A log has passwords of SET PASSWORD as they are stored.
+    let sql = format!(
+        "CREATE DATABASE d; {GRANTED}; SET sql_mode = ''; GRANT SELECT ON d.* TO b3; CREATE USER b7 IDENTIFIED BY 'old'; \
+         SET PASSWORD FOR b7 = PASSWORD('test')"
+    );
+    let (_source, replica) = follows("granted", Some(Kind::Maria118), None, &sql);
+    let shown = "SELECT user, ssl_type, x509_subject, max_questions, max_user_connections FROM mysql.user WHERE user IN ('b1', 'b2') ORDER BY user";
+    assert_eq!(replica.client().query(shown).unwrap(), GRANTED_ARE);
+    assert_eq!(
+        replica.client().query("SHOW GRANTS FOR b1; SHOW GRANTS FOR b3").unwrap(),
+        "GRANT USAGE ON *.* TO `b1`@`%`\nGRANT SELECT, INSERT ON `d`.* TO `b1`@`%` WITH GRANT OPTION\n\
+         GRANT USAGE ON *.* TO `b3`@`%`\nGRANT SELECT ON `d`.* TO `b3`@`%`\n"
+    );
+    let plugins = replica
+        .client()
+        .query("SELECT user, plugin, authentication_string FROM mysql.user WHERE user > 'b3' AND user < 'c'");
+    let hash = "mysql_native_password\t*94BDCEBE19083CE2A1F959FD02F964C7AF4CFC29";
+    assert_eq!(plugins.unwrap(), format!("b4\tunix_socket\t\nb5\t{hash}\nb6\t{hash}\nb7\t{hash}\n"));
+}
+
+#[test]
+fn accounts_that_are_made_by_grant_go_to_a_mysql() {
+    // The methods of 9.7 are fewer: the accounts with stored passwords of others it does not get.
+    let sql =
+        GRANTED.split("; ").filter(|sql| !sql.contains("PASSWORD") && !sql.contains("socket") && !sql.contains("b2"));
+    let sql = format!("CREATE DATABASE d; CREATE USER b2; {}", sql.collect::<Vec<_>>().join("; "));
+    let sql = format!(
+        "{sql}; GRANT USAGE ON *.* TO b1, b2 WITH MAX_USER_CONNECTIONS 3; GRANT USAGE ON *.* TO b2 REQUIRE SSL"
+    );
+    let (source, replica) = follows("granted", None, Some(Kind::Mysql97), &sql);
+    let shown = "SHOW CREATE USER b1; SHOW CREATE USER b2; SHOW GRANTS FOR b1; SELECT user, ssl_type, x509_subject, max_questions, max_user_connections \
+                 FROM mysql.user WHERE user LIKE 'b_' ORDER BY user";
+    let of_source = source.client().query(shown).unwrap();
+    assert_eq!(of_source, replica.client().query(shown).unwrap());
+    assert!(of_source.ends_with(GRANTED_ARE), "{of_source}");
+}

@@ -48,14 +48,29 @@ const TABLES: [&str; 12] = [
     "replication_group_member_stats",
 ];
 
+/// Of other schemas, by which tools look at a server.
+const OF_SERVERS: [(&str, &str); 10] = [
+    ("performance_schema", "processlist"),
+    ("performance_schema", "threads"),
+    ("performance_schema", "setup_consumers"),
+    ("performance_schema", "setup_instruments"),
+    ("information_schema", "INNODB_CMP"),
+    ("information_schema", "INNODB_CMPMEM"),
+    ("information_schema", "INNODB_METRICS"),
+    ("information_schema", "PROFILING"),
+    ("information_schema", "COLUMN_STATISTICS"),
+    ("mysql", "procs_priv"),
+];
+
 #[test]
 fn tables_have_the_columns_of_mysql() {
     let peer = Peer::start(Kind::Mysql97, "replication-columns", Duration::ZERO, &[]).unwrap();
     let server = Server::start("replication-columns", ServerOptions::default()).unwrap();
-    for table in TABLES {
+    let tables = TABLES.iter().map(|table| ("performance_schema", *table));
+    for (schema, table) in tables.chain(OF_SERVERS) {
         let columns = |client: &Client| {
             let query = format!(
-                "SELECT column_name FROM information_schema.columns WHERE table_schema = 'performance_schema' \
+                "SELECT column_name FROM information_schema.columns WHERE table_schema = '{schema}' \
                  AND table_name = '{table}' ORDER BY ordinal_position"
             );
             client.query(&query).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()

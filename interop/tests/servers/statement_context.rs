@@ -11,7 +11,7 @@ const SECONDS: &str =
     "INSERT INTO seconds (t, u, v) VALUES ('2020-01-01 00:00:00.7', '10:00:00.999999', '2020-01-01 00:00:00.5')";
 
 /// Fractions of seconds, types by mode; what of it the two kinds have.
-const CARRIED: [(Option<Kind>, &str); 15] = [
+const CARRIED: [(Option<Kind>, &str); 16] = [
     (None, SECONDS),
     (Some(Kind::Mysql97), "SET sql_mode='TIME_TRUNCATE_FRACTIONAL'"),
     (Some(Kind::Maria118), "SET sql_mode='TIME_ROUND_FRACTIONAL'"),
@@ -49,6 +49,14 @@ const CARRIED: [(Option<Kind>, &str); 15] = [
         "SET character_set_collations = ''; CREATE TABLE k5 (id INT PRIMARY KEY, a VARCHAR(9)) CHARSET=utf8mb4; \
             CREATE TABLE k6 (id INT PRIMARY KEY, a VARCHAR(9)) CHARSET=utf8mb3",
     ),
+    // What holds for one statement.
+    (
+        Some(Kind::Maria118),
+        "SET sql_mode = 'STRICT_TRANS_TABLES'; SET STATEMENT sql_mode = '' FOR INSERT INTO t (a, b) VALUES (1, 3000000000); \
+            SET STATEMENT timestamp = 5, sql_mode = DEFAULT FOR INSERT INTO t (a) VALUES (UNIX_TIMESTAMP()) RETURNING id; \
+            SET STATEMENT sql_mode = '', max_statement_time = 60 FOR CREATE TABLE w (id INT PRIMARY KEY, t DATETIME DEFAULT '0000-00-00'); \
+            SET STATEMENT sql_mode = '' FOR ALTER TABLE w ADD u DATE DEFAULT '0000-00-00'",
+    ),
 ];
 
 /// Text is the bytes of its own character set; under latin1 each byte of these `é` is a character.
@@ -59,10 +67,12 @@ const LATIN1: &str = "CREATE TABLE c (id INT AUTO_INCREMENT PRIMARY KEY, l VARCH
      SET NAMES binary; INSERT INTO c (l, u, b, n) VALUES ('é', 'é', 'é', LENGTH('é')); SET NAMES utf8mb4";
 const LATIN1_ROWS: &str = "SELECT id, HEX(l), HEX(u), HEX(b), n FROM d.c ORDER BY id";
 
+const ROWS: &str = "SELECT id, a, b FROM d.t ORDER BY id";
+
 /// MariaDB writes functions in small letters and with parentheses, and texts in quotes.
 const TIMESTAMPS: &str = "SELECT table_name, column_name, is_nullable, NULLIF(REPLACE(REPLACE(LOWER(column_default), '()', ''), '''', ''), 'null'), \
      TRIM(REPLACE(REPLACE(LOWER(extra), '()', ''), 'default_generated', '')) FROM information_schema.columns \
-     WHERE table_schema = 'd' AND table_name IN ('e', 'g') ORDER BY table_name, ordinal_position";
+     WHERE table_schema = 'd' AND table_name IN ('e', 'g', 'w') ORDER BY table_name, ordinal_position";
 const TYPE: &str = "SELECT data_type FROM information_schema.columns WHERE table_schema = 'd' AND table_name = 'r' AND column_name = 'a'";
 
 /// Collations by the names that they have here.
@@ -111,9 +121,16 @@ fn context(kind: Kind) {
     let carried: Vec<&str> = CARRIED.iter().filter(|(only, _)| is_of(only)).map(|(_, sql)| *sql).collect();
     client.query(&format!("USE d; {}", carried.join("; "))).unwrap();
     source.wait_for_replica(&replica, patience).unwrap();
-    for query in
-        ["SELECT * FROM d.seconds", "SELECT * FROM d.r", TYPE, TIMESTAMPS, "SELECT * FROM d.e", LATIN1_ROWS, COLLATIONS]
-    {
+    for query in [
+        ROWS,
+        "SELECT * FROM d.seconds",
+        "SELECT * FROM d.r",
+        TYPE,
+        TIMESTAMPS,
+        "SELECT * FROM d.e",
+        LATIN1_ROWS,
+        COLLATIONS,
+    ] {
         assert_eq!(replica.client().query(query), client.query(query), "{query}");
     }
     client.query("CREATE TABLE d.m (id INT PRIMARY KEY, n INT NOT NULL UNIQUE) ENGINE=MyISAM").unwrap();

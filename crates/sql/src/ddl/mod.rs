@@ -10,6 +10,7 @@
 //!   password's salt, the session's own account) is put in the text before it is logged.
 //! - The text that is logged gives, on the catalog before it, the change that was made.
 
+mod absent;
 mod account;
 mod account_options;
 mod alter;
@@ -129,6 +130,7 @@ pub fn plan_ddl(ddl: &Ddl, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlEr
             account::alter(&UserChanges { users, conditional: *conditional, options, roles: &[] }, context)
         }
         Ddl::DropUser { users, if_exists } => account::drop(users, *if_exists, context),
+        Ddl::DropAbsent { kind, names, if_exists } => absent::drop(*kind, names, *if_exists, context),
         Ddl::RenameUser(pairs) => account::rename(pairs, context),
         Ddl::Grant(grant) => grant::grant(grant, context),
         Ddl::Revoke(grant) => grant::revoke(grant, context),

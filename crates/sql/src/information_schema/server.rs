@@ -24,6 +24,61 @@ pub(super) fn innodb_trx(source: &Source<'_>) -> Rows {
     check_process(source).map(|()| Vec::new())
 }
 
+pub(super) const PROCESSES: &str =
+    "ID u, USER v32?, HOST v261?, DB v64?, COMMAND v16?, TIME b?, STATE v64?, INFO t?, EXECUTION_ENGINE v9?";
+
+/// `performance_schema.processlist`: as in `information_schema`, with an engine of which there is one.
+pub(super) fn processes(source: &Source<'_>) -> Rows {
+    let mut rows = super::rows::processlist(source)?;
+    rows.iter_mut().for_each(|row| row.push(Value::str_static("PRIMARY")));
+    Ok(rows)
+}
+
+pub(super) const THREADS: &str = "THREAD_ID u, NAME v128, TYPE v10, PROCESSLIST_ID u?, PROCESSLIST_USER v32?, PROCESSLIST_HOST v255?, \
+     PROCESSLIST_DB v64?, PROCESSLIST_COMMAND v16?, PROCESSLIST_TIME b?, PROCESSLIST_STATE v64?, PROCESSLIST_INFO t?, PARENT_THREAD_ID u?, \
+     ROLE v64?, INSTRUMENTED v3, HISTORY v3, CONNECTION_TYPE v16?, THREAD_OS_ID u?, RESOURCE_GROUP v64?, EXECUTION_ENGINE v9?, \
+     CONTROLLED_MEMORY u, MAX_CONTROLLED_MEMORY u, TOTAL_MEMORY u, MAX_TOTAL_MEMORY u, TELEMETRY_ACTIVE v3";
+
+/// Connections, which are no threads of the operating system; nothing is measured of them.
+pub(super) fn threads(source: &Source<'_>) -> Rows {
+    let row = |process: Vec<Value>| {
+        let id = process.first().cloned().unwrap_or_default();
+        let (name, no) = (Value::str_static("thread/sql/one_connection"), Value::str_static("NO"));
+        let mut row = vec![id, name, Value::str_static("FOREGROUND")];
+        row.extend(process);
+        row.extend([Value::Null, Value::Null, no.clone(), no.clone(), Value::Null, Value::Null, Value::Null]);
+        row.push(Value::str_static("PRIMARY"));
+        row.extend(std::iter::repeat_n(Value::UInt(0), 4));
+        row.push(no);
+        row
+    };
+    Ok(super::rows::processlist(source)?.into_iter().map(row).collect())
+}
+
+pub(super) const INNODB_CMP: &str =
+    "page_size i, compress_ops i, compress_ops_ok i, compress_time i, uncompress_ops i, uncompress_time i";
+
+pub(super) const INNODB_CMPMEM: &str =
+    "page_size i, buffer_pool_instance i, pages_used i, pages_free i, relocation_ops b, relocation_time i";
+
+/// Pages of ROW_FORMAT=COMPRESSED: there are none, of any size.
+pub(super) fn innodb_cmp(source: &Source<'_>) -> Rows {
+    check_process(source)?;
+    let row = |kibibytes: i64| {
+        let mut row = vec![Value::Int(kibibytes << 10)];
+        row.extend(std::iter::repeat_n(Value::Int(0), 5));
+        row
+    };
+    Ok([1, 2, 4, 8, 16].map(row).to_vec())
+}
+
+pub(super) const PROFILING: &str = "QUERY_ID i, SEQ i, STATE v30, DURATION d, CPU_USER d?, CPU_SYSTEM d?, CONTEXT_VOLUNTARY i?, \
+     CONTEXT_INVOLUNTARY i?, BLOCK_OPS_IN i?, BLOCK_OPS_OUT i?, MESSAGES_SENT i?, MESSAGES_RECEIVED i?, PAGE_FAULTS_MAJOR i?, \
+     PAGE_FAULTS_MINOR i?, SWAPS i?, SOURCE_FUNCTION v30?, SOURCE_FILE v20?, SOURCE_LINE i?";
+
+pub(super) const SETUP_INSTRUMENTS: &str =
+    "NAME v128, ENABLED v3, TIMED v3?, PROPERTIES v100, FLAGS v10?, VOLATILITY i, DOCUMENTATION t?";
+
 pub(super) const CONNECT_ATTRS: &str = "PROCESSLIST_ID u, ATTR_NAME v32, ATTR_VALUE v1024?, ORDINAL_POSITION i?";
 
 /// Of all connections.

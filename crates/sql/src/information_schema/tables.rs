@@ -67,6 +67,8 @@ pub(super) const TABLES: &[TableSpec] = &[
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
         accounts::column_privileges,
     ),
+    // There are no histograms.
+    schema("COLUMN_STATISTICS", "SCHEMA_NAME v64, TABLE_NAME v64, COLUMN_NAME v64, HISTOGRAM t", rows::none),
     schema("ENABLED_ROLES", roles::ENABLED, roles::enabled),
     schema("ENGINES", "ENGINE v64, SUPPORT v8, COMMENT v80, TRANSACTIONS v3?, XA v3?, SAVEPOINTS v3?", rows::engines),
     schema(
@@ -87,6 +89,8 @@ pub(super) const TABLES: &[TableSpec] = &[
          DATA_FREE b?, CREATE_TIME v0?, UPDATE_TIME v0?, CHECK_TIME v0?, CHECKSUM v0?, STATUS v256?, EXTRA v256?",
         rows::none,
     ),
+    schema("INNODB_CMP", server::INNODB_CMP, server::innodb_cmp),
+    schema("INNODB_CMPMEM", server::INNODB_CMPMEM, server::innodb_cmp),
     schema("INNODB_METRICS", server::INNODB_METRICS, server::innodb_metrics),
     schema("INNODB_TABLES", server::INNODB_TABLES, server::innodb_tables),
     schema("INNODB_TABLESPACES", server::INNODB_TABLESPACES, server::innodb_tablespaces),
@@ -132,6 +136,8 @@ pub(super) const TABLES: &[TableSpec] = &[
         "ID u, USER v32, HOST v261, DB v64?, COMMAND v16, TIME i, STATE v64?, INFO t?",
         rows::processlist,
     ),
+    // Statements are not profiled.
+    schema("PROFILING", server::PROFILING, rows::none),
     schema(
         "REFERENTIAL_CONSTRAINTS",
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, UNIQUE_CONSTRAINT_CATALOG v64, \
@@ -214,6 +220,11 @@ pub(super) const TABLES: &[TableSpec] = &[
     performance("session_status", "VARIABLE_NAME v64, VARIABLE_VALUE v1024?", server::session_status),
     performance("session_connect_attrs", server::CONNECT_ATTRS, server::session_connect_attrs),
     performance("session_account_connect_attrs", server::CONNECT_ATTRS, server::session_account_connect_attrs),
+    performance("processlist", server::PROCESSES, server::processes),
+    performance("threads", server::THREADS, server::threads),
+    // Nothing is measured that could be switched on.
+    performance("setup_consumers", "NAME v64, ENABLED v3", rows::none),
+    performance("setup_instruments", server::SETUP_INSTRUMENTS, rows::none),
     performance(
         "user_defined_functions",
         "UDF_NAME v64, UDF_RETURN_TYPE v20, UDF_TYPE v20, UDF_LIBRARY v1024?, UDF_USAGE_COUNT b?",
@@ -320,6 +331,13 @@ pub(super) const TABLES: &[TableSpec] = &[
         name: "columns_priv",
         columns: "Host v255, Db v64, User v32, Table_name v64, Column_name v64, Timestamp s?, Column_priv v60",
         rows: accounts::columns_priv,
+    },
+    // There are no routines.
+    TableSpec {
+        database: "mysql",
+        name: "procs_priv",
+        columns: "Host v255, Db v64, User v32, Routine_name v64, Routine_type v9, Grantor v288, Proc_priv v60, Timestamp s",
+        rows: rows::none,
     },
     // There are no functions of libraries.
     TableSpec { database: "mysql", name: "func", columns: "name v64, ret i, dl v128, type v9", rows: rows::none },

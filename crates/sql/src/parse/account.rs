@@ -3,8 +3,8 @@
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, KeepPassword, Statement, TableName, UserName,
-    UserSpec,
+    AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, GrantedAccounts, KeepPassword, Statement,
+    TableName, UserName, UserSpec,
 };
 use super::digits::hex_bytes;
 use super::error::ParseError;
@@ -83,11 +83,21 @@ fn replaced(tokens: &mut Tokens<'_>, secret: &AuthSecret) -> Parsed<(Option<Stri
 /// The same for SET PASSWORD.
 pub(super) fn set_password(tokens: &mut Tokens<'_>, user: Option<UserName>, secret: AuthSecret) -> Parsed<UserSpec> {
     let (replace, keep) = replaced(tokens, &secret)?;
-    Ok(UserSpec { name: user, auth: Some(AuthSpec { plugin: None, secret }), replace, keep })
+    Ok(UserSpec { name: user, auth: Some(AuthSpec { plugin: None, secret, or: Vec::new() }), replace, keep })
 }
 
-/// What follows IDENTIFIED.
+/// What follows IDENTIFIED. MariaDB may have several methods, with OR between them.
 fn auth(tokens: &mut Tokens<'_>) -> Parsed<AuthSpec> {
+    let mut auth = method(tokens)?;
+    while auth.plugin.is_some() && tokens.accept("OR") {
+        let plugin = Some(tokens.name_or_string()?.to_ascii_lowercase());
+        let secret = stored(tokens, true)?.unwrap_or(AuthSecret::None);
+        auth.or.push(AuthSpec { plugin, secret, or: Vec::new() });
+    }
+    Ok(auth)
+}
+
+fn method(tokens: &mut Tokens<'_>) -> Parsed<AuthSpec> {
     let mut plugin = None;
     if tokens.accept("WITH") || tokens.accept("VIA") {
         plugin = Some(tokens.name_or_string()?.to_ascii_lowercase());
@@ -100,14 +110,29 @@ fn auth(tokens: &mut Tokens<'_>) -> Parsed<AuthSpec> {
         AuthSecret::Hash(tokens.string()?)
     } else if tokens.accept("BY") {
         AuthSecret::Password(tokens.string()?)
-    } else if tokens.accept("AS") || plugin.is_some() && tokens.accept("USING") {
-        AuthSecret::Hash(hash(tokens)?)
+    } else if let Some(secret) = stored(tokens, plugin.is_some())? {
+        secret
     } else if plugin.is_some() {
         AuthSecret::None
     } else {
         return tokens.unexpected();
     };
-    Ok(AuthSpec { plugin, secret })
+    Ok(AuthSpec { plugin, secret, or: Vec::new() })
+}
+
+/// AS, and behind a method USING: what is stored, or MariaDB's PASSWORD('…'), of which that is made.
+fn stored(tokens: &mut Tokens<'_>, has_method: bool) -> Parsed<Option<AuthSecret>> {
+    if !(tokens.accept("AS") || has_method && tokens.accept("USING")) {
+        return Ok(None);
+    }
+    if has_method && tokens.next_are("PASSWORD") && tokens.peek_at(1) == Some(&Token::LParen) {
+        tokens.next();
+        tokens.expect_token(&Token::LParen)?;
+        let password = tokens.string()?;
+        tokens.expect_token(&Token::RParen)?;
+        return Ok(Some(AuthSecret::Password(password)));
+    }
+    Ok(Some(AuthSecret::Hash(hash(tokens)?)))
 }
 
 /// A stored secret: text, or hexadecimal (SHOW CREATE USER may print it so).
@@ -129,30 +154,21 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("ON")?;
     let on = level(tokens)?;
     tokens.expect("TO")?;
+    let mut accounts = GrantedAccounts::default();
     let users = tokens.comma_list(|tokens| {
-        let user = tokens.named_user()?;
-        if tokens.next_are("IDENTIFIED") {
-            return Err(ParseError::not_supported("GRANT … IDENTIFIED (CREATE USER first)"));
+        let (user, place) = (tokens.named_user()?, tokens.place());
+        if tokens.accept("IDENTIFIED") {
+            let auth = Some(auth(tokens)?);
+            tokens.decided(place);
+            accounts.users.push(UserSpec { name: Some(user.clone()), auth, replace: None, keep: KeepPassword::No });
         }
         Ok(user)
     })?;
-    // MariaDB's, which are options of the account.
-    let mut grant_option = false;
-    if tokens.next_are("REQUIRE") {
-        return Err(ParseError::not_supported("GRANT … REQUIRE (ALTER USER … REQUIRE)"));
-    }
-    if tokens.accept("WITH") {
-        let has_limit =
-            |tokens: &Tokens<'_>| tokens.peek_word().is_some_and(|word| word.to_uppercase().starts_with("MAX_"));
-        if !has_limit(tokens) {
-            tokens.expect("GRANT OPTION")?;
-            grant_option = true;
-        }
-        if has_limit(tokens) {
-            return Err(ParseError::not_supported("GRANT … WITH MAX_… (ALTER USER … WITH MAX_…)"));
-        }
-    }
+    let grant_option = grant_options(tokens, &mut accounts)?;
     let grantor = grant_as(tokens)?;
+    if accounts != GrantedAccounts::default() && privileges.iter().any(|item| item.name.contains('_')) {
+        return Err(ParseError::not_supported("options of accounts in GRANT beside dynamic privileges"));
+    }
     tokens.privileges_read(start);
     Ok(Statement::Ddl(Ddl::Grant(Grant {
         privileges,
@@ -162,7 +178,37 @@ pub(super) fn grant(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         if_exists: false,
         ignore_unknown: false,
         grantor,
+        accounts: Box::new(accounts),
     })))
+}
+
+/// REQUIRE, and WITH: GRANT OPTION, and limits, which are options of the account, as in MariaDB and old MySQL. The log has those in a
+/// statement of their own.
+fn grant_options(tokens: &mut Tokens<'_>, accounts: &mut GrantedAccounts) -> Parsed<bool> {
+    let (place, options) = (tokens.place(), &mut accounts.options);
+    if tokens.accept("REQUIRE") {
+        options.requires = Some(user_options::requirement(tokens)?);
+        tokens.decided(place);
+    }
+    let (place, mut grant_option, mut has_limits) = (tokens.place(), false, false);
+    if !tokens.accept("WITH") {
+        return Ok(false);
+    }
+    loop {
+        if tokens.accept("GRANT OPTION") {
+            grant_option = true;
+        } else {
+            user_options::limit(tokens, options)?;
+            has_limits = true;
+        }
+        if !tokens.next_are("GRANT OPTION") && !user_options::limit_follows(tokens) {
+            break;
+        }
+    }
+    if has_limits {
+        tokens.instead(place, if grant_option { "WITH GRANT OPTION" } else { "" });
+    }
+    Ok(grant_option)
 }
 
 /// AS user WITH ROLE: whose privileges count.
@@ -212,8 +258,13 @@ pub(super) fn revoke(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         if_exists,
         ignore_unknown,
         grantor: None,
+        accounts: Box::default(),
     })))
 }
+
+/// MariaDB's privileges to which none here corresponds.
+const MARIA_ONLY: [&str; 5] =
+    ["SET USER", "FEDERATED ADMIN", "DELETE HISTORY", "DELETE VERSIONING ROWS", "SHOW CREATE ROUTINE"];
 
 /// Privileges: words up to a comma, ON, TO or FROM, or up to the list of columns.
 fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<GrantItem>> {
@@ -230,6 +281,9 @@ fn privileges(tokens: &mut Tokens<'_>) -> Parsed<Vec<GrantItem>> {
         let name: String = words.join(" ");
         if name == "PROXY" {
             return Err(ParseError::not_supported("PROXY users"));
+        }
+        if MARIA_ONLY.contains(&name.as_str()) {
+            return Err(ParseError::not_supported(format!("privilege {name}")));
         }
         let mut columns = Vec::new();
         if tokens.peek() == Some(&Token::LParen) {

@@ -113,8 +113,13 @@ impl Tokens<'_> {
 
     /// What was read since a place has been decided: no server is to do it again.
     pub(super) fn decided(&mut self, since: usize) {
+        self.instead(since, "");
+    }
+
+    /// The log has something else than what was read since a place, for both kinds of servers.
+    pub(super) fn instead(&mut self, since: usize, text: &str) {
         let (range, _) = self.read_since(since);
-        self.pieces.push(Piece { range, mysql: String::new(), maria: String::new() });
+        self.pieces.push(Piece { range, mysql: text.to_owned(), maria: text.to_owned() });
     }
 
     /// IF EXISTS or IF NOT EXISTS, if that comes next.

@@ -1,6 +1,6 @@
 //! DROP, TRUNCATE, RENAME.
 
-use super::ast::{Ddl, Statement};
+use super::ast::{AbsentKind, Ddl, Statement};
 use super::tokens::Tokens;
 use super::{Parsed, account, alter, role, unsupported};
 
@@ -31,10 +31,37 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.accept("ROLE") {
         return role::drop(tokens);
     }
+    if let Some(kind) = absent(tokens) {
+        return drop_absent(tokens, kind);
+    }
     if tokens.accept("PREPARE") {
         return Ok(Statement::Deallocate(tokens.identifier()?));
     }
     unsupported::drop(tokens)
+}
+
+fn absent(tokens: &mut Tokens<'_>) -> Option<AbsentKind> {
+    Some(match tokens.accept_one(&["VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"])? {
+        "VIEW" => AbsentKind::View,
+        "PROCEDURE" => AbsentKind::Procedure,
+        "FUNCTION" => AbsentKind::Function,
+        "TRIGGER" => AbsentKind::Trigger,
+        _ => AbsentKind::Event,
+    })
+}
+
+/// DROP of what there is none of here, behind what it is.
+fn drop_absent(tokens: &mut Tokens<'_>, kind: AbsentKind) -> Parsed<Statement> {
+    let if_exists = tokens.accept("IF EXISTS");
+    let names = match kind {
+        AbsentKind::View => {
+            let names = tokens.comma_list(Tokens::table_name)?;
+            let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
+            names
+        }
+        _ => vec![tokens.table_name()?],
+    };
+    Ok(Statement::Ddl(Ddl::DropAbsent { kind, names, if_exists }))
 }
 
 /// TRUNCATE [TABLE].

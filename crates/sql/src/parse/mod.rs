@@ -101,6 +101,8 @@ pub struct ParsedStatement {
     pub statement: Statement,
     /// CREATE OR REPLACE: what is dropped first, if it is there.
     pub replaced: Option<Box<ast::Ddl>>,
+    /// SET STATEMENT: what is set for this statement alone.
+    pub settings: Vec<ast::SetItem>,
     /// The text it was parsed from up to its `;`; spans count in it. See [`ParsedStatement::trimmed`].
     pub text: Arc<str>,
     /// Number of `?`.
@@ -181,10 +183,10 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
             tokens.literal_rows = LiteralRows::new(whole.clone(), context.sql_mode, literal_rows);
         }
         let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
-        Ok::<_, SqlError>((statement, tokens.replaced.take()))
+        Ok::<_, SqlError>((statement, tokens.replaced.take(), tokens.settings))
     };
-    let (statement, replaced) = if is_deep { on_large_stack(parse) } else { parse() }?;
-    Ok(ParsedStatement { statement, replaced, text: whole, param_count, is_deep })
+    let (statement, replaced, settings) = if is_deep { on_large_stack(parse) } else { parse() }?;
+    Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, is_deep })
 }
 
 /// Parses all statements of a text.

@@ -11,8 +11,8 @@ use super::{Parsed, account, role};
 /// SET.
 pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("SET")?;
-    if tokens.next_are("STATEMENT") && tokens.peek_at(1) != Some(&Token::Eq) {
-        return Err(ParseError::not_supported("SET STATEMENT"));
+    if tokens.next_are("STATEMENT") && !matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment)) {
+        return set_statement(tokens);
     }
     let assigns = matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment));
     if tokens.next_are("RESOURCE GROUP") {
@@ -25,6 +25,23 @@ pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let mut scope = SetScope::Default;
     let items = tokens.comma_list(|tokens| item(tokens, &mut scope))?;
     Ok(Statement::Set(items))
+}
+
+/// MariaDB's SET STATEMENT settings FOR statement: they hold for this statement alone. The log has what it did without them.
+fn set_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let place = tokens.place().saturating_sub(1);
+    tokens.expect("STATEMENT")?;
+    let mut settings = tokens.comma_list(|tokens| {
+        if tokens.peek_word().is_none_or(|word| word.starts_with('@')) {
+            return tokens.unexpected();
+        }
+        let name = tokens.any_word()?;
+        assignment(tokens, SetScope::Session, name)
+    })?;
+    tokens.expect("FOR")?;
+    tokens.decided(place);
+    tokens.settings.append(&mut settings);
+    super::statement(tokens)
 }
 
 /// One item. A scope in words holds for the items after it too, up to the next one in words.
@@ -93,7 +110,11 @@ fn expect_equals(tokens: &mut Tokens<'_>) -> Parsed<()> {
 fn assignment(tokens: &mut Tokens<'_>, scope: SetScope, name: String) -> Parsed<SetItem> {
     expect_equals(tokens)?;
     let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
-    let alone = matches!(tokens.peek_at(1), None | Some(Token::Comma));
+    let alone = match tokens.peek_at(1) {
+        None | Some(Token::Comma) => true,
+        Some(Token::Word(word)) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case("FOR"),
+        Some(_) => false,
+    };
     let value = match word.as_str() {
         "DEFAULT" if alone => {
             tokens.next();

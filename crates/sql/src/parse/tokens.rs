@@ -6,7 +6,7 @@ use sqlparser::ast::Expr;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::ast::{Ddl, Online, TableName, UserName};
+use super::ast::{Ddl, Online, SetItem, TableName, UserName};
 use super::both_dialects::Piece;
 use super::dialect::COMMUTER;
 use super::error::ParseError;
@@ -38,6 +38,8 @@ pub(super) struct Tokens<'a> {
     pub(super) other_digits: Vec<(Range<usize>, u64)>,
     /// CREATE OR REPLACE: what is dropped first.
     pub(super) replaced: Option<Box<Ddl>>,
+    /// SET STATEMENT: what is set for the statement.
+    pub(super) settings: Vec<SetItem>,
     /// ALGORITHM and LOCK of ALTER TABLE.
     pub(super) online: Option<Online>,
     /// Where columns are put FIRST.
@@ -62,6 +64,7 @@ impl<'a> Tokens<'a> {
             text_defaults: Vec::new(),
             other_digits: Vec::new(),
             replaced: None,
+            settings: Vec::new(),
             online: None,
             firsts: Vec::new(),
             items: Vec::new(),

@@ -19,7 +19,7 @@ pub(super) fn options(tokens: &mut Tokens<'_>) -> Parsed<UserOptions> {
     }
     if tokens.accept("WITH") {
         limit(tokens, &mut options)?;
-        while LIMITS.iter().any(|word| tokens.next_are(word)) {
+        while limit_follows(tokens) {
             limit(tokens, &mut options)?;
         }
     }
@@ -33,7 +33,7 @@ pub(super) fn options(tokens: &mut Tokens<'_>) -> Parsed<UserOptions> {
 }
 
 /// Behind REQUIRE.
-fn requirement(tokens: &mut Tokens<'_>) -> Parsed<Requirement> {
+pub(super) fn requirement(tokens: &mut Tokens<'_>) -> Parsed<Requirement> {
     match tokens.accept_one(&["NONE", "SSL", "X509"]) {
         Some("NONE") => return Ok(Requirement::None),
         Some("SSL") => return Ok(Requirement::Ssl),
@@ -70,15 +70,30 @@ const LIMITS: [&str; 5] = [
     "MAX_STATEMENT_TIME",
 ];
 
+/// Whether another one of WITH comes next.
+pub(super) fn limit_follows(tokens: &Tokens<'_>) -> bool {
+    LIMITS.iter().any(|word| tokens.next_are(word))
+}
+
 /// One of WITH.
-fn limit(tokens: &mut Tokens<'_>, options: &mut UserOptions) -> Parsed<()> {
+pub(super) fn limit(tokens: &mut Tokens<'_>, options: &mut UserOptions) -> Parsed<()> {
     let place = match tokens.expect_one(&LIMITS)? {
         "MAX_QUERIES_PER_HOUR" => &mut options.queries,
         "MAX_UPDATES_PER_HOUR" => &mut options.updates,
         "MAX_CONNECTIONS_PER_HOUR" => &mut options.connections,
-        "MAX_USER_CONNECTIONS" => &mut options.at_once,
-        // MariaDB's.
-        _ => return Err(ParseError::not_supported("MAX_STATEMENT_TIME of accounts")),
+        "MAX_USER_CONNECTIONS" => {
+            // MariaDB's: the account may not connect at all.
+            if tokens.accept_token(&Token::Minus) {
+                return Err(ParseError::not_supported("MAX_USER_CONNECTIONS -1"));
+            }
+            &mut options.at_once
+        }
+        // MariaDB's. 0 is no limit, as it is here.
+        _ => {
+            let is_none = matches!(tokens.peek(), Some(Token::Number(digits, _)) if digits.parse() == Ok(0.0));
+            tokens.next();
+            return if is_none { Ok(()) } else { Err(ParseError::not_supported("MAX_STATEMENT_TIME of accounts")) };
+        }
     };
     // As in MySQL, of which it is the lower half.
     *place = Some(count(tokens)? as u32);

@@ -6,8 +6,8 @@ use super::Session;
 use crate::account::{self, Level, Privilege, Privileges};
 use crate::ddl;
 use crate::parse::ast::{
-    AlterAction, AlterTable, CreateTable, Ddl, ForeignKeySpec, Grant, GrantAs, GrantLevel, RoleChoice, TableName,
-    UserName,
+    AbsentKind, AlterAction, AlterTable, CreateTable, Ddl, ForeignKeySpec, Grant, GrantAs, GrantLevel, RoleChoice,
+    TableName, UserName,
 };
 
 impl Session {
@@ -29,6 +29,11 @@ impl Session {
             Ddl::DropTables { tables, .. } => {
                 tables.iter().try_for_each(|table| self.check_table(Privilege::Drop, table))
             }
+            Ddl::DropAbsent { kind: AbsentKind::View, names, .. } => {
+                names.iter().try_for_each(|view| self.check_table(Privilege::Drop, view))
+            }
+            // Nothing shows whether there could be one: there is none.
+            Ddl::DropAbsent { .. } => Ok(()),
             Ddl::Truncate(table) => self.check_table(Privilege::Drop, table),
             Ddl::RenameTables { pairs, .. } => pairs.iter().try_for_each(|(from, to)| self.check_rename(from, to)),
             Ddl::AlterTable(alter) => self.check_alter(alter),

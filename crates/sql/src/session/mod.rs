@@ -24,6 +24,8 @@ mod counters;
 mod cursor;
 mod definition;
 mod diagnostics;
+mod for_statement;
+mod granted;
 mod gtid;
 mod host;
 mod load;

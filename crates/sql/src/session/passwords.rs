@@ -5,7 +5,8 @@ use base::{SqlError, codes};
 use super::Session;
 use crate::account::{self, Account, PasswordRules, Privilege, ReusePolicy, SOCKET_PLUGIN};
 use crate::parse::ast::{
-    AuthSecret, Ddl, Expire, KeepPassword, OrDefault, RoleGrant, SetItem, Statement, UserName, UserOptions, UserSpec,
+    AuthSecret, AuthSpec, Ddl, Expire, KeepPassword, OrDefault, RoleGrant, SetItem, Statement, UserName, UserOptions,
+    UserSpec,
 };
 use crate::result::{Outcome, ResultSink};
 
@@ -38,6 +39,7 @@ impl Session {
                 self.check_replaced(spec, &name, known.as_ref())?;
                 self.check_reused(spec, options, &name, known.as_ref())?;
             }
+            self.choose_method(spec);
             self.make_random(spec, &name);
             self.resolve_secret(spec, known)?;
         }
@@ -171,7 +173,16 @@ impl Session {
             let message = "Can't find any matching row in the user table";
             return Err(SqlError::new(codes::PASSWORD_NO_MATCH, message));
         }
-        let users = vec![spec.clone()];
+        let mut spec = spec.clone();
+        if let Some(AuthSpec { plugin, secret: secret @ AuthSecret::Password(_), .. }) = &mut spec.auth
+            && let AuthSecret::Password(text) = secret
+            && (self.is_applier || self.settings.named("pseudo_replica_mode").as_bool())
+        {
+            // A log has what is stored: MariaDB and old MySQL write it so.
+            *plugin = (!text.is_empty()).then(|| "mysql_native_password".to_owned());
+            *secret = AuthSecret::Hash(std::mem::take(text));
+        }
+        let users = vec![spec];
         self.define(&Ddl::AlterUser { users, if_exists: false, options: Box::default() }, "").await?;
         Ok(())
     }

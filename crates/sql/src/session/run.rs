@@ -69,14 +69,19 @@ impl Session {
     pub(super) fn begin_statement(&mut self, text: &str) {
         self.handle.cancel.next_statement();
         self.changes.clear();
-        self.now = match self.settings.hot.timestamp {
-            Some(micros) => UnixMicros(micros),
-            None => self.shared.env.clock.now(),
-        };
+        self.take_time();
         self.count(Counter::Queries);
         self.diagnostics.kept = false;
         let activity = Activity::Statement { text: text.trim(), database: self.info.database.as_deref() };
         self.shared.services.report(self.handle.connection_id, activity);
+    }
+
+    /// When the statement runs.
+    pub(super) fn take_time(&mut self) {
+        self.now = match self.settings.hot.timestamp {
+            Some(micros) => UnixMicros(micros),
+            None => self.shared.env.clock.now(),
+        };
     }
 
     /// Warnings, status, processlist.
@@ -118,6 +123,24 @@ impl Session {
 
     /// Runs any statement; `plan` is kept for statements over rows.
     pub(super) async fn run_statement(
+        &mut self,
+        parsed: &ParsedStatement,
+        params: &[types::Value],
+        database: &Option<String>,
+        plan: &mut Option<crate::plan::Plan>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        if parsed.settings.is_empty() {
+            return self.run_itself(parsed, params, database, plan, sink).await;
+        }
+        self.forget_diagnostics();
+        let before = self.set_for_statement(&parsed.settings).await?;
+        let outcome = Box::pin(self.run_itself(parsed, params, database, plan, sink)).await;
+        self.set_back(before).await?;
+        outcome
+    }
+
+    async fn run_itself(
         &mut self,
         parsed: &ParsedStatement,
         params: &[types::Value],
@@ -181,7 +204,12 @@ impl Session {
                 let outcome = self.define(ddl, parsed.trimmed()).await?;
                 self.show_generated(outcome, sink).await
             }
-            Statement::Ddl(ddl) => self.define(ddl, parsed.trimmed()).await,
+            Statement::Ddl(ddl) => {
+                if let Ddl::Grant(grant) = ddl {
+                    self.define_granted(grant).await?;
+                }
+                self.define(ddl, parsed.trimmed()).await
+            }
             Statement::CreateTableSelect(create, query) => self.create_table_select(create, query, parsed).await,
             Statement::Transaction(statement) => self.transaction_statement(statement).await,
             Statement::Xa(statement) => self.xa_statement(statement, sink).await,

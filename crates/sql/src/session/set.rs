@@ -337,7 +337,7 @@ impl Session {
         Ok(())
     }
 
-    async fn set_session(&mut self, id: SettingId, mut value: SettingValue) -> Result<(), SqlError> {
+    pub(super) async fn set_session(&mut self, id: SettingId, mut value: SettingValue) -> Result<(), SqlError> {
         let name = id.setting().name;
         self.changes.setting(id);
         match name {

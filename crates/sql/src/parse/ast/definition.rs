@@ -81,6 +81,15 @@ pub enum Ddl {
         /// IF EXISTS.
         if_exists: bool,
     },
+    /// DROP of what there is none of here: views, stored programs, events.
+    DropAbsent {
+        /// What it would be.
+        kind: AbsentKind,
+        /// Which ones.
+        names: Vec<TableName>,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
     /// RENAME USER: from, to.
     RenameUser(Vec<(UserName, UserName)>),
     /// GRANT.
@@ -478,6 +487,21 @@ impl UserName {
     }
 }
 
+/// What there is none of here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AbsentKind {
+    /// A view.
+    View,
+    /// A stored procedure.
+    Procedure,
+    /// A stored function, or without a database one that is loaded.
+    Function,
+    /// A trigger.
+    Trigger,
+    /// An event.
+    Event,
+}
+
 /// A user of CREATE USER or ALTER USER.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserSpec {
@@ -509,6 +533,8 @@ pub struct AuthSpec {
     pub plugin: Option<String>,
     /// What is stored or hashed.
     pub secret: AuthSecret,
+    /// MariaDB's: other methods, each of which lets in too.
+    pub or: Vec<AuthSpec>,
 }
 
 /// What follows IDENTIFIED.
@@ -541,6 +567,17 @@ pub struct Grant {
     pub ignore_unknown: bool,
     /// GRANT … AS.
     pub grantor: Option<GrantAs>,
+    /// What GRANT says of the accounts themselves.
+    pub accounts: Box<GrantedAccounts>,
+}
+
+/// GRANT … TO user IDENTIFIED … REQUIRE … WITH MAX_…, of MariaDB and old MySQL: it makes accounts and changes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GrantedAccounts {
+    /// The users with IDENTIFIED.
+    pub users: Vec<UserSpec>,
+    /// Options of all users.
+    pub options: UserOptions,
 }
 
 /// A privilege of GRANT or REVOKE.
