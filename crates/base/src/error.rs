@@ -441,7 +441,11 @@ pub mod codes {
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GLOBAL_CONNECTION_MEMORY_LIMIT: Code = (4081, "HY000");
     pub const CONNECTION_MEMORY_LIMIT: Code = (4082, "HY000");
+    /// … is not a SEQUENCE (MariaDB).
+    pub const NOT_SEQUENCE: Code = (4090, "42S02");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");
+    /// Unknown SEQUENCE: … (MariaDB).
+    pub const UNKNOWN_SEQUENCES: Code = (4091, "42S02");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");
     pub const GIPK_ALTER_NOT_ALLOWED: Code = (4110, "HY000");

@@ -1,10 +1,12 @@
 //! ALTER, CREATE INDEX, DROP INDEX.
 
 use base::{SqlError, codes};
+use sqlparser::ast::{Expr, Value};
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, Statement, TableKey, TableName, TableOptions,
+    AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, SetItem, SetScope, Statement, TableKey, TableName,
+    TableOptions,
 };
 use super::error::ParseError;
 use super::table_options::table_options;
@@ -24,12 +26,17 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
             .iter()
             .any(|word| tokens.next_are(word));
         let name = if named { Some(tokens.identifier()?) } else { None };
+        let place = tokens.place();
         let options = create::database_options(tokens)?;
         if tokens.next_are("READ ONLY") {
             return Err(ParseError::not_supported("READ ONLY of a database"));
         }
         if options == super::ast::DatabaseOptions::default() {
-            return tokens.unexpected();
+            // Nothing would be changed that is kept, and the log would have half a statement.
+            return match tokens.place() == place {
+                true => tokens.unexpected(),
+                false => Err(ParseError::not_supported("ALTER DATABASE of nothing but COMMENT or ENCRYPTION")),
+            };
         }
         return Ok(Statement::Ddl(Ddl::AlterDatabase { name, options }));
     }
@@ -42,7 +49,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     }
     let if_exists = tokens.condition("IF EXISTS");
     let table = tokens.table_name()?;
-    refuse_wait(tokens)?;
+    wait(tokens)?;
     let mut actions = Vec::new();
     if !tokens.at_end() {
         tokens.comma_list(|tokens| {
@@ -68,12 +75,20 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     Ok(Statement::Ddl(Ddl::AlterTable(Box::new(AlterTable { table, if_exists, actions, of_index: false, online }))))
 }
 
-/// MariaDB's way to say for one statement how long it waits for others.
-pub(super) fn refuse_wait(tokens: &Tokens<'_>) -> Parsed<()> {
-    match ["WAIT", "NOWAIT"].iter().find(|word| tokens.next_are(word)) {
-        Some(word) => Err(ParseError::not_supported(format!("{word} of a definition (lock_wait_timeout is for all)"))),
-        None => Ok(()),
-    }
+/// MariaDB's way to say for one statement how long it waits for others, as SET STATEMENT lock_wait_timeout does.
+pub(super) fn wait(tokens: &mut Tokens<'_>) -> Parsed<()> {
+    let place = tokens.place();
+    let seconds = match tokens.accept_one(&["NOWAIT", "WAIT"]) {
+        Some("WAIT") => tokens.number()?,
+        Some(_) => 0,
+        None => return Ok(()),
+    };
+    tokens.decided(place);
+    // A second is the least that the setting can be.
+    let value = Expr::value(Value::Number(seconds.max(1).to_string(), false));
+    let name = "lock_wait_timeout".to_owned();
+    tokens.settings.push(SetItem::Variable { scope: SetScope::Session, name, value: Some(value) });
+    Ok(())
 }
 
 /// An action, which is done only if what it names is there, or is not if it is added; if there was such a condition.
@@ -102,7 +117,6 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
     }
     tokens.expect("ON")?;
     let table = tokens.table_name()?;
-    refuse_wait(tokens)?;
     let mut index = IndexSpec {
         kind,
         name: Some(name),
@@ -112,6 +126,7 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
         if_not_exists,
     };
     create::index_parts_and_options(tokens, &mut index)?;
+    wait(tokens)?;
     online_options(tokens)?;
     let actions = vec![add_key(tokens, TableKey::Index(index))];
     Ok(of_index(tokens, table, actions))
@@ -126,7 +141,7 @@ pub(super) fn drop_index(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     };
     tokens.expect("ON")?;
     let table = tokens.table_name()?;
-    refuse_wait(tokens)?;
+    wait(tokens)?;
     online_options(tokens)?;
     let action = match name.eq_ignore_ascii_case("PRIMARY") {
         true => AlterAction::DropPrimaryKey,

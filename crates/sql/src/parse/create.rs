@@ -128,6 +128,7 @@ pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOption
         } else if tokens.accept("COMMENT") {
             tokens.accept_token(&Token::Eq);
             tokens.string()?;
+            tokens.only_maria(place, "");
         } else {
             if options.collation.is_some() {
                 tokens.has_collation(start);

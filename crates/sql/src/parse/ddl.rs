@@ -6,6 +6,7 @@ use super::{Parsed, account, alter, role, unsupported};
 
 /// DROP of anything.
 pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let place = tokens.place();
     tokens.expect("DROP")?;
     if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
         let if_exists = tokens.accept("IF EXISTS");
@@ -19,6 +20,7 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if tokens.accept("TABLE") || tokens.accept("TABLES") {
         let if_exists = tokens.accept("IF EXISTS");
         let tables = tokens.comma_list(Tokens::table_name)?;
+        alter::wait(tokens)?;
         let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
         return Ok(Statement::Ddl(Ddl::DropTables { tables, if_exists, temporary }));
     }
@@ -32,7 +34,7 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         return role::drop(tokens);
     }
     if let Some(kind) = absent(tokens) {
-        return drop_absent(tokens, kind);
+        return drop_absent(tokens, kind, place);
     }
     if tokens.accept("PREPARE") {
         return Ok(Statement::Deallocate(tokens.identifier()?));
@@ -41,7 +43,11 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 }
 
 fn absent(tokens: &mut Tokens<'_>) -> Option<AbsentKind> {
-    Some(match tokens.accept_one(&["VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"])? {
+    let kinds = ["VIEW", "PROCEDURE", "FUNCTION", "TRIGGER", "EVENT", "SEQUENCE", "PACKAGE BODY", "PACKAGE"];
+    Some(match tokens.accept_one(&kinds)? {
+        "SEQUENCE" => AbsentKind::Sequence,
+        "PACKAGE BODY" => AbsentKind::PackageBody,
+        "PACKAGE" => AbsentKind::Package,
         "VIEW" => AbsentKind::View,
         "PROCEDURE" => AbsentKind::Procedure,
         "FUNCTION" => AbsentKind::Function,
@@ -50,17 +56,20 @@ fn absent(tokens: &mut Tokens<'_>) -> Option<AbsentKind> {
     })
 }
 
-/// DROP of what there is none of here, behind what it is.
-fn drop_absent(tokens: &mut Tokens<'_>, kind: AbsentKind) -> Parsed<Statement> {
+/// DROP of what there is none of here, behind what it is; the statement begins at a place. MySQL does not know all of it.
+fn drop_absent(tokens: &mut Tokens<'_>, kind: AbsentKind, place: usize) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
     let names = match kind {
-        AbsentKind::View => {
+        AbsentKind::View | AbsentKind::Sequence => {
             let names = tokens.comma_list(Tokens::table_name)?;
             let _ = tokens.accept("RESTRICT") || tokens.accept("CASCADE");
             names
         }
         _ => vec![tokens.table_name()?],
     };
+    if matches!(kind, AbsentKind::Sequence | AbsentKind::Package | AbsentKind::PackageBody) {
+        tokens.only_maria(place, "");
+    }
     Ok(Statement::Ddl(Ddl::DropAbsent { kind, names, if_exists }))
 }
 
@@ -69,7 +78,7 @@ pub(super) fn truncate(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("TRUNCATE")?;
     tokens.accept("TABLE");
     let table = tokens.table_name()?;
-    alter::refuse_wait(tokens)?;
+    alter::wait(tokens)?;
     Ok(Statement::Ddl(Ddl::Truncate(table)))
 }
 
@@ -88,6 +97,7 @@ pub(super) fn rename(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
     let pairs = tokens.comma_list(|tokens| {
         let from = tokens.table_name()?;
+        alter::wait(tokens)?;
         tokens.expect("TO")?;
         Ok((from, tokens.table_name()?))
     })?;

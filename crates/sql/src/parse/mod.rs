@@ -131,8 +131,11 @@ impl ParsedStatement {
         self.is_deep
     }
 
-    /// Nothing is given back: a source's statement says RETURNING to its client, and does the same without.
-    pub(crate) fn forget_returning(&mut self) {
+    /// What a source's statement says for its client alone: RETURNING, and how long it waits for others.
+    pub(crate) fn forget_client(&mut self) {
+        let is_wait =
+            |item: &ast::SetItem| matches!(item, ast::SetItem::Variable { name, .. } if name == "lock_wait_timeout");
+        self.settings.retain(|item| !is_wait(item));
         match &mut self.statement {
             Statement::Insert(insert) => insert.insert.returning = None,
             Statement::Delete(delete) => delete.delete.returning = None,

@@ -29,7 +29,7 @@ impl Session {
             Ddl::DropTables { tables, .. } => {
                 tables.iter().try_for_each(|table| self.check_table(Privilege::Drop, table))
             }
-            Ddl::DropAbsent { kind: AbsentKind::View, names, .. } => {
+            Ddl::DropAbsent { kind: AbsentKind::View | AbsentKind::Sequence, names, .. } => {
                 names.iter().try_for_each(|view| self.check_table(Privilege::Drop, view))
             }
             // Nothing shows whether there could be one: there is none.

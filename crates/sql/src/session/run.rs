@@ -28,7 +28,7 @@ impl Session {
         if self.is_applier
             && let Ok(parsed) = &mut parsed
         {
-            parsed.forget_returning();
+            parsed.forget_client();
         }
         let result = match parsed {
             Ok(parsed) if parsed.is_deep() => OnLargeStack::new(self.run_parsed(&parsed, sink)).await,

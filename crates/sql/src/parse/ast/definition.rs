@@ -500,6 +500,12 @@ pub enum AbsentKind {
     Trigger,
     /// An event.
     Event,
+    /// A sequence (MariaDB).
+    Sequence,
+    /// A package (MariaDB).
+    Package,
+    /// The body of one.
+    PackageBody,
 }
 
 /// A user of CREATE USER or ALTER USER.
