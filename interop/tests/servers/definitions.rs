@@ -181,6 +181,40 @@ fn ours_at_a_mariadb() {
     as_ours_at(Kind::Maria118);
 }
 
+/// OPTIMIZE is in a source's log: each transaction is once in ours, and a start reads it.
+fn optimized_at_a(kind: Kind) {
+    let source = Node::Peer(Peer::start(kind, "optimized", Duration::ZERO, &[]).unwrap());
+    let mut replica = Node::Ours(Server::start(&format!("optimized-at-{kind:?}"), ServerOptions::default()).unwrap());
+    replica.follow(source.port()).unwrap();
+    let tables = "CREATE DATABASE d; CREATE TABLE d.a (id INT PRIMARY KEY); CREATE TABLE d.b (id INT PRIMARY KEY)";
+    source.client().query(&format!("{tables}; INSERT INTO d.a VALUES (1)")).unwrap();
+    source.client().query("OPTIMIZE TABLE d.a; OPTIMIZE TABLE d.a, d.nowhere; OPTIMIZE TABLE d.a, d.b").unwrap();
+    source.client().query("INSERT INTO d.a VALUES (2)").unwrap();
+    source.wait_for_replica(&replica, PATIENCE).unwrap();
+    let chosen = "SET gtid_next = '11111111-2222-3333-4444-555555555555:1'";
+    let after = "SET gtid_next = AUTOMATIC; SELECT * FROM d.a; SELECT GTID_SUBSET('11111111-2222-3333-4444-555555555555:1', @@gtid_executed)";
+    let client = replica.client();
+    assert_eq!(
+        client.query(&format!("{chosen}; OPTIMIZE TABLE d.b; COMMIT; {after}")).unwrap().lines().last(),
+        Some("1")
+    );
+    // It is executed already, and left out.
+    client.query(&format!("{chosen}; OPTIMIZE TABLE d.b; {after}")).unwrap();
+    replica.kill();
+    replica.restart().unwrap();
+    assert_eq!(replica.client().query("SELECT * FROM d.a").unwrap(), "1\n2\n");
+}
+
+#[test]
+fn optimized_at_a_mysql() {
+    optimized_at_a(Kind::Mysql97);
+}
+
+#[test]
+fn optimized_at_a_maria() {
+    optimized_at_a(Kind::Maria118);
+}
+
 /// The notes that conditions leave, and what they do without replication.
 #[test]
 fn conditions_as_a_mariadb_has_them() {

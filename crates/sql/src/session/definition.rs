@@ -112,7 +112,11 @@ impl Session {
             of_index: false,
             online: None,
         };
-        self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await.map(drop)
+        self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await?;
+        // What is in the log now is the transaction of a GTID that was chosen. What failed leaves it to whoever ends the statement.
+        self.gtid_ended();
+        self.source_position = None;
+        Ok(())
     }
 
     /// Plans and executes, again if others change the same tables meanwhile. How many rows that affects.

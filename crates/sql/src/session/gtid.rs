@@ -16,7 +16,7 @@ use futures_lite::future;
 use super::Session;
 use super::counters::Counter;
 use crate::account::Privilege;
-use crate::parse::ast::{Statement, TransactionStatement};
+use crate::parse::ast::{Admin, Statement, TableMaintenance, TransactionStatement};
 
 /// What was said of the next transaction's GTID.
 #[derive(Debug)]
@@ -246,7 +246,8 @@ impl Session {
     pub(super) fn check_gtid(&mut self, statement: &Statement) -> Result<GtidCheck, SqlError> {
         let changes = matches!(
             statement,
-            Statement::Insert(_)
+            Statement::Admin(Admin::Tables { what: TableMaintenance::Optimize, .. })
+                | Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
                 | Statement::Load(_)
@@ -290,7 +291,10 @@ impl Session {
         }
         let commits = matches!(
             statement,
-            Statement::Ddl(_) | Statement::LockTables(_) | Statement::Transaction(TransactionStatement::Begin { .. })
+            Statement::Ddl(_)
+                | Statement::Admin(Admin::Tables { what: TableMaintenance::Optimize, .. })
+                | Statement::LockTables(_)
+                | Statement::Transaction(TransactionStatement::Begin { .. })
         );
         if commits
             && !super::temporary::is_temporary(statement)

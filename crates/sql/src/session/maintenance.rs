@@ -181,7 +181,7 @@ impl Session {
     ) -> Result<Outcome, SqlError> {
         self.commit().await?;
         let mut rows = Rows::new("Table v128, Op v10, Msg_type v10, Msg_text v131072");
-        for table in tables {
+        for (place, table) in tables.iter().enumerate() {
             let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
             let is_temporary = self.catalog().temporary_table(&schema, &table.name).is_some();
@@ -191,7 +191,7 @@ impl Session {
             let mut lines = answers(what, exists, &schema, &table.name);
             if what == TableMaintenance::Optimize && exists {
                 let whole = TableName { schema: Some(schema.clone()), name: table.name.clone() };
-                match self.rebuild(&whole).await {
+                match self.rebuild_one(&whole, place + 1 == tables.len()).await {
                     Ok(()) => {}
                     Err(error) if error.code == codes::QUERY_INTERRUPTED.0 => return Err(error),
                     Err(error) => lines = vec![("Error", error.message), ("status", "Operation failed".into())],
@@ -210,6 +210,18 @@ impl Session {
             }
         }
         show::emit(&rows.columns, &rows.rows, sink).await
+    }
+
+    /// OPTIMIZE of one of several tables, each of which is a transaction. A GTID that was chosen, or a place in another log, is that of the
+    /// last one.
+    async fn rebuild_one(&mut self, table: &TableName, is_last: bool) -> Result<(), SqlError> {
+        if is_last {
+            return self.rebuild(table).await;
+        }
+        let (gtid, position) = (self.put_gtid_aside(), self.source_position.take());
+        let rebuilt = self.rebuild(table).await;
+        (self.next_gtid, self.source_position) = (gtid, position);
+        rebuilt
     }
 
     /// What CHECK TABLE finds. A table that was dropped meanwhile has no problems.
