@@ -4,7 +4,7 @@ use std::fmt;
 
 use types::ReferentialAction;
 
-use super::{GrantAs, RoleChoice, RoleGrant, TableName, UserOptions};
+use super::{GrantAs, GrantedAccounts, RoleChoice, RoleGrant, TableName, UserOptions};
 
 /// Definitions of data and accounts.
 #[derive(Clone, Debug, PartialEq)]
@@ -575,15 +575,6 @@ pub struct Grant {
     pub grantor: Option<GrantAs>,
     /// What GRANT says of the accounts themselves.
     pub accounts: Box<GrantedAccounts>,
-}
-
-/// GRANT … TO user IDENTIFIED … REQUIRE … WITH MAX_…, of MariaDB and old MySQL: it makes accounts and changes them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GrantedAccounts {
-    /// The users with IDENTIFIED.
-    pub users: Vec<UserSpec>,
-    /// Options of all users.
-    pub options: UserOptions,
 }
 
 /// A privilege of GRANT or REVOKE.

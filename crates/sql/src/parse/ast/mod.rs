@@ -28,7 +28,7 @@ pub use load::{FileFormat, LoadData, LoadDuplicates, LoadTarget};
 pub use role::{GrantAs, RoleChoice, RoleGrant};
 pub use show::{Filter, Limit, NothingToShow, Show};
 use sqlparser::ast as sql;
-pub use user::{Expire, OrDefault, UserAttribute, UserOptions};
+pub use user::{Expire, GrantedAccounts, OrDefault, UserAttribute, UserOptions};
 
 use super::LiteralRows;
 

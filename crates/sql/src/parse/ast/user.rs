@@ -1,5 +1,6 @@
-//! What CREATE USER and ALTER USER say behind the users.
+//! What CREATE USER and ALTER USER say behind the users, and what GRANT may say of accounts.
 
+use super::UserSpec;
 use crate::account::Requirement;
 
 /// The options of CREATE USER and ALTER USER: `None` for what was not said.
@@ -79,4 +80,13 @@ pub enum UserAttribute {
     Comment(String),
     /// A JSON object.
     Attribute(String),
+}
+
+/// GRANT … TO user IDENTIFIED … REQUIRE … WITH MAX_…, of MariaDB and old MySQL: it makes accounts and changes them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GrantedAccounts {
+    /// The users with IDENTIFIED.
+    pub users: Vec<UserSpec>,
+    /// Options of all users.
+    pub options: UserOptions,
 }
