@@ -55,11 +55,20 @@ pub(super) fn bound(tokens: &mut Vec<TokenWithSpan>) -> Parsed<usize> {
         scan.close();
     }
     scan.levels[0].end_expression(&mut scan.brackets);
-    let bound = scan.levels[0].best + scan.unions;
+    let bound = scan.levels[0].best + scan.unions + referring_selects(tokens);
     if !scan.brackets.is_empty() {
         insert(tokens, scan.brackets);
     }
     Ok(bound)
+}
+
+/// How many queries may stand in one another by their names: those of a statement with WITH.
+fn referring_selects(tokens: &[TokenWithSpan]) -> usize {
+    let is = |token: &TokenWithSpan, keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none());
+    match tokens.iter().any(|token| is(token, Keyword::WITH)) {
+        true => tokens.iter().filter(|token| is(token, Keyword::SELECT)).count(),
+        false => 0,
+    }
 }
 
 /// What a token may do to a tree.

@@ -13,6 +13,7 @@ use crate::plan::access::{TableFacts, is_literal, is_point};
 use crate::plan::conditions::{Condition, TableSet};
 
 /// Samples the indexes of a table by which a join may look rows up, if there are several.
+#[io::boxed]
 pub(super) async fn sample_keys(
     engine: &Arc<Engine>,
     number: usize,
