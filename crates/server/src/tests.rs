@@ -277,12 +277,12 @@ fn statements_that_never_wait_leave_room_for_others() {
             let id = busy.query("SELECT CONNECTION_ID()").await.unwrap().first().unwrap().to_owned();
             running.push((id, tokio::spawn(async move { busy.query(sql).await.map(drop) })));
         }
-        let start = std::time::Instant::now();
         for _ in 0..5 {
             let mut other = connect(&server, "root", "").await.unwrap();
             assert_eq!(other.query("SELECT COUNT(*) FROM d.t").await.unwrap().first(), Some("2000"));
         }
-        assert!(start.elapsed() < std::time::Duration::from_secs(20), "{:?}", start.elapsed());
+        // Those were answered before the long ones had ended, which take hours.
+        assert!(running.iter().all(|(_, running)| !running.is_finished()));
         for (id, running) in running {
             client.query(&format!("KILL QUERY {id}")).await.unwrap();
             let error = running.await.unwrap().unwrap_err();
