@@ -50,6 +50,12 @@ SELECT b FROM fl WHERE b = '1.001'
 UPDATE fl SET b = 7 WHERE a = 9.99
 SELECT * FROM fl ORDER BY a
 SET @a = 1.1
+CREATE TABLE fm (a FLOAT(7,4), b DOUBLE(5,0))
+INSERT INTO fm VALUES (999.99999, 99999), (1, 1)
+INSERT IGNORE INTO fm VALUES (5000, 500000)
+SELECT a, b FROM fm WHERE a > 100 AND b > 100 ORDER BY a, b
+DELETE FROM fm WHERE a > 100 AND b > 100
+SELECT COUNT(*) FROM fm
 PREPARE s FROM 'SELECT a FROM fl WHERE a = ?'
 EXECUTE s USING @a
 -- Text that is given for a parameter is bytes beside bytes.

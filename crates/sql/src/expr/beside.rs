@@ -41,11 +41,12 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
 fn with_its_digits(arg: Expr) -> Result<Expr, SqlError> {
     let (precision, scale) = (arg.ty.length, arg.ty.decimals);
     let is_such = matches!(arg.ty.kind, Kind::Float | Kind::Double) && matches!(arg.kind, ExprKind::Column { .. });
-    let fits = scale < NOT_FIXED && u32::from(scale) <= precision && precision <= u32::from(MAX_PRECISION);
+    // A value may be rounded up to one digit more than the column has.
+    let fits = scale < NOT_FIXED && u32::from(scale) <= precision && precision < u32::from(MAX_PRECISION);
     if !is_such || !fits {
         return Ok(arg);
     }
-    cast(arg, CastType::Decimal { precision: precision as u8, scale }, CollationId::BINARY)
+    cast(arg, CastType::Decimal { precision: MAX_PRECISION, scale }, CollationId::BINARY)
 }
 
 fn is_literal(expr: &Expr) -> bool {
