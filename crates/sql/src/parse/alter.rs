@@ -60,8 +60,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         })?;
     }
     match how {
-        // What MariaDB means by it.
-        Some("ONLINE") => _ = tokens.online.get_or_insert_default().lock.get_or_insert_with(|| "NONE".into()),
+        Some("ONLINE") => tokens.online.get_or_insert_default().wished = true,
         Some(_) if actions.iter().any(AlterAction::adds_unique) => {
             return Err(ParseError::not_supported("ALTER IGNORE TABLE that adds a unique key"));
         }

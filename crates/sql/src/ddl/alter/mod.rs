@@ -80,6 +80,10 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
         let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
         online::check_kept(online, &online::Work { is_copied, is_built, is_nothing, converts })?;
+        if online.wished && is_built {
+            let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";
+            context.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message.to_owned());
+        }
     }
     let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
     let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };

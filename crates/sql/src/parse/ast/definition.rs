@@ -372,6 +372,8 @@ pub struct Online {
     pub algorithm: Option<String>,
     /// LOCK: DEFAULT, NONE, SHARED, EXCLUSIVE.
     pub lock: Option<String>,
+    /// MariaDB's ALTER ONLINE.
+    pub wished: bool,
     /// Their places among what stands between the commas: the log does not have them.
     pub items: Vec<usize>,
 }
