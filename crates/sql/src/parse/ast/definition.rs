@@ -4,7 +4,7 @@ use std::fmt;
 
 use types::ReferentialAction;
 
-use super::{GrantAs, GrantedAccounts, RoleChoice, RoleGrant, TableName, UserOptions};
+use super::{AbsentKind, GrantAs, GrantedAccounts, RoleChoice, RoleGrant, TableName, UserOptions};
 
 /// Definitions of data and accounts.
 #[derive(Clone, Debug, PartialEq)]
@@ -487,27 +487,6 @@ impl UserName {
     pub fn quoted(&self) -> String {
         format!("`{}`@`{}`", self.user.replace('`', "``"), self.host.replace('`', "``"))
     }
-}
-
-/// What there is none of here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AbsentKind {
-    /// A view.
-    View,
-    /// A stored procedure.
-    Procedure,
-    /// A stored function, or without a database one that is loaded.
-    Function,
-    /// A trigger.
-    Trigger,
-    /// An event.
-    Event,
-    /// A sequence (MariaDB).
-    Sequence,
-    /// A package (MariaDB).
-    Package,
-    /// The body of one.
-    PackageBody,
 }
 
 /// A user of CREATE USER or ALTER USER.

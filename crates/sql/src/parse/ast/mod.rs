@@ -7,6 +7,7 @@
 //!
 //! [`ParsedStatement::source`]: super::ParsedStatement::source
 
+mod absent;
 mod admin;
 mod definition;
 mod load;
@@ -18,6 +19,7 @@ use std::fmt;
 
 use binlog::event::Xid;
 
+pub use absent::AbsentKind;
 pub use admin::{
     Admin, ChangeSource, ChannelName, Checksum, Cuts, EncodedRange, FlushTarget, ReplicaUntil, StartReplica,
     StopReplica, TableMaintenance,
