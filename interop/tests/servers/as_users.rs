@@ -3,12 +3,13 @@
 //! `[user] statement` is of that account's connection, `[user!] statement` of a new one, root's without a user. `[user:password!]` logs in with
 //! a password, `[user:password+!]` as a client that can change a password that has expired. RESET CONNECTION is the command.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use interop::{Answer, Connection, Credentials, Kind, Node, capability, workspace_root};
+use interop::{Answer, Connection, Credentials, Kind, Node, capability};
+
+use crate::declared::{Declared, lines};
 
 /// How long a replica may take.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -93,30 +94,16 @@ fn shown(answer: &Answer) -> String {
     }
 }
 
-/// The lines of a file that say something, with their numbers.
-fn lines(folder: &str, name: &str) -> Vec<(usize, String)> {
-    let text = fs::read_to_string(workspace_root().join("interop").join(folder).join(name)).unwrap();
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
-    lines.map(|(at, line)| (at + 1, line.to_owned())).collect()
-}
-
 /// The statements of a folder have the same answers on both, but for those that its list of differences has; and those have others.
 pub(crate) fn compare(folder: &str, ours: &mut Side, peer: &mut Side) {
-    let known: Vec<String> = lines(folder, "differences.txt").into_iter().map(|(_, line)| line).collect();
-    let (mut used, mut differences) = (BTreeSet::new(), Vec::new());
-    for (number, line) in lines(folder, "statements.txt") {
+    let mut declared = Declared::of(folder);
+    for (number, line) in lines(&format!("{folder}/statements.txt")) {
         let (ours, theirs) = (ours.run(&line), peer.run(&line));
-        if ours == theirs {
-            continue;
-        }
-        match known.iter().find(|known| **known == line) {
-            Some(known) => drop(used.insert(known.clone())),
-            None => differences.push(format!("{number}: {line}\n  ours:  {ours}\n  MySQL: {theirs}")),
+        if ours != theirs {
+            declared.differs(&[&line], || format!("{number}: {line}\n  ours:  {ours}\n  MySQL: {theirs}"));
         }
     }
-    let stale = known.iter().filter(|label| !used.contains(*label));
-    differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
-    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+    declared.check();
 }
 
 /// A replica behind a source (ours, if no kind is said) that has these statements from it.

@@ -4,11 +4,11 @@
 //!
 //! The peer is the expectation. What differs on purpose is listed in `interop/clauses/differences.txt` with its reason.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::time::Duration;
 
-use interop::{Answer, Connection, Kind, Peer, Server, ServerOptions, workspace_root};
+use interop::{Answer, Connection, Kind, Peer, Server, ServerOptions};
+
+use crate::declared::{Declared, lines};
 
 /// What shows what became of a table.
 const SHOWN: &[&str] = &[
@@ -21,14 +21,13 @@ const SHOWN: &[&str] = &[
 
 /// Every statement that is tried, with the ones before it that it needs.
 fn tried() -> Vec<(Vec<String>, String)> {
-    let text = fs::read_to_string(workspace_root().join("interop/clauses/clauses.txt")).unwrap();
     let (mut templates, mut tried, mut is_new) = (Vec::new(), Vec::new(), true);
-    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+    for (_, line) in lines("clauses/clauses.txt") {
         if let Some(template) = line.strip_prefix("@ ") {
             if !is_new {
                 templates.clear();
             }
-            templates.push(template);
+            templates.push(template.to_owned());
             is_new = true;
             continue;
         }
@@ -36,7 +35,7 @@ fn tried() -> Vec<(Vec<String>, String)> {
         for template in &templates {
             let (before, last) = template.rsplit_once("; ").unwrap_or(("", template));
             let before = before.split("; ").filter(|sql| !sql.is_empty()).map(str::to_owned).collect();
-            tried.push((before, last.replace("{}", line)));
+            tried.push((before, last.replace("{}", &line)));
         }
     }
     tried
@@ -102,9 +101,7 @@ fn nothing_is_taken_and_ignored() {
     let (mut ours, mut theirs, mut others) = (open(server.port()), open(peer.port()), open(other.port()));
     // Every table has a primary key here.
     theirs.succeed("SET sql_generate_invisible_primary_key = ON").unwrap();
-    let text = fs::read_to_string(workspace_root().join("interop/clauses/differences.txt")).unwrap();
-    let known: Vec<&str> = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    let (mut used, mut differences) = (BTreeSet::new(), Vec::new());
+    let mut declared = Declared::of("clauses");
     for (before, sql) in tried() {
         let label = before.iter().chain([&sql]).map(String::as_str).collect::<Vec<_>>().join("; ");
         let (ours, theirs) = (outcome(&mut ours, &before, &sql), outcome(&mut theirs, &before, &sql));
@@ -122,15 +119,9 @@ fn nothing_is_taken_and_ignored() {
             (Err((ours, _)), Err((SYNTAX, _))) => others().is_err_and(|(theirs, _)| theirs == *ours),
             (ours, theirs) => ours == theirs,
         };
-        if is_right {
-            continue;
-        }
-        match known.iter().find(|known| **known == label) {
-            Some(known) => drop(used.insert(*known)),
-            None => differences.push(format!("{label}\n  ours:  {ours:?}\n  MySQL: {theirs:?}")),
+        if !is_right {
+            declared.differs(&[&label], || format!("{label}\n  ours:  {ours:?}\n  MySQL: {theirs:?}"));
         }
     }
-    let stale = known.iter().filter(|label| !used.contains(*label));
-    differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
-    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+    declared.check();
 }

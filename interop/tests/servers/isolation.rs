@@ -5,7 +5,7 @@
 //! when it goes on. Whether one waits is asked of the server (`Innodb_row_lock_current_waits`), not taken from the time that
 //! passes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +13,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use interop::{Answer, Connection, Kind, Peer, Server, ServerOptions, workspace_root};
+
+use crate::declared::Declared;
 
 const LEVELS: [&str; 4] = ["READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"];
 /// Two that wait may be a deadlock, which MySQL looks for when it has the time: so long, one of them is expected to go on.
@@ -28,12 +30,6 @@ fn scripts() -> Vec<PathBuf> {
     scripts.retain(|path| path.extension().is_some_and(|extension| extension == "script"));
     scripts.sort();
     scripts
-}
-
-/// `script, LEVEL` of those that differ on purpose.
-fn known_differences() -> BTreeSet<String> {
-    let text = fs::read_to_string(workspace_root().join("interop/isolation/differences.txt")).unwrap();
-    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// One session, on a thread of its own, because it may have to wait.
@@ -172,8 +168,8 @@ fn run(port: u16, level: &'static str, script: &str) -> String {
 fn anomalies_are_mysqls() {
     let ours = Server::start("isolation", ServerOptions::default()).unwrap();
     let peer = Peer::start(Kind::Mysql97, "isolation", Duration::ZERO, &[]).unwrap();
-    let known = known_differences();
-    let (mut used, mut differences, mut compared) = (BTreeSet::new(), Vec::new(), 0);
+    // As `script, LEVEL`.
+    let (mut declared, mut compared) = (Declared::of("isolation"), 0);
     for path in scripts() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let script = fs::read_to_string(&path).unwrap();
@@ -186,13 +182,9 @@ fn anomalies_are_mysqls() {
                 continue;
             }
             let label = format!("{name}, {level}");
-            match known.contains(&label) {
-                true => drop(used.insert(label)),
-                false => differences.push(format!("{label}\nours:\n{ours}\nMySQL:\n{theirs}\n")),
-            }
+            declared.differs(&[&label], || format!("{label}\nours:\n{ours}\nMySQL:\n{theirs}\n"));
         }
     }
-    differences.extend(known.difference(&used).map(|label| format!("{label} is listed as different and is not")));
     assert!(compared >= 80, "the scripts ran");
-    assert!(differences.is_empty(), "{} of {compared} differ:\n{}", differences.len(), differences.join("\n"));
+    declared.check();
 }

@@ -11,6 +11,7 @@ mod clients;
 mod copy_control;
 mod crowd;
 mod cursors;
+mod declared;
 mod definitions;
 mod dependencies;
 mod dumps;

@@ -3,11 +3,11 @@
 //!
 //! The peer is the expectation. What differs on purpose is listed in `interop/privileges/differences.txt` with its reason.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::time::Duration;
 
-use interop::{Answer, Connection, Kind, Peer, Server, ServerOptions, workspace_root};
+use interop::{Answer, Connection, Kind, Peer, Server, ServerOptions};
+
+use crate::declared::{Declared, lines};
 
 /// Privileges on tables, and on all that is wider.
 const OF_TABLES: &[&str] = &[
@@ -103,12 +103,6 @@ impl Undo {
             _ => Undo::Nothing,
         }
     }
-}
-
-/// The lines of a file that say something.
-fn lines(name: &str) -> Vec<String> {
-    let text = fs::read_to_string(workspace_root().join("interop/privileges").join(name)).unwrap();
-    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect()
 }
 
 /// The dynamic privileges, as a server lists them.
@@ -226,24 +220,18 @@ fn one_privilege_lets_do_what_it_does_on_mysql() {
     let peer = Peer::start(Kind::Mysql97, "privileges", Duration::ZERO, NOT_DURABLE).unwrap();
     let (mut ours, mut theirs) = (Side::new(server.port()), Side::new(peer.port()));
     let grants = grants(&dynamic(&mut theirs.root));
-    let (statements, known) = (lines("statements.txt"), lines("differences.txt"));
+    let statements: Vec<String> = lines("privileges/statements.txt").into_iter().map(|(_, line)| line).collect();
     let (ours, theirs) = std::thread::scope(|scope| {
         let theirs = scope.spawn(|| theirs.answers(&grants, &statements));
         (ours.answers(&grants, &statements), theirs.join().unwrap())
     });
-    let (mut used, mut differences) = (BTreeSet::new(), Vec::new());
+    let mut declared = Declared::of("privileges");
     let asked = grants.iter().flat_map(|grant| statements.iter().map(move |sql| (grant, sql)));
     for ((grant, sql), (ours, theirs)) in asked.zip(ours.into_iter().zip(theirs)) {
-        if ours == theirs {
-            continue;
-        }
-        let (every, label) = (format!("*: {sql}"), format!("{grant}: {sql}"));
-        match known.iter().find(|known| **known == every || **known == label) {
-            Some(known) => drop(used.insert(known.clone())),
-            None => differences.push(format!("{label}: ours {ours:?}, MySQL {theirs:?}")),
+        if ours != theirs {
+            let (every, label) = (format!("*: {sql}"), format!("{grant}: {sql}"));
+            declared.differs(&[&every, &label], || format!("{label}: ours {ours:?}, MySQL {theirs:?}"));
         }
     }
-    let stale = known.iter().filter(|label| !used.contains(*label));
-    differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
-    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences.join("\n"));
+    declared.check();
 }

@@ -4,7 +4,6 @@
 //! The peer is the expectation: nothing is written down that could grow stale. What differs on purpose is listed in
 //! `interop/sql/differences.txt` with its reason.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,11 +13,7 @@ use interop::{Answer, Column, Connection, Kind, Peer, Server, ServerOptions, wor
 use wire::flags::{column_type, status};
 use wire::reply;
 
-/// What may differ, as `script, part: statement`.
-fn known_differences() -> Vec<String> {
-    let text = fs::read_to_string(workspace_root().join("interop/sql/differences.txt")).unwrap();
-    text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()).map(str::to_owned).collect()
-}
+use crate::declared::Declared;
 
 fn scripts() -> Vec<PathBuf> {
     let folder = fs::read_dir(workspace_root().join("interop/sql")).unwrap();
@@ -161,9 +156,8 @@ fn differing_lines(ours: &str, theirs: &str) -> String {
 fn same_answers_as_mysql() {
     let ours = Server::start("answers", ServerOptions::default()).unwrap();
     let peer = Peer::start(Kind::Mysql97, "answers", Duration::ZERO, &[]).unwrap();
-    let known = known_differences();
-    let mut differences = Vec::new();
-    let mut used = BTreeSet::new();
+    // As `script, part: statement`.
+    let mut declared = Declared::of("sql");
     let mut compared = 0;
     for script in scripts() {
         let name = script.file_stem().unwrap().to_string_lossy().into_owned();
@@ -177,19 +171,13 @@ fn same_answers_as_mysql() {
                 if (part.as_str(), ours.as_str()) == (other, theirs) {
                     continue;
                 }
-                if known.contains(&label) {
-                    used.insert(label);
-                } else {
-                    differences.push(format!("{label}{}", differing_lines(ours, theirs)));
-                }
+                declared.differs(&[&label], || format!("{label}{}", differing_lines(ours, theirs)));
                 if part != other {
                     break;
                 }
             }
         }
     }
-    let stale = known.iter().filter(|label| !used.contains(*label));
-    differences.extend(stale.map(|label| format!("{label}\n  is listed as different and is not")));
     assert!(compared > 1000, "the scripts ran");
-    assert!(differences.is_empty(), "{} of {compared} differ:\n{}", differences.len(), differences.join("\n"));
+    declared.check();
 }
