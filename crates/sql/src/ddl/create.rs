@@ -108,10 +108,7 @@ fn table_def(
         options: Vec::new(),
     };
     apply_options(&mut def, options, context)?;
-    check_compression(&def, context, || {
-        SqlError::new(codes::ILLEGAL_HA, format!("Table storage engine for '{}' doesn't have this option", def.name))
-    })?;
-    if !context.is_logged && refused_option(&def).is_some() {
+    if refused_option(&def, context).is_some() {
         let message = format!("Table storage engine for '{}' doesn't have this option", def.name);
         return Err(SqlError::new(codes::ILLEGAL_HA, message));
     }
@@ -321,8 +318,12 @@ const OPTIONS_IN_ORDER: [&str; 11] = [
 ];
 
 /// Options that InnoDB does not take: which of them, as it is named there.
-pub(super) fn refused_option(def: &TableDef) -> Option<&'static str> {
-    if def.engine_name != "InnoDB" {
+pub(super) fn refused_option(def: &TableDef, context: &DdlContext<'_>) -> Option<&'static str> {
+    if refuses_compression(def, context) {
+        return Some("COMPRESSION");
+    }
+    // What a log says was accepted where it was made.
+    if context.is_logged || def.engine_name != "InnoDB" {
         return None;
     }
     if table_option(def, "ROW_FORMAT").is_some_and(|format| matches!(format, "FIXED" | "PAGE")) {
@@ -332,13 +333,9 @@ pub(super) fn refused_option(def: &TableDef) -> Option<&'static str> {
     table_option(def, "KEY_BLOCK_SIZE").is_some_and(|size| !is_power(size)).then_some("KEY_BLOCK_SIZE")
 }
 
-/// Whether what COMPRESSION names is known, and goes together with the other options; a warning says why not.
-pub(super) fn check_compression(
-    def: &TableDef,
-    context: &DdlContext<'_>,
-    refusal: impl Fn() -> SqlError,
-) -> Result<(), SqlError> {
-    let Some(name) = table_option(def, "COMPRESSION") else { return Ok(()) };
+/// Whether what COMPRESSION names is unknown, or does not go together with the other options; a warning says why.
+fn refuses_compression(def: &TableDef, context: &DdlContext<'_>) -> bool {
+    let Some(name) = table_option(def, "COMPRESSION") else { return false };
     let of_rows = table_option(def, "ROW_FORMAT") == Some("COMPRESSED")
         || table_option(def, "KEY_BLOCK_SIZE").is_some_and(|n| n != "0");
     let why = match compression_named(name) {
@@ -346,8 +343,8 @@ pub(super) fn check_compression(
         Some(compression) if of_rows && compression != Default::default() => {
             "InnoDB: Page Compression is not supported with row_format=compressed or key_block_size > 0".to_string()
         }
-        Some(_) => return Ok(()),
+        Some(_) => return false,
     };
     context.warnings.push(WarningLevel::Warning, codes::UNSUPPORTED_EXTENSION, why);
-    Err(refusal())
+    true
 }

@@ -5,6 +5,7 @@
 use std::fmt::Write;
 
 use engine::Database;
+use engine::catalog::table_option;
 use types::schema::GENERATED_PK_COLUMN;
 use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, TableDef, Value};
 
@@ -103,12 +104,11 @@ fn body(text: &mut String, def: &TableDef, show_generated: bool, invisible: &str
 
 /// Options of files, which say nothing here: in comments, for MySQLs that have them.
 fn of_files(def: &TableDef) -> String {
-    let option = |name: &str| def.options.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let mut text = String::new();
-    if let Some(name) = option("TABLESPACE") {
+    if let Some(name) = table_option(def, "TABLESPACE") {
         let _ = write!(text, "/*!50100 TABLESPACE {} */ ", quote_identifier(name));
     }
-    if let Some(bytes) = option("AUTOEXTEND_SIZE") {
+    if let Some(bytes) = table_option(def, "AUTOEXTEND_SIZE") {
         let _ = write!(text, "/*!80023 AUTOEXTEND_SIZE={bytes} */ ");
     }
     text

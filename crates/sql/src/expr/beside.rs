@@ -23,12 +23,8 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
     let (left_column, right_column) = (is_column(&left), is_column(&right));
     let left = if right_column { year_beside_column(left, &right_ty) } else { left };
     let right = if left_column { year_beside_column(right, &left_ty) } else { right };
-    // The digits of what is computed with doubles are not known.
-    let has_digits = |expr: &Expr| expr.ty.kind.is_numeric() && expr.ty.decimals < NOT_FIXED;
-    let is_given = |expr: &Expr| is_literal(expr) || matches!(expr.kind, ExprKind::Param(_));
-    let constant = |expr: &Expr| is_given(expr) || expr.constancy() <= Constancy::Execution && has_digits(expr);
-    let left = if constant(&right) { with_its_digits(left)? } else { left };
-    let right = if constant(&left) { with_its_digits(right)? } else { right };
+    let left = with_its_digits(left, &right)?;
+    let right = with_its_digits(right, &left)?;
     let (left, right) = (beside(left, &right_ty, right_column), beside(right, &left_ty, left_column));
     let (left, right) =
         (constant_beside(left, &right_ty, right_column)?, constant_beside(right, &left_ty, left_column)?);
@@ -38,12 +34,15 @@ pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlErr
 }
 
 /// A FLOAT(M,D) or DOUBLE(M,D) column has the digits that it shows, where it stands beside a constant: 1.1 equals 1.1.
-fn with_its_digits(arg: Expr) -> Result<Expr, SqlError> {
+fn with_its_digits(arg: Expr, other: &Expr) -> Result<Expr, SqlError> {
     let (precision, scale) = (arg.ty.length, arg.ty.decimals);
     let is_such = matches!(arg.ty.kind, Kind::Float | Kind::Double) && matches!(arg.kind, ExprKind::Column { .. });
     // A value may be rounded up to one digit more than the column has.
     let fits = scale < NOT_FIXED && u32::from(scale) <= precision && precision < u32::from(MAX_PRECISION);
-    if !is_such || !fits {
+    // The digits of what is computed with doubles are not known.
+    let has_digits = || other.ty.kind.is_numeric() && other.ty.decimals < NOT_FIXED;
+    let is_given = matches!(other.kind, ExprKind::Literal(_) | ExprKind::Param(_));
+    if !is_such || !fits || !is_given && (!has_digits() || other.constancy() > Constancy::Execution) {
         return Ok(arg);
     }
     cast(arg, CastType::Decimal { precision: MAX_PRECISION, scale }, CollationId::BINARY)

@@ -174,11 +174,13 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
     } else if tokens.accept("INVISIBLE") {
         column.invisible = true;
     } else if tokens.accept("COLUMN_FORMAT") {
-        let word = tokens.expect_one(&["DEFAULT", "FIXED", "DYNAMIC"])?;
-        column.without_effect = (word != "DEFAULT").then_some("COLUMN_FORMAT");
+        if tokens.expect_one(&["DEFAULT", "FIXED", "DYNAMIC"])? != "DEFAULT" {
+            column.without_effect = Some("COLUMN_FORMAT");
+        }
     } else if tokens.accept("STORAGE") {
-        let word = tokens.expect_one(&["DEFAULT", "DISK", "MEMORY"])?;
-        column.without_effect = (word != "DEFAULT").then_some("STORAGE");
+        if tokens.expect_one(&["DEFAULT", "DISK", "MEMORY"])? != "DEFAULT" {
+            column.without_effect = Some("STORAGE");
+        }
     } else if let Some(key) = foreign_key::of_column(tokens, &column.name)? {
         keys.push(TableKey::Foreign(key));
     } else {

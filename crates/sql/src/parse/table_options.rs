@@ -7,6 +7,7 @@ use super::Parsed;
 use super::ast::TableOptions;
 use super::error::ParseError;
 use super::tokens::Tokens;
+use crate::settings::parse_number;
 
 /// Options that are only recorded: their names, and the numbers that their values may be, from the least to the greatest.
 const RECORDED: &[(&str, u64, u64)] = &[
@@ -221,17 +222,11 @@ fn number_or_default(tokens: &mut Tokens<'_>, range: std::ops::RangeInclusive<u6
 fn size(tokens: &mut Tokens<'_>) -> Parsed<u64> {
     let place = tokens.place();
     let text = option_value(tokens)?;
-    let digits = text.trim_end_matches(['K', 'M', 'G']);
-    let factor = match text.strip_prefix(digits) {
-        Some("") => Some(1),
-        Some("K") => Some(1 << 10),
-        Some("M") => Some(1 << 20),
-        Some("G") => Some(1 << 30),
-        _ => None,
-    };
-    match (digits.parse::<u64>(), factor) {
-        (Ok(number), Some(factor)) if number.checked_mul(factor).is_some() => Ok(number * factor),
-        _ => {
+    // MySQL knows K, M and G here.
+    let number = parse_number(&text).filter(|_| !text.ends_with('T'));
+    match number.and_then(|number| u64::try_from(number).ok()) {
+        Some(number) => Ok(number),
+        None => {
             tokens.back_to(place);
             tokens.unexpected()
         }

@@ -113,7 +113,7 @@ impl Session {
             online: None,
         };
         self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await?;
-        // What is in the log now is the transaction of a GTID that was chosen. What failed leaves it to whoever ends the statement.
+        // What is in the log now is the transaction of a GTID that was chosen. After a failure it ends with the statement.
         self.gtid_ended();
         self.source_position = None;
         Ok(())

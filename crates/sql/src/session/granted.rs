@@ -71,7 +71,7 @@ impl Session {
             }
             (_, secret) => matches!(secret, AuthSecret::Password(_)),
         };
-        // A password that fits nothing lets nobody in.
+        // No login fits a hash that is not valid.
         let lets_in = |method: &AuthSpec| method.secret == AuthSecret::None;
         let chosen = methods.iter().position(has_password).or_else(|| methods.iter().position(lets_in)).unwrap_or(0);
         *auth = methods.swap_remove(chosen);

@@ -159,7 +159,7 @@ impl Session {
             GrantLevel::Database(database) => {
                 let database = database.clone().or_else(|| self.info.database.clone()).ok_or_else(ddl::no_database)?;
                 if crate::information_schema::system_database(&database) == Some("information_schema") {
-                    // Everybody sees there what he may see elsewhere.
+                    // Each account sees there what it may see elsewhere.
                     let (user, host) = (&self.client.user, &self.client.host);
                     let message = format!("Access denied for user '{user}'@'{host}' to database 'information_schema'");
                     return Err(SqlError::new(codes::DBACCESS_DENIED_ERROR, message));

@@ -31,6 +31,7 @@ pub use session::{Hot, SessionSettings};
 pub(crate) use session::{isolation_of, time_zone};
 pub use suggest::nearest;
 pub use table::all;
+pub(crate) use value::parse_number;
 pub use value::{Checked, Kind, Scope, SettingValue};
 
 use base::{SqlError, codes};

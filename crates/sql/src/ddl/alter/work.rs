@@ -317,11 +317,7 @@ impl<'a> Work<'a> {
 
     fn options(&mut self, options: &TableOptions, context: &DdlContext<'_>) -> Result<(), SqlError> {
         create::apply_options(&mut self.def, options, context)?;
-        create::check_compression(&self.def, context, || {
-            let message = "Table storage engine 'InnoDB' does not support the create option 'COMPRESSION'";
-            SqlError::new(codes::ILLEGAL_HA_CREATE_OPTION, message)
-        })?;
-        if let Some(option) = create::refused_option(&self.def).filter(|_| !context.is_logged) {
+        if let Some(option) = create::refused_option(&self.def, context) {
             let message = format!("Table storage engine 'InnoDB' does not support the create option '{option}'");
             return Err(SqlError::new(codes::ILLEGAL_HA_CREATE_OPTION, message));
         }
