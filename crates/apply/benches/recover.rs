@@ -44,6 +44,7 @@ fn sbtest() -> TableDef {
         unique,
         comment: String::new(),
         visible: true,
+        generated: false,
     };
     TableDef {
         id: Default::default(),

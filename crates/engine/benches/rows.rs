@@ -39,6 +39,7 @@ fn index(name: &str, column: usize, unique: bool) -> IndexDef {
         unique,
         comment: String::new(),
         visible: true,
+        generated: false,
     }
 }
 

@@ -142,9 +142,22 @@ pub struct IndexDef {
     pub comment: String,
     /// Whether plans may use it.
     pub visible: bool,
+    /// It was made for a foreign key, and goes when another index can take its place.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub generated: bool,
 }
 
 impl IndexDef {
+    /// Whether a generated index is not needed because of this one, which has its columns in front.
+    pub fn covers(&self, generated: &IndexDef) -> bool {
+        let columns: Vec<usize> = generated.parts.iter().map(|part| part.column).collect();
+        let is_longer = self.parts.len() > columns.len();
+        generated.generated
+            && (!self.generated || is_longer)
+            && self.begins_with(&columns)
+            && !self.parts[..columns.len()].iter().any(|part| part.descending)
+    }
+
     /// Whether its first parts are these columns, whole and in this order.
     fn begins_with(&self, columns: &[usize]) -> bool {
         let parts = self.parts.get(..columns.len());

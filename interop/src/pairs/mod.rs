@@ -110,7 +110,9 @@ impl Pair {
     /// The script of a seed, as it is done by the source.
     fn grow(self, seed: u64, nodes: &Nodes, run: &mut Run) -> Result<()> {
         let mut connection = nodes.source()?;
+        let maria = Some(Kind::Maria118);
         let mut script = Script::new(seed, self.source, self.direct);
+        script.has_maria = self.source == maria || self.second == maria;
         while run.statements.len() < STATEMENTS || !script.may_end() {
             let sql = script.next();
             run.statements.push(sql);
@@ -204,6 +206,8 @@ fn kind(error: &str) -> String {
     if let Some(code) = error.lines().nth(1).filter(|_| line.starts_with("answers differ")) {
         return code.into();
     }
+    // What the server says of the statement, behind where it happened.
+    let line = line.split_once("Error '").or_else(|| line.split_once("end_log_pos ")).map_or(line, |(_, said)| said);
     let letters = |byte: &char| byte.is_alphabetic() || *byte == ' ';
     line.chars().filter(letters).take(60).collect()
 }

@@ -53,6 +53,8 @@ fn empty(node: &Node) -> Result<()> {
             connection.query(&format!("XA ROLLBACK '{name}'"))?;
         }
     }
+    // Tables of one database may refer to those of another.
+    connection.succeed("SET foreign_key_checks = 0")?;
     for database in DATABASES.iter().chain(&["pm"]) {
         connection.succeed(&format!("DROP DATABASE IF EXISTS {database}"))?;
     }
@@ -136,6 +138,7 @@ impl Nodes {
             };
             let error = column("Last_SQL_Error").unwrap_or_default();
             if !error.is_empty() {
+                let error = worker_error(&mut connection).unwrap_or(error);
                 return Err(format!("the replica stopped: {error}"));
             }
             if start.elapsed() > PATIENCE {
@@ -145,4 +148,12 @@ impl Nodes {
             std::thread::sleep(Duration::from_millis(4));
         }
     }
+}
+
+/// What stopped a worker of a MySQL, of which SHOW REPLICA STATUS only says that it did.
+fn worker_error(connection: &mut Connection) -> Option<String> {
+    let sql = "SELECT last_error_message FROM performance_schema.replication_applier_status_by_worker
+        WHERE last_error_number <> 0";
+    let Ok(Answer::Rows { rows, .. }) = connection.query(sql) else { return None };
+    Some(String::from_utf8_lossy(rows.first()?[0].as_deref()?).into_owned())
 }

@@ -15,6 +15,8 @@ pub(super) struct Script {
     pub(super) random: Random,
     /// Whose words these are; `None` is one of ours.
     pub(super) source: Option<Kind>,
+    /// One of both is a MariaDB.
+    pub(super) has_maria: bool,
     /// Servers of two versions run it.
     pub(super) beside: bool,
     pub(super) tables: Vec<Table>,
@@ -32,6 +34,7 @@ impl Script {
             seed,
             random,
             source,
+            has_maria: false,
             beside,
             tables: Vec::new(),
             numbered: 0,

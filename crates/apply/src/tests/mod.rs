@@ -89,6 +89,7 @@ pub(super) fn table_sql(name: &str) -> String {
         unique,
         comment: String::new(),
         visible: true,
+        generated: false,
     };
     let def = TableDef {
         id: Default::default(),

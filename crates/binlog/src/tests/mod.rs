@@ -60,6 +60,7 @@ pub(crate) fn table() -> TableDef {
         unique: true,
         comment: String::new(),
         visible: true,
+        generated: false,
     };
     TableDef {
         id: TableId(90),

@@ -41,6 +41,10 @@ impl WaitsFor {
     pub(super) fn is_row(&self) -> bool {
         matches!(self, WaitsFor::Lock(Space::Records, _) | WaitsFor::Gap(..))
     }
+
+    fn is_table(&self) -> bool {
+        matches!(self, WaitsFor::Lock(Space::Tables, _))
+    }
 }
 
 struct Edge {
@@ -53,6 +57,11 @@ struct Edge {
 impl Edge {
     fn waits_for_turn(&self) -> bool {
         matches!(self.waits_for, WaitsFor::Turn(_))
+    }
+
+    /// DDL, LOCK TABLES, GET_LOCK.
+    fn wants_whole_table(&self) -> bool {
+        self.waits_for.is_table() && !self.waiter.mode.is_weak()
     }
 }
 
@@ -144,12 +153,22 @@ fn victim_of<'a>(cycle: &[&'a Edge], manager: &LockManager) -> Option<&'a Arc<Wa
     if cycle.iter().any(|edge| edge.waits_for_turn()) || placed.clone().count() > 1 {
         return placed.max_by_key(|edge| edge.turn.map(|turn| turn.number)).map(|last| &last.waiter);
     }
-    // The least work is lost; among equals the youngest goes.
-    let members = cycle.iter().map(|edge| &edge.waiter).filter(|_| manager.detects_deadlocks());
-    members.min_by_key(|member| (member.work, std::cmp::Reverse(member.owner)))
+    if !manager.detects_deadlocks() {
+        return None;
+    }
+    // Who wants rows rather than who wants a table or a name to itself. Then, among tables and names, the one that closed the cycle, as in
+    // MySQL (what the others hold stays locked); else the least work is lost, and among equals the youngest goes.
+    let only_tables = cycle.iter().all(|edge| edge.waits_for.is_table());
+    let closing = cycle.first().map(|edge| edge.waiter.owner);
+    let price = |edge: &&Edge| {
+        let Edge { waiter, .. } = edge;
+        let lost = if only_tables { u64::from(Some(waiter.owner) != closing) } else { waiter.work };
+        (edge.wants_whole_table(), lost, std::cmp::Reverse(waiter.owner))
+    };
+    cycle.iter().copied().min_by_key(price).map(|edge| &edge.waiter)
 }
 
-/// The waits of one cycle through `start`, if there is one: a depth-first search.
+/// The waits of one cycle through `start`, which is the first of them, if there is one: a depth-first search.
 fn find_cycle<'a>(waits: &'a Waits, start: &Waiter, manager: &LockManager) -> Option<Vec<&'a Edge>> {
     let mut visited = HashSet::new();
     let mut path: Vec<&Edge> = Vec::new();

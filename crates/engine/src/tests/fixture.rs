@@ -94,6 +94,7 @@ fn index(name: &str, columns: Vec<usize>, unique: bool) -> IndexDef {
         unique,
         comment: String::new(),
         visible: true,
+        generated: false,
     }
 }
 

@@ -8,6 +8,7 @@ use types::{BlobSize, CollationId, ColumnDef, ColumnType};
 use super::{DdlContext, check_column_name, check_comment, default};
 use crate::charsets;
 use crate::expr::WarningLevel;
+use crate::expr::types::ExprType;
 use crate::parse::ast::{ColumnSpec, TypeSpec};
 
 /// Most bytes of a VARCHAR, and of a row without its TEXTs and BLOBs.
@@ -282,7 +283,7 @@ fn string(
                 if context.sql_mode.is_strict() {
                     return Err(too_long(name, chars_max));
                 }
-                return Ok((converted(name, ty, length * u64::from(width), binary, context), collation));
+                return Ok((converted(name, length * u64::from(width), binary, context), collation));
             }
             let length = length as u32;
             if binary { ColumnType::VarBinary { bytes: length } } else { ColumnType::VarChar { chars: length } }
@@ -310,12 +311,74 @@ fn blob_for(bytes: u64) -> BlobSize {
 }
 
 /// A VARCHAR that is too long becomes a TEXT outside strict mode.
-fn converted(name: &str, ty: &TypeSpec, bytes: u64, binary: bool, context: &DdlContext<'_>) -> ColumnType {
-    let to = if binary { "BLOB" } else { "TEXT" };
-    let message = format!("Converting column '{name}' from {} to {to}", ty.name.to_uppercase());
+fn converted(name: &str, bytes: u64, binary: bool, context: &DdlContext<'_>) -> ColumnType {
+    let (from, to) = if binary { ("VARBINARY", "BLOB") } else { ("VARCHAR", "TEXT") };
+    let message = format!("Converting column '{name}' from {from} to {to}");
     context.warnings.push(WarningLevel::Note, codes::AUTO_CONVERT, message);
     let size = blob_for(bytes);
     if binary { ColumnType::Blob { size } } else { ColumnType::Text { size } }
+}
+
+/// CONVERT TO CHARACTER SET. A TEXT (and a BLOB that was another type, as in MySQL) becomes the smallest that holds as many characters as the
+/// column did before the statement: `old`, which is `None` if it was not there or the statement says its length.
+pub(super) fn convert(
+    column: &mut ColumnDef,
+    old: Option<&ColumnDef>,
+    collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    if !column.ty.has_charset() {
+        if let (ColumnType::Blob { size }, Some(old)) = (&mut column.ty, old)
+            && *size != BlobSize::Long
+        {
+            *size = blob_for(characters(old));
+        }
+        return Ok(());
+    }
+    column.collation = collation;
+    if collation == CollationId::BINARY {
+        make_binary(column, old);
+        return Ok(());
+    }
+    let width = collation.charset().max_bytes_per_char();
+    match (&mut column.ty, old) {
+        (ColumnType::VarChar { chars }, _) if *chars > ROW_BYTES_MAX / width => {
+            if context.sql_mode.is_strict() {
+                return Err(too_long(&column.name, u64::from(ROW_BYTES_MAX / width)));
+            }
+            let bytes = u64::from(*chars) * u64::from(width);
+            column.ty = converted(&column.name, bytes, false, context);
+        }
+        (ColumnType::Text { size }, Some(old)) if *size != BlobSize::Long => {
+            *size = blob_for(characters(old) * u64::from(width));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Text of the character set `binary`: so many bytes as there were characters.
+fn make_binary(column: &mut ColumnDef, old: Option<&ColumnDef>) {
+    column.ty = match column.ty {
+        ColumnType::Char { chars } => ColumnType::Binary { bytes: chars },
+        ColumnType::VarChar { chars } => ColumnType::VarBinary { bytes: chars },
+        ColumnType::Text { size } => {
+            let size = old.filter(|_| size != BlobSize::Long).map_or(size, |old| blob_for(characters(old)));
+            ColumnType::Blob { size }
+        }
+        _ => return,
+    };
+}
+
+/// The most characters of a column's values.
+fn characters(column: &ColumnDef) -> u64 {
+    let chars = u64::from(ExprType::of_column(column).length);
+    match column.ty {
+        ColumnType::Text { .. } => chars / u64::from(column.collation.charset().max_bytes_per_char()),
+        // A sign and a point.
+        ColumnType::Decimal { unsigned, scale, .. } => chars + u64::from(!unsigned) + u64::from(scale > 0),
+        _ => chars,
+    }
 }
 
 /// Bytes of a column in a row, as MySQL counts them for its limit (TEXT and BLOB count as a pointer and the bytes of their length).

@@ -138,6 +138,7 @@ fn table_def(
 /// where there is none is added here.
 pub(super) fn finish(def: &mut TableDef, context: &DdlContext<'_>) -> Result<(), SqlError> {
     check_columns(def)?;
+    index::drop_covered(&mut def.indexes);
     index::sort(&mut def.indexes, &def.columns);
     check_auto_increment(def)?;
     if def.indexes.first().is_none_or(|index| index.name != PRIMARY) {
@@ -236,6 +237,7 @@ fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
         comment: String::new(),
         invisible: false,
         if_not_exists: false,
+        generated: false,
     };
     let added = index::add(&spec, &mut columns, &|_| false, &mut def.indexes);
     def.columns = columns;

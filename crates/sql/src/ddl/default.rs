@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
+use types::column::no_member;
 use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 
 use super::DdlContext;
 use crate::expr::constant::NoHost;
+use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, convert_for_column};
 use crate::parse::ast::{DefaultSpec, Literal};
 
@@ -88,7 +90,7 @@ fn literal_value(literal: &Literal, ty: &ColumnType) -> Value {
 
 /// Converts a value for a column as a strict INSERT would, without any session.
 pub(super) fn convert(value: Value, column: &ColumnDef, context: &DdlContext<'_>) -> Result<Value, SqlError> {
-    let conversion = Conversion::new(context);
+    let conversion = Conversion::new(context, Arc::default());
     conversion.convert(value, column, 1)
 }
 
@@ -97,10 +99,12 @@ pub(super) struct Conversion {
     session: SessionInfo,
     now: UnixMicros,
     strictness: Strictness,
+    warnings: Arc<Warnings>,
 }
 
 impl Conversion {
-    pub(super) fn new(context: &DdlContext<'_>) -> Arc<Self> {
+    /// What it warns of goes to `warnings`.
+    pub(super) fn new(context: &DdlContext<'_>, warnings: Arc<Warnings>) -> Arc<Self> {
         Arc::new(Conversion {
             session: SessionInfo {
                 sql_mode: context.sql_mode,
@@ -109,6 +113,20 @@ impl Conversion {
             },
             now: UnixMicros(u64::from(context.timestamp) * 1_000_000),
             strictness: if context.sql_mode.is_strict() { Strictness::Strict } else { Strictness::Lenient },
+            warnings,
+        })
+    }
+
+    /// What stands for NULL in a column that takes none, outside strict mode.
+    pub(super) fn null(&self, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
+        if self.strictness == Strictness::Strict {
+            return Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value"));
+        }
+        let message = format!("Data truncated for column '{}' at row {row_number}", column.name);
+        self.warnings.push(WarningLevel::Warning, codes::WARN_DATA_TRUNCATED, message);
+        Ok(match &column.ty {
+            ColumnType::Enum { members } => no_member(members),
+            _ => implicit_default(column),
         })
     }
 
@@ -118,9 +136,8 @@ impl Conversion {
     }
 
     pub(super) fn convert(&self, value: Value, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
-        let warnings = Warnings::default();
         let strict = self.strictness == Strictness::Strict;
-        let eval = EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &warnings) };
+        let eval = EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &self.warnings) };
         convert_for_column(value, column, self.strictness, row_number, &eval)
     }
 }

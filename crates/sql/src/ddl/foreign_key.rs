@@ -107,9 +107,13 @@ fn check_set_null(def: &TableDef, key: &ForeignKeyDef) -> Result<(), SqlError> {
 }
 
 fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> Result<(), SqlError> {
-    if def.index_over(&key.columns).is_some() {
+    let existing = def.index_over(&key.columns);
+    let is_like_it = |index: &IndexDef| index.generated && index.parts.len() == key.columns.len();
+    if existing.is_some_and(|at| !is_like_it(&def.indexes[at])) {
         return Ok(());
     }
+    // One that was made for another foreign key over these columns is this one's now, and has its name.
+    let existing = existing.map(|at| def.indexes.remove(at).id);
     let part =
         |&column: &usize| IndexPart { column: def.columns[column].name.clone(), prefix: None, descending: false };
     let index = IndexSpec {
@@ -119,8 +123,13 @@ fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> 
         comment: String::new(),
         invisible: false,
         if_not_exists: false,
+        generated: true,
     };
-    index::add(&index, &mut def.columns, &|_| false, &mut def.indexes)
+    index::add(&index, &mut def.columns, &|_| false, &mut def.indexes)?;
+    if let (Some(id), Some(index)) = (existing, def.indexes.last_mut()) {
+        index.id = id;
+    }
+    Ok(())
 }
 
 /// Checks all foreign keys of a finished definition, those to itself included, against their parents as far as they are

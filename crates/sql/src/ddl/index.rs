@@ -59,10 +59,18 @@ pub(super) fn add(
         unique: spec.kind != IndexKind::Plain,
         comment: spec.comment.clone(),
         visible: !spec.invisible,
+        generated: spec.generated,
     };
     let place = if primary { 0 } else { indexes.len() };
     indexes.insert(place, index);
     Ok(())
+}
+
+/// Indexes that were made for foreign keys go where others can take their place, as in MySQL and MariaDB.
+pub(super) fn drop_covered(indexes: &mut Vec<IndexDef>) {
+    while let Some(at) = indexes.iter().position(|index| indexes.iter().any(|other| other.covers(index))) {
+        indexes.remove(at);
+    }
 }
 
 /// MySQL's order: the primary key, unique keys without NULL, other unique keys, the rest; each as they were written.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{SqlError, codes};
+use base::SqlError;
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::RowMapper;
@@ -13,6 +13,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, RowLayout, Tab
 
 use super::DdlContext;
 use super::default::Conversion;
+use crate::expr::Warnings;
 use crate::expr::zero::implicit_default;
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
@@ -22,6 +23,7 @@ pub(super) fn row_mapper(
     new: &TableDef,
     sources: &[Option<usize>],
     context: &DdlContext<'_>,
+    warnings: &Arc<Warnings>,
 ) -> Result<Option<RowMapper>, SqlError> {
     let columns = new.columns.iter().zip(sources);
     let same_columns = old.columns.len() == new.columns.len()
@@ -43,7 +45,7 @@ pub(super) fn row_mapper(
         new: RowLayout::new(new),
         steps,
         columns: new.columns.clone(),
-        conversion: Conversion::new(context),
+        conversion: Conversion::new(context, warnings.clone()),
         row_count: AtomicU64::new(0),
     };
     Ok(Some(Arc::new(move |row: &Bytes| map.row(row))))
@@ -169,7 +171,7 @@ impl Map {
             )),
             Step::Convert { from, .. } | Step::Member { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
-                false => Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value")),
+                false => self.conversion.null(column, number),
             },
             Step::Member { from, members } => match (&column.ty, &old[*from]) {
                 (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),

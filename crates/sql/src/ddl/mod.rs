@@ -28,6 +28,8 @@ mod render_user;
 mod role;
 mod table;
 
+use std::sync::Arc;
+
 use base::{SqlError, codes};
 use engine::{Catalog, CatalogChange};
 use jiff::tz::TimeZone;
@@ -45,7 +47,7 @@ pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
     OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier, quote_string,
-    says_partial_revokes, value_text,
+    says_partial_revokes, shown_default, value_text,
 };
 pub(crate) use render_user::create_user;
 pub(crate) use table::check_distinct;
@@ -97,11 +99,19 @@ pub struct PlannedDdl {
     pub log_changes: LogChanges,
     /// Rows in the OK packet (databases count).
     pub affected_rows: u64,
+    /// Has, when the change is made, what is to be said of its rows.
+    pub row_warnings: Arc<Warnings>,
 }
 
 impl PlannedDdl {
     fn new(change: CatalogChange) -> Self {
-        PlannedDdl { change, log_text: None, log_changes: LogChanges::default(), affected_rows: 0 }
+        PlannedDdl {
+            change,
+            log_text: None,
+            log_changes: LogChanges::default(),
+            affected_rows: 0,
+            row_warnings: Arc::default(),
+        }
     }
 
     /// `IF EXISTS` and its kin: nothing to do, but the log says it, as MySQL's does.

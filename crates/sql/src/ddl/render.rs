@@ -12,7 +12,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, ForeignKeyDef, IndexDef, Table
 use super::foreign_key;
 use super::index::PRIMARY;
 use crate::account::{Account, Level, Privilege, Privileges};
-use crate::expr::hex_text;
+use crate::expr::{ExprType, hex_text};
 
 /// An invisible column as MySQL shows it.
 const INVISIBLE: &str = " /*!80023 INVISIBLE */";
@@ -206,9 +206,15 @@ fn default_text(default: &ColumnDefault, column: &ColumnDef) -> String {
             (_, Value::Bytes(bytes)) if std::str::from_utf8(bytes).is_err() => {
                 format!("0x{}", hex_text(bytes).to_uppercase())
             }
-            _ => quote_string(&value_text(value, column)),
+            _ => quote_string(&shown_default(value, column)),
         },
     }
+}
+
+/// A literal default without quotes, with the zeros in front that ZEROFILL shows.
+pub(crate) fn shown_default(value: &Value, column: &ColumnDef) -> String {
+    let zeros = ExprType::of_column(column).zeros().unwrap_or_default();
+    format!("{:0>zeros$}", value_text(value, column))
 }
 
 /// A value as text, with as many digits as its column has.

@@ -208,6 +208,7 @@ impl InsertPlan {
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
                 if !self.has_its_parents(row, before, progress, context).await? {
+                    progress.numbers.give_back(generated);
                     return Ok(());
                 }
                 progress.affected += 1;

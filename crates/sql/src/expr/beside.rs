@@ -5,7 +5,7 @@
 
 use base::SqlError;
 use types::decimal::MAX_PRECISION;
-use types::temporal::parse::{self, Allow};
+use types::temporal::parse::{self, Allow, Parsed};
 use types::value::NOT_FIXED;
 use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 
@@ -13,16 +13,20 @@ use crate::expr::build::{cast, integer_literal, unsigned_literal};
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::function;
-use crate::expr::tree::{CastType, Constancy, Expr, ExprKind};
+use crate::expr::tree::{CastType, CompareOp, Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
-pub(super) fn comparable(left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
+pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
     let is_column = |expr: &Expr| matches!(expr.kind, ExprKind::Column { .. });
     let (left_column, right_column) = (is_column(&left), is_column(&right));
     let left = if right_column { year_beside_column(left, &right_ty) } else { left };
     let right = if left_column { year_beside_column(right, &left_ty) } else { right };
+    // In MySQL a parameter has the digits of the column only where it replaces the column in other conditions.
+    let params_too = op == CompareOp::Eq;
+    let left = if right_column { time_beside_column(left, &right_ty, params_too) } else { left };
+    let right = if left_column { time_beside_column(right, &left_ty, params_too) } else { right };
     let left = with_its_digits(left, &right)?;
     let right = with_its_digits(right, &left)?;
     let (left, right) = (beside(left, &right_ty, right_column), beside(right, &left_ty, left_column));
@@ -63,15 +67,6 @@ fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result
                 None => Err(wrong_value(name, value)),
             }
         }
-        // What it is in the column.
-        Kind::Time if other_is_column && matches!(value, Value::Date(_) | Value::DateTime(_)) => {
-            let time = match value {
-                Value::DateTime(moment) => moment.time(),
-                _ => Time::default(),
-            };
-            let ty = ExprType::temporal(Kind::Time, coerce::fsp_of(time.parts().4)).nullable(false);
-            Ok(Expr::literal(Value::Time(time), ty))
-        }
         _ if other_is_column => Ok(number_beside_column(arg, other)),
         _ => Ok(arg),
     }
@@ -80,14 +75,14 @@ fn constant_beside(arg: Expr, other: &ExprType, other_is_column: bool) -> Result
 /// A constant beside a column that has another form for numbers: in a YEAR one or two digits are a year of 1970 to 2069, in a
 /// DATE or DATETIME all digits of a number are one.
 pub(super) fn number_beside_column(arg: Expr, column: &ExprType) -> Expr {
-    let arg = exact_beside_column(year_beside_column(arg, column), column);
+    let arg = exact_beside_column(year_beside_column(time_beside_column(arg, column, false), column), column);
     match (&arg.kind, column.kind) {
         (ExprKind::Literal(value), Kind::Date | Kind::DateTime) if is_number(value) => {
             let parsed = coerce::parse_datetime(value, Allow::ZEROS);
             let as_date = parsed.map(|parsed| {
                 // A fraction of a number without a time is none of a second.
                 let value = match parsed.has_time && column.kind == Kind::DateTime {
-                    true => parsed.rounded(6, false).unwrap_or(parsed.value),
+                    true => parsed.rounded(column.decimals, false).unwrap_or(parsed.value),
                     false => DateTime { micros: 0, ..parsed.value },
                 };
                 let micros = value.micros;
@@ -144,6 +139,32 @@ fn year_beside_column(arg: Expr, column: &ExprType) -> Expr {
         // It has its value when the statement is executed.
         _ if arg.constancy() <= Constancy::Execution => function::year_beside(arg),
         _ => arg,
+    }
+}
+
+/// A constant beside a TIME column is what it would be in it: it has no more digits behind the point. A literal of type TIME keeps its own.
+fn time_beside_column(arg: Expr, column: &ExprType, params_too: bool) -> Expr {
+    if column.kind != Kind::Time
+        || column.origin.is_none()
+        || matches!(arg.ty.kind, Kind::Time | Kind::Null | Kind::Json)
+    {
+        return arg;
+    }
+    match &arg.kind {
+        ExprKind::Literal(value) if time_of(value).is_none() => arg,
+        ExprKind::Param(_) if params_too => function::time_beside(arg, column.decimals),
+        // What the clock or a variable gives is no constant of the column's.
+        _ if arg.constancy() == Constancy::Literal => function::time_beside(arg, column.decimals),
+        _ => arg,
+    }
+}
+
+/// The time that a constant beside a TIME is, if it is wholly one.
+pub(crate) fn time_of(value: &Value) -> Option<Parsed<Time>> {
+    match value {
+        Value::DateTime(moment) => Some(Parsed::exactly(moment.time())),
+        Value::Date(_) => Some(Parsed::exactly(Time::default())),
+        value => coerce::parse_time(value).filter(|parsed| !parsed.trailing && !parsed.clamped),
     }
 }
 

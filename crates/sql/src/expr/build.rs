@@ -250,7 +250,7 @@ fn beside_json(left: Expr, right: Expr) -> (Expr, Expr) {
 /// `left op right`
 pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
     let (left, right) = beside_json(left, right);
-    let (left, right) = comparable(left, right)?;
+    let (left, right) = comparable(op, left, right)?;
     let name = match op {
         CompareOp::Eq => "=",
         CompareOp::NotEq => "<>",

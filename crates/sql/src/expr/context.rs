@@ -211,6 +211,15 @@ impl Warnings {
         self.inner.lock().count
     }
 
+    /// Adds those of another list, of which nothing is left.
+    pub fn append(&self, other: &Warnings) {
+        let other = std::mem::take(&mut *other.inner.lock());
+        let mut list = self.inner.lock();
+        list.count += other.count;
+        let room = Self::KEPT_MAX.saturating_sub(list.kept.len());
+        list.kept.extend(other.kept.into_iter().take(room));
+    }
+
     /// Takes those that were kept; nothing is left.
     pub fn take(&self) -> Vec<Warning> {
         std::mem::take(&mut *self.inner.lock()).kept

@@ -123,6 +123,7 @@ pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<S
         comment: String::new(),
         invisible: false,
         if_not_exists,
+        generated: false,
     };
     create::index_parts_and_options(tokens, &mut index)?;
     wait(tokens)?;

@@ -233,6 +233,7 @@ fn own_index(kind: IndexKind, column: &str) -> TableKey {
         comment: String::new(),
         invisible: false,
         if_not_exists: false,
+        generated: false,
     })
 }
 

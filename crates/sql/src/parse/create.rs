@@ -260,6 +260,7 @@ pub(super) fn index_after_kind(
         comment: String::new(),
         invisible: false,
         if_not_exists,
+        generated: false,
     };
     if tokens.accept("USING") || tokens.accept("TYPE") {
         index_type(tokens)?;

@@ -45,7 +45,7 @@ impl Session {
         self.after_accounts(&ddl);
         self.info.row_count = affected_rows as i64;
         let info = match ddl {
-            Ddl::AlterTable(_) => "Records: 0  Duplicates: 0  Warnings: 0".to_string(),
+            Ddl::AlterTable(_) => format!("Records: 0  Duplicates: 0  Warnings: {}", self.warnings.count()),
             _ => String::new(),
         };
         Ok(Outcome { affected_rows, info, ..Outcome::default() })
@@ -105,14 +105,7 @@ impl Session {
         self.check_writable()?;
         let schema = table.schema.clone().unwrap_or_default();
         let name = format!("{}.{}", ddl::quote_identifier(&schema), ddl::quote_identifier(&table.name));
-        let alter = AlterTable {
-            table: table.clone(),
-            if_exists: false,
-            actions: vec![AlterAction::Force],
-            of_index: false,
-            online: None,
-        };
-        self.define_in_turn(&Ddl::AlterTable(Box::new(alter)), &format!("ALTER TABLE {name} FORCE")).await?;
+        self.define_in_turn(&forced(table), &format!("ALTER TABLE {name} FORCE")).await?;
         // What is in the log now is the transaction of a GTID that was chosen. After a failure it ends with the statement.
         self.gtid_ended();
         self.source_position = None;
@@ -171,7 +164,7 @@ impl Session {
         let context = DdlContext { mandatory_roles: &mandatory_roles, microseconds, partial_revokes, ..context };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
-        let PlannedDdl { change, log_text, log_changes, affected_rows } = planned?;
+        let PlannedDdl { change, log_text, log_changes, affected_rows, row_warnings } = planned?;
         if !changes_anything(&change) {
             // Nothing to do and nothing to log: a replica would have nothing to do either.
             self.commit_nothing().await?;
@@ -188,8 +181,9 @@ impl Session {
         let logged = DdlText { sql, context: QueryContext { microseconds, ..self.query_context() } };
         let options = self.ddl_options();
         let options = TxnOptions { under: locks.cloned().or(options.under), ..options };
-        let pending = self.shared.engine.enqueue_ddl(change, logged, &options).await?;
-        self.wait_for_commit(pending.ended()).await?;
+        let pending = self.shared.engine.enqueue_ddl(change, logged, &options).await;
+        self.warnings.append(&row_warnings);
+        self.wait_for_commit(pending?.ended()).await?;
         Ok(affected_rows)
     }
 
@@ -306,7 +300,7 @@ impl Session {
             return self.create_temporary_again(create, &schema, &plan).await;
         }
         self.check_table_uses(plan.uses())?;
-        let columns = selected_columns(&plan, &catalog);
+        let columns = selected_columns(&plan, &catalog, self.replicated.is_of_maria());
         let warnings = std::mem::take(&mut self.warnings);
         let text = ddl::with_selected(create, &columns, &self.ddl_context(&catalog, &warnings));
         self.warnings = warnings;
@@ -440,6 +434,17 @@ impl Session {
     }
 }
 
+/// ALTER TABLE … FORCE.
+pub(super) fn forced(table: &TableName) -> Ddl {
+    Ddl::AlterTable(Box::new(AlterTable {
+        table: table.clone(),
+        if_exists: false,
+        actions: vec![AlterAction::Force],
+        of_index: false,
+        online: None,
+    }))
+}
+
 fn changes_anything(change: &engine::CatalogChange) -> bool {
     !matches!(change, engine::CatalogChange::Nothing)
 }
@@ -453,8 +458,8 @@ fn has_date_by_default(column: &types::ColumnDef) -> bool {
 }
 
 /// The columns that the query gives. One that is a column of a table keeps what that says of it; a number that AUTO_INCREMENT makes there
-/// is 0 by default.
-fn selected_columns(plan: &crate::plan::Plan, catalog: &engine::Catalog) -> Vec<types::ColumnDef> {
+/// is 0 by default. Of a BIT nothing is kept but its type, as in MySQL; a MariaDB keeps all of it.
+fn selected_columns(plan: &crate::plan::Plan, catalog: &engine::Catalog, is_of_maria: bool) -> Vec<types::ColumnDef> {
     let crate::plan::PlanKind::Query(query) = &plan.kind else { return Vec::new() };
     let origin = |column: &crate::result::ResultColumn| {
         let def = &catalog.table(&column.schema, &column.org_table)?.def;
@@ -463,7 +468,11 @@ fn selected_columns(plan: &crate::plan::Plan, catalog: &engine::Catalog) -> Vec<
     let columns = plan.columns().iter().zip(&query.types);
     let column = |(column, ty): (&crate::result::ResultColumn, &crate::expr::ExprType)| {
         let mut new = ty.to_column(&column.name);
-        if let Some(old) = origin(column) {
+        let is_bit = matches!(new.ty, types::ColumnType::Bit { .. });
+        if is_bit && !is_of_maria && !new.nullable {
+            new.default = Some(ColumnDefault::Literal(Value::UInt(0)));
+        }
+        if let Some(old) = origin(column).filter(|_| !is_bit || is_of_maria) {
             new.default = if old.auto_increment { Some(ColumnDefault::Literal(Value::Int(0))) } else { old.default };
             (new.on_update_now, new.comment) = (old.on_update_now, old.comment);
         }

@@ -184,10 +184,6 @@ impl Session {
         for (place, table) in tables.iter().enumerate() {
             let schema = self.schema_of(table)?;
             let exists = self.catalog().table(&schema, &table.name).is_some();
-            let is_temporary = self.catalog().temporary_table(&schema, &table.name).is_some();
-            if is_temporary && what != TableMaintenance::Analyze {
-                return Err(SqlError::not_supported("CHECK and OPTIMIZE of temporary tables"));
-            }
             let mut lines = answers(what, exists, &schema, &table.name);
             if what == TableMaintenance::Optimize && exists {
                 let whole = TableName { schema: Some(schema.clone()), name: table.name.clone() };
@@ -215,6 +211,9 @@ impl Session {
     /// OPTIMIZE of one of several tables, each of which is a transaction. A GTID that was chosen, or a place in another log, is that of the
     /// last one.
     async fn rebuild_one(&mut self, table: &TableName, is_last: bool) -> Result<(), SqlError> {
+        if self.temporary_named(table).is_some() {
+            return self.rebuild_temporary(table).await;
+        }
         if is_last {
             return self.rebuild(table).await;
         }
@@ -224,9 +223,13 @@ impl Session {
         rebuilt
     }
 
-    /// What CHECK TABLE finds. A table that was dropped meanwhile has no problems.
+    /// What CHECK TABLE finds. A table that was dropped meanwhile has no problems, nor has a temporary one, which is never read again
+    /// after a crash.
     async fn problems_of(&mut self, schema: &str, name: &str) -> Result<Vec<String>, SqlError> {
         let Some(table) = self.catalog().table(schema, name).cloned() else { return Ok(Vec::new()) };
+        if table.is_temporary() {
+            return Ok(Vec::new());
+        }
         let mut open = self.begin_reading()?;
         let problems = async {
             open.transaction.lock_table(&table, TableMode::IntentShared).await?;

@@ -43,10 +43,11 @@ impl Session {
             self.check_table(Privilege::Insert, table)?;
             let schema = self.schema_of(table)?;
             let catalog = self.catalog();
-            if catalog.temporary_table(&schema, &table.name).is_some() {
-                return Err(SqlError::not_supported("REPAIR of temporary tables"));
-            }
             let lines = match catalog.table(&schema, &table.name) {
+                // There is nothing to repair in what only this session has.
+                Some(found) if found.is_temporary() => {
+                    vec![("note", "The storage engine for the table doesn't support repair".into())]
+                }
                 Some(found) => self.repair_table(found, &*source).await?,
                 None => {
                     let missing = format!("Table '{schema}.{}' doesn't exist", table.name);

@@ -75,6 +75,11 @@ pub(super) struct LastContext {
 impl LastContext {
     /// Whether comparisons and calls of the statement only warn where MySQL's fail in strict mode, as they did at its source.
     pub(super) fn only_warns(&self) -> bool {
+        self.is_of_maria()
+    }
+
+    /// Whether the statement is from the log of a MariaDB.
+    pub(super) fn is_of_maria(&self) -> bool {
         self.is_maria
     }
 

@@ -10,10 +10,11 @@ use engine::{Catalog, CatalogChange, Engine, Table, TableName as FullName};
 use parking_lot::Mutex;
 
 use super::Session;
+use super::definition::forced;
 use super::source_tables::TablesByName;
 use super::transaction::TemporaryChanges;
 use crate::account::Privilege;
-use crate::ddl::{check_distinct, plan_ddl};
+use crate::ddl::{PlannedDdl, check_distinct, plan_ddl};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{CreateTable, Ddl, Statement, TableName};
 use crate::result::Outcome;
@@ -135,7 +136,8 @@ impl Session {
                 self.check_xa_temporary()?;
                 self.commit().await?;
                 let rows = self.alter_temporary(ddl).await?;
-                let info = format!("Records: {rows}  Duplicates: 0  Warnings: 0");
+                let warnings = self.warnings.count();
+                let info = format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}");
                 return Ok(Some(Outcome { affected_rows: rows, info, ..Outcome::default() }));
             }
             _ => return Ok(None),
@@ -148,7 +150,7 @@ impl Session {
         Some(FullName::new(schema, &name.name))
     }
 
-    fn temporary_named(&self, name: &TableName) -> Option<Arc<Table>> {
+    pub(super) fn temporary_named(&self, name: &TableName) -> Option<Arc<Table>> {
         self.temporary.tables.get(&self.temporary_name(name)?).cloned()
     }
 
@@ -220,19 +222,19 @@ impl Session {
         if let Some(like) = create.like.as_ref().filter(|like| self.temporary_named(like).is_none()) {
             self.check_table(Privilege::Select, like)?;
         }
-        if let Some(CatalogChange::CreateTable(def)) = self.plan_temporary(ddl)? {
+        if let CatalogChange::CreateTable(def) = self.plan_temporary(ddl)?.change {
             let table = self.shared.engine.create_temporary_table(*def);
             self.temporary.put(table);
         }
         Ok(())
     }
 
-    fn plan_temporary(&mut self, ddl: &Ddl) -> Result<Option<CatalogChange>, SqlError> {
+    fn plan_temporary(&mut self, ddl: &Ddl) -> Result<PlannedDdl, SqlError> {
         let catalog = self.catalog();
         let warnings = std::mem::take(&mut self.warnings);
         let planned = plan_ddl(ddl, &self.ddl_context(&catalog, &warnings));
         self.warnings = warnings;
-        Ok(Some(planned?.change))
+        planned
     }
 
     /// How many were there.
@@ -276,13 +278,21 @@ impl Session {
         Ok(Outcome::default())
     }
 
+    /// OPTIMIZE TABLE.
+    pub(super) async fn rebuild_temporary(&mut self, table: &TableName) -> Result<(), SqlError> {
+        self.alter_temporary(&forced(table)).await.map(drop)
+    }
+
     /// How many rows were copied. Those of a transaction before are committed.
     async fn alter_temporary(&mut self, ddl: &Ddl) -> Result<u64, SqlError> {
-        let Some(CatalogChange::AlterTable(change)) = self.plan_temporary(ddl)? else { return Ok(0) };
+        let planned = self.plan_temporary(ddl)?;
+        let CatalogChange::AlterTable(change) = planned.change else { return Ok(0) };
         let engine = &self.shared.engine;
         let copied = engine.estimate_rows(&change.table);
         let (mapper, cancel) = (change.row_mapper.as_ref(), &self.handle.cancel);
-        let altered = change.table.altered_temporary(engine, change.new_def, mapper, cancel).await?;
+        let altered = change.table.altered_temporary(engine, change.new_def, mapper, cancel).await;
+        self.warnings.append(&planned.row_warnings);
+        let altered = altered?;
         self.temporary.remove(&FullName::new(&change.table.def.schema, &change.table.def.name));
         self.temporary.put(altered);
         Ok(copied)

@@ -91,7 +91,7 @@ pub(crate) fn default_of(column: &ColumnDef) -> Value {
         None | Some(types::ColumnDefault::Literal(Value::Null)) => Value::Null,
         Some(types::ColumnDefault::Literal(value)) => match (&column.ty, value) {
             (ColumnType::Bit { .. }, _) => Value::str(ddl::default_text_of(column)),
-            _ => Value::str(ddl::value_text(value, column)),
+            _ => Value::str(ddl::shown_default(value, column)),
         },
         Some(types::ColumnDefault::CurrentTimestamp { .. }) => Value::str(ddl::default_text_of(column)),
         Some(types::ColumnDefault::Expression(text)) => Value::str(text.clone()),

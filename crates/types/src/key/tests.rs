@@ -20,6 +20,7 @@ fn table(columns: Vec<ColumnDef>, parts: Vec<KeyPart>) -> TableCodec {
         unique: id == 1,
         comment: String::new(),
         visible: true,
+        generated: false,
     };
     let mut all = vec![ColumnDef::new("id", ColumnType::BigInt { unsigned: false }).not_null()];
     all.extend(columns);

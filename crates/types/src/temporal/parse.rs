@@ -57,7 +57,8 @@ pub struct Parsed<T> {
 }
 
 impl<T> Parsed<T> {
-    fn new(value: T) -> Self {
+    /// A value that was not read from text.
+    pub fn exactly(value: T) -> Self {
         Parsed { value, round_up: false, fsp: 0, trailing: false, has_time: false, zone_minutes: None, clamped: false }
     }
 
@@ -204,7 +205,7 @@ fn finish(
     let date = Date::new(u16::try_from(year).ok()?, byte(parts[1])?, byte(parts[2])?);
     let value = DateTime::new(date, byte(parts[3])?, byte(parts[4])?, byte(parts[5])?, micros);
     let trailing = !reader.text.trim_ascii().is_empty();
-    Some(Parsed { round_up, fsp, trailing, has_time, zone_minutes, ..Parsed::new(value) })
+    Some(Parsed { round_up, fsp, trailing, has_time, zone_minutes, ..Parsed::exactly(value) })
 }
 
 /// 1970 to 2069.
@@ -246,7 +247,7 @@ pub fn time(text: &[u8]) -> Option<Parsed<Time>> {
     let (value, clamped) = Time::from_parts(negative, hours, minutes, seconds, micros).clamped();
     // What is cut to the longest span is not rounded beyond it.
     let round_up = round_up && !clamped;
-    Some(Parsed { round_up, fsp, trailing, clamped, has_time: true, ..Parsed::new(value) })
+    Some(Parsed { round_up, fsp, trailing, clamped, has_time: true, ..Parsed::exactly(value) })
 }
 
 /// A date and time, or a span: what ADDTIME and TIMEDIFF read.
@@ -318,7 +319,7 @@ pub fn datetime_from_number(number: i64, micros: u32, allow: Allow) -> Option<Pa
     let (hour, minute, second) = ((clock / 10_000) as u8, (clock / 100 % 100) as u8, (clock % 100) as u8);
     let in_range = hour < 24 && minute < 60 && second < 60 && date.month <= 12 && date.day <= 31;
     let value = DateTime::new(date, hour, minute, second, micros);
-    (in_range && allow.accepts(date)).then(|| Parsed { has_time, ..Parsed::new(value) })
+    (in_range && allow.accepts(date)).then(|| Parsed { has_time, ..Parsed::exactly(value) })
 }
 
 /// Reads a number as a date where a date alone is wanted: `YEAR(5)`, `CAST(131 AS DATE)`. It has fewer rules than
@@ -346,13 +347,13 @@ pub fn time_from_number(number: i64, micros: u32) -> Option<Parsed<Time>> {
             return Some(parsed.map(DateTime::time));
         }
         let value = if number < 0 { Time::from_micros(-Time::MAX.micros()) } else { Time::MAX };
-        return Some(Parsed { clamped: true, ..Parsed::new(value) });
+        return Some(Parsed { clamped: true, ..Parsed::exactly(value) });
     }
     let (hours, minutes, seconds) = (magnitude / 10_000, magnitude / 100 % 100, magnitude % 100);
     (minutes < 60 && seconds < 60).then_some(())?;
     let time = Time::from_parts(number < 0, hours as u32, minutes as u32, seconds as u32, micros);
     let (value, clamped) = time.clamped();
-    Some(Parsed { clamped, has_time: true, ..Parsed::new(value) })
+    Some(Parsed { clamped, has_time: true, ..Parsed::exactly(value) })
 }
 
 struct Reader<'a> {

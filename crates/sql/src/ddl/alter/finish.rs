@@ -5,7 +5,7 @@ use types::schema::same_name;
 use types::{ColumnDef, ColumnDefault, ForeignKeyDef, IndexDef, KeyPart, TableDef, Value};
 
 use super::super::index::PRIMARY;
-use super::super::{DdlContext, create, default, foreign_key, index};
+use super::super::{DdlContext, column, create, default, foreign_key, index};
 use super::work::{Used, Work, unknown_column};
 use crate::parse::ast::{ColumnPlace, IndexKind, IndexPart};
 
@@ -15,7 +15,8 @@ impl Work<'_> {
         self.replace_generated_key();
         let order = self.arrange()?;
         let mut sources: Vec<Option<usize>> = order.iter().map(|&at| self.columns[at].source).collect();
-        self.def.columns = order.iter().map(|&at| self.new_column(at)).collect();
+        let columns = order.iter().map(|&at| self.new_column(at, context));
+        self.def.columns = columns.collect::<Result<_, _>>()?;
         if self.def.columns.is_empty() {
             let message = "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
             return Err(SqlError::new(codes::CANT_REMOVE_ALL_FIELDS, message));
@@ -53,12 +54,14 @@ impl Work<'_> {
         }
     }
 
-    fn new_column(&self, at: usize) -> ColumnDef {
-        let mut column = self.columns[at].column.clone();
-        if let Some(collation) = self.converted.filter(|_| column.ty.has_charset()) {
-            column.collation = collation;
+    fn new_column(&self, at: usize, context: &DdlContext<'_>) -> Result<ColumnDef, SqlError> {
+        let work = &self.columns[at];
+        let mut column = work.column.clone();
+        if let Some(collation) = self.converted {
+            let old = work.source.map(|source| &self.old.columns[source]).filter(|_| !work.has_length);
+            column::convert(&mut column, old, collation, context)?;
         }
-        column
+        Ok(column)
     }
 
     /// The columns that there are, as positions in `columns`, in their new order: what was not moved stays, then one after the other goes to
@@ -105,7 +108,7 @@ impl Work<'_> {
                 Some(KeyPart { column, prefix_chars: fitting(part.prefix_chars, &self.def.columns[column]), ..*part })
             });
             let parts: Vec<KeyPart> = kept.collect();
-            if parts.is_empty() {
+            if parts.is_empty() || index.generated && self.is_replaced(&parts) {
                 continue;
             }
             if parts.len() < index.parts.len() {
@@ -122,6 +125,16 @@ impl Work<'_> {
             self.def.indexes.push(index);
         }
         Ok(())
+    }
+
+    /// Whether an index that the statement adds can take the place of one over these columns; it may have its name, too.
+    fn is_replaced(&self, parts: &[KeyPart]) -> bool {
+        let is_same = |(part, new): (&KeyPart, &IndexPart)| {
+            same_name(&self.def.columns[part.column].name, &new.column) && new.prefix.is_none() && !new.descending
+        };
+        self.new_indexes
+            .iter()
+            .any(|spec| spec.parts.len() >= parts.len() && parts.iter().zip(&spec.parts).all(is_same))
     }
 
     /// Parts of an index over columns that have another type, with the limits of a new one.

@@ -67,7 +67,8 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     if !table.is_temporary() {
         foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
     }
-    let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context)?;
+    let row_warnings = Arc::default();
+    let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context, &row_warnings)?;
     let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
     // Rows that are mapped are written anew, with all indexes.
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
@@ -87,7 +88,8 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     }
     let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
     let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
-    Ok(PlannedDdl { log_text, log_changes, ..PlannedDdl::new(CatalogChange::AlterTable(Box::new(change))) })
+    let change = CatalogChange::AlterTable(Box::new(change));
+    Ok(PlannedDdl { log_text, log_changes, row_warnings, ..PlannedDdl::new(change) })
 }
 
 /// Old and new names of columns that have another.

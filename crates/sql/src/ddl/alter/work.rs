@@ -39,6 +39,8 @@ pub(super) struct WorkColumn {
     /// Position in the old definition; `None` for a new column.
     pub(super) source: Option<usize>,
     pub(super) used: Used,
+    /// The statement says how long it is.
+    pub(super) has_length: bool,
 }
 
 /// An old index, with its old columns.
@@ -66,8 +68,12 @@ pub(super) fn is_generated_key(name: &str) -> bool {
 impl<'a> Work<'a> {
     pub(super) fn new(old: &'a TableDef) -> Self {
         let columns = old.columns.iter().enumerate();
-        let columns =
-            columns.map(|(at, column)| WorkColumn { column: column.clone(), source: Some(at), used: Used::Not });
+        let columns = columns.map(|(at, column)| WorkColumn {
+            column: column.clone(),
+            source: Some(at),
+            used: Used::Not,
+            has_length: false,
+        });
         let indexes = old.indexes.iter().map(|index| WorkIndex { index: index.clone(), used: Used::Not });
         Work {
             old,
@@ -103,7 +109,8 @@ impl<'a> Work<'a> {
             AlterAction::AddColumn(spec, place) => {
                 let column = self.column_def(spec, context)?;
                 self.places.push((self.columns.len(), place.clone()));
-                self.columns.push(WorkColumn { column, source: None, used: Used::Changed });
+                let has_length = spec.ty.length.is_some();
+                self.columns.push(WorkColumn { column, source: None, used: Used::Changed, has_length });
             }
             AlterAction::DropColumn(name) => self.drop_column(name)?,
             AlterAction::ModifyColumn(spec, place) => self.change(&spec.name, spec, place, context)?,
@@ -151,8 +158,8 @@ impl<'a> Work<'a> {
         let duplicate = |code, what: &str, name: &str| Some(SqlError::new(code, format!("Duplicate {what} '{name}'")));
         let has_foreign_key = |name: &str| self.foreign_keys.iter().any(|key| same_name(&key.name, name));
         let had_column = |name: &str| {
-            let new = self.columns.iter().filter(|work| work.source.is_none());
-            self.old.column_index(name).is_some() || new.into_iter().any(|work| same_name(&work.column.name, name))
+            let is_now = |work: &WorkColumn| same_name(&work.column.name, name);
+            self.old.column_index(name).is_some() || self.columns.iter().any(is_now)
         };
         let had_index = |name: &str| {
             let is_new = |spec: &IndexSpec| spec.name.as_deref().is_some_and(|new| same_name(new, name));
@@ -248,7 +255,8 @@ impl<'a> Work<'a> {
     ) -> Result<(), SqlError> {
         let at = self.position(old)?;
         let column = self.column_def(spec, context)?;
-        self.changed(old)?.column = column;
+        let work = self.changed(old)?;
+        (work.column, work.has_length) = (column, spec.ty.length.is_some());
         self.places.push((at, place.clone()));
         Ok(())
     }
@@ -279,6 +287,7 @@ impl<'a> Work<'a> {
         let work = &mut self.indexes[at];
         work.used = Used::Changed;
         work.index.name = new.to_string();
+        work.index.generated = false;
         Ok(())
     }
 

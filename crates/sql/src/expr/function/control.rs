@@ -7,6 +7,7 @@ use types::column::{enum_number, set_number};
 use types::{ColumnType, Value};
 
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, some};
+use crate::expr::SqlMode;
 use crate::expr::build::{self, coerce_to, union_of};
 use crate::expr::choice::condition_of_if;
 use crate::expr::coerce;
@@ -65,6 +66,22 @@ pub(super) static YEAR_BESIDE: FunctionInfo = line(
     |args| {
         let value = args.value(0)?;
         Ok(crate::expr::beside::year_of(&value).map_or_else(|| value.into_owned(), Value::Int))
+    },
+);
+
+/// Not by name: see [`super::time_beside`]. The type is that of the column. Where fractions are cut (in the log of a MariaDB, that is) a
+/// constant keeps its own, as there.
+pub(super) static TIME_BESIDE: FunctionInfo = line(
+    "time beside",
+    1,
+    1,
+    |args, _| args[0].ty.clone(),
+    |args| {
+        let value = args.value(0)?;
+        let is_cut = args.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
+        let fsp = if is_cut { 6 } else { args.ty.decimals };
+        Ok(crate::expr::beside::time_of(&value)
+            .map_or_else(|| value.into_owned(), |parsed| Value::Time(parsed.rounded(fsp, is_cut))))
     },
 );
 

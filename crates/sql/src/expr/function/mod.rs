@@ -280,6 +280,12 @@ pub(crate) fn year_beside(arg: Expr) -> Expr {
     build(&control::YEAR_BESIDE, vec![arg], &SessionInfo::default())
 }
 
+/// A constant beside a TIME with so many digits behind the point: the time that it is there, any other value as it is.
+pub(crate) fn time_beside(arg: Expr, fsp: u8) -> Expr {
+    let ty = ExprType::temporal(Kind::Time, fsp).nullable(arg.ty.nullable);
+    Expr { kind: ExprKind::Call { function: Function(&control::TIME_BESIDE), args: vec![arg] }, ty }
+}
+
 /// The values in the form of another type.
 pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     let nullable = arg.ty.nullable || ty.nullable;

@@ -287,6 +287,8 @@ pub struct IndexSpec {
     pub invisible: bool,
     /// IF NOT EXISTS.
     pub if_not_exists: bool,
+    /// It is not written, but made for a foreign key.
+    pub generated: bool,
 }
 
 /// FOREIGN KEY.
