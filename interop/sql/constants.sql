@@ -95,3 +95,20 @@ SELECT COUNT(*) FROM ft WHERE a > '12:34:56.78'
 SELECT COUNT(*) FROM ft WHERE a >= 123456.78
 DELETE FROM ft WHERE a = '12:34:56.78'
 SELECT COUNT(*) FROM ft
+-- Bytes that are shorter or longer than a BINARY, by its index and without.
+CREATE TABLE bk (id INT PRIMARY KEY, c BINARY(4) NOT NULL, d BINARY(4), KEY (c), KEY (d DESC))
+INSERT INTO bk VALUES (1, x'00ff', x'00ff'), (2, '', ''), (3, 'abcd', 'abcd'), (4, 'ab', 'ab'), (5, 'zz', NULL)
+SELECT id FROM bk WHERE c > x'00ff' ORDER BY id
+SELECT id FROM bk WHERE c >= x'00ff' ORDER BY id
+SELECT id FROM bk WHERE c < x'00ff' ORDER BY id
+SELECT id FROM bk WHERE c <= x'00ff' ORDER BY id
+SELECT id FROM bk WHERE c = x'00ff' ORDER BY id
+SELECT id FROM bk WHERE c > 'abcde' ORDER BY id
+SELECT id FROM bk WHERE c <= 'abcde' ORDER BY id
+SELECT id FROM bk WHERE c BETWEEN 'ab' AND 'abcde' ORDER BY id
+SELECT id FROM bk WHERE d > 'ab' ORDER BY id
+SELECT id FROM bk WHERE d <= 'ab' ORDER BY id
+SELECT id FROM bk WHERE d < 'abcde' AND d > '' ORDER BY id
+SELECT id FROM bk WHERE c IN ('ab', 'abcde', 'abcd', x'00ff0000') ORDER BY id
+DELETE FROM bk WHERE c > 'ab'
+SELECT id FROM bk ORDER BY id

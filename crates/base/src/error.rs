@@ -207,6 +207,7 @@ pub mod codes {
     pub const UNKNOWN_STMT_HANDLER: Code = (1243, "HY000");
     pub const AUTO_CONVERT: Code = (1246, "HY000");
     pub const DERIVED_MUST_HAVE_ALIAS: Code = (1248, "42000");
+    pub const CONFLICTING_DECLARATIONS: Code = (1302, "HY000");
     pub const COLLATION_CHARSET_MISMATCH: Code = (1253, "42000");
     pub const TOO_BIG_FOR_UNCOMPRESS: Code = (1256, "HY000");
     pub const ZLIB_Z_DATA_ERROR: Code = (1259, "HY000");

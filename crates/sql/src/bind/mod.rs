@@ -184,7 +184,7 @@ impl<'a> Binder<'a> {
 
     /// Records that the statement names a table. A temporary one may be named once (1137).
     pub(crate) fn name_table(&mut self, table: &Table, alias: &str) -> Result<(), SqlError> {
-        if !table.is_temporary() {
+        if !table.is_temporary() || self.context.session.reopens_temporary {
             return Ok(());
         }
         if let Some((_, alias)) = self.temporary.iter().find(|(id, _)| *id == table.id()) {

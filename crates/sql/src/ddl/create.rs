@@ -43,13 +43,16 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
         return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
     }
     let model = like.as_ref().map(|like| context.table(like)).transpose()?;
-    let def = match model {
+    let mut def = match model {
         Some(model) => like_def(&name, model),
         None => table_def(create, &name, &[], context)?,
     };
     // The generated key is written out, so that it is the same wherever the log is applied.
     // Of a temporary table the log knows nothing.
     let is_written_out = model.map_or(def.generated_pk, |model| model.is_temporary());
+    if is_written_out {
+        index::keep_without_foreign_key(&mut def);
+    }
     let log_text = is_written_out.then(|| render::create_table_for_log(&def));
     Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::CreateTable(Box::new(def))) })
 }

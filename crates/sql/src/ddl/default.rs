@@ -100,6 +100,7 @@ pub(super) struct Conversion {
     now: UnixMicros,
     strictness: Strictness,
     warnings: Arc<Warnings>,
+    is_of_maria: bool,
 }
 
 impl Conversion {
@@ -114,20 +115,25 @@ impl Conversion {
             now: UnixMicros(u64::from(context.timestamp) * 1_000_000),
             strictness: if context.sql_mode.is_strict() { Strictness::Strict } else { Strictness::Lenient },
             warnings,
+            is_of_maria: context.is_of_maria,
         })
     }
 
-    /// What stands for NULL in a column that takes none, outside strict mode.
-    pub(super) fn null(&self, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
+    /// What stands for NULL in a column that takes none, outside strict mode: zero. In the log of a MariaDB it is the default that the column
+    /// had before.
+    pub(super) fn null(&self, was: &ColumnDef, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
         if self.strictness == Strictness::Strict {
             return Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value"));
         }
         let message = format!("Data truncated for column '{}' at row {row_number}", column.name);
         self.warnings.push(WarningLevel::Warning, codes::WARN_DATA_TRUNCATED, message);
-        Ok(match &column.ty {
-            ColumnType::Enum { members } => no_member(members),
-            _ => implicit_default(column),
-        })
+        match (&column.ty, &was.default) {
+            (_, Some(ColumnDefault::Literal(value))) if self.is_of_maria && !value.is_null() => {
+                self.convert(value.clone(), column, row_number)
+            }
+            (ColumnType::Enum { members }, _) => Ok(no_member(members)),
+            _ => Ok(implicit_default(column)),
+        }
     }
 
     /// A TIMESTAMP's value in the session's time zone.

@@ -183,6 +183,18 @@ pub(super) fn check_children(
     Ok(())
 }
 
+/// Whether columns that get another name, as old and new ones, are of a foreign key, the table's own or one that refers to it.
+pub(super) fn any_renamed(table: &TableDef, renamed: &[(String, String)], context: &DdlContext<'_>) -> bool {
+    let is_renamed = |name: &String| renamed.iter().any(|(old, _)| same_name(old, name));
+    let own = table.foreign_keys.iter().flat_map(|key| &key.columns).map(|&column| &table.columns[column].name);
+    let children = context.catalog.children_of(&table.schema, &table.name);
+    let has_key = |child: &TableDef| {
+        let keys = child.foreign_keys.iter().filter(|key| key.refers_to(&table.schema, &table.name));
+        keys.flat_map(|key| &key.parent_columns).any(is_renamed)
+    };
+    !renamed.is_empty() && (own.into_iter().any(is_renamed) || children.into_iter().any(|child| has_key(&child.def)))
+}
+
 /// Why a foreign key does not fit its parent.
 enum Mismatch {
     /// The parent has no such column.

@@ -2,7 +2,7 @@
 
 use base::{IndexId, SqlError, codes};
 use types::schema::same_name;
-use types::{ColumnDef, ColumnType, IndexDef, KeyPart};
+use types::{ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::{check_comment, check_name};
 use crate::parse::ast::{IndexKind, IndexPart, IndexSpec};
@@ -70,6 +70,14 @@ pub(super) fn add(
 pub(super) fn drop_covered(indexes: &mut Vec<IndexDef>) {
     while let Some(at) = indexes.iter().position(|index| indexes.iter().any(|other| other.covers(index))) {
         indexes.remove(at);
+    }
+}
+
+/// An index that was made for a foreign key of the table's model is an index like others in a table that is written out.
+pub(super) fn keep_without_foreign_key(def: &mut TableDef) {
+    for index in &mut def.indexes {
+        let columns: Vec<usize> = index.parts.iter().map(|part| part.column).collect();
+        index.generated &= def.foreign_keys.iter().any(|key| key.columns == columns);
     }
 }
 

@@ -45,6 +45,7 @@ pub(super) fn row_mapper(
         new: RowLayout::new(new),
         steps,
         columns: new.columns.clone(),
+        old_columns: old.columns.clone(),
         conversion: Conversion::new(context, warnings.clone()),
         row_count: AtomicU64::new(0),
     };
@@ -144,6 +145,7 @@ struct Map {
     new: RowLayout,
     steps: Vec<Step>,
     columns: Vec<ColumnDef>,
+    old_columns: Vec<ColumnDef>,
     conversion: Arc<Conversion>,
     row_count: AtomicU64,
 }
@@ -171,7 +173,7 @@ impl Map {
             )),
             Step::Convert { from, .. } | Step::Member { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
-                false => self.conversion.null(column, number),
+                false => self.conversion.null(&self.old_columns[*from], column, number),
             },
             Step::Member { from, members } => match (&column.ty, &old[*from]) {
                 (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),

@@ -46,8 +46,8 @@ pub(crate) use create::with_selected;
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier, quote_string,
-    says_partial_revokes, shown_default, value_text,
+    AS_IN_MARIADB, OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier,
+    quote_string, says_as_in_mariadb, says_partial_revokes, shown_default, value_text,
 };
 pub(crate) use render_user::create_user;
 pub(crate) use table::check_distinct;
@@ -79,6 +79,8 @@ pub struct DdlContext<'a> {
     pub foreign_key_checks: bool,
     /// The definition is out of a log: it was accepted where it was made, and how it was done there says nothing here.
     pub is_logged: bool,
+    /// It is from the log of a MariaDB.
+    pub is_of_maria: bool,
     /// `partial_revokes`, where the statement is made.
     pub partial_revokes: bool,
     /// `mandatory_roles`, where the statement is made.

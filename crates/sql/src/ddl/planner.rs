@@ -39,6 +39,7 @@ impl DdlPlanner for Planner {
             require_primary_key: false,
             foreign_key_checks: false,
             is_logged: true,
+            is_of_maria: super::says_as_in_mariadb(&text.sql),
             partial_revokes: super::says_partial_revokes(&text.sql),
             mandatory_roles: &[],
             reuse_policy: render_user::reuse_policy(&text.sql),

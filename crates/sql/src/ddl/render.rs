@@ -75,8 +75,12 @@ pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_genera
     text
 }
 
-/// CREATE TABLE as the log has it: with everything that was made up, without a counter that nobody set.
+/// CREATE TABLE as the log has it: with everything that was made up but the indexes of foreign keys, which come with these, and without a
+/// counter that nobody set.
 pub(super) fn create_table_for_log(def: &TableDef) -> String {
+    let mut def = def.clone();
+    def.indexes.retain(|index| !index.generated);
+    let def = &def;
     let mut text = format!("CREATE TABLE {}.{} (\n", quote_identifier(&def.schema), quote_identifier(&def.name));
     body(&mut text, def, true, INVISIBLE_IN_LOG);
     let _ = write!(text, "\n) {}ENGINE={}", of_files(def), def.engine_name);
@@ -96,7 +100,10 @@ fn body(text: &mut String, def: &TableDef, show_generated: bool, invisible: &str
     let indexes = indexes.filter(|(place, _)| show_generated || !def.generated_pk || *place > 0);
     let indexes = indexes.map(|(_, index)| format!("  {}", index_text(index, def)));
     let mut foreign_keys: Vec<&ForeignKeyDef> = def.foreign_keys.iter().collect();
-    foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+    // The log has them in the order in which their indexes were made.
+    if invisible != INVISIBLE_IN_LOG {
+        foreign_keys.sort_by(|a, b| a.name.cmp(&b.name));
+    }
     let foreign_keys = foreign_keys.into_iter().map(|key| format!("  {}", foreign_key::clause(def, key)));
     let lines: Vec<String> = columns.chain(indexes).chain(foreign_keys).collect();
     text.push_str(&lines.join(",\n"));
@@ -277,6 +284,14 @@ pub(crate) const PARTIAL_REVOKES: &str = " /* partial_revokes=ON */";
 /// Whether a statement of a log says so.
 pub(crate) fn says_partial_revokes(text: &str) -> bool {
     text.ends_with(PARTIAL_REVOKES)
+}
+
+/// What the log says behind an ALTER TABLE of a MariaDB that did there what a MySQL does in another way.
+pub(crate) const AS_IN_MARIADB: &str = " /* as in MariaDB */";
+
+/// Whether a statement of a log says so.
+pub(crate) fn says_as_in_mariadb(text: &str) -> bool {
+    text.ends_with(AS_IN_MARIADB)
 }
 
 /// SHOW GRANTS, a line each.

@@ -277,10 +277,12 @@ impl RangeMaker<'_> {
             (ColumnType::Text { .. } | ColumnType::VarChar { .. } | ColumnType::Char { .. }, Value::Str(_)) => {
                 Fit::Exact(value)
             }
-            (
-                ColumnType::VarBinary { .. } | ColumnType::Binary { .. } | ColumnType::Blob { .. },
-                Value::Bytes(bytes) | Value::Str(bytes),
-            ) => Fit::Exact(Value::Bytes(bytes.clone())),
+            (ColumnType::Binary { bytes: length }, Value::Bytes(bytes) | Value::Str(bytes)) => {
+                fit_in_binary(bytes, *length as usize)
+            }
+            (ColumnType::VarBinary { .. } | ColumnType::Blob { .. }, Value::Bytes(bytes) | Value::Str(bytes)) => {
+                Fit::Exact(Value::Bytes(bytes.clone()))
+            }
             (ty, Value::Int(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::UInt(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::Str(_) | Value::Bytes(_)) if ty.is_string() => Fit::Unknown,
@@ -388,6 +390,20 @@ impl RangeMaker<'_> {
         };
         Ok(KeyRange { lower, upper })
     }
+}
+
+/// Bytes beside a BINARY of another length, whose values have zeros behind them: shorter ones are smaller than with these, longer ones larger
+/// than what fits.
+fn fit_in_binary(bytes: &Bytes, length: usize) -> Fit {
+    if bytes.len() > length {
+        return Fit::Above(Value::Bytes(bytes.slice(..length)));
+    }
+    if bytes.len() == length {
+        return Fit::Exact(Value::Bytes(bytes.clone()));
+    }
+    let mut padded = bytes.to_vec();
+    padded.resize(length, 0);
+    Fit::Below(Value::Bytes(padded.into()))
 }
 
 /// The key part at which ranges end.

@@ -76,6 +76,8 @@ pub struct SessionInfo {
     pub locale: &'static Locale,
     /// `explicit_defaults_for_timestamp=0`: NULL for a TIMESTAMP that may not be NULL is the time.
     pub implicit_timestamps: bool,
+    /// Whether a statement may name a temporary table more than once, as in the log of a MariaDB.
+    pub reopens_temporary: bool,
     /// `default_week_format`
     pub default_week_format: u8,
     /// `@name`, by lower case name, with the type last assigned.
@@ -120,6 +122,7 @@ impl Default for SessionInfo {
             max_allowed_packet: 64 << 20,
             locale: Locale::english(),
             implicit_timestamps: false,
+            reopens_temporary: false,
             default_week_format: 0,
             user_variables: Mutex::default(),
             set_last_insert_id: Mutex::default(),

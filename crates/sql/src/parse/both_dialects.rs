@@ -187,6 +187,8 @@ pub struct LogChanges {
     pub is_as_written: bool,
     /// Actions that ALTER TABLE has done besides; none if it is empty.
     pub added_actions: String,
+    /// An ALTER TABLE that did what a MariaDB does, where a MySQL does something else.
+    pub is_as_in_mariadb: bool,
     /// A REVOKE that restricts privileges on a database, as one does with `partial_revokes`.
     pub is_partial_revoke: bool,
 }
@@ -211,7 +213,8 @@ pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) 
         let own = tokens.pieces.iter_mut().filter(|piece| piece.range == tokens.items[item]);
         own.for_each(|piece| piece.widen(whole.clone(), text));
     }
-    let removed: Vec<Range<usize>> = left_out.iter().map(|&item| with_separator(&tokens.items, item, &gone)).collect();
+    let removed = left_out.iter().map(|&item| with_separator(&tokens.items, item, &gone));
+    let removed: Vec<Range<usize>> = removed.flat_map(|range| without_delimiters(range, &read_comments)).collect();
     let stays =
         |range: &Range<usize>| !removed.iter().any(|place| place.start <= range.start && range.end <= place.end);
     let pieces = tokens.pieces.iter().filter(|piece| stays(&piece.range));
@@ -245,6 +248,23 @@ fn with_separator(items: &[Range<usize>], item: usize, left_out: &[usize]) -> Ra
         (true, None) => items[item].clone(),
         (false, _) => items[item - 1].end..items[item].end,
     }
+}
+
+/// The parts of a range without the beginning of a comment that ends behind it, and without the end of one that begins before it.
+fn without_delimiters(range: Range<usize>, comments: &[ReadComment]) -> Vec<Range<usize>> {
+    let mut parts = vec![range.clone()];
+    for comment in comments {
+        let (open, close) = (comment.opening.clone(), comment.inside.end..comment.inside.end + 2);
+        let has = |delimiter: &Range<usize>| range.start <= delimiter.start && delimiter.end <= range.end;
+        let stays = match (has(&open), has(&close)) {
+            (true, false) => open,
+            (false, true) => close,
+            _ => continue,
+        };
+        let last = parts.pop().unwrap_or_else(|| stays.clone());
+        parts.extend([last.start..stays.start, stays.end..last.end]);
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -321,6 +341,15 @@ mod tests {
         assert_eq!(logged(alter, &[0, 1]), "ALTER TABLE  t ADD KEY  k (a)");
         assert_eq!(logged(alter, &[1, 2]), "ALTER TABLE  t ADD COLUMN  a INT");
         assert_eq!(logged(alter, &[0, 2]), "ALTER TABLE  t DROP COLUMN  b");
+        // Comments for versions stay whole.
+        let behind = "ALTER TABLE t ADD a INT/*!50100 , ADD b INT */, ALGORITHM=COPY";
+        assert_eq!(logged(behind, &[2]), "ALTER TABLE t ADD a INT/*!50100 , ADD b INT*/");
+        let before = "ALTER TABLE t ALGORITHM=COPY/*!50100 , ADD b INT */, ADD c INT";
+        assert_eq!(logged(before, &[0]), "ALTER TABLE t /*!50100ADD b INT */, ADD c INT");
+        let alone = "ALTER TABLE t /*!50100 ADD b INT, */ ALGORITHM=COPY";
+        assert_eq!(logged(alone, &[1]), "ALTER TABLE t /*!50100 ADD b INT*/");
+        let inside = "ALTER TABLE t ADD b INT /*!50100 , ALGORITHM=COPY */, ADD c INT";
+        assert_eq!(logged(inside, &[1]), "ALTER TABLE t ADD b INT/*!50100 */, ADD c INT");
         assert_eq!(logged("CREATE INDEX IF NOT EXISTS k ON t (a)", &[]), "CREATE INDEX  k ON t (a)");
         assert_eq!(logged("DROP INDEX IF EXISTS k ON t", &[]), "DROP INDEX  k ON t");
     }

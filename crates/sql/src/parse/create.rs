@@ -6,6 +6,7 @@ use super::ast::{
     AlterAction, AlterTable, CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate,
     Statement, TableKey, TableOptions,
 };
+use super::declared_charset::DeclaredCharset;
 use super::error::ParseError;
 use super::table_options::table_options;
 use super::tokens::Tokens;
@@ -115,10 +116,10 @@ pub(super) fn database_options(tokens: &mut Tokens<'_>) -> Parsed<DatabaseOption
         tokens.accept("DEFAULT");
         if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
             tokens.accept_token(&Token::Eq);
-            options.charset = Some(tokens.charset()?);
+            DeclaredCharset { charset: &mut options.charset, collation: &mut options.collation }.charset(tokens)?;
         } else if tokens.accept("COLLATE") {
             tokens.accept_token(&Token::Eq);
-            options.collation = Some(tokens.collation()?);
+            DeclaredCharset { charset: &mut options.charset, collation: &mut options.collation }.collation(tokens)?;
         } else if tokens.accept("ENCRYPTION") {
             tokens.accept_token(&Token::Eq);
             if !tokens.string()?.eq_ignore_ascii_case("n") {

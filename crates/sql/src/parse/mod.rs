@@ -24,6 +24,7 @@ mod checksum;
 mod column;
 mod create;
 mod ddl;
+mod declared_charset;
 pub(crate) mod depth;
 mod dialect;
 mod digits;
@@ -68,6 +69,7 @@ use crate::expr::SqlMode;
 
 pub use self::both_dialects::LogChanges;
 pub(crate) use self::both_dialects::for_log;
+pub(crate) use self::declared_charset::conflict as conflict_of_charsets;
 pub(crate) use self::dialect::DIV;
 pub(crate) use self::digits::{bit_bytes, hex_bytes};
 pub(crate) use self::dml::plain_values;

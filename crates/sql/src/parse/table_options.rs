@@ -5,6 +5,7 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::TableOptions;
+use super::declared_charset::DeclaredCharset;
 use super::error::ParseError;
 use super::tokens::Tokens;
 use crate::settings::parse_number;
@@ -94,10 +95,10 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
         options.auto_increment = Some(tokens.number()?);
     } else if tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") {
         equals(tokens);
-        options.charset = Some(tokens.charset()?);
+        DeclaredCharset { charset: &mut options.charset, collation: &mut options.collation }.charset(tokens)?;
     } else if tokens.accept("COLLATE") {
         equals(tokens);
-        options.collation = Some(tokens.collation()?);
+        DeclaredCharset { charset: &mut options.charset, collation: &mut options.collation }.collation(tokens)?;
     } else if tokens.accept("COMMENT") {
         equals(tokens);
         options.comment = Some(tokens.string()?);

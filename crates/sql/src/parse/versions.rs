@@ -90,7 +90,7 @@ pub(super) fn unread(text: &[u8]) -> Option<usize> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ReadComment {
     /// `/*!80000`
-    opening: Range<usize>,
+    pub(super) opening: Range<usize>,
     /// Up to its `*/`.
     pub(super) inside: Range<usize>,
     is_read_by_all: bool,

@@ -161,7 +161,9 @@ impl Session {
         let microseconds = if is_of_users { (self.now.0 % 1_000_000) as u32 } else { 0 };
         let context = self.ddl_context(&catalog, &warnings);
         let partial_revokes = context.partial_revokes || self.is_applier && ddl::says_partial_revokes(text);
-        let context = DdlContext { mandatory_roles: &mandatory_roles, microseconds, partial_revokes, ..context };
+        let is_of_maria = context.is_of_maria || self.is_applier && ddl::says_as_in_mariadb(text);
+        let context =
+            DdlContext { mandatory_roles: &mandatory_roles, microseconds, partial_revokes, is_of_maria, ..context };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
         let PlannedDdl { change, log_text, log_changes, affected_rows, row_warnings } = planned?;
@@ -175,9 +177,8 @@ impl Session {
         if let Some(changed) = parse::for_log(&sql, &self.parse_context(), &log_changes) {
             sql = changed;
         }
-        if log_changes.is_partial_revoke && !ddl::says_partial_revokes(&sql) {
-            sql.push_str(ddl::PARTIAL_REVOKES);
-        }
+        mark(&mut sql, ddl::PARTIAL_REVOKES, log_changes.is_partial_revoke);
+        mark(&mut sql, ddl::AS_IN_MARIADB, log_changes.is_as_in_mariadb);
         let logged = DdlText { sql, context: QueryContext { microseconds, ..self.query_context() } };
         let options = self.ddl_options();
         let options = TxnOptions { under: locks.cloned().or(options.under), ..options };
@@ -206,6 +207,7 @@ impl Session {
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
             foreign_key_checks: settings.hot.foreign_key_checks,
             is_logged: self.is_applier,
+            is_of_maria: self.replicated.is_of_maria(),
             partial_revokes: self.shared.globals.partial_revokes(),
             mandatory_roles: &[],
             reuse_policy: self.reuse_policy(),
@@ -443,6 +445,15 @@ pub(super) fn forced(table: &TableName) -> Ddl {
         of_index: false,
         online: None,
     }))
+}
+
+/// Puts a mark behind a statement of the log, or takes its meaning from a client's comment that looks like it.
+fn mark(sql: &mut String, mark: &str, is_so: bool) {
+    match (is_so, sql.ends_with(mark)) {
+        (true, false) => sql.push_str(mark),
+        (false, true) => sql.push(' '),
+        _ => {}
+    }
 }
 
 fn changes_anything(change: &engine::CatalogChange) -> bool {

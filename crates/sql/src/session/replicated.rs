@@ -283,6 +283,7 @@ impl Session {
             self.info.database = (!schema.is_empty()).then(|| schema.into_owned());
             self.settings_changed();
             self.database_changed();
+            self.info.reopens_temporary = statement.is_maria;
             self.replicated = LastContext {
                 status: event.status.to_vec(),
                 schema: event.schema.to_vec(),

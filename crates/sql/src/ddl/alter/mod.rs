@@ -74,22 +74,35 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
     let row_mapper =
         if rewritten { row_mapper.or_else(|| Some(Arc::new(|row: &Bytes| Ok(row.clone())))) } else { row_mapper };
-    if let Some(online) = alter.online.as_ref().filter(|_| !context.is_logged) {
+    if !context.is_logged {
         let is_copied = row_mapper.is_some();
         let is_built =
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
         let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
-        online::check_kept(online, &online::Work { is_copied, is_built, is_nothing, converts })?;
-        if online.wished && is_built {
+        let renames_keys = foreign_key::any_renamed(&table.def, &renamed_columns, context);
+        let work = online::Work { is_copied, is_built, is_nothing, converts, renames_keys };
+        online::check_kept(alter.online.as_ref(), &work)?;
+        if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
             let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";
             context.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message.to_owned());
         }
     }
     let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
+    let log_changes = LogChanges {
+        is_as_in_mariadb: context.is_of_maria && differs_between_families(alter, &table.def, (&new_def, &sources)),
+        ..log_changes
+    };
     let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
     let change = CatalogChange::AlterTable(Box::new(change));
     Ok(PlannedDdl { log_text, log_changes, row_warnings, ..PlannedDdl::new(change) })
+}
+
+/// Whether MariaDB and MySQL do different things: types that are changed beside CONVERT TO, and NULL in columns that take none any more.
+fn differs_between_families(alter: &AlterTable, old: &TableDef, (new, sources): (&TableDef, &[Option<usize>])) -> bool {
+    let converts = alter.actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
+    let mut columns = new.columns.iter().zip(sources).filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
+    columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
 }
 
 /// Old and new names of columns that have another.

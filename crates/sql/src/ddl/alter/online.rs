@@ -17,6 +17,8 @@ pub(super) struct Work {
     pub(super) is_nothing: bool,
     /// Values get another type.
     pub(super) converts: bool,
+    /// Columns of foreign keys, or columns to which some refer, get another name.
+    pub(super) renames_keys: bool,
 }
 
 /// Whether the words are known, and go together (1800, 1801, 1221, 1846).
@@ -44,15 +46,22 @@ pub(super) fn check(online: &Online) -> Result<(), SqlError> {
     }
 }
 
-/// Whether what has to be done can be done so (1845, 1846).
-pub(super) fn check_kept(online: &Online, work: &Work) -> Result<(), SqlError> {
+/// Whether what has to be done can be done so (1845, 1846). MySQL copies a table whose values get another type, and does not rename columns of
+/// foreign keys then.
+pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), SqlError> {
     let not_supported = |what: &str, instead: &str| {
         let message = format!("{what} is not supported for this operation. Try {instead}.");
         Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED, message))
     };
-    match online.algorithm.as_deref() {
+    let (algorithm, lock) = online.map_or((None, None), |online| (online.algorithm.as_deref(), online.lock.as_deref()));
+    match algorithm {
         Some("INSTANT") if work.is_built => return not_supported("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE"),
         Some("NOCOPY") if work.is_copied => return not_supported("ALGORITHM=NOCOPY", "ALGORITHM=COPY/INPLACE"),
+        Some("COPY" | "DEFAULT") | None if work.renames_keys && (work.converts || algorithm == Some("COPY")) => {
+            let message = "ALGORITHM=COPY is not supported. Reason: Columns participating in a foreign key are renamed. Try \
+                           ALGORITHM=INPLACE.";
+            return Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message));
+        }
         Some("INPLACE") if work.converts => {
             let message = "ALGORITHM=INPLACE is not supported. Reason: Cannot change column type INPLACE. Try \
                            ALGORITHM=COPY.";
@@ -60,10 +69,10 @@ pub(super) fn check_kept(online: &Online, work: &Work) -> Result<(), SqlError> {
         }
         _ => {}
     }
-    if work.is_nothing && matches!(online.lock.as_deref(), Some("NONE" | "SHARED")) {
+    if work.is_nothing && matches!(lock, Some("NONE" | "SHARED")) {
         return not_supported("LOCK=NONE/SHARED", "LOCK=EXCLUSIVE");
     }
-    match online.lock.as_deref() {
+    match lock {
         Some(lock @ ("NONE" | "SHARED")) if work.is_built => not_supported(&format!("LOCK={lock}"), "LOCK=EXCLUSIVE"),
         _ => Ok(()),
     }

@@ -8,6 +8,7 @@ use super::super::index::PRIMARY;
 use super::super::{DdlContext, check_table_name, column, create, default};
 use crate::charsets;
 use crate::expr::WarningLevel;
+use crate::parse;
 use crate::parse::ast::{
     AlterAction, ColumnPlace, ColumnSpec, DefaultSpec, ForeignKeySpec, IndexKind, IndexSpec, TableName, TableOptions,
 };
@@ -92,6 +93,7 @@ impl<'a> Work<'a> {
 
     /// Takes all actions in. New columns have the table's new character set, wherever in the statement that stands.
     pub(super) fn collect(&mut self, actions: &[AlterAction], context: &DdlContext<'_>) -> Result<(), SqlError> {
+        check_declared_charsets(actions)?;
         for action in actions {
             match action {
                 AlterAction::Options(options) => self.options(options, context)?,
@@ -256,7 +258,8 @@ impl<'a> Work<'a> {
         let at = self.position(old)?;
         let column = self.column_def(spec, context)?;
         let work = self.changed(old)?;
-        (work.column, work.has_length) = (column, spec.ty.length.is_some());
+        // In a MariaDB a new type stays what it is.
+        (work.column, work.has_length) = (column, spec.ty.length.is_some() || context.is_of_maria);
         self.places.push((at, place.clone()));
         Ok(())
     }
@@ -347,6 +350,18 @@ impl<'a> Work<'a> {
         self.converted = Some(collation);
         Ok(())
     }
+}
+
+/// 1302 for a statement that says two character sets of the table.
+fn check_declared_charsets(actions: &[AlterAction]) -> Result<(), SqlError> {
+    let declared = actions.iter().filter_map(|action| match action {
+        AlterAction::Options(options) => options.charset.as_deref(),
+        AlterAction::ConvertTo(charset, _) => Some(charset.as_str()).filter(|charset| !charset.is_empty()),
+        _ => None,
+    });
+    let declared: Vec<&str> = declared.collect();
+    let conflict = declared.windows(2).find_map(|pair| parse::conflict_of_charsets(pair[0], pair[1]));
+    conflict.map_or(Ok(()), Err)
 }
 
 /// 1054.

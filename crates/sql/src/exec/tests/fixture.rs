@@ -215,6 +215,7 @@ impl Fixture {
             require_primary_key: false,
             foreign_key_checks: true,
             is_logged: false,
+            is_of_maria: false,
             partial_revokes: false,
             mandatory_roles: &[],
             reuse_policy: Default::default(),
