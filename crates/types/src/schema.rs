@@ -148,14 +148,14 @@ pub struct IndexDef {
 }
 
 impl IndexDef {
-    /// Whether a generated index is not needed because of this one, which has its columns in front.
-    pub fn covers(&self, generated: &IndexDef) -> bool {
+    /// Whether a generated index is not needed because of this one, which has its columns in front; in a MariaDB in any direction.
+    pub fn covers(&self, generated: &IndexDef, is_of_maria: bool) -> bool {
         let columns: Vec<usize> = generated.parts.iter().map(|part| part.column).collect();
         let is_longer = self.parts.len() > columns.len();
         generated.generated
             && (!self.generated || is_longer)
             && self.begins_with(&columns)
-            && !self.parts[..columns.len()].iter().any(|part| part.descending)
+            && (is_of_maria || !self.parts[..columns.len()].iter().any(|part| part.descending))
     }
 
     /// Whether its first parts are these columns, whole and in this order.

@@ -93,14 +93,21 @@ impl Pair {
                 Err(error) => {
                     let (mut statements, mut error) = (run.statements, error);
                     if shrinks {
-                        (statements, error) = self.shrink(&mut nodes, statements, error)?;
+                        (statements, error) = match self.shrink(&mut nodes, statements.clone(), error.clone()) {
+                            Ok(small) => small,
+                            Err(ended) => (statements, format!("{error} (and then: {ended})")),
+                        };
                     }
                     let report = self.report(seed, &statements, &error);
                     if shrinks {
                         println!("{report}\n");
                     }
                     outcome.failures.push(report);
-                    nodes.renew()?;
+                    // A real server may have ended, too.
+                    if nodes.renew().is_err() {
+                        drop(nodes);
+                        nodes = Nodes::start(self)?;
+                    }
                 }
             }
         }

@@ -10,7 +10,7 @@ fn sysbench_scripts_from_1_to_256_threads() {
         script: script.to_owned(),
         port: server.port(),
         threads,
-        seconds: 2,
+        seconds: 1,
         tables: 2,
         table_size: 10_000,
         more: Vec::new(),

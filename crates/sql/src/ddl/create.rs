@@ -141,7 +141,7 @@ fn table_def(
 /// where there is none is added here.
 pub(super) fn finish(def: &mut TableDef, context: &DdlContext<'_>) -> Result<(), SqlError> {
     check_columns(def)?;
-    index::drop_covered(&mut def.indexes);
+    index::drop_covered(&mut def.indexes, context.is_of_maria);
     index::sort(&mut def.indexes, &def.columns);
     check_auto_increment(def)?;
     if def.indexes.first().is_none_or(|index| index.name != PRIMARY) {

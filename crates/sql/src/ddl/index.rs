@@ -67,8 +67,10 @@ pub(super) fn add(
 }
 
 /// Indexes that were made for foreign keys go where others can take their place, as in MySQL and MariaDB.
-pub(super) fn drop_covered(indexes: &mut Vec<IndexDef>) {
-    while let Some(at) = indexes.iter().position(|index| indexes.iter().any(|other| other.covers(index))) {
+pub(super) fn drop_covered(indexes: &mut Vec<IndexDef>, is_of_maria: bool) {
+    let is_covered =
+        |index: &IndexDef, others: &[IndexDef]| others.iter().any(|other| other.covers(index, is_of_maria));
+    while let Some(at) = indexes.iter().position(|index| is_covered(index, indexes)) {
         indexes.remove(at);
     }
 }

@@ -25,7 +25,7 @@ impl Work<'_> {
         for (place, source) in sources.iter().enumerate() {
             source.iter().for_each(|&source| place_of[source] = Some(place));
         }
-        self.old_indexes(&self.with_added_again(&place_of))?;
+        self.old_indexes(&self.with_added_again(&place_of), context)?;
         self.new_primary_key_takes_no_null(&order)?;
         let explicitly_null = |name: &str| self.explicitly_null.iter().any(|null| same_name(null, name));
         for spec in &self.new_indexes {
@@ -100,7 +100,7 @@ impl Work<'_> {
     }
 
     /// The old indexes that stay, over their columns as they are now.
-    fn old_indexes(&mut self, place_of: &[Option<usize>]) -> Result<(), SqlError> {
+    fn old_indexes(&mut self, place_of: &[Option<usize>], context: &DdlContext<'_>) -> Result<(), SqlError> {
         let kept = std::mem::take(&mut self.indexes).into_iter().filter(|work| work.used != Used::Dropped);
         for mut index in kept.map(|work| work.index) {
             let kept = index.parts.iter().filter_map(|part| {
@@ -108,7 +108,7 @@ impl Work<'_> {
                 Some(KeyPart { column, prefix_chars: fitting(part.prefix_chars, &self.def.columns[column]), ..*part })
             });
             let parts: Vec<KeyPart> = kept.collect();
-            if parts.is_empty() || index.generated && self.is_replaced(&parts) {
+            if parts.is_empty() || index.generated && self.is_replaced(&parts, context.is_of_maria) {
                 continue;
             }
             if parts.len() < index.parts.len() {
@@ -128,9 +128,11 @@ impl Work<'_> {
     }
 
     /// Whether an index that the statement adds can take the place of one over these columns; it may have its name, too.
-    fn is_replaced(&self, parts: &[KeyPart]) -> bool {
+    fn is_replaced(&self, parts: &[KeyPart], is_of_maria: bool) -> bool {
         let is_same = |(part, new): (&KeyPart, &IndexPart)| {
-            same_name(&self.def.columns[part.column].name, &new.column) && new.prefix.is_none() && !new.descending
+            same_name(&self.def.columns[part.column].name, &new.column)
+                && new.prefix.is_none()
+                && (is_of_maria || !new.descending)
         };
         self.new_indexes
             .iter()

@@ -98,11 +98,17 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     Ok(PlannedDdl { log_text, log_changes, row_warnings, ..PlannedDdl::new(change) })
 }
 
-/// Whether MariaDB and MySQL do different things: types that are changed beside CONVERT TO, and NULL in columns that take none any more.
+/// Whether MariaDB and MySQL do different things: types that are changed beside CONVERT TO, NULL in columns that take none any more, and an
+/// index that another in descending order replaces.
 fn differs_between_families(alter: &AlterTable, old: &TableDef, (new, sources): (&TableDef, &[Option<usize>])) -> bool {
+    let is_descending = |action: &AlterAction| match action {
+        AlterAction::AddIndex(spec) => spec.parts.iter().any(|part| part.descending),
+        _ => false,
+    };
+    let replaces = old.indexes.iter().any(|index| index.generated) && alter.actions.iter().any(is_descending);
     let converts = alter.actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
     let mut columns = new.columns.iter().zip(sources).filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
-    columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
+    replaces || columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
 }
 
 /// Old and new names of columns that have another.
