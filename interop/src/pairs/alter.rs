@@ -329,8 +329,8 @@ impl Script {
         }
         // A MariaDB that copies a table forgets its new name in foreign keys.
         let has_keys = alter.table.is_parent || !alter.table.foreign.is_empty();
-        let may_move = !alter.table.temporary && !(self.has_maria && has_keys);
-        if self.random.chance(6) && may_move {
+        let stays = alter.table.temporary || self.has_maria && has_keys;
+        if self.random.chance(6) && !stays {
             let new = self.name("t");
             sql += &format!(", RENAME TO {}.{new}", alter.table.database);
             alter.table.name = new;

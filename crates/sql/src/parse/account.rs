@@ -10,6 +10,7 @@ use super::digits::hex_bytes;
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, role, user_options};
+use crate::ddl::check_length;
 
 /// CREATE USER, after USER.
 pub(super) fn create_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -317,12 +318,14 @@ fn level(tokens: &mut Tokens<'_>) -> Parsed<GrantLevel> {
         tokens.expect_token(&Token::Mul)?;
         return Ok(GrantLevel::Global);
     }
-    let first = tokens.identifier()?;
+    let first = tokens.database_name()?;
     if !tokens.accept_token(&Token::Period) {
         return Ok(GrantLevel::Table(TableName { schema: None, name: first }));
     }
     if tokens.accept_token(&Token::Mul) {
         return Ok(GrantLevel::Database(Some(first)));
     }
-    Ok(GrantLevel::Table(TableName { schema: Some(first), name: tokens.any_word()? }))
+    let name = tokens.any_word()?;
+    check_length(&name)?;
+    Ok(GrantLevel::Table(TableName { schema: Some(first), name }))
 }

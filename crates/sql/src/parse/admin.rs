@@ -43,7 +43,7 @@ pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
 
 fn use_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("USE")?;
-    tokens.identifier().map(Statement::Use)
+    tokens.database_name().map(Statement::Use)
 }
 
 fn prepare(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

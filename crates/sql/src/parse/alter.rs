@@ -25,7 +25,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         let named = !["DEFAULT", "CHARACTER", "CHARSET", "COLLATE", "ENCRYPTION", "READ ONLY"]
             .iter()
             .any(|word| tokens.next_are(word));
-        let name = if named { Some(tokens.identifier()?) } else { None };
+        let name = if named { Some(tokens.database_name()?) } else { None };
         let place = tokens.place();
         let options = create::database_options(tokens)?;
         if tokens.next_are("READ ONLY") {

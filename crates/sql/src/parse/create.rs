@@ -103,7 +103,7 @@ fn create_or_replace(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 
 fn create_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_not_exists = tokens.accept("IF NOT EXISTS");
-    let name = tokens.identifier()?;
+    let name = tokens.database_name()?;
     let options = database_options(tokens)?;
     Ok(Statement::Ddl(Ddl::CreateDatabase { name, if_not_exists, options }))
 }

@@ -10,7 +10,7 @@ pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("DROP")?;
     if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
         let if_exists = tokens.accept("IF EXISTS");
-        let name = tokens.identifier()?;
+        let name = tokens.database_name()?;
         return Ok(Statement::Ddl(Ddl::DropDatabase { name, if_exists }));
     }
     let temporary = tokens.accept("TEMPORARY");

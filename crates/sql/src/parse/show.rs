@@ -44,7 +44,7 @@ fn limit(tokens: &mut Tokens<'_>) -> Parsed<Limit> {
 }
 
 fn from_database(tokens: &mut Tokens<'_>) -> Parsed<Option<String>> {
-    if tokens.accept("FROM") || tokens.accept("IN") { tokens.identifier().map(Some) } else { Ok(None) }
+    if tokens.accept("FROM") || tokens.accept("IN") { tokens.database_name().map(Some) } else { Ok(None) }
 }
 
 /// `FROM table [FROM database]`.
@@ -97,7 +97,7 @@ fn create(tokens: &mut Tokens<'_>) -> Parsed<Show> {
     }
     if tokens.accept("DATABASE") || tokens.accept("SCHEMA") {
         let if_not_exists = tokens.accept("IF NOT EXISTS");
-        return Ok(Show::CreateDatabase { name: tokens.identifier()?, if_not_exists });
+        return Ok(Show::CreateDatabase { name: tokens.database_name()?, if_not_exists });
     }
     if tokens.accept("USER") {
         return if tokens.at_end() { Ok(Show::CreateUser(None)) } else { tokens.user().map(Show::CreateUser) };

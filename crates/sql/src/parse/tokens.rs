@@ -14,6 +14,7 @@ use super::literal_rows::LiteralRows;
 use super::timestamps::TimestampColumn;
 use super::{Parsed, range};
 use crate::charsets;
+use crate::ddl::check_length;
 use crate::expr::SqlMode;
 
 /// How deep the parser may recurse.
@@ -247,11 +248,20 @@ impl<'a> Tokens<'a> {
 
     /// `name` or `schema.name`.
     pub(super) fn table_name(&mut self) -> Parsed<TableName> {
-        let first = self.identifier()?;
+        let first = self.database_name()?;
         if !self.accept_token(&Token::Period) {
             return Ok(TableName { schema: None, name: first });
         }
-        Ok(TableName { schema: Some(first), name: self.any_word()? })
+        let name = self.any_word()?;
+        check_length(&name)?;
+        Ok(TableName { schema: Some(first), name })
+    }
+
+    /// The name of a database, or of a table without one (1059 for one that neither can have).
+    pub(super) fn database_name(&mut self) -> Parsed<String> {
+        let name = self.identifier()?;
+        check_length(&name)?;
+        Ok(name)
     }
 
     pub(super) fn string(&mut self) -> Parsed<String> {
