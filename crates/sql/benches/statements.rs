@@ -104,6 +104,7 @@ impl Bench {
             utf8mb4_collation: CollationId::DEFAULT,
             timestamp: 0,
             is_logged: false,
+            is_of_maria: false,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
             partial_revokes: false,
