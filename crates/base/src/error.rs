@@ -207,7 +207,6 @@ pub mod codes {
     pub const UNKNOWN_STMT_HANDLER: Code = (1243, "HY000");
     pub const AUTO_CONVERT: Code = (1246, "HY000");
     pub const DERIVED_MUST_HAVE_ALIAS: Code = (1248, "42000");
-    pub const CONFLICTING_DECLARATIONS: Code = (1302, "HY000");
     pub const COLLATION_CHARSET_MISMATCH: Code = (1253, "42000");
     pub const TOO_BIG_FOR_UNCOMPRESS: Code = (1256, "HY000");
     pub const ZLIB_Z_DATA_ERROR: Code = (1259, "HY000");
@@ -235,6 +234,7 @@ pub mod codes {
     pub const UNKNOWN_TIME_ZONE: Code = (1298, "HY000");
     pub const INVALID_CHARACTER_STRING: Code = (1300, "HY000");
     pub const WARN_ALLOWED_PACKET_OVERFLOWED: Code = (1301, "HY000");
+    pub const CONFLICTING_DECLARATIONS: Code = (1302, "HY000");
     pub const SP_DOES_NOT_EXIST: Code = (1305, "42000");
     pub const QUERY_INTERRUPTED: Code = (1317, "70100");
     pub const SP_FETCH_NO_DATA: Code = (1329, "02000");

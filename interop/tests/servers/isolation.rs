@@ -2,8 +2,8 @@
 //! what, who waits for whom, and who is told of a deadlock.
 //!
 //! A script of `interop/isolation/` has a session's name before each statement. A session that waits is given its next statements
-//! when it goes on. Whether one waits is asked of the server (`Innodb_row_lock_current_waits`, the states of the process list), not taken from the time that
-//! passes.
+//! when it goes on. Whether one waits is asked of the server (`Innodb_row_lock_current_waits`, the states of the process list), not
+//! taken from the time that passes.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -76,7 +76,7 @@ pub(crate) fn create_table(def: &TableDef, next_auto_increment: u64, show_genera
 }
 
 /// CREATE TABLE as the log has it: with everything that was made up but the indexes of foreign keys, which come with these, and without a
-/// counter that nobody set.
+/// counter that was not set.
 pub(super) fn create_table_for_log(def: &TableDef) -> String {
     let mut def = def.clone();
     def.indexes.retain(|index| !index.generated);
