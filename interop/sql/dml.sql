@@ -170,3 +170,60 @@ REPLACE INTO warned VALUES (NULL, 'abc', 'q', 'q'), (NULL, 'abc', 'q', 'q');
 SHOW WARNINGS;
 SET sql_mode = DEFAULT;
 DROP TABLE warned;
+-- The new row's alias knows the columns that the statement names.
+CREATE TABLE named (id INT PRIMARY KEY AUTO_INCREMENT, a INT DEFAULT 7, b INT DEFAULT 8, c INT)
+INSERT INTO named (b, c) VALUES (1, 2) AS n ON DUPLICATE KEY UPDATE a = n.a
+INSERT INTO named (b, c) VALUES (1, 2) AS n ON DUPLICATE KEY UPDATE a = n.b
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(x, y, z) ON DUPLICATE KEY UPDATE b = n.y, c = n.z
+SELECT * FROM named
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(x, y) ON DUPLICATE KEY UPDATE b = n.y
+INSERT INTO named (id, c, b) VALUES (100, 20, 30) AS n(a, b)
+INSERT INTO named VALUES (1, 20, 30, 40) AS n(x, y, z, v) ON DUPLICATE KEY UPDATE a = y + z + v
+INSERT INTO named VALUES (1, 20, 30, 40) AS n(x, y, z) ON DUPLICATE KEY UPDATE a = y + z
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(x, y, y) ON DUPLICATE KEY UPDATE b = n.y
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(A, a, y) ON DUPLICATE KEY UPDATE b = 1
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(c, b, id) ON DUPLICATE KEY UPDATE a = n.c
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(p, q, r) ON DUPLICATE KEY UPDATE a = c
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(p, q, r) ON DUPLICATE KEY UPDATE a = q.c
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n ON DUPLICATE KEY UPDATE a = c
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n ON DUPLICATE KEY UPDATE b = 1
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n ON DUPLICATE KEY UPDATE b = named.b + n.b
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n ON DUPLICATE KEY UPDATE n.b = 5
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(a, x, y) ON DUPLICATE KEY UPDATE b = a + 1
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(a, x, y) ON DUPLICATE KEY UPDATE x = 1
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n(p, q, r) ON DUPLICATE KEY UPDATE a = a + 1, b = p
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS named ON DUPLICATE KEY UPDATE a = 1
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n
+INSERT INTO named (id, c, b) VALUES (1, 20, 30) AS n ON DUPLICATE KEY UPDATE a = VALUES(c)
+INSERT INTO named SET id = 1, c = 5 AS n ON DUPLICATE KEY UPDATE a = n.c
+INSERT INTO named SET id = 1, c = 5 AS n ON DUPLICATE KEY UPDATE a = n.a
+INSERT INTO named SET id = 1, c = 5 AS n(k, l) ON DUPLICATE KEY UPDATE a = l
+INSERT INTO named () VALUES () AS n ON DUPLICATE KEY UPDATE a = n.a
+SELECT * FROM named
+DROP TABLE named
+-- Numbers of a column that is no primary key.
+CREATE TABLE counting (id INT NOT NULL AUTO_INCREMENT, a INT, KEY (id))
+INSERT INTO counting VALUES (74, 1), (NULL, 2), (NULL, 3)
+INSERT INTO counting (a) VALUES (4)
+INSERT INTO counting VALUES (5, 5), (6, 6), (7, 7)
+INSERT INTO counting (a) VALUES (8)
+INSERT INTO counting VALUES (90, 9), (DEFAULT, 10), (0, 11), (3, 12) ON DUPLICATE KEY UPDATE a = a + 2
+INSERT INTO counting (a) SELECT a FROM counting WHERE a < 4
+INSERT INTO counting (a) VALUES (13)
+SELECT * FROM counting ORDER BY a, id
+ALTER TABLE counting AUTO_INCREMENT = 500
+INSERT INTO counting (a) VALUES (14)
+SELECT MAX(id) FROM counting
+TRUNCATE TABLE counting
+INSERT INTO counting (a) VALUES (15), (16)
+SELECT * FROM counting
+DROP TABLE counting
+CREATE TABLE counting (id INT NOT NULL AUTO_INCREMENT, v INT, KEY (id))
+INSERT INTO counting VALUES (3, 0), (NULL, 1)
+SET insert_id = 3
+INSERT INTO counting (v) VALUES (2), (3)
+SET insert_id = 20
+INSERT INTO counting VALUES (1, 4), (NULL, 5), (2, 6), (NULL, 7)
+INSERT INTO counting (v) VALUES (8)
+SELECT * FROM counting ORDER BY v
+DROP TABLE counting

@@ -155,3 +155,48 @@ SET foreign_key_checks = 0;
 DROP TABLE late;
 SET foreign_key_checks = 1;
 DROP DATABASE d;
+-- A row without its parent: in MySQL since 9.6 that is found before the row has a number, and before another row with its key is.
+CREATE TABLE first_parent (id INT PRIMARY KEY, a INT)
+INSERT INTO first_parent VALUES (1, 1), (2, 2)
+CREATE TABLE first_child (id INT PRIMARY KEY AUTO_INCREMENT, p INT, a INT, UNIQUE (a), FOREIGN KEY (p) REFERENCES first_parent (id))
+INSERT INTO first_child VALUES (21, 5, 1)
+INSERT INTO first_child (p) VALUES (1)
+INSERT IGNORE INTO first_child VALUES (31, 5, 1)
+INSERT INTO first_child (p) VALUES (1)
+INSERT INTO first_child VALUES (41, 1, 1), (0, 7, 2)
+INSERT INTO first_child (p) VALUES (1)
+INSERT INTO first_child VALUES (NULL, 7, 6)
+INSERT INTO first_child VALUES (NULL, 7, 6), (NULL, 7, 6)
+INSERT IGNORE INTO first_child VALUES (NULL, 7, 6), (NULL, 1, 60)
+INSERT INTO first_child (p) VALUES (1)
+SELECT * FROM first_child
+UPDATE first_child SET id = 61, p = 8 WHERE id = 2
+INSERT INTO first_child (p) VALUES (1)
+REPLACE INTO first_child VALUES (91, 9, 1)
+INSERT INTO first_child (p) VALUES (1)
+INSERT INTO first_child VALUES (101, 1, 1), (102, 1, 2)
+INSERT INTO first_child VALUES (101, 7, 3)
+INSERT INTO first_child VALUES (103, 7, 1)
+INSERT IGNORE INTO first_child VALUES (101, 7, 3)
+SHOW WARNINGS
+INSERT IGNORE INTO first_child VALUES (103, 7, 1), (104, 1, 1)
+SHOW WARNINGS
+REPLACE INTO first_child VALUES (101, 7, 3)
+INSERT INTO first_child VALUES (101, 7, 3) ON DUPLICATE KEY UPDATE a = 9
+INSERT INTO first_child VALUES (101, 1, 3) ON DUPLICATE KEY UPDATE p = 7, a = 2
+UPDATE first_child SET p = 7, a = 2 WHERE id = 101
+UPDATE first_child SET p = 7, id = 102 WHERE id = 101
+UPDATE IGNORE first_child SET p = 7, a = 2 WHERE id = 101
+SHOW WARNINGS
+CREATE TABLE first_grandchild (id INT PRIMARY KEY, c INT, FOREIGN KEY (c) REFERENCES first_child (id))
+INSERT INTO first_grandchild VALUES (1, 101)
+UPDATE first_child SET p = 7, id = 303 WHERE id = 101
+UPDATE first_child SET a = 2, id = 303 WHERE id = 101
+UPDATE first_child SET p = 7, a = 2, id = 303 WHERE id = 101
+INSERT INTO first_child (p) VALUES (1)
+SELECT * FROM first_child
+CREATE TABLE own_parent (id INT PRIMARY KEY AUTO_INCREMENT, p INT, FOREIGN KEY (p) REFERENCES own_parent (id))
+INSERT INTO own_parent VALUES (1, 1), (2, 1), (3, 4), (4, 4)
+INSERT INTO own_parent VALUES (1, 1), (2, 1)
+SELECT * FROM own_parent
+DROP TABLE first_grandchild, first_child, first_parent, own_parent

@@ -448,8 +448,8 @@ pub mod codes {
     /// Unknown SEQUENCE: … (MariaDB).
     pub const UNKNOWN_SEQUENCES: Code = (4091, "42S02");
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
-    pub const GIPK_FAILED_AUTOINC_COLUMN_EXISTS: Code = (4109, "HY000");
     pub const GIPK_ALTER_NOT_ALLOWED: Code = (4110, "HY000");
+    pub const DROP_PK_COLUMN_TO_DROP_GIPK: Code = (4111, "HY000");
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");

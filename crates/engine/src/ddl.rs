@@ -54,6 +54,7 @@ const APPLY_LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(3600
 /// What a DDL statement does when it becomes visible.
 pub(crate) struct DdlEffect {
     catalog: Arc<Catalog>,
+    altered: Option<(Arc<Table>, Arc<Table>)>,
     renewed: Vec<Arc<Table>>,
     dropped: Vec<IndexId>,
     /// What was built for it; rubbish if it never becomes visible.
@@ -72,6 +73,9 @@ impl DdlEffect {
         }
         for table in &self.renewed {
             table.since.store(number.0, Ordering::Relaxed);
+        }
+        if let Some((old, new)) = &self.altered {
+            new.shared.go_on_as(&old.def, &new.def);
         }
         core.catalog.store(self.catalog);
         core.checkpoints.drop_indexes(self.dropped);
@@ -197,7 +201,7 @@ impl Core {
                 // The names mean other tables by now.
                 continue;
             }
-            let Planned { catalog: next, build, key_check, renewed, dropped, schemas, .. } =
+            let Planned { catalog: next, build, key_check, altered, renewed, dropped, schemas, .. } =
                 plan(&catalog, change, timestamp)?;
             if let Some(check) = &key_check {
                 self.check_foreign_keys(check, wait.cancel).await?;
@@ -210,6 +214,7 @@ impl Core {
             };
             let effect = DdlEffect {
                 catalog: Arc::new(next),
+                altered,
                 renewed,
                 dropped,
                 built,

@@ -7,7 +7,7 @@
 //!   close      no more commits, a last checkpoint, the log sealed                    -
 //! ```
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -89,7 +89,7 @@ impl Engine {
         };
         let open_as = if options.follower { OpenAs::Follower } else { OpenAs::Source };
         let opened = BinaryLog::open(env.clone(), log_options, open_as, mark.position).await?;
-        let catalog = read_catalog(&store.roots(), &meta.auto_increment).await?;
+        let catalog = read_catalog(&store.roots(), &meta).await?;
         let parts = CoreParts {
             server_uuid,
             views: first_views(&mark, store.roots()),
@@ -447,12 +447,12 @@ fn first_views(mark: &Mark, roots: Roots) -> Arc<Views> {
     Views::new(mark.commit_number, mark.position, layers)
 }
 
-async fn read_catalog(roots: &Roots, auto_increment: &BTreeMap<u64, u64>) -> Result<Catalog> {
+async fn read_catalog(roots: &Roots, meta: &Meta) -> Result<Catalog> {
     let mut cursor = roots.cursor(SYSTEM_INDEX, Bound::Unbounded, Bound::Unbounded, Direction::Forward);
     let mut rows: Vec<(Bytes, Bytes)> = Vec::new();
     let mut batch = Vec::new();
     while cursor.next_batch(&mut batch, CATALOG_BATCH_ROWS).await? {
         rows.extend(batch.drain(..).map(|entry| (entry.key, entry.value)));
     }
-    load(rows, auto_increment)
+    load(rows, meta)
 }

@@ -20,7 +20,7 @@ use binlog::{BinaryLog, GtidSet, LogReceiver};
 use io::{Env, OpenOptions};
 use store::{Checkpoint, Store};
 
-use crate::catalog::{SYSTEM_INDEX, load};
+use crate::catalog::{Catalog, SYSTEM_INDEX};
 use crate::checkpoint::Meta;
 use crate::commit::{Barrier, CommitSettings};
 use crate::engine::Engine;
@@ -128,7 +128,7 @@ impl Engine {
         core.checkpoint().await?;
         core.checkpoints.drop_indexes([SYSTEM_INDEX]);
         core.checkpoint().await?;
-        core.catalog.store(std::sync::Arc::new(load(Vec::new(), &Default::default())?));
+        core.catalog.store(std::sync::Arc::new(Catalog::empty()));
         forget_partial(&core.env).await
     }
 

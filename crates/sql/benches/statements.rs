@@ -112,6 +112,7 @@ impl Bench {
             reuse_policy: Default::default(),
             microseconds: 0,
             foreign_key_checks: true,
+            parents_first: true,
             warnings: &warnings,
         };
         let planned = plan_ddl(ddl, &context).unwrap();
@@ -160,6 +161,7 @@ impl Bench {
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
             foreign_key_checks: true,
+            parents_first: true,
             auto_increment: (1, 1),
             insert_id: None,
             select_limit: None,

@@ -309,7 +309,7 @@ impl TableDef {
         self.columns.iter().position(|column| column.auto_increment)
     }
 
-    /// The generated primary key of a table that has an AUTO_INCREMENT column besides: both are counted by one counter.
+    /// The generated primary key of a table that has an AUTO_INCREMENT column besides, which is counted by itself.
     pub fn counted_pk(&self) -> Option<usize> {
         (self.generated_pk && !self.columns[0].auto_increment).then_some(0)
     }

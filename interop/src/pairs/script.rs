@@ -80,7 +80,8 @@ impl Script {
         if self.random.chance(25) {
             self.say(["SET auto_increment_increment = 10, auto_increment_offset = 3".into()]);
         }
-        if self.source != Some(Kind::Maria118) && self.random.chance(40) {
+        // Ours always does, and for definitions it is beside a MySQL that does not.
+        if self.source != Some(Kind::Maria118) && !self.beside && self.random.chance(40) {
             self.say(["SET sql_generate_invisible_primary_key = ON".into()]);
             self.generates_keys = true;
         }

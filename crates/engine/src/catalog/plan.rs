@@ -33,6 +33,8 @@ pub(crate) struct Planned {
     pub(crate) catalog: Catalog,
     pub(crate) build: Option<Build>,
     pub(crate) key_check: Option<KeyCheck>,
+    /// A table before and after ALTER TABLE, the counters of which go on when that is done.
+    pub(crate) altered: Option<(Arc<Table>, Arc<Table>)>,
     /// Tables whose form is new: older read views cannot use them.
     pub(crate) renewed: Vec<Arc<Table>>,
     /// Indexes that nobody can use any more.
@@ -82,7 +84,8 @@ pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> 
     next.version += 1;
     next.changed.clear();
     let (renewed, dropped, schemas) = (Vec::new(), Vec::new(), Vec::new());
-    let mut planned = Planned { catalog: next, build: None, key_check: None, renewed, dropped, schemas, timestamp };
+    let mut planned =
+        Planned { catalog: next, build: None, key_check: None, altered: None, renewed, dropped, schemas, timestamp };
     match change {
         CatalogChange::Nothing => {}
         CatalogChange::CreateDatabase(database) => planned.create_database(database)?,
@@ -217,9 +220,6 @@ impl Planned {
         }
         let stays = |id: IndexId| def.indexes.iter().any(|index| index.id == id);
         self.dropped.extend(old.indexes.iter().map(|index| index.id).filter(|&id| !stays(id)));
-        if def.auto_increment_start > old.auto_increment().peek() {
-            old.shared.auto_increment.seen(def.auto_increment_start - 1);
-        }
         let new = if built.is_empty() {
             let same_rows = Arc::new(old.with_def(def));
             self.catalog.add_table(same_rows.clone())?;
@@ -227,6 +227,7 @@ impl Planned {
         } else {
             self.add(def, old.shared.clone())?
         };
+        self.altered = Some((old.clone(), new.clone()));
         if !keys.is_empty() {
             self.key_check = Some(KeyCheck { from: old.clone(), to: new.clone(), mapper: mapper.clone(), keys });
         }

@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use types::{CollationId, TableDef};
 
 use super::{Catalog, Database, Schema, Table, TableShared};
+use crate::checkpoint::Meta;
 use crate::error::{EngineError, Result};
 use crate::memtable::Key;
 
@@ -74,11 +75,8 @@ fn rows(catalog: &Catalog, other: &Catalog, changed: &BTreeSet<TableId>) -> Resu
     Ok(rows)
 }
 
-/// The catalog that these rows are; `auto_increment` tells where each table's counter was.
-pub(crate) fn load(
-    rows: impl IntoIterator<Item = (Bytes, Bytes)>,
-    auto_increment: &BTreeMap<u64, u64>,
-) -> Result<Catalog> {
+/// The catalog that these rows are; `meta` tells where each table's counters were.
+pub(crate) fn load(rows: impl IntoIterator<Item = (Bytes, Bytes)>, meta: &Meta) -> Result<Catalog> {
     let mut catalog = Catalog::empty();
     for (key, value) in rows {
         match key.first() {
@@ -96,8 +94,9 @@ pub(crate) fn load(
             Some(b't') => {
                 let def: TableDef = parse(&value)?;
                 let shared = Arc::new(TableShared::default());
-                let next = auto_increment.get(&def.id.0).copied().unwrap_or(def.auto_increment_start);
+                let next = meta.auto_increment.get(&def.id.0).copied().unwrap_or(def.auto_increment_start);
                 shared.auto_increment.set(next);
+                shared.generated_keys.set(meta.generated_keys.get(&def.id.0).copied().unwrap_or(next));
                 catalog.add_table(Arc::new(Table::new(Arc::new(def), CommitNumber(0), shared)))?;
             }
             Some(b'u') => {

@@ -30,8 +30,8 @@ pub struct Table {
     pub(crate) temporary: Option<crate::temporary::TemporaryRows>,
     /// Columns that are in any index, ascending: those whose changes concern more than the row.
     indexed_columns: Vec<usize>,
-    /// Positions of the columns that the AUTO_INCREMENT counter counts.
-    counted_columns: Vec<usize>,
+    /// Positions of the columns whose values move a counter.
+    counted_columns: Vec<(usize, Counter)>,
     /// Commit number of the DDL that last built its rows or one of its indexes: older read views cannot use it (1412).
     pub(crate) since: AtomicU64,
 }
@@ -41,8 +41,33 @@ pub struct Table {
 pub(crate) struct TableShared {
     /// Next number for AUTO_INCREMENT; 0 before the first.
     pub(crate) auto_increment: AutoIncrement,
+    /// The same for a generated primary key beside an AUTO_INCREMENT column ([`TableDef::counted_pk`]).
+    pub(crate) generated_keys: AutoIncrement,
     /// Rows inserted less rows deleted since the engine was opened, or the last checkpoint counted its tree.
     pub(crate) row_delta: AtomicI64,
+}
+
+impl TableShared {
+    /// The counters for another form of the table. A generated key that had the one counter may get the other.
+    pub(crate) fn go_on_as(&self, old: &TableDef, new: &TableDef) {
+        if new.auto_increment_start > self.auto_increment.peek() {
+            self.auto_increment.seen(new.auto_increment_start - 1);
+        }
+        if old.generated_pk && new.generated_pk && old.counted_pk() != new.counted_pk() {
+            let (from, to) = match new.counted_pk() {
+                Some(_) => (&self.auto_increment, &self.generated_keys),
+                None => (&self.generated_keys, &self.auto_increment),
+            };
+            to.seen(from.peek() - 1);
+        }
+    }
+}
+
+/// A counter of a table.
+#[derive(Clone, Copy, Debug)]
+enum Counter {
+    AutoIncrement,
+    GeneratedKeys,
 }
 
 /// What is asked of an index on each write.
@@ -119,7 +144,7 @@ impl Table {
     pub(crate) fn new(def: Arc<TableDef>, since: CommitNumber, shared: Arc<TableShared>) -> Self {
         let codec = TableCodec::new(def.clone());
         let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();
-        let counted_columns = def.auto_increment_column().into_iter().chain(def.counted_pk()).collect();
+        let counted_columns = counted_columns(&def);
         let indexed: BTreeSet<usize> =
             (0..def.indexes.len()).flat_map(|number| columns_of(&def, &codec, number)).collect();
         let indexed_columns = indexed.into_iter().collect();
@@ -156,6 +181,12 @@ impl Table {
         &self.shared.auto_increment
     }
 
+    /// The counter of its generated primary key, if it has an AUTO_INCREMENT column besides: what a client sees of that column's numbers
+    /// does not depend on the key.
+    pub fn generated_keys(&self) -> &AutoIncrement {
+        &self.shared.generated_keys
+    }
+
     /// `schema.name`
     pub fn full_name(&self) -> String {
         format!("{}.{}", self.def.schema, self.def.name)
@@ -173,12 +204,16 @@ impl Table {
 
     /// A row with this AUTO_INCREMENT value came to be, here or on the source.
     pub(crate) fn saw_auto_increment(&self, row: &Bytes) -> Result<(), TypeError> {
-        for &column in &self.counted_columns {
-            match self.codec.row.decode_column(row, column)? {
-                Value::Int(value) if value > 0 => self.shared.auto_increment.seen(value as u64),
-                Value::UInt(value) => self.shared.auto_increment.seen(value),
-                Value::Float(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
-                Value::Double(value) if value > 0.0 => self.shared.auto_increment.seen(value as u64),
+        for (column, counter) in &self.counted_columns {
+            let counter = match counter {
+                Counter::AutoIncrement => &self.shared.auto_increment,
+                Counter::GeneratedKeys => &self.shared.generated_keys,
+            };
+            match self.codec.row.decode_column(row, *column)? {
+                Value::Int(value) if value > 0 => counter.seen(value as u64),
+                Value::UInt(value) => counter.seen(value),
+                Value::Float(value) if value > 0.0 => counter.seen(value as u64),
+                Value::Double(value) if value > 0.0 => counter.seen(value as u64),
                 _ => {}
             }
         }
@@ -195,6 +230,11 @@ impl Table {
         }
         Ok(changed)
     }
+}
+
+fn counted_columns(def: &TableDef) -> Vec<(usize, Counter)> {
+    let auto_increment = def.auto_increment_column().map(|column| (column, Counter::AutoIncrement));
+    auto_increment.into_iter().chain(def.counted_pk().map(|pk| (pk, Counter::GeneratedKeys))).collect()
 }
 
 /// Columns of which the entries of an index hold something; of the clustered one, only those of its key.

@@ -83,6 +83,9 @@ pub(crate) struct Meta {
     pub(crate) recovery_rate: Option<u64>,
     /// Next number by table id, for tables with AUTO_INCREMENT.
     pub(crate) auto_increment: BTreeMap<u64, u64>,
+    /// The same for generated primary keys beside AUTO_INCREMENT. Folders of older builds have none: one counter was for both.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) generated_keys: BTreeMap<u64, u64>,
 }
 
 impl Meta {

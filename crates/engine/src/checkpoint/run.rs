@@ -242,9 +242,8 @@ impl Core {
 
     pub(crate) fn meta(&self, mark: &Mark) -> Meta {
         let catalog = self.catalog.load();
-        let counted = catalog
-            .all_tables()
-            .filter(|table| table.def.auto_increment_column().is_some() || table.def.counted_pk().is_some());
+        let counted = catalog.all_tables().filter(|table| table.def.auto_increment_column().is_some());
+        let with_key = catalog.all_tables().filter(|table| table.def.counted_pk().is_some());
         Meta {
             server_uuid: self.server_uuid.to_string(),
             gtid_executed: mark.gtids.to_string(),
@@ -252,6 +251,7 @@ impl Core {
             prepared: KeptPrepared::of(&mark.prepared),
             recovery_rate: self.checkpoints.shown_recovery_rate(),
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
+            generated_keys: with_key.map(|table| (table.id().0, table.generated_keys().peek())).collect(),
         }
     }
 

@@ -171,7 +171,7 @@ impl Scope {
     pub(crate) fn add_table(&mut self, table: BoundTable) -> Result<usize, SqlError> {
         let same = |other: &&BoundTable| other.alias == table.alias && other.schema == table.schema;
         if let Some(other) = self.tables.iter().find(same) {
-            return Err(SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{}'", other.alias)));
+            return Err(not_unique(&other.alias));
         }
         self.tables.push(table);
         Ok(self.tables.len() - 1)
@@ -199,6 +199,11 @@ fn row_id(def: &types::TableDef) -> Option<usize> {
         [part] => def.columns[part.column].ty.integer().is_some().then_some(part.column),
         _ => None,
     }
+}
+
+/// 1066
+pub(crate) fn not_unique(name: &str) -> SqlError {
+    SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{name}'"))
 }
 
 /// 1052

@@ -7,10 +7,10 @@ use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::index::PRIMARY;
-use super::table::not_unique;
 use super::{
     DdlContext, PlannedDdl, check_comment, check_table_name, column, foreign_key, index, render, table_exists,
 };
+use crate::bind::scope::not_unique;
 use crate::expr::WarningLevel;
 use crate::information_schema::definition_of;
 use crate::parse::ast::{ColumnSpec, CreateTable, DefaultSpec, IndexKind, TableOptions};
@@ -198,8 +198,8 @@ fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {
 
 /// `my_row_id`, as `sql_generate_invisible_primary_key` makes it: first, invisible, counted up.
 ///
-/// A table has one counter. If it has an AUTO_INCREMENT column, a unique key over that column becomes the primary key
-/// instead; without one, `my_row_id` gets its numbers from the same counter ([`TableDef::counted_pk`]).
+/// If the table has an AUTO_INCREMENT column, a unique key over that column becomes the primary key instead; without one, `my_row_id` gets its
+/// numbers from a counter of its own ([`TableDef::counted_pk`]).
 fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
     let auto = def.auto_increment_column();
     if let Some(auto) = auto {

@@ -120,12 +120,21 @@ impl Conversion {
     }
 
     /// What stands for NULL in a column that takes none, outside strict mode: zero. In the log of a MariaDB it is the default that the column
-    /// had before.
-    pub(super) fn null(&self, was: &ColumnDef, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
-        if self.strictness == Strictness::Strict {
-            return Err(SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value"));
-        }
+    /// had before. In strict mode it is an error, and another one where MySQL copies the table.
+    pub(super) fn null(
+        &self,
+        was: &ColumnDef,
+        column: &ColumnDef,
+        row_number: u64,
+        is_copied: bool,
+    ) -> Result<Value, SqlError> {
         let message = format!("Data truncated for column '{}' at row {row_number}", column.name);
+        if self.strictness == Strictness::Strict {
+            return Err(match is_copied {
+                true => SqlError::new(codes::WARN_DATA_TRUNCATED, message),
+                false => SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value"),
+            });
+        }
         self.warnings.push(WarningLevel::Warning, codes::WARN_DATA_TRUNCATED, message);
         match (&column.ty, &was.default) {
             (_, Some(ColumnDefault::Literal(value))) if self.is_of_maria && !value.is_null() => {

@@ -17,11 +17,11 @@ use crate::expr::Warnings;
 use crate::expr::zero::implicit_default;
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
-/// the old one.
+/// the old one. `is_copied`: a MySQL would copy the table.
 pub(super) fn row_mapper(
     old: &TableDef,
     new: &TableDef,
-    sources: &[Option<usize>],
+    (sources, is_copied): (&[Option<usize>], bool),
     context: &DdlContext<'_>,
     warnings: &Arc<Warnings>,
 ) -> Result<Option<RowMapper>, SqlError> {
@@ -48,16 +48,23 @@ pub(super) fn row_mapper(
         old_columns: old.columns.clone(),
         conversion: Conversion::new(context, warnings.clone()),
         row_count: AtomicU64::new(0),
+        is_copied,
     };
     Ok(Some(Arc::new(move |row: &Bytes| map.row(row))))
 }
 
-/// Whether a column that stays has another form.
+/// Whether a column that stays has another form, apart from NULLs.
 pub(super) fn converts(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
     let columns = new.columns.iter().zip(sources);
     columns
         .filter_map(|(column, source)| Some((&old.columns[(*source)?], column)))
-        .any(|(old, new)| !same_form(old, new))
+        .any(|(old, new)| !same_form(&ColumnDef { nullable: new.nullable, ..old.clone() }, new))
+}
+
+/// Whether a column that stays takes no NULLs any more.
+pub(super) fn refuses_null(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
+    let mut columns = new.columns.iter().zip(sources);
+    columns.any(|(column, source)| source.is_some_and(|source| old.columns[source].nullable && !column.nullable))
 }
 
 /// Whether values of both columns have the same bytes in a row and the same order in keys, and all that were allowed still
@@ -148,6 +155,7 @@ struct Map {
     old_columns: Vec<ColumnDef>,
     conversion: Arc<Conversion>,
     row_count: AtomicU64,
+    is_copied: bool,
 }
 
 impl Map {
@@ -173,7 +181,7 @@ impl Map {
             )),
             Step::Convert { from, .. } | Step::Member { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
-                false => self.conversion.null(&self.old_columns[*from], column, number),
+                false => self.conversion.null(&self.old_columns[*from], column, number, self.is_copied),
             },
             Step::Member { from, members } => match (&column.ty, &old[*from]) {
                 (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),

@@ -6,6 +6,7 @@ use base::{SqlError, codes};
 use engine::CatalogChange;
 
 use super::{DdlContext, PlannedDdl, check_table_name, foreign_key, no_such_table, quote_identifier, table_exists};
+use crate::bind::scope::not_unique;
 use crate::expr::WarningLevel;
 use crate::parse::ast::TableName;
 
@@ -53,11 +54,6 @@ pub(crate) fn check_distinct(tables: &[TableName], database: Option<&str>) -> Re
         Some(table) => Err(not_unique(&table.name)),
         None => Ok(()),
     }
-}
-
-/// 1066
-pub(super) fn not_unique(name: &str) -> SqlError {
-    SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{name}'"))
 }
 
 /// For IF EXISTS: a table in a database that is not there does not exist.

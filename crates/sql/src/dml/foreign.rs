@@ -1,8 +1,9 @@
 //! Foreign keys of the tables that a statement changes: every new value has its parent, and what happens to the children of
 //! a row that goes or changes its key.
 //!
-//! Row by row: children that refuse are looked for, the change is written, and then its parents are looked for (a row may refer
-//! to itself) and the other children changed. Children are found by the index over
+//! Row by row: children that refuse are looked for, then the parents, as in MySQL since 9.6, so a row without its parent is error 1452 before
+//! it can be 1062, and takes no AUTO_INCREMENT number. The change is written, and then parents in the row's own table are looked for (a row may refer
+//! to itself) and the other children changed. A statement of a log has parents looked for last: that is where a MariaDB does it. Children are found by the index over
 //! their foreign key, and locked; the parent's row is locked exclusively by then, and whoever inserts a child locks it shared,
 //! so none can come in between, in READ COMMITTED neither.
 //!
@@ -79,6 +80,8 @@ struct Change {
     old: Option<Bytes>,
     new: Option<Bytes>,
     depth: usize,
+    /// Parents in other tables have been found.
+    has_parents: bool,
     /// Nodes of which rows were updated on the way here.
     updated: Vec<usize>,
 }
@@ -160,12 +163,66 @@ impl ForeignKeys {
         self.cascaded.contains(&table.id())
     }
 
-    /// A row of the statement's table was inserted: 1452 if it has no parent.
-    pub(crate) async fn inserted(&self, row: Bytes, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+    /// A row of the statement's table was inserted: 1452 if it has no parent. `has_parents`: those in other tables have been found.
+    pub(crate) async fn inserted(
+        &self,
+        row: Bytes,
+        has_parents: bool,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
         if !context.foreign_key_checks {
             return Ok(());
         }
-        self.follow(Change::of(Event::Insert, None, Some(row)), context).await
+        self.follow(Change { has_parents, ..Change::of(Event::Insert, None, Some(row)) }, context).await
+    }
+
+    /// A row of the statement's table is to be inserted: 1452 if it has no parent in another table. `unknown` is the column whose value it
+    /// does not have yet. False if that is to be looked for when it is there.
+    pub(crate) async fn is_to_be_inserted(
+        &self,
+        row: Bytes,
+        unknown: Option<usize>,
+        context: &mut ExecContext<'_>,
+    ) -> Result<bool, SqlError> {
+        let refers = |parent: &Parent| unknown.is_some_and(|column| parent.key.columns.contains(&column));
+        if !context.foreign_key_checks || self.nodes[0].parents.iter().any(refers) {
+            return Ok(false);
+        }
+        let mut change = Change::of(Event::Insert, None, Some(row));
+        self.check_parents_first(&mut change, context).await?;
+        Ok(change.has_parents)
+    }
+
+    /// Looks for parents in other tables before the change is written, if that is the order.
+    async fn check_parents_first(&self, change: &mut Change, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+        if context.parents_first {
+            self.check_parents(change, |parent| !parent.is_of(change.node), context).await?;
+            change.has_parents = true;
+        }
+        Ok(())
+    }
+
+    /// 1452 for the first of these parents that a row refers to anew and that is not there.
+    async fn check_parents(
+        &self,
+        change: &Change,
+        which: impl Fn(&Parent) -> bool,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let node = &self.nodes[change.node];
+        for parent in node.parents.iter().filter(|parent| which(parent)) {
+            let is_same = |(old, new)| !differ(&node.table, old, new, &parent.key.columns);
+            if change.old.as_ref().zip(change.new.as_ref()).is_some_and(is_same) {
+                continue;
+            }
+            if let Some(old) = &change.old {
+                self.parent_key(node, parent, old, context)?;
+            }
+            if let Some(new) = change.new.as_ref().filter(|_| change.event != Event::Delete) {
+                self.check_parent(node, parent, new, context).await?;
+            }
+        }
+        Ok(())
     }
 
     /// 1451 if there are children that refuse a change.
@@ -181,22 +238,12 @@ impl ForeignKeys {
         Ok(())
     }
 
-    /// A change has been written: its parents, and the children that go with it.
+    /// A change has been written: its parents that have not been found, and the children that go with it.
     fn follow<'a>(&'a self, change: Change, context: &'a mut ExecContext<'_>) -> BoxFuture<'a, Result<(), SqlError>> {
         Box::pin(async move {
             let node = &self.nodes[change.node];
-            for parent in &node.parents {
-                let is_same = |(old, new)| !differ(&node.table, old, new, &parent.key.columns);
-                if change.old.as_ref().zip(change.new.as_ref()).is_some_and(is_same) {
-                    continue;
-                }
-                if let Some(old) = &change.old {
-                    self.parent_key(node, parent, old, context)?;
-                }
-                if let Some(new) = change.new.as_ref().filter(|_| change.event != Event::Delete) {
-                    self.check_parent(node, parent, new, context).await?;
-                }
-            }
+            let is_left = |parent: &Parent| !change.has_parents || parent.is_of(change.node);
+            self.check_parents(&change, is_left, context).await?;
             for child in node.children.iter().filter(|child| !change.is_refused_by(child)) {
                 self.change_children(node, child, &change, context).await?;
             }
@@ -333,6 +380,7 @@ impl ForeignKeys {
             old: Some(row.clone()),
             new: new.clone(),
             depth: change.depth + 1,
+            has_parents: false,
             updated,
         };
         self.check_refusals(&next, context).await?;
@@ -347,10 +395,17 @@ impl ForeignKeys {
     }
 }
 
+impl Parent {
+    /// Whether it is a row of the node's own table.
+    fn is_of(&self, node: usize) -> bool {
+        self.target.is_some_and(|(target, _)| target == node)
+    }
+}
+
 impl Change {
     fn of(event: Event, old: Option<Bytes>, new: Option<Bytes>) -> Self {
         let updated = if event == Event::Update { vec![0] } else { Vec::new() };
-        Change { node: 0, event, old, new, depth: 0, updated }
+        Change { node: 0, event, old, new, depth: 0, has_parents: false, updated }
     }
 
     fn action(&self, child: &Child) -> ReferentialAction {
@@ -376,8 +431,9 @@ pub(crate) async fn update_row(
         context.transaction.update(table, old, new).await?;
         return Ok(());
     };
-    let change = Change::of(Event::Update, Some(old.clone()), Some(new.clone()));
+    let mut change = Change::of(Event::Update, Some(old.clone()), Some(new.clone()));
     keys.check_refusals(&change, context).await?;
+    keys.check_parents_first(&mut change, context).await?;
     let before = context.transaction.begin_row();
     context.transaction.update(table, old, new).await?;
     undone_if_violated(keys.follow(change, context).await, before, context)

@@ -15,6 +15,7 @@ use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
+use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, coerce, convert_for_column, name_table};
 use crate::result::Outcome;
 
@@ -185,13 +186,18 @@ impl InsertPlan {
                 progress.values[column] = default.value(def, progress.strictness, progress.rows, &context.eval)?;
             }
         }
+        if let Some(pk) = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]) {
+            let (increment, offset) = context.auto_increment;
+            progress.values[pk] = Value::UInt(self.table.generated_keys().next(1, increment, offset));
+        }
+        let Some(has_parents) = self.find_parents(progress, context).await? else { return Ok(()) };
         let generated = self.number_row(progress, context)?;
         // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
         let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
         if let (None, Some(column), true) = (generated, self.auto_increment, told && !self.hides_numbers()) {
             progress.last_given = number_of(&progress.values[column]);
         }
-        self.insert_numbered(generated, progress, context).await?;
+        self.insert_numbered(generated, has_parents, progress, context).await?;
         progress.numbers.end_row();
         Ok(())
     }
@@ -200,6 +206,7 @@ impl InsertPlan {
     async fn insert_numbered(
         &self,
         generated: Option<u64>,
+        has_parents: bool,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
@@ -207,7 +214,7 @@ impl InsertPlan {
         let before = self.foreign.as_ref().map(|_| context.transaction.begin_row());
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
-                if !self.has_its_parents(row, before, progress, context).await? {
+                if !self.has_its_parents(row, has_parents, before, progress, context).await? {
                     progress.numbers.give_back(generated);
                     return Ok(());
                 }
@@ -222,16 +229,43 @@ impl InsertPlan {
         }
     }
 
+    /// Looks for the parents of a row that has no number yet. `None` if it has none and is passed over by IGNORE; else whether they were
+    /// found, or are to be looked for later.
+    async fn find_parents(
+        &self,
+        progress: &mut Progress,
+        context: &mut ExecContext<'_>,
+    ) -> Result<Option<bool>, SqlError> {
+        let Some(foreign) = self.foreign.as_ref().filter(|_| context.parents_first) else { return Ok(Some(false)) };
+        let number = self.auto_increment.map(|column| {
+            let zero = implicit_default(&self.table.def.columns[column]);
+            (column, std::mem::replace(&mut progress.values[column], zero))
+        });
+        let row = self.table.codec.row.encode(&progress.values);
+        if let Some((column, number)) = number {
+            progress.values[column] = number;
+        }
+        match foreign.is_to_be_inserted(row?, self.auto_increment, context).await {
+            Err(error) if self.ignore && is_violation(&error) => {
+                context.eval.warnings.push_error(WarningLevel::Warning, &error);
+                progress.rows -= 1;
+                Ok(None)
+            }
+            result => result.map(Some),
+        }
+    }
+
     /// Whether an inserted row may stay; with IGNORE one without its parents is taken back, and does not count as a record.
     async fn has_its_parents(
         &self,
         row: Bytes,
+        has_parents: bool,
         before: Option<Savepoint>,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<bool, SqlError> {
         let Some((foreign, before)) = self.foreign.as_ref().zip(before) else { return Ok(true) };
-        match foreign.inserted(row, context).await {
+        match foreign.inserted(row, has_parents, context).await {
             Err(error) if self.ignore && is_violation(&error) => {
                 context.transaction.rollback_to(before);
                 context.eval.warnings.push_error(WarningLevel::Warning, &error);
@@ -244,8 +278,7 @@ impl InsertPlan {
 
     /// Gives the row its AUTO_INCREMENT number, if it has none.
     fn number_row(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<Option<u64>, SqlError> {
-        let counted_pk = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]);
-        let Some(column) = self.auto_increment.or(counted_pk) else { return Ok(None) };
+        let Some(column) = self.auto_increment else { return Ok(None) };
         let series = Series::new(context.auto_increment);
         let zero_is_number = context.eval.session.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
         let wanted = match &progress.values[column] {
@@ -256,23 +289,12 @@ impl InsertPlan {
             _ => false,
         };
         let largest = largest(&self.table.def.columns[column].ty);
-        // A row that brings its number, and a source's log, have none of such a key.
-        let has_own = progress.numbers.begin_at(context.insert_id) || !wanted || self.auto_increment.is_none();
-        if let Some(pk) = counted_pk.filter(|_| has_own) {
-            progress.values[pk] = Value::UInt(progress.numbers.make_key(&self.table, largest, series));
-        }
         if !wanted {
             progress.numbers.pass(number_of(&progress.values[column]), series);
             return Ok(None);
         }
-        if self.auto_increment.is_none() {
-            return Ok(None);
-        }
         let def = &self.table.def.columns[column];
         let number = progress.numbers.make(&self.table, largest, series, &mut context.insert_id);
-        if let Some(pk) = counted_pk.filter(|_| !has_own) {
-            progress.values[pk] = Value::UInt(number);
-        }
         if def.nullable && progress.values[column].is_null() {
             // A column that may be NULL stays so, as in MySQL: the number is gone.
             return Ok(Some(number));
@@ -344,7 +366,8 @@ impl InsertPlan {
             match context.transaction.insert(&self.table, row.clone()).await {
                 Ok(()) => {
                     if let Some(foreign) = &self.foreign {
-                        foreign.inserted(row, context).await?;
+                        // What was deleted may have taken a parent along.
+                        foreign.inserted(row, false, context).await?;
                     }
                     progress.affected += 1;
                     progress.generated(self, generated);

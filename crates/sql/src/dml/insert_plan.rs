@@ -13,7 +13,7 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
 use crate::bind::from::{column_name_of, target_table};
 use crate::bind::query::wrong_value_count;
-use crate::bind::scope::{Scope, Visible, unknown_column};
+use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, split_name};
 use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default};
@@ -83,6 +83,9 @@ pub(crate) struct OnDuplicate {
     pub(crate) assignments: Assignments,
 }
 
+/// A name that no statement can write.
+const NO_NAME: &str = "\0new";
+
 /// Where the rows come from, before ON DUPLICATE KEY UPDATE has said what else it reads of a SELECT.
 enum Given {
     Values(ValuesPlan),
@@ -123,10 +126,11 @@ pub(crate) async fn plan_insert<'a>(
         Some(query) => Given::Query(query),
         None => Given::Values(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
     };
+    let new_row = named_row(&table, insert, &columns)?;
     let on_duplicate = match &insert.on {
         None => None,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
-            Some(plan_on_duplicate(binder, insert, &table, assignments, given.query())?)
+            Some(plan_on_duplicate(binder, insert, &table, assignments, new_row, given.query())?)
         }
         Some(other) => return Err(SqlError::not_supported(other)),
     };
@@ -257,31 +261,54 @@ async fn plan_selected<'a>(
     Ok(InsertSource::Query { plan, reads_target, as_bytes, members })
 }
 
+/// The new row as ON DUPLICATE KEY UPDATE sees it: under its alias, with the columns that the statement names, in the order and by the
+/// names that it gives them.
+fn named_row(table: &Arc<Table>, insert: &sql::Insert, columns: &[usize]) -> Result<BoundTable, SqlError> {
+    let mut row = target_table(table, NO_NAME);
+    let Some(alias) = &insert.insert_alias else { return Ok(row) };
+    row.alias = Arc::from(split_name(&alias.row_alias)?.1);
+    if *row.alias == *table.def.name {
+        return Err(not_unique(&row.alias));
+    }
+    row.schema = None;
+    let visible = || (0..row.columns.len()).filter(|&column| !row.columns[column].invisible).collect();
+    let named: Vec<usize> = if columns.is_empty() { visible() } else { columns.to_vec() };
+    let mut names = vec![Arc::from(NO_NAME); row.columns.len()];
+    match alias.col_aliases.as_ref().filter(|aliases| !aliases.is_empty()) {
+        None => named.iter().for_each(|&column| names[column] = row.columns[column].name.clone()),
+        Some(aliases) if aliases.len() != named.len() => {
+            let message = "In definition of view, derived table or common table expression, SELECT list and column names \
+                           list have different column counts";
+            return Err(SqlError::new(codes::VIEW_WRONG_LIST, message));
+        }
+        Some(aliases) => {
+            for (at, (&column, name)) in named.iter().zip(aliases).enumerate() {
+                let is_again = |after: &sql::Ident| types::schema::same_name(&after.value, &name.value);
+                if aliases[at + 1..].iter().any(is_again) {
+                    let message = format!("Duplicate column name '{}'", name.value);
+                    return Err(SqlError::new(codes::DUP_FIELDNAME, message));
+                }
+                names[column] = Arc::from(name.value.as_str());
+            }
+        }
+    }
+    row.columns = row.columns.iter().zip(names).map(|(column, name)| ColumnInfo { name, ..column.clone() }).collect();
+    Ok(row)
+}
+
 fn plan_on_duplicate<'a>(
     binder: &mut Binder<'a>,
     insert: &'a sql::Insert,
     table: &Arc<Table>,
     assignments: &'a [sql::Assignment],
+    new_row: BoundTable,
     query: Option<&mut BoundQuery>,
 ) -> Result<OnDuplicate, SqlError> {
     let mut scope = Scope { barrier: true, new_row: Some(1), ..Scope::default() };
     scope.add_table(target_table(table, &table.def.name))?;
     scope.visible = scope.visible_columns_of(0);
-    // A name that no statement can write stands for "no alias".
-    let mut new_row = target_table(table, "\0new");
-    let mut hidden = true;
-    if let Some(alias) = &insert.insert_alias {
-        new_row.alias = Arc::from(split_name(&alias.row_alias)?.1);
-        new_row.schema = None;
-        if let Some(names) = &alias.col_aliases {
-            let named = new_row.columns.iter_mut().filter(|column| !column.invisible);
-            for (column, name) in named.zip(names) {
-                *column = ColumnInfo { name: Arc::from(name.value.as_str()), ..column.clone() };
-            }
-            hidden = false;
-        }
-    }
     let number = scope.add_table(new_row)?;
+    let hidden = insert.insert_alias.is_none();
     let columns = scope.visible_columns_of(number).into_iter().map(|visible| Visible { hidden, ..visible });
     scope.visible.extend(columns);
     let mut query = query;

@@ -15,16 +15,12 @@ const LONGEST_INTERVAL: u32 = 16;
 pub(super) struct Numbers {
     /// The next number; 0 before the first.
     next: u64,
-    /// The next key of a row that has a number already: what the column's numbers have not come to yet.
-    key: u64,
     /// The end of what is reserved.
     end: u64,
     /// Rows for which numbers are still reserved; before the first interval those that are expected.
     rows: u64,
     /// Intervals that were reserved.
     intervals: u32,
-    /// They begin where INSERT_ID says.
-    given: bool,
     /// The next number before this row's own moved it.
     passed: Option<u64>,
 }
@@ -70,36 +66,12 @@ impl Numbers {
 
     /// The number of the next row. `largest` is the column's; `first` is where the statement's numbers have to begin.
     pub(super) fn make(&mut self, table: &Table, largest: u64, series: Series, first: &mut Option<u64>) -> u64 {
-        self.next = self.next.max(self.key);
         if self.next >= self.end {
             self.reserve(table, largest, series, first);
         }
         let number = self.next;
         self.next = series.after(number);
-        self.key = if self.given { 0 } else { self.next };
         number
-    }
-
-    /// The generated key of a row whose number is not generated, or is one of INSERT_ID, which knows of no such keys.
-    pub(super) fn make_key(&mut self, table: &Table, largest: u64, series: Series) -> u64 {
-        if self.given {
-            return table.auto_increment().next(1, 1, 1);
-        }
-        if self.key == 0 || self.key >= self.end {
-            let passed = self.next;
-            self.reserve(table, largest, series, &mut None);
-            self.key = self.next;
-            self.next = self.next.max(passed);
-        }
-        let key = self.key;
-        self.key = series.after(key);
-        key
-    }
-
-    /// Whether they begin, or will, where INSERT_ID says.
-    pub(super) fn begin_at(&mut self, first: Option<u64>) -> bool {
-        self.given |= first.is_some();
-        self.given
     }
 
     fn reserve(&mut self, table: &Table, largest: u64, series: Series, first: &mut Option<u64>) {
@@ -131,10 +103,7 @@ impl Numbers {
     /// The row did not come to be: the next one gets the number that was generated for it, and one that it had by itself does not count.
     pub(super) fn give_back(&mut self, generated: Option<u64>) {
         match generated {
-            Some(number) => {
-                self.next = number;
-                self.key = self.key.min(number);
-            }
+            Some(number) => self.next = number,
             None => self.next = self.passed.unwrap_or(self.next),
         }
     }

@@ -62,6 +62,8 @@ pub struct ExecContext<'a> {
     pub client_found_rows: bool,
     /// `foreign_key_checks`
     pub foreign_key_checks: bool,
+    /// Parents are looked for before a row is written.
+    pub parents_first: bool,
     /// `auto_increment_increment` and `auto_increment_offset`
     pub auto_increment: (u64, u64),
     /// `insert_id`: the first number that AUTO_INCREMENT makes in the statement, if that was said.

@@ -279,7 +279,7 @@ async fn try_insert(
         }
     }
     match mapped.foreign.as_ref().filter(|_| context.foreign_key_checks) {
-        Some(foreign) => foreign.inserted(row, context).await,
+        Some(foreign) => foreign.inserted(row, false, context).await,
         None => Ok(()),
     }
 }

@@ -155,6 +155,7 @@ impl Session {
             waiting: &waiting,
             client_found_rows: false,
             foreign_key_checks: true,
+            parents_first: false,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             insert_id: None,
             select_limit: None,

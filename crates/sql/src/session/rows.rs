@@ -265,6 +265,7 @@ impl Session {
             waiting: &waiting,
             client_found_rows: self.client.found_rows,
             foreign_key_checks: hot.foreign_key_checks,
+            parents_first: !self.is_applier,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             insert_id: hot.insert_id,
             select_limit: match statement.statement {

@@ -12,7 +12,7 @@ use crate::parse::ast::{ColumnPlace, IndexKind, IndexPart};
 impl Work<'_> {
     /// The definition, and for each of its columns the old position.
     pub(super) fn finish(mut self, context: &DdlContext<'_>) -> Result<(TableDef, Vec<Option<usize>>), SqlError> {
-        self.replace_generated_key();
+        self.replace_generated_key()?;
         let order = self.arrange()?;
         let mut sources: Vec<Option<usize>> = order.iter().map(|&at| self.columns[at].source).collect();
         let columns = order.iter().map(|&at| self.new_column(at, context));
@@ -45,13 +45,20 @@ impl Work<'_> {
         Ok((self.def, sources))
     }
 
-    /// A real primary key takes the place of the generated one.
-    fn replace_generated_key(&mut self) {
-        let comes = self.new_indexes.iter().any(|spec| spec.kind == IndexKind::Primary);
-        if self.old.generated_pk && comes {
+    /// A real primary key takes the place of the generated one, which otherwise goes with its column alone (4111).
+    fn replace_generated_key(&mut self) -> Result<(), SqlError> {
+        if !self.old.generated_pk {
+            return Ok(());
+        }
+        if self.indexes[0].used == Used::Dropped && self.columns[0].used != Used::Dropped {
+            let message = "Please drop primary key column to be able to drop generated invisible primary key.";
+            return Err(SqlError::new(codes::DROP_PK_COLUMN_TO_DROP_GIPK, message));
+        }
+        if self.new_indexes.iter().any(|spec| spec.kind == IndexKind::Primary) {
             self.indexes[0].used = Used::Dropped;
             self.columns[0].used = Used::Dropped;
         }
+        Ok(())
     }
 
     fn new_column(&self, at: usize, context: &DdlContext<'_>) -> Result<ColumnDef, SqlError> {

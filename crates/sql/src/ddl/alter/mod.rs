@@ -68,7 +68,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
     }
     let row_warnings = Arc::default();
-    let row_mapper = mapper::row_mapper(&table.def, &new_def, &sources, context, &row_warnings)?;
+    let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
+    let is_copied = converts || table.is_temporary() || online::copies(alter);
+    let row_mapper = mapper::row_mapper(&table.def, &new_def, (&sources, is_copied), context, &row_warnings)?;
     let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
     // Rows that are mapped are written anew, with all indexes.
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
@@ -79,9 +81,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         let is_built =
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
-        let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
         let renames_keys = foreign_key::any_renamed(&table.def, &renamed_columns, context);
-        let work = online::Work { is_copied, is_built, is_nothing, converts, renames_keys };
+        let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(&table.def, &new_def, &sources);
+        let work = online::Work { is_copied, is_built, is_nothing, converts, silences_null, renames_keys };
         online::check_kept(alter.online.as_ref(), &work)?;
         if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
             let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";

@@ -5,7 +5,7 @@
 
 use base::{SqlError, codes};
 
-use crate::parse::ast::Online;
+use crate::parse::ast::{AlterAction, AlterTable, IndexKind, Online};
 
 /// What an ALTER TABLE has to do.
 pub(super) struct Work {
@@ -17,6 +17,8 @@ pub(super) struct Work {
     pub(super) is_nothing: bool,
     /// Values get another type.
     pub(super) converts: bool,
+    /// A column takes no NULLs any more, and `sql_mode` lets zeros stand for those that there are.
+    pub(super) silences_null: bool,
     /// Columns of foreign keys, or columns to which some refer, get another name.
     pub(super) renames_keys: bool,
 }
@@ -46,6 +48,17 @@ pub(super) fn check(online: &Online) -> Result<(), SqlError> {
     }
 }
 
+/// Whether a MySQL copies the table for what the statement says: because it is to, or as the primary key goes and no other comes.
+pub(super) fn copies(alter: &AlterTable) -> bool {
+    let says = |wanted: fn(&AlterAction) -> bool| alter.actions.iter().any(|action| wanted(action.unconditional()));
+    let adds_key = |action: &AlterAction| match action {
+        AlterAction::AddIndex(spec) => spec.kind == IndexKind::Primary,
+        _ => false,
+    };
+    let is_asked = alter.online.as_ref().and_then(|online| online.algorithm.as_deref()) == Some("COPY");
+    is_asked || says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !says(adds_key)
+}
+
 /// Whether what has to be done can be done so (1845, 1846). MySQL copies a table whose values get another type, and does not rename columns of
 /// foreign keys then.
 pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), SqlError> {
@@ -53,19 +66,29 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
         let message = format!("{what} is not supported for this operation. Try {instead}.");
         Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED, message))
     };
+    let because = |what: &str, reason: &str, instead: &str| {
+        let message = format!("{what} is not supported. Reason: {reason}. Try {instead}.");
+        Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message))
+    };
     let (algorithm, lock) = online.map_or((None, None), |online| (online.algorithm.as_deref(), online.lock.as_deref()));
+    if work.silences_null {
+        let silently = "cannot silently convert NULL values, as required in this SQL_MODE";
+        match (algorithm, lock) {
+            (Some("INPLACE"), _) => return because("ALGORITHM=INPLACE", silently, "ALGORITHM=COPY"),
+            (Some("INSTANT"), _) => return because("ALGORITHM=INSTANT", silently, "ALGORITHM=COPY/INPLACE"),
+            (_, Some("NONE")) => return because("LOCK=NONE", silently, "LOCK=SHARED"),
+            _ => {}
+        }
+    }
     match algorithm {
         Some("INSTANT") if work.is_built => return not_supported("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE"),
         Some("NOCOPY") if work.is_copied => return not_supported("ALGORITHM=NOCOPY", "ALGORITHM=COPY/INPLACE"),
         Some("COPY" | "DEFAULT") | None if work.renames_keys && (work.converts || algorithm == Some("COPY")) => {
-            let message = "ALGORITHM=COPY is not supported. Reason: Columns participating in a foreign key are renamed. Try \
-                           ALGORITHM=INPLACE.";
-            return Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message));
+            let reason = "Columns participating in a foreign key are renamed";
+            return because("ALGORITHM=COPY", reason, "ALGORITHM=INPLACE");
         }
         Some("INPLACE") if work.converts => {
-            let message = "ALGORITHM=INPLACE is not supported. Reason: Cannot change column type INPLACE. Try \
-                           ALGORITHM=COPY.";
-            return Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message));
+            return because("ALGORITHM=INPLACE", "Cannot change column type INPLACE", "ALGORITHM=COPY");
         }
         _ => {}
     }

@@ -168,6 +168,7 @@ impl<'a> Work<'a> {
             self.old.index_number(name).is_some() || self.new_indexes.iter().any(is_new)
         };
         let has_index = |name: &str| self.index_position(name).is_ok();
+        let is_generated = |name: &str| self.old.generated_pk && same_name(name, PRIMARY);
         match action {
             AlterAction::AddColumn(spec, _) if had_column(&spec.name) => {
                 duplicate(codes::DUP_FIELDNAME, "column name", &spec.name)
@@ -182,7 +183,7 @@ impl<'a> Work<'a> {
                 duplicate(codes::DUP_KEYNAME, "key name", name)
             }
             AlterAction::DropColumn(name) => self.position(name).is_err().then(|| cant_drop(name)),
-            AlterAction::DropIndex(name) => (!has_index(name)).then(|| cant_drop(name)),
+            AlterAction::DropIndex(name) => (!has_index(name) || is_generated(name)).then(|| cant_drop(name)),
             AlterAction::DropForeignKey(name) => (!has_foreign_key(name)).then(|| cant_drop(name)),
             AlterAction::DropConstraint(name) => (!has_foreign_key(name) && !has_index(name)).then(|| cant_drop(name)),
             AlterAction::ModifyColumn(spec, _) => self.position(&spec.name).err(),
@@ -239,12 +240,8 @@ impl<'a> Work<'a> {
     }
 
     fn drop_column(&mut self, name: &str) -> Result<(), SqlError> {
-        // With a generated primary key its column goes, which may be said besides.
-        let goes_with_key = self.old.generated_pk && is_generated_key(name) && self.columns[0].used == Used::Dropped;
-        if !goes_with_key {
-            let at = self.position(name).map_err(|_| cant_drop(name))?;
-            self.columns[at].used = Used::Dropped;
-        }
+        let at = self.position(name).map_err(|_| cant_drop(name))?;
+        self.columns[at].used = Used::Dropped;
         Ok(())
     }
 
@@ -276,9 +273,6 @@ impl<'a> Work<'a> {
             _ => cant_drop(name),
         })?;
         self.indexes[at].used = Used::Dropped;
-        if at == 0 && self.old.generated_pk {
-            self.columns[0].used = Used::Dropped;
-        }
         Ok(())
     }
 

@@ -119,6 +119,7 @@ impl Fixture {
             waiting: &NoWaitingFunctions,
             client_found_rows: false,
             foreign_key_checks: true,
+            parents_first: true,
             auto_increment: (1, 1),
             insert_id: None,
             select_limit: None,
