@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use sim::{ClusterReport, ClusterScenario, Executing, run_cluster};
 
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 36;
 /// These are longer.
-const SEEDS_OF_COMPARISONS: u64 = 50;
+const SEEDS_OF_COMPARISONS: u64 = 30;
 
 /// Runs these seeds; what they did, added up.
 fn run(seeds: Range<u64>, scenario: &ClusterScenario) -> ClusterReport {

@@ -4,7 +4,7 @@ mod common;
 
 use sim::{Scenario, run_seed};
 
-const SEEDS: u64 = 500;
+const SEEDS: u64 = 350;
 
 /// Seeds that found something, with what it was: a recovery that relied on bytes in the system's cache (1414), bytes of
 /// a failed sync taken for durable (1000001), two syncs through one open file (1000002), a file's first bytes not

@@ -25,8 +25,8 @@ fn start(kind: Option<Kind>, name: &str) -> Result<Node> {
         }
         Some(kind) => {
             let more: &[&str] = match kind {
-                Kind::Mysql97 => &["--innodb-redo-log-capacity=64M"],
-                Kind::Maria118 => &["--log-slave-updates", "--innodb-log-file-size=32M"],
+                Kind::Mysql97 => &[],
+                Kind::Maria118 => &["--log-slave-updates"],
             };
             let quick = ["--sync-binlog=0", "--innodb-flush-log-at-trx-commit=0"];
             let peer = Peer::start(kind, name, Duration::ZERO, &[&quick[..], more].concat())?;

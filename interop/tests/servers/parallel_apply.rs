@@ -8,7 +8,7 @@ use interop::{Answer, Client, Connection, Kind, Node, Peer, Server, ServerOption
 
 /// Clients that move money between a few accounts: most of their transactions want rows of others.
 const CLIENTS: u64 = 6;
-const TRANSFERS: u64 = 120;
+const TRANSFERS: u64 = 70;
 const ACCOUNTS: u64 = 12;
 const MONEY: u64 = 1000 * ACCOUNTS;
 /// For a replica to have what its source has.
