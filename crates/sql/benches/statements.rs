@@ -112,7 +112,6 @@ impl Bench {
             reuse_policy: Default::default(),
             microseconds: 0,
             foreign_key_checks: true,
-            parents_first: true,
             warnings: &warnings,
         };
         let planned = plan_ddl(ddl, &context).unwrap();
