@@ -112,3 +112,36 @@ SELECT id FROM bk WHERE d < 'abcde' AND d > '' ORDER BY id
 SELECT id FROM bk WHERE c IN ('ab', 'abcde', 'abcd', x'00ff0000') ORDER BY id
 DELETE FROM bk WHERE c > 'ab'
 SELECT id FROM bk ORDER BY id
+-- Texts of a list that are no dates: nothing for a DATE, zeros for the others; an error where rows are changed.
+SET sql_mode = ''
+CREATE TABLE listed (id INT PRIMARY KEY, d DATE, dt DATETIME, ts TIMESTAMP NULL)
+INSERT INTO listed VALUES (1, 0, 0, 0), (2, '2024-01-01', '2024-01-01', '2024-01-01'), (3, '2024-02-00', '2024-02-00', NULL)
+SET sql_mode = DEFAULT
+SELECT id FROM listed WHERE d IN ('abc', '2024-01-01')
+SELECT id FROM listed WHERE d IN ('abc', 'def')
+SELECT id FROM listed WHERE d NOT IN ('abc', 'def')
+SELECT id FROM listed WHERE d NOT IN ('abc', '2024-01-01')
+SELECT id FROM listed WHERE d IN ('0000-00-00', '2024-01-01')
+SELECT id FROM listed WHERE d NOT IN ('0000-00-00', '2024-01-01')
+SELECT id FROM listed WHERE d IN ('2024-02-00', '2024-01-01')
+SELECT id FROM listed WHERE d IN (NULL, '0000-00-00')
+SELECT id FROM listed WHERE d IN (DATE'2024-01-01', '0000-00-00')
+SELECT id FROM listed WHERE dt IN ('abc', '2024-01-01')
+SELECT id FROM listed WHERE dt NOT IN ('abc', '2024-01-01')
+SELECT id FROM listed WHERE dt IN ('0000-00-00', '2024-01-01')
+SELECT id FROM listed WHERE dt IN ('2024-02-00', '2024-01-01')
+SELECT id FROM listed WHERE dt NOT IN ('2024-02-00', '2024-01-01')
+SELECT id FROM listed WHERE ts IN ('abc', '2024-01-01')
+SELECT id FROM listed WHERE ts IN ('2024-02-00', '2024-01-01')
+DELETE FROM listed WHERE d IN ('abc', '2024-01-01')
+DELETE FROM listed WHERE d IN ('0000-00-00', '2024-01-01')
+UPDATE listed SET id = id + 10 WHERE dt IN ('0000-00-00', '2024-01-01')
+UPDATE listed SET id = id + 10 WHERE dt IN ('2024-02-00', '2024-01-01')
+UPDATE listed SET id = id + 10 WHERE ts IN ('abc', '2024-01-01')
+SELECT id FROM listed
+SET sql_mode = ''
+SELECT id FROM listed WHERE d IN ('0000-00-00', '2024-01-01')
+DELETE FROM listed WHERE dt IN ('abc', '2024-01-01')
+SELECT id FROM listed
+SET sql_mode = DEFAULT
+DROP TABLE listed

@@ -23,8 +23,18 @@ pub(crate) struct ConstantBeside {
     column: Option<String>,
     ty: ColumnType,
     value: Expr,
-    /// It is one of BETWEEN's.
-    is_bound: bool,
+    place: Place,
+}
+
+/// Where a constant stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Beside an operator.
+    Compared,
+    /// In BETWEEN, where zeros are dates in any mode.
+    Bound,
+    /// In the list of IN; of dates these are only those that are none.
+    Listed,
 }
 
 /// How well a constant fits a column.
@@ -59,7 +69,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn note_bound(&mut self, written: &sql::Expr, column: &Expr, value: &Expr) {
         let before = self.constants.len();
         self.note_constant_beside(written, column, value);
-        self.constants[before..].iter_mut().for_each(|constant| constant.is_bound = true);
+        self.constants[before..].iter_mut().for_each(|constant| constant.place = Place::Bound);
     }
 
     /// Notes a constant beside what may be a column.
@@ -71,7 +81,7 @@ impl<'a> Binder<'a> {
         let fits_anyway = value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Null | Kind::Json);
         let Some(column) = name_of(written).filter(|_| is_value && !fits_anyway && !value.waits()) else { return };
         let (column, ty, value) = (Some(column.to_owned()), ty.clone(), value.clone());
-        self.constants.push(ConstantBeside { column, ty, value, is_bound: false });
+        self.constants.push(ConstantBeside { column, ty, value, place: Place::Compared });
     }
 }
 
@@ -87,10 +97,41 @@ impl Binder<'_> {
             let parsed = parse_time(value).map_or_else(Time::default, |parsed| parsed.value);
             let ty = ExprType::temporal(Kind::Time, fsp_of(parsed.parts().4)).nullable(false);
             let ty_of_list = ColumnType::Time { fsp: 0 };
-            self.constants.push(ConstantBeside { column: None, ty: ty_of_list, value: item, is_bound: false });
+            self.constants.push(ConstantBeside { column: None, ty: ty_of_list, value: item, place: Place::Listed });
             Expr::literal(Value::Time(parsed), ty)
         };
         list.into_iter().map(as_time).collect()
+    }
+
+    /// The literals of `column IN (…, …)` without those that are no dates: in MySQL such a text equals no DATE, and is a zero for other columns.
+    pub(crate) fn listed_dates(&mut self, written: &sql::Expr, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+        let is_constant = |item: &Expr| {
+            matches!(&item.kind, ExprKind::Literal(Value::Str(_) | Value::Null | Value::Date(_) | Value::DateTime(_)))
+        };
+        let (Some(ty), Some(column)) = (value.ty.origin.as_ref(), name_of(written)) else { return list };
+        let is_date = *ty == ColumnType::Date;
+        let is_such = is_date || matches!(ty, ColumnType::DateTime { .. } | ColumnType::Timestamp { .. });
+        if !is_such || value.as_column().is_none() || !list.iter().all(is_constant) {
+            return list;
+        }
+        let sql_mode = self.context.session.sql_mode;
+        let refused = if is_date { sql_mode.without(SqlMode::NO_ZERO_IN_DATE) } else { sql_mode };
+        let as_date = |item: Expr| {
+            let is_none = match &item.kind {
+                ExprKind::Literal(text @ Value::Str(_)) => {
+                    parse_datetime(text, Allow::ZEROS).is_none() || has_refused_zeros(text, refused)
+                }
+                _ => false,
+            };
+            if !is_none {
+                return Some(item);
+            }
+            let column = (!is_date).then(|| column.to_owned());
+            self.constants.push(ConstantBeside { column, ty: ty.clone(), value: item, place: Place::Listed });
+            let zero = ExprType::temporal(Kind::DateTime, 0).nullable(false);
+            (!is_date).then(|| Expr::literal(Value::DateTime(DateTime::ZERO), zero))
+        };
+        list.into_iter().filter_map(as_date).collect()
     }
 }
 
@@ -113,8 +154,9 @@ impl ConstantBeside {
                 _ => Fit::Not,
             },
             (_, ColumnType::Time { .. }) => as_time(&value),
+            _ if self.place == Place::Listed => Fit::Not,
             (Value::Str(_) | Value::Bytes(_), _)
-                if !self.is_bound && has_refused_zeros(&value, ctx.session.sql_mode) =>
+                if self.place != Place::Bound && has_refused_zeros(&value, ctx.session.sql_mode) =>
             {
                 Fit::Not
             }
@@ -134,7 +176,12 @@ impl ConstantBeside {
         let message = format!("Incorrect {kind} value: '{}' for column '{column}' at row 1", printable(&text));
         match fit {
             // Text that is no date is an error in any statement.
-            Fit::Not if !ctx.strict && value.as_bytes().is_some() && !matches!(self.ty, ColumnType::Time { .. }) => {
+            Fit::Not
+                if !ctx.strict
+                    && self.place != Place::Listed
+                    && value.as_bytes().is_some()
+                    && !matches!(self.ty, ColumnType::Time { .. }) =>
+            {
                 let name = if matches!(self.ty, ColumnType::Timestamp { .. }) {
                     "TIMESTAMP".into()
                 } else {

@@ -434,7 +434,12 @@ impl<'a> Binder<'a> {
             }
             Err(list) => {
                 let list = self.listed(&value, list);
-                build::in_list(value, list)
+                let list = self.listed_dates(expr, &value, list);
+                match list.is_empty() {
+                    // Nothing equals a list of what is no date: false, or NULL.
+                    true => build::compare(CompareOp::NotEq, value.clone(), value),
+                    false => build::in_list(value, list),
+                }
             }
         }
     }
