@@ -365,7 +365,7 @@ impl Table {
         trees.indexes.iter_mut().for_each(BTreeMap::clear);
         self.count_rows(-self.rows_in_memory());
         self.auto_increment().set(0);
-        self.generated_keys().set(0);
+        self.shared.generated_keys.set(0);
     }
 
     /// Another form of a temporary table (ALTER TABLE), with its rows, each mapped; the old one stays as it is.
@@ -381,7 +381,7 @@ impl Table {
     ) -> Result<Arc<Table>> {
         let to = engine.create_temporary_table(def);
         to.auto_increment().seen(self.auto_increment().peek() - 1);
-        to.generated_keys().seen(self.generated_keys().peek() - 1);
+        to.shared.generated_keys.seen(self.shared.generated_keys.peek() - 1);
         to.shared.go_on_as(&self.def, &to.def);
         let (Some(old), Some(new)) = (&self.temporary, &to.temporary) else { return Ok(to) };
         let (env, turn) = (&engine.core().env, ThreadTurn::default());

@@ -67,7 +67,7 @@ const MARIADB: Names = Names {
     promote: "STOP SLAVE; RESET SLAVE ALL; FLUSH BINARY LOGS",
     demote: "SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos",
     executed: "SELECT @@GLOBAL.gtid_binlog_pos",
-    arguments: &["--innodb-log-file-size=32M", "--log-slave-updates"],
+    arguments: &["--log-slave-updates"],
 };
 
 impl Names {

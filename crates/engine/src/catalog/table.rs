@@ -31,7 +31,7 @@ pub struct Table {
     /// Columns that are in any index, ascending: those whose changes concern more than the row.
     indexed_columns: Vec<usize>,
     /// Positions of the columns whose values move a counter.
-    counted_columns: Vec<(usize, Counter)>,
+    counted_columns: Vec<usize>,
     /// Commit number of the DDL that last built its rows or one of its indexes: older read views cannot use it (1412).
     pub(crate) since: AtomicU64,
 }
@@ -61,13 +61,6 @@ impl TableShared {
             to.seen(from.peek() - 1);
         }
     }
-}
-
-/// A counter of a table.
-#[derive(Clone, Copy, Debug)]
-enum Counter {
-    AutoIncrement,
-    GeneratedKeys,
 }
 
 /// What is asked of an index on each write.
@@ -144,7 +137,7 @@ impl Table {
     pub(crate) fn new(def: Arc<TableDef>, since: CommitNumber, shared: Arc<TableShared>) -> Self {
         let codec = TableCodec::new(def.clone());
         let indexes = (0..def.indexes.len()).map(|number| index_info(&def, &codec, number)).collect();
-        let counted_columns = counted_columns(&def);
+        let counted_columns = def.auto_increment_column().into_iter().chain(def.counted_pk()).collect();
         let indexed: BTreeSet<usize> =
             (0..def.indexes.len()).flat_map(|number| columns_of(&def, &codec, number)).collect();
         let indexed_columns = indexed.into_iter().collect();
@@ -181,10 +174,13 @@ impl Table {
         &self.shared.auto_increment
     }
 
-    /// The counter of its generated primary key, if it has an AUTO_INCREMENT column besides: what a client sees of that column's numbers
-    /// does not depend on the key.
-    pub fn generated_keys(&self) -> &AutoIncrement {
-        &self.shared.generated_keys
+    /// The counter of a column's values. A generated primary key beside an AUTO_INCREMENT column has one of its own: what a client sees of that
+    /// column's numbers does not depend on the key.
+    pub fn counter(&self, column: usize) -> &AutoIncrement {
+        match self.def.counted_pk() == Some(column) {
+            true => &self.shared.generated_keys,
+            false => &self.shared.auto_increment,
+        }
     }
 
     /// `schema.name`
@@ -204,12 +200,9 @@ impl Table {
 
     /// A row with this AUTO_INCREMENT value came to be, here or on the source.
     pub(crate) fn saw_auto_increment(&self, row: &Bytes) -> Result<(), TypeError> {
-        for (column, counter) in &self.counted_columns {
-            let counter = match counter {
-                Counter::AutoIncrement => &self.shared.auto_increment,
-                Counter::GeneratedKeys => &self.shared.generated_keys,
-            };
-            match self.codec.row.decode_column(row, *column)? {
+        for &column in &self.counted_columns {
+            let counter = self.counter(column);
+            match self.codec.row.decode_column(row, column)? {
                 Value::Int(value) if value > 0 => counter.seen(value as u64),
                 Value::UInt(value) => counter.seen(value),
                 Value::Float(value) if value > 0.0 => counter.seen(value as u64),
@@ -230,11 +223,6 @@ impl Table {
         }
         Ok(changed)
     }
-}
-
-fn counted_columns(def: &TableDef) -> Vec<(usize, Counter)> {
-    let auto_increment = def.auto_increment_column().map(|column| (column, Counter::AutoIncrement));
-    auto_increment.into_iter().chain(def.counted_pk().map(|pk| (pk, Counter::GeneratedKeys))).collect()
 }
 
 /// Columns of which the entries of an index hold something; of the clustered one, only those of its key.

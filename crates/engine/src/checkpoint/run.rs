@@ -251,7 +251,7 @@ impl Core {
             prepared: KeptPrepared::of(&mark.prepared),
             recovery_rate: self.checkpoints.shown_recovery_rate(),
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
-            generated_keys: with_key.map(|table| (table.id().0, table.generated_keys().peek())).collect(),
+            generated_keys: with_key.map(|table| (table.id().0, table.shared.generated_keys.peek())).collect(),
         }
     }
 

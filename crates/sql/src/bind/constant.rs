@@ -86,10 +86,19 @@ impl<'a> Binder<'a> {
 }
 
 impl Binder<'_> {
+    /// The literals of `column IN (…, …)` as what MySQL makes of them where all of a list are constants.
+    pub(crate) fn listed(&mut self, written: &sql::Expr, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+        match value.ty.kind {
+            Kind::Time => self.listed_times(list),
+            Kind::Date | Kind::DateTime => self.listed_dates(written, value, list),
+            _ => list,
+        }
+    }
+
     /// The literals of `time IN (…, …)` as times: MySQL makes them so where all of a list are constants, and text that is none is 00:00:00.
-    pub(crate) fn listed(&mut self, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+    fn listed_times(&mut self, list: Vec<Expr>) -> Vec<Expr> {
         let is_text = |item: &Expr| matches!(&item.kind, ExprKind::Literal(Value::Str(_) | Value::Null));
-        if value.ty.kind != Kind::Time || !list.iter().all(is_text) {
+        if !list.iter().all(is_text) {
             return list;
         }
         let as_time = |item: Expr| {
@@ -104,7 +113,7 @@ impl Binder<'_> {
     }
 
     /// The literals of `column IN (…, …)` without those that are no dates: in MySQL such a text equals no DATE, and is a zero for other columns.
-    pub(crate) fn listed_dates(&mut self, written: &sql::Expr, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+    fn listed_dates(&mut self, written: &sql::Expr, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
         let is_constant = |item: &Expr| {
             matches!(&item.kind, ExprKind::Literal(Value::Str(_) | Value::Null | Value::Date(_) | Value::DateTime(_)))
         };

@@ -433,8 +433,7 @@ impl<'a> Binder<'a> {
                 }
             }
             Err(list) => {
-                let list = self.listed(&value, list);
-                let list = self.listed_dates(expr, &value, list);
+                let list = self.listed(expr, &value, list);
                 match list.is_empty() {
                     // Nothing equals a list of what is no date: false, or NULL.
                     true => build::compare(CompareOp::NotEq, value.clone(), value),

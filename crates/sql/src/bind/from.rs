@@ -294,21 +294,31 @@ impl<'a> Binder<'a> {
         }
         let bound = bound?;
         if !names.is_empty() && names.len() != bound.columns.len() {
-            let message = "In definition of view, derived table or common table expression, SELECT list and column names \
-                           list have different column counts";
-            return Err(SqlError::new(codes::VIEW_WRONG_LIST, message));
+            return Err(wrong_column_list());
         }
         let mut columns: Vec<ColumnInfo> = Vec::with_capacity(bound.columns.len());
         for (at, (column, ty)) in bound.columns.iter().zip(&bound.types).enumerate() {
             let name: Arc<str> = names.get(at).map_or_else(|| column.name.clone(), |name| Arc::from(name.as_str()));
             if columns.iter().any(|other| same_name(&other.name, &name)) {
-                return Err(SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{name}'")));
+                return Err(duplicate_column(&name));
             }
             columns.push(ColumnInfo { name, ty: ExprType { utc: false, ..ty.clone() }, invisible: false });
         }
         let source = TableSource::Derived(Box::new(bound));
         Ok(BoundTable { source, ..unnamed_table(alias, alias, columns) })
     }
+}
+
+/// 1353
+pub(crate) fn wrong_column_list() -> SqlError {
+    let message = "In definition of view, derived table or common table expression, SELECT list and column names list have \
+                   different column counts";
+    SqlError::new(codes::VIEW_WRONG_LIST, message)
+}
+
+/// 1060
+pub(crate) fn duplicate_column(name: &str) -> SqlError {
+    SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{name}'"))
 }
 
 fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {

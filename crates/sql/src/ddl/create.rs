@@ -10,6 +10,7 @@ use super::index::PRIMARY;
 use super::{
     DdlContext, PlannedDdl, check_comment, check_table_name, column, foreign_key, index, render, table_exists,
 };
+use crate::bind::from::duplicate_column;
 use crate::bind::scope::not_unique;
 use crate::expr::WarningLevel;
 use crate::information_schema::definition_of;
@@ -172,7 +173,7 @@ fn check_columns(def: &TableDef) -> Result<(), SqlError> {
     }
     for (place, column) in def.columns.iter().enumerate() {
         if def.columns[..place].iter().any(|before| same_name(&before.name, &column.name)) {
-            return Err(SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{}'", column.name)));
+            return Err(duplicate_column(&column.name));
         }
     }
     let nulls = def.columns.iter().filter(|column| column.nullable).count().div_ceil(8) as u32;

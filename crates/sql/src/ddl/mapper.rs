@@ -58,7 +58,7 @@ pub(super) fn converts(old: &TableDef, new: &TableDef, sources: &[Option<usize>]
     let columns = new.columns.iter().zip(sources);
     columns
         .filter_map(|(column, source)| Some((&old.columns[(*source)?], column)))
-        .any(|(old, new)| !same_form(&ColumnDef { nullable: new.nullable, ..old.clone() }, new))
+        .any(|(old, new)| !same_values(old, new))
 }
 
 /// Whether a column that stays takes no NULLs any more.
@@ -70,7 +70,12 @@ pub(super) fn refuses_null(old: &TableDef, new: &TableDef, sources: &[Option<usi
 /// Whether values of both columns have the same bytes in a row and the same order in keys, and all that were allowed still
 /// are.
 fn same_form(old: &ColumnDef, new: &ColumnDef) -> bool {
-    if old.nullable && !new.nullable || old.collation != new.collation {
+    (!old.nullable || new.nullable) && same_values(old, new)
+}
+
+/// The same of values that are not NULL.
+fn same_values(old: &ColumnDef, new: &ColumnDef) -> bool {
+    if old.collation != new.collation {
         return false;
     }
     let same_length_bytes = |old: u32, new: u32| old <= new && (old > 255) == (new > 255);

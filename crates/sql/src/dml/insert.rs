@@ -188,7 +188,7 @@ impl InsertPlan {
         }
         if let Some(pk) = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]) {
             let (increment, offset) = context.auto_increment;
-            progress.values[pk] = Value::UInt(self.table.generated_keys().next(1, increment, offset));
+            progress.values[pk] = Value::UInt(self.table.counter(pk).next(1, increment, offset));
         }
         let Some(has_parents) = self.find_parents(progress, context).await? else { return Ok(()) };
         let generated = self.number_row(progress, context)?;
@@ -246,16 +246,22 @@ impl InsertPlan {
             progress.values[column] = number;
         }
         match foreign.is_to_be_inserted(row?, self.auto_increment, context).await {
-            Err(error) if self.ignore && is_violation(&error) => {
-                context.eval.warnings.push_error(WarningLevel::Warning, &error);
-                progress.rows -= 1;
-                Ok(None)
-            }
-            result => result.map(Some),
+            Ok(has_parents) => Ok(Some(has_parents)),
+            Err(error) => self.pass_over(error, progress, context).map(|()| None),
         }
     }
 
-    /// Whether an inserted row may stay; with IGNORE one without its parents is taken back, and does not count as a record.
+    /// With IGNORE a row without its parents is a warning, and does not count as a record.
+    fn pass_over(&self, error: SqlError, progress: &mut Progress, context: &ExecContext<'_>) -> Result<(), SqlError> {
+        if !self.ignore || !is_violation(&error) {
+            return Err(error);
+        }
+        context.eval.warnings.push_error(WarningLevel::Warning, &error);
+        progress.rows -= 1;
+        Ok(())
+    }
+
+    /// Whether an inserted row may stay; with IGNORE one without its parents is taken back.
     async fn has_its_parents(
         &self,
         row: Bytes,
@@ -265,15 +271,10 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<bool, SqlError> {
         let Some((foreign, before)) = self.foreign.as_ref().zip(before) else { return Ok(true) };
-        match foreign.inserted(row, has_parents, context).await {
-            Err(error) if self.ignore && is_violation(&error) => {
-                context.transaction.rollback_to(before);
-                context.eval.warnings.push_error(WarningLevel::Warning, &error);
-                progress.rows -= 1;
-                Ok(false)
-            }
-            result => result.map(|()| true),
-        }
+        let Err(error) = foreign.inserted(row, has_parents, context).await else { return Ok(true) };
+        self.pass_over(error, progress, context)?;
+        context.transaction.rollback_to(before);
+        Ok(false)
     }
 
     /// Gives the row its AUTO_INCREMENT number, if it has none.

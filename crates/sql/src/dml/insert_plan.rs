@@ -11,7 +11,7 @@ use types::{ColumnType, Value};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
-use crate::bind::from::{column_name_of, target_table};
+use crate::bind::from::{column_name_of, duplicate_column, target_table, wrong_column_list};
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
@@ -126,10 +126,12 @@ pub(crate) async fn plan_insert<'a>(
         Some(query) => Given::Query(query),
         None => Given::Values(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
     };
-    let new_row = named_row(&table, insert, &columns)?;
     let on_duplicate = match &insert.on {
-        None => None,
+        None if insert.insert_alias.is_none() => None,
+        // The alias has to be one, though nothing reads it.
+        None => named_row(&table, insert, &columns).map(|_| None)?,
         Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
+            let new_row = named_row(&table, insert, &columns)?;
             Some(plan_on_duplicate(binder, insert, &table, assignments, new_row, given.query())?)
         }
         Some(other) => return Err(SqlError::not_supported(other)),
@@ -276,17 +278,12 @@ fn named_row(table: &Arc<Table>, insert: &sql::Insert, columns: &[usize]) -> Res
     let mut names = vec![Arc::from(NO_NAME); row.columns.len()];
     match alias.col_aliases.as_ref().filter(|aliases| !aliases.is_empty()) {
         None => named.iter().for_each(|&column| names[column] = row.columns[column].name.clone()),
-        Some(aliases) if aliases.len() != named.len() => {
-            let message = "In definition of view, derived table or common table expression, SELECT list and column names \
-                           list have different column counts";
-            return Err(SqlError::new(codes::VIEW_WRONG_LIST, message));
-        }
+        Some(aliases) if aliases.len() != named.len() => return Err(wrong_column_list()),
         Some(aliases) => {
             for (at, (&column, name)) in named.iter().zip(aliases).enumerate() {
                 let is_again = |after: &sql::Ident| types::schema::same_name(&after.value, &name.value);
                 if aliases[at + 1..].iter().any(is_again) {
-                    let message = format!("Duplicate column name '{}'", name.value);
-                    return Err(SqlError::new(codes::DUP_FIELDNAME, message));
+                    return Err(duplicate_column(&name.value));
                 }
                 names[column] = Arc::from(name.value.as_str());
             }

@@ -186,11 +186,7 @@ impl MappedTable {
             Fill::Computed(default) => default.value(def, Strictness::Lenient, row_number, &context.eval)?,
             Fill::Counted => {
                 let (increment, offset) = context.auto_increment;
-                let counter = match self.table.def.counted_pk() == Some(number) {
-                    true => self.table.generated_keys(),
-                    false => self.table.auto_increment(),
-                };
-                let next = counter.next(1, increment, offset);
+                let next = self.table.counter(number).next(1, increment, offset);
                 crate::expr::convert_for_column(Value::UInt(next), def, Strictness::Strict, row_number, &context.eval)?
             }
             Fill::Impossible(error) => return Err(error.clone()),

@@ -69,8 +69,8 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     }
     let row_warnings = Arc::default();
     let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
-    let is_copied = converts || table.is_temporary() || online::copies(alter);
-    let row_mapper = mapper::row_mapper(&table.def, &new_def, (&sources, is_copied), context, &row_warnings)?;
+    let mysql_copies = converts || table.is_temporary() || online::copies(alter);
+    let row_mapper = mapper::row_mapper(&table.def, &new_def, (&sources, mysql_copies), context, &row_warnings)?;
     let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
     // Rows that are mapped are written anew, with all indexes.
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
@@ -137,12 +137,11 @@ fn logged(
         return (None, changes);
     }
     let mut actions = Vec::new();
-    let says = |wanted: fn(&AlterAction) -> bool| alter.actions.iter().any(|action| wanted(action.unconditional()));
     if goes {
-        if !says(|action| matches!(action, AlterAction::DropPrimaryKey)) {
+        if !alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) {
             actions.push("DROP PRIMARY KEY".to_owned());
         }
-        if !says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name))) {
+        if !alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name))) {
             actions.push(render::drop_generated_column());
         }
     }

@@ -443,6 +443,13 @@ pub enum AlterAction {
     },
 }
 
+impl AlterTable {
+    /// Whether one of its actions is such, with a condition or without.
+    pub fn says(&self, wanted: impl Fn(&AlterAction) -> bool) -> bool {
+        self.actions.iter().any(|action| wanted(action.unconditional()))
+    }
+}
+
 impl AlterAction {
     /// Whether it adds a primary or unique key.
     pub(crate) fn adds_unique(&self) -> bool {
