@@ -59,16 +59,28 @@ pub fn peers_home() -> PathBuf {
     cache.unwrap_or_else(|| home.join(".cache")).join("commuter-peers")
 }
 
-/// Data folders of all processes; visible at the same path inside the roots.
-fn all_data() -> PathBuf {
-    peers_home().join("data")
+/// Data folders of all processes, on the disk and in memory; visible at the same paths inside the roots.
+fn data_folders() -> [PathBuf; 2] {
+    ["data", "memory"].map(|name| peers_home().join(name))
+}
+
+/// Whether this process has its data folders in memory, where tests do not wait for syncs of a disk.
+fn is_in_memory() -> bool {
+    std::env::var_os("COMMUTER_TEST_DATA").is_some_and(|kind| kind == "memory")
 }
 
 /// Data folders of this process. What others have left, which may tell why a test failed, is removed when it is an hour old.
 pub(crate) fn peers_data() -> PathBuf {
-    static REMOVED: Once = Once::new();
-    REMOVED.call_once(|| remove_old(&all_data()));
-    all_data().join(std::process::id().to_string())
+    static PREPARED: Once = Once::new();
+    let [disk, memory] = data_folders();
+    let all = if is_in_memory() { memory } else { disk };
+    PREPARED.call_once(|| {
+        if is_in_memory() {
+            Mounts::read().and_then(|mounts| mounts.add_memory()).unwrap_or_else(|error| panic!("{error}"));
+        }
+        remove_old(&all);
+    });
+    all.join(std::process::id().to_string())
 }
 
 /// A folder's name that no other server of this process has or had: tests that run side by side give the same.
@@ -119,7 +131,6 @@ pub(crate) fn debezium_folder() -> PathBuf {
 /// # Errors
 /// What the failing command printed.
 pub fn install_everything() -> Result<()> {
-    fs::create_dir_all(all_data()).map_err(|error| error.to_string())?;
     fs::create_dir_all(peers_home().join("bin")).map_err(|error| error.to_string())?;
     host_packages()?;
     for kind in [Kind::Mysql97, Kind::Maria118] {
@@ -181,23 +192,48 @@ fn install_root(kind: Kind) -> Result<()> {
     mount_into(&root)
 }
 
-/// Makes `/proc`, `/dev` and the data folder visible in a root.
+/// Makes `/proc`, `/dev` and the data folders visible in a root.
 fn mount_into(root: &Path) -> Result<()> {
-    let data = all_data();
-    let inside = root.join(data.strip_prefix("/").unwrap_or(&data));
-    fs::create_dir_all(&inside).map_err(|error| error.to_string())?;
-    fs::create_dir_all(&data).map_err(|error| error.to_string())?;
-    let mounted = fs::read_to_string("/proc/self/mounts").map_err(|error| error.to_string())?;
-    let is_mounted = |at: &Path| mounted.lines().any(|line| line.split(' ').nth(1) == at.to_str());
-    if !is_mounted(&root.join("proc")) {
-        run(Command::new("mount").args(["-t", "proc", "proc"]).arg(root.join("proc")))?;
-    }
-    for (from, to) in [(Path::new("/dev"), root.join("dev")), (data.as_path(), inside)] {
-        if !is_mounted(&to) {
-            run(Command::new("mount").arg("--bind").arg(from).arg(&to))?;
-        }
+    let mounts = Mounts::read()?;
+    mounts.add(&["-t", "proc"], Path::new("proc"), &root.join("proc"))?;
+    mounts.add(&["--bind"], Path::new("/dev"), &root.join("dev"))?;
+    mounts.add_memory()?;
+    for data in data_folders() {
+        fs::create_dir_all(&data).map_err(|error| error.to_string())?;
+        mounts.add(&["--bind"], &data, &root.join(data.strip_prefix("/").unwrap_or(&data)))?;
     }
     Ok(())
+}
+
+/// What is mounted, while nothing else is: two at once would mount one over the other.
+struct Mounts {
+    text: String,
+    /// Locked until it is closed.
+    _lock: fs::File,
+}
+
+impl Mounts {
+    fn read() -> Result<Mounts> {
+        let lock = fs::File::create(peers_home().join(".mounting")).map_err(|error| error.to_string())?;
+        lock.lock().map_err(|error| error.to_string())?;
+        let text = fs::read_to_string("/proc/self/mounts").map_err(|error| error.to_string())?;
+        Ok(Mounts { text, _lock: lock })
+    }
+
+    /// Mounts it, unless something is there.
+    fn add(&self, arguments: &[&str], from: &Path, to: &Path) -> Result<()> {
+        fs::create_dir_all(to).map_err(|error| error.to_string())?;
+        if self.text.lines().any(|line| line.split(' ').nth(1) == to.to_str()) {
+            return Ok(());
+        }
+        run(Command::new("mount").args(arguments).arg(from).arg(to)).map(drop)
+    }
+
+    /// The data folder in memory.
+    fn add_memory(&self) -> Result<()> {
+        let [_, memory] = data_folders();
+        self.add(&["-t", "tmpfs"], Path::new("tmpfs"), &memory)
+    }
 }
 
 fn install_python() -> Result<()> {

@@ -166,6 +166,11 @@ impl Server {
         self.child.id()
     }
 
+    /// Where the shim counts its syncs, if it runs under the shim.
+    pub fn sync_counters(&self) -> PathBuf {
+        sync_counters(&self.folder)
+    }
+
     /// Its data folder.
     pub fn folder(&self) -> &Path {
         &self.folder
@@ -205,6 +210,10 @@ fn log_path(folder: &Path) -> PathBuf {
     folder.with_extension("log")
 }
 
+fn sync_counters(folder: &Path) -> PathBuf {
+    folder.with_extension("sync")
+}
+
 fn spawn(folder: &Path, port: u16, options: &ServerOptions) -> Result<Child> {
     let log = fs::OpenOptions::new().create(true).append(true).open(log_path(folder));
     let log = log.map_err(|error| error.to_string())?;
@@ -217,7 +226,7 @@ fn spawn(folder: &Path, port: u16, options: &ServerOptions) -> Result<Child> {
     if !options.slow_sync.is_zero() {
         command.env("LD_PRELOAD", shim_path());
         command.env("SLOWSYNC_US", options.slow_sync.as_micros().to_string());
-        command.env("SLOWSYNC_STAT", folder.with_extension("sync"));
+        command.env("SLOWSYNC_STAT", sync_counters(folder));
     }
     command.process_group(0).stdin(Stdio::null()).stdout(log).stderr(errors);
     command.spawn().map_err(|error| format!("commuter: {error}"))

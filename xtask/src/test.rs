@@ -1,6 +1,7 @@
 //! `cargo xtask test`: installs what is missing and runs everything that CI runs, in the order of how quickly each
 //! step can say no.
 
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -46,10 +47,10 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
         step("whole servers, real clients, real peers", || {
             let threads = format!("--test-threads={SERVER_TESTS_AT_ONCE}");
             let arguments = ["test", "--package", "interop", "--quiet", "--no-fail-fast", "--", &threads];
-            succeed(cargo_command(&arguments).env("COMMUTER_BIN", &server))
+            succeed(with_servers(&mut cargo_command(&arguments), &server))
         })?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let xtask = |arguments: &[&str]| succeed(Command::new(&program).args(arguments).env("COMMUTER_BIN", &server));
+        let xtask = |arguments: &[&str]| succeed(with_servers(Command::new(&program).args(arguments), &server));
         // Not among the tests of servers: it takes all processors for as long as it runs.
         step("a minute of random statements", || xtask(&["fuzz", "statements", "--seconds", "60", "--seed", "1"]))?;
         step("a part of MariaDB's test files", || xtask(&["suites", "--sample", SUITES_FILES]))?;
@@ -57,6 +58,13 @@ pub(crate) fn run(arguments: &TestArguments) -> Result<()> {
     }
     println!("everything passed in {:.0?}", start.elapsed());
     Ok(())
+}
+
+/// For tests of whole servers: which program they start, and that data folders are in memory, where thousands of syncs do not take
+/// the time of a disk and of the kernel. Tests whose subject is a sync make it slower by the shim; what a crash leaves is the
+/// subject of simulations.
+fn with_servers<'a>(command: &'a mut Command, server: &Path) -> &'a mut Command {
+    command.env("COMMUTER_BIN", server).env("COMMUTER_TEST_DATA", "memory")
 }
 
 fn step(name: &str, action: impl FnOnce() -> Result<()>) -> Result<()> {

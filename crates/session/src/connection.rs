@@ -75,7 +75,7 @@ async fn serve_counted(shared: Arc<Shared>, entry: Registered, transport: Box<dy
     if let Some(presence) = transport.presence() {
         entry.watch(presence);
     }
-    let mut link = Link::new(transport, shared.sql.env.clock.clone(), entry.handle.clone(), LOGIN_BYTES_MAX);
+    let mut link = Link::new(transport, shared.sql.clone(), entry.handle.clone(), LOGIN_BYTES_MAX);
     // In a box, as each command is: what is not under way takes no memory.
     let ended = match Box::pin(login::log_in(&shared, &entry, &mut link)).await {
         Ok(Some(logged_in)) => {
@@ -158,6 +158,7 @@ impl Connection {
         let packet = self.link.command().await?;
         self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
         self.session.handle().cancel.next_statement();
+        self.session.add_traffic(self.link.take_traffic());
         // What came with commands that have no answer.
         if let Err(error) = memory::check() {
             self.write_err(&error);

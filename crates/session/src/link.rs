@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use base::{Cancelled, SqlError, codes};
+use base::{Cancelled, ConnectionId, SqlError, codes};
 use engine::SessionHandle;
 use futures_lite::future::{or, poll_once};
 use io::{BoxFuture, Clock};
+use sql::Traffic;
 use wire::compress::{Algorithm, Compression};
 use wire::{PacketReader, PacketWriter, WireError};
 
@@ -70,6 +71,22 @@ const BUFFER_KEPT: usize = 16 << 10;
 /// idle connections.
 const BUFFER_KEPT_IDLE: usize = 1 << 10;
 
+/// Counts what goes through a stream, at once for all sessions.
+struct Meter {
+    id: ConnectionId,
+    /// What its own session has not counted yet.
+    traffic: Traffic,
+    shared: Arc<sql::Shared>,
+}
+
+impl Meter {
+    fn count(&mut self, traffic: Traffic) {
+        self.traffic.received += traffic.received;
+        self.traffic.sent += traffic.sent;
+        self.shared.counters.add_traffic(self.id, traffic);
+    }
+}
+
 /// A client's stream as packets.
 pub(crate) struct Link {
     pub(crate) transport: Box<dyn Transport>,
@@ -87,6 +104,7 @@ pub(crate) struct Link {
     is_broken: bool,
     /// A statement reads from the client: KILL QUERY ends the wait.
     is_read_by_statement: bool,
+    meter: Meter,
     clock: Arc<dyn Clock>,
     handle: Arc<SessionHandle>,
     /// Waits for KILL while the connection is idle; kept from one wait to the next, because making one costs more
@@ -97,7 +115,7 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn new(
         transport: Box<dyn Transport>,
-        clock: Arc<dyn Clock>,
+        shared: Arc<sql::Shared>,
         handle: Arc<SessionHandle>,
         packet_limit: usize,
     ) -> Self {
@@ -111,10 +129,16 @@ impl Link {
             read_timeout: Duration::from_secs(30),
             is_broken: false,
             is_read_by_statement: false,
-            clock,
+            clock: shared.env.clock.clone(),
+            meter: Meter { id: handle.connection_id, traffic: Traffic::default(), shared },
             handle,
             killed: None,
         }
+    }
+
+    /// What was read and sent since the last time.
+    pub(crate) fn take_traffic(&mut self) -> Traffic {
+        std::mem::take(&mut self.meter.traffic)
     }
 
     /// Everything is compressed from here on, both ways.
@@ -187,10 +211,7 @@ impl Link {
     /// Reads what there is, or waits until there is something or the connection is killed.
     async fn read(&mut self) -> Result<usize, Ended> {
         let (transport, compression) = (&mut *self.transport, self.compression.as_deref_mut());
-        let mut read = pin!(match compression {
-            None => transport.read(self.reader.buffer()),
-            Some(compression) => Box::pin(read_compressed(transport, compression, self.reader.buffer())),
-        });
+        let mut read = pin!(read_frames(transport, compression, self.reader.buffer(), &mut self.meter));
         let (handle, killed, ends) = (&self.handle, &mut self.killed, self.is_read_by_statement);
         poll_fn(|cx| {
             if let Poll::Ready(result) = read.as_mut().poll(cx) {
@@ -236,6 +257,7 @@ impl Link {
                     &packed
                 }
             };
+            self.meter.count(Traffic { received: 0, sent: piece.len() as u64 });
             let mut write = pin!(self.transport.write_all(piece));
             // Nearly always the socket takes it all at once.
             match poll_once(write.as_mut()).await {
@@ -307,12 +329,18 @@ impl Link {
     }
 }
 
-/// Reads frames until one has brought something. Nothing is lost when the future is dropped.
-async fn read_compressed(
+/// Reads what there is; of compressed frames until one has brought something. Nothing is lost when the future is dropped.
+async fn read_frames(
     transport: &mut dyn Transport,
-    compression: &mut Compression,
+    compression: Option<&mut Compression>,
     into: &mut Vec<u8>,
+    meter: &mut Meter,
 ) -> std::io::Result<usize> {
+    let Some(compression) = compression else {
+        let read = transport.read(into).await?;
+        meter.count(Traffic { received: read as u64, sent: 0 });
+        return Ok(read);
+    };
     let before = into.len();
     loop {
         while into.len() == before {
@@ -325,7 +353,9 @@ async fn read_compressed(
         if into.len() > before {
             return Ok(into.len() - before);
         }
-        if transport.read(compression.buffer()).await? == 0 {
+        let read = transport.read(compression.buffer()).await?;
+        meter.count(Traffic { received: read as u64, sent: 0 });
+        if read == 0 {
             return Ok(0);
         }
     }

@@ -41,6 +41,6 @@ pub mod virtual_table;
 
 pub use result::{FieldFlags, FieldType, Outcome, ResultColumn, ResultSink, StatusFlags};
 pub use services::Services;
-pub use session::{Client, Cursor, Prepared, Session, Shared};
+pub use session::{Client, Cursor, Prepared, Session, Shared, Traffic};
 #[cfg(test)]
 use tests::{golden, server as testing};

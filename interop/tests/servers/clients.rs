@@ -1,6 +1,8 @@
 //! Real clients connect and work: `mariadb`, MySQL 9.7's `mysql`, PyMySQL, mysql-connector-python, the JDBC drivers of both.
 
-use interop::{Client, Kind, Server, ServerOptions, java, python, run_tool};
+use std::time::Duration;
+
+use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, java, python, run_tool};
 
 fn server(name: &str) -> Server {
     Server::start(name, ServerOptions::default()).unwrap()
@@ -38,6 +40,42 @@ fn mysql_client_with_password_over_tls_and_without() {
         let error = run_tool(Kind::Mysql97, "mysql", &wrong).unwrap_err();
         assert!(error.contains("ERROR 1045 (28000)"), "{error}");
     }
+}
+
+/// `Bytes_received` and `Bytes_sent` of a session.
+fn traffic(connection: &mut Connection) -> [u64; 2] {
+    let Answer::Rows { rows, .. } = connection.succeed("SHOW SESSION STATUS LIKE 'Bytes\\_%'").unwrap() else {
+        panic!("no rows")
+    };
+    assert_eq!(rows.len(), 2);
+    [0, 1].map(|at| String::from_utf8_lossy(rows[at][1].as_deref().unwrap()).parse().unwrap())
+}
+
+/// What a statement and the SHOW STATUS behind it took.
+fn traffic_of(connection: &mut Connection, sql: &str) -> [u64; 2] {
+    let before = traffic(connection);
+    connection.succeed(sql).unwrap();
+    let after = traffic(connection);
+    [after[0] - before[0], after[1] - before[1]]
+}
+
+#[test]
+fn bytes_of_a_session_are_counted_as_by_mysql() {
+    let (server, peer) =
+        (server("client-bytes"), Peer::start(Kind::Mysql97, "client-bytes", Duration::ZERO, &[]).unwrap());
+    let mut both = [server.port(), peer.port()].map(|port| Connection::open(port, "").unwrap());
+    let of = |both: &mut [Connection; 2], sql: &str| both.each_mut().map(|one| traffic_of(one, sql));
+    // SHOW STATUS's own columns have other sizes, each time the same.
+    let [ours, theirs] = of(&mut both, "DO 1");
+    let [ours_more, theirs_more] = of(&mut both, "SELECT REPEAT('x', 100000) AS x");
+    assert_eq!(ours[0], theirs[0]);
+    assert_eq!(ours_more[0], theirs_more[0]);
+    let [ours_more, theirs_more] = [ours_more[1] - ours[1], theirs_more[1] - theirs[1]];
+    assert!(ours_more > 100_000 && ours_more.abs_diff(theirs_more) < 10, "{ours_more} {theirs_more}");
+    let client = server.client();
+    let all = client.status("Bytes_sent").unwrap();
+    both[0].succeed("SELECT REPEAT('x', 100000) AS x").unwrap();
+    assert!(client.status("Bytes_sent").unwrap() >= all + 100_000);
 }
 
 #[test]

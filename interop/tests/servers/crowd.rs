@@ -13,9 +13,10 @@ const REFUSED: u64 = 1000;
 /// The runtime's, the log's, those of input and output and of timers, with room to spare.
 const THREADS_MAX: u64 = 30;
 
-fn server(name: &str, max_connections: u64) -> Server {
-    let server =
-        Server::start(name, ServerOptions::with_settings([format!("max_connections={max_connections}")])).unwrap();
+/// With slow syncs most of those that commit wait, and leave the processors to others.
+fn server(name: &str, max_connections: u64, slow_sync: Duration) -> Server {
+    let settings = ServerOptions::with_settings([format!("max_connections={max_connections}")]);
+    let server = Server::start(name, ServerOptions { slow_sync, ..settings }).unwrap();
     create_counters(&server.client(), COMMITTING).unwrap();
     server
 }
@@ -26,7 +27,7 @@ fn sum(client: &Client) -> u64 {
 
 #[test]
 fn a_tenth_of_a_thousand_commit_while_others_are_refused() {
-    let mut server = server("crowd", CONNECTIONS);
+    let mut server = server("crowd", CONNECTIONS, Duration::from_millis(20));
     // One more, in the place that is kept for an administrator.
     let idle: Vec<Raw> = (COMMITTING..=CONNECTIONS).map(|_| Raw::logged_in(server.port()).unwrap()).collect();
     let crowd = Crowd::start(server.port(), "d", COMMITTING, |number, _| vec![count_up(number + 1)]).unwrap();
@@ -47,7 +48,7 @@ fn a_tenth_of_a_thousand_commit_while_others_are_refused() {
 
 #[test]
 fn many_that_want_the_same_rows() {
-    let server = server("crowd-rows", 400);
+    let server = server("crowd-rows", 400, Duration::ZERO);
     let client = server.client();
     let one_row = Crowd::start(server.port(), "d", 300, |_, _| vec![count_up(1)]).unwrap();
     std::thread::sleep(Duration::from_secs(2));

@@ -97,7 +97,9 @@ fn number(client: &Client, column: &str) -> f64 {
 /// 64 clients write to a source; behind it is a server of its kind that applies one transaction after the other, and one of ours is
 /// behind each of both. What the clients did at once comes in a row from the second, and is found to be independent all the same.
 fn beside_and_behind_a_serial_one(kind: Kind, name: &str) -> [Node; 2] {
-    let source = Node::start(Some(kind), &format!("{name}-source")).unwrap();
+    // As on a disk, wherever the folder is: commits come in groups.
+    let slow_sync = Duration::from_micros(300);
+    let source = Node::Peer(Peer::start(kind, &format!("{name}-source"), slow_sync, &[]).unwrap());
     let arguments: &[&str] = match kind {
         Kind::Mysql97 => &["--replica-parallel-workers=1"],
         Kind::Maria118 => &["--slave-parallel-threads=0", "--log-slave-updates"],

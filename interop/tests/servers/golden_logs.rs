@@ -39,7 +39,6 @@ fn servers_write_what_they_wrote() {
 #[test]
 fn an_encrypted_log() {
     let keys = interop::peers_home().join("data").join("golden-keys.txt");
-    fs::create_dir_all(keys.parent().unwrap()).unwrap();
     fs::write(&keys, "1;770A8A65DA156D24EE2A093277530142\n").unwrap();
     let file = format!("--file-key-management-filename={}", keys.display());
     let own = ["--plugin-load-add=file_key_management", &file, "--encrypt-binlog=ON"];

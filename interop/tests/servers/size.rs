@@ -36,11 +36,11 @@ fn tables_larger_than_memory() {
         threads: 16,
         seconds: 0,
         tables: 1,
-        table_size: 500_000,
+        table_size: 300_000,
         more: vec![format!("--events={events}"), "--rand-type=uniform".to_owned()],
     };
     load("oltp_write_only", 0).prepare().unwrap();
-    let report = load("oltp_write_only", 15_000).run().unwrap();
+    let report = load("oltp_write_only", 10_000).run().unwrap();
     assert!(report.transactions > 0.0);
     load("oltp_delete", 20_000).run().unwrap();
     let before = sums(&client);

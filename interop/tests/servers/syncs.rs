@@ -1,6 +1,8 @@
 //! One sync per group of commits: counted by the server, and by the shim that sees its calls.
 
-use interop::{Server, ServerOptions, Sysbench, shim_path};
+use std::time::Duration;
+
+use interop::{Server, ServerOptions, Sysbench};
 
 /// Calls of fsync and fdatasync so far: the first two counters of the shim's file.
 fn calls(path: &std::path::Path) -> u64 {
@@ -11,12 +13,10 @@ fn calls(path: &std::path::Path) -> u64 {
 
 #[test]
 fn one_sync_per_group() {
-    let counters = std::env::temp_dir().join(format!("commuter-syncs-{}", std::process::id()));
-    let environment = vec![
-        ("LD_PRELOAD".to_owned(), shim_path().display().to_string()),
-        ("SLOWSYNC_STAT".to_owned(), counters.display().to_string()),
-    ];
-    let server = Server::start("syncs", ServerOptions { environment, ..ServerOptions::default() }).unwrap();
+    // As on a disk, wherever the folder is.
+    let slow_sync = Duration::from_micros(300);
+    let server = Server::start("syncs", ServerOptions { slow_sync, ..ServerOptions::default() }).unwrap();
+    let counters = server.sync_counters();
     let client = server.client();
     client.query("CREATE DATABASE sbtest").unwrap();
     let load = |threads: u32, events: u32| Sysbench {
@@ -45,5 +45,4 @@ fn one_sync_per_group() {
         assert!(calls <= groups + 10, "{calls} syncs for {groups} groups");
         assert!(threads < 64 || commits > 2 * groups, "64 clients share syncs");
     }
-    let _ = std::fs::remove_file(counters);
 }

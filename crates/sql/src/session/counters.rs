@@ -1,4 +1,4 @@
-//! `Com_…`, `Handler_…`: how many statements of each kind there were, in one session and in all of them.
+//! `Com_…`, `Handler_…`, `Bytes_…`: how many statements of each kind there were and what they took, in one session and in all of them.
 //!
 //! A session counts for itself and in one of a few shared places, so that sessions on different cores do not share a
 //! line of the cache.
@@ -24,6 +24,8 @@ macro_rules! counters {
 }
 
 counters! {
+    BytesReceived "Bytes_received",
+    BytesSent "Bytes_sent",
     AlterDatabase "Com_alter_db",
     AlterTable "Com_alter_table",
     AlterUser "Com_alter_user",
@@ -62,6 +64,15 @@ counters! {
 const COUNTERS: usize = NAMES.len();
 const SHARDS: usize = 16;
 
+/// Bytes that a connection has read from its client and sent to it: as they are in its stream, so compressed ones, but without TLS.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Traffic {
+    /// `Bytes_received`
+    pub received: u64,
+    /// `Bytes_sent`
+    pub sent: u64,
+}
+
 /// One session's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counters([u64; COUNTERS]);
@@ -73,6 +84,11 @@ impl Default for Counters {
 }
 
 impl Counters {
+    pub(crate) fn add_traffic(&mut self, traffic: Traffic) {
+        self.0[Counter::BytesReceived as usize] += traffic.received;
+        self.0[Counter::BytesSent as usize] += traffic.sent;
+    }
+
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&'static str, u64)> {
         NAMES.iter().copied().zip(self.0)
     }
@@ -99,7 +115,20 @@ impl AllCounters {
     /// Adds one to a counter, of the session and of all.
     pub(crate) fn count(&self, own: &mut Counters, id: ConnectionId, counter: Counter) {
         own.0[counter as usize] += 1;
-        self.shards[id.0 as usize % SHARDS].0[counter as usize].fetch_add(1, Ordering::Relaxed);
+        self.add(id, counter, 1);
+    }
+
+    /// Adds what a connection has read or sent to all sessions'; [`Session::add_traffic`](super::Session::add_traffic) to its own.
+    pub fn add_traffic(&self, id: ConnectionId, traffic: Traffic) {
+        for (counter, bytes) in [(Counter::BytesReceived, traffic.received), (Counter::BytesSent, traffic.sent)] {
+            if bytes > 0 {
+                self.add(id, counter, bytes);
+            }
+        }
+    }
+
+    fn add(&self, id: ConnectionId, counter: Counter, count: u64) {
+        self.shards[id.0 as usize % SHARDS].0[counter as usize].fetch_add(count, Ordering::Relaxed);
     }
 
     pub(crate) fn lines(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {

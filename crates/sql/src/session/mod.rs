@@ -63,7 +63,7 @@ use types::charset::Charset;
 use self::account::AccountCache;
 pub use self::admin::holds_commits;
 pub use self::changes::{Change, TrackGtids};
-pub use self::counters::AllCounters;
+pub use self::counters::{AllCounters, Traffic};
 use self::counters::{Counter, Counters};
 pub use self::cursor::Cursor;
 use self::diagnostics::Diagnostics;
@@ -280,6 +280,11 @@ impl Session {
 
     pub(crate) fn count(&mut self, counter: Counter) {
         self.shared.counters.count(&mut self.counters, self.handle.connection_id, counter);
+    }
+
+    /// What its connection has read and sent since the last time, for its own `Bytes_received` and `Bytes_sent`.
+    pub fn add_traffic(&mut self, traffic: Traffic) {
+        self.counters.add_traffic(traffic);
     }
 
     /// Who it belongs to.
