@@ -56,3 +56,19 @@ SELECT 'abc' = 'ABC', 'abc' = 'abc ', BINARY 'a' = 'A', 'é' = 'e', 'ß' = 'ss',
 SELECT 1 = '1', 1 = '1abc', '10' > '9', 10 > '9', NULL = NULL, NULL IS NULL, 0 = 'abc';
 SELECT CAST('12.7' AS SIGNED), CAST(-1 AS UNSIGNED), CAST(12.75 AS DECIMAL(5,1)), CAST(123 AS CHAR), CAST('2024-01-02' AS DATE), CAST('2024-01-02 03:04:05.6' AS DATETIME), CAST('1.5e2' AS DOUBLE), CONVERT('77', UNSIGNED), CAST('x' AS BINARY(3));
 DROP TABLE ints, decs, floats, strs, times, misc, nn;
+-- What CREATE TABLE … SELECT makes of computed numbers: an INT of those that have few digits.
+CREATE TABLE n (id INT PRIMARY KEY, i INT, ti TINYINT, mi MEDIUMINT, s VARCHAR(20), d DATE, t TIME, dt DATETIME)
+INSERT INTO n VALUES (1, 7, 7, 7, 'abc', '2020-02-03', '01:02:03', '2020-02-03 04:05:06')
+CREATE TABLE m (PRIMARY KEY (id)) AS SELECT id, 1 + 1 AS a, i + 1 AS b, ti + 1 AS c, ti * 2 AS e, mi * 10 AS f, mi * 100 AS g, i DIV 2 AS h, -i AS j, ABS(i) AS k, LENGTH(s) AS l, CHAR_LENGTH(s) AS o, LOCATE('a', s) AS p, FIELD(s, 'a') AS q, FIND_IN_SET('a', s) AS r, ASCII(s) AS u, STRCMP(s, 'a') AS v, CRC32(s) AS w, CRC32(s) + 0 AS x, i = 1 AS y, i IS NULL AS z, SIGN(i) AS aa, FLOOR(i) AS ab, ROUND(i) AS ac, ROUND(i, -1) AS ad, TRUNCATE(i, 0) AS ae, ORD(s) AS af, BIT_COUNT(i) AS ag, 2147483648 AS ah, 12345678 AS ai, COALESCE(i, 1) AS aj, IF(id, ti, 1) AS ak, CASE WHEN id THEN 1 END AS al, GREATEST(ti, 1) AS am, NULLIF(1, 2) AS an, (SELECT 1) AS ao, EXISTS (SELECT 1) AS ap, INTERVAL(1, 2) AS aq FROM n
+SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'm' ORDER BY ordinal_position
+DROP TABLE m
+CREATE TABLE m (PRIMARY KEY (id)) AS SELECT id, QUARTER(d) AS a, MONTH(d) AS b, DAY(d) AS c, HOUR(t) AS e, MINUTE(t) AS f, SECOND(t) AS g, MICROSECOND(t) AS h, WEEK(d) AS j, WEEKDAY(d) AS k, DAYOFYEAR(d) AS l, YEARWEEK(d) AS o, TO_DAYS(d) AS p, TO_SECONDS(d) AS q, DATEDIFF(d, d) AS r, TIME_TO_SEC(t) AS u, TIMESTAMPDIFF(DAY, d, d) AS v, UNIX_TIMESTAMP(d) AS w, PERIOD_ADD(202001, 1) AS x, d + 0 AS y, dt + 0 AS z, EXTRACT(DAY_MINUTE FROM dt) AS aa, EXTRACT(DAY_SECOND FROM dt) AS ab, EXTRACT(YEAR FROM dt) AS ac, EXTRACT(HOUR_MICROSECOND FROM dt) AS ad, COUNT(*) AS ae, COUNT(s) AS af, BIT_OR(i) AS ag, MAX(ti) AS ah FROM n GROUP BY id
+SELECT column_name, column_type FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'm' ORDER BY ordinal_position
+SELECT * FROM m
+DROP TABLE m
+-- Joined text that is longer than a quarter of group_concat_max_len.
+CREATE TABLE m (id INT PRIMARY KEY, s VARCHAR(300))
+INSERT INTO m VALUES (1, REPEAT('a', 300)), (2, REPEAT('b', 300)), (3, REPEAT('ä', 100))
+CREATE TABLE joined (PRIMARY KEY (id)) AS SELECT 1 AS id, GROUP_CONCAT(s) AS s FROM m
+SELECT CHAR_LENGTH(s), SHA2(s, 256) FROM joined
+DROP TABLE joined, m, n

@@ -40,6 +40,13 @@ impl PasswordKey {
         PasswordKey::new(private?, random)
     }
 
+    /// A small one, made anew.
+    #[cfg(test)]
+    pub(crate) fn small(random: &Arc<dyn Random>) -> Self {
+        let private = PrivateKey::new(&mut Rng(random.clone()), 1024).expect("random numbers make a key");
+        PasswordKey::new(private, random.clone()).expect("a key has a public half")
+    }
+
     /// The public half.
     pub fn public_pem(&self) -> &str {
         &self.public_pem

@@ -216,7 +216,7 @@ pub(crate) async fn authenticate(
             }
             Step::NeedKey => {
                 let key = shared.key.get().await;
-                authentication.send_key(key, &mut link.writer)
+                authentication.use_key(key, &mut link.writer)
             }
             Step::Continue => {
                 link.send().await?;

@@ -42,6 +42,23 @@ fn mysql_client_with_password_over_tls_and_without() {
     }
 }
 
+#[test]
+fn a_password_comes_under_a_key_that_mysql_made() {
+    let peer = Peer::start(Kind::Mysql97, "client-key", Duration::ZERO, &[]).unwrap();
+    let mut server = server("client-key");
+    server.stop().unwrap();
+    let private = std::fs::read(peer.folder().join("private_key.pem")).unwrap();
+    assert_eq!(private.last(), Some(&0), "MySQL 9.7 writes a NUL behind it");
+    std::fs::write(server.folder().join("private_key.pem"), private).unwrap();
+    server.restart().unwrap();
+    server.client().query("CREATE USER 'ada'@'%' IDENTIFIED BY 's3cret'").unwrap();
+    let (port, public) = (server.port().to_string(), peer.folder().join("public_key.pem"));
+    let public = format!("--server-public-key-path={}", public.display());
+    let arguments = ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uada", "-ps3cret", "--ssl-mode=DISABLED", &public];
+    let output = run_tool(Kind::Mysql97, "mysql", &[&arguments[..], &["-N", "-B", "-e", "SELECT 1"]].concat()).unwrap();
+    assert_eq!(output.trim(), "1");
+}
+
 /// `Bytes_received` and `Bytes_sent` of a session.
 fn traffic(connection: &mut Connection) -> [u64; 2] {
     let Answer::Rows { rows, .. } = connection.succeed("SHOW SESSION STATUS LIKE 'Bytes\\_%'").unwrap() else {

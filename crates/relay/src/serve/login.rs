@@ -133,7 +133,7 @@ async fn authenticate(
             Step::Denied(error) => return Ok(Err(error)),
             Step::NeedKey => {
                 let key = door.key.get().await;
-                authentication.send_key(key, &mut link.writer)
+                authentication.use_key(key, &mut link.writer)
             }
             Step::Continue => {
                 link.send().await?;

@@ -502,9 +502,10 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
         }
         JsonArrayAgg | JsonObjectAgg => ExprType::json(),
         GroupConcat => {
-            let length = u32::try_from(session.group_concat_max_len / 4).unwrap_or(u32::MAX);
+            // In bytes; so many characters if each takes one.
+            let length = u32::try_from(session.group_concat_max_len).unwrap_or(u32::MAX);
             if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
-                return ExprType::bytes(length.saturating_mul(4));
+                return ExprType::bytes(length);
             }
             let collation = args.iter().fold(None::<ExprType>, |all, arg| match all {
                 None => Some(arg.ty.clone()),

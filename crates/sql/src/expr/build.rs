@@ -24,8 +24,8 @@ use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// An integer.
 pub fn integer_literal(n: i64) -> Expr {
-    // With a place for the sign, whether there is one or not.
-    let length = n.unsigned_abs().to_string().len() as u32 + 1;
+    // With a place for the sign, whether there is one or not; what no INT holds has more than an INT.
+    let length = (n.unsigned_abs().to_string().len() as u32 + 1).max(if i32::try_from(n).is_ok() { 1 } else { 12 });
     Expr::literal(Value::Int(n), ExprType { length, nullable: false, ..ExprType::of_kind(Kind::Int) })
 }
 

@@ -266,7 +266,8 @@ impl ExprType {
             Kind::Int | Kind::UInt => match self.origin.as_ref().and_then(ColumnType::integer) {
                 Some((1, _)) => 3,
                 Some((2, _)) => 5,
-                Some((3, unsigned)) => 7 + unsigned as u32,
+                // A MEDIUMINT has one that it never needs, as in MySQL.
+                Some((3, _)) => 8,
                 Some((4, _)) => 10,
                 Some((_, unsigned)) => 19 + unsigned as u32,
                 // One place is the sign's.
@@ -311,9 +312,19 @@ impl ExprType {
         }
     }
 
+    /// The type of a table's column: as in MySQL an INT where what is computed has few enough digits, though clients are told of a BIGINT.
+    fn to_stored_type(&self) -> ColumnType {
+        match self.kind {
+            Kind::Int | Kind::UInt if self.origin.is_none() && self.length <= INT_CHARS_MAX => {
+                ColumnType::Int { unsigned: self.kind == Kind::UInt }
+            }
+            _ => self.to_column_type(),
+        }
+    }
+
     /// A column of this type: for CREATE TABLE … SELECT, temporary results and metadata.
     pub fn to_column(&self, name: &str) -> ColumnDef {
-        let mut column = ColumnDef::new(name, self.to_column_type());
+        let mut column = ColumnDef::new(name, self.to_stored_type());
         column.nullable = self.nullable;
         column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
         column.zerofill = self.zeros().is_some();
@@ -406,6 +417,9 @@ impl ExprType {
 /// The most characters of a VARCHAR, and bytes of a VARBINARY, that CREATE TABLE … SELECT makes.
 const VARCHAR_CHARS_MAX: u32 = 16_383;
 const VARBINARY_BYTES_MAX: u32 = 65_535;
+
+/// The most characters, with the sign, of a number of which CREATE TABLE … SELECT makes an INT.
+const INT_CHARS_MAX: u32 = 11;
 
 fn blob_size(bytes: u32) -> types::BlobSize {
     use types::BlobSize::*;

@@ -8,13 +8,13 @@ use flate2::Compression;
 use flate2::read::{ZlibDecoder, ZlibEncoder};
 use types::Value;
 
-use super::{Args, FunctionInfo, LONG_TEXT, int, line, some};
+use super::{Args, FunctionInfo, LONG_TEXT, line, short_int, some};
 use crate::expr::types::ExprType;
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("compress", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(5)), compress),
     line("uncompress", 1, 1, |_, _| ExprType::bytes(LONG_TEXT), uncompress),
-    line("uncompressed_length", 1, 1, int, uncompressed_length),
+    line("uncompressed_length", 1, 1, short_int::<11>, uncompressed_length),
 ];
 
 /// Bytes of the length in front of the stream.

@@ -6,7 +6,7 @@ use base::SqlError;
 use types::column::{enum_number, set_number};
 use types::{ColumnType, Value};
 
-use super::{Args, FunctionInfo, MANY, int, line, nullable_int, some};
+use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
 use crate::expr::SqlMode;
 use crate::expr::build::{self, coerce_to, union_of};
 use crate::expr::choice::condition_of_if;
@@ -34,8 +34,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
     line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)).joins(0),
     line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)).joins(0),
-    line("strcmp", 2, 2, int, strcmp).compares(2),
-    line("interval", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), interval),
+    line("strcmp", 2, 2, short_int::<2>, strcmp).compares(2),
+    line("interval", 2, MANY, |_, _| ExprType { length: 2, ..ExprType::of_kind(Kind::Int) }.nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
     line("benchmark", 2, 2, nullable_int, |_| Err(SqlError::not_supported("BENCHMARK() in this place"))).waiting(),
     line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),

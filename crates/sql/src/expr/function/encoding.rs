@@ -3,7 +3,7 @@
 use base::{SqlError, base64, codes};
 use types::{ColumnType, Value, collation};
 
-use super::{Args, FunctionInfo, int, line, own_text, some, uint};
+use super::{Args, FunctionInfo, int, line, own_text, short_uint, some};
 use crate::expr::beside::literal_bits;
 use crate::expr::coerce;
 use crate::expr::types::{ExprType, Kind};
@@ -32,7 +32,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
     }),
-    line("crc32", 1, 1, uint, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.bytes(0)?)) as u64))),
+    line("crc32", 1, 1, short_uint::<10>, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.bytes(0)?)) as u64))),
 ];
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.

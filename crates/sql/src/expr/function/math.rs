@@ -90,6 +90,7 @@ fn whole(arg: &ExprType) -> ExprType {
         Kind::Decimal if arg.int_digits() < 18 => ExprType::of_kind(Kind::Int),
         Kind::Decimal => ExprType::decimal(arg.int_digits() + 1, 0),
         Kind::Time | Kind::DateTime => ExprType::of_kind(Kind::Int),
+        Kind::Int | Kind::UInt => ExprType::of_kind(arg.kind),
         _ => number_like(arg),
     };
     ty.nullable(arg.nullable)
@@ -105,6 +106,10 @@ fn rounded(args: &[Expr], _: &SessionInfo) -> ExprType {
         };
         let scale = places.map_or(ty.decimals as i64, |places| places.clamp(0, ty.decimals as i64)) as u8;
         ty = ExprType::decimal(ty.int_digits() + 1 + scale as u32, scale);
+    }
+    if ty.kind.is_integer() {
+        // It may be rounded up to one digit more.
+        ty = ExprType::of_kind(ty.kind);
     }
     ty.nullable(args.iter().any(|arg| arg.ty.nullable))
 }

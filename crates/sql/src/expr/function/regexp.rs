@@ -14,7 +14,7 @@ use regex::{Regex, RegexBuilder};
 use types::charset::{char_count, prefix_bytes};
 use types::{Value, collation};
 
-use super::{Args, FunctionInfo, LONG_TEXT, int, line, long_text_of_first, replacement, some, text_of, truth};
+use super::{Args, FunctionInfo, LONG_TEXT, int, line, replacement, some, text_of, text_of_first, truth};
 use crate::expr::coerce;
 use crate::expr::tree::{Expr, VariableScope};
 use crate::expr::types::{Kind, aggregate_collations};
@@ -27,7 +27,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     })
     .compares(2),
     line("regexp_instr", 2, 6, int, regexp_instr).compares(2),
-    line("regexp_substr", 2, 5, long_text_of_first, regexp_substr).compares(2),
+    line("regexp_substr", 2, 5, text_of_first, regexp_substr).compares(2),
     line("regexp_replace", 3, 6, |args, session| text_of(&args[..1], LONG_TEXT, session), regexp_replace).compares(2),
 ];
 

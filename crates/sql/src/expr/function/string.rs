@@ -6,8 +6,8 @@ use types::charset::{Charset, char_count, prefix_bytes};
 use types::{Value, collation};
 
 use super::{
-    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, some, text_of, text_of_all,
-    text_of_first,
+    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, short_int, some, text_of,
+    text_of_all, text_of_first,
 };
 use crate::expr::arithmetic;
 use crate::expr::build::TrimSide;
@@ -26,11 +26,11 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("left", 2, 2, cut, |args| side(args, true)),
     line("right", 2, 2, cut, |args| side(args, false)),
     line("substring_index", 3, 3, text_of_first, substring_index),
-    line("length", 1, 1, int, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64))),
-    line("octet_length", 1, 1, int, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64))),
-    line("bit_length", 1, 1, int, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64 * 8))),
-    line("char_length", 1, 1, int, char_length),
-    line("character_length", 1, 1, int, char_length),
+    line("length", 1, 1, short_int::<11>, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64))),
+    line("octet_length", 1, 1, short_int::<11>, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64))),
+    line("bit_length", 1, 1, short_int::<11>, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64 * 8))),
+    line("char_length", 1, 1, short_int::<11>, char_length),
+    line("character_length", 1, 1, short_int::<11>, char_length),
     line("upper", 1, 1, text_of_first, |args| change_case(args, true)),
     line("ucase", 1, 1, text_of_first, |args| change_case(args, true)),
     line("lower", 1, 1, text_of_first, |args| change_case(args, false)),
@@ -45,15 +45,17 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("lpad", 3, 3, padded, |args| pad(args, true)),
     line("rpad", 3, 3, padded, |args| pad(args, false)),
     line("insert", 4, 4, inserted, insert),
-    line("locate", 2, 3, int, |args| locate(args, 0, 1)),
-    line("position", 2, 2, int, |args| locate(args, 0, 1)),
-    line("instr", 2, 2, int, |args| locate(args, 1, 0)),
-    line("field", 2, MANY, |_, _| ExprType::of_kind(Kind::Int).nullable(false), field),
-    line("find_in_set", 2, 2, int, find_in_set).compares(2),
+    line("locate", 2, 3, short_int::<11>, |args| locate(args, 0, 1)),
+    line("position", 2, 2, short_int::<11>, |args| locate(args, 0, 1)),
+    line("instr", 2, 2, short_int::<11>, |args| locate(args, 1, 0)),
+    line("field", 2, MANY, |_, _| ExprType { length: 11, ..ExprType::of_kind(Kind::Int) }.nullable(false), field),
+    line("find_in_set", 2, 2, short_int::<11>, find_in_set).compares(2),
     line("elt", 2, MANY, |args, session| text_of_all(&args[1..], session), elt).joins(1),
     line("make_set", 2, MANY, |args, session| text_of_all(&args[1..], session), make_set).joins(1),
     line("export_set", 3, 5, exported_set, export_set).joins(1),
-    line("ascii", 1, 1, int, |args| Ok(Value::Int(some!(args.bytes(0)?).first().map_or(0, |&byte| byte as i64)))),
+    line("ascii", 1, 1, short_int::<4>, |args| {
+        Ok(Value::Int(some!(args.bytes(0)?).first().map_or(0, |&byte| byte as i64)))
+    }),
     line("ord", 1, 1, int, ord),
     line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
     line(

@@ -6,7 +6,7 @@ use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{Date, DateTime, Decimal, Time, Value};
 
 use super::time_format;
-use super::{Args, FunctionInfo, line, nullable_int, own_text, some};
+use super::{Args, FunctionInfo, line, nullable_int, own_text, short_nullable_int, some};
 use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::constant::constant;
@@ -66,20 +66,24 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         },
         timestamp,
     ),
-    line("year", 1, 1, nullable_int, |args| part(args, IntervalUnit::Year)),
-    line("quarter", 1, 1, nullable_int, |args| part(args, IntervalUnit::Quarter)),
-    line("month", 1, 1, nullable_int, |args| part(args, IntervalUnit::Month)),
-    line("day", 1, 1, nullable_int, |args| part(args, IntervalUnit::Day)),
-    line("dayofmonth", 1, 1, nullable_int, |args| part(args, IntervalUnit::Day)),
-    line("hour", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().1 as i64))),
-    line("minute", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().2 as i64))),
-    line("second", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().3 as i64))),
+    line("year", 1, 1, short_nullable_int::<5>, |args| part(args, IntervalUnit::Year)),
+    line("quarter", 1, 1, short_nullable_int::<2>, |args| part(args, IntervalUnit::Quarter)),
+    line("month", 1, 1, short_nullable_int::<3>, |args| part(args, IntervalUnit::Month)),
+    line("day", 1, 1, short_nullable_int::<3>, |args| part(args, IntervalUnit::Day)),
+    line("dayofmonth", 1, 1, short_nullable_int::<3>, |args| part(args, IntervalUnit::Day)),
+    line("hour", 1, 1, short_nullable_int::<4>, |args| Ok(Value::Int(some!(args.time(0)?).parts().1 as i64))),
+    line("minute", 1, 1, short_nullable_int::<3>, |args| Ok(Value::Int(some!(args.time(0)?).parts().2 as i64))),
+    line("second", 1, 1, short_nullable_int::<3>, |args| Ok(Value::Int(some!(args.time(0)?).parts().3 as i64))),
     line("microsecond", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).parts().4 as i64))),
-    line("dayofweek", 1, 1, nullable_int, |args| {
+    line("dayofweek", 1, 1, short_nullable_int::<2>, |args| {
         Ok(Value::Int((calendar::weekday(some!(real_date(args)?)) as i64 + 1) % 7 + 1))
     }),
-    line("weekday", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::weekday(some!(real_date(args)?)) as i64))),
-    line("dayofyear", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::day_of_year(some!(real_date(args)?))))),
+    line("weekday", 1, 1, short_nullable_int::<2>, |args| {
+        Ok(Value::Int(calendar::weekday(some!(real_date(args)?)) as i64))
+    }),
+    line("dayofyear", 1, 1, short_nullable_int::<4>, |args| {
+        Ok(Value::Int(calendar::day_of_year(some!(real_date(args)?))))
+    }),
     line(
         "dayname",
         1,
@@ -101,13 +105,15 @@ pub(super) static TABLE: &[FunctionInfo] = &[
             Ok(month.checked_sub(1).map_or(Value::Null, |at| Value::str_static(names[at])))
         },
     ),
-    line("week", 1, 2, nullable_int, week),
-    line("weekofyear", 1, 1, nullable_int, |args| {
+    line("week", 1, 2, short_nullable_int::<3>, week),
+    line("weekofyear", 1, 1, short_nullable_int::<3>, |args| {
         Ok(Value::Int(calendar::week(some!(real_date(args)?), calendar::WeekMode::from_number(3)).0 as i64))
     }),
-    line("yearweek", 1, 2, nullable_int, yearweek),
+    line("yearweek", 1, 2, short_nullable_int::<7>, yearweek),
     line("last_day", 1, 1, date_type, last_day),
-    line("to_days", 1, 1, nullable_int, |args| Ok(Value::Int(calendar::day_number(some!(args.date(0, REAL)?))))),
+    line("to_days", 1, 1, short_nullable_int::<8>, |args| {
+        Ok(Value::Int(calendar::day_number(some!(args.date(0, REAL)?))))
+    }),
     line("to_seconds", 1, 1, nullable_int, |args| {
         Ok(Value::Int(calendar::to_micros(some!(args.datetime(0, REAL)?)).div_euclid(MICROS_PER_SECOND)))
     }),
@@ -116,7 +122,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     }),
     line("makedate", 2, 2, date_type, makedate),
     line("maketime", 3, 3, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[2])), maketime),
-    line("datediff", 2, 2, nullable_int, |args| {
+    line("datediff", 2, 2, short_nullable_int::<9>, |args| {
         let (a, b) = (some!(args.date(0, REAL)?), some!(args.date(1, REAL)?));
         Ok(Value::Int(calendar::day_number(a) - calendar::day_number(b)))
     }),
@@ -131,7 +137,9 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("subtime", 2, 2, addtime_type, |args| addtime(args, -1)),
     line("adddate", 2, 2, adddate_type, |args| adddate(args, false)),
     line("subdate", 2, 2, adddate_type, |args| adddate(args, true)),
-    line("time_to_sec", 1, 1, nullable_int, |args| Ok(Value::Int(some!(args.time(0)?).micros() / MICROS_PER_SECOND))),
+    line("time_to_sec", 1, 1, short_nullable_int::<10>, |args| {
+        Ok(Value::Int(some!(args.time(0)?).micros() / MICROS_PER_SECOND))
+    }),
     line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, super::int, |args| {
         let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
@@ -145,7 +153,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("unix_timestamp", 0, 1, unix_type, unix_timestamp).per_execution(),
     line("from_unixtime", 1, 2, from_unixtime_type, from_unixtime),
     line("convert_tz", 3, 3, |args, _| ExprType::temporal(Kind::DateTime, fraction_of(&args[0])), convert_tz),
-    line("extract", 2, 2, nullable_int, |args| {
+    line("extract", 2, 2, extract_type, |args| {
         let unit = some!(unit(args)?);
         let value = args.dated(1)?;
         if value.is_null() { Ok(Value::Null) } else { interval::extract(unit, &value, args.ctx) }
@@ -458,10 +466,38 @@ fn period_of(months: i64) -> i64 {
     months / 12 * 100 + months % 12 + 1
 }
 
+/// The unit is a constant; its number has so many characters at most, with the sign.
+fn extract_type(args: &[Expr], session: &SessionInfo) -> ExprType {
+    use IntervalUnit::*;
+    let unit = constant_unit(&args[0]);
+    let length = unit.map_or(21, |unit| match unit {
+        Quarter => 2,
+        Day | Minute | Month | Second | Week => 3,
+        Hour => 4,
+        MinuteSecond | Year => 5,
+        HourMinute => 6,
+        Microsecond | YearMonth => 7,
+        HourSecond => 8,
+        DayHour | SecondMicrosecond => 9,
+        DayMinute | MinuteMicrosecond => 11,
+        DaySecond => 13,
+        HourMicrosecond => 14,
+        DayMicrosecond => 20,
+    });
+    ExprType { length, ..nullable_int(args, session) }
+}
+
+fn constant_unit(arg: &Expr) -> Option<IntervalUnit> {
+    match arg.kind {
+        ExprKind::Literal(Value::Int(number)) => IntervalUnit::by_number(number as usize),
+        _ => None,
+    }
+}
+
 fn unix_type(args: &[Expr], _: &SessionInfo) -> ExprType {
     match args.first().map(fraction_of) {
-        None => ExprType { length: 11, ..ExprType::of_kind(Kind::Int) }.nullable(false),
-        Some(0) => ExprType { length: 11, ..ExprType::of_kind(Kind::Int) },
+        None => ExprType::of_kind(Kind::Int).nullable(false),
+        Some(0) => ExprType::of_kind(Kind::Int),
         Some(fsp) => ExprType::decimal(11 + fsp as u32, fsp),
     }
 }
