@@ -60,7 +60,7 @@ pub(crate) fn infer(op: ArithmeticOp, left: &ExprType, right: &ExprType, session
     let integer = |unsigned: bool| ExprType::of_kind(if unsigned { Kind::UInt } else { Kind::Int });
     let domain = a.max(b);
     let ty = match (op, domain) {
-        (ArithmeticOp::IntDivide, _) => ExprType { length: whole_length(left), ..integer(unsigned) },
+        (ArithmeticOp::IntDivide, _) => ExprType { length: quotient_length(left, right), ..integer(unsigned) },
         (_, Domain::Double) => {
             let more = if op == ArithmeticOp::Divide { session.div_precision_increment } else { 0 };
             let decimals = left.decimals_of_double().max(right.decimals_of_double());
@@ -92,11 +92,12 @@ fn integer_length(op: ArithmeticOp, left: &ExprType, right: &ExprType, unsigned:
     digits + !unsigned as u32
 }
 
-/// What a number's text takes without its digits after the point.
-fn whole_length(ty: &ExprType) -> u32 {
-    match ty.kind {
-        Kind::Int | Kind::UInt => ty.length,
-        Kind::Decimal => ty.text_length() - ty.decimals as u32,
+/// Of DIV: each digit after the divisor's point may be one more of the quotient.
+fn quotient_length(left: &ExprType, right: &ExprType) -> u32 {
+    use Kind::{Decimal, Int, UInt};
+    match (left.kind, right.kind) {
+        (Int | UInt, Int | UInt) => left.length,
+        (Int | UInt | Decimal, Int | UInt | Decimal) => (left.int_digits() + right.decimals as u32 + 1).min(21),
         _ => 21,
     }
 }
