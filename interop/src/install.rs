@@ -64,18 +64,14 @@ fn data_folders() -> [PathBuf; 2] {
     ["data", "memory"].map(|name| peers_home().join(name))
 }
 
-/// Whether this process has its data folders in memory, where tests do not wait for syncs of a disk.
-fn is_in_memory() -> bool {
-    std::env::var_os("COMMUTER_TEST_DATA").is_some_and(|kind| kind == "memory")
-}
-
-/// Data folders of this process. What others have left, which may tell why a test failed, is removed when it is an hour old.
+/// Data folders of this process: in memory with `COMMUTER_TEST_DATA=memory`, where tests do not wait for syncs of a disk. What others have left, which may tell why a test failed, is removed when it is an hour old.
 pub(crate) fn peers_data() -> PathBuf {
     static PREPARED: Once = Once::new();
+    let is_in_memory = std::env::var_os("COMMUTER_TEST_DATA").is_some_and(|kind| kind == "memory");
     let [disk, memory] = data_folders();
-    let all = if is_in_memory() { memory } else { disk };
+    let all = if is_in_memory { memory } else { disk };
     PREPARED.call_once(|| {
-        if is_in_memory() {
+        if is_in_memory {
             Mounts::read().and_then(|mounts| mounts.add_memory()).unwrap_or_else(|error| panic!("{error}"));
         }
         remove_old(&all);

@@ -241,12 +241,11 @@ impl<'a> Authentication<'a> {
         let Ok(key) = key else {
             return self.denied();
         };
+        let key = self.key.insert(key);
         if let Some(packet) = self.encrypted.take() {
-            self.key = Some(key);
             return self.decrypted(&packet);
         }
         out.packet(|out| encode_auth_more_data(out, key.public_pem().as_bytes()));
-        self.key = Some(key);
         self.expect = Expect::Encrypted;
         Step::Continue
     }

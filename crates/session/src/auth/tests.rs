@@ -91,9 +91,12 @@ fn a_password_in_clear_over_an_open_stream_is_refused() {
     assert_eq!(it.packet(&[auth::PUBLIC_KEY_REQUEST], &mut out), Step::NeedKey);
 }
 
+fn random() -> Arc<dyn io::Random> {
+    Arc::new(io::os::OsRandom)
+}
+
 fn key() -> Arc<PasswordKey> {
-    let random: Arc<dyn io::Random> = Arc::new(io::os::OsRandom);
-    Arc::new(PasswordKey::small(&random))
+    Arc::new(PasswordKey::small(&random()))
 }
 
 #[test]
@@ -105,8 +108,7 @@ fn a_client_that_has_the_key_does_not_ask_for_it() {
         let mut it = Authentication::new(&cache, &peer, NONCE);
         it.login(&login(auth::CACHING_SHA2, auth::sha2_answer(password, &NONCE)), &accounts, &mut out);
         let hidden = auth::xor_with_nonce(&[password, b"\0"].concat(), &NONCE);
-        let random: Arc<dyn io::Random> = Arc::new(io::os::OsRandom);
-        let packet = crate::key::encrypt(&random, key.public_pem(), &hidden).unwrap();
+        let packet = crate::key::encrypt(&random(), key.public_pem(), &hidden).unwrap();
         assert_eq!(it.packet(&packet, &mut out), Step::NeedKey);
         it.use_key(Ok(key.clone()), &mut out)
     };

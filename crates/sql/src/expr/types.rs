@@ -312,7 +312,7 @@ impl ExprType {
         }
     }
 
-    /// The type of a table's column: as in MySQL an INT where what is computed has few enough digits, though clients are told of a BIGINT.
+    /// The type of a table's column: as in MySQL an INT where what is computed has few enough digits, though the protocol describes a BIGINT.
     fn to_stored_type(&self) -> ColumnType {
         match self.kind {
             Kind::Int | Kind::UInt if self.origin.is_none() && self.length <= INT_CHARS_MAX => {

@@ -469,8 +469,9 @@ fn period_of(months: i64) -> i64 {
 /// The unit is a constant; its number has so many characters at most, with the sign.
 fn extract_type(args: &[Expr], session: &SessionInfo) -> ExprType {
     use IntervalUnit::*;
-    let unit = constant_unit(&args[0]);
-    let length = unit.map_or(21, |unit| match unit {
+    let ExprKind::Literal(Value::Int(number)) = args[0].kind else { return nullable_int(args, session) };
+    let Some(unit) = IntervalUnit::by_number(number as usize) else { return nullable_int(args, session) };
+    let length = match unit {
         Quarter => 2,
         Day | Minute | Month | Second | Week => 3,
         Hour => 4,
@@ -483,15 +484,8 @@ fn extract_type(args: &[Expr], session: &SessionInfo) -> ExprType {
         DaySecond => 13,
         HourMicrosecond => 14,
         DayMicrosecond => 20,
-    });
+    };
     ExprType { length, ..nullable_int(args, session) }
-}
-
-fn constant_unit(arg: &Expr) -> Option<IntervalUnit> {
-    match arg.kind {
-        ExprKind::Literal(Value::Int(number)) => IntervalUnit::by_number(number as usize),
-        _ => None,
-    }
 }
 
 fn unix_type(args: &[Expr], _: &SessionInfo) -> ExprType {
