@@ -145,3 +145,13 @@ ALTER TABLE counts_on AUTO_INCREMENT = 202, ADD KEY (c)
 INSERT INTO counts_on (c) VALUES (3)
 SELECT * FROM counts_on
 DROP TABLE counts_on
+-- Unique keys stand in an order of their own; the first that has a value already is named.
+CREATE TABLE ranks (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(30), c VARCHAR(30) NOT NULL, d VARCHAR(30) NOT NULL, e VARCHAR(30), f INT, KEY p1 (c(4)), KEY p2 (f), UNIQUE u1 (b(4)), UNIQUE u2 (c(4)), UNIQUE u3 (e), UNIQUE u4 (d), UNIQUE u5 (d(3), a), UNIQUE u6 (f, b(2)), UNIQUE u7 (f, a), UNIQUE u8 (a), KEY p3 (a))
+SHOW CREATE TABLE ranks
+INSERT INTO ranks VALUES (1, 1, 'b', 'c', 'd', 'e', 1)
+INSERT INTO ranks VALUES (2, 1, 'b', 'c', 'd', 'e', 1)
+INSERT INTO ranks VALUES (2, 2, 'b', 'c', 'e', 'e', 1)
+INSERT INTO ranks VALUES (2, 2, 'b', 'd', 'e', 'e', 1)
+ALTER TABLE ranks ADD UNIQUE k32 (c(8)), ADD UNIQUE k33 (c), MODIFY e VARCHAR(30) NOT NULL
+SHOW CREATE TABLE ranks
+DROP TABLE ranks

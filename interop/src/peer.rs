@@ -173,20 +173,21 @@ fn initialised(kind: Kind) -> Result<PathBuf> {
     if done.exists() {
         return Ok(done);
     }
-    let folder = peers_data().join(format!("{}-initialising", kind.name()));
+    // In the root, where it is renamed in the end: other folders of data may be on other disks.
+    let folder = kind.root().join("initialising");
     let _ = fs::remove_dir_all(&folder);
     let mut command = Command::new("chroot");
     command.arg(kind.root());
-    let datadir = format!("--datadir={}", folder.display());
+    let datadir = "--datadir=/initialising";
     match kind {
         Kind::Mysql97 => command.args(["mysqld", "--no-defaults", "--user=root", "--initialize-insecure"]).args([
             "--secure-file-priv=NULL",
             "--innodb-redo-log-capacity=64M",
-            &datadir,
+            datadir,
         ]),
         Kind::Maria118 => {
             fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-            command.args(["mariadb-install-db", "--no-defaults", "--user=root", &datadir]).args([
+            command.args(["mariadb-install-db", "--no-defaults", "--user=root", datadir]).args([
                 "--innodb-log-file-size=32M",
                 "--auth-root-authentication-method=normal",
                 "--skip-test-db",

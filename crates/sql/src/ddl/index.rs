@@ -83,13 +83,18 @@ pub(super) fn keep_without_foreign_key(def: &mut TableDef) {
     }
 }
 
-/// MySQL's order: the primary key, unique keys without NULL, other unique keys, the rest; each as they were written.
+/// MySQL's order: the primary key, unique keys without NULL, other unique keys, the rest; of the unique ones, those that have
+/// whole columns alone come first. Those of one kind are as they were written.
 pub(super) fn sort(indexes: &mut [IndexDef], columns: &[ColumnDef]) {
-    indexes.sort_by_key(|index| match index {
-        index if index.name == PRIMARY => 0,
-        index if index.unique && index.parts.iter().all(|part| !columns[part.column].nullable) => 1,
-        index if index.unique => 2,
-        _ => 3,
+    indexes.sort_by_key(|index| {
+        if index.name == PRIMARY {
+            (0, false)
+        } else if index.unique {
+            let is_nullable = index.parts.iter().any(|part| columns[part.column].nullable);
+            (if is_nullable { 2 } else { 1 }, index.parts.iter().any(|part| part.prefix_chars.is_some()))
+        } else {
+            (3, false)
+        }
     });
 }
 
